@@ -1,0 +1,27 @@
+/** Is the process alive, can it work, and how is it? Open to everyone, and tells nothing that is secret. */
+import type Router from '@koa/router';
+import type { Redis } from '../store/redis.ts';
+
+export function healthRoutes(router: Router, redis: Redis, mode: 'dev' | 'production'): void {
+  router.get('/livez', (ctx) => {
+    ctx.body = { status: 'ok' };
+  });
+  router.get('/readyz', async (ctx) => {
+    const up = await answers(redis);
+    ctx.status = up ? 200 : 503;
+    ctx.body = { status: up ? 'ok' : 'unavailable' };
+  });
+  router.get('/health', async (ctx) => {
+    const up = await answers(redis);
+    ctx.status = up ? 200 : 503;
+    ctx.body = { status: up ? 'ok' : 'unavailable', mode, redis: up ? 'ok' : 'unreachable', uptime_seconds: Math.floor(process.uptime()) };
+  });
+}
+
+async function answers(redis: Redis): Promise<boolean> {
+  try {
+    return (await redis.ping()) === 'PONG';
+  } catch {
+    return false;
+  }
+}

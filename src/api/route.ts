@@ -1,0 +1,114 @@
+/** A route of the REST API, declared once: its schemas validate what comes in, and describe it in the OpenAPI document. */
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import { koaBody } from 'koa-body';
+import { z } from 'zod';
+import { type ErrorCode, ServiceError } from '../errors.ts';
+import { describe } from '../model/json.ts';
+import { isJsonType, mediaTypeOf } from './body.ts';
+
+type Schema = z.ZodType;
+type Parsed<S extends Schema | undefined> = S extends Schema ? z.output<S> : undefined;
+
+export interface Input<Params, Query, Body> {
+  params: Params;
+  query: Query;
+  body: Body;
+  /** Scheme and host by which the caller reached the service. */
+  origin: string;
+}
+
+export interface Route {
+  method: 'get' | 'post' | 'put' | 'delete';
+  /** In the router's form: `/v1/events/:id`. */
+  path: string;
+  tag: string;
+  summary: string;
+  description?: string;
+  params?: z.ZodObject;
+  query?: z.ZodObject;
+  body?: Schema;
+  /** Status of the answer; default 200, or 204 where there is no `data`. */
+  status?: number;
+  /** Schema of the answer's `data`; none: the answer has no body. */
+  data?: Schema;
+  /** Errors beside those that any route may answer with. */
+  errors: ErrorCode[];
+  // Routes of different inputs share one list.
+  handle(input: Input<never, never, never>): Promise<Reply>;
+}
+
+/** What a handler answers with; `metadata` joins `fetched_at`. */
+export interface Reply {
+  data?: unknown;
+  metadata?: Record<string, unknown>;
+}
+
+/** Types a route's handler by the schemas beside it. */
+export function route<
+  Params extends z.ZodObject | undefined = undefined,
+  Query extends z.ZodObject | undefined = undefined,
+  Body extends Schema | undefined = undefined,
+>(
+  definition: Omit<Route, 'handle' | 'params' | 'query' | 'body'> & {
+    params?: Params;
+    query?: Query;
+    body?: Body;
+    handle(input: Input<Parsed<Params>, Parsed<Query>, Parsed<Body>>): Promise<Reply>;
+  },
+): Route {
+  return definition as unknown as Route;
+}
+
+const BODY_LIMIT = '1mb';
+const readJson = koaBody({
+  jsonLimit: BODY_LIMIT,
+  jsonStrict: false,
+  urlencoded: false,
+  text: false,
+  onError: (error) => {
+    throw (error as Error & { status?: number }).status === 413
+      ? new ServiceError('body_too_large', { detail: `the limit is ${BODY_LIMIT}` })
+      : new ServiceError('body_not_json', { detail: error.message });
+  },
+});
+
+export function mount(router: Router, routes: readonly Route[]): void {
+  for (const one of routes) {
+    const middleware = one.body ? [readJson] : [];
+    router[one.method](one.path, ...middleware, (ctx) => serve(ctx as unknown as Context, one));
+  }
+}
+
+async function serve(ctx: Context, one: Route): Promise<void> {
+  const reply = await one.handle({
+    params: check(one.params, ctx.params, 'path parameter') as never,
+    query: check(one.query, ctx.query, 'query parameter') as never,
+    body: check(one.body, bodyOf(ctx, one), 'field') as never,
+    origin: ctx.origin,
+  });
+  ctx.status = one.status ?? (one.data ? 200 : 204);
+  if (one.data) {
+    ctx.body = { data: reply.data, metadata: { fetched_at: new Date().toISOString(), ...reply.metadata } };
+  }
+}
+
+function bodyOf(ctx: Context, one: Route): unknown {
+  if (!one.body) return undefined;
+  const mediaType = mediaTypeOf(ctx.get('content-type'));
+  if (!isJsonType(mediaType)) {
+    throw new ServiceError('content_type_unsupported', { detail: `got "${mediaType}"; send application/json` });
+  }
+  return (ctx.request as unknown as { body?: unknown }).body;
+}
+
+/** @throws ServiceError input_invalid, naming the place, what it got and what it takes */
+export function check<S extends Schema>(schema: S | undefined, given: unknown, place: string): z.output<S> | undefined {
+  if (!schema) return undefined;
+  const { success, data, error } = schema.safeParse(given);
+  if (success) return data;
+  const { path, message } = error.issues[0] as z.core.$ZodIssue;
+  const got = path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], given);
+  const name = path.length > 0 ? `${place} "${path.join('.')}"` : 'the body';
+  throw new ServiceError('input_invalid', { detail: `${name}: got ${describe(got)}: ${message}`, facts: { field: path.join('.') } });
+}

@@ -1,0 +1,39 @@
+/** The protocol's headers. Each exists under two prefixes; no other file knows a header's full name (protocol: two dialects). */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dialect } from '../model/app.ts';
+
+const PREFIXES: Record<Dialect, string> = { service: 'x-service-', inngest: 'x-inngest-' };
+const DIALECTS = Object.keys(PREFIXES) as Dialect[];
+
+export type Suffix =
+  | 'sdk'
+  | 'env'
+  | 'signature'
+  | 'req-version'
+  | 'no-retry'
+  | 'server-kind'
+  | 'expected-server-kind'
+  | 'event-id-seed';
+
+export function headerName(dialect: Dialect, suffix: Suffix): string {
+  return PREFIXES[dialect] + suffix;
+}
+
+/** The header's value under whichever prefix it came. */
+export function readHeader(headers: IncomingHttpHeaders, suffix: Suffix): string | undefined {
+  for (const dialect of DIALECTS) {
+    const value = headers[PREFIXES[dialect] + suffix];
+    if (value !== undefined) return Array.isArray(value) ? value[0] : value;
+  }
+  return undefined;
+}
+
+/** The dialect of an app or library, told by which `sdk` header it sent; undefined when it sent none. */
+export function dialectOf(headers: IncomingHttpHeaders): Dialect | undefined {
+  return DIALECTS.find((dialect) => headers[headerName(dialect, 'sdk')] !== undefined);
+}
+
+/** Names under which a request selects a branch environment, by header or by query parameter. */
+export const ENV_SELECTORS: readonly string[] = DIALECTS.map((dialect) => headerName(dialect, 'env'));
+
+export const SERVER_SDK = 'tidegate:v0.1.0';

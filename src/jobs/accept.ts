@@ -1,0 +1,154 @@
+/** Accepting events: the way from a valid request to a job in Redis. Requests that come together share one round trip (group
+ *  commit): while one commit is on its way the next gathers. A caller is answered when Redis has its events, or told that it
+ *  has not. */
+import { ServiceError } from '../errors.ts';
+import { type Envelope, type Event, type Source, toEnvelope } from '../model/event.ts';
+import { newId, type Seed, seededId } from '../model/ids.ts';
+import type { Dedup } from '../store/dedup.ts';
+import { translateAway } from '../store/redis.ts';
+import { INGEST, type IngestJob, type IngestQueue } from './queues.ts';
+
+/** Most events of one ingest job. */
+const JOB_MAX_EVENTS = 500;
+/** Most bytes of records of one ingest job, roughly; a single larger event makes a job of its own. */
+const JOB_MAX_BYTES = 1_048_576;
+/** Commits on their way at once. One would leave Redis idle while its answer travels; more would make smaller groups. */
+const COMMITS_IN_FLIGHT = 2;
+/** Events that wait for a commit before further requests are turned away. */
+const MAX_WAITING = 50_000;
+
+/** Where the events of one request came from. */
+export interface Arrival {
+  env: string;
+  source: Source;
+  requestId: string;
+  /** Unix milliseconds. */
+  receivedAt: number;
+  seed?: Seed | undefined;
+}
+
+interface Draft {
+  event: Event;
+  internalId: string;
+  index: number;
+  arrival: Arrival;
+}
+
+interface Waiting {
+  drafts: Draft[];
+  resolve: (ids: string[]) => void;
+  reject: (error: unknown) => void;
+}
+
+export class Acceptor {
+  readonly #dedup: Dedup;
+  readonly #queue: IngestQueue;
+  #waiting: Waiting[] = [];
+  #waitingEvents = 0;
+  #inFlight = 0;
+  #scheduled = false;
+
+  constructor(dedup: Dedup, queue: IngestQueue) {
+    this.#dedup = dedup;
+    this.#queue = queue;
+  }
+
+  /** Accepts valid events, all or none, and answers with their internal IDs in the same order.
+   *  @throws ServiceError unavailable when Redis did not take them, overloaded when too many wait */
+  async accept(events: readonly Event[], arrival: Arrival): Promise<string[]> {
+    if (events.length === 0) return [];
+    if (this.#waitingEvents > MAX_WAITING) throw new ServiceError('overloaded', { retryAfterSeconds: 1 });
+    return this.#join(events.map((event, index) => ({ event, index, arrival, internalId: idFor(arrival, index) })));
+  }
+
+  /** Accepts an event that the service itself makes, under an ID by which making it again changes nothing. */
+  async acceptOwn(event: Event, internalId: string, arrival: Arrival): Promise<void> {
+    await this.#join([{ event, internalId, index: 0, arrival }]);
+  }
+
+  #join(drafts: Draft[]): Promise<string[]> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ drafts, resolve, reject });
+      this.#waitingEvents += drafts.length;
+      this.#schedule();
+    });
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#inFlight >= COMMITS_IN_FLIGHT || this.#waiting.length === 0) return;
+    this.#scheduled = true;
+    // After the requests that this turn of the event loop has read.
+    setImmediate(() => {
+      this.#scheduled = false;
+      void this.#commit();
+    });
+  }
+
+  async #commit(): Promise<void> {
+    const group = this.#takeGroup();
+    this.#inFlight++;
+    try {
+      await this.#write(group.flatMap(({ drafts }) => drafts));
+      for (const { drafts, resolve } of group) resolve(drafts.map(({ internalId }) => internalId));
+    } catch (error) {
+      const answer = translateAway(error);
+      for (const { reject } of group) reject(answer);
+    } finally {
+      this.#inFlight--;
+      this.#schedule();
+    }
+  }
+
+  /** Whole requests, up to a job's worth of events; a larger request goes alone. */
+  #takeGroup(): Waiting[] {
+    let events = 0;
+    let end = 0;
+    while (end < this.#waiting.length) {
+      const next = (this.#waiting[end] as Waiting).drafts.length;
+      if (end > 0 && events + next > JOB_MAX_EVENTS) break;
+      events += next;
+      end++;
+    }
+    this.#waitingEvents -= events;
+    return this.#waiting.splice(0, end);
+  }
+
+  async #write(drafts: Draft[]): Promise<void> {
+    await this.#claim(drafts);
+    const jobs = inJobs(drafts.map(({ event, internalId, index, arrival }) => toEnvelope(event, { ...arrival, internalId, index })));
+    if (jobs.length === 1) await this.#queue.add(INGEST, jobs[0] as IngestJob);
+    else await this.#queue.addBulk(jobs.map((data) => ({ name: INGEST, data })));
+  }
+
+  /** Gives each event with a deduplication ID the internal ID of the first that carried it. */
+  async #claim(drafts: Draft[]): Promise<void> {
+    const identified = drafts.filter(({ event }) => event.id !== undefined);
+    if (identified.length === 0) return;
+    const ids = await this.#dedup.claim(
+      identified.map(({ event, internalId, arrival }) => ({ env: arrival.env, id: event.id as string, internalId })),
+    );
+    identified.forEach((draft, i) => {
+      draft.internalId = ids[i] as string;
+    });
+  }
+}
+
+function idFor({ seed, receivedAt }: Arrival, index: number): string {
+  return seed ? seededId(seed, index + 1) : newId(receivedAt);
+}
+
+function inJobs(envelopes: Envelope[]): IngestJob[] {
+  const jobs: IngestJob[] = [];
+  let bytes = 0;
+  for (const envelope of envelopes) {
+    const last = jobs.at(-1);
+    bytes += envelope.record.length;
+    if (last && last.events.length < JOB_MAX_EVENTS && bytes <= JOB_MAX_BYTES) {
+      last.events.push(envelope);
+    } else {
+      jobs.push({ events: [envelope] });
+      bytes = envelope.record.length;
+    }
+  }
+  return jobs;
+}

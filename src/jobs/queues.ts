@@ -1,0 +1,50 @@
+/** The queues: their names, what a job of each holds, and how long it is kept. */
+import { type ConnectionOptions, Queue } from 'bullmq';
+import type { Envelope } from '../model/event.ts';
+
+/** BullMQ's own prefix for the keys of these queues is given by the store. */
+export interface QueueOptions {
+  connection: ConnectionOptions;
+  prefix: string;
+}
+
+/** The events of the requests that shared one group commit. */
+export interface IngestJob {
+  events: Envelope[];
+}
+
+/** One call of a function, for a run. */
+export interface RunJob {
+  env: string;
+  runId: string;
+  eventId: string;
+}
+
+export const INGEST = 'ingest';
+export const RUNS = 'runs';
+
+export type IngestQueue = Queue<IngestJob, void, string>;
+export type RunQueue = Queue<RunJob, void, string>;
+
+/** An ingest job holds accepted events: it is tried for most of a day, and then kept until somebody looks at it. */
+export const INGEST_JOB = {
+  attempts: 1_000,
+  backoff: { type: 'custom' },
+  removeOnComplete: { count: 20 },
+  removeOnFail: false,
+};
+
+/** A run's own record outlives its job; finished jobs are kept only to be looked at. */
+export const RUN_JOB = {
+  backoff: { type: 'custom' },
+  removeOnComplete: { count: 1_000 },
+  removeOnFail: { count: 1_000 },
+};
+
+export function ingestQueue(options: QueueOptions): IngestQueue {
+  return new Queue(INGEST, { ...options, defaultJobOptions: INGEST_JOB });
+}
+
+export function runQueue(options: QueueOptions): RunQueue {
+  return new Queue(RUNS, { ...options, defaultJobOptions: RUN_JOB });
+}

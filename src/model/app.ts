@@ -1,0 +1,104 @@
+/** What an app registers: itself, and functions with their triggers (protocol: registering). */
+import { z } from 'zod';
+import { compile } from './expression.ts';
+import { DEFAULT_RETRIES } from './retry.ts';
+
+const MAX_RETRIES = 20;
+
+const httpUrl = z.url({ protocol: /^https?$/, error: 'an http or https URL' });
+
+const triggerSchema = z
+  .looseObject({
+    event: z.string().min(1).max(256).optional(),
+    expression: z
+      .string()
+      .nullish()
+      .superRefine((source, context) => {
+        const problem = source ? problemOf(source) : undefined;
+        if (problem) context.addIssue({ code: 'custom', message: `not a CEL expression: ${problem}` });
+      }),
+    cron: z.string().min(1).optional(),
+  })
+  .refine(({ event, cron }) => event !== undefined || cron !== undefined, 'a trigger with "event" or "cron"');
+
+const stepSchema = z.looseObject({
+  id: z.string(),
+  runtime: z.looseObject({ url: httpUrl }),
+  retries: z.looseObject({ attempts: z.int().min(0).max(MAX_RETRIES).optional() }).nullish(),
+});
+
+const functionSchema = z.looseObject({
+  id: z.string().min(1).max(256),
+  name: z.string().optional(),
+  triggers: z.array(triggerSchema).min(1),
+  steps: z.record(z.string(), stepSchema).refine((steps) => 'step' in steps, 'an object with the entry "step"'),
+});
+
+/** Unknown fields are kept with the function and never refused. */
+export const registrationSchema = z
+  .looseObject({
+    url: httpUrl,
+    appName: z.string().min(1).max(128),
+    sdk: z.string().optional(),
+    framework: z.string().nullish(),
+    functions: z
+      .array(functionSchema)
+      .max(2_000)
+      .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, 'functions whose ids differ'),
+  })
+  .meta({ id: 'Registration' });
+
+export type Registration = z.infer<typeof registrationSchema>;
+
+/** Header prefix that an app speaks (protocol: two dialects). */
+export type Dialect = 'service' | 'inngest';
+
+export interface Trigger {
+  event?: string;
+  expression?: string;
+  cron?: string;
+}
+
+/** A function as it is stored: what running it needs, and its configuration as it was registered. */
+export interface AppFunction {
+  id: string;
+  name: string;
+  app: string;
+  url: string;
+  dialect: Dialect;
+  retries: number;
+  triggers: Trigger[];
+  /** Gone from its app's last registration: no longer triggered; its runs in flight still finish. */
+  archived: boolean;
+  config: Record<string, unknown>;
+}
+
+export function functionsOf(registration: Registration, dialect: Dialect): AppFunction[] {
+  return registration.functions.map((fn) => {
+    const step = fn.steps.step as z.infer<typeof stepSchema>;
+    return {
+      id: fn.id,
+      name: fn.name ?? fn.id,
+      app: registration.appName,
+      url: step.runtime.url,
+      dialect,
+      retries: step.retries?.attempts ?? DEFAULT_RETRIES,
+      triggers: fn.triggers.map(({ event, expression, cron }) => ({
+        ...(event && { event }),
+        ...(expression && { expression }),
+        ...(cron && { cron }),
+      })),
+      archived: false,
+      config: fn,
+    };
+  });
+}
+
+function problemOf(expression: string): string | undefined {
+  try {
+    compile(expression);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message.split('\n')[0];
+  }
+}

@@ -1,0 +1,138 @@
+/** What an event is: the shape senders post, the rules it must meet, and the record that is stored of it. */
+import { z } from 'zod';
+import { ServiceError } from '../errors.ts';
+import { describe, isJsonObject, isShallow, MAX_DEPTH } from './json.ts';
+
+const jsonObject = (field: string) =>
+  z
+    .custom<Record<string, unknown>>(isJsonObject, 'a JSON object')
+    .meta({ type: 'object', additionalProperties: true, description: field });
+
+export const RESERVED_PREFIXES = ['inngest/', 'service/internal.'] as const;
+export const FUNCTION_FAILED = 'inngest/function.failed';
+
+const TS_MIN = Date.UTC(1980, 0);
+const TS_MAX = Date.UTC(2100, 0);
+
+const nameRule = 'a string of 1 to 256 characters';
+const idRule = 'a string of 1 to 512 characters, or no such field';
+const tsRule = 'integer milliseconds since 1970, within 1980 to 2100, or no such field';
+
+/** spec 2.1. Every message is what the field takes; what it got is added where the error is made. */
+export const eventSchema = z
+  .object({
+    name: z
+      .string(nameRule)
+      .min(1, nameRule)
+      .max(256, nameRule)
+      .refine(
+        (name) => !RESERVED_PREFIXES.some((prefix) => name.startsWith(prefix)),
+        `a name that does not begin with ${RESERVED_PREFIXES.join(' or ')}, which the service keeps for itself`,
+      )
+      .meta({ description: 'Event name', examples: ['order/paid'] }),
+    data: jsonObject('Arbitrary user data'),
+    id: z.string(idRule).min(1, idRule).max(512, idRule).optional().meta({
+      description: 'Deduplication ID: within 24 hours, an event with an ID already seen is ignored whatever its name',
+    }),
+    ts: z
+      .int(tsRule)
+      .min(TS_MIN, tsRule)
+      .max(TS_MAX, tsRule)
+      .optional()
+      .meta({ description: 'Event time in Unix milliseconds; absent: the time of receipt' }),
+    user: jsonObject('Passed through to functions').optional(),
+    v: z.string('a string, or no such field').optional().meta({ description: 'Version of the payload, passed through' }),
+  })
+  .meta({ id: 'Event', description: 'An event as it is sent' });
+
+export type Event = z.infer<typeof eventSchema>;
+
+/** Where an event came from. */
+export type Source = 'event-key' | 'service' | `webhook:${string}`;
+
+/** An event as it is stored: what was sent, and how it came. `request_id` and `index` name the send that made it, by which a
+ *  job that runs twice is told from an event that was sent twice. */
+export interface EventRecord extends Event {
+  internal_id: string;
+  ts: number;
+  received_at: number;
+  source: Source;
+  request_id: string;
+  index: number;
+}
+
+/** An accepted event on its way to the store. `record` is an EventRecord as JSON text: it is written once and passed on as it is. */
+export interface Envelope {
+  internalId: string;
+  env: string;
+  name: string;
+  receivedAt: number;
+  requestId: string;
+  index: number;
+  record: string;
+}
+
+/** Checks every event of a request; one bad event refuses them all.
+ *  @param textLength length of the JSON text that `body` was read from
+ *  @throws ServiceError event_invalid, naming index and field, what it got and what it takes */
+export function validateEvents(body: unknown, textLength: number): Event[] {
+  if (!isShallow(body, textLength)) {
+    throw new ServiceError('event_invalid', { detail: `nested deeper than ${MAX_DEPTH} levels; flatten the data` });
+  }
+  const list = Array.isArray(body) ? body : [body];
+  return list.map(validateEvent);
+}
+
+function validateEvent(candidate: unknown, index: number): Event {
+  if (!isJsonObject(candidate)) {
+    throw invalid(index, undefined, candidate, 'a JSON object with name and data');
+  }
+  const { success, data, error } = eventSchema.safeParse(candidate);
+  if (success) return data;
+  const { path, message } = error.issues[0] as z.core.$ZodIssue;
+  const field = String(path[0]);
+  throw invalid(index, field, candidate[field], message);
+}
+
+function invalid(index: number, field: string | undefined, got: unknown, takes: string): ServiceError {
+  const place = field === undefined ? `event ${index}` : `event ${index}, field "${field}"`;
+  return new ServiceError('event_invalid', {
+    detail: `${place}: got ${describe(got)}; it takes ${takes}`,
+    facts: { index, ...(field !== undefined && { field }) },
+  });
+}
+
+/** The record of an event, as JSON text in which no digit of its data is lost. */
+export function toEnvelope(
+  event: Event,
+  at: { internalId: string; env: string; receivedAt: number; source: Source; requestId: string; index: number },
+): Envelope {
+  const record: EventRecord = {
+    internal_id: at.internalId,
+    name: event.name,
+    data: event.data,
+    ...(event.id !== undefined && { id: event.id }),
+    ts: event.ts ?? at.receivedAt,
+    ...(event.user !== undefined && { user: event.user }),
+    ...(event.v !== undefined && { v: event.v }),
+    received_at: at.receivedAt,
+    source: at.source,
+    request_id: at.requestId,
+    index: at.index,
+  };
+  const { internalId, env, receivedAt, requestId, index } = at;
+  return { internalId, env, name: event.name, receivedAt, requestId, index, record: JSON.stringify(record) };
+}
+
+/** What a function is given of an event (protocol: call requests). */
+export function payloadOf(record: EventRecord): Event & { ts: number } {
+  const { name, data, id, ts, user, v, internal_id } = record;
+  return {
+    name,
+    data,
+    id: id ?? internal_id,
+    ts,
+    ...(user !== undefined && { user }),
+    ...(v !== undefined && { v }),
+  };
+}

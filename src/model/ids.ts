@@ -1,0 +1,46 @@
+/** Internal IDs are ULIDs: 48 bits of milliseconds, then 80 bits that are random, seeded by the sender, or derived.
+ *  A derived ID is the same whenever it is made again, which is what makes a repeated step harmless. */
+import { createHash } from 'node:crypto';
+import { decodeTime, monotonicFactory, uuidToULID } from 'ulid';
+
+/** A fresh ID. Within a process later ones sort after earlier ones. */
+export const newId: (nowMs?: number) => string = monotonicFactory();
+
+export const ID_PATTERN = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+
+export interface Seed {
+  timeMs: number;
+  entropy: Buffer;
+}
+
+const SEED = /^(\d{1,15}),([A-Za-z0-9+/_-]{14}(?:==)?)$/;
+const MAX_TIME_MS = 2 ** 48 - 1;
+
+/** Reads `<unix ms>,<base64 of 10 bytes>` (protocol: event-id-seed); undefined when it is anything else. */
+export function parseSeed(header: string): Seed | undefined {
+  const match = SEED.exec(header);
+  if (!match) return undefined;
+  const timeMs = Number(match[1]);
+  const entropy = Buffer.from(match[2] as string, 'base64');
+  return timeMs <= MAX_TIME_MS && entropy.length === 10 ? { timeMs, entropy } : undefined;
+}
+
+/** The ID of the nth event of a seeded request, counted from 1: n is added to the last 4 of the 10 bytes. */
+export function seededId(seed: Seed, n: number): string {
+  const entropy = Buffer.from(seed.entropy);
+  entropy.writeUInt32BE((entropy.readUInt32BE(6) + n) >>> 0, 6);
+  return fromBytes(seed.timeMs, entropy);
+}
+
+/** An ID at the time of `parent` whose 80 bits are a hash of the parent and `parts`. */
+export function derivedId(parent: string, ...parts: string[]): string {
+  const hash = createHash('sha256').update(JSON.stringify([parent, ...parts])).digest();
+  return fromBytes(decodeTime(parent), hash.subarray(0, 10));
+}
+
+function fromBytes(timeMs: number, entropy: Buffer): string {
+  const hex = timeMs.toString(16).padStart(12, '0') + entropy.toString('hex');
+  return uuidToULID(
+    `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`,
+  );
+}

@@ -1,0 +1,29 @@
+/** The life of a process: it says when it is ready, and ends in order when it is told to or when whoever started it is gone. */
+import type { Logger } from './log.ts';
+
+const FORCED_EXIT_MS = 25_000;
+
+/** @param facts told to the parent over IPC with the word that this process is ready */
+export function live(log: Logger, close: () => Promise<void>, facts: Record<string, unknown> = {}): void {
+  let ending = false;
+  const end = (why: string) => {
+    if (ending) return;
+    ending = true;
+    log.info({ why }, 'ending');
+    setTimeout(() => process.exit(1), FORCED_EXIT_MS).unref();
+    close().then(
+      () => process.exit(0),
+      (error: Error) => {
+        log.error({ err: error.message }, 'did not end in order');
+        process.exit(1);
+      },
+    );
+  };
+  process.once('SIGTERM', () => end('SIGTERM'));
+  process.once('SIGINT', () => end('SIGINT'));
+  if (process.send) {
+    process.once('disconnect', () => end('parent gone'));
+    process.send({ ready: true, ...facts });
+  }
+  log.info(facts, 'ready');
+}

@@ -1,0 +1,150 @@
+/** Events: each a record of its own, and an index by time of receipt.
+ *
+ *  An event enters the index last, when its runs have been enqueued: being in the index is the mark of being wholly ingested.
+ *  Records, counts and indexes expire with the retention; an index is trimmed whenever it is added to. */
+import type { Envelope, EventRecord } from '../model/event.ts';
+import { parseExact } from '../model/json.ts';
+import type { Keyspace } from './keyspace.ts';
+import { type Redis, replies } from './redis.ts';
+
+/** What storing an envelope found. */
+export interface Stored {
+  /** The stored event: the envelope itself, or the one that came first under its ID. */
+  event: Envelope;
+  /** The envelope was sent after the one that is stored. */
+  repeat: boolean;
+  /** Its runs have been enqueued: nothing is left to do for it. */
+  settled: boolean;
+}
+
+export interface EventQuery {
+  env: string;
+  name?: string | undefined;
+  /** Unix milliseconds, inclusive. */
+  receivedAfter?: number | undefined;
+  /** Unix milliseconds, exclusive. */
+  receivedBefore?: number | undefined;
+  limit: number;
+  cursor?: EventCursor | undefined;
+}
+
+/** The last event of the page before. */
+export interface EventCursor {
+  receivedAt: number;
+  internalId: string;
+}
+
+export type FoundEvent = EventRecord & { duplicates: number };
+
+export class Events {
+  readonly #redis: Redis;
+  readonly #keys: Keyspace;
+  readonly #retentionMs: number;
+
+  constructor(redis: Redis, keys: Keyspace, retentionMs: number) {
+    this.#redis = redis;
+    this.#keys = keys;
+    this.#retentionMs = retentionMs;
+  }
+
+  /** Stores each event that is not there yet, and tells of each what was found. */
+  async storeNew(batch: readonly Envelope[]): Promise<Stored[]> {
+    const pipeline = this.#redis.pipeline();
+    for (const { env, internalId, record } of batch) {
+      pipeline.call('SET', this.#keys.event(env, internalId), record, 'NX', 'GET', 'PX', this.#retentionMs);
+    }
+    const earlier = replies<string | null>(await pipeline.exec());
+    const stored = batch.map((envelope, i) => this.#found(envelope, earlier[i] ?? null));
+    await this.#markSettled(stored.filter((_, i) => earlier[i] !== null));
+    return stored;
+  }
+
+  #found(envelope: Envelope, earlier: string | null): Stored {
+    if (earlier === null) return { event: envelope, repeat: false, settled: false };
+    const first = JSON.parse(earlier) as EventRecord;
+    const event: Envelope = {
+      internalId: envelope.internalId,
+      env: envelope.env,
+      name: first.name,
+      receivedAt: first.received_at,
+      requestId: first.request_id,
+      index: first.index,
+      record: earlier,
+    };
+    const repeat = first.request_id !== envelope.requestId || first.index !== envelope.index;
+    return { event, repeat, settled: false };
+  }
+
+  async #markSettled(met: Stored[]): Promise<void> {
+    if (met.length === 0) return;
+    const pipeline = this.#redis.pipeline();
+    for (const { event } of met) pipeline.zscore(this.#keys.eventIndex(event.env), event.internalId);
+    const scores = replies<string | null>(await pipeline.exec());
+    met.forEach((one, i) => {
+      one.settled = scores[i] !== null;
+    });
+  }
+
+  /** Ends the ingestion of a batch: events whose runs are enqueued enter the index, repeats are counted on their first. */
+  async settle(batch: readonly Stored[], nowMs: number): Promise<void> {
+    const pipeline = this.#redis.pipeline();
+    for (const [index, members] of this.#entries(batch)) {
+      pipeline.zadd(index, ...members);
+      pipeline.zremrangebyscore(index, '-inf', nowMs - this.#retentionMs);
+      pipeline.pexpire(index, this.#retentionMs);
+    }
+    for (const { event, repeat } of batch) {
+      if (!repeat) continue;
+      const count = this.#keys.duplicates(event.env, event.internalId);
+      pipeline.incr(count);
+      pipeline.pexpire(count, this.#retentionMs);
+    }
+    if (pipeline.length > 0) replies(await pipeline.exec());
+  }
+
+  #entries(batch: readonly Stored[]): Map<string, (string | number)[]> {
+    const entries = new Map<string, (string | number)[]>();
+    for (const { event, settled } of batch) {
+      if (settled) continue;
+      for (const index of [this.#keys.eventIndex(event.env), this.#keys.eventIndex(event.env, event.name)]) {
+        const members = entries.get(index) ?? [];
+        members.push(event.receivedAt, event.internalId);
+        entries.set(index, members);
+      }
+    }
+    return entries;
+  }
+
+  async read(env: string, internalId: string): Promise<FoundEvent | undefined> {
+    return (await this.#readMany(env, [internalId]))[0];
+  }
+
+  /** Events newest first, by time of receipt and then by ID; a page is stable while events arrive. */
+  async list(query: EventQuery, nowMs: number): Promise<FoundEvent[]> {
+    const { env, name, receivedAfter = 0, receivedBefore, limit, cursor } = query;
+    const index = this.#keys.eventIndex(env, name);
+    const oldest = Math.max(receivedAfter, nowMs - this.#retentionMs);
+    const before = receivedBefore === undefined ? '+inf' : `(${receivedBefore}`;
+    const newest = cursor ? cursor.receivedAt : before;
+    const shown = cursor ? await this.#shownOf(index, cursor) : 0;
+    const ids = await this.#redis.zrevrangebyscore(index, newest, oldest, 'LIMIT', shown, limit);
+    return this.#readMany(env, ids);
+  }
+
+  /** How many events of the cursor's millisecond the pages before have shown. */
+  async #shownOf(index: string, { receivedAt, internalId }: EventCursor): Promise<number> {
+    const peers = await this.#redis.zrevrangebyscore(index, receivedAt, receivedAt);
+    return peers.filter((id) => id >= internalId).length;
+  }
+
+  async #readMany(env: string, ids: string[]): Promise<FoundEvent[]> {
+    if (ids.length === 0) return [];
+    const [records, counts] = await Promise.all([
+      this.#redis.mget(ids.map((id) => this.#keys.event(env, id))),
+      this.#redis.mget(ids.map((id) => this.#keys.duplicates(env, id))),
+    ]);
+    return records.flatMap((record, i) =>
+      record === null ? [] : [{ ...(parseExact(record) as EventRecord), duplicates: Number(counts[i] ?? 0) }],
+    );
+  }
+}

@@ -1,0 +1,44 @@
+/** Every key in Redis, by the thing it holds. */
+export interface Keyspace {
+  /** string: an event's record, as JSON */
+  event(env: string, id: string): string;
+  /** string: how often the event was sent again */
+  duplicates(env: string, id: string): string;
+  /** zset: IDs of events that are wholly ingested, by time of receipt; of one name, or of all */
+  eventIndex(env: string, name?: string): string;
+  /** string: the ID that the first event with this deduplication ID was given */
+  dedup(env: string, id: string): string;
+  /** hash: a run */
+  run(env: string, id: string): string;
+  /** zset: IDs of the runs an event caused, by time of creation */
+  eventRuns(env: string, eventId: string): string;
+  /** hash: function ID → function, as JSON */
+  functions(env: string): string;
+  /** string: grows with every change to the functions */
+  functionsVersion(env: string): string;
+  /** hash: webhook ID → webhook, as JSON */
+  webhooks: string;
+  /** hash: key of a webhook's URL → webhook ID */
+  webhookKeys: string;
+  /** channel: something that processes keep in memory has changed */
+  changes: string;
+  /** first part of BullMQ's own keys */
+  queues: string;
+}
+
+export function keyspace(prefix: string): Keyspace {
+  return {
+    event: (env, id) => `${prefix}:event:${env}:${id}`,
+    duplicates: (env, id) => `${prefix}:duplicates:${env}:${id}`,
+    eventIndex: (env, name) => (name === undefined ? `${prefix}:events:${env}` : `${prefix}:events:${env}:${name}`),
+    dedup: (env, id) => `${prefix}:dedup:${env}:${id}`,
+    run: (env, id) => `${prefix}:run:${env}:${id}`,
+    eventRuns: (env, eventId) => `${prefix}:event-runs:${env}:${eventId}`,
+    functions: (env) => `${prefix}:functions:${env}`,
+    functionsVersion: (env) => `${prefix}:functions-version:${env}`,
+    webhooks: `${prefix}:webhooks`,
+    webhookKeys: `${prefix}:webhook-keys`,
+    changes: `${prefix}:changes`,
+    queues: `${prefix}:queue`,
+  };
+}

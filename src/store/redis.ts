@@ -1,0 +1,56 @@
+/** Connections to Redis, and what it means when there is none. */
+import { Redis } from 'ioredis';
+import { ServiceError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+
+export type { Redis };
+
+const RECONNECT_MAX_MS = 1_000;
+const COMMAND_TIMEOUT_MS = 2_000;
+const RETRY_AFTER_SECONDS = 2;
+
+/** Two ways to stand an absent Redis: a request must be told soon, a worker's loop waits until it is back. */
+export type Patience = 'answer-soon' | 'wait';
+
+const OPTIONS = {
+  'answer-soon': { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: COMMAND_TIMEOUT_MS },
+  wait: { maxRetriesPerRequest: null },
+} as const satisfies Record<Patience, object>;
+
+export function connect(url: string, patience: Patience, log: Logger): Redis {
+  const redis = new Redis(url, {
+    ...OPTIONS[patience],
+    connectTimeout: 5_000,
+    retryStrategy: (tries: number) => Math.min(50 * 2 ** Math.min(tries, 10), RECONNECT_MAX_MS),
+  });
+  redis.on('error', (error) => log.warn({ err: error.message, patience }, 'redis connection'));
+  return redis;
+}
+
+/** Resolves once the connection is ready for commands. */
+export async function ready(redis: Redis): Promise<void> {
+  if (redis.status === 'ready') return;
+  await new Promise<void>((resolve) => redis.once('ready', resolve));
+}
+
+const AWAY =
+  /Connection is closed|Command timed out|max retries per request|isn't writeable|ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|ETIMEDOUT|^LOADING|^READONLY|^MASTERDOWN|^OOM|^MISCONF/;
+
+/** A failure of Redis or of the way to it, as the answer to whoever waits for it; any other error as it was. */
+export function translateAway(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof ServiceError || !AWAY.test(error.message)) return error;
+  return new ServiceError('unavailable', {
+    detail: 'nothing was accepted; send the same again',
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    cause: error,
+  });
+}
+
+/** The replies of a pipeline; the first failed command fails it all.
+ *  @throws the command's error */
+export function replies<T>(results: [error: Error | null, result: unknown][] | null): T[] {
+  return (results ?? []).map(([error, result]) => {
+    if (error) throw error;
+    return result as T;
+  });
+}

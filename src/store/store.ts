@@ -1,0 +1,37 @@
+/** Everything that is kept, behind one connection. */
+import type { Config } from '../config.ts';
+import { Changes } from './changes.ts';
+import { Dedup } from './dedup.ts';
+import { Events } from './events.ts';
+import { Functions } from './functions.ts';
+import { keyspace } from './keyspace.ts';
+import type { Redis } from './redis.ts';
+import { Runs } from './runs.ts';
+import { Webhooks } from './webhooks.ts';
+
+export interface Store {
+  redis: Redis;
+  /** First part of BullMQ's keys. */
+  queuePrefix: string;
+  changes: Changes;
+  dedup: Dedup;
+  events: Events;
+  functions: Functions;
+  runs: Runs;
+  webhooks: Webhooks;
+}
+
+export function createStore(redis: Redis, { keyPrefix, retentionMs }: Config): Store {
+  const keys = keyspace(keyPrefix);
+  const changes = new Changes(redis, keys);
+  return {
+    redis,
+    queuePrefix: keys.queues,
+    changes,
+    dedup: new Dedup(redis, keys),
+    events: new Events(redis, keys, retentionMs),
+    functions: new Functions(redis, keys),
+    runs: new Runs(redis, keys, retentionMs),
+    webhooks: new Webhooks(redis, keys, changes),
+  };
+}

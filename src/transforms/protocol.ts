@@ -1,0 +1,53 @@
+/** What the parent, its child processes and their threads say to each other. A message on the channel is a list:
+ *  all that one turn of the event loop had to say. */
+
+export interface Limits {
+  /** Transforms that one child runs at once. */
+  threads: number;
+  /** For one request: making the isolate, where it is not there yet, and the call. */
+  timeoutMs: number;
+  /** Of one isolate. V8 keeps to it roughly, and some allocations abort the process instead. */
+  memoryLimitMb: number;
+  /** Kept in one thread, each about 2 MB; the one that was used longest ago makes room. */
+  isolates: number;
+  /** After so many requests an isolate is made anew, so that nothing a transform leaves behind can pile up. */
+  usesPerIsolate: number;
+  logLines: number;
+  logChars: number;
+  outputChars: number;
+}
+
+export const DEFAULT_LIMITS = {
+  memoryLimitMb: 64,
+  isolates: 64,
+  usesPerIsolate: 1_000,
+  logLines: 100,
+  logChars: 16_384,
+  outputChars: 4 * 1_048_576,
+} satisfies Partial<Limits>;
+
+/** `learn` comes once for each version of a webhook's code, before the first `perform` that names its slot. */
+export type Order =
+  | { order: 'learn'; slot: number; id: string; code: string }
+  | { order: 'forget'; slot: number }
+  | { order: 'perform'; request: number; slot: number; args: string | null };
+
+/** What a thread does: `args` is the JSON of the transform's four arguments; null: only define the function. */
+export interface Task {
+  id: string;
+  code: string;
+  args: string | null;
+}
+
+/** `text` is the JSON of a `Report`, made inside the isolate and not yet looked at. */
+export type Verdict = { text: string; durationMs: number } | { stopped: StopCause };
+
+/** `memory` also stands for every other way in which a transform can end its process. */
+export type StopCause = 'time' | 'memory';
+
+export interface Reply {
+  request: number;
+  verdict: Verdict;
+}
+
+export type FromChild = 'ready' | Reply[];

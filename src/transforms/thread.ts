@@ -1,0 +1,42 @@
+/** What runs in each thread of a child: one task at a time, each in the isolate of its webhook. */
+import { workerData } from 'node:worker_threads';
+import { LRUCache } from 'lru-cache';
+import { CodeError, createIsolate, type Isolate, Stopped } from './isolate.ts';
+import type { Limits, Task, Verdict } from './protocol.ts';
+
+const limits: Limits = workerData;
+
+const isolates = new LRUCache<string, Isolate>({ max: limits.isolates, dispose: (isolate) => isolate.dispose() });
+
+export async function perform({ id, code, args }: Task): Promise<Verdict> {
+  const started = performance.now();
+  const deadline = started + limits.timeoutMs;
+  try {
+    const text = args === null ? define(code, deadline) : await isolateFor(id, code, deadline).call(args, deadline);
+    return { text, durationMs: performance.now() - started };
+  } catch (error) {
+    if (error instanceof CodeError) return { text: failure(error), durationMs: performance.now() - started };
+    if (!(error instanceof Stopped)) throw error;
+    isolates.delete(id);
+    return { stopped: error.by };
+  }
+}
+
+function define(code: string, deadline: number) {
+  createIsolate(code, limits, deadline).dispose();
+  return '{"event":null,"logs":[]}';
+}
+
+function isolateFor(id: string, code: string, deadline: number): Isolate {
+  let isolate = isolates.get(id);
+  if (isolate === undefined || isolate.code !== code || isolate.uses >= limits.usesPerIsolate) {
+    isolate = createIsolate(code, limits, deadline);
+    isolates.set(id, isolate);
+  }
+  isolate.uses += 1;
+  return isolate;
+}
+
+function failure({ message, stack }: CodeError) {
+  return JSON.stringify({ error: { message, stack }, logs: [] });
+}
