@@ -31,7 +31,7 @@ export function funnelErrors(log: Logger) {
 function answer(ctx: Context, error: ServiceError, log: Logger): void {
   const { status, code, message, facts, retryAfterSeconds, cause } = error;
   ctx.status = status;
-  ctx.body = { error: message, code, status, ...facts };
+  ctx.body = { ...facts, error: message, code, status };
   if (retryAfterSeconds !== undefined) ctx.set('retry-after', String(retryAfterSeconds));
   // A request that is answered before it was read cannot be followed by another on its connection.
   if (!ctx.req.complete) ctx.set('connection', 'close');

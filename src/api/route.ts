@@ -85,7 +85,7 @@ async function serve(ctx: Context, one: Route): Promise<void> {
     params: check(one.params, ctx.params, 'path parameter') as never,
     query: check(one.query, ctx.query, 'query parameter') as never,
     body: check(one.body, bodyOf(ctx, one), 'field') as never,
-    origin: ctx.origin,
+    origin: `${ctx.protocol}://${ctx.host}`,
   });
   ctx.status = one.status ?? (one.data ? 200 : 204);
   if (one.data) {

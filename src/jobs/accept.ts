@@ -5,7 +5,7 @@ import { ServiceError } from '../errors.ts';
 import { type Envelope, type Event, type Source, toEnvelope } from '../model/event.ts';
 import { newId, type Seed, seededId } from '../model/ids.ts';
 import type { Dedup } from '../store/dedup.ts';
-import { translateAway } from '../store/redis.ts';
+import { translateAway, unavailable } from '../store/redis.ts';
 import { INGEST, type IngestJob, type IngestQueue } from './queues.ts';
 
 /** Most events of one ingest job. */
@@ -114,6 +114,8 @@ export class Acceptor {
   }
 
   async #write(drafts: Draft[]): Promise<void> {
+    // BullMQ would wait for a connection that was never there; a sender is told at once.
+    if (!this.#dedup.connected) throw unavailable('Redis is not connected');
     await this.#claim(drafts);
     const jobs = inJobs(drafts.map(({ event, internalId, index, arrival }) => toEnvelope(event, { ...arrival, internalId, index })));
     if (jobs.length === 1) await this.#queue.add(INGEST, jobs[0] as IngestJob);

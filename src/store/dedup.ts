@@ -21,6 +21,10 @@ export class Dedup {
     this.#keys = keys;
   }
 
+  get connected(): boolean {
+    return this.#redis.status === 'ready';
+  }
+
   /** For each claim, in order, the internal ID that its event is to carry: the claim's own, or that of an earlier one. */
   async claim(claims: readonly Claim[]): Promise<string[]> {
     const pipeline = this.#redis.pipeline();

@@ -1,4 +1,5 @@
 /** Registered functions, those of every app of an environment together. */
+import { ServiceError } from '../errors.ts';
 import type { AppFunction } from '../model/app.ts';
 import type { Keyspace } from './keyspace.ts';
 import { type Redis, replies } from './redis.ts';
@@ -24,9 +25,11 @@ export class Functions {
     return { version: Number(version ?? 0), functions: functions.map((text) => JSON.parse(text) as AppFunction) };
   }
 
-  /** Makes `functions` the app's only live ones; others it had are archived. Answers whether that changed anything. */
+  /** Makes `functions` the app's only live ones; others it had are archived. Answers whether that changed anything.
+   *  @throws ServiceError registration_invalid when another app has a function of the same ID */
   async replace(env: string, app: string, functions: readonly AppFunction[]): Promise<boolean> {
     const known = new Map((await this.all(env)).functions.map((fn) => [fn.id, fn]));
+    for (const { id } of functions) refuseTaken(known.get(id), app);
     const kept = new Set(functions.map(({ id }) => id));
     const gone = [...known.values()].filter((fn) => fn.app === app && !fn.archived && !kept.has(fn.id));
     const wanted = [...functions, ...gone.map((fn) => ({ ...fn, archived: true }))];
@@ -38,4 +41,11 @@ export class Functions {
     replies(await writing.exec());
     return true;
   }
+}
+
+function refuseTaken(holder: AppFunction | undefined, app: string): void {
+  if (!holder || holder.archived || holder.app === app) return;
+  throw new ServiceError('registration_invalid', {
+    detail: `the function ID "${holder.id}" belongs to the app "${holder.app}"; rename the function, or one of the apps`,
+  });
 }

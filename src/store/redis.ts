@@ -39,11 +39,12 @@ const AWAY =
 /** A failure of Redis or of the way to it, as the answer to whoever waits for it; any other error as it was. */
 export function translateAway(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ServiceError || !AWAY.test(error.message)) return error;
-  return new ServiceError('unavailable', {
-    detail: 'nothing was accepted; send the same again',
-    retryAfterSeconds: RETRY_AFTER_SECONDS,
-    cause: error,
-  });
+  return unavailable(error.message, error);
+}
+
+export function unavailable(why: string, cause?: unknown): ServiceError {
+  const detail = `${why}; send the same again after ${RETRY_AFTER_SECONDS} s`;
+  return new ServiceError('unavailable', { detail, retryAfterSeconds: RETRY_AFTER_SECONDS, cause });
 }
 
 /** The replies of a pipeline; the first failed command fails it all.

@@ -1,15 +1,18 @@
 /** Webhooks by key, in memory, so that a request is authenticated without a question to Redis. */
+import { unavailable } from './redis.ts';
 import type { Webhook, Webhooks } from './webhooks.ts';
 
 export class WebhookDirectory {
   readonly #webhooks: Webhooks;
-  #byKey = new Map<string, Webhook>();
+  #byKey: Map<string, Webhook> | undefined;
 
   constructor(webhooks: Webhooks) {
     this.#webhooks = webhooks;
   }
 
+  /** @throws ServiceError unavailable until the webhooks have been read for the first time */
   find(key: string): Webhook | undefined {
+    if (!this.#byKey) throw unavailable('the service is starting');
     return this.#byKey.get(key);
   }
 

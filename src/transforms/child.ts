@@ -35,7 +35,7 @@ process.send?.('ready' satisfies FromChild);
 function obey(order: Order) {
   if (order.order === 'learn') codes.set(order.slot, order);
   else if (order.order === 'forget') codes.delete(order.slot);
-  else perform(order).catch(fail);
+  else void perform(order);
 }
 
 async function perform({ request, slot, args }: Order & { order: 'perform' }) {
@@ -53,10 +53,6 @@ function flush() {
 /** Proves that a thread can do its work before a request depends on it. */
 async function warmUp() {
   await pool.run({ id: '', code: 'function transform() {}', args: null });
-}
-
-function fail(error: unknown): never {
-  throw error;
 }
 
 /** Not `process.exit`, which waits for the threads, and they may be in a loop. */

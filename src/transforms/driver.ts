@@ -1,6 +1,6 @@
 import type { Limits } from './protocol.ts';
 
-type UserTransform = (evt: unknown, headers: unknown, queryParams: unknown, raw: unknown) => unknown;
+export type UserTransform = (evt: unknown, headers: unknown, queryParams: unknown, raw: unknown) => unknown;
 
 /** The name of the driver's own lines in a stack; the user's are `transform.js`. */
 export const DRIVER_FILE = 'driver';

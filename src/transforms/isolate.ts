@@ -1,8 +1,9 @@
 import ivm from 'isolated-vm';
-import { DRIVER_FILE, type Driver, driver } from './driver.ts';
+import { DRIVER_FILE, type Driver, driver, type UserTransform } from './driver.ts';
 import type { Limits, StopCause } from './protocol.ts';
 
 const SOURCE = `return (${driver})($0);`;
+const FIND_TRANSFORM = 'typeof transform === "function" ? transform : undefined';
 const STOPPED_BY_TIMEOUT = 'Script execution timed out.';
 const SYNTAX_ERROR = /^(.*) \[(transform\.js:\d+:\d+)\]$/s;
 
@@ -58,14 +59,15 @@ function define(
   code: string,
   deadline: number,
 ) {
+  let transform: ivm.Reference<UserTransform>;
   try {
     const script = isolate.compileScriptSync(code, { filename: 'transform.js' });
     script.runSync(context, { timeout: remaining(deadline) });
+    // `const transform = …` is seen by every script of the context, but is no property of its global.
+    transform = context.evalSync(FIND_TRANSFORM, { reference: true, timeout: remaining(deadline) });
   } catch (error) {
     throw stopOf(isolate, error) ?? codeError(error);
   }
-  // A second script, because `const transform = …` is seen by scripts of the context but is no property of its global.
-  const transform = context.evalSync('typeof transform === "function" ? transform : undefined', { reference: true });
   if (transform.typeof !== 'function') throw new CodeError('no function named "transform" is defined');
   inside.getSync('bind', { reference: true }).applySync(undefined, [transform.derefInto()]);
 }
@@ -90,7 +92,7 @@ function callable(isolate: ivm.Isolate, inside: ivm.Reference<Driver>, code: str
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => reject(new Stopped('time')), remaining(deadline));
     try {
-      return await Promise.race([wait.apply(undefined, [], { result: { promise: true } }), late]);
+      return await Promise.race([wait.apply(undefined, [], { result: { promise: true } }) as Promise<string>, late]);
     } catch (error) {
       throw stopOf(isolate, error) ?? codeError(error);
     } finally {

@@ -48,6 +48,6 @@ export function transformRoutes({ transforms }: { transforms: Transforms }): Rou
 function sampleRequest(body: unknown, headers: Record<string, string>, query: Record<string, string | string[]>) {
   const raw = typeof body === 'string' ? body : JSON.stringify(body ?? {});
   const lowered = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-  const search = new URLSearchParams(Object.entries(query).flatMap(([key, value]) => [value].flat().map((one) => [key, one])));
+  const search = new URLSearchParams(Object.entries(query).flatMap(([key, value]) => [value].flat().map((one): [string, string] => [key, one])));
   return toTransformRequest(Buffer.from(raw), { 'content-type': 'application/json', ...lowered }, search.toString());
 }

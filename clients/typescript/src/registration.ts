@@ -1,0 +1,79 @@
+/** Registering: the app tells the service its address and its functions (`POST {service}/fn/register`). */
+import { ServeError } from './errors.ts';
+import type { TidegateFunction, Trigger } from './functions.ts';
+import { HEADERS, SDK } from './headers.ts';
+import { parseObject, reasonOf } from './response.ts';
+import type { Settings } from './settings.ts';
+import { hashedKey } from './signature.ts';
+
+const TIMEOUT_MS = 30_000;
+
+export interface App {
+  id: string;
+  /** Where the service will call it. */
+  url: string;
+  framework: string;
+  functions: readonly TidegateFunction[];
+}
+
+/** The function's id in the service, where several apps live side by side. */
+export function compositeId(appId: string, fn: TidegateFunction): string {
+  return `${appId}-${fn.id}`;
+}
+
+/** Answers what the service answered.
+ *  @throws ServeError when it refused or could not be reached; ConfigError */
+export async function register(app: App, settings: Settings): Promise<Record<string, unknown>> {
+  const { baseUrl, fetch } = settings;
+  const headers = headersOf(app, settings);
+  const init = {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(payloadOf(app)),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  };
+  const { ok, status, text } = await fetch(`${baseUrl}/fn/register`, init)
+    .then(async (response) => ({ ok: response.ok, status: response.status, text: await response.text() }))
+    .catch((cause: unknown) => {
+      throw new ServeError(500, `The service at ${baseUrl} could not be reached: ${reasonOf(cause)}`, { cause });
+    });
+  const answer = parseObject(text);
+  if (ok && answer.ok !== false) return answer;
+  const reason = typeof answer.error === 'string' ? answer.error : `it answered ${status}`;
+  throw new ServeError(500, `The service at ${baseUrl} refused to register the app: ${reason}`);
+}
+
+function headersOf(app: App, settings: Settings): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    [HEADERS.sdk]: SDK,
+    [HEADERS.framework]: app.framework,
+    [HEADERS.expectedServerKind]: settings.mode,
+    ...(settings.env && { [HEADERS.env]: settings.env }),
+    ...(settings.mode === 'cloud' && { authorization: `Bearer ${hashedKey(settings.signingKey)}` }),
+  };
+}
+
+function payloadOf(app: App) {
+  return {
+    url: app.url,
+    deployType: 'ping',
+    appName: app.id,
+    sdk: SDK,
+    v: '0.1',
+    framework: app.framework,
+    functions: app.functions.map((fn) => functionOnTheWire(fn, app)),
+  };
+}
+
+function functionOnTheWire(fn: TidegateFunction, app: App) {
+  const id = compositeId(app.id, fn);
+  const url = `${app.url}?${new URLSearchParams({ fnId: id, stepId: 'step' })}`;
+  const step = { id: 'step', name: 'step', runtime: { type: 'http', url }, retries: { attempts: fn.retries } };
+  return { id, name: fn.name, triggers: fn.triggers.map(triggerOnTheWire), steps: { step } };
+}
+
+function triggerOnTheWire(trigger: Trigger) {
+  if ('cron' in trigger) return { cron: trigger.cron };
+  return { event: trigger.event, ...(trigger.if && { expression: trigger.if }) };
+}

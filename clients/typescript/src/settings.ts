@@ -1,0 +1,95 @@
+/** What a client was told, by its options or by SERVICE_* variables. The one place that reads the environment,
+ *  and only when a setting is needed: a client may be made before the variables are loaded. */
+import { ConfigError } from './errors.ts';
+import { isSigningKey } from './signature.ts';
+
+const DEV_BASE_URL = 'http://127.0.0.1:8288';
+const DEV_EVENT_KEY = 'dev';
+
+export interface ClientOptions {
+  /** Names the app. Part of the identity of its functions: change it and they are new ones. */
+  id: string;
+  /** Default: SERVICE_EVENT_KEY. Not needed in dev mode. */
+  eventKey?: string | undefined;
+  /** Address of the service. Default: SERVICE_BASE_URL; in dev mode http://127.0.0.1:8288. */
+  baseUrl?: string | undefined;
+  /** Branch environment, by name. Default: SERVICE_ENV. */
+  env?: string | undefined;
+  /** Default: SERVICE_DEV, which is 1, true or the address of a local service. */
+  isDev?: boolean | undefined;
+  /** `signkey-<word>-<hex>`. Default: SERVICE_SIGNING_KEY. Not needed in dev mode, nor by apps that only send. */
+  signingKey?: string | undefined;
+  /** Default: the global fetch. */
+  fetch?: typeof fetch | undefined;
+}
+
+/** Reading a setting that is missing, and needed in this mode, throws a ConfigError. */
+export interface Settings {
+  /** Also the kind of service this client means to reach. */
+  readonly mode: 'dev' | 'cloud';
+  readonly env: string | undefined;
+  readonly fetch: typeof fetch;
+  /** Without a trailing slash. */
+  readonly baseUrl: string;
+  readonly eventKey: string;
+  readonly signingKey: string;
+}
+
+type Env = Record<string, string | undefined>;
+
+/** @throws ConfigError when SERVICE_DEV makes no sense */
+export function readSettings(options: ClientOptions, env: Env = process.env): Settings {
+  const service = readServiceDev(env);
+  const dev = options.isDev ?? service.dev;
+  return {
+    mode: dev ? 'dev' : 'cloud',
+    env: options.env || env.SERVICE_ENV || undefined,
+    fetch: options.fetch ?? globalThis.fetch,
+    get baseUrl() {
+      const devUrl = dev ? service.url : undefined;
+      const url = options.baseUrl || devUrl || env.SERVICE_BASE_URL || (dev ? DEV_BASE_URL : undefined);
+      if (!url) throw missing('base URL', 'SERVICE_BASE_URL', 'baseUrl');
+      return toBaseUrl(url);
+    },
+    get eventKey() {
+      const key = options.eventKey || env.SERVICE_EVENT_KEY || (dev ? DEV_EVENT_KEY : undefined);
+      if (!key) throw missing('event key', 'SERVICE_EVENT_KEY', 'eventKey');
+      return key;
+    },
+    get signingKey() {
+      const key = options.signingKey || env.SERVICE_SIGNING_KEY;
+      if (!key) throw missing('signing key', 'SERVICE_SIGNING_KEY', 'signingKey');
+      if (!isSigningKey(key)) {
+        throw new ConfigError(
+          'The signing key (SERVICE_SIGNING_KEY, or the option signingKey) must look like signkey-<word>-<hex>',
+        );
+      }
+      return key;
+    },
+  };
+}
+
+function readServiceDev({ SERVICE_DEV: value = '' }: Env): { dev: boolean; url?: string } {
+  if (['', '0', 'false'].includes(value)) return { dev: false };
+  if (['1', 'true'].includes(value)) return { dev: true };
+  if (isHttpUrl(value)) return { dev: true, url: value };
+  throw new ConfigError(`SERVICE_DEV: got ${JSON.stringify(value)}; it takes 1, true, 0, false or an http(s) address`);
+}
+
+function toBaseUrl(url: string): string {
+  if (isHttpUrl(url)) return url.replace(/\/+$/, '');
+  throw new ConfigError(
+    `The base URL (SERVICE_BASE_URL, or the option baseUrl) is not an http(s) address: ${JSON.stringify(url)}`,
+  );
+}
+
+function isHttpUrl(value: string): boolean {
+  return /^https?:\/\//.test(value) && URL.canParse(value);
+}
+
+function missing(what: string, variable: string, option: string): ConfigError {
+  return new ConfigError(
+    `There is no ${what}: set ${variable} (or pass ${option} to new Tidegate()). ` +
+      'For a service on your own machine set SERVICE_DEV=1 instead',
+  );
+}

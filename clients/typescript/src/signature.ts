@@ -1,0 +1,47 @@
+/** The two proofs of the protocol, both made from the signing key `signkey-<word>-<hex>`. */
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+
+const SIGNING_KEY = /^(signkey-\w+-)((?:[0-9a-f]{2})+)$/i;
+const MAX_AGE_SECONDS = 300;
+
+export function isSigningKey(key: string): boolean {
+  return SIGNING_KEY.test(key);
+}
+
+/** What the app shows to the service when it registers. */
+export function hashedKey(key: string): string {
+  const { prefix, hex } = partsOf(key);
+  return prefix + createHash('sha256').update(Buffer.from(hex, 'hex')).digest('hex');
+}
+
+/** The signature header's value for a body sent at this time. */
+export function sign(body: string | Buffer, key: string, atSeconds: number): string {
+  return `t=${atSeconds}&s=${digest(body, key, String(atSeconds)).toString('hex')}`;
+}
+
+/** Why a signature header does not prove that the service sent this body; undefined when it does. */
+export function findFlaw(
+  header: string | undefined,
+  body: string | Buffer,
+  key: string,
+  nowMs: number,
+): string | undefined {
+  if (!header) return 'the request is not signed';
+  const fields = new URLSearchParams(header);
+  const [at, signature] = [fields.get('t') ?? '', fields.get('s') ?? ''];
+  if (!/^\d+$/.test(at)) return 'the signature cannot be read';
+  const expected = digest(body, key, at);
+  const given = Buffer.from(signature, 'hex');
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return 'the signature is wrong';
+  if (nowMs / 1_000 - Number(at) > MAX_AGE_SECONDS) return 'the signature is older than 5 minutes';
+  return undefined;
+}
+
+function digest(body: string | Buffer, key: string, at: string): Buffer {
+  return createHmac('sha256', partsOf(key).hex).update(body).update(at).digest();
+}
+
+function partsOf(key: string): { prefix: string; hex: string } {
+  const [, prefix = '', hex = ''] = SIGNING_KEY.exec(key) ?? [];
+  return { prefix, hex };
+}

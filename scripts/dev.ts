@@ -1,0 +1,121 @@
+/** Runs the whole service for development: Redis, web, worker, the example app. Started by scripts/dev. */
+import { join, relative, resolve } from 'node:path';
+import { startDevRedis } from './lib/dev-data.ts';
+import { HELP, readOptions, readPort } from './lib/dev-options.ts';
+import { printer } from './lib/log-lines.ts';
+import { freePort, LOOPBACK } from './lib/ports.ts';
+import { runMain } from './lib/problem.ts';
+import { checkRedis, type OwnRedis } from './lib/redis-server.ts';
+import { type Supervised, supervise } from './lib/supervised.ts';
+import { watchFolders } from './lib/watch.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const SOURCE = join(ROOT, 'src');
+const EXAMPLE = join(ROOT, 'examples/typescript');
+const CLIENT = join(ROOT, 'clients/typescript/src');
+const END_WITH_PARENT = join(ROOT, 'scripts/lib/end-with-parent.ts');
+
+const say = printer('dev', 'blue');
+
+await runMain(async () => {
+  const options = readOptions(process.argv.slice(2));
+  if (options.help) return console.log(HELP);
+  console.log('Tidegate in dev mode: every door is open to this machine. Not for production.');
+  const port = (await readPort(process.env.PORT)) || (await freePort());
+  const redis = await redisToUse();
+  const env = { ...process.env, MODE: 'dev', REDIS_URL: redis.url, PORT: String(port) };
+
+  const example = options.example ? await exampleApp(port) : undefined;
+  const worker = supervise({ entry: join(SOURCE, 'worker.ts'), env, print: printer('worker', 'magenta') });
+  const web = supervise({
+    entry: join(SOURCE, 'web.ts'),
+    env,
+    print: printer('web', 'cyan'),
+    onReady: once(() => {
+      console.log(welcome(port, options.example));
+      example?.start();
+    }),
+  });
+  worker.start();
+  web.start();
+  restartOnChange([SOURCE], [web, worker]);
+  if (example) restartOnChange([CLIENT, EXAMPLE], [example]);
+
+  const inOrderOfEnding = [...(example ? [example] : []), web, worker];
+  const exitCode = await Promise.race([toldToEnd(inOrderOfEnding), redisLost(redis)]);
+  for (const program of inOrderOfEnding) await program.stop();
+  await redis.stop?.();
+  say('ended');
+  process.exit(exitCode);
+});
+
+/** The Redis named by the environment, or one of our own. */
+async function redisToUse(): Promise<Pick<OwnRedis, 'url'> & Partial<OwnRedis>> {
+  const url = process.env.REDIS_URL;
+  if (!url) return startDevRedis(ROOT);
+  await checkRedis(url);
+  return { url };
+}
+
+async function exampleApp(servicePort: number): Promise<Supervised> {
+  // The same port from run to run where it can be: runs that wait in Redis know the app by its address.
+  const port = await freePort(servicePort + 1);
+  return supervise({
+    entry: join(EXAMPLE, 'main.ts'),
+    env: { ...process.env, PORT: String(port), SERVICE_DEV: `http://${LOOPBACK}:${servicePort}` },
+    execArgv: ['--import', END_WITH_PARENT],
+    print: printer('example', 'green'),
+  });
+}
+
+function restartOnChange(folders: string[], programs: Supervised[]): void {
+  watchFolders(folders, (path) => {
+    say(`${relative(ROOT, path)} changed: starting anew`);
+    for (const program of programs) void program.restart();
+  });
+}
+
+/** Resolves when it is time to end; a second Ctrl-C ends at once. */
+async function toldToEnd(programs: Supervised[]): Promise<number> {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  await new Promise<void>((resolve) => {
+    for (const signal of signals) process.once(signal, () => resolve());
+  });
+  say('ending');
+  for (const signal of signals) {
+    process.on(signal, () => {
+      for (const program of programs) program.kill();
+      process.exit(1);
+    });
+  }
+  return 0;
+}
+
+async function redisLost(redis: Partial<OwnRedis>): Promise<number> {
+  const lastWords = await (redis.lost ?? new Promise<never>(() => {}));
+  say(`Redis ended unexpectedly: ${lastWords || 'without a word'}`);
+  return 1;
+}
+
+function welcome(port: number, example: boolean): string {
+  const url = `http://${LOOPBACK}:${port}`;
+  const event = JSON.stringify({ name: 'order/paid', data: { orderId: 'A1', total: 120 } });
+  return `
+Ready.
+  events      ${url}/e/<any key>
+  API         ${url}/v1
+  API docs    ${url}/docs
+  Bull Board  ${url}/queues
+
+Send a first event${example ? ' to the example' : ''}:
+  curl ${url}/e/dev -H 'content-type: application/json' -d '${event}'
+`;
+}
+
+function once(action: () => void): () => void {
+  let done = false;
+  return () => {
+    if (!done) action();
+    done = true;
+  };
+}

@@ -1,0 +1,83 @@
+/** Runs mocha on a Redis of its own, and sees that nothing is left when it has ended: no process, no key. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { Problem } from './problem.ts';
+import { listProcesses, type Process, withVariable } from './processes.ts';
+import { findRedis } from './redis-program.ts';
+import { startRedis } from './redis-server.ts';
+
+/** Marks every process of one test run, also those that left its process group. */
+const MARK = 'SERVICE_TEST_RUN';
+/** Processes that notice the end of their parent need a moment to end themselves. */
+const GRACE_MS = 2_000;
+const SHOWN_KEYS = 20;
+
+/** @throws Problem when a test failed, or something was left behind */
+export async function runMocha(args: string[], interrupted: AbortSignal): Promise<void> {
+  const dir = mkdtempSync(join(tmpdir(), 'tidegate-test-'));
+  const redis = await startRedis(findRedis(), dir);
+  try {
+    const failure = await mochaWith(redis.url, args, interrupted);
+    if (interrupted.aborted) return;
+    const leftovers = await leftoverKeys(redis.url);
+    const problems = [failure, leftovers].filter((text) => text !== undefined);
+    if (problems.length > 0) throw new Problem(problems.join('\n'));
+  } finally {
+    await redis.stop();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+async function mochaWith(redisUrl: string, args: string[], interrupted: AbortSignal): Promise<string | undefined> {
+  const run = randomUUID();
+  const mocha = spawn('mocha', args, {
+    env: { ...process.env, REDIS_URL: redisUrl, [MARK]: run },
+    // The channel tells mocha when this script is gone (test/support/hooks.ts).
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    // A process group of its own, by which to find what it leaves.
+    detached: true,
+  });
+  const ours = () => [...ofGroup(mocha), ...withVariable(MARK, run)];
+  interrupted.onabort = () => mocha.kill('SIGTERM');
+  const [code, signal] = await once(mocha, 'close');
+  const left = await leftoverProcesses(ours);
+  if (left) return left;
+  return code === 0 ? undefined : `mocha ended with ${signal ?? `exit code ${code}`}`;
+}
+
+function ofGroup({ pid }: ChildProcess): Process[] {
+  return listProcesses().filter(({ group }) => group === pid);
+}
+
+async function leftoverProcesses(find: () => Process[]): Promise<string | undefined> {
+  const deadline = Date.now() + GRACE_MS;
+  while (find().length > 0 && Date.now() < deadline) await setTimeout(50);
+  const left = new Map(find().map(({ pid, command }) => [pid, command]));
+  for (const pid of left.keys()) process.kill(pid, 'SIGKILL');
+  return left.size === 0
+    ? undefined
+    : listed(
+        'The tests left processes behind',
+        [...left].map((line) => line.join(' ')),
+      );
+}
+
+async function leftoverKeys(url: string): Promise<string | undefined> {
+  const redis = new Redis(url);
+  const keys: string[] = [];
+  for await (const found of redis.scanStream({ count: 1_000 })) keys.push(...found);
+  redis.disconnect();
+  return keys.length === 0 ? undefined : listed('The tests left keys behind in Redis', keys);
+}
+
+function listed(what: string, items: string[]): string {
+  const shown = items.slice(0, SHOWN_KEYS).map((item) => `  ${item}`);
+  if (items.length > shown.length) shown.push(`  … and ${items.length - shown.length} more`);
+  return [`${what} (${items.length}):`, ...shown].join('\n');
+}

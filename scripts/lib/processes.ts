@@ -1,0 +1,53 @@
+/** The processes of this machine, as far as they can be seen from here. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+
+export interface Process {
+  pid: number;
+  parent: number;
+  group: number;
+  command: string;
+}
+
+/** All that run now; those that have ended and wait to be collected (zombies) are left out. */
+export function listProcesses(): Process[] {
+  // Small Linux images have no ps, and other systems no /proc.
+  return existsSync('/proc/self/stat') ? fromProc() : fromPs();
+}
+
+/** Those whose environment, when they were started, set the variable to the value. Seen on Linux only. */
+export function withVariable(name: string, value: string): Process[] {
+  const entry = `${name}=${value}`;
+  return listProcesses().filter(({ pid }) => read(pid, 'environ').split('\0').includes(entry));
+}
+
+function fromProc(): Process[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .flatMap((pid) => {
+      // pid (program) state parent group …: the program's name may itself hold spaces and parentheses.
+      const stat = read(pid, 'stat');
+      const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      if (!parent || !group || state === 'Z') return [];
+      const command = read(pid, 'cmdline').split('\0').join(' ').trim() || stat;
+      return [{ pid, parent: Number(parent), group: Number(group), command }];
+    });
+}
+
+function read(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function fromPs(): Process[] {
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid=,pgid=,stat=,args='], { encoding: 'utf8' });
+  return stdout.split('\n').flatMap((line) => {
+    const [, pid, parent, group, state, command = ''] = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? [];
+    if (!pid || state?.startsWith('Z')) return [];
+    return [{ pid: Number(pid), parent: Number(parent), group: Number(group), command }];
+  });
+}

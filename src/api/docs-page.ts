@@ -1,0 +1,78 @@
+/** The OpenAPI document as a page to read: plain HTML, no script. */
+import type { openApi } from './openapi.ts';
+
+type Document = ReturnType<typeof openApi>;
+interface Operation {
+  tags?: string[];
+  summary?: string;
+  description?: string;
+  parameters?: { name: string; in: string; required?: boolean; description?: string; schema?: unknown }[];
+  requestBody?: { content: Record<string, { schema: unknown }> };
+  responses: Record<string, { description: string; content?: Record<string, { schema: unknown }> }>;
+}
+
+const STYLE = `
+:root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 18%, transparent); }
+body { font: 16px/1.55 system-ui, sans-serif; max-width: 50rem; margin: 0 auto; padding: 2rem 1rem 6rem; }
+h2 { margin-top: 3rem; border-bottom: 1px solid var(--line); }
+section { margin: 1.5rem 0 2.5rem; }
+h3 { font-size: 1rem; margin-bottom: .25rem; }
+h3 code { font-size: .95rem; }
+table { border-collapse: collapse; width: 100%; }
+td, th { text-align: left; vertical-align: top; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line); }
+pre { overflow: auto; padding: .8rem; border: 1px solid var(--line); border-radius: .4rem; font-size: .85rem; }
+summary { cursor: pointer; }
+`;
+
+export function docsPage(document: Document): string {
+  const operations = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
+    Object.entries(item as Record<string, Operation>).map(([method, operation]) => ({ path, method, operation })),
+  );
+  const byTag = Map.groupBy(operations, ({ operation }) => operation.tags?.[0] ?? '');
+  const sections = [...byTag].map(
+    ([tag, all]) => `<h2>${escape(tag)}</h2>${all.map((one) => section(one.path, one.method, one.operation)).join('')}`,
+  );
+  const schemas = Object.entries(document.components?.schemas ?? {}).map(
+    ([name, schema]) => `<section id="${escape(name)}"><h3>${escape(name)}</h3>${block(schema)}</section>`,
+  );
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${escape(document.info.title)} API</title><style>${STYLE}</style></head><body><main>
+<h1>${escape(document.info.title)} API</h1><p>${escape(document.info.description ?? '')}
+For machines: <a href="/openapi.json">openapi.json</a>. The queues: <a href="/queues">Bull Board</a>.</p>
+${sections.join('')}<h2>Schemas</h2>${schemas.join('')}</main></body></html>`;
+}
+
+function section(path: string, method: string, { summary = '', description = '', ...rest }: Operation): string {
+  return `<section><h3><code>${method.toUpperCase()} ${escape(path)}</code></h3><p>${escape(summary)}. ${escape(description)}</p>
+${parameters(rest.parameters ?? [])}${body('Request', rest.requestBody)}${responses(rest.responses)}</section>`;
+}
+
+function parameters(all: NonNullable<Operation['parameters']>): string {
+  if (all.length === 0) return '';
+  const rows = all.map(
+    ({ name, in: place, required, description = '' }) =>
+      `<tr><td><code>${escape(name)}</code></td><td>${place}${required ? ', required' : ''}</td><td>${escape(description)}</td></tr>`,
+  );
+  return `<table>${rows.join('')}</table>`;
+}
+
+function responses(all: Operation['responses']): string {
+  const rows = Object.entries(all).map(
+    ([status, { description, content }]) =>
+      `<tr><td>${status}</td><td>${escape(description)}${status.startsWith('2') ? body('Answer', content && { content }) : ''}</td></tr>`,
+  );
+  return `<table>${rows.join('')}</table>`;
+}
+
+function body(title: string, given: { content: Record<string, { schema: unknown }> } | undefined): string {
+  const schema = given && Object.values(given.content)[0]?.schema;
+  return schema ? `<details><summary>${title}</summary>${block(schema)}</details>` : '';
+}
+
+function block(schema: unknown): string {
+  return `<pre>${escape(JSON.stringify(schema, null, 2))}</pre>`;
+}
+
+function escape(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

@@ -1,0 +1,122 @@
+import { Lane } from './lane.ts';
+import { outcomeOf, quarantined, stopped } from './outcome.ts';
+import { Pace } from './pace.ts';
+import type { StopCause, Verdict } from './protocol.ts';
+import type { Death, SandboxOptions } from './sandbox.ts';
+import { type StandingRules, Standings } from './standing.ts';
+import type { Ticket } from './ticket.ts';
+import type { Waiting } from './waiting.ts';
+
+/** Sent ahead for each thread, so that it need not wait for the parent between two requests. */
+const AHEAD = 8;
+
+export interface DispatchOptions {
+  sandbox: SandboxOptions;
+  standing: StandingRules;
+  places: number;
+  idleMs: number;
+}
+
+export interface Dispatch {
+  admit(ticket: Ticket): void;
+  close(): Promise<void>;
+}
+
+/** Who runs where, and who is to blame when a child dies. In the main lane all transforms in good standing run side by
+ *  side. Whoever was in a child that died, and whoever had to be stopped, goes to the lane of suspects and runs there
+ *  alone, so that guilt shows and hurts nobody else. */
+export function createDispatch({ sandbox, standing, places, idleMs }: DispatchOptions): Dispatch {
+  const { log, now, limits } = sandbox;
+  const standings = new Standings(standing);
+  const pace = new Pace();
+  const main = new Lane({ sandbox, places, next: nextInMain, onVerdict, onDeath: onDeathInMain });
+  const alone = { ...sandbox, limits: { ...limits, threads: 1 } };
+  const suspects = new Lane({
+    sandbox: alone,
+    places,
+    idleMs,
+    next: nextSuspect,
+    onVerdict,
+    onDeath: onDeathOfSuspect,
+  });
+
+  return {
+    admit,
+    close: async () => {
+      await Promise.all([main.close(), suspects.close()]);
+    },
+  };
+
+  function admit(ticket: Ticket) {
+    const { kind, retryAfterSeconds } = standings.of(ticket.key, now());
+    if (kind === 'quarantined') ticket.settle(quarantined(retryAfterSeconds));
+    else if (kind === 'suspect' || ticket.caught) suspects.enter(ticket);
+    else main.enter(ticket);
+  }
+
+  /** Slow transforms always leave one thread to the others, and do not wait inside the child, where nobody overtakes. */
+  function nextInMain(waiting: Waiting, inFlight: readonly Ticket[]) {
+    if (inFlight.length >= limits.threads * AHEAD) return undefined;
+    const slow = inFlight.filter((ticket) => ticket.slow).length;
+    const ticket = waiting.take((key) => slow < Math.max(1, limits.threads - 1) || !pace.slow(key));
+    if (ticket) ticket.slow = pace.slow(ticket.key);
+    return ticket;
+  }
+
+  /** One at a time: first those that have been cleared since they were caught, last those that were proved guilty. */
+  function nextSuspect(waiting: Waiting, inFlight: readonly Ticket[]) {
+    if (inFlight.length > 0) return undefined;
+    const cleared = waiting.take((key) => standings.of(key, now()).kind === 'good');
+    return cleared ?? waiting.take((key) => !standings.struck(key, now())) ?? waiting.take();
+  }
+
+  function onVerdict(ticket: Ticket, verdict: Verdict) {
+    if ('stopped' in verdict) return convict(ticket, verdict.stopped);
+    pace.note(ticket.key, verdict.durationMs);
+    ticket.settle(outcomeOf(ticket, verdict.text, verdict.durationMs));
+    if (standings.ranWell(ticket.key, now())) reseat(ticket.key);
+  }
+
+  /** Whoever was alone is guilty. Otherwise each of the caught has one more try. */
+  function onDeathInMain({ caught, cause }: Death) {
+    const [first, ...others] = caught;
+    if (cause !== 'recalled') {
+      if (first && others.length === 0) return convict(first, cause);
+      accuse(caught, cause);
+    }
+    for (const ticket of caught) admit(ticket);
+    for (const key of new Set(caught.map(({ key }) => key))) reseat(key);
+  }
+
+  function onDeathOfSuspect({ caught, cause }: Death) {
+    for (const ticket of caught) if (cause !== 'recalled') convict(ticket, cause);
+  }
+
+  /** Several requests were in a child that died. When all are of one webhook, that one gets the strike. */
+  function accuse(caught: Ticket[], cause: StopCause) {
+    const perKey = new Map(caught.map((ticket) => [ticket.key, ticket]));
+    for (const ticket of caught) ticket.caught = true;
+    for (const [key, ticket] of perKey) {
+      if (perKey.size === 1) strike(ticket, cause);
+      else standings.suspect(key);
+    }
+  }
+
+  function convict(ticket: Ticket, cause: StopCause) {
+    ticket.settle(stopped(ticket, cause, limits.timeoutMs));
+    strike(ticket, cause);
+    main.recall(ticket.key);
+    reseat(ticket.key);
+  }
+
+  function strike({ key, transform }: Ticket, cause: StopCause) {
+    const { kind, retryAfterSeconds } = standings.strike(key, now());
+    log.warn({ webhook: transform.id, cause }, 'a transform had to be stopped');
+    if (kind === 'quarantined') log.warn({ webhook: transform.id, retryAfterSeconds }, 'a transform is quarantined');
+  }
+
+  /** A standing has changed: those that wait go where they now belong. */
+  function reseat(key: string) {
+    for (const ticket of [...suspects.withdraw(key), ...main.withdraw(key)]) admit(ticket);
+  }
+}

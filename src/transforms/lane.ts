@@ -1,0 +1,106 @@
+import type { Verdict } from './protocol.ts';
+import { type Death, Sandbox, type SandboxOptions } from './sandbox.ts';
+import { overloaded, type Ticket } from './ticket.ts';
+import { Waiting } from './waiting.ts';
+
+const STARTS_BEFORE_GIVING_UP = 3;
+
+export interface LaneOptions {
+  sandbox: SandboxOptions;
+  places: number;
+  /** Who goes into the child now, given who is in it; undefined: nobody yet. */
+  next(waiting: Waiting, inFlight: readonly Ticket[]): Ticket | undefined;
+  /** The child is ended when it had nothing to do for so long; undefined: it is always kept ready. */
+  idleMs?: number;
+  onVerdict(ticket: Ticket, verdict: Verdict): void;
+  onDeath(death: Death): void;
+}
+
+/** Tickets that wait for one child, and that child: forked when it is needed, and again whenever it has died. */
+export class Lane {
+  readonly #options: LaneOptions;
+  readonly #waiting: Waiting;
+  #sandbox: Sandbox | undefined;
+  #failedStarts = 0;
+  #idle: NodeJS.Timeout | undefined;
+  #ending: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(options: LaneOptions) {
+    this.#options = options;
+    this.#waiting = new Waiting(options.places);
+    if (options.idleMs === undefined) this.#start();
+  }
+
+  enter(ticket: Ticket) {
+    if (this.#closed) return ticket.settle(overloaded());
+    this.#waiting.add(ticket)?.settle(overloaded());
+    this.#pump();
+  }
+
+  /** The waiting tickets of one key leave. */
+  withdraw(key: string): Ticket[] {
+    return this.#waiting.withdraw(key);
+  }
+
+  /** Nothing of this key shall run here any more. What is in the child cannot be taken out, so the child is killed;
+   *  all that were in it come back by `onDeath`, blameless. */
+  recall(key: string) {
+    if (this.#sandbox?.tickets.some((ticket) => ticket.key === key)) this.#sandbox.kill('recalled');
+  }
+
+  async close() {
+    this.#closed = true;
+    clearTimeout(this.#idle);
+    for (const ticket of [...this.#waiting.drain(), ...(this.#sandbox?.tickets ?? [])]) ticket.settle(overloaded());
+    await Promise.all([this.#sandbox?.end(), this.#ending]);
+  }
+
+  #start() {
+    this.#sandbox ??= new Sandbox(this.#options.sandbox, {
+      ready: () => {
+        this.#failedStarts = 0;
+        this.#pump();
+      },
+      verdict: (ticket, verdict) => {
+        this.#options.onVerdict(ticket, verdict);
+        this.#pump();
+      },
+      died: (death) => this.#onDeath(death),
+    });
+  }
+
+  #pump() {
+    clearTimeout(this.#idle);
+    if (this.#closed) return;
+    if (this.#waiting.size > 0) this.#start();
+    while (this.#sandbox?.ready) {
+      const ticket = this.#options.next(this.#waiting, this.#sandbox.tickets);
+      if (ticket === undefined) break;
+      this.#sandbox.send(ticket);
+    }
+    this.#endWhenIdle();
+  }
+
+  #onDeath(death: Death) {
+    this.#sandbox = undefined;
+    if (this.#closed) return;
+    if (!death.wasReady) this.#failedStarts += 1;
+    if (this.#failedStarts >= STARTS_BEFORE_GIVING_UP) {
+      // The next ticket tries again; until then there is no use in forking.
+      this.#failedStarts = 0;
+      for (const ticket of this.#waiting.drain()) ticket.settle(overloaded());
+    } else if (this.#options.idleMs === undefined) this.#start();
+    if (death.caught.length > 0) this.#options.onDeath(death);
+    this.#pump();
+  }
+
+  #endWhenIdle() {
+    const { idleMs } = this.#options;
+    if (idleMs === undefined || !this.#sandbox?.ready || this.#sandbox.tickets.length > 0) return;
+    this.#idle = setTimeout(() => {
+      this.#ending = this.#sandbox?.end();
+      this.#sandbox = undefined;
+    }, idleMs).unref();
+  }
+}

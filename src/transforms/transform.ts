@@ -1,0 +1,24 @@
+/** What a transform is, what it is given, and what it makes of it (spec 2.5). */
+
+export interface Transform {
+  /** Of the webhook; for code that is not saved, anything that begins with `test:`. */
+  id: string;
+  /** Changes whenever the code changes. */
+  version: string;
+  code: string;
+}
+
+export interface TransformRequest {
+  /** `evt`: anything that JSON can hold; undefined becomes {}. */
+  body: unknown;
+  headers: Record<string, string>;
+  query: Record<string, string[]>;
+  raw: string;
+}
+
+export interface TransformOutcome {
+  /** What the function returned, as JSON has it: an object, not yet proved to be an event, or null for nothing. */
+  event: Record<string, unknown> | null;
+  logs: { level: string; text: string }[];
+  durationMs: number;
+}

@@ -1,0 +1,63 @@
+/** The web process: takes events and webhooks in, and serves the API. Any number of them may run; any may die at any time. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import { createApp } from './api/app.ts';
+import { readConfig } from './config.ts';
+import { Acceptor } from './jobs/accept.ts';
+import { ingestQueue, runQueue } from './jobs/queues.ts';
+import { createLog } from './log.ts';
+import { live } from './process.ts';
+import { connect } from './store/redis.ts';
+import { createStore } from './store/store.ts';
+import { WebhookDirectory } from './store/webhook-directory.ts';
+import { createTransforms } from './transforms/transforms.ts';
+
+/** Longer than the idle time of the routers and balancers that stand in front, so that they end connections and not we. */
+const KEEP_ALIVE_MS = 65_000;
+const REQUEST_TIMEOUT_MS = 60_000;
+const FIRST_LOAD_MS = 2_000;
+
+const config = readConfig();
+const log = createLog(config.logLevel, 'web');
+if (config.dev) log.warn('dev mode: every door is open; not for production');
+
+const redis = connect(config.redisUrl, 'answer-soon', log);
+const subscriber = connect(config.redisUrl, 'wait', log);
+const store = createStore(redis, config);
+const directory = new WebhookDirectory(store.webhooks);
+const firstLoad = Promise.withResolvers<void>();
+store.changes.subscribe(subscriber, () => {
+  directory.reload().then(firstLoad.resolve, (error: Error) => log.warn({ err: error.message }, 'webhooks not read'));
+});
+// Without Redis it starts all the same, and says so to whoever asks.
+await Promise.race([firstLoad.promise, setTimeout(FIRST_LOAD_MS)]);
+
+const queueOptions = { connection: redis, prefix: store.queuePrefix };
+const queues = [ingestQueue(queueOptions), runQueue(queueOptions)] as const;
+for (const queue of queues) queue.on('error', (error) => log.debug({ err: error.message }, 'queue'));
+const transforms = createTransforms({ timeoutMs: config.transformTimeoutMs, threads: config.transformThreads, log });
+const acceptor = new Acceptor(store.dedup, queues[0]);
+const app = createApp({ config, store, directory, transforms, acceptor, queues: [...queues], log });
+
+const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: REQUEST_TIMEOUT_MS }, app.callback());
+await new Promise<void>((resolve, reject) => {
+  server.once('error', reject);
+  server.listen(config.port, config.host, resolve);
+});
+const { port } = server.address() as AddressInfo;
+
+live(
+  log,
+  async () => {
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeIdleConnections();
+    });
+    await transforms.close();
+    await Promise.all(queues.map((queue) => queue.close()));
+    redis.disconnect();
+    subscriber.disconnect();
+  },
+  { port },
+);

@@ -1,0 +1,55 @@
+import { expect } from 'chai';
+import { NonRetriableError, RetryAfterError, Tidegate } from 'tidegate';
+
+const client = new Tidegate({ id: 'shop' });
+const handler = () => {};
+
+describe('Functions and errors of the TypeScript client', () => {
+  it('have four retries and their id for a name unless told otherwise', () => {
+    const fn = client.createFunction({ id: 'send-receipt', triggers: { event: 'order/paid' } }, handler);
+    expect(fn).to.deep.include({ name: 'send-receipt', retries: 4, triggers: [{ event: 'order/paid' }] });
+  });
+
+  it('are refused without an id, without a trigger, or with senseless retries', () => {
+    const triggers = { event: 'order/paid' } as const;
+    expect(() => client.createFunction({ id: '', triggers }, handler)).to.throw(TypeError, 'needs an id');
+    expect(() => client.createFunction({ id: 'a', triggers: [] }, handler)).to.throw(TypeError, 'no triggers');
+    for (const retries of [-1, 1.5, Number.NaN]) {
+      expect(() => client.createFunction({ id: 'a', retries, triggers }, handler)).to.throw(TypeError, 'retries');
+    }
+  });
+
+  it('are refused with a trigger that is misspelt, empty or two in one', () => {
+    for (const trigger of [
+      { event: 'order/paid', expression: 'true' },
+      { cron: '0 * * * *', event: 'order/paid' },
+      {},
+    ]) {
+      const config = { id: 'a', triggers: trigger as { event: string } };
+      expect(() => client.createFunction(config, handler)).to.throw(TypeError, 'event and perhaps if, or cron');
+    }
+  });
+
+  it('keep the cause of a NonRetriableError', () => {
+    const cause = new Error('why');
+    expect(new NonRetriableError('no', { cause })).to.include({ name: 'NonRetriableError', message: 'no', cause });
+  });
+
+  it('round the delay of a RetryAfterError up to whole seconds', () => {
+    expect(new RetryAfterError('later', 1_001).retryAfterSeconds).to.equal(2);
+    expect(new RetryAfterError('later', 0).retryAfterSeconds).to.equal(0);
+    expect(new RetryAfterError('later', '90').retryAfterSeconds).to.equal(90);
+    expect(new RetryAfterError('later', new Date(Date.now() + 60_000)).retryAfterSeconds).to.be.within(59, 60);
+    expect(new RetryAfterError('later', new Date(0)).retryAfterSeconds).to.equal(0);
+    expect(new RetryAfterError('later', new Date(Date.now() + 60_000).toUTCString()).retryAfterSeconds).to.be.within(
+      58,
+      60,
+    );
+  });
+
+  it('refuse a RetryAfterError whose delay means nothing', () => {
+    for (const delay of ['soon', '5 minutes', '', Number.NaN, Number.POSITIVE_INFINITY, new Date('no')]) {
+      expect(() => new RetryAfterError('later', delay)).to.throw(TypeError, 'RetryAfterError');
+    }
+  });
+});

@@ -1,0 +1,84 @@
+import { expect } from 'chai';
+import { readConfig, ConfigError } from '../src/config.ts';
+import { type Service, startService } from './support/service.ts';
+
+const SECRETS = { EVENT_KEYS: 'key-one, key-two', API_KEY: 'api-key-of-the-tests', SIGNING_KEY: 'signkey-test-00ff' };
+
+describe('outside dev mode', () => {
+  let service: Service;
+  before(async () => {
+    service = await startService({ dev: false, env: SECRETS });
+  });
+  after(() => service.stop());
+
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const response = await fetch(service.url + path, init);
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text.startsWith('{') ? JSON.parse(text) : text };
+  };
+  const event = (headers: Record<string, string> = {}): RequestInit => ({
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: '{"name":"x","data":{}}',
+  });
+
+  it('only known keys send events', async () => {
+    expect((await ask('/e/key-one', event())).status).to.equal(200);
+    expect((await ask('/e/key-two', event())).status).to.equal(200);
+    const unknown = await ask('/e/key-three', event());
+    expect([unknown.status, unknown.body.code]).to.deep.equal([401, 'key_unknown']);
+  });
+
+  it('a key sends only to its own environment', async () => {
+    expect((await ask('/e/key-one', event({ 'x-service-env': 'production' }))).status).to.equal(200);
+    for (const [path, headers] of [
+      ['/e/key-one', { 'x-service-env': 'feature-x' }],
+      ['/e/key-one', { 'x-inngest-env': 'feature-x' }],
+      ['/e/key-one?x-service-env=feature-x', {}],
+    ] as const) {
+      const answer = await ask(path, event(headers));
+      expect([answer.status, answer.body.code]).to.deep.equal([403, 'environment_mismatch']);
+    }
+  });
+
+  it('everything but sending, registering and health asks for the API key', async () => {
+    for (const path of ['/', '/v1/events', '/v1/webhooks', '/docs', '/openapi.json', '/queues', '/queues/api/queues', '/nope']) {
+      expect((await ask(path)).status, path).to.equal(401);
+      expect((await ask(path, { headers: { authorization: 'Bearer wrong' } })).status, path).to.equal(401);
+    }
+    const bearer = { authorization: `Bearer ${SECRETS.API_KEY}` };
+    const basic = { authorization: `Basic ${Buffer.from(`me:${SECRETS.API_KEY}`).toString('base64')}` };
+    expect((await ask('/v1/events', { headers: bearer })).status).to.equal(200);
+    expect((await ask('/queues', { headers: basic })).status).to.equal(200);
+    for (const path of ['/livez', '/readyz', '/health']) expect((await ask(path)).status, path).to.equal(200);
+  });
+
+  it('only apps with the signing key register', async () => {
+    const answer = await ask('/fn/register', { method: 'POST', body: '{}', headers: { 'x-service-sdk': 'test:v1.0.0' } });
+    expect([answer.status, answer.body.code]).to.deep.equal([401, 'credentials_invalid']);
+  });
+
+  it('web pages of others get no leave to send', async () => {
+    const answer = await ask('/e/key-one', event());
+    expect(answer.headers.get('access-control-allow-origin')).to.equal(null);
+  });
+});
+
+describe('the configuration', () => {
+  it('names the variable, what it got and what it takes', () => {
+    expect(() => readConfig({ MODE: 'dev', PORT: 'http', RETENTION_DAYS: '0.5' }))
+      .to.throw(ConfigError)
+      .with.property('message')
+      .that.matches(/PORT: got "http"/)
+      .and.matches(/RETENTION_DAYS: got "0.5"/);
+  });
+
+  it('is incomplete without secrets unless it is dev mode', () => {
+    expect(() => readConfig({})).to.throw(ConfigError, /EVENT_KEYS[^]*API_KEY[^]*SIGNING_KEY/);
+    expect(readConfig({ MODE: 'dev' }).dev).to.equal(true);
+  });
+
+  it('keeps dev mode on the loopback address', () => {
+    expect(readConfig({ MODE: 'dev', HOST: '0.0.0.0' }).host).to.equal('127.0.0.1');
+  });
+});

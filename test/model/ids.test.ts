@@ -1,0 +1,45 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { decodeTime } from 'ulid';
+import { derivedId, ID_PATTERN, newId, parseSeed, seededId } from '../../src/model/ids.ts';
+
+describe('internal IDs', () => {
+  it('are ULIDs of the time they are made', () => {
+    const id = newId(1_700_000_000_000);
+    expect(id).to.match(ID_PATTERN);
+    expect(decodeTime(id)).to.equal(1_700_000_000_000);
+  });
+
+  it('of a seed repeat, carry its time, and differ from event to event', () => {
+    const seed = parseSeed(`1700000000000,${Buffer.alloc(10, 7).toString('base64')}`);
+    if (!seed) throw new Error('no seed');
+    expect(seededId(seed, 1)).to.equal(seededId(seed, 1));
+    expect(seededId(seed, 1)).not.to.equal(seededId(seed, 2));
+    expect(decodeTime(seededId(seed, 3))).to.equal(1_700_000_000_000);
+  });
+
+  it('of a seed add the place of the event to the last four bytes, wrapping around', () => {
+    const zeros = parseSeed(`0,${Buffer.alloc(10).toString('base64')}`);
+    const full = parseSeed(`0,${Buffer.from('000000000000ffffffff', 'hex').toString('base64')}`);
+    if (!zeros || !full) throw new Error('no seed');
+    expect(seededId(zeros, 1)).to.equal('00000000000000000000000001');
+    expect(seededId(zeros, 32)).to.equal('00000000000000000000000010');
+    expect(seededId(full, 1)).to.equal('00000000000000000000000000');
+  });
+
+  it('take no seed that is not milliseconds and ten bytes', () => {
+    for (const header of ['', 'x', '1700000000000', '1700000000000,', '1,AAAA', 'x,AAAAAAAAAAAAAA==', '999999999999999,AAAAAAAAAAAAAA==']) {
+      expect(parseSeed(header), header).to.equal(undefined);
+    }
+  });
+
+  it('derived from the same parent and parts are the same, and from others are not', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (a, b) => {
+        const parent = '01M7Z7A7B6FJ7DZJVGC757486T';
+        expect(derivedId(parent, 'run', a)).to.equal(derivedId(parent, 'run', a));
+        if (a !== b) expect(derivedId(parent, 'run', a)).not.to.equal(derivedId(parent, 'run', b));
+      }),
+    );
+  });
+});

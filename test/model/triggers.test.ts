@@ -1,0 +1,80 @@
+import { expect } from 'chai';
+import type { AppFunction, Trigger } from '../../src/model/app.ts';
+import { compile } from '../../src/model/expression.ts';
+import { TriggerTable } from '../../src/model/triggers.ts';
+
+const fn = (id: string, ...triggers: Trigger[]): AppFunction => ({
+  id,
+  name: id,
+  app: 'app',
+  url: 'http://127.0.0.1/',
+  dialect: 'service',
+  retries: 4,
+  triggers,
+  archived: false,
+  config: {},
+});
+
+const matched = (table: TriggerTable, name: string, data: unknown = {}) =>
+  table.match(name, () => ({ name, data })).map(({ id }) => id);
+
+describe('triggers', () => {
+  it('match an event by its whole name', () => {
+    const table = new TriggerTable([fn('paid', { event: 'order/paid' }), fn('sent', { event: 'order/sent' })]);
+    expect(matched(table, 'order/paid')).to.deep.equal(['paid']);
+    expect(matched(table, 'order/paid.late')).to.deep.equal([]);
+  });
+
+  it('match every name behind a trailing /* or .*', () => {
+    const table = new TriggerTable([fn('slash', { event: 'order/*' }), fn('dot', { event: 'order/item.*' })]);
+    expect(matched(table, 'order/paid')).to.deep.equal(['slash']);
+    expect(matched(table, 'order/item.added')).to.deep.equal(['slash', 'dot']);
+    expect(matched(table, 'orders/paid')).to.deep.equal([]);
+    expect(matched(table, 'order')).to.deep.equal([]);
+  });
+
+  it('name a function once, however many of its triggers match', () => {
+    const table = new TriggerTable([fn('both', { event: 'order/paid' }, { event: 'order/*' })]);
+    expect(matched(table, 'order/paid')).to.deep.equal(['both']);
+  });
+
+  it('with an expression ask for the event, and only then', () => {
+    const table = new TriggerTable([
+      fn('any', { event: 'order/paid' }),
+      fn('big', { event: 'order/paid', expression: 'event.data.total > 10' }),
+    ]);
+    expect(matched(table, 'order/paid', { total: 11 })).to.deep.equal(['any', 'big']);
+    expect(matched(table, 'order/paid', { total: 10 })).to.deep.equal(['any']);
+    const plain = new TriggerTable([fn('any', { event: 'order/paid' })]);
+    plain.match('order/paid', () => {
+      throw new Error('was asked');
+    });
+  });
+
+  it('of an archived function match nothing, and the function is still found', () => {
+    const table = new TriggerTable([{ ...fn('old', { event: 'order/paid' }), archived: true }]);
+    expect(matched(table, 'order/paid')).to.deep.equal([]);
+    expect(table.find('old')?.id).to.equal('old');
+  });
+});
+
+describe('trigger expressions', () => {
+  const met = (source: string, data: unknown) => compile(source)({ event: { name: 'x', data } });
+
+  it('compare and reckon with whole and broken numbers alike', () => {
+    expect(met('event.data.total > 10 && event.data.total < 11.5', { total: 11 })).to.equal(true);
+    expect(met('event.data.n % 2 == 1', { n: 3 })).to.equal(true);
+    expect(met('event.data.n + 1 > 3', { n: 3 })).to.equal(true);
+  });
+
+  it('that name a field which is not there are not met', () => {
+    expect(met('event.data.missing > 1', {})).to.equal(false);
+    expect(met('event.data.a.b == "c"', { a: null })).to.equal(false);
+  });
+
+  it('that are no CEL or name anything but event are refused', () => {
+    for (const source of ['event.data.total >', 'total > 10', '1 + "a"']) {
+      expect(() => compile(source), source).to.throw();
+    }
+  });
+});

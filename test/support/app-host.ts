@@ -1,0 +1,179 @@
+/** A bare HTTP server that plays an app with functions: it records the calls and answers as it is told. */
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { type Answer, request } from './http.ts';
+import type { Service } from './service.ts';
+import { until } from './until.ts';
+
+/** One call request, as it arrived. */
+export interface Call {
+  /** 0 for the function's first call, 1 for its second, … */
+  number: number;
+  fnId: string;
+  stepId: string | null;
+  headers: IncomingHttpHeaders;
+  /** As received; signatures are over this. */
+  raw: Buffer;
+  /** See the protocol: event, events, steps, ctx, … */
+  // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
+  body: any;
+}
+
+export interface CallAnswer {
+  /** Default 200. */
+  status?: number;
+  /** Over the defaults; undefined leaves a header out. */
+  headers?: Record<string, string | undefined>;
+  /** Sent as JSON, but bytes as they are; absent: `null`. */
+  body?: unknown;
+}
+
+/** `'hang up'` closes the connection without an answer. A promise that stays open keeps the call in flight. */
+export type Handler = (call: Call) => CallAnswer | 'hang up' | Promise<CallAnswer | 'hang up'>;
+
+export interface FunctionSpec {
+  /** Without the app's id before it. */
+  id: string;
+  triggers: ({ event: string; expression?: string } | { cron: string })[];
+  /** Retries after the first try; absent: the service's default. */
+  retries?: number;
+  /** concurrency, throttle, … as in the protocol. */
+  [option: string]: unknown;
+}
+
+export type Dialect = 'service' | 'inngest';
+
+export interface AppOptions {
+  appName?: string;
+  dialect?: Dialect;
+  headers?: Record<string, string>;
+}
+
+const SDK = 'test:v1.0.0';
+const PATH = '/api/service';
+
+export async function startAppHost(): Promise<AppHost> {
+  const host = new AppHost();
+  await host.listen();
+  return host;
+}
+
+export class AppHost {
+  readonly #server = createServer((request, response) => this.#answer(request, response));
+  readonly #handlers = new Map<string, Handler>();
+  readonly #calls: Call[] = [];
+  readonly #taken = new Map<string, number>();
+  /** Of all functions registered from here, by the id that the service knows them by. */
+  readonly #registered = new Map<string, { fnId: string; dialect: Dialect }>();
+  #dialect: Dialect = 'service';
+  #registerAgain: (() => Promise<Answer>) | undefined;
+  #port = 0;
+
+  /** The app's one URL. */
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}${PATH}`;
+  }
+
+  async listen(): Promise<void> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    this.#port = (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Tells the function, by its id without the app's, how to answer from now on. Untold it answers 200 and `null`. */
+  on(fnId: string, handler: Handler): void {
+    this.#handlers.set(fnId, handler);
+  }
+
+  /** The calls so far, oldest first: of one function, or of all. */
+  calls(fnId?: string): Call[] {
+    return this.#calls.filter((call) => fnId === undefined || call.fnId === fnId);
+  }
+
+  /** The first call of the function that no earlier `nextCall` has returned, be it here already or still to come. */
+  async nextCall(fnId: string, timeoutMs = 10_000): Promise<Call> {
+    const number = this.#taken.get(fnId) ?? 0;
+    this.#taken.set(fnId, number + 1);
+    return until(() => this.calls(fnId)[number], { describe: `call ${number} of ${fnId} arrives`, timeoutMs });
+  }
+
+  /** What the app sends to register; for tests that change a part of it. */
+  registration(functions: FunctionSpec[], { appName = 'test-app', dialect = 'service' }: AppOptions = {}) {
+    return {
+      url: this.url,
+      deployType: 'ping',
+      appName,
+      sdk: SDK,
+      v: '0.1',
+      framework: 'test',
+      functions: functions.map(({ id, retries, ...rest }) => {
+        const composite = `${appName}-${id}`;
+        this.#registered.set(composite, { fnId: id, dialect });
+        const runtime = { type: 'http', url: `${this.url}?fnId=${composite}&stepId=step` };
+        const step = { id: 'step', name: 'step', runtime };
+        return {
+          id: composite,
+          name: id,
+          ...rest,
+          steps: { step: retries === undefined ? step : { ...step, retries: { attempts: retries } } },
+        };
+      }),
+    };
+  }
+
+  /** Registers, as an app does; a PUT to its URL repeats it. */
+  async register(service: Service, functions: FunctionSpec[], options: AppOptions = {}): Promise<Answer> {
+    this.offer(service, functions, options);
+    return (this.#registerAgain as () => Promise<Answer>)();
+  }
+
+  /** Makes ready to register when the service asks with a PUT, without doing so. */
+  offer(service: Service, functions: FunctionSpec[], options: AppOptions = {}): void {
+    this.#dialect = options.dialect ?? 'service';
+    const headers = { [`x-${this.#dialect}-sdk`]: SDK, ...service.appHeaders, ...options.headers };
+    const body = this.registration(functions, options);
+    this.#registerAgain = () => request('POST', `${service.url}/fn/register`, { body, headers });
+  }
+
+  /** Ends calls in flight too. */
+  async close(): Promise<void> {
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await once(this.#server, 'close');
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', this.url);
+    const composite = url.searchParams.get('fnId') ?? '';
+    const { fnId, dialect } = this.#registered.get(composite) ?? { fnId: composite, dialect: this.#dialect };
+    const answer = await this.#answerTo(request, fnId, url.searchParams.get('stepId'));
+    if (answer === 'hang up') {
+      request.destroy();
+      return;
+    }
+    const { status = 200, headers = {}, body = null } = answer;
+    const all = { 'content-type': 'application/json', [`x-${dialect}-sdk`]: SDK, ...headers };
+    for (const [name, value] of Object.entries(all)) {
+      if (value !== undefined) response.setHeader(name, value);
+    }
+    response.writeHead(status).end(Buffer.isBuffer(body) ? body : JSON.stringify(body));
+  }
+
+  async #answerTo(request: IncomingMessage, fnId: string, stepId: string | null): Promise<CallAnswer | 'hang up'> {
+    if (request.method === 'GET') return { body: { mode: 'dev', function_count: this.#registered.size } };
+    if (request.method === 'PUT') return this.#registerOnRequest();
+    const raw = await buffer(request);
+    const { headers } = request;
+    const call = { number: this.calls(fnId).length, fnId, stepId, headers, raw, body: JSON.parse(raw.toString()) };
+    this.#calls.push(call);
+    return (await this.#handlers.get(fnId)?.(call)) ?? {};
+  }
+
+  async #registerOnRequest(): Promise<CallAnswer> {
+    const answer = await this.#registerAgain?.();
+    if (!answer) return { status: 500, body: { message: 'nothing to register' } };
+    return { status: answer.status, body: { message: 'Registered', modified: answer.body.modified } };
+  }
+}

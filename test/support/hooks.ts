@@ -1,0 +1,57 @@
+/** Around all tests (.mocharc.json): each suite must leave nothing behind, mocha must end by itself, and a test that
+ *  fails shows what the service's processes wrote. */
+import type { Suite } from 'mocha';
+import { type Leftovers, watchLeftovers } from './leftovers.ts';
+import { running } from './service.ts';
+
+/** How long mocha may live on after its last test. */
+const END_MS = 10_000;
+
+let leftovers: Leftovers;
+
+export const mochaHooks = {
+  async beforeAll(this: Mocha.Context) {
+    endWithParent();
+    leftovers = await watchLeftovers();
+    for (const suite of rootOf(this).suites) {
+      // Added last, so it runs after the suite's own hooks.
+      suite.afterAll('leaves nothing behind', () => leftovers.check());
+    }
+  },
+
+  afterEach(this: Mocha.Context) {
+    const error = this.currentTest?.state === 'failed' ? this.currentTest.err : undefined;
+    if (!error) return;
+    for (const service of running) error.stack += `\n\nOutput of the service:\n${service.output()}`;
+  },
+
+  async afterAll() {
+    await leftovers.close();
+    endOrSayWhyNot();
+  },
+};
+
+/** scripts/test takes Redis with it when it is killed. */
+function endWithParent(): void {
+  process.once('disconnect', () => process.exit(1));
+  process.channel?.unref();
+}
+
+function rootOf({ test }: Mocha.Context): Suite {
+  let suite = test?.parent as Suite;
+  while (suite.parent) suite = suite.parent;
+  return suite;
+}
+
+/** The timer keeps nothing alive: it fires only if something else does. */
+function endOrSayWhyNot(): void {
+  const timer = setTimeout(() => {
+    console.error(`mocha did not end by itself; what keeps it: ${process.getActiveResourcesInfo().join(', ')}`);
+    // Mocha sets its own exit code in an earlier listener.
+    process.on('exit', () => {
+      process.exitCode = 1;
+    });
+    process.exit();
+  }, END_MS);
+  timer.unref();
+}

@@ -1,0 +1,38 @@
+/** Requests as the tests send them: nothing is thrown for a status. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  /** Parsed when it is JSON, else the text. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
+  body: any;
+}
+
+export type RequestBody = string | Uint8Array | URLSearchParams | FormData | object;
+
+/** An object is sent as JSON; text, bytes and forms are sent as they are. */
+export async function request(
+  method: string,
+  url: string,
+  { body, headers = {} }: { body?: RequestBody | undefined; headers?: Record<string, string> | undefined } = {},
+): Promise<Answer> {
+  const asIs = typeof body === 'string' || body instanceof Uint8Array || isForm(body) || body === undefined;
+  const response = await fetch(url, {
+    method,
+    redirect: 'manual',
+    headers: asIs ? headers : { 'content-type': 'application/json', ...headers },
+    ...(body === undefined ? {} : { body: asIs ? (body as FormData) : JSON.stringify(body) }),
+  });
+  return { status: response.status, headers: response.headers, body: parsed(await response.text()) };
+}
+
+function isForm(body: unknown): boolean {
+  return body instanceof URLSearchParams || body instanceof FormData;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

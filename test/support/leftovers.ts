@@ -1,0 +1,63 @@
+/** What tests have left behind: child processes, open servers and connections, keys in Redis. */
+import { listProcesses } from '../../scripts/lib/processes.ts';
+import { connectRedis, keysOf, type Redis } from './redis.ts';
+import { until } from './until.ts';
+
+/** What Node calls the things that keep a process alive, and what we call them. */
+const RESOURCES: Record<string, string> = {
+  TCPServerWrap: 'a listening server',
+  TCPSocketWrap: 'an open connection',
+  PipeServerWrap: 'a listening pipe',
+  Worker: 'a worker thread',
+};
+
+export interface Leftovers {
+  /** @throws naming what is there now and was not there at the start, once it has had a moment to go */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function watchLeftovers(): Promise<Leftovers> {
+  const redis = process.env.REDIS_URL ? connectRedis() : undefined;
+  await redis?.ping();
+  const before = new Set(await present(redis));
+  const left = async () => (await present(redis)).filter((thing) => !before.has(thing));
+  return {
+    async check() {
+      let things: string[] = [];
+      const gone = async () => {
+        things = await left();
+        return things.length === 0;
+      };
+      try {
+        await until(gone, { timeoutMs: 2_000, describe: () => `what these tests made is gone: ${things.join(', ')}` });
+      } finally {
+        // Blamed once.
+        for (const thing of things) before.add(thing);
+      }
+    },
+    async close() {
+      await redis?.quit();
+    },
+  };
+}
+
+async function present(redis: Redis | undefined): Promise<string[]> {
+  const children = listProcesses().filter(({ parent }) => parent === process.pid);
+  return [
+    ...children.map(({ pid, command }) => `process ${pid} (${command})`),
+    ...openResources(),
+    ...(redis ? await keysOf(redis) : []).map((key) => `key ${key}`),
+  ];
+}
+
+/** Numbered, so that a second server is told from the first. */
+function openResources(): string[] {
+  const seen: Record<string, number> = {};
+  return process.getActiveResourcesInfo().flatMap((name) => {
+    const what = RESOURCES[name];
+    if (!what) return [];
+    seen[name] = (seen[name] ?? 0) + 1;
+    return [`${what} (${name} ${seen[name]})`];
+  });
+}

@@ -1,0 +1,32 @@
+/** The real Redis that the tests run on, shared by all; each test keeps to a key prefix of its own. */
+import { randomBytes } from 'node:crypto';
+import { Redis } from 'ioredis';
+
+export type { Redis };
+
+/** @throws when the tests were not started by scripts/test, which brings a Redis */
+export function redisUrl(): string {
+  const url = process.env.REDIS_URL;
+  if (!url) throw new Error('REDIS_URL is not set. Run tests with scripts/test, for example: scripts/test test/api');
+  return url;
+}
+
+export function connectRedis(): Redis {
+  return new Redis(redisUrl());
+}
+
+export function freshPrefix(): string {
+  return `test-${randomBytes(6).toString('hex')}`;
+}
+
+export async function keysOf(redis: Redis, prefix = ''): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const found of redis.scanStream({ match: `${prefix}*`, count: 1_000 })) keys.push(...found);
+  return [...new Set(keys)];
+}
+
+export async function deleteKeys(redis: Redis, prefix: string): Promise<void> {
+  for await (const keys of redis.scanStream({ match: `${prefix}*`, count: 1_000 })) {
+    if (keys.length > 0) await redis.unlink(keys);
+  }
+}

@@ -1,0 +1,73 @@
+/** One real process of the service, as a test sees it. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+
+export type Role = 'web' | 'worker';
+
+export interface ServiceProcess {
+  role: Role;
+  pid: number;
+  /** Where a web process listens. */
+  port: number | undefined;
+  /** All that it has written so far. */
+  output(): string;
+  running(): boolean;
+  /** SIGKILL: no word of farewell. Resolves when it is gone. */
+  kill(): Promise<void>;
+  /** SIGTERM. @throws when it does not end in time, ends with another code than 0, or had ended by itself before */
+  stop(): Promise<void>;
+}
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const END_MS = 10_000;
+
+/** Resolves when the process says that it is ready. @throws with its output when it ends before that */
+export async function startProcess(role: Role, env: NodeJS.ProcessEnv): Promise<ServiceProcess> {
+  const child = fork(resolve(ROOT, `src/${role}.ts`), {
+    cwd: ROOT,
+    env,
+    execArgv: [],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  const output = collectOutput(child);
+  const exited = once(child, 'exit');
+  const running = () => child.exitCode === null && child.signalCode === null;
+  const ending = () => child.signalCode ?? `exit code ${child.exitCode}`;
+  const failure = (what: string) => new Error(`${role} ${child.pid} ${what}. Its output:\n${output() || '(none)'}`);
+
+  const first = await Promise.race([once(child, 'message'), exited.then(() => undefined)]);
+  if (!first) throw failure(`ended before it was ready (${ending()})`);
+  let killed = false;
+  return {
+    role,
+    pid: child.pid as number,
+    port: (first[0] as { port?: number }).port,
+    output,
+    running,
+    async kill() {
+      killed = true;
+      child.kill('SIGKILL');
+      await exited;
+    },
+    async stop() {
+      if (killed) return;
+      if (!running()) throw failure(`had ended by itself (${ending()})`);
+      const straggler = setTimeout(() => child.kill('SIGKILL'), END_MS);
+      child.kill('SIGTERM');
+      await exited;
+      clearTimeout(straggler);
+      if (child.exitCode !== 0) throw failure(`did not end in order within ${END_MS} ms of SIGTERM (${ending()})`);
+    },
+  };
+}
+
+function collectOutput(child: ChildProcess): () => string {
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text) => {
+      output += text;
+    });
+  }
+  return () => output.trim();
+}

@@ -1,0 +1,34 @@
+/** Waiting for what a test needs. The one place in the tests that waits by the clock. */
+import { setTimeout } from 'node:timers/promises';
+
+export interface UntilOptions {
+  /** What is waited for, in the words of the message when it does not come: `run 01… is completed`. */
+  describe: string | (() => string);
+  timeoutMs?: number;
+}
+
+type Truthy<T> = Exclude<T, false | 0 | '' | null | undefined>;
+
+const PAUSE_MS = 5;
+
+/** Asks again and again until the answer is truthy, and returns it. An error of the check counts as "not yet"; the last
+ *  one becomes the cause of the error that is thrown when time is up. */
+export async function until<T>(
+  check: () => T | Promise<T>,
+  { describe, timeoutMs = 10_000 }: UntilOptions,
+): Promise<Truthy<T>> {
+  const deadline = performance.now() + timeoutMs;
+  let cause: unknown;
+  do {
+    try {
+      const answer = await check();
+      if (answer) return answer as Truthy<T>;
+      cause = undefined;
+    } catch (error) {
+      cause = error;
+    }
+    await setTimeout(PAUSE_MS);
+  } while (performance.now() < deadline);
+  const what = typeof describe === 'string' ? describe : describe();
+  throw new Error(`Not within ${timeoutMs} ms: ${what}`, { cause });
+}
