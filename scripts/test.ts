@@ -14,7 +14,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 await runMain(async () => {
   if (mochaArgs.length === 0) {
     await step('type check', () => command('tsc'));
-    await step('lint', () => command('biome', 'ci'));
+    await step('lint', () => command('biome', 'ci', ...(process.stdout.isTTY ? [] : ['--colors=off'])));
     await step('import layers', () => command('node', 'scripts/check-layers.ts'));
   }
   await step('tests', () => runMocha(mochaArgs, interruption.signal));

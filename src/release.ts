@@ -13,7 +13,8 @@ try {
   await Promise.race([
     ready(redis),
     new Promise((_, reject) => {
-      timeout.onabort = () => reject(new ConfigError(`REDIS_URL: no Redis answers at ${new URL(config.redisUrl).host}`));
+      timeout.onabort = () =>
+        reject(new ConfigError(`REDIS_URL: no Redis answers at ${new URL(config.redisUrl).host}`));
     }),
   ]);
   const server = await redis.info('server');
@@ -24,7 +25,9 @@ try {
   const memory = await redis.info('memory');
   const policy = /maxmemory_policy:(\S+)/.exec(memory)?.[1];
   if (policy !== undefined && policy !== 'noeviction') {
-    console.warn(`warning: Redis has maxmemory-policy ${policy}; under memory pressure it would drop accepted events. Set noeviction.`);
+    console.warn(
+      `warning: Redis has maxmemory-policy ${policy}; under memory pressure it would drop accepted events. Set noeviction.`,
+    );
   }
   console.log(`ready for release: settings are complete, Redis ${version} answers`);
   process.exit(0);

@@ -30,11 +30,19 @@ describe('events that carry an id', () => {
     const ids = new Set(answers.map(({ body }) => body.ids[0]));
     expect(ids.size).to.equal(1);
     const [id] = ids as Set<string>;
-    await until(async () => (await duplicates(id as string)) === 49, { describe: '49 repeats are counted on the first' });
-    const runs = await until(async () => {
-      const found = (await service.get(`/v1/events/${id}/runs`)).body.data as { status: string; function_id: string }[];
-      return found.every(({ status }) => status === 'Completed') && found.length === 2 ? found : undefined;
-    }, { describe: 'both runs are done' });
+    await until(async () => (await duplicates(id as string)) === 49, {
+      describe: '49 repeats are counted on the first',
+    });
+    const runs = await until(
+      async () => {
+        const found = (await service.get(`/v1/events/${id}/runs`)).body.data as {
+          status: string;
+          function_id: string;
+        }[];
+        return found.every(({ status }) => status === 'Completed') && found.length === 2 ? found : undefined;
+      },
+      { describe: 'both runs are done' },
+    );
     expect(runs.map(({ function_id }) => function_id).sort()).to.deep.equal(['test-app-one', 'test-app-two']);
     expect(host.calls('one').length).to.equal(1);
     expect(host.calls('two').length).to.equal(1);
@@ -45,7 +53,9 @@ describe('events that carry an id', () => {
     const first = await send({ id: 'global', name: 'other/a', data: { n: 1 } });
     const id = first.body.ids[0];
     await until(async () => (await duplicates(id)) === 0, { describe: 'the first is stored' });
-    await host.register(service, [{ id: 'late', triggers: [{ event: 'other/a' }, { event: 'other/b' }] }], { appName: 'late' });
+    await host.register(service, [{ id: 'late', triggers: [{ event: 'other/a' }, { event: 'other/b' }] }], {
+      appName: 'late',
+    });
     const again = await send({ id: 'global', name: 'other/b', data: { n: 2 } });
     expect(again.body.ids).to.deep.equal([id]);
     await until(async () => (await duplicates(id)) === 1, { describe: 'the repeat is counted' });
@@ -77,7 +87,9 @@ describe('events that carry an id', () => {
     await service.redis.set(`${service.prefix}:dedup:production:orphan`, claimed, 'PX', 86_400_000);
     const { body } = await send({ id: 'orphan', name: 'orphan/x', data: { kept: true } });
     expect(body.ids).to.deep.equal([claimed]);
-    const event = await until(async () => (await service.get(`/v1/events/${claimed}`)).body.data, { describe: 'the event is stored' });
+    const event = await until(async () => (await service.get(`/v1/events/${claimed}`)).body.data, {
+      describe: 'the event is stored',
+    });
     expect([event.data, event.duplicates]).to.deep.equal([{ kept: true }, 0]);
   });
 });

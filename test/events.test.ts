@@ -15,21 +15,42 @@ describe('sending events', () => {
   const raw = async (body: string | Uint8Array, contentType?: string) => {
     const headers: Record<string, string> = contentType ? { 'content-type': contentType } : {};
     const response = await fetch(`${service.url}/e/any-key`, { method: 'POST', headers, body: Buffer.from(body) });
-    return { status: response.status, headers: response.headers, body: (await response.json()) as Record<string, unknown> };
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (await response.json()) as Record<string, unknown>,
+    };
   };
   const stored = (id: string) =>
-    until(async () => {
-      const answer = await service.get(`/v1/events/${id}`);
-      return answer.status === 200 ? (answer.body.data as Record<string, unknown>) : undefined;
-    }, { describe: `event ${id} is stored` });
+    until(
+      async () => {
+        const answer = await service.get(`/v1/events/${id}`);
+        return answer.status === 200 ? (answer.body.data as Record<string, unknown>) : undefined;
+      },
+      { describe: `event ${id} is stored` },
+    );
 
   it('answers with the ID of one event, under which it is stored', async () => {
-    const { status, body } = await send({ name: 'order/paid', data: { total: 3 }, ts: 1_700_000_000_000, v: '2', user: { id: 7 } });
+    const { status, body } = await send({
+      name: 'order/paid',
+      data: { total: 3 },
+      ts: 1_700_000_000_000,
+      v: '2',
+      user: { id: 7 },
+    });
     expect(status).to.equal(200);
     expect(body).to.have.keys('ids', 'status');
     expect(body.status).to.equal(200);
     const event = await stored(body.ids[0]);
-    expect(event).to.include({ internal_id: body.ids[0], id: null, name: 'order/paid', ts: 1_700_000_000_000, v: '2', source: 'event-key', duplicates: 0 });
+    expect(event).to.include({
+      internal_id: body.ids[0],
+      id: null,
+      name: 'order/paid',
+      ts: 1_700_000_000_000,
+      v: '2',
+      source: 'event-key',
+      duplicates: 0,
+    });
     expect(event.data).to.deep.equal({ total: 3 });
     expect(event.user).to.deep.equal({ id: 7 });
   });
@@ -106,7 +127,10 @@ describe('sending events', () => {
   });
 
   it('refuses nesting that could not be passed on', async () => {
-    const { status, body } = await raw(`{"name":"x","data":{"a":${'['.repeat(900)}${']'.repeat(900)}}}`, 'application/json');
+    const { status, body } = await raw(
+      `{"name":"x","data":{"a":${'['.repeat(900)}${']'.repeat(900)}}}`,
+      'application/json',
+    );
     expect(status).to.equal(400);
     expect(body.error).to.include('nested deeper');
   });
@@ -162,7 +186,10 @@ describe('sending events', () => {
 
   it('gives a send with a seed the same IDs whenever it comes again, and stores its events once', async () => {
     const seed = `1700000000000,${Buffer.from('0123456789').toString('base64')}`;
-    const events = [{ name: 'seed/a', data: {} }, { name: 'seed/b', data: {} }];
+    const events = [
+      { name: 'seed/a', data: {} },
+      { name: 'seed/b', data: {} },
+    ];
     const first = await send(events, { 'x-service-event-id-seed': seed });
     const again = await send(events, { 'x-inngest-event-id-seed': seed });
     expect(first.status).to.equal(200);

@@ -48,7 +48,9 @@ describe('real GitHub webhooks', () => {
 
     await until(() => host.calls('on-github').length === deliveries.length, { describe: 'every delivery has a run' });
     for (const [n, { name, payload }] of deliveries.entries()) {
-      const event = await until(async () => (await service.get(`/v1/events/${ids[n]}`)).body.data, { describe: 'the event is stored' });
+      const event = await until(async () => (await service.get(`/v1/events/${ids[n]}`)).body.data, {
+        describe: 'the event is stored',
+      });
       expect(event.name).to.equal(`github/${name}`);
       expect(event.data.payload).to.deep.equal(payload);
       const runs = await until(

@@ -14,12 +14,21 @@ describe('looking events up', () => {
   });
   after(() => service.stop());
 
-  const list = async (query: string) => (await service.get(`/v1/events?${query}`)).body as { data: Listed[]; metadata: { fetched_at: string; cursor?: string } };
+  const list = async (query: string) =>
+    (await service.get(`/v1/events?${query}`)).body as {
+      data: Listed[];
+      metadata: { fetched_at: string; cursor?: string };
+    };
   const ids = (page: { data: Listed[] }) => page.data.map(({ internal_id }) => internal_id);
 
   async function sendMany(name: string, count: number): Promise<string[]> {
-    const { body } = await service.post('/e/key', Array.from({ length: count }, (_, n) => ({ name, data: { n } })));
-    await until(async () => (await list(`name=${name}&limit=100`)).data.length === count, { describe: `${count} events are listed` });
+    const { body } = await service.post(
+      '/e/key',
+      Array.from({ length: count }, (_, n) => ({ name, data: { n } })),
+    );
+    await until(async () => (await list(`name=${name}&limit=100`)).data.length === count, {
+      describe: `${count} events are listed`,
+    });
     return body.ids;
   }
 
@@ -80,7 +89,10 @@ describe('looking events up', () => {
     const day = 86_400_000;
     const [old] = await sendMany('kept/x', 1);
     const index = `${service.prefix}:events:production`;
-    expect(await service.redis.pttl(`${service.prefix}:event:production:${old}`)).to.be.within(7 * day - 60_000, 7 * day);
+    expect(await service.redis.pttl(`${service.prefix}:event:production:${old}`)).to.be.within(
+      7 * day - 60_000,
+      7 * day,
+    );
     for (const key of [index, `${index}:kept/x`]) {
       expect(await service.redis.pttl(key)).to.be.within(7 * day - 60_000, 7 * day);
       await service.redis.zadd(key, Date.now() - 8 * day, 'OLD');
@@ -94,7 +106,13 @@ describe('looking events up', () => {
   it('describes itself as OpenAPI 3.1, and as a page', async () => {
     const { body } = await service.get('/openapi.json');
     expect(body.openapi).to.equal('3.1.0');
-    expect(body.paths).to.include.keys('/e/{key}', '/v1/events', '/v1/events/{id}', '/v1/webhooks/{id}', '/v1/transforms/test');
+    expect(body.paths).to.include.keys(
+      '/e/{key}',
+      '/v1/events',
+      '/v1/events/{id}',
+      '/v1/webhooks/{id}',
+      '/v1/transforms/test',
+    );
     const page = await fetch(`${service.url}/docs`);
     expect(page.headers.get('content-type')).to.include('text/html');
     expect(await page.text()).to.include('/v1/events/{id}/runs');

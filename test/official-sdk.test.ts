@@ -16,12 +16,17 @@ describe('an app written with the official SDK of the protocol', () => {
     service = await startService({ env: { RETRY_SCALE: '0.0005' } });
     client = new Inngest({ id: 'official', isDev: true, baseUrl: service.url, logger: silent });
     const functions = [
-      client.createFunction({ id: 'receipt', triggers: [{ event: 'official/paid' }] }, async ({ event }) => ({ got: event.data })),
-      client.createFunction({ id: 'flaky', retries: 3, triggers: [{ event: 'official/flaky' }] }, async ({ attempt }) => {
-        attempts.push(attempt);
-        if (attempt < 2) throw new Error(`attempt ${attempt} fails`);
-        return 'third time lucky';
-      }),
+      client.createFunction({ id: 'receipt', triggers: [{ event: 'official/paid' }] }, async ({ event }) => ({
+        got: event.data,
+      })),
+      client.createFunction(
+        { id: 'flaky', retries: 3, triggers: [{ event: 'official/flaky' }] },
+        async ({ attempt }) => {
+          attempts.push(attempt);
+          if (attempt < 2) throw new Error(`attempt ${attempt} fails`);
+          return 'third time lucky';
+        },
+      ),
       client.createFunction(
         {
           id: 'hopeless',
@@ -41,7 +46,9 @@ describe('an app written with the official SDK of the protocol', () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     };
-    const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/api/inngest`, { method: 'PUT' });
+    const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/api/inngest`, {
+      method: 'PUT',
+    });
     expect(answer.status, await answer.clone().text()).to.equal(200);
   });
   after(async () => {
@@ -50,7 +57,10 @@ describe('an app written with the official SDK of the protocol', () => {
   });
 
   const runOf = async (eventId: string | undefined, status: string) => {
-    const { body } = await service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data?.[0]?.status === status);
+    const { body } = await service.waitFor(
+      `/v1/events/${eventId}/runs`,
+      ({ body }) => body.data?.[0]?.status === status,
+    );
     return body.data[0];
   };
 

@@ -27,7 +27,8 @@ describe('webhooks', () => {
 
   const put = (path: string, body: object) => service.request('PUT', path, body);
   const remove = (path: string) => service.request('DELETE', path);
-  const deliver = (url: string, body: RequestBody, headers: Record<string, string> = {}) => request('POST', url, { body, headers });
+  const deliver = (url: string, body: RequestBody, headers: Record<string, string> = {}) =>
+    request('POST', url, { body, headers });
 
   async function eventOf(answer: { body: Record<string, unknown> }) {
     const [id] = answer.body.ids as string[];
@@ -53,7 +54,9 @@ describe('webhooks', () => {
       const { id, url } = await make('const transform = () => ({ name: "v/1", data: {} })');
       expect((await eventOf(await deliver(url, '{}'))).name).to.equal('v/1');
       await put(`/v1/webhooks/${id}`, { transform: 'const transform = () => ({ name: "v/2", data: {} })' });
-      await until(async () => (await eventOf(await deliver(url, '{}'))).name === 'v/2', { describe: 'the new transform is used' });
+      await until(async () => (await eventOf(await deliver(url, '{}'))).name === 'v/2', {
+        describe: 'the new transform is used',
+      });
     });
 
     it('without a transform of your own get one that passes the request on', async () => {
@@ -63,7 +66,10 @@ describe('webhooks', () => {
     });
 
     it('never with a transform that does not compile, and the line and column are named', async () => {
-      const broken = await service.post('/v1/webhooks', { name: 'x', transform: 'function transform(evt) {\n  return {{ }\n}' });
+      const broken = await service.post('/v1/webhooks', {
+        name: 'x',
+        transform: 'function transform(evt) {\n  return {{ }\n}',
+      });
       expect(broken.status).to.equal(400);
       expect(broken.body).to.include({ code: 'transform_invalid', line: 2 });
       expect(broken.body.column).to.be.a('number');
@@ -98,10 +104,18 @@ describe('webhooks', () => {
 
     it('JSON as evt, headers in canonical spelling, query parameters as lists, and the body as it came', async () => {
       const raw = '{ "a": [1, {"b": null}] }';
-      const headers = { 'content-type': 'application/json', 'x-GITHUB-event': 'push', 'X-Hub-Signature-256': 'sha256=ab' };
+      const headers = {
+        'content-type': 'application/json',
+        'x-GITHUB-event': 'push',
+        'X-Hub-Signature-256': 'sha256=ab',
+      };
       const data = await dataOf(raw, headers, '?env=a&env=b&x=');
       expect(data.evt).to.deep.equal({ a: [1, { b: null }] });
-      expect(data.headers).to.include({ 'Content-Type': 'application/json', 'X-Github-Event': 'push', 'X-Hub-Signature-256': 'sha256=ab' });
+      expect(data.headers).to.include({
+        'Content-Type': 'application/json',
+        'X-Github-Event': 'push',
+        'X-Hub-Signature-256': 'sha256=ab',
+      });
       expect(data.queryParams).to.deep.equal({ env: ['a', 'b'], x: [''] });
       expect(data.raw).to.equal(raw);
     });
@@ -147,7 +161,9 @@ describe('webhooks', () => {
 
   describe('answer', () => {
     it('400 with the message and the line of the code when the transform throws, and accept nothing', async () => {
-      const { url } = await make('function transform(evt) {\n  const name = evt.user.login;\n  return { name: "never/x", data: {} };\n}');
+      const { url } = await make(
+        'function transform(evt) {\n  const name = evt.user.login;\n  return { name: "never/x", data: {} };\n}',
+      );
       const { status, body } = await deliver(url, '{}');
       expect(status).to.equal(400);
       expect(body).to.include({ code: 'transform_failed', line: 2 });
@@ -186,7 +202,9 @@ describe('webhooks', () => {
     });
 
     it('200 to an async transform, and to repeats of its id with the ID of the first', async () => {
-      const { id, url } = await make('async function transform(evt) { return { id: evt.delivery, name: "hook/x", data: {}, ts: 1700000000000 } }');
+      const { id, url } = await make(
+        'async function transform(evt) { return { id: evt.delivery, name: "hook/x", data: {}, ts: 1700000000000 } }',
+      );
       const [first, second] = [await deliver(url, '{"delivery":"d1"}'), await deliver(url, '{"delivery":"d1"}')];
       expect(second.body).to.deep.equal(first.body);
       expect(await eventOf(first)).to.include({ id: 'd1', ts: 1_700_000_000_000, source: `webhook:${id}` });
@@ -212,7 +230,11 @@ describe('webhooks', () => {
     it('401 once the webhook is deleted, outside dev mode', async () => {
       const production = await startService({ dev: false });
       try {
-        const { body } = await production.post('/v1/webhooks', { name: 'gone', transform: ECHO }, production.apiHeaders);
+        const { body } = await production.post(
+          '/v1/webhooks',
+          { name: 'gone', transform: ECHO },
+          production.apiHeaders,
+        );
         const { id, url } = body.data;
         expect((await deliver(url, '{}')).status).to.equal(200);
         await production.request('DELETE', `/v1/webhooks/${id}`, undefined, production.apiHeaders);
@@ -228,13 +250,17 @@ describe('webhooks', () => {
 
     it('answer with the event they would make, what they logged and the time they took, and ingest nothing', async () => {
       const { status, body } = await trial({
-        transform: 'function transform(evt, headers, query, raw) { console.log("got", evt.a); console.error(raw); return { name: "trial/" + headers["X-Kind"], data: { evt, query } } }',
+        transform:
+          'function transform(evt, headers, query, raw) { console.log("got", evt.a); console.error(raw); return { name: "trial/" + headers["X-Kind"], data: { evt, query } } }',
         body: { a: 1 },
         headers: { 'x-kind': 'k' },
         query: { q: 'one', r: ['two', 'three'] },
       });
       expect(status).to.equal(200);
-      expect(body.data.event).to.deep.equal({ name: 'trial/k', data: { evt: { a: 1 }, query: { q: ['one'], r: ['two', 'three'] } } });
+      expect(body.data.event).to.deep.equal({
+        name: 'trial/k',
+        data: { evt: { a: 1 }, query: { q: ['one'], r: ['two', 'three'] } },
+      });
       expect(body.data.console).to.deep.equal([
         { level: 'log', text: 'got 1' },
         { level: 'error', text: '{"a":1}' },
@@ -253,9 +279,17 @@ describe('webhooks', () => {
     });
 
     it('say what is wrong with them', async () => {
-      expect((await trial({ transform: 'function transform( {', body: {} })).body).to.include({ code: 'transform_invalid', line: 1 });
-      expect((await trial({ transform: 'function transform() { throw new Error("no") }', body: {} })).body).to.include({ code: 'transform_failed', line: 1 });
-      expect((await trial({ transform: 'const transform = () => ({ name: "x" })', body: {} })).body.error).to.include('"data"');
+      expect((await trial({ transform: 'function transform( {', body: {} })).body).to.include({
+        code: 'transform_invalid',
+        line: 1,
+      });
+      expect((await trial({ transform: 'function transform() { throw new Error("no") }', body: {} })).body).to.include({
+        code: 'transform_failed',
+        line: 1,
+      });
+      expect((await trial({ transform: 'const transform = () => ({ name: "x" })', body: {} })).body.error).to.include(
+        '"data"',
+      );
     });
   });
 });

@@ -23,8 +23,8 @@ installed() {
 if ! installed; then
   echo 'Installing dependencies (npm ci) …' >&2
   npm ci --include=dev --no-audit --no-fund --loglevel=error >&2
-  cp package-lock.json "$stamp"
 fi
+cmp -s package-lock.json "$stamp" || cp package-lock.json "$stamp"
 if ! node_modules/.bin/node -e '' 2>/dev/null; then
   echo "node_modules/.bin/node does not run: remove node_modules, and see that npm runs install scripts ('npm config get ignore-scripts')." >&2
   exit 1

@@ -94,7 +94,7 @@ function headerViolations(file: string, { code, strings }: Source): Found[] {
     .map(([offset, text]) => ({
       line: lineAt(code, offset),
       what: `spells the header ${text}`,
-      rule: `the protocol's headers are named in ${HEADERS_HOME} only`,
+      rule: `only ${HEADERS_HOME} names the headers of the protocol`,
     }));
 }
 

@@ -40,7 +40,13 @@ export function createApp({ config, store, directory, transforms, acceptor, queu
   app.on('error', (error: Error) => log.debug({ err: error.message }, 'connection'));
   app.use(identify).use(funnelErrors(log));
 
-  const receive = receiveRoutes({ config, eventKeys: new EventKeys(config.eventKeys), webhooks: directory, transforms, acceptor });
+  const receive = receiveRoutes({
+    config,
+    eventKeys: new EventKeys(config.eventKeys),
+    webhooks: directory,
+    transforms,
+    acceptor,
+  });
   app.use(receive.routes() as Middleware);
 
   const open = new Router();

@@ -25,7 +25,9 @@ export function appGuard({ dev, signingKey }: Config): Guard {
   return async (ctx, next) => {
     const given = bearerOf(ctx);
     if (!dev && (given === undefined || expected === undefined || !sameSecret(given, expected))) {
-      throw new ServiceError('credentials_invalid', { detail: 'the app must have the same signing key as the service' });
+      throw new ServiceError('credentials_invalid', {
+        detail: 'the app must have the same signing key as the service',
+      });
     }
     await next();
   };

@@ -30,20 +30,20 @@ export function docsPage(document: Document): string {
   );
   const byTag = Map.groupBy(operations, ({ operation }) => operation.tags?.[0] ?? '');
   const sections = [...byTag].map(
-    ([tag, all]) => `<h2>${escape(tag)}</h2>${all.map((one) => section(one.path, one.method, one.operation)).join('')}`,
+    ([tag, all]) => `<h2>${escapeHtml(tag)}</h2>${all.map((one) => section(one.path, one.method, one.operation)).join('')}`,
   );
   const schemas = Object.entries(document.components?.schemas ?? {}).map(
-    ([name, schema]) => `<section id="${escape(name)}"><h3>${escape(name)}</h3>${block(schema)}</section>`,
+    ([name, schema]) => `<section id="${escapeHtml(name)}"><h3>${escapeHtml(name)}</h3>${block(schema)}</section>`,
   );
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${escape(document.info.title)} API</title><style>${STYLE}</style></head><body><main>
-<h1>${escape(document.info.title)} API</h1><p>${escape(document.info.description ?? '')}
+<title>${escapeHtml(document.info.title)} API</title><style>${STYLE}</style></head><body><main>
+<h1>${escapeHtml(document.info.title)} API</h1><p>${escapeHtml(document.info.description ?? '')}
 For machines: <a href="/openapi.json">openapi.json</a>. The queues: <a href="/queues">Bull Board</a>.</p>
 ${sections.join('')}<h2>Schemas</h2>${schemas.join('')}</main></body></html>`;
 }
 
 function section(path: string, method: string, { summary = '', description = '', ...rest }: Operation): string {
-  return `<section><h3><code>${method.toUpperCase()} ${escape(path)}</code></h3><p>${escape(summary)}. ${escape(description)}</p>
+  return `<section><h3><code>${method.toUpperCase()} ${escapeHtml(path)}</code></h3><p>${escapeHtml(summary)}. ${escapeHtml(description)}</p>
 ${parameters(rest.parameters ?? [])}${body('Request', rest.requestBody)}${responses(rest.responses)}</section>`;
 }
 
@@ -51,7 +51,7 @@ function parameters(all: NonNullable<Operation['parameters']>): string {
   if (all.length === 0) return '';
   const rows = all.map(
     ({ name, in: place, required, description = '' }) =>
-      `<tr><td><code>${escape(name)}</code></td><td>${place}${required ? ', required' : ''}</td><td>${escape(description)}</td></tr>`,
+      `<tr><td><code>${escapeHtml(name)}</code></td><td>${place}${required ? ', required' : ''}</td><td>${escapeHtml(description)}</td></tr>`,
   );
   return `<table>${rows.join('')}</table>`;
 }
@@ -59,7 +59,7 @@ function parameters(all: NonNullable<Operation['parameters']>): string {
 function responses(all: Operation['responses']): string {
   const rows = Object.entries(all).map(
     ([status, { description, content }]) =>
-      `<tr><td>${status}</td><td>${escape(description)}${status.startsWith('2') ? body('Answer', content && { content }) : ''}</td></tr>`,
+      `<tr><td>${status}</td><td>${escapeHtml(description)}${status.startsWith('2') ? body('Answer', content && { content }) : ''}</td></tr>`,
   );
   return `<table>${rows.join('')}</table>`;
 }
@@ -70,9 +70,9 @@ function body(title: string, given: { content: Record<string, { schema: unknown 
 }
 
 function block(schema: unknown): string {
-  return `<pre>${escape(JSON.stringify(schema, null, 2))}</pre>`;
+  return `<pre>${escapeHtml(JSON.stringify(schema, null, 2))}</pre>`;
 }
 
-function escape(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

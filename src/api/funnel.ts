@@ -24,7 +24,10 @@ export function funnelErrors(log: Logger) {
       const error = translateAway(thrown);
       answer(ctx, error instanceof ServiceError ? error : new ServiceError('internal', { cause: thrown }), log);
     }
-    log.debug({ request_id: ctx.state.requestId, method: ctx.method, route: ctx._matchedRoute, status: ctx.status }, 'request');
+    log.debug(
+      { request_id: ctx.state.requestId, method: ctx.method, route: ctx._matchedRoute, status: ctx.status },
+      'request',
+    );
   };
 }
 

@@ -14,7 +14,12 @@ export function healthRoutes(router: Router, redis: Redis, mode: 'dev' | 'produc
   router.get('/health', async (ctx) => {
     const up = await answers(redis);
     ctx.status = up ? 200 : 503;
-    ctx.body = { status: up ? 'ok' : 'unavailable', mode, redis: up ? 'ok' : 'unreachable', uptime_seconds: Math.floor(process.uptime()) };
+    ctx.body = {
+      status: up ? 'ok' : 'unavailable',
+      mode,
+      redis: up ? 'ok' : 'unreachable',
+      uptime_seconds: Math.floor(process.uptime()),
+    };
   });
 }
 

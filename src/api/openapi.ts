@@ -7,7 +7,10 @@ import type { Route } from './route.ts';
 
 const errorSchema = z
   .object({ error: z.string(), code: z.string(), status: z.int() })
-  .meta({ id: 'Error', description: 'What was wrong, what was expected, how to mend it. code is one of docs/errors.md' });
+  .meta({
+    id: 'Error',
+    description: 'What was wrong, what was expected, how to mend it. code is one of docs/errors.md',
+  });
 
 const metadataSchema = z.object({ fetched_at: z.iso.datetime(), cursor: z.string().optional() });
 
@@ -24,7 +27,11 @@ export function openApi(routes: readonly Route[]): ReturnType<typeof createDocum
   }
   return createDocument({
     openapi: '3.1.0',
-    info: { title: 'Tidegate', version: '0.1.0', description: 'Takes events and webhooks in, loses none, and runs functions on them.' },
+    info: {
+      title: 'Tidegate',
+      version: '0.1.0',
+      description: 'Takes events and webhooks in, loses none, and runs functions on them.',
+    },
     paths,
     components: { securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'The setting API_KEY' } } },
   });
@@ -53,7 +60,9 @@ const sendOperation: ZodOpenApiOperationObject = {
   description:
     'With an event key: one event or an array of events; all are accepted or none. ' +
     "With a webhook's key: any body; its transform makes the event. Ids come in the order of the events.",
-  requestParams: { path: z.object({ key: z.string().meta({ description: 'Event key, or the key of a webhook URL' }) }) },
+  requestParams: {
+    path: z.object({ key: z.string().meta({ description: 'Event key, or the key of a webhook URL' }) }),
+  },
   requestBody: { required: true, content: json(z.union([eventSchema, z.array(eventSchema)])) },
   responses: {
     '200': { description: 'Accepted', content: json(z.object({ ids: z.array(z.string()), status: z.literal(200) })) },

@@ -54,14 +54,15 @@ async function receive(ctx: Context & { params: { key: string } }, deps: Receive
   ctx.body = { ids, status: 200 };
 }
 
-/** @returns the webhook that the key addresses; undefined: it is an event key */
+/** @returns the webhook that the key addresses; undefined: it is an event key. In dev mode every other key is one. */
 async function authenticate(key: string, { webhooks, eventKeys, config }: ReceiveDeps): Promise<Webhook | undefined> {
   const webhook = webhooks.find(key);
-  if (webhook) return webhook;
-  if (config.dev || eventKeys.has(key)) return undefined;
-  const made = await webhooks.seek(key);
-  if (made) return made;
-  throw new ServiceError('key_unknown', { detail: 'use an event key of this service, or the URL of one of its webhooks' });
+  if (webhook || eventKeys.has(key)) return webhook;
+  const justMade = await webhooks.seek(key);
+  if (justMade || config.dev) return justMade;
+  throw new ServiceError('key_unknown', {
+    detail: 'use an event key of this service, or the URL of one of its webhooks',
+  });
 }
 
 /** A key sends only to the environment it belongs to (spec 5.3). In dev mode there is only one, whatever a client says. */
@@ -104,7 +105,12 @@ function parsed(text: string): unknown {
 }
 
 /** The event a webhook's transform makes of the request; none when it answers null. */
-async function transformed(webhook: Webhook, body: Buffer, ctx: Context, { transforms }: ReceiveDeps): Promise<Event[]> {
+async function transformed(
+  webhook: Webhook,
+  body: Buffer,
+  ctx: Context,
+  { transforms }: ReceiveDeps,
+): Promise<Event[]> {
   const request = await toTransformRequest(body, ctx.req.headers, ctx.querystring);
   const { id, version, transform: code } = webhook;
   const { event } = await transforms.run({ id, version, code }, request);
@@ -119,7 +125,10 @@ export function eventOfTransform(returned: unknown): Event {
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const detail = error.message.replace(/^.*?: event 0,? ?/, '');
-    throw new ServiceError('transform_failed', { detail: `it returned an event that is not valid: ${detail}`, cause: error });
+    throw new ServiceError('transform_failed', {
+      detail: `it returned an event that is not valid: ${detail}`,
+      cause: error,
+    });
   }
 }
 
@@ -136,7 +145,10 @@ function seedOf(headers: IncomingHttpHeaders): Seed | undefined {
 }
 
 /** Dev mode only: a page under development may send events from anywhere. */
-async function openToBrowsers(ctx: Pick<Context, 'set' | 'method' | 'status'>, next: () => Promise<unknown>): Promise<void> {
+async function openToBrowsers(
+  ctx: Pick<Context, 'set' | 'method' | 'status'>,
+  next: () => Promise<unknown>,
+): Promise<void> {
   ctx.set('access-control-allow-origin', '*');
   if (ctx.method !== 'OPTIONS') return void (await next());
   ctx.set('access-control-allow-methods', 'POST');

@@ -2,7 +2,7 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { koaBody } from 'koa-body';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { type ErrorCode, ServiceError } from '../errors.ts';
 import { describe } from '../model/json.ts';
 import { isJsonType, mediaTypeOf } from './body.ts';
@@ -110,5 +110,8 @@ export function check<S extends Schema>(schema: S | undefined, given: unknown, p
   const { path, message } = error.issues[0] as z.core.$ZodIssue;
   const got = path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], given);
   const name = path.length > 0 ? `${place} "${path.join('.')}"` : 'the body';
-  throw new ServiceError('input_invalid', { detail: `${name}: got ${describe(got)}: ${message}`, facts: { field: path.join('.') } });
+  throw new ServiceError('input_invalid', {
+    detail: `${name}: got ${describe(got)}: ${message}`,
+    facts: { field: path.join('.') },
+  });
 }

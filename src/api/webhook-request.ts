@@ -8,7 +8,11 @@ const URLENCODED = 'application/x-www-form-urlencoded';
 const MULTIPART = 'multipart/form-data';
 
 /** @param search the query string, with or without its question mark */
-export async function toTransformRequest(body: Buffer, headers: IncomingHttpHeaders, search: string): Promise<TransformRequest> {
+export async function toTransformRequest(
+  body: Buffer,
+  headers: IncomingHttpHeaders,
+  search: string,
+): Promise<TransformRequest> {
   return {
     body: await parseBody(body, headers['content-type']),
     headers: canonicalised(headers),
@@ -79,7 +83,9 @@ const CANONICAL_NAMES_MAX = 1_000;
 function canonicalName(name: string): string {
   const known = canonicalNames.get(name);
   if (known) return known;
-  const canonical = name.toLowerCase().replace(/(^|-)(\w)/g, (_, start: string, first: string) => start + first.toUpperCase());
+  const canonical = name
+    .toLowerCase()
+    .replace(/(^|-)(\w)/g, (_, start: string, first: string) => start + first.toUpperCase());
   if (canonicalNames.size < CANONICAL_NAMES_MAX) canonicalNames.set(name, canonical);
   return canonical;
 }

@@ -1,12 +1,15 @@
 /** What an app's answer to a call means (protocol: answers). */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { RunError } from '../model/run.ts';
 import { retryAfterMs } from '../model/retry.ts';
+import type { RunError } from '../model/run.ts';
 import { readHeader } from './headers.ts';
 
 export type Outcome =
   | { kind: 'completed'; output: string }
   | { kind: 'failed'; error: RunError; retriable: boolean; retryAfterMs?: number | undefined };
+
+/** Characters of an answer that is no error of the protocol's, for the message. */
+const BODY_SHOWN = 500;
 
 export interface Answer {
   status: number;
@@ -17,7 +20,10 @@ export interface Answer {
 /** @param nowMs for a `retry-after` that is a date */
 export function interpret({ status, headers, body }: Answer, nowMs: number): Outcome {
   if (readHeader(headers, 'sdk') === undefined) {
-    return failedAttempt('AppError', `the answer (status ${status}) did not come from an SDK: it has no sdk header; is the URL right?`);
+    return failedAttempt(
+      'AppError',
+      `the answer (status ${status}) did not come from an SDK: it has no sdk header; is the URL right?`,
+    );
   }
   if (status === 200) return completed(body);
   if (status === 206) return fromOps(body);
@@ -55,14 +61,16 @@ function fromOps(body: string): Outcome {
 function errorOf(body: string, status: number): RunError {
   const parsed = parse(body);
   // Some libraries send the error as a JSON string of its JSON.
-  const given = (typeof parsed === 'string' ? (parse(parsed) ?? parsed) : parsed) as Partial<RunError> | string | undefined;
-  if (typeof given !== 'object' || given === null) {
-    return { name: 'Error', message: typeof given === 'string' ? given : body.slice(0, 1_000) || `status ${status}` };
-  }
-  const { name, message, stack } = given;
+  const given = (typeof parsed === 'string' ? (parse(parsed) ?? parsed) : parsed) as
+    | Partial<RunError>
+    | string
+    | undefined;
+  if (typeof given === 'string') return { name: 'Error', message: given };
+  const { name, message, stack } = given ?? {};
   return {
     name: typeof name === 'string' ? name : 'Error',
-    message: typeof message === 'string' ? message : `status ${status}`,
+    message:
+      typeof message === 'string' ? message : `the app answered with status ${status}: ${body.slice(0, BODY_SHOWN)}`,
     ...(typeof stack === 'string' && { stack }),
   };
 }

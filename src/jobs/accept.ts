@@ -117,7 +117,9 @@ export class Acceptor {
     // BullMQ would wait for a connection that was never there; a sender is told at once.
     if (!this.#dedup.connected) throw unavailable('Redis is not connected');
     await this.#claim(drafts);
-    const jobs = inJobs(drafts.map(({ event, internalId, index, arrival }) => toEnvelope(event, { ...arrival, internalId, index })));
+    const jobs = inJobs(
+      drafts.map(({ event, internalId, index, arrival }) => toEnvelope(event, { ...arrival, internalId, index })),
+    );
     if (jobs.length === 1) await this.#queue.add(INGEST, jobs[0] as IngestJob);
     else await this.#queue.addBulk(jobs.map((data) => ({ name: INGEST, data })));
   }

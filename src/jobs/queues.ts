@@ -18,6 +18,7 @@ export interface RunJob {
   env: string;
   runId: string;
   eventId: string;
+  requestId: string;
 }
 
 export const INGEST = 'ingest';

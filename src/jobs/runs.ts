@@ -15,6 +15,7 @@ export interface RunToEnqueue {
   id: string;
   env: string;
   eventId: string;
+  requestId: string;
   functionId: string;
   /** Tries after the first. */
   retries: number;
@@ -27,9 +28,9 @@ export function runEnqueuer(queue: RunQueue): EnqueueRuns {
   return async (runs) => {
     if (runs.length === 0) return;
     await queue.addBulk(
-      runs.map(({ id, env, eventId, functionId, retries }) => ({
+      runs.map(({ id, env, eventId, requestId, functionId, retries }) => ({
         name: functionId,
-        data: { env, runId: id, eventId },
+        data: { env, runId: id, eventId, requestId },
         opts: { jobId: id, attempts: retries + 1 },
       })),
     );
@@ -78,7 +79,12 @@ export async function callForRun({ env, runId, eventId }: RunJob, tries: Tries, 
   }
 }
 
-async function outcomeOf(run: Run, event: EventRecord | undefined, maxAttempts: number, deps: RunDeps): Promise<Outcome> {
+async function outcomeOf(
+  run: Run,
+  event: EventRecord | undefined,
+  maxAttempts: number,
+  deps: RunDeps,
+): Promise<Outcome> {
   const fn = (await deps.functions.of(run.env)).find(run.functionId);
   if (!fn) return failedForGood('FunctionGone', `the function ${run.functionId} is not registered`);
   if (!event) return failedForGood('EventGone', `the event ${run.eventId} is no longer stored`);

@@ -41,7 +41,10 @@ export const eventSchema = z
       .optional()
       .meta({ description: 'Event time in Unix milliseconds; absent: the time of receipt' }),
     user: jsonObject('Passed through to functions').optional(),
-    v: z.string('a string, or no such field').optional().meta({ description: 'Version of the payload, passed through' }),
+    v: z
+      .string('a string, or no such field')
+      .optional()
+      .meta({ description: 'Version of the payload, passed through' }),
   })
   .meta({ id: 'Event', description: 'An event as it is sent' });
 

@@ -34,7 +34,9 @@ export function seededId(seed: Seed, n: number): string {
 
 /** An ID at the time of `parent` whose 80 bits are a hash of the parent and `parts`. */
 export function derivedId(parent: string, ...parts: string[]): string {
-  const hash = createHash('sha256').update(JSON.stringify([parent, ...parts])).digest();
+  const hash = createHash('sha256')
+    .update(JSON.stringify([parent, ...parts]))
+    .digest();
   return fromBytes(decodeTime(parent), hash.subarray(0, 10));
 }
 

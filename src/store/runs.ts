@@ -44,9 +44,17 @@ export class Runs {
   }
 
   /** Marks the run as worked on and reads it with its event; undefined when there is nothing left to do for it. */
-  async startAttempt(env: string, id: string, eventId: string, attempt: number, nowMs: number): Promise<Attempt | undefined> {
+  async startAttempt(
+    env: string,
+    id: string,
+    eventId: string,
+    attempt: number,
+    nowMs: number,
+  ): Promise<Attempt | undefined> {
     const keys = [this.#keys.run(env, id), this.#keys.event(env, eventId)];
-    const reply = (await this.#redis.startAttempt(...keys, nowMs, attempt, this.#retentionMs)) as [string[], string | null] | null;
+    const reply = (await this.#redis.startAttempt(...keys, nowMs, attempt, this.#retentionMs)) as
+      | [string[], string | null]
+      | null;
     if (!reply) return undefined;
     const [flat, event] = reply;
     const fields: Record<string, string> = {};

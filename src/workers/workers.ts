@@ -39,8 +39,18 @@ export function startWorkers(config: Config, queues: QueueOptions, deps: IngestD
       settings: { backoffStrategy: (tries = 1, _type, error) => delayAfter(tries, error, config.retryScale) },
     },
   );
-  logOutcomes(ingestWorker, log, (job) => ({ queue: INGEST, job: job.id, events: (job.data as IngestJob).events.length }));
-  logOutcomes(runWorker, log, (job) => ({ queue: RUNS, run_id: (job.data as RunJob).runId, function_id: job.name, attempt: job.attemptsMade }));
+  logOutcomes(ingestWorker, log, (job) => ({
+    queue: INGEST,
+    job: job.id,
+    events: (job.data as IngestJob).events.length,
+  }));
+  logOutcomes(runWorker, log, (job) => ({
+    queue: RUNS,
+    run_id: (job.data as RunJob).runId,
+    request_id: (job.data as RunJob).requestId,
+    function_id: job.name,
+    attempt: job.attemptsMade,
+  }));
   const all = [ingestWorker, runWorker];
   return {
     ready: async () => void (await Promise.all(all.map((worker) => worker.waitUntilReady()))),
@@ -56,7 +66,9 @@ function delayAfter(tries: number, error: Error | undefined, scale: number): num
 function logOutcomes(worker: Worker, log: Logger, facts: (job: Job) => Record<string, unknown>): void {
   worker.on('completed', (job) => log.debug(facts(job), 'job done'));
   worker.on('failed', (job, error) => log.warn({ ...(job && facts(job)), err: error.message }, 'job failed'));
-  worker.on('stalled', (jobId) => log.warn({ queue: worker.name, job: jobId }, 'job taken up from a worker that fell silent'));
+  worker.on('stalled', (jobId) =>
+    log.warn({ queue: worker.name, job: jobId }, 'job taken up from a worker that fell silent'),
+  );
   worker.on('error', (error) => log.warn({ queue: worker.name, err: error.message }, 'worker'));
 }
 

@@ -28,7 +28,15 @@ describe('internal IDs', () => {
   });
 
   it('take no seed that is not milliseconds and ten bytes', () => {
-    for (const header of ['', 'x', '1700000000000', '1700000000000,', '1,AAAA', 'x,AAAAAAAAAAAAAA==', '999999999999999,AAAAAAAAAAAAAA==']) {
+    for (const header of [
+      '',
+      'x',
+      '1700000000000',
+      '1700000000000,',
+      '1,AAAA',
+      'x,AAAAAAAAAAAAAA==',
+      '999999999999999,AAAAAAAAAAAAAA==',
+    ]) {
       expect(parseSeed(header), header).to.equal(undefined);
     }
   });

@@ -150,7 +150,7 @@ export class AppHost {
     const { fnId, dialect } = this.#registered.get(composite) ?? { fnId: composite, dialect: this.#dialect };
     const answer = await this.#answerTo(request, fnId, url.searchParams.get('stepId'));
     if (answer === 'hang up') {
-      request.destroy();
+      request.socket.destroy();
       return;
     }
     const { status = 200, headers = {}, body = null } = answer;

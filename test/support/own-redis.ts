@@ -24,7 +24,18 @@ export async function startOwnRedis(): Promise<OwnRedis> {
   const { file, argv0 } = findRedis();
   const port = await freePort();
   const dir = mkdtempSync(join(tmpdir(), 'tidegate-own-redis-'));
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--appendonly', 'yes', '--appendfsync', 'always'];
+  const args = [
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--dir',
+    dir,
+    '--appendonly',
+    'yes',
+    '--appendfsync',
+    'always',
+  ];
   const url = `redis://127.0.0.1:${port}`;
   let child: ChildProcess | undefined;
 

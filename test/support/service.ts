@@ -46,7 +46,7 @@ export class Service {
   /** First part of all its keys in Redis. */
   readonly prefix: string = freshPrefix();
   /** For looking at its keys. */
-  readonly redis: Redis = connectRedis();
+  readonly redis: Redis;
   readonly webs: ServiceProcess[] = [];
   /** Every worker that was ever started; one that was killed keeps its place. */
   readonly workers: ServiceProcess[] = [];
@@ -65,6 +65,7 @@ export class Service {
       ...(dev ? {} : SECRETS),
       ...env,
     };
+    this.redis = connectRedis(this.env.REDIS_URL);
   }
 
   /** Address of the first web process. */
@@ -148,8 +149,9 @@ export class Service {
     for (const processes of [this.webs, this.workers]) {
       ends.push(...(await Promise.allSettled(processes.map((process) => process.stop()))));
     }
-    await deleteKeys(this.redis, this.prefix);
-    await this.redis.quit();
+    // A Redis that the test brought is the test's to clear away, and may be gone by now.
+    if (this.env.REDIS_URL === redisUrl()) await deleteKeys(this.redis, this.prefix);
+    this.redis.disconnect();
     const failed = ends.find((end) => end.status === 'rejected');
     if (failed) throw failed.reason;
   }

@@ -100,9 +100,33 @@ export function eventRoutes({ events, runs }: { events: Events; runs: Runs }): R
   ];
 }
 
-function presentEvent({ internal_id, id, name, data, ts, user, v, received_at, source, request_id, duplicates }: FoundEvent) {
+function presentEvent({
+  internal_id,
+  id,
+  name,
+  data,
+  ts,
+  user,
+  v,
+  received_at,
+  source,
+  request_id,
+  duplicates,
+}: FoundEvent) {
   const received = new Date(received_at).toISOString();
-  return { internal_id, id: id ?? null, name, data, ts, user, v, received_at: received, source, request_id, duplicates };
+  return {
+    internal_id,
+    id: id ?? null,
+    name,
+    data,
+    ts,
+    user,
+    v,
+    received_at: received,
+    source,
+    request_id,
+    duplicates,
+  };
 }
 
 function cursorAfter(page: FoundEvent[]): string {

@@ -1,7 +1,7 @@
 /** `/v1/transforms/test`: what a transform makes of a sample request. Ingests nothing (spec 4.3). */
 import { z } from 'zod';
-import { newId } from '../../model/ids.ts';
 import { eventSchema } from '../../model/event.ts';
+import { newId } from '../../model/ids.ts';
 import type { Transforms } from '../../transforms/transforms.ts';
 import { eventOfTransform } from '../receive.ts';
 import { type Route, route } from '../route.ts';
@@ -11,7 +11,9 @@ const stringOrList = z.union([z.string(), z.array(z.string())]);
 
 const sampleSchema = z.object({
   transform: z.string().min(1).max(65_536),
-  body: z.unknown().meta({ description: 'A string is the raw body as a provider sends it; anything else is sent as JSON' }),
+  body: z
+    .unknown()
+    .meta({ description: 'A string is the raw body as a provider sends it; anything else is sent as JSON' }),
   headers: z.record(z.string(), z.string()).default({}),
   query: z.record(z.string(), stringOrList).default({}),
 });
@@ -38,8 +40,13 @@ export function transformRoutes({ transforms }: { transforms: Transforms }): Rou
       async handle({ body: { transform, body, headers, query } }) {
         await transforms.check(transform);
         const request = await sampleRequest(body, headers, query);
-        const { event, logs, durationMs } = await transforms.run({ id: `test:${newId()}`, version: '1', code: transform }, request);
-        return { data: { event: event === null ? null : eventOfTransform(event), console: logs, duration_ms: durationMs } };
+        const { event, logs, durationMs } = await transforms.run(
+          { id: `test:${newId()}`, version: '1', code: transform },
+          request,
+        );
+        return {
+          data: { event: event === null ? null : eventOfTransform(event), console: logs, duration_ms: durationMs },
+        };
       },
     }),
   ];
@@ -48,6 +55,8 @@ export function transformRoutes({ transforms }: { transforms: Transforms }): Rou
 function sampleRequest(body: unknown, headers: Record<string, string>, query: Record<string, string | string[]>) {
   const raw = typeof body === 'string' ? body : JSON.stringify(body ?? {});
   const lowered = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-  const search = new URLSearchParams(Object.entries(query).flatMap(([key, value]) => [value].flat().map((one): [string, string] => [key, one])));
+  const search = new URLSearchParams(
+    Object.entries(query).flatMap(([key, value]) => [value].flat().map((one): [string, string] => [key, one])),
+  );
   return toTransformRequest(Buffer.from(raw), { 'content-type': 'application/json', ...lowered }, search.toString());
 }

@@ -19,7 +19,8 @@ const KEY_BYTES = 32;
 
 const nameSchema = z.string().trim().min(1).max(100).meta({ description: 'Name of your choice', example: 'GitHub' });
 const transformSchema = z.string().min(1).max(65_536).meta({
-  description: 'JavaScript that defines the function transform(evt, headers, queryParams, raw); it returns an event, or null for none',
+  description:
+    'JavaScript that defines the function transform(evt, headers, queryParams, raw); it returns an event, or null for none',
 });
 const webhookSchema = z
   .object({
@@ -71,7 +72,16 @@ export function webhookRoutes({ webhooks, transforms, publicUrl }: WebhookRouteD
         await transforms.check(transform);
         const now = Date.now();
         const key = randomBytes(KEY_BYTES).toString('base64url');
-        const webhook = { id: newId(), key, env: PRODUCTION, name, transform, version: newId(), createdAt: now, updatedAt: now };
+        const webhook = {
+          id: newId(),
+          key,
+          env: PRODUCTION,
+          name,
+          transform,
+          version: newId(),
+          createdAt: now,
+          updatedAt: now,
+        };
         await webhooks.save(webhook);
         return { data: present(webhook, origin) };
       },

@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import { expect } from 'chai';
+import { readConfig, SETTINGS } from '../../src/config.ts';
+
+const EXAMPLE = readFileSync(resolve(import.meta.dirname, '../../.env.example'), 'utf8');
+
+describe('.env.example', () => {
+  const given = parseEnv(EXAMPLE);
+
+  it('has every setting, and no other', () => {
+    expect(Object.keys(given)).to.have.members(Object.keys(SETTINGS));
+  });
+
+  it('gives each setting its default', () => {
+    const secrets = { EVENT_KEYS: 'event-key', API_KEY: 'api-key-0123456789', SIGNING_KEY: 'signkey-test-00ff' };
+    expect(readConfig({ ...given, ...secrets } as Record<string, string>)).to.deep.equal(readConfig(secrets));
+  });
+});

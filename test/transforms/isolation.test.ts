@@ -1,0 +1,76 @@
+import { expect } from 'chai';
+import type { Transforms } from '../../src/transforms/transforms.ts';
+import { REQUEST, refusal, returning, start, webhook } from './support.ts';
+
+describe('the isolate of a transform', function () {
+  this.timeout(10_000);
+  let transforms: Transforms;
+  before(() => {
+    transforms = start().transforms;
+  });
+  after(() => transforms.close());
+
+  const resultOf = async (expression: string) =>
+    (await transforms.run(returning(`return { value: ${expression} }`), REQUEST)).event?.value;
+
+  for (const name of ['process', 'require', 'module', 'Buffer', 'fetch', 'setTimeout', 'performance', 'WebAssembly']) {
+    it(`has no ${name}`, async () => {
+      expect(await resultOf(`typeof ${name}`)).to.equal('undefined');
+      expect(await resultOf(`typeof globalThis.${name}`)).to.equal('undefined');
+    });
+  }
+
+  for (const way of [
+    'this.constructor.constructor("return typeof process")()',
+    'console.log.constructor("return typeof process")()',
+    '(async () => {}).constructor("return typeof process")().constructor.constructor("return typeof process")()',
+    'arguments.callee.caller ? typeof arguments.callee.caller.constructor("return process")() : "undefined"',
+    '(() => { try { null.x } catch (e) { return e.constructor.constructor("return typeof process")() } })()',
+    'new Function("return typeof require")()',
+  ]) {
+    it(`offers no way out through ${way.slice(0, 60)}`, async () => {
+      const error = 'error';
+      const value = await resultOf(`(() => { try { return ${way} } catch { return '${error}' } })()`);
+      expect(value).to.be.oneOf(['undefined', error]);
+    });
+  }
+
+  it('has no modules to import', async () => {
+    const error = await refusal(transforms.run(webhook('const transform = () => import("node:fs")'), REQUEST));
+    expect(error.message).to.contain('Not supported');
+  });
+
+  it('is not shared by two webhooks', async () => {
+    const first = webhook('globalThis.secret = 1; const transform = () => ({ secret: typeof secret })');
+    await transforms.run(first, REQUEST);
+    expect(await resultOf('typeof secret')).to.equal('undefined');
+  });
+
+  it('has no buffers that grow, since their memory is not counted', async () => {
+    const grow = 'new ArrayBuffer(8, { maxByteLength: 1e9 })';
+    expect(await resultOf(`${grow}.resizable`)).to.equal(false);
+    expect(await resultOf(`new SharedArrayBuffer(8, { maxByteLength: 1e9 }).growable`)).to.equal(false);
+    expect(await resultOf('new (new Uint8Array(8).buffer.constructor)(8, { maxByteLength: 1e9 }).resizable')).to.equal(
+      false,
+    );
+    expect(await resultOf('new (class extends ArrayBuffer {})(8, { maxByteLength: 1e9 }).resizable')).to.equal(false);
+    expect(await resultOf('new ArrayBuffer(8).slice(2).byteLength')).to.equal(6);
+    expect(await resultOf('new ArrayBuffer(8) instanceof ArrayBuffer')).to.equal(true);
+  });
+
+  it('hurts nobody when the code replaces what the language offers', async () => {
+    const vandal = webhook(`
+      JSON.stringify = () => '{"event":{"forged":true},"logs":7}';
+      JSON.parse = () => { throw new Error('gone') };
+      Object.prototype.toJSON = () => ({ forged: true });
+      Array.prototype[Symbol.iterator] = Array.prototype.push = String.prototype.slice = Reflect.apply = undefined;
+      Promise.prototype.then = () => { throw new Error('gone') };
+      Promise = Error = String = undefined;
+      async function transform(evt) { console.log('a'.repeat(20000)); return Object.create(null, { evt: { value: evt.n, enumerable: true } }); }
+    `);
+    const { event, logs } = await transforms.run(vandal, { ...REQUEST, body: { n: 7 } });
+    expect(event).to.deep.equal({ evt: 7 });
+    expect(logs).to.have.length(2);
+    expect(await resultOf('JSON.stringify([1])')).to.equal('[1]');
+  });
+});

@@ -1,0 +1,125 @@
+import { expect } from 'chai';
+import { Flights } from '../../src/transforms/flights.ts';
+import { Pace } from '../../src/transforms/pace.ts';
+import { Standings } from '../../src/transforms/standing.ts';
+import { Ticket } from '../../src/transforms/ticket.ts';
+import { Waiting } from '../../src/transforms/waiting.ts';
+
+const tickets: Ticket[] = [];
+
+function ticket(id: string): Ticket {
+  const made = new Ticket({ id, version: '1', code: '' }, 'null', 60_000);
+  tickets.push(made);
+  return made;
+}
+
+const ids = (list: (Ticket | undefined)[]) => list.map((ticket) => ticket?.transform.id);
+
+afterEach(() => {
+  for (const made of tickets.splice(0)) made.settle({ event: null, logs: [], durationMs: 0 });
+});
+
+describe('requests that wait', () => {
+  it('are taken in turn of their webhooks, each webhook in order', () => {
+    const waiting = new Waiting(10);
+    const [a1, a2, a3, b1, c1] = ['a', 'a', 'a', 'b', 'c'].map(ticket) as [Ticket, Ticket, Ticket, Ticket, Ticket];
+    for (const one of [a1, a2, a3, b1, c1]) waiting.add(one);
+    expect(Array.from({ length: 6 }, () => waiting.take())).to.deep.equal([a1, b1, c1, a2, a3, undefined]);
+    expect(waiting.size).to.equal(0);
+  });
+
+  it('are passed over while their webhook may not go', () => {
+    const waiting = new Waiting(10);
+    for (const id of ['a', 'b']) waiting.add(ticket(id));
+    expect(waiting.take((key) => key.startsWith('b'))?.transform.id).to.equal('b');
+    expect(waiting.take((key) => key.startsWith('b'))).to.equal(undefined);
+    expect(waiting.size).to.equal(1);
+  });
+
+  it('give way, when there is no place, from the end of the longest line', () => {
+    const waiting = new Waiting(3);
+    const [a1, a2, b1, c1, c2] = ['a', 'a', 'b', 'c', 'c'].map(ticket) as [Ticket, Ticket, Ticket, Ticket, Ticket];
+    expect([a1, a2, b1].map((one) => waiting.add(one))).to.deep.equal([undefined, undefined, undefined]);
+    expect(waiting.add(c1)).to.equal(a2);
+    expect(waiting.add(c2)).to.equal(c2);
+    expect(waiting.size).to.equal(3);
+  });
+
+  it('hold no place once they are settled', () => {
+    const waiting = new Waiting(2);
+    const [a1, a2, b1] = ['a', 'a', 'b'].map(ticket) as [Ticket, Ticket, Ticket];
+    waiting.add(a1);
+    waiting.add(a2);
+    a1.settle({ event: null, logs: [], durationMs: 0 });
+    expect(waiting.add(b1)).to.equal(undefined);
+    expect([waiting.take(), waiting.take(), waiting.take()]).to.deep.equal([a2, b1, undefined]);
+  });
+});
+
+describe('the standing of a transform', () => {
+  const rules = { strikes: 3, windowMs: 60_000 };
+
+  it('is good until it is suspected, and again after a success', () => {
+    const standings = new Standings(rules);
+    expect(standings.of('a', 0).kind).to.equal('good');
+    standings.suspect('a');
+    expect(standings.of('a', 0).kind).to.equal('suspect');
+    expect(standings.of('b', 0).kind).to.equal('good');
+    expect(standings.ranWell('a', 1)).to.equal(true);
+    expect(standings.of('a', 1).kind).to.equal('good');
+  });
+
+  it('stays suspect for a minute after a strike, whatever succeeds', () => {
+    const standings = new Standings(rules);
+    standings.strike('a', 0);
+    expect(standings.ranWell('a', 59_999)).to.equal(false);
+    expect(standings.of('a', 59_999).kind).to.equal('suspect');
+    expect(standings.ranWell('a', 60_000)).to.equal(true);
+    expect(standings.of('a', 60_000).kind).to.equal('good');
+  });
+
+  it('is quarantined for a minute from the third strike within a minute, then suspect', () => {
+    const standings = new Standings(rules);
+    expect(standings.strike('a', 0).kind).to.equal('suspect');
+    expect(standings.strike('a', 30_000).kind).to.equal('suspect');
+    expect(standings.strike('a', 59_000)).to.deep.equal({ kind: 'quarantined', retryAfterSeconds: 60 });
+    expect(standings.of('a', 118_500)).to.deep.equal({ kind: 'quarantined', retryAfterSeconds: 1 });
+    expect(standings.of('a', 119_000).kind).to.equal('suspect');
+    expect(standings.strike('a', 119_000).kind).to.equal('suspect');
+  });
+
+  it('does not count a strike of more than a minute ago', () => {
+    const standings = new Standings(rules);
+    for (const at of [0, 59_000, 60_000, 119_500]) expect(standings.strike('a', at).kind).to.equal('suspect');
+    expect(standings.strike('a', 119_600).kind).to.equal('quarantined');
+  });
+});
+
+describe('the requests inside a child', () => {
+  it('count as begun from when a thread is free for them', () => {
+    const flights = new Flights(2);
+    const numbers = ['a', 'b', 'c'].map((id) => flights.add(ticket(id), 10));
+    flights.take(numbers[0] as number, 20);
+    flights.take(numbers[1] as number, 30);
+    expect(flights.anyBegunBefore(20)).to.equal(false);
+    expect(flights.anyBegunBefore(21)).to.equal(true);
+  });
+
+  it('leave with those last that were being worked on', () => {
+    const flights = new Flights(2);
+    for (const id of ['a', 'b', 'c', 'd']) flights.add(ticket(id), 0);
+    expect(ids(flights.drain())).to.deep.equal(['c', 'd', 'a', 'b']);
+    expect(flights.tickets).to.deep.equal([]);
+  });
+});
+
+describe('the pace of a transform', () => {
+  it('counts as slow until it has shown that it is not', () => {
+    const pace = new Pace();
+    expect(pace.slow('a')).to.equal(true);
+    pace.note('a', 1);
+    expect(pace.slow('a')).to.equal(false);
+    for (let i = 0; i < 5; i += 1) pace.note('a', 500);
+    expect(pace.slow('a')).to.equal(true);
+  });
+});
