@@ -22,6 +22,10 @@ export const SETTINGS = {
     .url({ protocol: /^rediss?$/ })
     .default('redis://127.0.0.1:6379')
     .describe('Redis 7.0 or newer; noeviction and AOF recommended'),
+  REDIS_TLS_VERIFY: z
+    .stringbool()
+    .default(true)
+    .describe('false: accept any certificate of a rediss:// server, as Heroku needs'),
   KEY_PREFIX: z
     .string()
     .regex(/^[\w-]+$/)
@@ -71,6 +75,7 @@ export interface Config {
   /** Without a trailing slash; undefined: the address the service listens on. */
   readonly publicUrl: string | undefined;
   readonly redisUrl: string;
+  readonly redisTlsVerify: boolean;
   readonly keyPrefix: string;
   readonly eventKeys: readonly string[];
   readonly apiKey: string | undefined;
@@ -131,6 +136,7 @@ function toConfig(env: Env): Config {
     port: env.PORT,
     publicUrl: env.PUBLIC_URL?.replace(/\/+$/, ''),
     redisUrl: env.REDIS_URL,
+    redisTlsVerify: env.REDIS_TLS_VERIFY,
     keyPrefix: env.KEY_PREFIX,
     eventKeys: env.EVENT_KEYS,
     apiKey: env.API_KEY,

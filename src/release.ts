@@ -8,7 +8,7 @@ const REDIS_MIN_MAJOR = 7;
 
 try {
   const config = readConfig();
-  const redis = connect(config.redisUrl, 'wait', createLog('silent', 'release'));
+  const redis = connect(config, 'wait', createLog('silent', 'release'));
   const timeout = AbortSignal.timeout(REDIS_TIMEOUT_MS);
   await Promise.race([
     ready(redis),

@@ -22,8 +22,8 @@ const config = readConfig();
 const log = createLog(config.logLevel, 'web');
 if (config.dev) log.warn('dev mode: every door is open; not for production');
 
-const redis = connect(config.redisUrl, 'answer-soon', log);
-const subscriber = connect(config.redisUrl, 'wait', log);
+const redis = connect(config, 'answer-soon', log);
+const subscriber = connect(config, 'wait', log);
 const store = createStore(redis, config);
 const directory = new WebhookDirectory(store.webhooks);
 const firstLoad = Promise.withResolvers<void>();

@@ -13,7 +13,7 @@ import { startWorkers } from './workers/workers.ts';
 
 const config = readConfig();
 const log = createLog(config.logLevel, 'worker');
-const redis = connect(config.redisUrl, 'wait', log);
+const redis = connect(config, 'wait', log);
 await ready(redis);
 const store = createStore(redis, config);
 const queues = { connection: redis, prefix: store.queuePrefix };

@@ -43,7 +43,8 @@ describe('Bull Board', () => {
     const { body } = await service.post('/e/key', { name: 'board/x', data: {} });
     await host.nextCall('f');
     const job = await until(
-      async () => (await queues('?activeQueue=runs&status=delayed&page=1'))[1]?.jobs.find(({ name }) => name === 'board-f'),
+      async () =>
+        (await queues('?activeQueue=runs&status=delayed&page=1'))[1]?.jobs.find(({ name }) => name === 'board-f'),
       { describe: 'the job waits for its next try' },
     );
     const [run] = (await service.get(`/v1/events/${body.ids[0]}/runs`)).body.data;

@@ -30,7 +30,8 @@ export function docsPage(document: Document): string {
   );
   const byTag = Map.groupBy(operations, ({ operation }) => operation.tags?.[0] ?? '');
   const sections = [...byTag].map(
-    ([tag, all]) => `<h2>${escapeHtml(tag)}</h2>${all.map((one) => section(one.path, one.method, one.operation)).join('')}`,
+    ([tag, all]) =>
+      `<h2>${escapeHtml(tag)}</h2>${all.map((one) => section(one.path, one.method, one.operation)).join('')}`,
   );
   const schemas = Object.entries(document.components?.schemas ?? {}).map(
     ([name, schema]) => `<section id="${escapeHtml(name)}"><h3>${escapeHtml(name)}</h3>${block(schema)}</section>`,

@@ -5,12 +5,10 @@ import { CATALOGUE, type ErrorCode } from '../errors.ts';
 import { eventSchema } from '../model/event.ts';
 import type { Route } from './route.ts';
 
-const errorSchema = z
-  .object({ error: z.string(), code: z.string(), status: z.int() })
-  .meta({
-    id: 'Error',
-    description: 'What was wrong, what was expected, how to mend it. code is one of docs/errors.md',
-  });
+const errorSchema = z.object({ error: z.string(), code: z.string(), status: z.int() }).meta({
+  id: 'Error',
+  description: 'What was wrong, what was expected, how to mend it. code is one of docs/errors.md',
+});
 
 const metadataSchema = z.object({ fetched_at: z.iso.datetime(), cursor: z.string().optional() });
 

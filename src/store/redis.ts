@@ -1,5 +1,6 @@
 /** Connections to Redis, and what it means when there is none. */
 import { Redis } from 'ioredis';
+import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 
@@ -17,9 +18,10 @@ const OPTIONS = {
   wait: { maxRetriesPerRequest: null },
 } as const satisfies Record<Patience, object>;
 
-export function connect(url: string, patience: Patience, log: Logger): Redis {
-  const redis = new Redis(url, {
+export function connect({ redisUrl, redisTlsVerify }: Config, patience: Patience, log: Logger): Redis {
+  const redis = new Redis(redisUrl, {
     ...OPTIONS[patience],
+    ...(redisUrl.startsWith('rediss:') && { tls: { rejectUnauthorized: redisTlsVerify } }),
     connectTimeout: 5_000,
     retryStrategy: (tries: number) => Math.min(50 * 2 ** Math.min(tries, 10), RECONNECT_MAX_MS),
   });

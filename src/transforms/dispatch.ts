@@ -77,13 +77,12 @@ export function createDispatch({ sandbox, standing, places, idleMs }: DispatchOp
     if (standings.ranWell(ticket.key, now())) reseat(ticket.key);
   }
 
-  /** Whoever was alone is guilty. Otherwise each of the caught has one more try. */
+  /** Guilt is certain only for who was alone and overdue. A child can also die for no fault of what ran in it, so all
+   *  others have one more try, alone. */
   function onDeathInMain({ caught, cause }: Death) {
     const [first, ...others] = caught;
-    if (cause !== 'recalled') {
-      if (first && others.length === 0) return convict(first, cause);
-      accuse(caught, cause);
-    }
+    if (first && others.length === 0 && cause === 'time') return convict(first, cause);
+    if (cause !== 'recalled') for (const ticket of caught) accuse(ticket);
     for (const ticket of caught) admit(ticket);
     for (const key of new Set(caught.map(({ key }) => key))) reseat(key);
   }
@@ -92,27 +91,19 @@ export function createDispatch({ sandbox, standing, places, idleMs }: DispatchOp
     for (const ticket of caught) if (cause !== 'recalled') convict(ticket, cause);
   }
 
-  /** Several requests were in a child that died. When all are of one webhook, that one gets the strike. */
-  function accuse(caught: Ticket[], cause: StopCause) {
-    const perKey = new Map(caught.map((ticket) => [ticket.key, ticket]));
-    for (const ticket of caught) ticket.caught = true;
-    for (const [key, ticket] of perKey) {
-      if (perKey.size === 1) strike(ticket, cause);
-      else standings.suspect(key);
-    }
+  function accuse(ticket: Ticket) {
+    ticket.caught = true;
+    standings.suspect(ticket.key);
   }
 
   function convict(ticket: Ticket, cause: StopCause) {
     ticket.settle(stopped(ticket, cause, limits.timeoutMs));
-    strike(ticket, cause);
+    const { kind, retryAfterSeconds } = standings.strike(ticket.key, now());
+    const webhook = ticket.transform.id;
+    log.warn({ webhook, cause }, 'a transform had to be stopped');
+    if (kind === 'quarantined') log.warn({ webhook, retryAfterSeconds }, 'a transform is quarantined');
     main.recall(ticket.key);
     reseat(ticket.key);
-  }
-
-  function strike({ key, transform }: Ticket, cause: StopCause) {
-    const { kind, retryAfterSeconds } = standings.strike(key, now());
-    log.warn({ webhook: transform.id, cause }, 'a transform had to be stopped');
-    if (kind === 'quarantined') log.warn({ webhook: transform.id, retryAfterSeconds }, 'a transform is quarantined');
   }
 
   /** A standing has changed: those that wait go where they now belong. */

@@ -6,4 +6,4 @@ const request = { body: {}, headers: {}, query: {}, raw: '' };
 const transforms = createTransforms({ timeoutMs: 60_000, threads: 2, log: createLog('warn', 'test') });
 await transforms.run({ id: 'fine', version: '1', code: 'const transform = () => null' }, request);
 void transforms.run({ id: 'loop', version: '1', code: 'const transform = () => { while (true); }' }, request);
-setTimeout(() => console.log('looping'), 100);
+setImmediate(() => console.log('looping'));
