@@ -16,7 +16,7 @@ import { createTransforms } from './transforms/transforms.ts';
 /** Longer than the idle time of the routers and balancers that stand in front, so that they end connections and not we. */
 const KEEP_ALIVE_MS = 65_000;
 const REQUEST_TIMEOUT_MS = 60_000;
-const FIRST_LOAD_MS = 2_000;
+const FIRST_READ_MS = 2_000;
 
 const config = readConfig();
 const log = createLog(config.logLevel, 'web');
@@ -26,12 +26,8 @@ const redis = connect(config, 'answer-soon', log);
 const subscriber = connect(config, 'wait', log);
 const store = createStore(redis, config);
 const directory = new WebhookDirectory(store.webhooks);
-const firstLoad = Promise.withResolvers<void>();
-store.changes.subscribe(subscriber, () => {
-  directory.reload().then(firstLoad.resolve, (error: Error) => log.warn({ err: error.message }, 'webhooks not read'));
-});
 // Without Redis it starts all the same, and says so to whoever asks.
-await Promise.race([firstLoad.promise, setTimeout(FIRST_LOAD_MS)]);
+await Promise.race([directory.follow(store.changes, subscriber), setTimeout(FIRST_READ_MS)]);
 
 const queueOptions = { connection: redis, prefix: store.queuePrefix };
 const queues = [ingestQueue(queueOptions), runQueue(queueOptions)] as const;

@@ -20,8 +20,9 @@ const SHOWN_KEYS = 20;
 
 /** @throws Problem when a test failed, or something was left behind */
 export async function runMocha(args: string[], interrupted: AbortSignal): Promise<void> {
+  const program = findRedis();
   const dir = mkdtempSync(join(tmpdir(), 'tidegate-test-'));
-  const redis = await startRedis(findRedis(), dir);
+  const redis = await startRedis(program, dir);
   try {
     const failure = await mochaWith(redis.url, args, interrupted);
     if (interrupted.aborted) return;

@@ -15,11 +15,11 @@ const SERVER: RedisProgram = { file: 'redis-server', argv0: 'redis-server' };
  *  redis-server brings, and starts, with it. */
 const SERVER_OF_REDIS_TOOLS: RedisProgram = { file: 'redis-check-rdb', argv0: 'redis-server' };
 
-/** @throws Problem when there is none, none can be installed, or it is too old */
+/** @throws Problem when there is none and none can be installed, or it is too old */
 export function findRedis(): RedisProgram {
-  const program = newEnough() ?? (install() ? newEnough() : undefined);
-  if (program) return program;
-  throw new Problem(howToGetRedis(versionOf(SERVER) ?? versionOf(SERVER_OF_REDIS_TOOLS)));
+  const found = present() ?? (install() ? present() : undefined);
+  if (!found || !isNewEnough(found.version)) throw new Problem(howToGetRedis(found?.version));
+  return found;
 }
 
 export function howToGetRedis(found: string | undefined): string {
@@ -33,8 +33,12 @@ export function isNewEnough(version: string): boolean {
   return Number.parseInt(version, 10) >= NEEDED_MAJOR;
 }
 
-function newEnough(): RedisProgram | undefined {
-  return [SERVER, SERVER_OF_REDIS_TOOLS].find((program) => isNewEnough(versionOf(program) ?? ''));
+function present(): (RedisProgram & { version: string }) | undefined {
+  for (const program of [SERVER, SERVER_OF_REDIS_TOOLS]) {
+    const version = versionOf(program);
+    if (version) return { ...program, version };
+  }
+  return undefined;
 }
 
 function versionOf({ file, argv0 }: RedisProgram): string | undefined {

@@ -55,7 +55,7 @@ async function warmUp() {
   await pool.run({ id: '', code: 'function transform() {}', args: null });
 }
 
-/** Not `process.exit`, which waits for the threads, and they may be in a loop. */
+/** Not `process.exit`: it waits for the threads, and they may be in a loop. */
 function die() {
   process.kill(process.pid, 'SIGKILL');
 }

@@ -8,7 +8,7 @@ export interface Limits {
   timeoutMs: number;
   /** Of one isolate. V8 keeps to it roughly, and some allocations abort the process instead. */
   memoryLimitMb: number;
-  /** Kept in one thread, each about 2 MB; the one that was used longest ago makes room. */
+  /** Kept in one thread, each 2 to 3 MB; the one that was used longest ago makes room. */
   isolates: number;
   /** After so many requests an isolate is made anew, so that nothing a transform leaves behind can pile up. */
   usesPerIsolate: number;
@@ -39,7 +39,7 @@ export interface Task {
   args: string | null;
 }
 
-/** `text` is the JSON of a `Report`, made inside the isolate and not yet looked at. */
+/** `text` is the JSON of a `Report`, made inside the isolate and not yet looked at; `durationMs` is of the call alone. */
 export type Verdict = { text: string; durationMs: number } | { stopped: StopCause };
 
 /** `memory` also stands for every other way in which a transform can end its process. */

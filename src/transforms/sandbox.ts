@@ -69,8 +69,8 @@ export class Sandbox {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     this.#process.on('message', (message: FromChild) => this.#hear(message));
-    this.#process.on('exit', () => this.#onGone());
-    this.#process.on('error', () => this.#onError());
+    this.#process.on('exit', (code, signal) => this.#onGone({ code, signal }));
+    this.#process.on('error', (error) => this.#onError(error));
     this.#process.stderr?.setEncoding('utf8').on('data', (text: string) => this.#onStderr(text));
     this.#watch = setInterval(() => this.#checkDeadlines(), Math.max(5, options.limits.timeoutMs / 10));
   }
@@ -150,18 +150,21 @@ export class Sandbox {
     return this.ready && this.#flights.anyBegunBefore(now() - limits.timeoutMs - graceMs);
   }
 
-  #onGone() {
+  #onGone(exit: Record<string, unknown>) {
     clearInterval(this.#watch);
     this.#gone.resolve();
     if (this.#state === 'ended') return;
     this.#state = 'ended';
-    if (!this.#wasReady) this.#options.log.error({ stderr: this.#stderr }, 'a child for transforms could not start');
-    this.#events.died({ caught: this.#flights.drain(), cause: this.#cause, wasReady: this.#wasReady });
+    const caught = this.#flights.drain();
+    const { log } = this.#options;
+    if (!this.#wasReady) log.error({ ...exit, stderr: this.#stderr }, 'a child for transforms could not start');
+    else log.info({ ...exit, cause: this.#cause, caught: caught.length }, 'a child for transforms has died');
+    this.#events.died({ caught, cause: this.#cause, wasReady: this.#wasReady });
   }
 
   /** Also comes when there never was a process; then there is no `exit`. */
-  #onError() {
-    if (this.#process.pid === undefined) this.#onGone();
+  #onError(error: Error) {
+    if (this.#process.pid === undefined) this.#onGone({ err: error });
   }
 
   #onStderr(text: string) {

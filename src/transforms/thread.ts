@@ -9,11 +9,13 @@ const limits: Limits = workerData;
 const isolates = new LRUCache<string, Isolate>({ max: limits.isolates, dispose: (isolate) => isolate.dispose() });
 
 export async function perform({ id, code, args }: Task): Promise<Verdict> {
-  const started = performance.now();
+  let started = performance.now();
   const deadline = started + limits.timeoutMs;
   try {
-    const text = args === null ? define(code, deadline) : await isolateFor(id, code, deadline).call(args, deadline);
-    return { text, durationMs: performance.now() - started };
+    if (args === null) return { text: define(code, deadline), durationMs: performance.now() - started };
+    const isolate = isolateFor(id, code, deadline);
+    started = performance.now();
+    return { text: await isolate.call(args, deadline), durationMs: performance.now() - started };
   } catch (error) {
     if (error instanceof CodeError) return { text: failure(error), durationMs: performance.now() - started };
     if (!(error instanceof Stopped)) throw error;

@@ -20,5 +20,6 @@ export interface TransformOutcome {
   /** What the function returned, as JSON has it: an object, not yet proved to be an event, or null for nothing. */
   event: Record<string, unknown> | null;
   logs: { level: string; text: string }[];
+  /** Of the call, without what it took to make the isolate. */
   durationMs: number;
 }

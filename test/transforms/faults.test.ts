@@ -1,14 +1,9 @@
 import { expect } from 'chai';
-import type { Transforms } from '../../src/transforms/transforms.ts';
-import { REQUEST, refusal, returning, start, webhook } from './support.ts';
+import { REQUEST, refusal, returning, shared, webhook } from './support.ts';
 
 describe('the faults of a transform', function () {
   this.timeout(10_000);
-  let transforms: Transforms;
-  before(() => {
-    transforms = start().transforms;
-  });
-  after(() => transforms.close());
+  const transforms = shared();
 
   const faultOf = (code: string, body: unknown = {}) => refusal(transforms.run(webhook(code), { ...REQUEST, body }));
 
@@ -106,7 +101,7 @@ describe('the faults of a transform', function () {
   }
 
   it('include an event of more than 4 MiB', async () => {
-    const size = (length: number) => transforms.run(returning(`return { x: "y".repeat(${length}) }`), REQUEST);
+    const size = (length: number) => transforms.run(returning(`return { x: "y".repeat(${length}) }`));
     expect((await size(4 * 1_048_576 - 8)).event?.x).to.have.length(4 * 1_048_576 - 8);
     expect((await refusal(size(4 * 1_048_576))).message).to.contain('characters of JSON; at most 4194304 are taken');
   });
@@ -114,11 +109,7 @@ describe('the faults of a transform', function () {
 
 describe('the check of a transform', function () {
   this.timeout(10_000);
-  let transforms: Transforms;
-  before(() => {
-    transforms = start({ timeoutMs: 300 }).transforms;
-  });
-  after(() => transforms.close());
+  const transforms = shared({ timeoutMs: 300 });
 
   it('passes code that defines the function, without calling it', async () => {
     await transforms.check('function transform() { throw new Error("called") }');

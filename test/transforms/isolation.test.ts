@@ -1,17 +1,12 @@
 import { expect } from 'chai';
-import type { Transforms } from '../../src/transforms/transforms.ts';
-import { REQUEST, refusal, returning, start, webhook } from './support.ts';
+import { REQUEST, refusal, returning, shared, webhook } from './support.ts';
 
 describe('the isolate of a transform', function () {
   this.timeout(10_000);
-  let transforms: Transforms;
-  before(() => {
-    transforms = start().transforms;
-  });
-  after(() => transforms.close());
+  const transforms = shared();
 
   const resultOf = async (expression: string) =>
-    (await transforms.run(returning(`return { value: ${expression} }`), REQUEST)).event?.value;
+    (await transforms.run(returning(`return { value: ${expression} }`))).event?.value;
 
   for (const name of ['process', 'require', 'module', 'Buffer', 'fetch', 'setTimeout', 'performance', 'WebAssembly']) {
     it(`has no ${name}`, async () => {
@@ -36,13 +31,13 @@ describe('the isolate of a transform', function () {
   }
 
   it('has no modules to import', async () => {
-    const error = await refusal(transforms.run(webhook('const transform = () => import("node:fs")'), REQUEST));
+    const error = await refusal(transforms.run(webhook('const transform = () => import("node:fs")')));
     expect(error.message).to.contain('Not supported');
   });
 
   it('is not shared by two webhooks', async () => {
     const first = webhook('globalThis.secret = 1; const transform = () => ({ secret: typeof secret })');
-    await transforms.run(first, REQUEST);
+    await transforms.run(first);
     expect(await resultOf('typeof secret')).to.equal('undefined');
   });
 

@@ -2,15 +2,15 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { until } from '../support/until.ts';
 import {
-  childrenOf,
-  lives,
+  anyLives,
   QUICK,
   REQUEST,
   refusal,
   returning,
   start,
-  until,
+  transformChildren,
   webhook,
   withTransforms,
 } from './support.ts';
@@ -18,33 +18,27 @@ import {
 const fine = () => webhook('const transform = () => ({ name: "fine" })');
 const slow = () => returning('const end = Date.now() + 20; while (Date.now() < end); return { name: "slow" }');
 
-/** The children for transforms of this very process. */
-const children = () => childrenOf(process.pid);
-
 describe('the processes that run transforms', function () {
   this.timeout(20_000);
 
   it('are gone when the service is closed', async () => {
-    const before = children();
     const { transforms } = start(QUICK);
-    await refusal(transforms.run(returning('while (true);'), REQUEST));
     const loop = returning('while (true);');
-    await Promise.all([1, 2].map(() => refusal(transforms.run(loop, REQUEST))));
-    const mine = children().filter((pid) => !before.includes(pid));
-    expect(mine).to.have.length(2);
+    for (let i = 0; i < 2; i += 1) await refusal(transforms.run(loop, REQUEST));
+    const children = transformChildren();
+    expect(children).to.have.length(2);
     await transforms.close();
-    expect(mine.filter(lives)).to.deep.equal([]);
+    expect(anyLives(children)).to.equal(false);
   });
 
   it('are gone when the service is closed while it starts', async () => {
-    const before = children();
     const { transforms } = start();
-    const mine = children().filter((pid) => !before.includes(pid));
-    expect(mine).to.have.length(1);
+    const children = transformChildren();
+    expect(children).to.have.length(1);
     const waiting = refusal(transforms.run(fine(), REQUEST));
     await transforms.close();
     expect((await waiting).code).to.equal('overloaded');
-    expect(mine.filter(lives)).to.deep.equal([]);
+    expect(anyLives(children)).to.equal(false);
   });
 
   it('are gone when their parent is killed, even while a transform loops', async () => {
@@ -52,19 +46,19 @@ describe('the processes that run transforms', function () {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     await once(parent.stdout, 'data');
-    const orphans = childrenOf(parent.pid);
+    const orphans = transformChildren(parent.pid);
     expect(orphans).to.have.length(1);
     parent.kill('SIGKILL');
-    await until(() => !orphans.some(lives));
+    await until(() => !anyLives(orphans), { describe: 'the child is gone with its parent' });
   });
 
   it('leave a signal that is sent to all to their parent', async () => {
     await withTransforms({}, async (transforms) => {
-      const before = children();
       await transforms.run(fine(), REQUEST);
-      for (const pid of before) process.kill(pid, 'SIGTERM');
+      const children = transformChildren();
+      for (const pid of children) process.kill(pid, 'SIGTERM');
       expect((await transforms.run(fine(), REQUEST)).event).to.deep.equal({ name: 'fine' });
-      expect(children()).to.deep.equal(before);
+      expect(transformChildren()).to.deep.equal(children);
     });
   });
 
@@ -74,19 +68,18 @@ describe('the processes that run transforms', function () {
       await Promise.all(webhooks.map((webhook) => transforms.run(webhook, REQUEST)));
       const all = Promise.all(webhooks.flatMap((webhook) => [1, 2, 3].map(() => transforms.run(webhook, REQUEST))));
       await transforms.run(fine(), REQUEST);
-      for (const pid of children()) process.kill(pid, 'SIGKILL');
+      for (const pid of transformChildren()) process.kill(pid, 'SIGKILL');
       for (const { event } of await all) expect(event).to.deep.equal({ name: 'slow' });
     });
   });
 
   it('are one more while there are suspects, and one again when there are none', async () => {
     await withTransforms({ ...QUICK, idleMs: 50 }, async (transforms) => {
-      const alone = children().length;
       const moody = returning('if (evt.loop) while (true); return {}');
       await refusal(transforms.run(moody, { ...REQUEST, body: { loop: true } }));
       await transforms.run(moody, REQUEST);
-      expect(children()).to.have.length(alone + 1);
-      await until(() => children().length === alone);
+      expect(transformChildren()).to.have.length(2);
+      await until(() => transformChildren().length === 1, { describe: 'the child of the suspects is gone' });
       expect((await transforms.run(moody, REQUEST)).event).to.deep.equal({});
     });
   });

@@ -1,14 +1,9 @@
 import { expect } from 'chai';
-import type { Transforms } from '../../src/transforms/transforms.ts';
-import { edited, REQUEST, refusal, returning, start, webhook } from './support.ts';
+import { edited, REQUEST, refusal, returning, shared, webhook, withTransforms } from './support.ts';
 
 describe('a transform', function () {
   this.timeout(10_000);
-  let transforms: Transforms;
-  before(() => {
-    transforms = start().transforms;
-  });
-  after(() => transforms.close());
+  const transforms = shared();
 
   it('is given the body, the headers, the query and the raw body', async () => {
     const { event } = await transforms.run(
@@ -54,45 +49,41 @@ describe('a transform', function () {
     'var transform = function () { return Promise.resolve({ name: "made" }) }',
   ]) {
     it(`may be written as ${code.slice(0, code.indexOf('{'))}…`, async () => {
-      expect((await transforms.run(webhook(code), REQUEST)).event).to.deep.equal({ name: 'made' });
+      expect((await transforms.run(webhook(code))).event).to.deep.equal({ name: 'made' });
     });
   }
 
   it('may return null for nothing', async () => {
-    expect((await transforms.run(returning('return null'), REQUEST)).event).to.equal(null);
+    expect((await transforms.run(returning('return null'))).event).to.equal(null);
   });
 
   it('has its event read as JSON has it', async () => {
     const made = 'return { data: { at: new Date(0), none: undefined, not: NaN, ["__proto__"]: 1 } }';
-    const { event, durationMs } = await transforms.run(returning(made), REQUEST);
+    const { event, durationMs } = await transforms.run(returning(made));
     expect(JSON.stringify(event)).to.equal('{"data":{"at":"1970-01-01T00:00:00.000Z","not":null,"__proto__":1}}');
     expect(durationMs).to.be.greaterThan(0);
   });
 
   it('runs as it is now as soon as it is edited', async () => {
     const first = returning('return { name: "first" }');
-    expect((await transforms.run(first, REQUEST)).event).to.deep.equal({ name: 'first' });
+    expect((await transforms.run(first)).event).to.deep.equal({ name: 'first' });
     const second = edited(first, 'const transform = () => ({ name: "second" })');
-    expect((await transforms.run(second, REQUEST)).event).to.deep.equal({ name: 'second' });
+    expect((await transforms.run(second)).event).to.deep.equal({ name: 'second' });
   });
 
   it('is made anew after a number of uses, so that nothing it leaves behind piles up', async () => {
-    const { transforms } = start({ threads: 1, limits: { usesPerIsolate: 3 } });
     const counting = webhook('let uses = 0; const transform = () => ({ uses: ++uses })');
     const seen: unknown[] = [];
-    for (let i = 0; i < 5; i += 1) seen.push((await transforms.run(counting, REQUEST)).event?.uses);
-    await transforms.close();
+    await withTransforms({ threads: 1, limits: { usesPerIsolate: 3 } }, async (transforms) => {
+      for (let i = 0; i < 5; i += 1) seen.push((await transforms.run(counting, REQUEST)).event?.uses);
+    });
     expect(seen).to.deep.equal([1, 2, 3, 1, 2]);
   });
 });
 
 describe('what a transform logs', function () {
   this.timeout(10_000);
-  let transforms: Transforms;
-  before(() => {
-    transforms = start().transforms;
-  });
-  after(() => transforms.close());
+  const transforms = shared();
 
   it('comes with its outcome, level by level', async () => {
     const { logs } = await transforms.run(
@@ -137,7 +128,7 @@ describe('what a transform logs', function () {
   });
 
   it('comes with its error too', async () => {
-    const error = await refusal(transforms.run(returning('console.log("so far"); throw new Error("no")'), REQUEST));
+    const error = await refusal(transforms.run(returning('console.log("so far"); throw new Error("no")')));
     expect(error.facts?.logs).to.deep.equal([{ level: 'log', text: 'so far' }]);
   });
 });

@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import { pino } from 'pino';
+import { listProcesses } from '../../scripts/lib/processes.ts';
 import { ServiceError } from '../../src/errors.ts';
 import {
   createTransforms,
@@ -12,7 +12,7 @@ import {
 export const REQUEST: TransformRequest = { body: {}, headers: {}, query: {}, raw: '' };
 
 /** For tests that wait for a time-out; long enough that a busy machine does not stop the innocent. */
-export const QUICK = { timeoutMs: 300, graceMs: 200 };
+export const QUICK = { timeoutMs: 250, graceMs: 150 };
 
 export interface LogLine {
   level: number;
@@ -43,6 +43,20 @@ export function start(options: Partial<TransformsOptions> = {}) {
   return { transforms: createTransforms({ timeoutMs: 1_000, threads: 2, log, ...options }), lines };
 }
 
+/** One service for all tests of a `describe`. */
+export function shared(options: Partial<TransformsOptions> = {}) {
+  let service: ReturnType<typeof start>;
+  before(() => {
+    service = start(options);
+  });
+  after(() => service.transforms.close());
+  return {
+    run: (transform: Transform, request: TransformRequest = REQUEST) => service.transforms.run(transform, request),
+    check: (code: string) => service.transforms.check(code),
+    lines: () => service.lines,
+  };
+}
+
 /** Starts the service, lets `use` work with it, and ends it in any case. */
 export async function withTransforms<T>(
   options: Partial<TransformsOptions>,
@@ -66,29 +80,13 @@ export async function refusal(promise: Promise<unknown>): Promise<ServiceError> 
   throw error;
 }
 
-export function childrenOf(pid: number | undefined): number[] {
-  try {
-    return execFileSync('pgrep', ['-P', String(pid)], { encoding: 'utf8' })
-      .split('\n')
-      .filter(Boolean)
-      .map(Number);
-  } catch {
-    return [];
-  }
+/** The children for transforms of this process, or of another. */
+export function transformChildren(parent = process.pid): number[] {
+  return listProcesses()
+    .filter((process) => process.parent === parent && process.command.includes('src/transforms/child.ts'))
+    .map(({ pid }) => pid);
 }
 
-/** A process that has ended but that nobody has taken note of (Z) counts as gone. */
-export function lives(pid: number): boolean {
-  try {
-    return !execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })
-      .trim()
-      .startsWith('Z');
-  } catch {
-    return false;
-  }
-}
-
-/** For what only other processes can tell; mocha's own time-out ends it. */
-export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
+export function anyLives(pids: number[]): boolean {
+  return listProcesses().some(({ pid }) => pids.includes(pid));
 }
