@@ -5,6 +5,7 @@ const DAY_MS = 86_400_000;
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const positive = z.coerce.number().int().min(1);
+const signingKey = z.string().regex(/^signkey-\w+-(?:[0-9a-fA-F]{2})+$/);
 const list = z.string().transform((text) =>
   text
     .split(',')
@@ -37,11 +38,12 @@ export const SETTINGS = {
     .min(16)
     .optional()
     .describe('secret for /v1 (Bearer) and /queues (Basic); required outside dev mode'),
-  SIGNING_KEY: z
-    .string()
-    .regex(/^signkey-\w+-(?:[0-9a-fA-F]{2})+$/)
+  SIGNING_KEY: signingKey
     .optional()
     .describe('signkey-<word>-<hex>; signs calls and proves apps; required outside dev mode'),
+  SIGNING_KEY_FALLBACK: signingKey
+    .optional()
+    .describe('the former signing key while keys are rotated; apps may still prove themselves with it'),
   EVENT_MAX_BYTES: positive.default(524_288).describe('largest request body on /e/'),
   RETENTION_DAYS: z.coerce
     .number()
@@ -80,6 +82,7 @@ export interface Config {
   readonly eventKeys: readonly string[];
   readonly apiKey: string | undefined;
   readonly signingKey: string | undefined;
+  readonly signingKeyFallback: string | undefined;
   readonly eventMaxBytes: number;
   readonly retentionMs: number;
   readonly retryScale: number;
@@ -87,6 +90,8 @@ export interface Config {
   readonly runConcurrency: number;
   readonly ingestConcurrency: number;
   readonly stalledAfterMs: number;
+  /** A run that is not heard of for so long is looked after. Longer than any stalled job takes to be taken up. */
+  readonly lookAfterMs: number;
   readonly transformTimeoutMs: number;
   readonly transformThreads: number;
   readonly logLevel: Env['LOG_LEVEL'];
@@ -141,6 +146,7 @@ function toConfig(env: Env): Config {
     eventKeys: env.EVENT_KEYS,
     apiKey: env.API_KEY,
     signingKey: env.SIGNING_KEY,
+    signingKeyFallback: env.SIGNING_KEY_FALLBACK,
     eventMaxBytes: env.EVENT_MAX_BYTES,
     retentionMs: env.RETENTION_DAYS * DAY_MS,
     retryScale: env.RETRY_SCALE,
@@ -148,6 +154,7 @@ function toConfig(env: Env): Config {
     runConcurrency: env.RUN_CONCURRENCY,
     ingestConcurrency: env.INGEST_CONCURRENCY,
     stalledAfterMs: env.STALLED_AFTER_SECONDS * 1_000,
+    lookAfterMs: env.STALLED_AFTER_SECONDS * 4_000,
     transformTimeoutMs: env.TRANSFORM_TIMEOUT_MS,
     transformThreads: env.TRANSFORM_THREADS,
     logLevel: env.LOG_LEVEL,

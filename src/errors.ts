@@ -17,6 +17,7 @@ export const CATALOGUE = {
   not_found: [404, 'There is nothing here'],
   registration_invalid: [400, 'The app cannot be registered'],
   app_unreachable: [400, 'The app did not answer as an app does'],
+  run_ended: [409, 'The run has ended'],
   seed_invalid: [400, 'The event-id-seed header is not valid'],
   transform_failed: [400, 'The transform did not make an event'],
   transform_invalid: [400, 'The transform cannot be compiled'],

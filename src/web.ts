@@ -5,7 +5,9 @@ import { setTimeout } from 'node:timers/promises';
 import { createApp } from './api/app.ts';
 import { readConfig } from './config.ts';
 import { Acceptor } from './jobs/accept.ts';
+import { FunctionTables } from './jobs/function-tables.ts';
 import { ingestQueue, runQueue } from './jobs/queues.ts';
+import { runParts } from './jobs/run-parts.ts';
 import { createLog } from './log.ts';
 import { live } from './process.ts';
 import { connect } from './store/redis.ts';
@@ -34,7 +36,9 @@ const queues = [ingestQueue(queueOptions), runQueue(queueOptions)] as const;
 for (const queue of queues) queue.on('error', (error) => log.debug({ err: error.message }, 'queue'));
 const transforms = createTransforms({ timeoutMs: config.transformTimeoutMs, threads: config.transformThreads, log });
 const acceptor = new Acceptor(store.dedup, queues[0]);
-const app = createApp({ config, store, directory, transforms, acceptor, queues: [...queues], log });
+const functions = new FunctionTables(store.functions);
+const { life } = runParts(store, functions, queues[1], acceptor, config.lookAfterMs);
+const app = createApp({ config, store, directory, transforms, acceptor, life, queues: [...queues], log });
 
 const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: REQUEST_TIMEOUT_MS }, app.callback());
 await new Promise<void>((resolve, reject) => {

@@ -4,38 +4,35 @@ import { FunctionCaller } from './functions/caller.ts';
 import { Acceptor } from './jobs/accept.ts';
 import { FunctionTables } from './jobs/function-tables.ts';
 import { ingestQueue, runQueue } from './jobs/queues.ts';
-import { runEnqueuer } from './jobs/runs.ts';
+import { runParts } from './jobs/run-parts.ts';
 import { createLog } from './log.ts';
 import { live } from './process.ts';
 import { connect, ready } from './store/redis.ts';
 import { createStore } from './store/store.ts';
+import { startReconciler } from './workers/reconciler.ts';
 import { startWorkers } from './workers/workers.ts';
 
 const config = readConfig();
 const log = createLog(config.logLevel, 'worker');
 const redis = connect(config, 'wait', log);
 await ready(redis);
+
 const store = createStore(redis, config);
-const queues = { connection: redis, prefix: store.queuePrefix };
-const [ingests, runs] = [ingestQueue(queues), runQueue(queues)];
+const queueOptions = { connection: redis, prefix: store.queuePrefix };
+const [ingests, runs] = [ingestQueue(queueOptions), runQueue(queueOptions)];
+for (const queue of [ingests, runs]) queue.on('error', (error) => log.debug({ err: error.message }, 'queue'));
+const functions = new FunctionTables(store.functions);
+const acceptor = new Acceptor(store.dedup, ingests);
 const caller = new FunctionCaller({ timeoutMs: config.callTimeoutMs, signingKey: config.signingKey, dev: config.dev });
-const workers = startWorkers(
-  config,
-  queues,
-  {
-    events: store.events,
-    runs: store.runs,
-    functions: new FunctionTables(store.functions),
-    enqueueRuns: runEnqueuer(runs),
-    acceptor: new Acceptor(store.dedup, ingests),
-    caller,
-  },
-  log,
-);
+const { lookAfterMs } = config;
+const parts = { ...store, ...runParts(store, functions, runs, acceptor, lookAfterMs), functions, caller, lookAfterMs };
+
+const workers = startWorkers(config, queueOptions, parts, log);
 await workers.ready();
+const reconciler = startReconciler(parts, lookAfterMs, log);
 
 live(log, async () => {
-  await workers.close();
+  await Promise.all([workers.close(), reconciler.close()]);
   await Promise.all([ingests.close(), runs.close(), caller.close()]);
   redis.disconnect();
 });

@@ -317,7 +317,6 @@ describe('functions', () => {
         'hang up' as const,
         { body: Buffer.from('no json') },
         { status: 302, headers: { location: 'http://127.0.0.1:1/' } },
-        { body: Buffer.from(JSON.stringify('x'.repeat(5_000_000))) },
       ];
       const errors: string[] = [];
       host.on('f', async ({ number, body }) => {
@@ -332,11 +331,18 @@ describe('functions', () => {
         /could not be called/,
         /not JSON/,
         /status 302/,
-        /larger than 4194304/,
       ].entries()) {
         expect(errors[i]).to.match(pattern);
       }
     });
+  });
+
+  it('that answer with more than 4 MiB have failed for good', async () => {
+    host.on('f', () => ({ body: 'x'.repeat(5_000_000) }));
+    await host.register(service, [{ id: 'f', triggers: [{ event: 'large/x' }] }], { appName: 'large' });
+    const [run] = (await endedRuns(await send('large/x'))) as [RunView];
+    expect(run).to.include({ status: 'Failed', attempt: 0 });
+    expect(run.error).to.deep.include({ name: 'OutputTooLarge' });
   });
 
   it('outside dev mode are called with a signature, and register with their key', async () => {

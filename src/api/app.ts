@@ -4,10 +4,12 @@ import Koa, { type Middleware } from 'koa';
 import type { Config } from '../config.ts';
 import type { Acceptor } from '../jobs/accept.ts';
 import type { IngestQueue, RunQueue } from '../jobs/queues.ts';
+import type { RunLife } from '../jobs/run-life.ts';
 import type { Logger } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import type { WebhookDirectory } from '../store/webhook-directory.ts';
 import type { Transforms } from '../transforms/transforms.ts';
+import { appDataRoutes } from './app-data.ts';
 import { apiGuard } from './auth.ts';
 import { BOARD_PATH, board } from './board.ts';
 import { docsPage } from './docs-page.ts';
@@ -30,11 +32,12 @@ export interface AppDeps {
   directory: WebhookDirectory;
   transforms: Transforms;
   acceptor: Acceptor;
+  life: RunLife;
   queues: [IngestQueue, RunQueue];
   log: Logger;
 }
 
-export function createApp({ config, store, directory, transforms, acceptor, queues, log }: AppDeps): Koa {
+export function createApp({ config, store, directory, transforms, acceptor, life, queues, log }: AppDeps): Koa {
   const app = new Koa();
   app.proxy = config.publicUrl !== undefined;
   app.on('error', (error: Error) => log.debug({ err: error.message }, 'connection'));
@@ -52,25 +55,27 @@ export function createApp({ config, store, directory, transforms, acceptor, queu
   const open = new Router();
   healthRoutes(open, store.redis, config.dev ? 'dev' : 'production');
   registerRoute(open, config, store.functions);
+  appDataRoutes(open, config, store);
   app.use(open.routes() as Middleware);
 
   app.use(apiGuard(config));
-  app.use(restricted(apiRoutes({ store, transforms, publicUrl: config.publicUrl })).routes() as Middleware);
+  app.use(restricted(apiRoutes({ store, life, transforms, publicUrl: config.publicUrl })).routes() as Middleware);
   app.use(board(queues));
   return app;
 }
 
 interface ApiRouteDeps {
   store: Store;
+  life: RunLife;
   transforms: Transforms;
   publicUrl: string | undefined;
 }
 
 /** Every route of the REST API. */
-export function apiRoutes({ store, transforms, publicUrl }: ApiRouteDeps): Route[] {
+export function apiRoutes({ store, life, transforms, publicUrl }: ApiRouteDeps): Route[] {
   return [
     ...eventRoutes(store),
-    ...runRoutes(store),
+    ...runRoutes({ ...store, life }),
     ...webhookRoutes({ webhooks: store.webhooks, transforms, publicUrl }),
     ...transformRoutes({ transforms }),
     ...appRoutes(),

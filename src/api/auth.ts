@@ -20,11 +20,11 @@ export function apiGuard({ dev, apiKey }: Config): Guard {
 }
 
 /** `Authorization: Bearer <hashed signing key>` (protocol: two dialects). */
-export function appGuard({ dev, signingKey }: Config): Guard {
-  const expected = signingKey && hashedKey(signingKey);
+export function appGuard({ dev, signingKey, signingKeyFallback }: Config): Guard {
+  const accepted = [signingKey, signingKeyFallback].filter((key) => key !== undefined).map(hashedKey);
   return async (ctx, next) => {
     const given = bearerOf(ctx);
-    if (!dev && (given === undefined || expected === undefined || !sameSecret(given, expected))) {
+    if (!dev && !accepted.some((key) => given !== undefined && sameSecret(given, key))) {
       throw new ServiceError('credentials_invalid', {
         detail: 'the app must have the same signing key as the service',
       });

@@ -1,21 +1,31 @@
 /** What an app's answer to a call means (protocol: answers). */
 import type { IncomingHttpHeaders } from 'node:http';
+import { type Op, parseOps } from '../model/op.ts';
 import { retryAfterMs } from '../model/retry.ts';
 import type { RunError } from '../model/run.ts';
 import { readHeader } from './headers.ts';
 
+export interface Failure {
+  kind: 'failed';
+  error: RunError;
+  retriable: boolean;
+  retryAfterMs?: number | undefined;
+}
+
 export type Outcome =
   | { kind: 'completed'; output: string }
-  | { kind: 'failed'; error: RunError; retriable: boolean; retryAfterMs?: number | undefined };
-
-/** Characters of an answer that is no error of the protocol's, for the message. */
-const BODY_SHOWN = 500;
+  /** `retryAfterMs`: what the app asks for should a step among them have failed */
+  | { kind: 'progress'; ops: Op[]; retryAfterMs?: number | undefined }
+  | Failure;
 
 export interface Answer {
   status: number;
   headers: IncomingHttpHeaders;
   body: string;
 }
+
+/** Characters of an answer that is no error of the protocol's, for the message. */
+const BODY_SHOWN = 500;
 
 /** @param nowMs for a `retry-after` that is a date */
 export function interpret({ status, headers, body }: Answer, nowMs: number): Outcome {
@@ -26,20 +36,21 @@ export function interpret({ status, headers, body }: Answer, nowMs: number): Out
     );
   }
   if (status === 200) return completed(body);
-  if (status === 206) return fromOps(body);
-  const retriable = readHeader(headers, 'no-retry') !== 'true';
   const asked = headers['retry-after'];
-  return {
-    kind: 'failed',
-    error: errorOf(body, status),
-    retriable,
-    ...(asked !== undefined && { retryAfterMs: retryAfterMs(asked, nowMs) }),
-  };
+  const delay = asked === undefined ? {} : { retryAfterMs: retryAfterMs(asked, nowMs) };
+  if (status === 206) return { ...progress(body), ...delay };
+  const retriable = readHeader(headers, 'no-retry') !== 'true';
+  return { kind: 'failed', error: errorOf(body, status), retriable, ...delay };
 }
 
 /** An attempt that failed without an answer that means anything; it is worth another. */
-export function failedAttempt(name: string, message: string): Outcome {
+export function failedAttempt(name: string, message: string): Failure {
   return { kind: 'failed', error: { name, message }, retriable: true };
+}
+
+/** Another attempt would change nothing. */
+export function failedForGood(name: string, message: string): Failure {
+  return { kind: 'failed', error: { name, message }, retriable: false };
 }
 
 function completed(body: string): Outcome {
@@ -49,13 +60,13 @@ function completed(body: string): Outcome {
     : { kind: 'completed', output };
 }
 
-/** Progress by operations. Of those, only the completion of the run is known here yet. */
-function fromOps(body: string): Outcome {
-  const ops = parse(body);
-  const op = Array.isArray(ops) ? (ops[0] as { op?: string; data?: unknown } | undefined) : undefined;
-  if (op?.op === 'RunComplete') return { kind: 'completed', output: JSON.stringify(op.data ?? null) };
-  const message = `the function answered with the step operation ${JSON.stringify(op?.op)}; steps are not supported yet`;
-  return { kind: 'failed', error: { name: 'UnsupportedStep', message }, retriable: false };
+function progress(body: string): Outcome {
+  const ops = parseOps(parse(body));
+  if ('problem' in ops) {
+    return failedAttempt('AppError', `the answer (status 206) is no list of step operations: ${ops.problem}`);
+  }
+  const done = ops.find(({ op }) => op === 'RunComplete');
+  return done ? { kind: 'completed', output: JSON.stringify(done.data ?? null) } : { kind: 'progress', ops };
 }
 
 function errorOf(body: string, status: number): RunError {

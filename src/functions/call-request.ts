@@ -1,36 +1,37 @@
 /** The body of a call request: canonical JSON (RFC 8785), so that an app that was handed it parsed can check its signature. */
-import canonicalize from 'canonicalize';
 import { type EventRecord, payloadOf } from '../model/event.ts';
+import { MAX_CALL_BYTES, type Memo } from '../model/memo.ts';
 import type { Run } from '../model/run.ts';
+import { canonical } from './canonical.ts';
 
 export interface CallContext {
   run: Run;
   event: EventRecord;
   maxAttempts: number;
+  /** Hashed ID of the one planned step to run; none: go on wherever the function is. */
+  stepId?: string | undefined;
+  /** Hashed IDs of the finished steps in the order of their completion. */
+  stack: readonly string[];
+  memos: Readonly<Record<string, Memo>>;
+  /** Other steps are under way: new ones are to be planned, not run at once. */
+  planOnly: boolean;
 }
 
-export function callRequestBody({ run, event, maxAttempts }: CallContext): string {
+export function callRequestBody(context: CallContext): string {
+  const { run, event, stack, memos, maxAttempts, planOnly, stepId } = context;
   const payload = canonical(payloadOf(event));
+  const steps = canonical(memos);
+  const trimmed = 2 * payload.length + steps.length > MAX_CALL_BYTES;
   const ctx = canonical({
     attempt: run.attempt,
-    disable_immediate_execution: false,
+    disable_immediate_execution: planOnly,
     env: run.env,
     max_attempts: maxAttempts,
     run_id: run.id,
-    stack: { current: 0, stack: [] },
-    step_id: 'step',
-    use_api: false,
+    stack: { current: stack.length, stack },
+    step_id: stepId ?? 'step',
+    use_api: trimmed,
   });
-  return `{"ctx":${ctx},"event":${payload},"events":[${payload}],"steps":{},"use_api":false,"version":-1}`;
-}
-
-/** Canonical JSON of any JSON value. What RFC 8785 has no form for is replaced as JavaScript would: half a surrogate pair by
- *  U+FFFD, a number beyond a double by null. */
-export function canonical(value: unknown): string {
-  try {
-    return canonicalize(value) as string;
-  } catch {
-    const text = JSON.stringify(value).replace(/(?<=(?<!\\)(?:\\\\)*)\\ud[89a-f][\da-f]{2}/g, '\ufffd');
-    return canonicalize(JSON.parse(text)) as string;
-  }
+  const [events, known] = trimmed ? ['[]', '{}'] : [`[${payload}]`, steps];
+  return `{"ctx":${ctx},"event":${payload},"events":${events},"steps":${known},"use_api":${trimmed},"version":-1}`;
 }

@@ -1,7 +1,8 @@
 /** One signed HTTP call of a function. Life cycle: create with the process, `call` any number of times at once, `close`. */
 import { Agent, errors, request } from 'undici';
 import type { AppFunction } from '../model/app.ts';
-import { type Answer, failedAttempt, interpret, type Outcome } from './answer.ts';
+import { MAX_STEP_BYTES } from '../model/memo.ts';
+import { type Answer, failedAttempt, failedForGood, interpret, type Outcome } from './answer.ts';
 import { type CallContext, callRequestBody } from './call-request.ts';
 import { headerName, SERVER_SDK } from './headers.ts';
 import { sign } from './signing.ts';
@@ -10,8 +11,10 @@ import { traceparentOf } from './trace.ts';
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A connection on which nothing has come for so long is probed; a peer that is gone is noticed some 10 s later. */
 const PROBE_AFTER_MS = 15_000;
-/** Largest answer that is read. */
-export const ANSWER_MAX_BYTES = 4 * 1_024 * 1_024;
+/** Largest answer that is read: a step's output and what stands around it. */
+const ANSWER_MAX_BYTES = MAX_STEP_BYTES + 65_536;
+
+class AnswerTooLarge extends Error {}
 
 export interface CallerOptions {
   timeoutMs: number;
@@ -40,14 +43,16 @@ export class FunctionCaller {
       const answer = await this.#post(fn, body, context);
       return interpret(answer, Date.now());
     } catch (error) {
+      if (error instanceof AnswerTooLarge) return failedForGood('OutputTooLarge', error.message);
       return failedAttempt('CallError', this.#explain(fn.url, error as Error));
     }
   }
 
-  async #post(fn: AppFunction, body: string, { run }: CallContext): Promise<Answer> {
+  async #post(fn: AppFunction, body: string, context: CallContext): Promise<Answer> {
+    const { run } = context;
     const { signingKey, dev, timeoutMs } = this.#options;
-    const { dialect, url } = fn;
-    const response = await request(url, {
+    const { dialect } = fn;
+    const response = await request(urlOf(fn, context), {
       dispatcher: this.#agent,
       method: 'POST',
       body,
@@ -80,12 +85,23 @@ export class FunctionCaller {
   }
 }
 
+/** The app runs the step that the URL names. */
+function urlOf({ url }: AppFunction, { stepId }: CallContext): string {
+  if (stepId === undefined) return url;
+  const target = new URL(url);
+  target.searchParams.set('stepId', stepId);
+  return target.href;
+}
+
 async function readAnswer(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of body) {
     length += chunk.length;
-    if (length > ANSWER_MAX_BYTES) throw new Error(`the answer is larger than ${ANSWER_MAX_BYTES} bytes`);
+    if (length > ANSWER_MAX_BYTES)
+      throw new AnswerTooLarge(
+        `the answer is larger than ${MAX_STEP_BYTES} bytes; keep large data elsewhere and return where it is`,
+      );
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

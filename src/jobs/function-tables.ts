@@ -3,9 +3,11 @@
 import { TriggerTable } from '../model/triggers.ts';
 import type { Functions } from '../store/functions.ts';
 
+const RECENT_MS = 1_000;
+
 export class FunctionTables {
   readonly #functions: Functions;
-  readonly #tables = new Map<string, { version: number; table: TriggerTable }>();
+  readonly #tables = new Map<string, { version: number; table: TriggerTable; checkedAt: number }>();
 
   constructor(functions: Functions) {
     this.#functions = functions;
@@ -13,10 +15,20 @@ export class FunctionTables {
 
   async of(env: string): Promise<TriggerTable> {
     const held = this.#tables.get(env);
-    if (held && held.version === (await this.#functions.version(env))) return held.table;
+    const checkedAt = Date.now();
+    if (held && held.version === (await this.#functions.version(env))) {
+      held.checkedAt = checkedAt;
+      return held.table;
+    }
     const { version, functions } = await this.#functions.all(env);
     const table = new TriggerTable(functions);
-    this.#tables.set(env, { version, table });
+    this.#tables.set(env, { version, table, checkedAt });
     return table;
+  }
+
+  /** As it stood at most a second ago: good enough to look a function up for a run that there is. */
+  async recent(env: string): Promise<TriggerTable> {
+    const held = this.#tables.get(env);
+    return held && Date.now() - held.checkedAt < RECENT_MS ? held.table : this.of(env);
   }
 }

@@ -3,41 +3,33 @@
 import type { Envelope } from '../model/event.ts';
 import { runIdOf } from '../model/run.ts';
 import type { Events } from '../store/events.ts';
-import type { NewRun, Runs } from '../store/runs.ts';
+import type { Arrivals } from './arrivals.ts';
 import type { FunctionTables } from './function-tables.ts';
-import type { EnqueueRuns, RunToEnqueue } from './runs.ts';
+import type { RunStarter, RunToStart } from './run-starter.ts';
 
 export interface IngestDeps {
   events: Events;
-  runs: Runs;
   functions: FunctionTables;
-  enqueueRuns: EnqueueRuns;
+  starter: RunStarter;
+  arrivals: Arrivals;
 }
 
 export async function ingest(batch: readonly Envelope[], deps: IngestDeps): Promise<void> {
   const stored = await deps.events.storeNew(batch);
   const open = stored.filter(({ settled }) => !settled).map(({ event }) => event);
-  const runs = await triggeredBy(open, deps.functions);
-  await deps.runs.create(runs);
-  await deps.enqueueRuns(runs);
+  await deps.starter.start(await triggeredBy(open, deps.functions), Date.now());
   await deps.events.settle(stored, Date.now());
+  // Also of events that an earlier try has settled: it may have died before it came to this.
+  await deps.arrivals.meetWaits(stored.filter(({ repeat }) => !repeat).map(({ event }) => event));
 }
 
-async function triggeredBy(events: readonly Envelope[], functions: FunctionTables): Promise<(NewRun & RunToEnqueue)[]> {
-  const runs: (NewRun & RunToEnqueue)[] = [];
+async function triggeredBy(events: readonly Envelope[], functions: FunctionTables): Promise<RunToStart[]> {
+  const runs: RunToStart[] = [];
   for (const [env, ofEnv] of Map.groupBy(events, (event) => event.env)) {
     const table = await functions.of(env);
     for (const event of ofEnv) {
       for (const fn of table.match(event.name, () => JSON.parse(event.record))) {
-        runs.push({
-          id: runIdOf(event.internalId, fn.id),
-          env,
-          functionId: fn.id,
-          eventId: event.internalId,
-          requestId: event.requestId,
-          queuedAt: Date.now(),
-          retries: fn.retries,
-        });
+        runs.push({ id: runIdOf(event.internalId, fn.id), fn, event, dueAt: event.ts });
       }
     }
   }

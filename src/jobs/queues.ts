@@ -13,13 +13,31 @@ export interface IngestJob {
   events: Envelope[];
 }
 
-/** One call of a function, for a run. */
-export interface RunJob {
+/** The run that a job is for, and what a job needs to know of it without asking. */
+export interface RunRef {
   env: string;
   runId: string;
   eventId: string;
   requestId: string;
+  functionId: string;
 }
+
+/** One call of the run's function: to go on where it is (`at`: how many steps are done), or to run the one planned step. */
+export interface CallJob extends RunRef {
+  kind: 'call';
+  at?: number;
+  stepId?: string;
+}
+
+/** The end of a sleep, or the time-out of a wait or an invocation. */
+export interface WakeJob extends RunRef {
+  kind: 'wake';
+  stepId: string;
+  /** Name of the event that is waited for. */
+  eventName?: string;
+}
+
+export type RunJob = CallJob | WakeJob;
 
 export const INGEST = 'ingest';
 export const RUNS = 'runs';
@@ -35,7 +53,7 @@ export const INGEST_JOB = {
   removeOnFail: false,
 };
 
-/** A run's own record outlives its job; finished jobs are kept only to be looked at. */
+/** A run's own record outlives its jobs; finished jobs are kept only to be looked at. */
 export const RUN_JOB = {
   backoff: { type: 'custom' },
   removeOnComplete: { count: 1_000 },

@@ -1,6 +1,7 @@
 /** What an app registers: itself, and functions with their triggers (protocol: registering). */
 import { z } from 'zod';
-import { compile } from './expression.ts';
+import { durationMs } from './duration.ts';
+import { compile, compileWait } from './expression.ts';
 import { DEFAULT_RETRIES } from './retry.ts';
 
 const MAX_RETRIES = 20;
@@ -14,7 +15,7 @@ const triggerSchema = z
       .string()
       .nullish()
       .superRefine((source, context) => {
-        const problem = source ? problemOf(source) : undefined;
+        const problem = source ? problemOf(source, compile) : undefined;
         if (problem) context.addIssue({ code: 'custom', message: `not a CEL expression: ${problem}` });
       }),
     cron: z.string().min(1).optional(),
@@ -27,10 +28,25 @@ const stepSchema = z.looseObject({
   retries: z.looseObject({ attempts: z.int().min(0).max(MAX_RETRIES).optional() }).nullish(),
 });
 
+const timeString = z.string().refine((text) => durationMs(text) !== undefined, 'a time string such as "30m" or "7d"');
+
+const cancelSchema = z.looseObject({
+  event: z.string().min(1).max(256),
+  if: z
+    .string()
+    .nullish()
+    .superRefine((source, context) => {
+      const problem = source ? problemOf(source, compileWait) : undefined;
+      if (problem) context.addIssue({ code: 'custom', message: `not a CEL expression: ${problem}` });
+    }),
+  timeout: timeString.nullish(),
+});
+
 const functionSchema = z.looseObject({
   id: z.string().min(1).max(256),
   name: z.string().optional(),
   triggers: z.array(triggerSchema).min(1),
+  cancel: z.array(cancelSchema).nullish(),
   steps: z.record(z.string(), stepSchema).refine((steps) => 'step' in steps, 'an object with the entry "step"'),
 });
 
@@ -53,6 +69,15 @@ export type Registration = z.infer<typeof registrationSchema>;
 /** Header prefix that an app speaks (protocol: two dialects). */
 export type Dialect = 'service' | 'inngest';
 
+/** An event that cancels the function's runs. */
+export interface CancelTrigger {
+  event: string;
+  /** CEL over `event`, which caused the run, and `async`, which arrived. */
+  expression?: string;
+  /** Time string: how long after the start of the run it cancels. */
+  timeout?: string;
+}
+
 export interface Trigger {
   event?: string;
   expression?: string;
@@ -68,6 +93,7 @@ export interface AppFunction {
   dialect: Dialect;
   retries: number;
   triggers: Trigger[];
+  cancel: CancelTrigger[];
   /** Gone from its app's last registration: no longer triggered; its runs in flight still finish. */
   archived: boolean;
   config: Record<string, unknown>;
@@ -88,15 +114,20 @@ export function functionsOf(registration: Registration, dialect: Dialect): AppFu
         ...(expression && { expression }),
         ...(cron && { cron }),
       })),
+      cancel: (fn.cancel ?? []).map(({ event, if: expression, timeout }) => ({
+        event,
+        ...(expression && { expression }),
+        ...(timeout && { timeout }),
+      })),
       archived: false,
       config: fn,
     };
   });
 }
 
-function problemOf(expression: string): string | undefined {
+function problemOf(expression: string, compiler: (source: string) => unknown): string | undefined {
   try {
-    compile(expression);
+    compiler(expression);
     return undefined;
   } catch (error) {
     return (error as Error).message.split('\n')[0];

@@ -10,6 +10,7 @@ const jsonObject = (field: string) =>
 
 export const RESERVED_PREFIXES = ['inngest/', 'service/internal.'] as const;
 export const FUNCTION_FAILED = 'inngest/function.failed';
+export const FUNCTION_INVOKED = 'inngest/function.invoked';
 
 const TS_MIN = Date.UTC(1980, 0);
 const TS_MAX = Date.UTC(2100, 0);
@@ -69,6 +70,8 @@ export interface Envelope {
   internalId: string;
   env: string;
   name: string;
+  /** The event's own time, Unix milliseconds: its functions run no sooner. */
+  ts: number;
   receivedAt: number;
   requestId: string;
   index: number;
@@ -124,7 +127,16 @@ export function toEnvelope(
     index: at.index,
   };
   const { internalId, env, receivedAt, requestId, index } = at;
-  return { internalId, env, name: event.name, receivedAt, requestId, index, record: JSON.stringify(record) };
+  return {
+    internalId,
+    env,
+    name: event.name,
+    ts: record.ts,
+    receivedAt,
+    requestId,
+    index,
+    record: JSON.stringify(record),
+  };
 }
 
 /** What a function is given of an event (protocol: call requests). */

@@ -10,6 +10,12 @@ export interface RunError {
   stack?: string;
 }
 
+/** A step of another run that waits for this one's end (protocol: InvokeFunction). */
+export interface Invoker {
+  runId: string;
+  stepId: string;
+}
+
 /** A run as it is stored. Times are Unix milliseconds. */
 export interface Run {
   id: string;
@@ -17,6 +23,7 @@ export interface Run {
   functionId: string;
   eventId: string;
   requestId: string;
+  invoker?: Invoker;
   status: RunStatus;
   /** Tries before the present one. */
   attempt: number;
@@ -26,6 +33,28 @@ export interface Run {
   /** JSON text of what the function returned. */
   output?: string;
   /** Of the last attempt, while it has not been made good. */
+  error?: RunError;
+}
+
+/** How a run ends. */
+export type Ending =
+  | { status: 'Completed'; output: string }
+  | { status: 'Failed'; error: RunError }
+  | { status: 'Cancelled' };
+
+/** One line of a run's history: an attempt at a call, or a step that came to its end. Times are Unix milliseconds. */
+export interface HistoryEntry {
+  kind: 'attempt' | 'step';
+  /** Hashed ID of the step that the attempt was called for, or that ended. */
+  stepId?: string;
+  name?: string;
+  op?: string;
+  /** Tries before this one. */
+  attempt?: number;
+  status: 'Completed' | 'Failed';
+  queuedAt?: number;
+  startedAt: number;
+  endedAt: number;
   error?: RunError;
 }
 

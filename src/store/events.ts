@@ -34,6 +34,14 @@ export interface EventCursor {
   internalId: string;
 }
 
+/** `record` is an EventRecord as JSON text. */
+export interface NamedRecord {
+  env: string;
+  name: string;
+  internalId: string;
+  record: string;
+}
+
 export type FoundEvent = EventRecord & { duplicates: number };
 
 export class Events {
@@ -50,8 +58,9 @@ export class Events {
   /** Stores each event that is not there yet, and tells of each what was found. */
   async storeNew(batch: readonly Envelope[]): Promise<Stored[]> {
     const pipeline = this.#redis.pipeline();
-    for (const { env, internalId, record } of batch) {
-      pipeline.call('SET', this.#keys.event(env, internalId), record, 'NX', 'GET', 'PX', this.#retentionMs);
+    for (const { env, internalId, ts, receivedAt, record } of batch) {
+      const keptMs = this.#retentionMs + Math.max(0, ts - receivedAt);
+      pipeline.call('SET', this.#keys.event(env, internalId), record, 'NX', 'GET', 'PX', keptMs);
     }
     const earlier = replies<string | null>(await pipeline.exec());
     const stored = batch.map((envelope, i) => this.#found(envelope, earlier[i] ?? null));
@@ -66,6 +75,7 @@ export class Events {
       internalId: envelope.internalId,
       env: envelope.env,
       name: first.name,
+      ts: first.ts,
       receivedAt: first.received_at,
       requestId: first.request_id,
       index: first.index,
@@ -113,6 +123,24 @@ export class Events {
       }
     }
     return entries;
+  }
+
+  /** An event's record as its runs need it: without counts, its numbers as JavaScript has them. */
+  async record(env: string, internalId: string): Promise<EventRecord | undefined> {
+    const record = await this.#redis.get(this.#keys.event(env, internalId));
+    return record === null ? undefined : (JSON.parse(record) as EventRecord);
+  }
+
+  /** Events of one name received since then, in the order of their receipt. */
+  async since(env: string, name: string, receivedAtMs: number, limit: number): Promise<NamedRecord[]> {
+    const index = this.#keys.eventIndex(env, name);
+    const ids = await this.#redis.zrangebyscore(index, receivedAtMs, '+inf', 'LIMIT', 0, limit);
+    if (ids.length === 0) return [];
+    const records = await this.#redis.mget(ids.map((id) => this.#keys.event(env, id)));
+    return ids.flatMap((internalId, i) => {
+      const record = records[i];
+      return record ? [{ env, name, internalId, record }] : [];
+    });
   }
 
   async read(env: string, internalId: string): Promise<FoundEvent | undefined> {

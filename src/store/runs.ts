@@ -1,23 +1,40 @@
 /** Runs. A run's record, made once under its derived ID, is what makes every repetition of work on it harmless. It lives until the
  *  run has ended, and then for the retention. */
 import type { EventRecord } from '../model/event.ts';
-import type { Run, RunError, RunStatus } from '../model/run.ts';
+import type { Memo } from '../model/memo.ts';
+import type { Ending, HistoryEntry, Invoker, Run, RunError } from '../model/run.ts';
 import type { Keyspace } from './keyspace.ts';
 import { type Redis, replies } from './redis.ts';
-import { type ScriptedRedis, withScripts } from './scripts.ts';
+import { toHistory, toRun } from './run-fields.ts';
+import { fromFlat, type ScriptedRedis, withScripts } from './scripts.ts';
 
-export type NewRun = Pick<Run, 'id' | 'env' | 'functionId' | 'eventId' | 'requestId' | 'queuedAt'>;
-
-/** A run that is to be worked on, with the event it works on; no event when that is gone from the store. */
-export interface Attempt {
-  run: Run;
-  event: EventRecord | undefined;
+export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId' | 'requestId' | 'queuedAt'> {
+  invoker?: Invoker;
+  /** When to look after the run if nothing is heard of it, Unix milliseconds. */
+  lookAfterAt: number;
 }
 
-export type Ending =
-  | { status: 'Completed'; output: string }
-  | { status: 'Failed'; error: RunError; output?: undefined }
-  | { status: 'Cancelled'; output?: undefined };
+/** Which call of a run's function is to be made. */
+export interface CallOf {
+  env: string;
+  runId: string;
+  eventId: string;
+  /** Length of the stack that the call is for; undefined for the call of one planned step. */
+  at: number | undefined;
+  /** Hashed ID of the one planned step to run. */
+  stepId: string | undefined;
+}
+
+/** Everything a call needs. */
+export interface Loaded {
+  run: Run;
+  /** undefined: it is no longer stored */
+  event: EventRecord | undefined;
+  stack: string[];
+  memos: Record<string, Memo>;
+  /** Steps that have begun and are not finished. */
+  pending: number;
+}
 
 export class Runs {
   readonly #redis: ScriptedRedis;
@@ -34,32 +51,50 @@ export class Runs {
   async create(runs: readonly NewRun[]): Promise<void> {
     if (runs.length === 0) return;
     const pipeline = this.#redis.pipeline();
-    for (const { id, env, functionId, eventId, requestId, queuedAt } of runs) {
+    for (const { id, env, functionId, eventId, requestId, invoker, queuedAt, lookAfterAt } of runs) {
       const origin = ['function_id', functionId, 'event_id', eventId, 'request_id', requestId];
+      if (invoker) origin.push('invoker_run', invoker.runId, 'invoker_step', invoker.stepId);
       const state = ['status', 'Queued', 'attempt', 0, 'queued_at', queuedAt];
-      const keys = [this.#keys.run(env, id), this.#keys.eventRuns(env, eventId)];
-      pipeline.createRun(...keys, id, queuedAt, this.#retentionMs, ...origin, ...state);
+      const keys = [this.#keys.run(env, id), this.#keys.eventRuns(env, eventId), this.#keys.activeRuns];
+      pipeline.createRun(...keys, id, queuedAt, this.#retentionMs, memberOf(env, id), lookAfterAt, ...origin, ...state);
     }
     replies(await pipeline.exec());
   }
 
-  /** Marks the run as worked on and reads it with its event; undefined when there is nothing left to do for it. */
-  async startAttempt(
-    env: string,
-    id: string,
-    eventId: string,
+  /** Begins a call and reads what it needs.
+   *  @returns a run that has ended; undefined when there is nothing to call it for */
+  async load(
+    call: CallOf,
     attempt: number,
     nowMs: number,
-  ): Promise<Attempt | undefined> {
-    const keys = [this.#keys.run(env, id), this.#keys.event(env, eventId)];
-    const reply = (await this.#redis.startAttempt(...keys, nowMs, attempt, this.#retentionMs)) as
-      | [string[], string | null]
-      | null;
-    if (!reply) return undefined;
-    const [flat, event] = reply;
-    const fields: Record<string, string> = {};
-    for (let i = 0; i < flat.length; i += 2) fields[flat[i] as string] = flat[i + 1] as string;
-    return { run: toRun(env, id, fields), event: event === null ? undefined : (JSON.parse(event) as EventRecord) };
+    lookAfterAt: number,
+  ): Promise<Loaded | { ended: Run } | undefined> {
+    const { env, runId, eventId, at, stepId } = call;
+    const reply = (await this.#redis.loadCall(
+      this.#keys.run(env, runId),
+      this.#keys.event(env, eventId),
+      this.#keys.memos(env, runId),
+      this.#keys.stack(env, runId),
+      this.#keys.pending(env, runId),
+      this.#keys.activeRuns,
+      nowMs,
+      attempt,
+      this.#retentionMs,
+      memberOf(env, runId),
+      lookAfterAt,
+      at ?? '',
+      stepId ?? '',
+    )) as [outcome: string, run: string[], event: string | null, stack: string[], memos: string[], pending: number];
+    const [outcome, run, event, stack, memos, pending] = reply;
+    if (outcome === 'ended') return { ended: toRun(env, runId, fromFlat(run)) };
+    if (outcome !== 'call') return undefined;
+    return {
+      run: toRun(env, runId, fromFlat(run)),
+      event: event === null ? undefined : (JSON.parse(event) as EventRecord),
+      stack,
+      memos: parseMemos(fromFlat(memos)),
+      pending,
+    };
   }
 
   /** Notes why an attempt failed that will be repeated. */
@@ -67,16 +102,38 @@ export class Runs {
     await this.#redis.hset(this.#keys.run(env, id), 'error', JSON.stringify(error));
   }
 
-  /** Ends the run; what ended it first stands. */
-  async end(env: string, id: string, ending: Ending, nowMs: number): Promise<void> {
+  /** Of a run that has not ended: its history is kept no longer than itself. */
+  async noteHistory(env: string, id: string, entries: readonly HistoryEntry[]): Promise<void> {
+    await this.#redis.rpush(this.#keys.history(env, id), ...entries.map((entry) => JSON.stringify(entry)));
+  }
+
+  /** All has been done that the answer to the call with `at` finished steps said. */
+  async noteAnswered(env: string, id: string, at: number): Promise<void> {
+    await this.#redis.hset(this.#keys.run(env, id), 'answered_at', at);
+  }
+
+  /** With how many finished steps the function was last called and answered; -1: never. */
+  async answeredAt(env: string, id: string): Promise<number> {
+    return Number((await this.#redis.hget(this.#keys.run(env, id), 'answered_at')) ?? -1);
+  }
+
+  /** Ends the run; what ended it first stands. Answers whether this ended it. */
+  async end(env: string, id: string, ending: Ending, nowMs: number): Promise<boolean> {
     const fields: (string | number)[] = ['status', ending.status, 'ended_at', nowMs];
     if (ending.status === 'Completed') fields.push('output', ending.output);
     if (ending.status === 'Failed') fields.push('error', JSON.stringify(ending.error));
-    await this.#redis.endRun(this.#keys.run(env, id), this.#retentionMs, ...fields);
+    const keys = [this.#keys.run(env, id), this.#keys.activeRuns, this.#keys.pending(env, id)];
+    const kept = [this.#keys.memos(env, id), this.#keys.stack(env, id), this.#keys.history(env, id)];
+    return (await this.#redis.endRun(...keys, ...kept, this.#retentionMs, memberOf(env, id), ...fields)) === 1;
   }
 
   async read(env: string, id: string): Promise<Run | undefined> {
     return (await this.#readMany(env, [id]))[0];
+  }
+
+  /** Attempts and steps in the order of their ends. */
+  async history(env: string, id: string): Promise<HistoryEntry[]> {
+    return toHistory(await this.#redis.lrange(this.#keys.history(env, id), 0, -1));
   }
 
   /** The runs that an event caused, in the order of their creation. */
@@ -93,20 +150,11 @@ export class Runs {
   }
 }
 
-function toRun(env: string, id: string, fields: Record<string, string>): Run {
-  const { function_id, event_id, request_id, status, attempt, queued_at, started_at, ended_at, output, error } = fields;
-  return {
-    id,
-    env,
-    functionId: function_id as string,
-    eventId: event_id as string,
-    requestId: request_id as string,
-    status: status as RunStatus,
-    attempt: Number(attempt),
-    queuedAt: Number(queued_at),
-    ...(started_at && { startedAt: Number(started_at) }),
-    ...(ended_at && { endedAt: Number(ended_at) }),
-    ...(output !== undefined && { output }),
-    ...(error !== undefined && { error: JSON.parse(error) as RunError }),
-  };
+/** A run among those of all environments. */
+export function memberOf(env: string, id: string): string {
+  return `${env}/${id}`;
+}
+
+function parseMemos(texts: Record<string, string>): Record<string, Memo> {
+  return Object.fromEntries(Object.entries(texts).map(([id, text]) => [id, JSON.parse(text) as Memo]));
 }

@@ -3,9 +3,11 @@ import { readFileSync } from 'node:fs';
 import type { ChainableCommander, Redis } from 'ioredis';
 
 const SCRIPTS = {
-  createRun: { file: 'create-run.lua', numberOfKeys: 2 },
-  startAttempt: { file: 'start-attempt.lua', numberOfKeys: 2 },
-  endRun: { file: 'end-run.lua', numberOfKeys: 1 },
+  createRun: { file: 'create-run.lua', numberOfKeys: 3 },
+  loadCall: { file: 'load-call.lua', numberOfKeys: 6 },
+  storeMemo: { file: 'store-memo.lua', numberOfKeys: 4 },
+  planStep: { file: 'plan-step.lua', numberOfKeys: 3 },
+  endRun: { file: 'end-run.lua', numberOfKeys: 6 },
 } as const;
 
 type Argument = string | number;
@@ -20,4 +22,11 @@ export function withScripts(redis: Redis): ScriptedRedis {
     redis.defineCommand(name, { lua, numberOfKeys });
   }
   return redis as unknown as ScriptedRedis;
+}
+
+/** A hash as a script returns it: field, value, field, value, … */
+export function fromFlat(flat: string[]): Record<string, string> {
+  const fields: Record<string, string> = {};
+  for (let i = 0; i < flat.length; i += 2) fields[flat[i] as string] = flat[i + 1] as string;
+  return fields;
 }

@@ -1,5 +1,6 @@
 /** Everything that is kept, behind one connection. */
 import type { Config } from '../config.ts';
+import { ActiveRuns } from './active-runs.ts';
 import { Changes } from './changes.ts';
 import { Dedup } from './dedup.ts';
 import { Events } from './events.ts';
@@ -7,6 +8,8 @@ import { Functions } from './functions.ts';
 import { keyspace } from './keyspace.ts';
 import type { Redis } from './redis.ts';
 import { Runs } from './runs.ts';
+import { Steps } from './steps.ts';
+import { Waits } from './waits.ts';
 import { Webhooks } from './webhooks.ts';
 
 export interface Store {
@@ -18,6 +21,9 @@ export interface Store {
   events: Events;
   functions: Functions;
   runs: Runs;
+  activeRuns: ActiveRuns;
+  steps: Steps;
+  waits: Waits;
   webhooks: Webhooks;
 }
 
@@ -32,6 +38,9 @@ export function createStore(redis: Redis, { keyPrefix, retentionMs }: Config): S
     events: new Events(redis, keys, retentionMs),
     functions: new Functions(redis, keys),
     runs: new Runs(redis, keys, retentionMs),
+    activeRuns: new ActiveRuns(redis, keys),
+    steps: new Steps(redis, keys),
+    waits: new Waits(redis, keys),
     webhooks: new Webhooks(redis, keys, changes),
   };
 }

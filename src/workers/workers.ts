@@ -1,13 +1,15 @@
 /** Binds the queues to their handlers. A worker that dies leaves its jobs locked; another takes them up when the lock runs out. */
 import { type Job, Worker } from 'bullmq';
 import type { Config } from '../config.ts';
+import { AttemptFailed, type CallDeps, call } from '../jobs/call.ts';
 import { type IngestDeps, ingest } from '../jobs/ingest.ts';
 import { INGEST, type IngestJob, type QueueOptions, RUNS, type RunJob } from '../jobs/queues.ts';
-import { AttemptFailed, callForRun, type RunDeps } from '../jobs/runs.ts';
+import { type WakeDeps, wake } from '../jobs/wake.ts';
 import type { Logger } from '../log.ts';
 import { retryDelayMs } from '../model/retry.ts';
 
 const INGEST_RETRY_MAX_MS = 60_000;
+const WAKE_RETRY_MS = 1_000;
 /** Heroku kills a process 30 s after it asked it to end. */
 const SHUTDOWN_GRACE_MS = 20_000;
 
@@ -17,7 +19,12 @@ export interface Workers {
   close(): Promise<void>;
 }
 
-export function startWorkers(config: Config, queues: QueueOptions, deps: IngestDeps & RunDeps, log: Logger): Workers {
+export function startWorkers(
+  config: Config,
+  queues: QueueOptions,
+  deps: IngestDeps & CallDeps & WakeDeps,
+  log: Logger,
+): Workers {
   const shared = {
     ...queues,
     lockDuration: config.stalledAfterMs,
@@ -30,27 +37,23 @@ export function startWorkers(config: Config, queues: QueueOptions, deps: IngestD
     concurrency: config.ingestConcurrency,
     settings: { backoffStrategy: (tries = 1) => Math.min(1_000 * 2 ** Math.min(tries, 10), INGEST_RETRY_MAX_MS) },
   });
-  const runWorker = new Worker<RunJob, void>(
-    RUNS,
-    (job) => callForRun(job.data, { before: job.attemptsMade, max: job.opts.attempts ?? 1 }, deps),
-    {
-      ...shared,
-      concurrency: config.runConcurrency,
-      settings: { backoffStrategy: (tries = 1, _type, error) => delayAfter(tries, error, config.retryScale) },
-    },
-  );
-  logOutcomes(ingestWorker, log, (job) => ({
-    queue: INGEST,
-    job: job.id,
-    events: (job.data as IngestJob).events.length,
-  }));
-  logOutcomes(runWorker, log, (job) => ({
-    queue: RUNS,
-    run_id: (job.data as RunJob).runId,
-    request_id: (job.data as RunJob).requestId,
-    function_id: job.name,
-    attempt: job.attemptsMade,
-  }));
+  const runWorker = new Worker<RunJob, void>(RUNS, (job) => runJob(job, deps), {
+    ...shared,
+    concurrency: config.runConcurrency,
+    settings: { backoffStrategy: (tries = 1, _type, error, job) => delayAfter(tries, error, job, config.retryScale) },
+  });
+  logOutcomes(ingestWorker, log, (job) => ({ queue: INGEST, job: job.id, events: job.data.events.length }));
+  logOutcomes(runWorker, log, ({ id, data, attemptsMade }) => {
+    const { runId, requestId, functionId } = data;
+    return {
+      queue: RUNS,
+      job: id,
+      run_id: runId,
+      request_id: requestId,
+      function_id: functionId,
+      attempt: attemptsMade,
+    };
+  });
   const all = [ingestWorker, runWorker];
   return {
     ready: async () => void (await Promise.all(all.map((worker) => worker.waitUntilReady()))),
@@ -58,12 +61,27 @@ export function startWorkers(config: Config, queues: QueueOptions, deps: IngestD
   };
 }
 
-function delayAfter(tries: number, error: Error | undefined, scale: number): number {
+function runJob({ data, timestamp, attemptsMade, opts }: Job<RunJob>, deps: CallDeps & WakeDeps): Promise<void> {
+  if (data.kind === 'wake') return wake(data, deps);
+  return call(data, timestamp, { before: attemptsMade, max: opts.attempts ?? 1 }, deps);
+}
+
+function delayAfter(
+  tries: number,
+  error: Error | undefined,
+  job: { data?: RunJob } | undefined,
+  scale: number,
+): number {
+  if (job?.data?.kind === 'wake') return WAKE_RETRY_MS;
   const asked = error instanceof AttemptFailed ? error.retryAfterMs : undefined;
   return asked ?? retryDelayMs(tries, Math.random(), scale);
 }
 
-function logOutcomes(worker: Worker, log: Logger, facts: (job: Job) => Record<string, unknown>): void {
+function logOutcomes<Data>(
+  worker: Worker<Data, void>,
+  log: Logger,
+  facts: (job: Job<Data>) => Record<string, unknown>,
+): void {
   worker.on('completed', (job) => log.debug(facts(job), 'job done'));
   worker.on('failed', (job, error) => log.warn({ ...(job && facts(job)), err: error.message }, 'job failed'));
   worker.on('stalled', (jobId) =>
@@ -72,7 +90,7 @@ function logOutcomes(worker: Worker, log: Logger, facts: (job: Job) => Record<st
   worker.on('error', (error) => log.warn({ queue: worker.name, err: error.message }, 'worker'));
 }
 
-async function closeAll(workers: Worker[], log: Logger): Promise<void> {
+async function closeAll(workers: Pick<Worker, 'close'>[], log: Logger): Promise<void> {
   const deadline = setTimeout(() => {
     log.warn('jobs still at work are left to other workers');
     for (const worker of workers) void worker.close(true);

@@ -1,0 +1,63 @@
+/** A run's history as the API tells it. */
+import type { Pending } from '../model/memo.ts';
+import { type HistoryEntry, hasEnded, type Run } from '../model/run.ts';
+
+/** ISO 8601, or null where there is no time. */
+export function time(ms: number | undefined): string | null {
+  return ms === undefined ? null : new Date(ms).toISOString();
+}
+
+/** Attempts and steps in the order of their ends, and then what waits. */
+export function presentHistory(run: Run, entries: readonly HistoryEntry[], pending: ReadonlyMap<string, Pending>) {
+  const ended = entries.length > 0 ? entries : onlyAttempt(run);
+  return [...ended.map(presentEntry), ...[...pending].map(([stepId, step]) => presentPending(stepId, step))];
+}
+
+/** Of a run that was done with its first call nothing is written down beside its own record. */
+function onlyAttempt({ attempt, status, queuedAt, startedAt, endedAt, error, ...run }: Run): HistoryEntry[] {
+  if (startedAt === undefined || endedAt === undefined || !hasEnded({ ...run, status }) || status === 'Cancelled')
+    return [];
+  return [
+    {
+      kind: 'attempt',
+      attempt,
+      status: status === 'Failed' ? 'Failed' : 'Completed',
+      queuedAt,
+      startedAt,
+      endedAt,
+      ...(error && { error }),
+    },
+  ];
+}
+
+function presentEntry({ kind, stepId, name, op, attempt, status, queuedAt, startedAt, endedAt, error }: HistoryEntry) {
+  return {
+    kind,
+    step_id: stepId ?? null,
+    name: name ?? null,
+    op: op ?? null,
+    attempt: attempt ?? null,
+    status,
+    queued_at: time(queuedAt),
+    started_at: time(startedAt),
+    ended_at: time(endedAt),
+    until: null,
+    error: error ?? null,
+  };
+}
+
+function presentPending(stepId: string, { op, name, since, until }: Pending) {
+  return {
+    kind: 'step',
+    step_id: stepId,
+    name,
+    op,
+    attempt: null,
+    status: 'Waiting',
+    queued_at: time(since),
+    started_at: time(since),
+    ended_at: null,
+    until: time(until),
+    error: null,
+  };
+}

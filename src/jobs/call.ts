@@ -1,0 +1,125 @@
+/** The call job: one call of a function for its run, and what the answer makes of the run. Each failed call is an attempt of the job,
+ *  which BullMQ repeats after the delay that the failure asks for. */
+import { UnrecoverableError } from 'bullmq';
+import { type Failure, failedForGood, type Outcome } from '../functions/answer.ts';
+import type { FunctionCaller } from '../functions/caller.ts';
+import { MAX_STEP_BYTES } from '../model/memo.ts';
+import type { RunError } from '../model/run.ts';
+import type { Loaded, Runs } from '../store/runs.ts';
+import type { FunctionTables } from './function-tables.ts';
+import { type AnsweredCall, applyOps, type ProgressDeps } from './progress.ts';
+import type { CallJob } from './queues.ts';
+import { historyOf, isPlain } from './run-history.ts';
+
+export interface CallDeps extends ProgressDeps {
+  runs: Runs;
+  functions: FunctionTables;
+  caller: FunctionCaller;
+  /** A run that is not heard of for so long is looked after. */
+  lookAfterMs: number;
+}
+
+/** How often the job has been tried before, and may be tried in all. */
+export interface Tries {
+  before: number;
+  max: number;
+}
+
+/** An attempt failed and another is to come. */
+export class AttemptFailed extends Error {
+  override name = 'AttemptFailed';
+  /** The delay that the app asked for; none: the schedule's. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor({ name, message }: RunError, retryAfterMs: number | undefined) {
+    super(`${name}: ${message}`);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** @throws AttemptFailed when another attempt is due, UnrecoverableError when the run has failed for good */
+export async function call(job: CallJob, queuedAt: number, tries: Tries, deps: CallDeps): Promise<void> {
+  const startedAt = Date.now();
+  const { env, runId, eventId, at, stepId } = job;
+  const loaded = await deps.runs.load(
+    { env, runId, eventId, at, stepId },
+    tries.before,
+    startedAt,
+    startedAt + deps.lookAfterMs,
+  );
+  if (!loaded) return;
+  if ('ended' in loaded) return deps.life.tellInvoker(loaded.ended);
+  const outcome = await outcomeOf(loaded, job, tries, deps);
+  const failure = await settle(outcome, { job, loaded, tries, startedAt, queuedAt }, deps);
+  if (!failure) return;
+  if (failure.retriable && tries.before + 1 < tries.max) {
+    await deps.runs.noteFailure(env, runId, failure.error);
+    throw new AttemptFailed(failure.error, failure.retryAfterMs);
+  }
+  await deps.life.fail(loaded.run, failure.error, loaded.event);
+  throw new UnrecoverableError(`${failure.error.name}: ${failure.error.message}`);
+}
+
+async function outcomeOf(loaded: Loaded, { stepId }: CallJob, tries: Tries, deps: CallDeps): Promise<Outcome> {
+  const { run, event, stack, memos, pending } = loaded;
+  const fn = (await deps.functions.recent(run.env)).find(run.functionId);
+  if (!fn) return failedForGood('FunctionGone', `the function ${run.functionId} is not registered`);
+  if (!event) return failedForGood('EventGone', `the event ${run.eventId} is no longer stored`);
+  const planOnly = pending > 0 && stepId === undefined;
+  return deps.caller.call(fn, {
+    run: { ...run, attempt: tries.before },
+    event,
+    maxAttempts: tries.max,
+    stepId,
+    stack,
+    memos,
+    planOnly,
+  });
+}
+
+interface Attempt {
+  job: CallJob;
+  loaded: Loaded;
+  tries: Tries;
+  queuedAt: number;
+  startedAt: number;
+}
+
+/** Does what the answer says, and writes it into the run's history.
+ *  @returns how the attempt failed, if it did */
+async function settle(outcome: Outcome, attempt: Attempt, deps: CallDeps): Promise<Failure | undefined> {
+  const { job, loaded, tries } = attempt;
+  const failure = outcome.kind === 'failed' ? outcome : tooLarge(outcome);
+  if (!isPlain(loaded, outcome, tries.before)) {
+    await deps.runs.noteHistory(job.env, job.runId, historyOf(failure ?? outcome, attempt));
+  }
+  if (failure) return failure;
+  if (outcome.kind === 'completed') {
+    await deps.life.complete(loaded.run, outcome.output);
+    return undefined;
+  }
+  if (outcome.kind !== 'progress') return undefined;
+  const failed = await applyOps(outcome.ops, answered(attempt), deps);
+  if (failed) return { ...failed, retryAfterMs: outcome.retryAfterMs };
+  if (job.at !== undefined) await deps.runs.noteAnswered(job.env, job.runId, job.at);
+  return undefined;
+}
+
+function tooLarge(outcome: Outcome): Failure | undefined {
+  if (outcome.kind !== 'completed' || Buffer.byteLength(outcome.output) <= MAX_STEP_BYTES) return undefined;
+  return failedForGood(
+    'OutputTooLarge',
+    `the function's output is larger than ${MAX_STEP_BYTES} bytes; keep large data elsewhere`,
+  );
+}
+
+function answered({ job, loaded, tries, startedAt }: Attempt): AnsweredCall {
+  const { env, runId, eventId, requestId, functionId } = job;
+  return {
+    loaded: loaded as AnsweredCall['loaded'],
+    ref: { env, runId, eventId, requestId, functionId },
+    retries: tries.max - 1,
+    mayRetry: tries.before + 1 < tries.max,
+    startedAt,
+  };
+}

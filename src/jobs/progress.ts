@@ -1,0 +1,176 @@
+/** What a call's operations do to its run (protocol: ops). */
+import type { Failure } from '../functions/answer.ts';
+import { failedAttempt, failedForGood } from '../functions/answer.ts';
+import { momentMs } from '../model/duration.ts';
+import { compileWait } from '../model/expression.ts';
+import { MAX_STEP_BYTES, type Memo, type Pending } from '../model/memo.ts';
+import { errorOf, type Op, stepName } from '../model/op.ts';
+import type { Run } from '../model/run.ts';
+import { type Wait, waitKey } from '../model/wait.ts';
+import type { Loaded } from '../store/runs.ts';
+import type { Steps } from '../store/steps.ts';
+import type { Waits } from '../store/waits.ts';
+import type { Arrivals } from './arrivals.ts';
+import type { Invocations } from './invocations.ts';
+import type { RunRef } from './queues.ts';
+import type { RunLife } from './run-life.ts';
+import type { RunSchedule } from './run-schedule.ts';
+
+export interface ProgressDeps {
+  life: RunLife;
+  steps: Steps;
+  waits: Waits;
+  arrivals: Arrivals;
+  invocations: Invocations;
+  schedule: RunSchedule;
+}
+
+/** The call that was answered. */
+export interface AnsweredCall {
+  loaded: Loaded & { event: NonNullable<Loaded['event']> };
+  ref: RunRef;
+  /** Tries after the first that a step of its own may have. */
+  retries: number;
+  /** Another attempt at this call may follow. */
+  mayRetry: boolean;
+  startedAt: number;
+}
+
+/** Does what each operation says.
+ *  @returns how the attempt failed, when one of them says so */
+export async function applyOps(
+  ops: readonly Op[],
+  call: AnsweredCall,
+  deps: ProgressDeps,
+): Promise<Failure | undefined> {
+  let failure: Failure | undefined;
+  for (const op of ops) failure = (await applyOp(op, call, deps)) ?? failure;
+  if (ops.length === 0 && call.loaded.pending === 0) {
+    return failedAttempt('AppError', 'the app answered that nothing is left to do and that the function is not done');
+  }
+  return failure;
+}
+
+async function applyOp(op: Op, call: AnsweredCall, deps: ProgressDeps): Promise<Failure | undefined> {
+  const { run, event } = call.loaded;
+  switch (op.op) {
+    case 'Step':
+    case 'StepRun':
+      return finish(run, op, { data: op.data ?? null }, deps);
+    case 'StepFailed':
+      return finish(run, op, { error: errorOf(op) }, deps);
+    case 'StepError':
+      if (call.mayRetry) return { kind: 'failed', error: errorOf(op), retriable: true };
+      return finish(run, op, { error: errorOf(op) }, deps);
+    case 'StepPlanned':
+      return plan(op, call, deps);
+    case 'Sleep':
+      return sleep(op, call, deps);
+    case 'WaitForEvent':
+      return wait(op, call, deps);
+    case 'InvokeFunction':
+      return invoke(op, call, deps);
+    case 'RunComplete':
+      // Taken for the completion that it is where the answer was interpreted.
+      return undefined;
+    case 'StepNotFound':
+      return failedAttempt(
+        'StepNotFound',
+        `the function has no step "${stepName(op)}" any more; has its code changed? (run of event ${event.name})`,
+      );
+  }
+}
+
+async function finish(run: Run, op: Op, memo: Memo, { life }: ProgressDeps): Promise<Failure | undefined> {
+  const bytes = Buffer.byteLength(JSON.stringify(memo));
+  if (bytes > MAX_STEP_BYTES) {
+    const message = `the output of step "${stepName(op)}" has ${bytes} bytes, more than ${MAX_STEP_BYTES}; keep large data elsewhere and return where it is`;
+    return failedForGood('OutputTooLarge', message);
+  }
+  await life.finishStep(run.env, run.id, op.id, memo);
+  return undefined;
+}
+
+/** Notes that the step has begun; undefined when it is done, or its run has ended. */
+function begin(
+  op: Op,
+  call: AnsweredCall,
+  { steps }: ProgressDeps,
+  step: Omit<Pending, 'since'>,
+): Promise<Pending | undefined> {
+  const { run } = call.loaded;
+  return steps.begin(run.env, run.id, op.id, { ...step, since: call.startedAt });
+}
+
+async function plan(op: Op, call: AnsweredCall, deps: ProgressDeps): Promise<undefined> {
+  const planned = await begin(op, call, deps, { op: 'StepPlanned', name: stepName(op) });
+  if (planned) await deps.schedule.call({ ref: call.ref, stepId: op.id, retries: call.retries });
+}
+
+async function sleep(op: Op, call: AnsweredCall, deps: ProgressDeps): Promise<Failure | undefined> {
+  const text = op.opts?.duration ?? op.name ?? '';
+  const until = momentMs(text, Date.now());
+  if (until === undefined)
+    return failedForGood(
+      'InvalidSleep',
+      `step "${stepName(op)}" sleeps for ${JSON.stringify(text)}, which is no time string and no ISO date`,
+    );
+  const asleep = await begin(op, call, deps, { op: 'Sleep', name: stepName(op), until });
+  if (asleep?.until !== undefined) await deps.schedule.wake(call.ref, op.id, asleep.until, Date.now());
+  return undefined;
+}
+
+async function wait(op: Op, call: AnsweredCall, deps: ProgressDeps): Promise<Failure | undefined> {
+  const { run } = call.loaded;
+  const eventName = op.opts?.event ?? op.name ?? '';
+  const expression = op.opts?.if ?? undefined;
+  const problem = eventName === '' ? 'names no event' : expression && problemOf(expression);
+  if (problem) return failedForGood('InvalidWait', `step "${stepName(op)}" ${problem}`);
+  const until = untilOf(op);
+  if (until && 'kind' in until) return until;
+  const waiting = await begin(op, call, deps, { op: 'WaitForEvent', name: eventName, ...until });
+  if (!waiting) return undefined;
+  const stored: Wait = {
+    runId: run.id,
+    eventId: run.eventId,
+    stepId: op.id,
+    ...(expression && { expression }),
+    ...until,
+  };
+  const key = waitKey(stored);
+  await deps.waits.add(run.env, eventName, key, stored);
+  if (waiting.until !== undefined) await deps.schedule.wake(call.ref, op.id, waiting.until, Date.now(), eventName);
+  await deps.arrivals.lookBack(run.env, eventName, { key, wait: stored }, call.startedAt);
+  return undefined;
+}
+
+async function invoke(op: Op, call: AnsweredCall, deps: ProgressDeps): Promise<Failure | undefined> {
+  const until = untilOf(op);
+  if (until && 'kind' in until) return until;
+  const begun = await begin(op, call, deps, { op: 'InvokeFunction', name: stepName(op), ...until });
+  if (!begun) return undefined;
+  if (begun.until !== undefined) await deps.schedule.wake(call.ref, op.id, begun.until, Date.now());
+  await deps.invocations.invoke(call.loaded.run, op);
+  return undefined;
+}
+
+/** When the step gives up, from its `timeout`; or what is wrong with that. */
+function untilOf(op: Op): { until?: number } | Failure {
+  const timeout = op.opts?.timeout;
+  if (timeout === undefined || timeout === null) return {};
+  const until = momentMs(timeout, Date.now());
+  if (until !== undefined) return { until };
+  return failedForGood(
+    'InvalidTimeout',
+    `step "${stepName(op)}" has the time-out ${JSON.stringify(timeout)}, which is no time string and no ISO date`,
+  );
+}
+
+function problemOf(expression: string): string | undefined {
+  try {
+    compileWait(expression);
+    return undefined;
+  } catch (error) {
+    return `has an expression that is no CEL: ${(error as Error).message.split('\n')[0]}`;
+  }
+}

@@ -1,0 +1,52 @@
+/** What is written down of an attempt: itself, and the steps that ended with it. */
+import type { Failure, Outcome } from '../functions/answer.ts';
+import { errorOf, type Op, stepName } from '../model/op.ts';
+import type { HistoryEntry, RunError } from '../model/run.ts';
+import type { Loaded } from '../store/runs.ts';
+import type { CallJob } from './queues.ts';
+
+const ENDED = new Set<Op['op']>(['Step', 'StepRun', 'StepFailed', 'StepError']);
+
+/** A run that is done with its first call needs no history beside its own record. */
+export function isPlain({ stack, pending }: Loaded, outcome: Outcome, triesBefore: number): boolean {
+  return outcome.kind === 'completed' && stack.length === 0 && pending === 0 && triesBefore === 0;
+}
+
+interface Attempt {
+  job: CallJob;
+  tries: { before: number };
+  queuedAt: number;
+  startedAt: number;
+}
+
+export function historyOf(outcome: Outcome | Failure, { job, tries, queuedAt, startedAt }: Attempt): HistoryEntry[] {
+  const endedAt = Date.now();
+  const times = { queuedAt, startedAt, endedAt };
+  const attempt: HistoryEntry = {
+    kind: 'attempt',
+    ...(job.stepId && { stepId: job.stepId }),
+    attempt: tries.before,
+    ...times,
+    ...result(outcome.kind === 'failed' ? outcome.error : undefined),
+  };
+  if (outcome.kind !== 'progress') return [attempt];
+  const steps = outcome.ops
+    .filter(({ op }) => ENDED.has(op))
+    .map((op): HistoryEntry => {
+      const failed = op.op === 'StepError' || op.op === 'StepFailed';
+      return {
+        kind: 'step',
+        stepId: op.id,
+        name: stepName(op),
+        op: op.op,
+        attempt: tries.before,
+        ...times,
+        ...result(failed ? errorOf(op) : undefined),
+      };
+    });
+  return [attempt, ...steps];
+}
+
+function result(error: RunError | undefined): Pick<HistoryEntry, 'status' | 'error'> {
+  return error ? { status: 'Failed', error } : { status: 'Completed' };
+}

@@ -1,0 +1,139 @@
+/** The moves that a run can make whoever moves it: a step comes to its end, the run completes, fails, or is cancelled.
+ *  Each may be made twice; what was first stands. */
+import { type Event, type EventRecord, FUNCTION_FAILED, payloadOf } from '../model/event.ts';
+import { derivedId } from '../model/ids.ts';
+import { MAX_STATE_BYTES, MAX_STEPS, type Memo } from '../model/memo.ts';
+import { DEFAULT_RETRIES } from '../model/retry.ts';
+import type { Ending, Run, RunError } from '../model/run.ts';
+import { waitKey } from '../model/wait.ts';
+import type { Events } from '../store/events.ts';
+import type { Runs } from '../store/runs.ts';
+import type { Steps } from '../store/steps.ts';
+import type { Waits } from '../store/waits.ts';
+import type { Acceptor } from './accept.ts';
+import type { FunctionTables } from './function-tables.ts';
+import type { RunSchedule } from './run-schedule.ts';
+
+export interface RunLifeDeps {
+  runs: Runs;
+  steps: Steps;
+  events: Events;
+  waits: Waits;
+  functions: FunctionTables;
+  schedule: RunSchedule;
+  acceptor: Acceptor;
+}
+
+export class RunLife {
+  readonly #deps: RunLifeDeps;
+
+  constructor(deps: RunLifeDeps) {
+    this.#deps = deps;
+  }
+
+  /** Stores what a step came to, and has the function called again with it. */
+  async finishStep(env: string, runId: string, stepId: string, memo: Memo): Promise<void> {
+    const result = await this.#deps.steps.memoize(env, runId, stepId, memo);
+    switch (result.outcome) {
+      case 'stored':
+      case 'there':
+        return this.goOn(result.run, result.stackLength);
+      case 'steps':
+        return this.fail(
+          result.run,
+          limit('TooManySteps', `the run has more than ${MAX_STEPS} steps; hand parts of it to other functions`),
+        );
+      case 'bytes':
+        return this.fail(
+          result.run,
+          limit(
+            'StateTooLarge',
+            `the outputs of the run's steps are larger than ${MAX_STATE_BYTES} bytes together; keep large data elsewhere`,
+          ),
+        );
+      case 'ended':
+      case 'gone':
+        return;
+    }
+  }
+
+  /** Has the function called with the `done` steps that it has finished. */
+  async goOn(run: Run, done: number): Promise<void> {
+    const ref = {
+      env: run.env,
+      runId: run.id,
+      eventId: run.eventId,
+      requestId: run.requestId,
+      functionId: run.functionId,
+    };
+    await this.#deps.schedule.call({ ref, at: done, retries: await this.#retriesOf(run) });
+  }
+
+  async complete(run: Run, output: string): Promise<void> {
+    await this.#end(run, { status: 'Completed', output });
+  }
+
+  /** The word of the failure goes out first: should this process die between the two, doing both again changes nothing.
+   *  @param event that caused the run, where it is at hand */
+  async fail(run: Run, error: RunError, event?: EventRecord): Promise<void> {
+    const cause = event ?? (await this.#deps.events.record(run.env, run.eventId));
+    // A handler of failures that fails is not itself announced: nothing would end that.
+    if (cause && cause.name !== FUNCTION_FAILED) await this.#announceFailure(run, cause, error);
+    await this.#end(run, { status: 'Failed', error });
+  }
+
+  /** @returns the run; undefined when there is none. One that has ended stays as it is. */
+  async cancel(env: string, runId: string): Promise<Run | undefined> {
+    const run = await this.#deps.runs.read(env, runId);
+    if (run) await this.#end(run, { status: 'Cancelled' });
+    return this.#deps.runs.read(env, runId);
+  }
+
+  /** Hands the result of a run that has ended to the step that invoked it. */
+  async tellInvoker(run: Run): Promise<void> {
+    if (!run.invoker) return;
+    await this.finishStep(run.env, run.invoker.runId, run.invoker.stepId, resultOf(run));
+  }
+
+  async #end(run: Run, ending: Ending): Promise<void> {
+    const { runs, functions, waits } = this.#deps;
+    await runs.end(run.env, run.id, ending, Date.now());
+    const ended = await this.#asEnded(run, ending);
+    await this.tellInvoker(ended);
+    const fn = (await functions.recent(run.env)).find(run.functionId);
+    for (const [i, { event }] of (fn?.cancel ?? []).entries()) {
+      await waits.remove(run.env, event, waitKey({ runId: run.id, eventId: run.eventId }, i));
+    }
+  }
+
+  /** What ended the run first stands; an invoker must be told that, and nothing else. */
+  async #asEnded(run: Run, ending: Ending): Promise<Run> {
+    if (!run.invoker) return { ...run, ...ending };
+    return (await this.#deps.runs.read(run.env, run.id)) ?? { ...run, ...ending };
+  }
+
+  async #announceFailure(run: Run, event: EventRecord, error: RunError): Promise<void> {
+    const payload = payloadOf(event);
+    const data = { function_id: run.functionId, run_id: run.id, error, event: payload, events: [payload] };
+    const failed: Event = { name: FUNCTION_FAILED, data };
+    await this.#deps.acceptor.acceptOwn(failed, derivedId(run.id, 'failed'), {
+      env: run.env,
+      source: 'service',
+      requestId: run.requestId,
+      receivedAt: Date.now(),
+    });
+  }
+
+  async #retriesOf(run: Run): Promise<number> {
+    return (await this.#deps.functions.recent(run.env)).find(run.functionId)?.retries ?? DEFAULT_RETRIES;
+  }
+}
+
+function limit(name: string, message: string): RunError {
+  return { name, message };
+}
+
+function resultOf({ id, status, output, error }: Run): Memo {
+  if (status === 'Completed') return { data: JSON.parse(output ?? 'null') };
+  return { error: error ?? { name: 'InvokedRunCancelled', message: `the invoked run ${id} was cancelled` } };
+}

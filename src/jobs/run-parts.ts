@@ -1,0 +1,34 @@
+/** What moves runs, put together: the same parts in every process that moves any. */
+import type { Store } from '../store/store.ts';
+import type { Acceptor } from './accept.ts';
+import { Arrivals } from './arrivals.ts';
+import { Cancels } from './cancels.ts';
+import type { FunctionTables } from './function-tables.ts';
+import { Invocations } from './invocations.ts';
+import type { RunQueue } from './queues.ts';
+import { RunLife } from './run-life.ts';
+import { RunSchedule } from './run-schedule.ts';
+import { RunStarter } from './run-starter.ts';
+
+export interface RunParts {
+  schedule: RunSchedule;
+  life: RunLife;
+  arrivals: Arrivals;
+  starter: RunStarter;
+  invocations: Invocations;
+}
+
+/** @param lookAfterMs a run that is not heard of for so long is looked after */
+export function runParts(
+  store: Store,
+  functions: FunctionTables,
+  queue: RunQueue,
+  acceptor: Acceptor,
+  lookAfterMs: number,
+): RunParts {
+  const schedule = new RunSchedule(queue);
+  const life = new RunLife({ ...store, functions, schedule, acceptor });
+  const arrivals = new Arrivals(store.events, store.waits, life);
+  const starter = new RunStarter(store.runs, new Cancels(store.waits, arrivals), schedule, lookAfterMs);
+  return { schedule, life, arrivals, starter, invocations: new Invocations(store.events, functions, starter, life) };
+}

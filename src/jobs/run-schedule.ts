@@ -1,0 +1,57 @@
+/** Puts the jobs of runs into their queue. A job's ID says what it is for, so enqueuing it again changes nothing. */
+import type { CallJob, RunQueue, RunRef } from './queues.ts';
+
+/** A wake-up that fails is tried again until it succeeds: it only writes to Redis. */
+const WAKE_ATTEMPTS = 1_000;
+
+export interface CallToSchedule {
+  ref: RunRef;
+  /** How many steps are done: the call goes on from there. Undefined for the call of one planned step. */
+  at?: number;
+  stepId?: string;
+  /** Tries after the first. */
+  retries: number;
+  delayMs?: number;
+}
+
+export class RunSchedule {
+  readonly #queue: RunQueue;
+
+  constructor(queue: RunQueue) {
+    this.#queue = queue;
+  }
+
+  async call(call: CallToSchedule): Promise<void> {
+    await this.calls([call]);
+  }
+
+  async calls(calls: readonly CallToSchedule[]): Promise<void> {
+    if (calls.length === 0) return;
+    await this.#queue.addBulk(
+      calls.map(({ ref, at, stepId, retries, delayMs = 0 }) => ({
+        name: ref.functionId,
+        data: { ...ref, kind: 'call', ...(at !== undefined && { at }), ...(stepId && { stepId }) } satisfies CallJob,
+        opts: {
+          jobId: callJobId(ref.runId, at, stepId),
+          attempts: retries + 1,
+          ...(delayMs > 0 && { delay: delayMs }),
+        },
+      })),
+    );
+  }
+
+  /** Ends the step at that time if nothing has ended it before. */
+  async wake(ref: RunRef, stepId: string, untilMs: number, nowMs: number, eventName?: string): Promise<void> {
+    await this.#queue.add(
+      ref.functionId,
+      { ...ref, kind: 'wake', stepId, ...(eventName !== undefined && { eventName }) },
+      { jobId: `${ref.runId}-${stepId}-wake`, delay: Math.max(0, untilMs - nowMs), attempts: WAKE_ATTEMPTS },
+    );
+  }
+}
+
+/** The first call has the run's own ID. */
+function callJobId(runId: string, at: number | undefined, stepId: string | undefined): string {
+  if (stepId) return `${runId}-${stepId}`;
+  return at === 0 || at === undefined ? runId : `${runId}-${at}`;
+}

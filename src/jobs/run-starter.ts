@@ -1,0 +1,61 @@
+/** Starts runs: their records, what cancels them, and their first calls; in that order, so that nothing that happens between is lost. */
+import type { AppFunction } from '../model/app.ts';
+import type { Envelope } from '../model/event.ts';
+import type { Invoker } from '../model/run.ts';
+import type { Runs } from '../store/runs.ts';
+import type { Cancels } from './cancels.ts';
+import type { RunSchedule } from './run-schedule.ts';
+
+export interface RunToStart {
+  id: string;
+  fn: AppFunction;
+  event: Envelope;
+  /** The event's own time, Unix milliseconds: the run begins no sooner. */
+  dueAt: number;
+  invoker?: Invoker;
+}
+
+export class RunStarter {
+  readonly #runs: Runs;
+  readonly #cancels: Cancels;
+  readonly #schedule: RunSchedule;
+  readonly #lookAfterMs: number;
+
+  /** @param lookAfterMs a run that is not heard of for so long after it is due is looked after */
+  constructor(runs: Runs, cancels: Cancels, schedule: RunSchedule, lookAfterMs: number) {
+    this.#runs = runs;
+    this.#cancels = cancels;
+    this.#schedule = schedule;
+    this.#lookAfterMs = lookAfterMs;
+  }
+
+  async start(runs: readonly RunToStart[], nowMs: number): Promise<void> {
+    await this.#runs.create(
+      runs.map(({ id, fn, event, invoker, dueAt }) => ({
+        id,
+        env: event.env,
+        functionId: fn.id,
+        eventId: event.internalId,
+        requestId: event.requestId,
+        ...(invoker && { invoker }),
+        queuedAt: nowMs,
+        lookAfterAt: Math.max(dueAt, nowMs) + this.#lookAfterMs,
+      })),
+    );
+    await this.#cancels.watch(runs, nowMs);
+    await this.#schedule.calls(
+      runs.map(({ id, fn, event, dueAt }) => ({
+        ref: {
+          env: event.env,
+          runId: id,
+          eventId: event.internalId,
+          requestId: event.requestId,
+          functionId: fn.id,
+        },
+        at: 0,
+        retries: fn.retries,
+        delayMs: dueAt - nowMs,
+      })),
+    );
+  }
+}

@@ -1,0 +1,32 @@
+/** Runs that have not ended, by when somebody should look after them if nothing is heard of them. */
+import type { Keyspace } from './keyspace.ts';
+import type { Redis } from './redis.ts';
+import { memberOf } from './runs.ts';
+
+export class ActiveRuns {
+  readonly #redis: Redis;
+  readonly #key: string;
+
+  constructor(redis: Redis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#key = keys.activeRuns;
+  }
+
+  /** Those to be looked after by now, the longest waiting first. */
+  async due(nowMs: number, limit: number): Promise<{ env: string; runId: string }[]> {
+    const members = await this.#redis.zrangebyscore(this.#key, '-inf', nowMs, 'LIMIT', 0, limit);
+    return members.map((member) => {
+      const slash = member.lastIndexOf('/');
+      return { env: member.slice(0, slash), runId: member.slice(slash + 1) };
+    });
+  }
+
+  /** Looks after the run again at that time, if it is still active. */
+  async postpone(env: string, runId: string, untilMs: number): Promise<void> {
+    await this.#redis.zadd(this.#key, 'XX', untilMs, memberOf(env, runId));
+  }
+
+  async forget(env: string, runId: string): Promise<void> {
+    await this.#redis.zrem(this.#key, memberOf(env, runId));
+  }
+}

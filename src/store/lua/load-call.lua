@@ -1,0 +1,27 @@
+-- Begins a call of a run's function, unless there is nothing to call it for.
+-- KEYS[1] run (hash)  KEYS[2] its event (string)  KEYS[3] memos (hash)  KEYS[4] stack (list)  KEYS[5] pending (hash)  KEYS[6] active runs (zset)
+-- ARGV[1] time (ms)  ARGV[2] attempt, from 0  ARGV[3] retention (ms): the event stays at least so long  ARGV[4] the run's member in KEYS[6]
+-- ARGV[5] when to look after the run if nothing is heard of it (ms)  ARGV[6] length of the stack the call is for, or ''  ARGV[7] step to run, or ''
+-- Returns {'call', run, event or false, stack, memos, count of pending}, {'ended', run} when the run has ended,
+-- {'superseded'} when a later call does this one's work or the step is done, or {'gone'}.
+local status = redis.call('HGET', KEYS[1], 'status')
+if not status then
+  return {'gone'}
+end
+if status ~= 'Queued' and status ~= 'Running' then
+  return {'ended', redis.call('HGETALL', KEYS[1])}
+end
+if ARGV[6] ~= '' and redis.call('LLEN', KEYS[4]) ~= tonumber(ARGV[6]) then
+  return {'superseded'}
+end
+if ARGV[7] ~= '' and redis.call('HEXISTS', KEYS[3], ARGV[7]) == 1 then
+  return {'superseded'}
+end
+redis.call('HSET', KEYS[1], 'status', 'Running', 'attempt', ARGV[2])
+redis.call('HSETNX', KEYS[1], 'started_at', ARGV[1])
+redis.call('PEXPIRE', KEYS[2], ARGV[3], 'GT')
+redis.call('ZADD', KEYS[6], ARGV[5], ARGV[4])
+return {
+  'call', redis.call('HGETALL', KEYS[1]), redis.call('GET', KEYS[2]), redis.call('LRANGE', KEYS[4], 0, -1),
+  redis.call('HGETALL', KEYS[3]), redis.call('HLEN', KEYS[5])
+}

@@ -1,0 +1,57 @@
+/** The steps of a run: those that are done leave a memo each, those that have begun are pending. */
+import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending } from '../model/memo.ts';
+import type { Run } from '../model/run.ts';
+import type { Keyspace } from './keyspace.ts';
+import { type Redis, replies } from './redis.ts';
+import { toRun } from './run-fields.ts';
+import { fromFlat, type ScriptedRedis, withScripts } from './scripts.ts';
+
+/** What storing a memo found. `there`: an earlier one stands. `steps`, `bytes`: the run has too many. */
+export type MemoOutcome =
+  | { outcome: 'stored' | 'there' | 'steps' | 'bytes'; stackLength: number; run: Run }
+  | { outcome: 'ended' | 'gone' };
+
+export class Steps {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: Redis, keys: Keyspace) {
+    this.#redis = withScripts(redis);
+    this.#keys = keys;
+  }
+
+  /** Stores what a step came to; an earlier memo of the same step stands. */
+  async memoize(env: string, runId: string, stepId: string, memo: Memo): Promise<MemoOutcome> {
+    const keys = [this.#keys.run(env, runId), this.#keys.memos(env, runId)];
+    const lists = [this.#keys.stack(env, runId), this.#keys.pending(env, runId)];
+    const text = JSON.stringify(memo);
+    const reply = await this.#redis.storeMemo(...keys, ...lists, stepId, text, MAX_STEPS, MAX_STATE_BYTES);
+    const [outcome, stackLength, run] = reply as [
+      'stored' | 'there' | 'steps' | 'bytes' | 'ended' | 'gone',
+      number,
+      string[],
+    ];
+    if (outcome === 'ended' || outcome === 'gone') return { outcome };
+    return { outcome, stackLength, run: toRun(env, runId, fromFlat(run)) };
+  }
+
+  /** Notes that a step has begun. What was noted first stands, and is returned; undefined: the step is done, or the run has ended. */
+  async begin(env: string, runId: string, stepId: string, step: Pending): Promise<Pending | undefined> {
+    const keys = [this.#keys.run(env, runId), this.#keys.memos(env, runId), this.#keys.pending(env, runId)];
+    const reply = (await this.#redis.planStep(...keys, stepId, JSON.stringify(step))) as string | null;
+    return reply ? (JSON.parse(reply) as Pending) : undefined;
+  }
+
+  /** Those that have begun, and how many are done. */
+  async progress(env: string, runId: string): Promise<{ pending: Map<string, Pending>; done: number }> {
+    const pipeline = this.#redis.pipeline();
+    pipeline.hgetall(this.#keys.pending(env, runId)).llen(this.#keys.stack(env, runId));
+    const [pending, done] = replies<unknown>(await pipeline.exec()) as [Record<string, string>, number];
+    return { pending: new Map(Object.entries(pending).map(([id, text]) => [id, JSON.parse(text) as Pending])), done };
+  }
+
+  async memos(env: string, runId: string): Promise<Record<string, Memo>> {
+    const texts = await this.#redis.hgetall(this.#keys.memos(env, runId));
+    return Object.fromEntries(Object.entries(texts).map(([id, text]) => [id, JSON.parse(text) as Memo]));
+  }
+}
