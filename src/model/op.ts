@@ -34,7 +34,7 @@ const opSchema = z.looseObject({
   name: z.string().nullish(),
   displayName: z.string().nullish(),
   opts: optionsSchema.nullish(),
-  data: z.unknown(),
+  data: z.unknown().optional(),
   error: errorSchema.nullish(),
 });
 
