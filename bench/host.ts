@@ -1,5 +1,5 @@
-/** A bare host of functions: answers every call at once, counts the calls, and notes how old each event was. Told `report` over
- *  IPC it tells what it has seen since the last report. */
+/** A bare host of functions: answers every call at once, counts the calls, and notes how old each event was. The function `bench-ten`
+ *  has ten steps, any other none. Told `report` over IPC it tells what it has seen since the last report. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -11,6 +11,9 @@ export interface HostReport {
   ages: number[];
 }
 
+const STEPS = 10;
+const stepRun = (n: number) => ({ id: n.toString(16).padStart(40, '0'), op: 'StepRun', name: `step-${n}`, data: n });
+
 let seen: HostReport = { calls: 0, lastAt: 0, ages: [] };
 
 const server = createServer((request, response) => {
@@ -19,9 +22,13 @@ const server = createServer((request, response) => {
   request.on('end', () => {
     seen.calls++;
     seen.lastAt = performance.timeOrigin + performance.now();
-    const sentAt = /"sentAt":([\d.]+)/.exec(Buffer.concat(chunks).toString('latin1'))?.[1];
+    const body = Buffer.concat(chunks).toString('latin1');
+    const sentAt = /"sentAt":([\d.]+)/.exec(body)?.[1];
     if (sentAt) seen.ages.push(seen.lastAt - Number(sentAt));
-    response.writeHead(200, { 'content-type': 'application/json', 'x-service-sdk': 'bench:v1.0.0' }).end('null');
+    const done = request.url?.includes('bench-ten') ? Number(/"current":(\d+)/.exec(body)?.[1]) : STEPS;
+    const headers = { 'content-type': 'application/json', 'x-service-sdk': 'bench:v1.0.0' };
+    if (done < STEPS) response.writeHead(206, headers).end(JSON.stringify([stepRun(done)]));
+    else response.writeHead(200, headers).end('null');
   });
 });
 server.listen(0, '127.0.0.1', () => process.send?.({ ready: true, port: (server.address() as AddressInfo).port }));

@@ -13,6 +13,7 @@ import { median, type Part, quantile, start, wrk } from './processes.ts';
 const ROUNDS = 3;
 const SECONDS = 5;
 const RUNS = 20_000;
+const STEP_RUNS = 2_000;
 const PACED_EVENTS = 500;
 const PACE_MS = 10;
 
@@ -36,8 +37,11 @@ try {
   const worker = await begin('src/worker.ts', env);
   await drained(web.url);
   await register(web.url, host.url);
-  await runs(door, host);
+  await runs(door, host, 1);
   await latency(door, host);
+  const second = await begin('src/worker.ts', env);
+  await runs(door, host, 2);
+  await second.stop();
   await worker.stop();
 } finally {
   for (const { child } of parts) child.kill('SIGKILL');
@@ -63,10 +67,11 @@ async function requests(door: string, echo: string): Promise<void> {
 
 async function register(web: string, host: string): Promise<void> {
   const { hashedKey } = await import('../src/functions/signing.ts');
-  const steps = {
-    step: { id: 'step', name: 'step', runtime: { type: 'http', url: `${host}/?fnId=bench-f&stepId=step` } },
-  };
-  const functions = [{ id: 'bench-f', name: 'f', triggers: [{ event: 'bench/run' }], steps }];
+  const functions = ['run', 'ten'].map((name) => {
+    const runtime = { type: 'http', url: `${host}/?fnId=bench-${name}&stepId=step` };
+    const steps = { step: { id: 'step', name: 'step', runtime } };
+    return { id: `bench-${name}`, name, triggers: [{ event: `bench/${name}` }], steps };
+  });
   const answer = await fetch(`${web}/fn/register`, {
     method: 'POST',
     headers: { 'x-service-sdk': 'bench:v1.0.0', authorization: `Bearer ${hashedKey(SECRETS.SIGNING_KEY)}` },
@@ -75,26 +80,34 @@ async function register(web: string, host: string): Promise<void> {
   if (!answer.ok) throw new Error(await answer.text());
 }
 
-/** All at once, as fast as they are accepted, until the last is called. */
-async function runs(door: string, host: Part): Promise<void> {
+async function runs(door: string, host: Part, workers: number): Promise<void> {
+  const plain = await callsPerSecond(door, host, 'bench/run', RUNS, RUNS);
+  console.log(
+    `one event to one function, bare host, ${workers} worker(s): ${Math.round(plain)} runs/s over ${RUNS} runs`,
+  );
+  const calls = await callsPerSecond(door, host, 'bench/ten', STEP_RUNS, STEP_RUNS * 11);
+  const steps = Math.round((calls * 10) / 11);
+  console.log(`ten-step functions, bare host, ${workers} worker(s): ${steps} steps/s over ${STEP_RUNS} runs`);
+}
+
+/** All events at once, as fast as they are accepted, until the last call. */
+async function callsPerSecond(door: string, host: Part, name: string, events: number, calls: number): Promise<number> {
   await report(host);
   const startedAt = performance.timeOrigin + performance.now();
-  for (let n = 0; n < RUNS; n += 100) {
+  for (let n = 0; n < events; n += 100) {
     await send(
       door,
-      Array.from({ length: 100 }, () => ({ name: 'bench/run', data: { total: 1 } })),
+      Array.from({ length: 100 }, () => ({ name, data: { total: 1 } })),
     );
   }
   const seen: HostReport = { calls: 0, lastAt: 0, ages: [] };
-  while (seen.calls < RUNS) {
+  while (seen.calls < calls) {
     await setTimeout(100);
-    const { calls, lastAt } = await report(host);
-    seen.calls += calls;
-    seen.lastAt = lastAt || seen.lastAt;
+    const next = await report(host);
+    seen.calls += next.calls;
+    seen.lastAt = next.lastAt || seen.lastAt;
   }
-  console.log(
-    `one event to one function, bare host: ${Math.round((1_000 * RUNS) / (seen.lastAt - startedAt))} runs/s over ${RUNS} runs, one worker`,
-  );
+  return (1_000 * calls) / (seen.lastAt - startedAt);
 }
 
 async function latency(door: string, host: Part): Promise<void> {

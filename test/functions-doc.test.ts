@@ -9,7 +9,7 @@ const PAGE = readFileSync(join(import.meta.dirname, '../docs/functions.md'), 'ut
 /** Beside the tests, so that what it imports is found. */
 const MODULE = join(import.meta.dirname, '.functions-of-the-docs.ts');
 
-const blocks = [...PAGE.matchAll(/```ts\n([^]*?)```/g)].map(([, code]) => code as string);
+const blocks = [...PAGE.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code as string);
 const claims = [...PAGE.matchAll(/^> (`[^→]+`) → (\w+)(?: `(.+)`)?$/gm)].map(([text, events, status, result]) => ({
   title: (text as string).slice(2),
   events: [...(events as string).matchAll(/`([^`]+)` `([^`]+)`/g)].map(([, name, data]) => ({
