@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { SendError, Tidegate } from 'tidegate';
-import { type Clock, sendEvents } from '../../clients/typescript/src/send.ts';
+import type { Clock } from '../../clients/typescript/src/post.ts';
+import { sendEvents } from '../../clients/typescript/src/send.ts';
 import { readSettings } from '../../clients/typescript/src/settings.ts';
 import { rejection, useCleanEnv, useServers } from './servers.ts';
 
@@ -82,7 +83,7 @@ describe('Sending from TypeScript', () => {
   it('tries again when the connection breaks', async () => {
     const service = await startService('hang up', 'hang up', {});
     const settings = readSettings({ id: 'shop', baseUrl: service.url, isDev: true });
-    expect(await sendEvents([EVENT], settings, fakeClock())).to.deep.equal({ ids: ['01A'] });
+    expect(await sendEvents([EVENT], settings, {}, fakeClock())).to.deep.equal({ ids: ['01A'] });
     expect(service.requests).to.have.length(3);
   });
 
@@ -125,8 +126,8 @@ describe('Sending from TypeScript', () => {
     const service = await startService({ status: 500 });
     const settings = readSettings({ id: 'shop', baseUrl: service.url, isDev: true });
     const [longest, middle] = [fakeClock(1), fakeClock(0.5)];
-    await rejection(sendEvents([EVENT], settings, longest));
-    await rejection(sendEvents([EVENT], settings, middle));
+    await rejection(sendEvents([EVENT], settings, {}, longest));
+    await rejection(sendEvents([EVENT], settings, {}, middle));
     expect(longest.slept).to.deep.equal([200, 400, 800, 1600]);
     expect(middle.slept).to.deep.equal([100, 200, 400, 800]);
   });
@@ -137,14 +138,14 @@ describe('Sending from TypeScript', () => {
     }));
     const service = await startService(...headers.map((header) => ({ status: 429, headers: header })), {});
     const clock = fakeClock();
-    await sendEvents([EVENT], readSettings({ id: 'shop', baseUrl: service.url, isDev: true }), clock);
+    await sendEvents([EVENT], readSettings({ id: 'shop', baseUrl: service.url, isDev: true }), {}, clock);
     expect(clock.slept).to.deep.equal([2_000, 7_000, 30_000, 1_600]);
   });
 
   it('says which service could not be reached and why, without telling the key', async () => {
     const url = await deadUrl();
     const settings = readSettings({ id: 'shop', baseUrl: url, isDev: false, eventKey: 'secret' });
-    const error = await rejection(sendEvents([EVENT], settings, fakeClock()));
+    const error = await rejection(sendEvents([EVENT], settings, {}, fakeClock()));
     expect(error).to.be.instanceOf(SendError);
     expect(error.message).to.match(new RegExp(`^The service at ${url} could not be reached: .*ECONNREFUSED`));
     expect(error.message).not.to.include('secret');

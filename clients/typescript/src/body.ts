@@ -1,25 +1,34 @@
+/** Reading the raw body of a request that nobody has read yet. */
 import type { IncomingMessage } from 'node:http';
 import { ServeError } from './errors.ts';
 
 /** The service trims a call past 4 MiB: what is much larger is not one. */
-const MAX_BYTES = 16 * 1024 * 1024;
+export const MAX_BODY_BYTES = 16 * 1_024 * 1_024;
 
-/** The raw body of a request that nobody has read yet. What is too large is drained, not kept.
+/** What is too large is drained, not kept, so that the answer arrives.
  *  @throws ServeError */
-export function readBody(request: IncomingMessage): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    if (request.readableEnded) {
-      reject(new ServeError(500, 'Something in front of this handler has read the body and kept it'));
-      return;
-    }
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    request.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes <= MAX_BYTES) chunks.push(chunk);
-      else reject(new ServeError(413, `The body is larger than ${MAX_BYTES} bytes`));
-    });
-    request.on('end', () => resolve(Buffer.concat(chunks)));
-    request.on('error', reject);
-  });
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
+  if (request.readableEnded) throw readBefore();
+  return gather(request);
+}
+
+/** @throws ServeError */
+export async function readFetchBody(request: Request): Promise<Buffer> {
+  if (request.bodyUsed) throw readBefore();
+  return request.body ? gather(request.body) : Buffer.alloc(0);
+}
+
+async function gather(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    bytes += chunk.length;
+    if (bytes <= MAX_BODY_BYTES) chunks.push(chunk);
+  }
+  if (bytes > MAX_BODY_BYTES) throw new ServeError(413, `The body is larger than ${MAX_BODY_BYTES} bytes`);
+  return Buffer.concat(chunks);
+}
+
+function readBefore(): ServeError {
+  return new ServeError(500, 'Something in front of this handler has read the body and kept it');
 }

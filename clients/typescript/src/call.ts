@@ -1,31 +1,57 @@
-/** One call of a function, and its outcome in the protocol's terms: 200 done, 400 failed for good, 500 try again. */
-import { inspect } from 'node:util';
-import { NonRetriableError, RetryAfterError, ServeError } from './errors.ts';
+/** A call request's body, read. What did not fit into it is fetched from the service (protocol: `use_api`). */
+import { ServeError } from './errors.ts';
 import type { IncomingEvent } from './events.ts';
-import type { FunctionContext, TidegateFunction } from './functions.ts';
-import { HEADERS } from './headers.ts';
+import type { Settings } from './settings.ts';
+import { askService } from './service.ts';
+import type { Memos } from './steps/memo.ts';
 
-export interface Outcome {
-  status: number;
-  headers: Record<string, string>;
-  /** JSON. */
-  body: string;
+export interface Call {
+  event: IncomingEvent;
+  events: IncomingEvent[];
+  runId: string;
+  attempt: number;
+  /** Undefined when the service does not say. */
+  maxAttempts: number | undefined;
+  memos: Memos;
+  /** Hashed IDs of finished steps, in order of completion. */
+  order: readonly string[];
+  disableImmediateExecution: boolean;
 }
 
-/** The part of a call request's body that this version reads. */
+/** The part of the body that is read here. */
 interface CallBody {
   event?: IncomingEvent;
   events?: IncomingEvent[];
+  steps?: Memos;
   use_api?: boolean;
-  ctx?: { run_id?: string; attempt?: number; use_api?: boolean };
+  ctx?: {
+    run_id?: string;
+    attempt?: number;
+    max_attempts?: number;
+    use_api?: boolean;
+    disable_immediate_execution?: boolean;
+    stack?: { stack?: string[] | null };
+  };
 }
 
-/** @throws ServeError when the body is not one of a call request */
-export function readCall(text: string): FunctionContext {
-  const { event, events, ctx, use_api: useApi = ctx?.use_api } = parseBody(text);
-  if (useApi) throw new ServeError(500, 'The events were too large for the call, and this version cannot fetch them');
-  if (!event || !ctx?.run_id) throw new ServeError(400, 'The body is not a call request: it lacks event or ctx.run_id');
-  return { event, events: events ?? [event], runId: ctx.run_id, attempt: ctx.attempt ?? 0 };
+/** @throws ServeError when the body is not one of a call request, or the rest of it cannot be fetched */
+export async function readCall(text: string, settings: Settings): Promise<Call> {
+  const body = parseBody(text);
+  const { ctx } = body;
+  if (!ctx?.run_id) throw new ServeError(400, 'The body is not a call request: it lacks ctx.run_id');
+  const whole = (body.use_api ?? ctx.use_api) ? await fetchState(ctx.run_id, settings) : body;
+  const event = body.event ?? whole.events?.[0];
+  if (!event) throw new ServeError(400, 'The body is not a call request: it lacks event');
+  return {
+    event,
+    events: whole.events ?? [event],
+    runId: ctx.run_id,
+    attempt: ctx.attempt ?? 0,
+    maxAttempts: ctx.max_attempts,
+    memos: whole.steps ?? {},
+    order: ctx.stack?.stack ?? [],
+    disableImmediateExecution: ctx.disable_immediate_execution ?? false,
+  };
 }
 
 function parseBody(text: string): CallBody {
@@ -36,28 +62,14 @@ function parseBody(text: string): CallBody {
   }
 }
 
-/** Never rejects: an output that cannot be written as JSON fails the attempt too. */
-export async function runFunction({ handler }: TidegateFunction, context: FunctionContext): Promise<Outcome> {
-  try {
-    const output = await handler(context);
-    return { status: 200, headers: {}, body: JSON.stringify(output) ?? 'null' };
-  } catch (error) {
-    return failed(error);
+async function fetchState(runId: string, settings: Settings): Promise<Pick<CallBody, 'events' | 'steps'>> {
+  const run = `/v0/runs/${encodeURIComponent(runId)}`;
+  const [events, steps] = await Promise.all([
+    askService(`${run}/batch`, {}, settings),
+    askService(`${run}/actions`, {}, settings),
+  ]);
+  for (const { ok, status } of [events, steps]) {
+    if (!ok) throw new ServeError(500, `The state of run ${runId} could not be fetched: the service answered ${status}`);
   }
-}
-
-function failed(thrown: unknown): Outcome {
-  if (thrown instanceof NonRetriableError) return failure(400, thrown, { [HEADERS.noRetry]: 'true' });
-  const headers: Record<string, string> = { [HEADERS.noRetry]: 'false' };
-  if (thrown instanceof RetryAfterError) headers[HEADERS.retryAfter] = String(thrown.retryAfterSeconds);
-  return failure(500, thrown, headers);
-}
-
-function failure(status: number, thrown: unknown, headers: Record<string, string>): Outcome {
-  return { status, headers, body: JSON.stringify(describe(thrown)) };
-}
-
-function describe(thrown: unknown): { name: string; message: string; stack?: string | undefined } {
-  if (thrown instanceof Error) return { name: thrown.name, message: thrown.message, stack: thrown.stack };
-  return { name: 'Error', message: typeof thrown === 'string' ? thrown : inspect(thrown) };
+  return { events: parseBody(events.text) as IncomingEvent[], steps: parseBody(steps.text) as Memos };
 }

@@ -11,6 +11,8 @@ export type LooseEvents = Record<string, { data: AnyData }>;
 
 export type EventName<Events> = keyof Events & string;
 
+export type OneOrMany<T> = T | readonly T[];
+
 export type Wildcard = `${string}/*` | `${string}.*`;
 
 type DataOf<Events, Name> = Name extends keyof Events
@@ -18,6 +20,11 @@ type DataOf<Events, Name> = Name extends keyof Events
     ? Data
     : never
   : AnyData;
+
+/** A schema may take other data than it makes of it. */
+type SentDataOf<Events, Name extends keyof Events> = Events[Name] extends { sent: infer Sent }
+  ? Sent
+  : DataOf<Events, Name>;
 
 export interface OutgoingEvent<Name extends string = string, Data = AnyData> {
   name: Name;
@@ -37,12 +44,15 @@ export interface IncomingEvent<Name extends string = string, Data = AnyData> ext
 
 /** Any of the declared events, discriminated by name. */
 export type EventToSend<Events> = {
-  [Name in EventName<Events>]: OutgoingEvent<Name, DataOf<Events, Name>>;
+  [Name in EventName<Events>]: OutgoingEvent<Name, SentDataOf<Events, Name>>;
 }[EventName<Events>];
+
+/** A declared event, as it arrives. */
+export type EventNamed<Events, Name extends string> = IncomingEvent<Name, DataOf<Events, Name>>;
 
 /** The event that a trigger brings: that of its name; any event for a wildcard or a schedule. */
 export type EventOf<Events, Trigger> = Trigger extends { event: infer Name extends string }
   ? Name extends Wildcard
     ? IncomingEvent
-    : IncomingEvent<Name, DataOf<Events, Name>>
+    : EventNamed<Events, Name>
   : IncomingEvent;

@@ -1,21 +1,31 @@
 /** What an app answers at its one URL, whatever the web framework: GET introspects, PUT registers, POST runs a function.
  *  A framework's adapter turns its request into an AppRequest and sends the AppAnswer; nothing else. */
-import { type Outcome, readCall, runFunction } from './call.ts';
+import { type Call, readCall } from './call.ts';
 import { canonical } from './canonical.ts';
-import { ServeError } from './errors.ts';
-import type { FunctionContext, TidegateFunction } from './functions.ts';
+import { ConfigError, ServeError } from './errors.ts';
+import type { OneOrMany } from './events.ts';
+import type { TidegateFunction } from './function-types.ts';
 import { HEADERS, REQ_VERSION, SDK } from './headers.ts';
 import { compositeId, register } from './registration.ts';
-import type { Settings } from './settings.ts';
+import { type Outcome, outcomeOf, runCall } from './run-call.ts';
+import { seedOfStep } from './seed.ts';
+import { type Settings, toOrigin } from './settings.ts';
 import { findFlaw } from './signature.ts';
 
+/** The part of a client that hosting its functions takes. */
+export interface AppClient {
+  readonly id: string;
+  settings(): Settings;
+  send(events: OneOrMany<never>, options: { seed: string }): Promise<unknown>;
+}
+
 export interface ServeOptions {
-  client: { readonly id: string; settings(): Settings };
+  client: AppClient;
   functions: readonly TidegateFunction[];
   /** Answer at this path only. Default: every path that reaches the handler. */
   path?: string | undefined;
-  /** Address under which the service reaches this app, such as `https://shop.example`.
-   *  Default: that of the request that asks the app to register. */
+  /** Address under which the service reaches this app, such as `https://shop.example`. Default: SERVICE_SERVE_ORIGIN;
+   *  in dev mode that of the request that asks the app to register. */
   serveOrigin?: string | undefined;
 }
 
@@ -36,11 +46,13 @@ export type AppAnswer = Outcome;
 /** Resolves to undefined when the request is for another path; never rejects. */
 export type AppHandler = (request: AppRequest) => Promise<AppAnswer | undefined>;
 
-/** @throws TypeError when two functions share an id */
+const STEP_ITSELF = 'step';
+
+/** @throws TypeError when two functions share an id, or one is another app's */
 export function createHandler(options: ServeOptions, framework: string): AppHandler {
-  const { client, functions } = options;
-  const byId = new Map(functions.map((fn) => [compositeId(client.id, fn), fn]));
-  if (byId.size < functions.length) throw new TypeError('Two functions of the app have the same id');
+  const { client } = options;
+  const functions = options.functions.flatMap((fn) => (fn.onFailure ? [fn, fn.onFailure] : [fn]));
+  const byId = indexById(client, functions);
 
   async function answer(request: AppRequest): Promise<AppAnswer> {
     const settings = client.settings();
@@ -48,13 +60,14 @@ export function createHandler(options: ServeOptions, framework: string): AppHand
       case 'GET':
         return json(200, { function_count: functions.length, mode: settings.mode, framework });
       case 'PUT': {
-        const app = { id: client.id, url: urlOf(request, options), framework, functions };
+        const app = { id: client.id, url: urlOf(request, options, settings), framework, functions };
         const { message = 'Registered', modified } = await register(app, settings);
         return json(200, { message, modified });
       }
       case 'POST': {
-        const context = await authenticCall(request, settings);
-        return runFunction(find(byId, request), context);
+        const call = await authenticCall(request, settings);
+        const { fn, step } = requestedOf(request, byId);
+        return outcomeOf(await runCall(fn, call, step, { logger: settings.logger, sendEvents: sendFrom(client) }));
       }
       default:
         return json(405, { message: 'Only GET, PUT and POST are answered here' }, { allow: 'GET, PUT, POST' });
@@ -76,28 +89,54 @@ export function createHandler(options: ServeOptions, framework: string): AppHand
 
 /** The call of a request that did come from the service; in dev mode nobody asks.
  *  @throws ServeError 401 */
-async function authenticCall(request: AppRequest, settings: Settings): Promise<FunctionContext> {
+async function authenticCall(request: AppRequest, settings: Settings): Promise<Call> {
   const body = await request.body();
   const raw = typeof body === 'string' || Buffer.isBuffer(body) ? body : canonical(body);
   if (settings.mode === 'cloud') {
-    const flaw = findFlaw(request.header(HEADERS.signature), raw, settings.signingKey, Date.now());
+    const keys = [settings.signingKey, settings.signingKeyFallback].filter((key) => key !== undefined);
+    const flaw = findFlaw(request.header(HEADERS.signature), raw, keys, Date.now());
     if (flaw) throw new ServeError(401, `Not a call from the service: ${flaw}`);
   }
-  return readCall(raw.toString());
+  return readCall(raw.toString(), settings);
 }
 
-function find(byId: ReadonlyMap<string, TidegateFunction>, request: AppRequest): TidegateFunction {
-  const id = new URLSearchParams(request.url.split('?', 2)[1]).get('fnId') ?? '';
+function indexById(client: AppClient, functions: readonly TidegateFunction[]): ReadonlyMap<string, TidegateFunction> {
+  const stranger = functions.find(({ appId }) => appId !== client.id);
+  if (stranger) throw new TypeError(`Function "${stranger.id}" is of the app "${stranger.appId}", not "${client.id}"`);
+  const byId = new Map(functions.map((fn) => [compositeId(fn), fn]));
+  if (byId.size < functions.length) throw new TypeError('Two functions of the app have the same id');
+  return byId;
+}
+
+/** What the call's address names: a function, and perhaps the one step of it to run. */
+function requestedOf(request: AppRequest, byId: ReadonlyMap<string, TidegateFunction>) {
+  const query = new URLSearchParams(request.url.split('?', 2)[1]);
+  const id = query.get('fnId') ?? '';
   const fn = byId.get(id);
   if (!fn) throw new ServeError(500, `The app has no function "${id}"; register it again`);
-  return fn;
+  const step = query.get('stepId') ?? STEP_ITSELF;
+  return { fn, step: step === STEP_ITSELF ? undefined : step };
 }
 
-function urlOf(request: AppRequest, { path = pathOf(request), serveOrigin }: ServeOptions): string {
-  return `${serveOrigin?.replace(/\/+$/, '') ?? originOf(request)}${path}`;
+/** The seed depends on run and step alone: events that arrived in an attempt whose answer was lost are not stored again. */
+function sendFrom(client: AppClient) {
+  return (events: OneOrMany<unknown>, { runId, event }: Call, hashedStepId: string) =>
+    client.send(events as OneOrMany<never>, { seed: seedOfStep(runId, hashedStepId, event.ts ?? 0) });
 }
 
-/** Deliberately without x-forwarded-host: whoever may send it would choose where the service sends every event. */
+/** Outside dev mode never the request's own word: whoever may forge its host would choose where the service sends
+ *  every event. */
+function urlOf(request: AppRequest, { path = pathOf(request), serveOrigin }: ServeOptions, settings: Settings): string {
+  const origin = serveOrigin ? toOrigin(serveOrigin) : settings.serveOrigin;
+  if (origin) return `${origin}${path}`;
+  if (settings.mode === 'dev') return `${originOf(request)}${path}`;
+  throw new ConfigError(
+    'To register, the app must know its own address: set SERVICE_SERVE_ORIGIN (or pass serveOrigin to serve()), ' +
+      'such as https://shop.example',
+  );
+}
+
+/** Deliberately without x-forwarded-host, even in dev mode. */
 function originOf({ header, secure }: AppRequest): string {
   const forwarded = header('x-forwarded-proto')?.split(',')[0]?.trim();
   const protocol = forwarded === 'http' || forwarded === 'https' ? forwarded : secure ? 'https' : 'http';

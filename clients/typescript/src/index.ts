@@ -1,14 +1,40 @@
-/** Send events to Tidegate, and define the functions that run on them. To host these: `tidegate/node`, `tidegate/koa`. */
+/** Send events to Tidegate, and define the functions that run on them. To host these: `tidegate/node`, `tidegate/koa`
+ *  and so on; to test them: `tidegate/test`. */
 export { Tidegate } from './client.ts';
-export { ConfigError, NonRetriableError, RetryAfterError, SendError } from './errors.ts';
+export {
+  ConfigError,
+  InvalidEventError,
+  NonRetriableError,
+  RetryAfterError,
+  type SchemaIssue,
+  SendError,
+  StepError,
+  WebhookVerificationError,
+} from './errors.ts';
+export type { EventSchemas, EventsOf } from './event-schemas.ts';
 export type { EventToSend, EventTypes, IncomingEvent, LooseEvents, OutgoingEvent } from './events.ts';
+export type { CancelOn, Concurrency, FlowControl } from './flow.ts';
 export type {
   CronTrigger,
   EventTrigger,
+  FailureContext,
+  FailureEvent,
   FunctionConfig,
   FunctionContext,
   TidegateFunction,
   Trigger,
-} from './functions.ts';
-export type { SendResult } from './send.ts';
+} from './function-types.ts';
+export type { Jsonified } from './json.ts';
+export type { Logger } from './logger.ts';
+export type { SendOptions, SendResult } from './send.ts';
 export type { ClientOptions } from './settings.ts';
+export type { StandardSchema } from './standard-schema.ts';
+export type { Duration } from './steps/duration.ts';
+export type { InvokeOptions, StepTools, WaitOptions } from './steps/types.ts';
+export {
+  type HmacOptions,
+  type SignedWebhook,
+  type StandardWebhook,
+  type ToleranceOptions,
+  verifyWebhook,
+} from './webhooks.ts';

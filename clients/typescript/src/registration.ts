@@ -1,12 +1,11 @@
 /** Registering: the app tells the service its address and its functions (`POST {service}/fn/register`). */
 import { ServeError } from './errors.ts';
-import type { TidegateFunction, Trigger } from './functions.ts';
+import { flowOnTheWire } from './flow.ts';
+import type { TidegateFunction, Trigger } from './function-types.ts';
 import { HEADERS, SDK } from './headers.ts';
-import { parseObject, reasonOf } from './response.ts';
+import { parseObject } from './response.ts';
+import { askService } from './service.ts';
 import type { Settings } from './settings.ts';
-import { hashedKey } from './signature.ts';
-
-const TIMEOUT_MS = 30_000;
 
 export interface App {
   id: string;
@@ -17,26 +16,16 @@ export interface App {
 }
 
 /** The function's id in the service, where several apps live side by side. */
-export function compositeId(appId: string, fn: TidegateFunction): string {
-  return `${appId}-${fn.id}`;
+export function compositeId({ appId, id }: { appId: string; id: string }): string {
+  return `${appId}-${id}`;
 }
 
 /** Answers what the service answered.
  *  @throws ServeError when it refused or could not be reached; ConfigError */
 export async function register(app: App, settings: Settings): Promise<Record<string, unknown>> {
-  const { baseUrl, fetch } = settings;
-  const headers = headersOf(app, settings);
-  const init = {
-    method: 'POST',
-    headers,
-    body: JSON.stringify(payloadOf(app)),
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  };
-  const { ok, status, text } = await fetch(`${baseUrl}/fn/register`, init)
-    .then(async (response) => ({ ok: response.ok, status: response.status, text: await response.text() }))
-    .catch((cause: unknown) => {
-      throw new ServeError(500, `The service at ${baseUrl} could not be reached: ${reasonOf(cause)}`, { cause });
-    });
+  const { baseUrl } = settings;
+  const init = { method: 'POST', headers: headersOf(app, settings), body: JSON.stringify(payloadOf(app)) };
+  const { ok, status, text } = await askService('/fn/register', init, settings);
   const answer = parseObject(text);
   if (ok && answer.ok !== false) return answer;
   const reason = typeof answer.error === 'string' ? answer.error : `it answered ${status}`;
@@ -46,11 +35,8 @@ export async function register(app: App, settings: Settings): Promise<Record<str
 function headersOf(app: App, settings: Settings): Record<string, string> {
   return {
     'content-type': 'application/json',
-    [HEADERS.sdk]: SDK,
     [HEADERS.framework]: app.framework,
     [HEADERS.expectedServerKind]: settings.mode,
-    ...(settings.env && { [HEADERS.env]: settings.env }),
-    ...(settings.mode === 'cloud' && { authorization: `Bearer ${hashedKey(settings.signingKey)}` }),
   };
 }
 
@@ -67,10 +53,10 @@ function payloadOf(app: App) {
 }
 
 function functionOnTheWire(fn: TidegateFunction, app: App) {
-  const id = compositeId(app.id, fn);
+  const id = compositeId(fn);
   const url = `${app.url}?${new URLSearchParams({ fnId: id, stepId: 'step' })}`;
   const step = { id: 'step', name: 'step', runtime: { type: 'http', url }, retries: { attempts: fn.retries } };
-  return { id, name: fn.name, triggers: fn.triggers.map(triggerOnTheWire), steps: { step } };
+  return { id, name: fn.name, triggers: fn.triggers.map(triggerOnTheWire), steps: { step }, ...flowOnTheWire(fn.flow) };
 }
 
 function triggerOnTheWire(trigger: Trigger) {

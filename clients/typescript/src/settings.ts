@@ -1,10 +1,12 @@
 /** What a client was told, by its options or by SERVICE_* variables. The one place that reads the environment,
  *  and only when a setting is needed: a client may be made before the variables are loaded. */
 import { ConfigError } from './errors.ts';
+import type { Logger } from './logger.ts';
 import { isSigningKey } from './signature.ts';
 
 const DEV_BASE_URL = 'http://127.0.0.1:8288';
 const DEV_EVENT_KEY = 'dev';
+const DEFAULT_MAX_BYTES = 512 * 1_024;
 
 export interface ClientOptions {
   /** Names the app. Part of the identity of its functions: change it and they are new ones. */
@@ -19,6 +21,13 @@ export interface ClientOptions {
   isDev?: boolean | undefined;
   /** `signkey-<word>-<hex>`. Default: SERVICE_SIGNING_KEY. Not needed in dev mode, nor by apps that only send. */
   signingKey?: string | undefined;
+  /** While keys are rotated, the other one of the two: calls signed with it are served too.
+   *  Default: SERVICE_SIGNING_KEY_FALLBACK. */
+  signingKeyFallback?: string | undefined;
+  /** Size of a request with events: larger sends are split. Default: 524,288, as the service's. */
+  maxBytes?: number | undefined;
+  /** For `logger` in handlers. Default: the console. */
+  logger?: Logger | undefined;
   /** Default: the global fetch. */
   fetch?: typeof fetch | undefined;
 }
@@ -29,10 +38,15 @@ export interface Settings {
   readonly mode: 'dev' | 'cloud';
   readonly env: string | undefined;
   readonly fetch: typeof fetch;
+  readonly maxBytes: number;
+  readonly logger: Logger;
+  /** Under which the service reaches the app; without a trailing slash. */
+  readonly serveOrigin: string | undefined;
   /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly eventKey: string;
   readonly signingKey: string;
+  readonly signingKeyFallback: string | undefined;
 }
 
 type Env = Record<string, string | undefined>;
@@ -45,6 +59,11 @@ export function readSettings(options: ClientOptions, env: Env = process.env): Se
     mode: dev ? 'dev' : 'cloud',
     env: options.env || env.SERVICE_ENV || undefined,
     fetch: options.fetch ?? globalThis.fetch,
+    maxBytes: options.maxBytes ?? DEFAULT_MAX_BYTES,
+    logger: options.logger ?? console,
+    get serveOrigin() {
+      return env.SERVICE_SERVE_ORIGIN ? toOrigin(env.SERVICE_SERVE_ORIGIN) : undefined;
+    },
     get baseUrl() {
       const devUrl = dev ? service.url : undefined;
       const url = options.baseUrl || devUrl || env.SERVICE_BASE_URL || (dev ? DEV_BASE_URL : undefined);
@@ -59,12 +78,11 @@ export function readSettings(options: ClientOptions, env: Env = process.env): Se
     get signingKey() {
       const key = options.signingKey || env.SERVICE_SIGNING_KEY;
       if (!key) throw missing('signing key', 'SERVICE_SIGNING_KEY', 'signingKey');
-      if (!isSigningKey(key)) {
-        throw new ConfigError(
-          'The signing key (SERVICE_SIGNING_KEY, or the option signingKey) must look like signkey-<word>-<hex>',
-        );
-      }
-      return key;
+      return checkSigningKey(key, 'SERVICE_SIGNING_KEY', 'signingKey');
+    },
+    get signingKeyFallback() {
+      const key = options.signingKeyFallback || env.SERVICE_SIGNING_KEY_FALLBACK;
+      return key ? checkSigningKey(key, 'SERVICE_SIGNING_KEY_FALLBACK', 'signingKeyFallback') : undefined;
     },
   };
 }
@@ -74,6 +92,20 @@ function readServiceDev({ SERVICE_DEV: value = '' }: Env): { dev: boolean; url?:
   if (['1', 'true'].includes(value)) return { dev: true };
   if (isHttpUrl(value)) return { dev: true, url: value };
   throw new ConfigError(`SERVICE_DEV: got ${JSON.stringify(value)}; it takes 1, true, 0, false or an http(s) address`);
+}
+
+/** Says nothing of the key itself. */
+function checkSigningKey(key: string, variable: string, option: string): string {
+  if (isSigningKey(key)) return key;
+  throw new ConfigError(`The signing key (${variable}, or the option ${option}) must look like signkey-<word>-<hex>`);
+}
+
+/** @throws ConfigError when it is no address, or one with a path */
+export function toOrigin(url: string): string {
+  if (isHttpUrl(url) && new URL(url).pathname === '/') return url.replace(/\/+$/, '');
+  throw new ConfigError(
+    `The serve origin (SERVICE_SERVE_ORIGIN, or the option serveOrigin) must be such as https://shop.example, got ${JSON.stringify(url)}`,
+  );
 }
 
 function toBaseUrl(url: string): string {

@@ -19,22 +19,27 @@ export function sign(body: string | Buffer, key: string, atSeconds: number): str
   return `t=${atSeconds}&s=${digest(body, key, String(atSeconds)).toString('hex')}`;
 }
 
-/** Why a signature header does not prove that the service sent this body; undefined when it does. */
+/** Why a signature header does not prove that the service sent this body; undefined when it does.
+ *  @param keys any of them will do */
 export function findFlaw(
   header: string | undefined,
   body: string | Buffer,
-  key: string,
+  keys: readonly string[],
   nowMs: number,
 ): string | undefined {
   if (!header) return 'the request is not signed';
   const fields = new URLSearchParams(header);
   const [at, signature] = [fields.get('t') ?? '', fields.get('s') ?? ''];
   if (!/^\d+$/.test(at)) return 'the signature cannot be read';
-  const expected = digest(body, key, at);
   const given = Buffer.from(signature, 'hex');
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return 'the signature is wrong';
+  if (!keys.some((key) => equal(given, digest(body, key, at)))) return 'the signature is wrong';
   if (nowMs / 1_000 - Number(at) > MAX_AGE_SECONDS) return 'the signature is older than 5 minutes';
   return undefined;
+}
+
+/** Takes the same time wherever they differ. */
+function equal(given: Buffer, expected: Buffer): boolean {
+  return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
 function digest(body: string | Buffer, key: string, at: string): Buffer {

@@ -1,0 +1,28 @@
+/** Functions behind anything that speaks Fetch (Bun, Deno, Cloudflare with `nodejs_compat`):
+ *  `export default { fetch: serve({ client, functions }) }`. */
+import { readFetchBody } from './body.ts';
+import { createHandler, type ServeOptions } from './handler.ts';
+
+export type { ServeOptions };
+
+/** With the option `path`, requests to other paths are answered 404. */
+export function serve(options: ServeOptions): (request: Request) => Promise<Response> {
+  const handle = createFetchHandler(options, 'fetch');
+  return async (request) => (await handle(request)) ?? new Response(null, { status: 404 });
+}
+
+/** Its answer is undefined when the request is for another path. */
+export function createFetchHandler(options: ServeOptions, framework: string) {
+  const handle = createHandler(options, framework);
+  return async (request: Request): Promise<Response | undefined> => {
+    const { protocol, host, pathname, search } = new URL(request.url);
+    const answer = await handle({
+      method: request.method,
+      url: `${pathname}${search}`,
+      secure: protocol === 'https:',
+      header: (name) => request.headers.get(name) ?? (name === 'host' ? host : undefined),
+      body: () => readFetchBody(request),
+    });
+    return answer && new Response(answer.body, { status: answer.status, headers: answer.headers });
+  };
+}

@@ -1,0 +1,113 @@
+/** One request with events, tried again until the service has taken it, refused it, or five tries have failed. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { HEADERS, SDK } from './headers.ts';
+import { parseObject, reasonOf } from './response.ts';
+import { parseRetryAfterMs } from './retry-after.ts';
+import type { Settings } from './settings.ts';
+
+const MAX_TRIES = 5;
+const TRY_TIMEOUT_MS = 30_000;
+const MAX_RETRY_AFTER_MS = 30_000;
+const FIRST_BACKOFF_MS = 200;
+
+export interface Clock {
+  nowMs(): number;
+  /** From 0 to 1. */
+  random(): number;
+  /** May be rejected when the signal aborts. */
+  sleep(ms: number, signal: AbortSignal | undefined): Promise<unknown>;
+}
+
+export const realClock: Clock = {
+  nowMs: Date.now,
+  random: Math.random,
+  sleep: (ms, signal) => wait(ms, undefined, signal && { signal }),
+};
+
+export interface PostRequest {
+  /** A JSON array of events. */
+  body: string;
+  seed: string;
+  signal: AbortSignal | undefined;
+}
+
+export interface Failure {
+  message: string;
+  status?: number | undefined;
+  code?: string | undefined;
+  requestId?: string | undefined;
+  cause?: unknown;
+  retriable?: boolean;
+  retryAfter?: string | null;
+}
+
+/** Every try repeats seed and body, so events that did arrive are not stored twice.
+ *  @throws ConfigError */
+export async function postEvents(
+  request: PostRequest,
+  settings: Settings,
+  clock: Clock,
+): Promise<{ ids: string[] } | Failure> {
+  for (let tries = 1; ; tries++) {
+    const outcome = await tryOnce(request, settings);
+    if ('ids' in outcome || !outcome.retriable || tries === MAX_TRIES) return outcome;
+    await clock.sleep(delayMs(outcome, tries, clock), request.signal).catch(() => {});
+    if (request.signal?.aborted) return abandoned(request.signal, outcome);
+  }
+}
+
+async function tryOnce({ body, seed, signal }: PostRequest, settings: Settings): Promise<{ ids: string[] } | Failure> {
+  const { baseUrl, eventKey, env, fetch } = settings;
+  const url = `${baseUrl}/e/${encodeURIComponent(eventKey)}`;
+  const headers = new Headers({
+    'content-type': 'application/json',
+    [HEADERS.sdk]: SDK,
+    [HEADERS.eventIdSeed]: seed,
+    ...(env && { [HEADERS.env]: env }),
+  });
+  const tryEnds = AbortSignal.timeout(TRY_TIMEOUT_MS);
+  try {
+    const either = signal ? AbortSignal.any([signal, tryEnds]) : tryEnds;
+    const response = await fetch(url, { method: 'POST', headers, body, signal: either });
+    return readAnswer(response, await response.text());
+  } catch (cause) {
+    if (signal?.aborted) return abandoned(signal);
+    // The address without its path: the key in it is a secret.
+    return { message: `The service at ${baseUrl} could not be reached: ${reasonOf(cause)}`, cause, retriable: true };
+  }
+}
+
+/** @param before what the last try came to, when there was one */
+export function abandoned({ reason }: AbortSignal, before?: Failure): Failure {
+  const timedOut = reason instanceof Error && reason.name === 'TimeoutError';
+  const what = timedOut ? 'The send was not done in time' : 'The send was aborted';
+  const { status, requestId } = before ?? {};
+  const message = before ? `${what}. Until then: ${before.message}` : what;
+  return { message, code: timedOut ? 'timeout' : 'aborted', status, requestId, cause: reason };
+}
+
+function readAnswer(response: Response, text: string): { ids: string[] } | Failure {
+  const { status } = response;
+  const { ids, error, code } = parseObject(text);
+  if (response.ok && Array.isArray(ids)) return { ids };
+  const message = response.ok
+    ? `The answer (${status}) has no ids, so it did not come from the service`
+    : typeof error === 'string'
+      ? error
+      : `The service answered ${status}`;
+  return {
+    message,
+    status,
+    code: typeof code === 'string' ? code : undefined,
+    requestId: response.headers.get(HEADERS.requestId) ?? undefined,
+    retriable: status === 408 || status === 429 || status >= 500,
+    retryAfter: response.headers.get(HEADERS.retryAfter),
+  };
+}
+
+/** What the service asks for; otherwise exponential backoff with full jitter. */
+function delayMs({ retryAfter = null }: Failure, tries: number, { nowMs, random }: Clock): number {
+  const askedMs = parseRetryAfterMs(retryAfter, nowMs());
+  if (askedMs !== undefined) return Math.min(askedMs, MAX_RETRY_AFTER_MS);
+  return random() * FIRST_BACKOFF_MS * 2 ** (tries - 1);
+}

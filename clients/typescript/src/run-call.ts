@@ -1,0 +1,70 @@
+/** One call of a function, and its outcome in the protocol's terms: 200 done, 206 under way, 400 failed for good,
+ *  500 try again. */
+import type { Call } from './call.ts';
+import { NonRetriableError, RetryAfterError, StepError } from './errors.ts';
+import type { OneOrMany } from './events.ts';
+import type { TidegateFunction } from './function-types.ts';
+import { HEADERS } from './headers.ts';
+import { type Logger, quietWhile } from './logger.ts';
+import { type Progress, replay } from './steps/replay.ts';
+import { createStepTools } from './steps/tools.ts';
+import { describeError } from './wire-error.ts';
+
+export interface Outcome {
+  status: number;
+  headers: Record<string, string>;
+  /** JSON. */
+  body: string;
+}
+
+export interface CallDeps {
+  logger: Logger;
+  /** For `step.sendEvent`. */
+  sendEvents(events: OneOrMany<unknown>, run: Call, hashedStepId: string): Promise<unknown>;
+}
+
+/** Runs the function as far as this call takes it. Never rejects.
+ *  @param requestedStep hashed ID of the one step to run, if it is that */
+export function runCall(
+  fn: TidegateFunction,
+  call: Call,
+  requestedStep: string | undefined,
+  { logger, sendEvents }: CallDeps,
+): Promise<Progress> {
+  const { event, events, runId, attempt, maxAttempts = fn.retries + 1 } = call;
+  return replay({ ...call, requestedStep }, (find, replaying) => {
+    const step = createStepTools({ find, sendEvents: (sent, hashedId) => sendEvents(sent, call, hashedId) });
+    const context = { event, events, step, runId, attempt, maxAttempts, logger: quietWhile(replaying, logger) };
+    return fn.handler(context);
+  });
+}
+
+/** An output that cannot be written as JSON fails the attempt. */
+export function outcomeOf(progress: Progress): Outcome {
+  if (progress.kind === 'ops') return underWay(progress);
+  if (progress.kind === 'failed') return failed(progress.error);
+  try {
+    return { status: 200, headers: {}, body: JSON.stringify(progress.output) ?? 'null' };
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+function underWay({ ops, retryAfterSeconds }: Extract<Progress, { kind: 'ops' }>): Outcome {
+  const headers: Record<string, string> = {};
+  const failure = ops.find(({ error }) => error);
+  if (failure) headers[HEADERS.noRetry] = String(failure.op === 'StepFailed');
+  if (retryAfterSeconds !== undefined) headers[HEADERS.retryAfter] = String(retryAfterSeconds);
+  return { status: 206, headers, body: JSON.stringify(ops) };
+}
+
+/** A failed step has had its retries: its error, when nobody caught it, is final. */
+export function isFinal(thrown: unknown): boolean {
+  return thrown instanceof NonRetriableError || thrown instanceof StepError;
+}
+
+function failed(thrown: unknown): Outcome {
+  const headers: Record<string, string> = { [HEADERS.noRetry]: String(isFinal(thrown)) };
+  if (thrown instanceof RetryAfterError) headers[HEADERS.retryAfter] = String(thrown.retryAfterSeconds);
+  return { status: isFinal(thrown) ? 400 : 500, headers, body: JSON.stringify(describeError(thrown)) };
+}

@@ -1,0 +1,33 @@
+/** A send's seed: `<unix ms>,<base64 of 10 bytes>`. The service derives the events' IDs from it (the nth adds n to the
+ *  last 4 bytes), so events that are sent again under the same seed are stored once. */
+import { createHash, randomBytes } from 'node:crypto';
+
+const SEED = /^(\d{1,15}),([A-Za-z0-9+/]{14}==)$/;
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const ULID_TIME = /^[0-7][0-9A-HJKMNP-TV-Z]{9}(?=[0-9A-HJKMNP-TV-Z]{16}$)/;
+
+export function newSeed(nowMs: number): string {
+  return `${nowMs},${randomBytes(10).toString('base64')}`;
+}
+
+/** The same in every attempt of a step, and no other step's.
+ *  @param timeMs when the run ID does not tell the time of its making, as a ULID does */
+export function seedOfStep(runId: string, hashedStepId: string, timeMs: number): string {
+  const entropy = createHash('sha256').update(`${runId}:${hashedStepId}`).digest().subarray(0, 10);
+  return `${ulidTimeMs(runId) ?? Math.max(0, Math.trunc(timeMs))},${entropy.toString('base64')}`;
+}
+
+/** For the events from the one at this index on: they get the IDs that they would have in one request with the others.
+ *  @throws TypeError when the seed is not one */
+export function seedFrom(seed: string, index: number): string {
+  const [, time, base64 = ''] = SEED.exec(seed) ?? [];
+  if (!time) throw new TypeError(`A seed is <unix ms>,<base64 of 10 bytes>; got ${JSON.stringify(seed)}`);
+  const entropy = Buffer.from(base64, 'base64');
+  entropy.writeUInt32BE((entropy.readUInt32BE(6) + index) >>> 0, 6);
+  return `${time},${entropy.toString('base64')}`;
+}
+
+function ulidTimeMs(id: string): number | undefined {
+  const digits = ULID_TIME.exec(id)?.[0];
+  return digits === undefined ? undefined : [...digits].reduce((sum, digit) => sum * 32 + CROCKFORD.indexOf(digit), 0);
+}

@@ -1,0 +1,37 @@
+/** Requests of the app to the service that prove who asks, other than sending events. */
+import { ServeError } from './errors.ts';
+import { HEADERS, SDK } from './headers.ts';
+import { reasonOf } from './response.ts';
+import type { Settings } from './settings.ts';
+import { hashedKey } from './signature.ts';
+
+const TIMEOUT_MS = 30_000;
+
+export interface ServiceAnswer {
+  ok: boolean;
+  status: number;
+  text: string;
+}
+
+/** While the signing key is being rotated, the service may know only the other one of the two.
+ *  @throws ServeError when it could not be reached; ConfigError */
+export async function askService(path: string, init: RequestInit, settings: Settings): Promise<ServiceAnswer> {
+  const answer = await ask(path, init, settings, settings.mode === 'cloud' ? settings.signingKey : undefined);
+  const refused = answer.status === 401 || answer.status === 403;
+  if (!refused || settings.mode === 'dev' || !settings.signingKeyFallback) return answer;
+  return ask(path, init, settings, settings.signingKeyFallback);
+}
+
+async function ask(path: string, init: RequestInit, { baseUrl, env, fetch }: Settings, key: string | undefined) {
+  const headers = new Headers(init.headers);
+  headers.set(HEADERS.sdk, SDK);
+  if (env) headers.set(HEADERS.env, env);
+  if (key) headers.set('authorization', `Bearer ${hashedKey(key)}`);
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  try {
+    const response = await fetch(`${baseUrl}${path}`, { ...init, headers, signal });
+    return { ok: response.ok, status: response.status, text: await response.text() };
+  } catch (cause) {
+    throw new ServeError(500, `The service at ${baseUrl} could not be reached: ${reasonOf(cause)}`, { cause });
+  }
+}

@@ -1,0 +1,55 @@
+/** The steps that one replay has found so far, and the memos that are still to be delivered to them. */
+import type { FoundStep, StepDescription } from './found.ts';
+import { hashStepId, numberRepeats } from './ids.ts';
+import { deliver, type Memo, type Memos } from './memo.ts';
+import { refuseNesting } from './run.ts';
+
+export interface Board {
+  /** Registers the step; resolves when its memo is delivered, and never if that is not in this call. */
+  find(description: StepDescription): Promise<unknown>;
+  get(hashedId: string): FoundStep | undefined;
+  memoOf(hashedId: string): Memo | undefined;
+  /** Delivers one memo: the first that was completed of those whose step has been found. False when there is none.
+   *  In this order, one at a time, `Promise.race` has the same winner in every replay. */
+  deliverNext(): boolean;
+  /** Found, in order, and not finished. */
+  pending(): FoundStep[];
+  /** Whether the code repeats what it did in earlier calls. */
+  replaying(): boolean;
+}
+
+/** @param order hashed IDs of the finished steps, in order of completion */
+export function createBoard(memos: Memos, order: readonly string[], onFound: () => void): Board {
+  const found = new Map<string, FoundStep>();
+  const nameOf = numberRepeats();
+  /** Memos out of the order, if ever there are such, come last. */
+  const undelivered = new Set([...order, ...Object.keys(memos)].filter((id) => Object.hasOwn(memos, id)));
+
+  return {
+    async find({ id, name = id, opts = {}, kind, run }) {
+      refuseNesting(id);
+      const displayName = nameOf(id);
+      const hashedId = hashStepId(displayName);
+      const promise = new Promise<unknown>((resolve, reject) => {
+        found.set(hashedId, { kind, hashedId, displayName, name, opts, run, delivered: false, resolve, reject });
+      });
+      onFound();
+      return promise;
+    },
+    get: (hashedId) => found.get(hashedId),
+    memoOf: (hashedId) => (Object.hasOwn(memos, hashedId) ? memos[hashedId] : undefined),
+    deliverNext() {
+      for (const hashedId of undelivered) {
+        const step = found.get(hashedId);
+        if (!step) continue;
+        undelivered.delete(hashedId);
+        step.delivered = true;
+        deliver(step, memos[hashedId] ?? null);
+        return true;
+      }
+      return false;
+    },
+    pending: () => [...found.values()].filter(({ delivered }) => !delivered),
+    replaying: () => undelivered.size > 0,
+  };
+}

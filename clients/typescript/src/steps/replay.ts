@@ -1,0 +1,112 @@
+/** One call of a function: its code is run from the start, finished steps resolve to their memos, and the call ends
+ *  with the function, or with the first steps that are new. Nothing is remembered between calls.
+ *
+ *      settle → the requested step is reached: run it, answer its outcome
+ *             → the handler has ended:         answer its output or error
+ *             → a memo can be delivered:       deliver one, settle again
+ *             → one new step that runs here:   run it at once, answer its outcome
+ *             → new steps:                     answer them as planned
+ *             → nothing at all:                the code awaits something of its own; go on when that brings a step */
+import { setImmediate as macrotask, setTimeout as wait } from 'node:timers/promises';
+import type { ErrorOnTheWire } from '../wire-error.ts';
+import { type Board, createBoard } from './board.ts';
+import { opOf, type StepDescription } from './found.ts';
+import type { Memos } from './memo.ts';
+import type { Op } from './op.ts';
+import { repeatOutcome, runStep } from './run.ts';
+import { createSignal } from './signal.ts';
+
+export interface ReplayCall {
+  memos: Memos;
+  /** Hashed IDs of the finished steps, in order of completion. */
+  order: readonly string[];
+  /** Hashed ID of the one planned step to run; undefined: find out what comes next. */
+  requestedStep: string | undefined;
+  /** A single new step is planned too, not run at once. */
+  disableImmediateExecution: boolean;
+}
+
+export type Progress =
+  | { kind: 'done'; output: unknown }
+  | { kind: 'failed'; error: unknown }
+  | { kind: 'ops'; ops: Op[]; retryAfterSeconds?: number };
+
+export type Find = (step: StepDescription) => Promise<unknown>;
+
+/** The code of a function. */
+export type Body = (find: Find, replaying: () => boolean) => unknown;
+
+/** How long a requested step is waited for when the code awaits other steps and perhaps something of its own:
+ *  no other case depends on time, and only code that has changed under its run gets here. */
+const NOT_FOUND_AFTER_MS = 10_000;
+
+/** Never rejects. */
+export async function replay(call: ReplayCall, body: Body, notFoundAfterMs = NOT_FOUND_AFTER_MS): Promise<Progress> {
+  const changed = createSignal();
+  const board = createBoard(call.memos, call.order, changed.fire);
+  let end: Progress | undefined;
+  start(body, board).then((progress) => {
+    end = progress;
+    changed.fire();
+  });
+
+  for (;;) {
+    const change = changed.next;
+    // All microtasks run before it: what the code can do without outside help, it has done then.
+    await macrotask();
+    const requested = call.requestedStep && (await runRequested(call.requestedStep, board));
+    if (requested) return requested;
+    if (end) return call.requestedStep ? stepNotFound(call.requestedStep, board) : end;
+    if (board.deliverNext()) continue;
+    const pending = board.pending();
+    if (call.requestedStep && pending.length > 0) {
+      if (await comesFirst(change, notFoundAfterMs)) continue;
+      return stepNotFound(call.requestedStep, board);
+    }
+    const [first] = pending;
+    if (first?.run && pending.length === 1 && !call.disableImmediateExecution) {
+      const { op, ...outcome } = await runStep(first);
+      return { kind: 'ops', ops: [op], ...outcome };
+    }
+    if (first) return { kind: 'ops', ops: pending.map((step) => opOf(step)) };
+    await change;
+  }
+}
+
+async function start(body: Body, { find, replaying }: Board): Promise<Progress> {
+  try {
+    return { kind: 'done', output: await body(find, replaying) };
+  } catch (error) {
+    return { kind: 'failed', error };
+  }
+}
+
+/** Undefined while the code has not reached it. */
+async function runRequested(hashedId: string, board: Board): Promise<Progress | undefined> {
+  const step = board.get(hashedId);
+  if (!step) return undefined;
+  const memo = board.memoOf(hashedId);
+  if (memo === undefined && !step.run) return { kind: 'ops', ops: [opOf(step)] };
+  const { op, ...outcome } = memo === undefined ? await runStep(step) : repeatOutcome(step, memo);
+  return { kind: 'ops', ops: [op], ...outcome };
+}
+
+function stepNotFound(hashedId: string, board: Board): Progress {
+  const seen = board.pending().map(({ displayName }) => `"${displayName}"`);
+  const error: ErrorOnTheWire = {
+    name: 'StepNotFoundError',
+    message:
+      `The function did not reach the planned step ${hashedId}: its code has changed under the run. ` +
+      `New steps that it did reach: ${seen.join(', ') || 'none'}`,
+  };
+  return { kind: 'ops', ops: [{ id: hashedId, op: 'StepNotFound', name: hashedId, displayName: hashedId, error }] };
+}
+
+/** Whether the change comes before the time is up. */
+async function comesFirst(change: Promise<void>, ms: number): Promise<boolean> {
+  const stop = new AbortController();
+  const timer = wait(ms, false, { signal: stop.signal }).catch(() => false);
+  const first = await Promise.race([change.then(() => true), timer]);
+  stop.abort();
+  return first;
+}

@@ -1,0 +1,26 @@
+/** Something that happens now and then, and can be waited for. */
+export interface Signal {
+  /** Resolves at the next `fire` after it was read. */
+  readonly next: Promise<void>;
+  fire(): void;
+}
+
+export function createSignal(): Signal {
+  let resolveNext: () => void;
+  let next: Promise<void>;
+  const renew = () => {
+    next = new Promise((resolve) => {
+      resolveNext = resolve;
+    });
+  };
+  renew();
+  return {
+    get next() {
+      return next;
+    },
+    fire() {
+      resolveNext();
+      renew();
+    },
+  };
+}

@@ -1,0 +1,68 @@
+/** `step`, as a handler gets it: each tool describes a step, and waits until it has been found finished. */
+import type { OneOrMany } from '../events.ts';
+import { isoDate, timeoutOf, timeString } from './duration.ts';
+import type { StepDescription } from './found.ts';
+import type { Find } from './replay.ts';
+import type { AnyInvocation, StepTools, WaitOptions } from './types.ts';
+
+export interface ToolsDeps {
+  find: Find;
+  /** Sends events under a seed of this step's own. */
+  sendEvents(events: OneOrMany<unknown>, hashedStepId: string): Promise<unknown>;
+}
+
+export function createStepTools({ find, sendEvents }: ToolsDeps): StepTools {
+  // A step that fails while nobody awaits it yet must not end the process.
+  const found = (describe: () => StepDescription): Promise<never> => {
+    const promise = new Promise<StepDescription>((resolve) => resolve(describe())).then(find);
+    promise.catch(() => {});
+    return promise as Promise<never>;
+  };
+
+  return {
+    run: (id, fn) => found(() => ({ kind: 'run', id: checkId(id), run: fn })),
+
+    sleep: (id, duration) =>
+      found(() => {
+        const name = timeString(duration);
+        return { kind: 'sleep', id: checkId(id), name, opts: { duration: name } };
+      }),
+
+    sleepUntil: (id, moment) =>
+      found(() => {
+        const name = isoDate(moment);
+        return { kind: 'sleep', id: checkId(id), name, opts: { duration: name } };
+      }),
+
+    sendEvent: (id, events) =>
+      found(() => ({
+        kind: 'sendEvent',
+        id: checkId(id),
+        name: 'sendEvent',
+        opts: { type: 'step.sendEvent' },
+        run: (hashedId) => sendEvents(events, hashedId),
+      })),
+
+    waitForEvent: (id: string, { event, timeout, if: condition }: WaitOptions) =>
+      found(() => {
+        const opts = { event, timeout: timeoutOf(timeout), ...(condition && { if: condition }) };
+        return { kind: 'wait', id: checkId(id), name: event, opts };
+      }),
+
+    invoke: (id: string, invocation: AnyInvocation) =>
+      found(() => ({ kind: 'invoke', id: checkId(id), opts: invocationOnTheWire(invocation) })),
+  };
+}
+
+function checkId(id: unknown): string {
+  if (typeof id === 'string' && id !== '') return id;
+  throw new TypeError(`A step needs an ID, a string that is its own in the function; got ${JSON.stringify(id)}`);
+}
+
+function invocationOnTheWire({ function: fn, data, user, v, timeout }: AnyInvocation): Record<string, unknown> {
+  return {
+    function_id: typeof fn === 'string' ? fn : `${fn.appId}-${fn.id}`,
+    payload: { data: data ?? {}, ...(user && { user }), ...(v && { v }) },
+    ...(timeout !== undefined && { timeout: timeoutOf(timeout) }),
+  };
+}

@@ -1,0 +1,99 @@
+/** Whether a webhook came from its provider (spec 5.5): its transform hands on the raw body and the signature, as `raw`
+ *  and `sig` in the event's data, and the function verifies them before anything else. */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { WebhookVerificationError } from './errors.ts';
+
+export interface SignedWebhook {
+  /** The body as it arrived. */
+  raw: string;
+  /** The value of the provider's signature header. */
+  sig: string;
+}
+
+export interface HmacOptions {
+  /** Default: hex. */
+  encoding?: 'hex' | 'base64';
+  /** Before the signature in its header, such as `sha256=`. */
+  prefix?: string;
+  /** Default: sha256. */
+  algorithm?: 'sha256' | 'sha1' | 'sha512';
+}
+
+export interface ToleranceOptions {
+  /** When it arrived, milliseconds since 1970. Default: now. A function that may start late, or verify again in a
+   *  retry, gives `event.ts` here, unless its transform has set that. */
+  receivedAtMs?: number;
+  /** Seconds between its signing and its arrival, either way. Default: 300. */
+  toleranceSeconds?: number;
+}
+
+export interface StandardWebhook extends SignedWebhook {
+  /** The header `webhook-id`, or `svix-id`. */
+  id: string;
+  /** The header `webhook-timestamp`, or `svix-timestamp`. */
+  timestamp: string;
+}
+
+/** Each returns when the webhook is genuine, in constant time as to the signature; otherwise throws a
+ *  WebhookVerificationError, which fails the run for good. */
+export const verifyWebhook = {
+  /** HMAC of the body: `verifyWebhook.hmac(event.data, secret, { encoding: 'base64', prefix: 'sha256=' })`. */
+  hmac({ raw, sig }: SignedWebhook, secret: string, options: HmacOptions = {}): void {
+    const { encoding = 'hex', prefix = '', algorithm = 'sha256' } = options;
+    checkText({ raw, sig, secret });
+    if (!sig.startsWith(prefix)) throw flaw(`the signature does not begin with ${prefix}`);
+    const expected = createHmac(algorithm, secret).update(raw).digest();
+    if (!equal(Buffer.from(sig.slice(prefix.length), encoding), expected)) throw flaw('the signature is wrong');
+  },
+
+  /** `x-hub-signature-256`: `sha256=<hex>`. */
+  github(webhook: SignedWebhook, secret: string): void {
+    verifyWebhook.hmac(webhook, secret, { prefix: 'sha256=' });
+  },
+
+  /** `stripe-signature`: `t=<seconds>,v1=<hex>`, perhaps with several v1. */
+  stripe({ raw, sig }: SignedWebhook, secret: string, options: ToleranceOptions = {}): void {
+    checkText({ raw, sig, secret });
+    const fields = sig.split(',').map((field) => field.trim().split('=', 2));
+    const at = fields.find(([name]) => name === 't')?.[1] ?? '';
+    const given = fields.filter(([name]) => name === 'v1').map(([, hex = '']) => Buffer.from(hex, 'hex'));
+    const expected = createHmac('sha256', secret).update(`${at}.${raw}`).digest();
+    if (!given.some((signature) => equal(signature, expected))) throw flaw('the signature is wrong');
+    checkAge(at, options);
+  },
+
+  /** Standard Webhooks (standardwebhooks.com), as Svix and others send: `v1,<base64>`, perhaps several.
+   *  @param secret `whsec_<base64>` */
+  standard({ raw, sig, id, timestamp }: StandardWebhook, secret: string, options: ToleranceOptions = {}): void {
+    checkText({ raw, sig, id, timestamp, secret });
+    const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+    const expected = createHmac('sha256', key).update(`${id}.${timestamp}.${raw}`).digest();
+    const given = sig.split(' ').filter((signature) => signature.startsWith('v1,'));
+    const genuine = given.some((signature) => equal(Buffer.from(signature.slice(3), 'base64'), expected));
+    if (!genuine) throw flaw('the signature is wrong');
+    checkAge(timestamp, options);
+  },
+};
+
+/** An empty secret would verify what anybody has signed with it; data of a webhook may lack anything. */
+function checkText(texts: Record<string, unknown>): void {
+  for (const [name, text] of Object.entries(texts)) {
+    if (typeof text !== 'string' || (text === '' && name !== 'raw')) throw flaw(`there is no ${name}`);
+  }
+}
+
+function checkAge(atSeconds: string, { receivedAtMs = Date.now(), toleranceSeconds = 300 }: ToleranceOptions): void {
+  if (!/^\d+$/.test(atSeconds)) throw flaw('its time cannot be read');
+  const ageSeconds = receivedAtMs / 1_000 - Number(atSeconds);
+  if (Math.abs(ageSeconds) <= toleranceSeconds) return;
+  throw flaw(`it was signed ${Math.round(Math.abs(ageSeconds))} seconds ${ageSeconds > 0 ? 'before' : 'after'} it arrived`);
+}
+
+/** Takes the same time wherever they differ. */
+function equal(given: Buffer, expected: Buffer): boolean {
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+function flaw(what: string): WebhookVerificationError {
+  return new WebhookVerificationError(`The webhook is not genuine: ${what}`);
+}
