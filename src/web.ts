@@ -29,7 +29,8 @@ const subscriber = connect(config, 'wait', log);
 const store = createStore(redis, config);
 const directory = new WebhookDirectory(store.webhooks);
 // Without Redis it starts all the same, and says so to whoever asks.
-await Promise.race([directory.follow(store.changes, subscriber), setTimeout(FIRST_READ_MS)]);
+const firstReads = Promise.all([directory.follow(store.changes, subscriber), store.environments.follow(subscriber)]);
+await Promise.race([firstReads, setTimeout(FIRST_READ_MS)]);
 
 const queueOptions = { connection: redis, prefix: store.queuePrefix };
 const queues = [ingestQueue(queueOptions), runQueue(queueOptions)] as const;

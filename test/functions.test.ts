@@ -168,7 +168,11 @@ describe('functions', () => {
         error: null,
       });
       expect(run.output).to.deep.equal({ receipt: 'r1' });
-      expect((await service.get(`/v1/runs/${run.run_id}`)).body.data).to.deep.equal(run);
+      const { history, ...same } = (await service.get(`/v1/runs/${run.run_id}`)).body.data;
+      expect(same).to.deep.equal(run);
+      expect(history.map((entry: { kind: string; status: string }) => [entry.kind, entry.status])).to.deep.equal([
+        ['attempt', 'Completed'],
+      ]);
       const [call] = host.calls('f');
       expect(call?.body.event).to.deep.include({ name: 'output/x', data: { n: 1 }, id: eventId });
       expect(call?.body.events).to.deep.equal([call?.body.event]);

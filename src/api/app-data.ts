@@ -3,6 +3,7 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
+import { readHeader } from '../functions/headers.ts';
 import { PRODUCTION } from '../model/environment.ts';
 import { payloadOf } from '../model/event.ts';
 import type { Store } from '../store/store.ts';
@@ -17,16 +18,18 @@ export function appDataRoutes(
 
   router.get('/v0/runs/:id/batch', guard, async (ctx) => {
     const id = runIdOf(ctx as unknown as Context);
-    const run = await runs.read(PRODUCTION, id);
-    const event = run && (await events.record(PRODUCTION, run.eventId));
+    const env = readHeader(ctx.req.headers, 'env') ?? PRODUCTION;
+    const run = await runs.read(env, id);
+    const event = run && (await events.record(env, run.eventId));
     if (!event) throw notFound(id);
     ctx.body = [payloadOf(event)];
   });
 
   router.get('/v0/runs/:id/actions', guard, async (ctx) => {
     const id = runIdOf(ctx as unknown as Context);
-    if (!(await runs.read(PRODUCTION, id))) throw notFound(id);
-    ctx.body = await steps.memos(PRODUCTION, id);
+    const env = readHeader(ctx.req.headers, 'env') ?? PRODUCTION;
+    if (!(await runs.read(env, id))) throw notFound(id);
+    ctx.body = await steps.memos(env, id);
   });
 }
 

@@ -6,6 +6,7 @@ import type { Acceptor } from '../jobs/accept.ts';
 import type { IngestQueue, RunQueue } from '../jobs/queues.ts';
 import type { RunLife } from '../jobs/run-life.ts';
 import type { Logger } from '../log.ts';
+import type { Environments } from '../store/environments.ts';
 import type { Store } from '../store/store.ts';
 import type { WebhookDirectory } from '../store/webhook-directory.ts';
 import type { Transforms } from '../transforms/transforms.ts';
@@ -54,12 +55,17 @@ export function createApp({ config, store, directory, transforms, acceptor, life
 
   const open = new Router();
   healthRoutes(open, store.redis, config.dev ? 'dev' : 'production');
-  registerRoute(open, config, store.functions);
+  registerRoute(open, config, store);
   appDataRoutes(open, config, store);
   app.use(open.routes() as Middleware);
 
   app.use(apiGuard(config));
-  app.use(restricted(apiRoutes({ store, life, transforms, publicUrl: config.publicUrl })).routes() as Middleware);
+  app.use(
+    restricted(
+      apiRoutes({ store, life, transforms, publicUrl: config.publicUrl }),
+      store.environments,
+    ).routes() as Middleware,
+  );
   app.use(board(queues));
   return app;
 }
@@ -83,11 +89,11 @@ export function apiRoutes({ store, life, transforms, publicUrl }: ApiRouteDeps):
 }
 
 /** The API and what is told of it, behind the guard. */
-function restricted(routes: Route[]): Router {
+function restricted(routes: Route[], environments: Environments): Router {
   const router = new Router();
   const document = openApi(routes);
   const page = docsPage(document);
-  mount(router, routes);
+  mount(router, routes, environments);
   router.get('/openapi.json', (ctx) => {
     ctx.body = document;
   });

@@ -6,7 +6,7 @@ import Router from '@koa/router';
 import type { Context } from 'koa';
 import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
-import { ENV_SELECTORS, readHeader } from '../functions/headers.ts';
+import { readHeader } from '../functions/headers.ts';
 import type { Acceptor } from '../jobs/accept.ts';
 import { PRODUCTION } from '../model/environment.ts';
 import { type Event, validateEvents } from '../model/event.ts';
@@ -17,6 +17,7 @@ import type { Webhook } from '../store/webhooks.ts';
 import type { Transforms } from '../transforms/transforms.ts';
 import { isJsonType, mediaTypeOf, readBody } from './body.ts';
 import type { EventKeys } from './event-keys.ts';
+import { environmentSelection } from './selection.ts';
 import { toTransformRequest } from './webhook-request.ts';
 
 export interface ReceiveDeps {
@@ -68,8 +69,7 @@ async function authenticate(key: string, { webhooks, eventKeys, config }: Receiv
 /** A key sends only to the environment it belongs to (spec 5.3). In dev mode there is only one, whatever a client says. */
 function checkEnvironment(ctx: Context, { dev }: Config): void {
   if (dev) return;
-  const queried = ENV_SELECTORS.map((name) => ctx.query[name]).find((value) => value !== undefined);
-  const selected = readHeader(ctx.req.headers, 'env') ?? queried;
+  const selected = environmentSelection(ctx);
   if (selected !== undefined && selected !== PRODUCTION) {
     throw new ServiceError('environment_mismatch', {
       detail: `got "${selected}"; this key belongs to "${PRODUCTION}": leave the selection out, or use that environment's own key`,

@@ -4,15 +4,19 @@ import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
 import { dialectOf, headerName, readHeader, SERVER_SDK } from '../functions/headers.ts';
 import { functionsOf, registrationSchema } from '../model/app.ts';
-import { PRODUCTION } from '../model/environment.ts';
-import type { Functions } from '../store/functions.ts';
+import type { Store } from '../store/store.ts';
+import { environmentOfApp } from './app-environment.ts';
 import { appGuard } from './auth.ts';
 import { readBody } from './body.ts';
 import { check } from './route.ts';
 
 const BODY_MAX_BYTES = 4 * 1_024 * 1_024;
 
-export function registerRoute(router: Router, config: Config, functions: Functions): void {
+export function registerRoute(
+  router: Router,
+  config: Config,
+  { functions, environments }: Pick<Store, 'functions' | 'environments'>,
+): void {
   router.post('/fn/register', appGuard(config) as never, async (ctx) => {
     const dialect = dialectOf(ctx.req.headers) ?? 'service';
     const kind = config.dev ? 'dev' : 'cloud';
@@ -25,7 +29,8 @@ export function registerRoute(router: Router, config: Config, functions: Functio
       });
     }
     const registration = readRegistration((await readBody(ctx.req, BODY_MAX_BYTES)).toString('utf8'));
-    const modified = await functions.replace(PRODUCTION, registration.appName, functionsOf(registration, dialect));
+    const env = await environmentOfApp(ctx.req.headers, config.dev, environments);
+    const modified = await functions.replace(env, registration.appName, functionsOf(registration, dialect));
     ctx.body = { ok: true, modified };
   });
 }

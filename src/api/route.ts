@@ -4,8 +4,11 @@ import type { Context } from 'koa';
 import { koaBody } from 'koa-body';
 import type { z } from 'zod';
 import { type ErrorCode, ServiceError } from '../errors.ts';
+import { PRODUCTION } from '../model/environment.ts';
 import { describe } from '../model/json.ts';
+import type { Environments } from '../store/environments.ts';
 import { isJsonType, mediaTypeOf } from './body.ts';
+import { environmentSelection } from './selection.ts';
 
 type Schema = z.ZodType;
 type Parsed<S extends Schema | undefined> = S extends Schema ? z.output<S> : undefined;
@@ -14,15 +17,23 @@ export interface Input<Params, Query, Body> {
   params: Params;
   query: Query;
   body: Body;
+  /** Name of the environment that the caller selected, production where it selected none. Of an account's route: production. */
+  env: string;
   /** Scheme and host by which the caller reached the service. */
   origin: string;
 }
+
+/** What a caller must be allowed to: look, change things, or decide who may. */
+export type Access = 'read' | 'write' | 'admin';
 
 export interface Route {
   method: 'get' | 'post' | 'put' | 'delete';
   /** In the router's form: `/v1/events/:id`. */
   path: string;
   tag: string;
+  access: Access;
+  /** What it is about: one environment, which `x-service-env` selects, or the whole account. */
+  about: 'environment' | 'account';
   summary: string;
   description?: string;
   params?: z.ZodObject;
@@ -73,24 +84,36 @@ const readJson = koaBody({
   },
 });
 
-export function mount(router: Router, routes: readonly Route[]): void {
+export function mount(router: Router, routes: readonly Route[], environments: Environments): void {
   for (const one of routes) {
     const middleware = one.body ? [readJson] : [];
-    router[one.method](one.path, ...middleware, (ctx) => serve(ctx as unknown as Context, one));
+    router[one.method](one.path, ...middleware, (ctx) => serve(ctx as unknown as Context, one, environments));
   }
 }
 
-async function serve(ctx: Context, one: Route): Promise<void> {
+async function serve(ctx: Context, one: Route, environments: Environments): Promise<void> {
   const reply = await one.handle({
     params: check(one.params, ctx.params, 'path parameter') as never,
     query: check(one.query, ctx.query, 'query parameter') as never,
     body: check(one.body, bodyOf(ctx, one), 'field') as never,
+    env: one.about === 'environment' ? await selectedEnvironment(ctx, environments) : PRODUCTION,
     origin: `${ctx.protocol}://${ctx.host}`,
   });
   ctx.status = one.status ?? (one.data ? 200 : 204);
   if (one.data) {
     ctx.body = { data: reply.data, metadata: { fetched_at: new Date().toISOString(), ...reply.metadata } };
   }
+}
+
+/** @throws ServiceError environment_unknown */
+async function selectedEnvironment(ctx: Context, environments: Environments): Promise<string> {
+  const name = environmentSelection(ctx) ?? PRODUCTION;
+  if (name !== PRODUCTION && !(await environments.seek(name))) {
+    throw new ServiceError('environment_unknown', {
+      detail: `got ${describe(name)}; GET /v1/environments lists what there is`,
+    });
+  }
+  return name;
 }
 
 function bodyOf(ctx: Context, one: Route): unknown {

@@ -1,2 +1,33 @@
-/** The environment that every key and webhook belongs to until there are others. */
+/** Environments: each has its own events, functions, runs and deduplication IDs. */
+import { z } from 'zod';
+
 export const PRODUCTION = 'production';
+
+/** What keys and webhooks that all branch environments share belong to. No environment can have this name. */
+export const BRANCHES = '@branches';
+
+export const ENVIRONMENT_KINDS = ['production', 'named', 'branch'] as const;
+export type EnvironmentKind = (typeof ENVIRONMENT_KINDS)[number];
+
+/** A name is part of keys in Redis and travels in headers. */
+export const environmentNameSchema = z
+  .string()
+  .max(64)
+  .regex(
+    /^[A-Za-z0-9][\w.-]*(?:\/[\w.-]+)*$/,
+    'letters, digits, "_", ".", "-" and "/" between them; at most 64 characters',
+  );
+
+export interface Environment {
+  name: string;
+  kind: EnvironmentKind;
+  /** Unix milliseconds. */
+  createdAt: number;
+  /** An archived environment refuses new events; what it has stays readable. */
+  archivedAt?: number;
+}
+
+/** What keys, webhooks and signing keys of the environment belong to: itself, or the set of all branches. */
+export function ownerOf({ name, kind }: Environment): string {
+  return kind === 'branch' ? BRANCHES : name;
+}

@@ -28,6 +28,8 @@ export interface Keyspace {
   functions(env: string): string;
   /** string: grows with every change to the functions */
   functionsVersion(env: string): string;
+  /** hash: environment's name → environment, as JSON; without production, which is always there */
+  environments: string;
   /** hash: webhook ID → webhook, as JSON */
   webhooks: string;
   /** hash: key of a webhook's URL → webhook ID */
@@ -54,6 +56,7 @@ export function keyspace(prefix: string): Keyspace {
     eventRuns: (env, eventId) => `${prefix}:event-runs:${env}:${eventId}`,
     functions: (env) => `${prefix}:functions:${env}`,
     functionsVersion: (env) => `${prefix}:functions-version:${env}`,
+    environments: `${prefix}:environments`,
     webhooks: `${prefix}:webhooks`,
     webhookKeys: `${prefix}:webhook-keys`,
     changes: `${prefix}:changes`,

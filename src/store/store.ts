@@ -3,6 +3,7 @@ import type { Config } from '../config.ts';
 import { ActiveRuns } from './active-runs.ts';
 import { Changes } from './changes.ts';
 import { Dedup } from './dedup.ts';
+import { Environments } from './environments.ts';
 import { Events } from './events.ts';
 import { Functions } from './functions.ts';
 import { keyspace } from './keyspace.ts';
@@ -17,6 +18,7 @@ export interface Store {
   /** First part of BullMQ's keys. */
   queuePrefix: string;
   changes: Changes;
+  environments: Environments;
   dedup: Dedup;
   events: Events;
   functions: Functions;
@@ -34,6 +36,7 @@ export function createStore(redis: Redis, { keyPrefix, retentionMs }: Config): S
     redis,
     queuePrefix: keys.queues,
     changes,
+    environments: new Environments(redis, keys, changes),
     dedup: new Dedup(redis, keys),
     events: new Events(redis, keys, retentionMs),
     functions: new Functions(redis, keys),

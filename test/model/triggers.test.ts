@@ -11,6 +11,7 @@ const fn = (id: string, ...triggers: Trigger[]): AppFunction => ({
   dialect: 'service',
   retries: 4,
   triggers,
+  cancel: [],
   archived: false,
   config: {},
 });

@@ -9,6 +9,8 @@ export function appRoutes(): Route[] {
       method: 'post',
       path: '/v1/apps',
       tag: 'Apps',
+      access: 'write',
+      about: 'environment',
       summary: 'Have an app register its functions',
       description: 'Sends PUT to the URL, on which the app registers itself with the service.',
       body: z.object({ url: z.url({ protocol: /^https?$/ }) }),

@@ -1,7 +1,6 @@
 /** `/v1/events`: looking stored events up (spec 1.2, 4.3). */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { PRODUCTION } from '../../model/environment.ts';
 import { eventSchema } from '../../model/event.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import type { EventCursor, Events, FoundEvent } from '../../store/events.ts';
@@ -52,6 +51,8 @@ export function eventRoutes({ events, runs }: { events: Events; runs: Runs }): R
       method: 'get',
       path: '/v1/events',
       tag,
+      access: 'read',
+      about: 'environment',
       summary: 'List events, newest first',
       query: z.object({
         name: z.string().optional(),
@@ -62,9 +63,9 @@ export function eventRoutes({ events, runs }: { events: Events; runs: Runs }): R
       }),
       data: z.array(storedEventSchema),
       errors: [],
-      async handle({ query: { name, received_after, received_before, limit, cursor } }) {
+      async handle({ env, query: { name, received_after, received_before, limit, cursor } }) {
         const page = await events.list(
-          { env: PRODUCTION, name, receivedAfter: received_after, receivedBefore: received_before, limit, cursor },
+          { env, name, receivedAfter: received_after, receivedBefore: received_before, limit, cursor },
           Date.now(),
         );
         return { data: page.map(presentEvent), metadata: page.length === limit ? { cursor: cursorAfter(page) } : {} };
@@ -74,12 +75,14 @@ export function eventRoutes({ events, runs }: { events: Events; runs: Runs }): R
       method: 'get',
       path: '/v1/events/:id',
       tag,
+      access: 'read',
+      about: 'environment',
       summary: 'Read an event',
       params,
       data: storedEventSchema,
       errors: ['not_found'],
-      async handle({ params: { id } }) {
-        const event = await events.read(PRODUCTION, id);
+      async handle({ env, params: { id } }) {
+        const event = await events.read(env, id);
         if (!event) throw notFound(id);
         return { data: presentEvent(event) };
       },
@@ -88,13 +91,15 @@ export function eventRoutes({ events, runs }: { events: Events; runs: Runs }): R
       method: 'get',
       path: '/v1/events/:id/runs',
       tag,
+      access: 'read',
+      about: 'environment',
       summary: 'List the runs an event caused',
       params,
       data: z.array(runSchema),
       errors: ['not_found'],
-      async handle({ params: { id } }) {
-        if (!(await events.read(PRODUCTION, id))) throw notFound(id);
-        return { data: (await runs.ofEvent(PRODUCTION, id)).map(presentRun) };
+      async handle({ env, params: { id } }) {
+        if (!(await events.read(env, id))) throw notFound(id);
+        return { data: (await runs.ofEvent(env, id)).map(presentRun) };
       },
     }),
   ];

@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { RunLife } from '../../jobs/run-life.ts';
-import { PRODUCTION } from '../../model/environment.ts';
 import { parseExact } from '../../model/json.ts';
 import { RUN_STATUSES, type Run } from '../../model/run.ts';
 import type { Runs } from '../../store/runs.ts';
@@ -69,17 +68,16 @@ export function runRoutes({ runs, steps, life }: RunRouteDeps): Route[] {
       method: 'get',
       path: '/v1/runs/:id',
       tag: 'Runs',
+      access: 'read',
+      about: 'environment',
       summary: 'Read a run with its history',
       params,
       data: detailedRunSchema,
       errors: ['not_found'],
-      async handle({ params: { id } }) {
-        const run = await runs.read(PRODUCTION, id);
+      async handle({ env, params: { id } }) {
+        const run = await runs.read(env, id);
         if (!run) throw notFound(id);
-        const [history, { pending }] = await Promise.all([
-          runs.history(PRODUCTION, id),
-          steps.progress(PRODUCTION, id),
-        ]);
+        const [history, { pending }] = await Promise.all([runs.history(env, id), steps.progress(env, id)]);
         return { data: { ...presentRun(run), history: presentHistory(run, history, pending) } };
       },
     }),
@@ -87,14 +85,16 @@ export function runRoutes({ runs, steps, life }: RunRouteDeps): Route[] {
       method: 'delete',
       path: '/v1/runs/:id',
       tag: 'Runs',
+      access: 'write',
+      about: 'environment',
       summary: 'Cancel a run',
       description: 'A call in flight is not broken off; its answer is ignored. Cancelling twice changes nothing.',
       params,
       status: 200,
       data: runSchema,
       errors: ['not_found', 'run_ended'],
-      async handle({ params: { id } }) {
-        const run = await life.cancel(PRODUCTION, id);
+      async handle({ env, params: { id } }) {
+        const run = await life.cancel(env, id);
         if (!run) throw notFound(id);
         if (run.status !== 'Cancelled') throw new ServiceError('run_ended', { detail: `it is ${run.status}` });
         return { data: presentRun(run) };

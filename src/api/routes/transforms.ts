@@ -32,6 +32,8 @@ export function transformRoutes({ transforms }: { transforms: Transforms }): Rou
       method: 'post',
       path: '/v1/transforms/test',
       tag: 'Webhooks',
+      access: 'write',
+      about: 'account',
       summary: 'Try a transform on a sample request',
       description: 'Runs exactly as a webhook request would, and ingests nothing.',
       body: sampleSchema,
