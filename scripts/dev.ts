@@ -99,7 +99,7 @@ async function redisLost(redis: Partial<OwnRedis>): Promise<number> {
 
 function welcome(port: number, example: boolean): string {
   const url = `http://${LOOPBACK}:${port}`;
-  const event = JSON.stringify({ name: 'order/paid', data: { orderId: 'A1', total: 120 } });
+  const event = JSON.stringify({ name: 'order/paid', data: { orderId: 'A1', customer: 'Ada', total: 120 } });
   return `
 Ready.
   events      ${url}/e/<any key>
