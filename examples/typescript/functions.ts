@@ -57,4 +57,39 @@ const audit = client.createFunction(
   },
 );
 
-export const functions = [sendReceipt, rewardBigOrder, flakyStockSync, onPush, audit];
+/** Lives as long as the order does: what it waits for may come in a second or in three days, and deploys do not matter. */
+const fulfilOrder = client.createFunction(
+  {
+    id: 'fulfil-order',
+    name: 'Fulfil order',
+    triggers: { event: 'order/placed' },
+    onFailure: ({ error, event }) =>
+      log('fulfil-order', `order ${event.data.event.data.orderId} needs help: ${error.message}`),
+  },
+  async ({ event, step }) => {
+    const { orderId, customer, lines } = event.data;
+    const paid = await step.waitForEvent('payment', {
+      event: 'order/paid',
+      timeout: '3d',
+      if: 'event.data.orderId == async.data.orderId',
+    });
+    if (!paid) return { orderId, status: 'never paid' };
+    const [parcel] = await Promise.all([
+      step.run('pack', () => {
+        log('fulfil-order', `order ${orderId}: packed`);
+        return { number: `P-${orderId}`, pieces: lines.reduce((sum, { quantity }) => sum + quantity, 0) };
+      }),
+      step.run('book courier', () => log('fulfil-order', `order ${orderId}: courier booked`)),
+    ]);
+    const sold = lines.map(({ sku, quantity }) => ({
+      name: 'stock/changed' as const,
+      data: { sku, quantity: -quantity },
+    }));
+    await step.sendEvent('tell the warehouse', sold);
+    await step.sleep('on its way', '2s');
+    await step.run('ask for a review', () => log('fulfil-order', `${customer}: how was parcel ${parcel.number}?`));
+    return { orderId, status: 'delivered', parcel };
+  },
+);
+
+export const functions = [sendReceipt, rewardBigOrder, flakyStockSync, onPush, audit, fulfilOrder];

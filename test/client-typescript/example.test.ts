@@ -3,6 +3,9 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import type { TidegateFunction } from 'tidegate';
+import { testFunction } from 'tidegate/test';
+import { functions } from '../../examples/typescript/functions.ts';
 import { useServers } from './servers.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -26,6 +29,8 @@ describe('The example shop', () => {
       'example-shop-flaky-stock-sync',
       'example-shop-on-push',
       'example-shop-audit',
+      'example-shop-fulfil-order',
+      'example-shop-fulfil-order-failure',
     ]);
 
     const paid = { name: 'order/paid', data: { orderId: '7', customer: 'ada@example.com', total: 120 } };
@@ -42,6 +47,27 @@ describe('The example shop', () => {
 
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).to.deep.equal([0, null]);
+  });
+});
+
+describe("The example shop's order", () => {
+  const fulfilOrder = functions.find(({ id }) => id === 'fulfil-order') as TidegateFunction;
+  const event = { data: { orderId: '7', customer: 'Ada', lines: [{ sku: 'tea', quantity: 3 }] } };
+
+  it('is fulfilled once it is paid', async () => {
+    const payment = { data: { orderId: '7', customer: 'Ada', total: 9 } };
+    const { result, sent, steps } = await testFunction(fulfilOrder, {
+      event,
+      steps: { payment, 'book courier': null, pack: { number: 'P-7', pieces: 3 }, 'ask for a review': null },
+    });
+    expect(result).to.deep.equal({ orderId: '7', status: 'delivered', parcel: { number: 'P-7', pieces: 3 } });
+    expect(sent).to.deep.equal([{ name: 'stock/changed', data: { sku: 'tea', quantity: -3 } }]);
+    expect(steps.map(({ id }) => id).at(-1)).to.equal('ask for a review');
+  });
+
+  it('is given up when it is not', async () => {
+    const { result } = await testFunction(fulfilOrder, { event });
+    expect(result).to.deep.equal({ orderId: '7', status: 'never paid' });
   });
 });
 

@@ -87,6 +87,101 @@ describe('Registering a TypeScript app', () => {
     });
   });
 
+  it('hands through when and how often a function runs', async () => {
+    const service = await startService(REGISTERED);
+    const client = new Tidegate({ id: 'shop', isDev: true, baseUrl: service.url });
+    const flow = {
+      throttle: { limit: 2, period: '1m' },
+      rateLimit: { limit: 3, period: '1h', key: 'event.data.customer' },
+      debounce: { period: '5s' },
+      batchEvents: { maxSize: 10, timeout: '5s' },
+      priority: { run: 'event.data.vip ? 60 : 0' },
+      singleton: { mode: 'skip' },
+      idempotency: 'event.data.id',
+      timeouts: { start: '1h', finish: '1d' },
+    } as const;
+    const cancel = [{ event: 'order/refunded', if: 'event.data.id == async.data.id', timeout: '1d' }];
+    const triggers = { event: 'order/paid' } as const;
+    const functions = [
+      client.createFunction({ id: 'all', triggers, concurrency: 5, cancelOn: cancel, ...flow }, () => {}),
+      client.createFunction({ id: 'keyed', triggers, concurrency: { limit: 1, key: 'event.data.id' } }, () => {}),
+    ];
+    await put(await listen(serve({ client, functions })));
+    const [all, keyed] = JSON.parse(service.requests[0]?.body ?? '').functions;
+    expect(all).to.deep.include({ concurrency: 5, cancel, ...flow });
+    expect(all).not.to.have.property('cancelOn');
+    expect(keyed.concurrency).to.deep.equal([{ limit: 1, key: 'event.data.id' }]);
+  });
+
+  it('registers onFailure as a function of its own, and runs it with the error', async () => {
+    const service = await startService(REGISTERED);
+    const client = new Tidegate({ id: 'shop', isDev: true, baseUrl: service.url });
+    const fn = client.createFunction(
+      {
+        id: 'fn',
+        triggers: { event: 'order/paid' },
+        onFailure: ({ error, event, step }) =>
+          step.run('tell', () => [error instanceof Error, error.name, error.message, event.data.event.data.total]),
+      },
+      () => {},
+    );
+    const url = await listen(serve({ client, functions: [fn] }));
+    await put(url);
+    const { functions } = JSON.parse(service.requests[0]?.body ?? '');
+    expect(functions[1]).to.deep.include({
+      id: 'shop-fn-failure',
+      name: 'fn (failure)',
+      triggers: [{ event: 'inngest/function.failed', expression: "event.data.function_id == 'shop-fn'" }],
+    });
+    const event = {
+      name: 'inngest/function.failed',
+      data: { error: { name: 'RangeError', message: 'too far' }, event: { name: 'order/paid', data: { total: 3 } } },
+    };
+    const body = JSON.stringify({ event, ctx: { run_id: '01R' } });
+    const answer = await fetch(functions[1].steps.step.runtime.url, { method: 'POST', body });
+    const [op] = (await answer.json()) as { data: unknown }[];
+    expect(op?.data).to.deep.equal([true, 'RangeError', 'too far', 3]);
+  });
+
+  it('outside dev mode does not take its address from whoever asks it to register', async () => {
+    const service = await startService(REGISTERED);
+    const app = shop({ isDev: false, baseUrl: service.url, signingKey: SIGNING_KEY });
+    const url = await listen(serve(app));
+    const { status, body } = await put(`${url}/api/service`, { host: 'evil.example' });
+    expect(status).to.equal(500);
+    expect(body.message).to.include('SERVICE_SERVE_ORIGIN').and.include('serveOrigin');
+    expect(service.requests).to.have.length(0);
+
+    process.env.SERVICE_SERVE_ORIGIN = 'https://shop.example/';
+    await put(`${url}/api/service`, { host: 'evil.example' });
+    expect(JSON.parse(service.requests[0]?.body ?? '').url).to.equal('https://shop.example/api/service');
+  });
+
+  it('names the serve origin that makes no sense', async () => {
+    const app = shop({ baseUrl: 'http://127.0.0.1:1' });
+    for (const serveOrigin of ['shop.example', 'https://shop.example/api']) {
+      const { status, body } = await put(await listen(serve({ ...app, serveOrigin })));
+      expect(status).to.equal(500);
+      expect(body.message).to.include(JSON.stringify(serveOrigin));
+    }
+  });
+
+  it('proves itself with the fallback key when the service does not know the other one yet', async () => {
+    const service = await startService({ status: 401, body: { error: 'Who are you?' } }, REGISTERED);
+    const keys = { signingKey: SIGNING_KEY, signingKeyFallback: 'signkey-test-00ff' };
+    const app = shop({ isDev: false, baseUrl: service.url, ...keys });
+    const { status } = await put(await listen(serve({ ...app, serveOrigin: 'https://shop.example' })));
+    expect(status).to.equal(200);
+    const hash = createHash('sha256').update(Buffer.from('00ff', 'hex')).digest('hex');
+    expect(service.requests[1]?.headers.authorization).to.equal(`Bearer signkey-test-${hash}`);
+  });
+
+  it('refuses to serve a function of another app', () => {
+    const { functions } = shop({});
+    const other = new Tidegate({ id: 'other', isDev: true });
+    expect(() => serve({ client: other, functions })).to.throw(TypeError, 'of the app "shop", not "other"');
+  });
+
   it('works from Koa too', async () => {
     const service = await startService(REGISTERED);
     const app = new Koa().use(serveKoa({ ...shop({ baseUrl: service.url }), path: '/api/service' }));
@@ -98,7 +193,7 @@ describe('Registering a TypeScript app', () => {
   it('proves itself outside dev mode, with the hash of the signing key, and names its environment', async () => {
     const service = await startService(REGISTERED);
     const options = { isDev: false, baseUrl: service.url, signingKey: SIGNING_KEY, env: 'pr-12' };
-    await put(await listen(serve(shop(options))));
+    await put(await listen(serve({ ...shop(options), serveOrigin: 'https://shop.example' })));
     const hash = createHash('sha256').update(Buffer.from('0123456789ABcdef', 'hex')).digest('hex');
     expect(service.requests[0]?.headers).to.include({
       authorization: `Bearer signkey-test-${hash}`,
@@ -151,7 +246,9 @@ describe('Registering a TypeScript app', () => {
 
   it('answers 500 and names the variable when it lacks the signing key', async () => {
     const service = await startService(REGISTERED);
-    const { status, body } = await put(await listen(serve(shop({ isDev: false, baseUrl: service.url }))));
+    const { status, body } = await put(
+      await listen(serve({ ...shop({ isDev: false, baseUrl: service.url }), serveOrigin: 'https://shop.example' })),
+    );
     expect(status).to.equal(500);
     expect(body.message).to.include('SERVICE_SIGNING_KEY');
     expect(service.requests).to.have.length(0);

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { SendError, Tidegate } from 'tidegate';
+import { splitByBytes } from '../../clients/typescript/src/chunks.ts';
 import type { Clock } from '../../clients/typescript/src/post.ts';
 import { sendEvents } from '../../clients/typescript/src/send.ts';
 import { readSettings } from '../../clients/typescript/src/settings.ts';
@@ -17,7 +19,7 @@ function fakeClock(random = 1): Clock & { slept: number[] } {
 
 describe('Sending from TypeScript', () => {
   useCleanEnv();
-  const { startService, deadUrl } = useServers();
+  const { listen, startService, deadUrl } = useServers();
 
   function clientOf(baseUrl: string, options = {}) {
     return new Tidegate({ id: 'shop', isDev: false, eventKey: 'k 1', baseUrl, ...options });
@@ -171,5 +173,126 @@ describe('Sending from TypeScript', () => {
     const error = await rejection(clientOf(service.url).send({ name: 'order/paid', data: { total: 3n } }));
     expect(error).to.be.instanceOf(TypeError);
     expect(service.requests).to.have.length(0);
+  });
+
+  it('sends an array by sendMany too', async () => {
+    const service = await startService({ body: { ids: ['01A', '01B'], status: 200 } });
+    expect(await clientOf(service.url).sendMany([EVENT, EVENT])).to.deep.equal({ ids: ['01A', '01B'] });
+  });
+
+  describe('more than fits into a request', () => {
+    const events = Array.from({ length: 10 }, (_, n) => ({ name: 'order/paid', data: { n, text: 'ü'.repeat(20) } }));
+    const maxBytes = 300;
+
+    it('takes several requests, each within the limit, in order', async () => {
+      const service = await startService();
+      await clientOf(service.url, { maxBytes }).send(events);
+      expect(service.requests.length).to.be.greaterThan(2);
+      for (const { body } of service.requests) expect(Buffer.byteLength(body)).to.be.at.most(maxBytes);
+      expect(service.requests.flatMap(({ body }) => JSON.parse(body))).to.deep.equal(events);
+    });
+
+    it('gives each event the ID that it would have in one request', async () => {
+      const service = await startService({ status: 503, headers: AT_ONCE }, {});
+      await clientOf(service.url, { maxBytes }).send(events);
+      const [first, again, ...rest] = service.requests.map(({ headers, body }) => {
+        const [time, base64 = ''] = String(headers['x-service-event-id-seed']).split(',');
+        const entropy = Buffer.from(base64, 'base64');
+        return {
+          time,
+          fixed: entropy.toString('hex', 0, 6),
+          at: entropy.readUInt32BE(6),
+          count: JSON.parse(body).length,
+        };
+      });
+      expect(again).to.deep.equal(first);
+      let next = (first?.at ?? 0) + (first?.count ?? 0);
+      for (const { count, ...seed } of rest) {
+        expect(seed).to.deep.equal({ time: first?.time, fixed: first?.fixed, at: next % 2 ** 32 });
+        next += count;
+      }
+    });
+
+    it('tells which events were accepted when a later request fails, and can be sent again under the same seed', async () => {
+      const service = await startService({ body: { ids: ['01A', '01B', '01C'], status: 200 } }, { status: 400 }, {});
+      const client = clientOf(service.url, { maxBytes });
+      const error = (await rejection(client.send(events))) as unknown as SendError;
+      expect(error.acceptedIds).to.deep.equal(['01A', '01B', '01C']);
+      expect(error.message).to.include('The first 3 of 10 events were accepted');
+      await client.send(events, { seed: error.seed });
+      const seeds = service.requests.map(({ headers }) => headers['x-service-event-id-seed']);
+      expect(seeds.slice(2, 4)).to.deep.equal(seeds.slice(0, 2));
+    });
+
+    it('is refused, before anything is sent, when one event alone is too large', async () => {
+      const service = await startService();
+      const big = { name: 'order/big', data: { text: 'x'.repeat(maxBytes) } };
+      const error = await rejection(clientOf(service.url, { maxBytes }).send([...events, big]));
+      expect(error).to.be.instanceOf(SendError).and.include({ code: 'body_too_large' });
+      expect(error.message).to.include('Event 10 ("order/big")');
+      expect(service.requests).to.have.length(0);
+    });
+
+    it('is what goes over 512 KB, unless told otherwise', async () => {
+      const service = await startService();
+      const half = { name: 'a', data: { text: 'x'.repeat(262_000) } };
+      await clientOf(service.url).send([half, half]);
+      await clientOf(service.url).send([half, half, half]);
+      expect(service.requests.map(({ body }) => JSON.parse(body).length)).to.deep.equal([2, 2, 1]);
+    });
+  });
+
+  it('splits any events within any limit, and loses none', () => {
+    fc.assert(
+      fc.property(fc.array(fc.jsonValue(), { maxLength: 40 }), fc.nat({ max: 500 }), (values, room) => {
+        const events = values.map((data) => ({ name: 'a', data }));
+        const largest = Math.max(0, ...events.map((event) => Buffer.byteLength(JSON.stringify(event))));
+        const maxBytes = largest + 2 + room;
+        const chunks = splitByBytes(events, maxBytes);
+        for (const { body } of chunks) expect(Buffer.byteLength(body)).to.be.at.most(maxBytes);
+        const parts = chunks.map(({ body }) => JSON.parse(body) as unknown[]);
+        expect(parts.flat()).to.deep.equal(JSON.parse(JSON.stringify(events)));
+        let index = 0;
+        chunks.forEach((chunk, n) => {
+          expect(chunk.index).to.equal(index);
+          index += parts[n]?.length ?? 0;
+        });
+      }),
+    );
+  });
+
+  it('refuses a seed that is none', async () => {
+    const error = await rejection(clientOf('http://127.0.0.1:1').send(EVENT, { seed: 'order-7' }));
+    expect(error).to.be.instanceOf(TypeError);
+  });
+
+  it('can be aborted, while it waits for an answer or for its next try', async () => {
+    const stop = new AbortController();
+    const url = await listen(() => stop.abort(new Error('enough')));
+    const error = await rejection(clientOf(url).send(EVENT, { signal: stop.signal }));
+    expect(error).to.be.instanceOf(SendError).and.include({ code: 'aborted' });
+    expect(error.cause).to.have.property('message', 'enough');
+
+    const service = await startService({ status: 503, headers: { 'x-request-id': 'req-1' }, body: { error: 'Busy' } });
+    const later = new AbortController();
+    const settings = readSettings({ id: 'shop', baseUrl: service.url, isDev: true });
+    const clock = { ...fakeClock(), sleep: async () => later.abort() };
+    const between = await rejection(sendEvents([EVENT], settings, { signal: later.signal }, clock));
+    expect(between).to.include({ code: 'aborted', status: 503, requestId: 'req-1' });
+    expect(between.message).to.include('Busy');
+    expect(service.requests).to.have.length(1);
+  });
+
+  it('makes no request when it was aborted before', async () => {
+    const service = await startService();
+    const error = await rejection(clientOf(service.url).send(EVENT, { signal: AbortSignal.abort() }));
+    expect(error).to.include({ code: 'aborted' });
+    expect(service.requests).to.have.length(0);
+  });
+
+  it('ends with a time-out when it is not done in time', async () => {
+    const url = await listen(() => {});
+    const error = await rejection(clientOf(url).send(EVENT, { timeoutMs: 5 }));
+    expect(error).to.be.instanceOf(SendError).and.include({ code: 'timeout', status: undefined });
   });
 });

@@ -1,7 +1,16 @@
 /** Not a test that runs: `tsc` checks it, and each @ts-expect-error line fails it unless the next line is an error. */
+import express from 'express';
+import Fastify from 'fastify';
+import { Hono } from 'hono';
+import Koa from 'koa';
 import { Tidegate } from 'tidegate';
+import { serve as serveExpress } from 'tidegate/express';
+import { serve as serveFastify } from 'tidegate/fastify';
+import { serve as serveHono } from 'tidegate/hono';
 import { serve as serveKoa } from 'tidegate/koa';
 import { serve } from 'tidegate/node';
+import { testFunction } from 'tidegate/test';
+import { z } from 'zod';
 
 interface OrderPaid {
   orderId: string;
@@ -96,6 +105,106 @@ export function handling() {
   typed.createFunction({ id: 'a' }, () => {});
 }
 
+export function stepping() {
+  const child = typed.createFunction({ id: 'child', triggers: { event: 'order/paid' } }, async ({ event }) => ({
+    paid: event.data.total > 0,
+    at: new Date(),
+  }));
+
+  typed.createFunction({ id: 'steps', triggers: { event: 'order/paid' } }, async ({ step, logger, maxAttempts }) => {
+    const ran = await step.run('a', async () => ({ at: new Date(), n: 1, maybe: undefined as string | undefined }));
+    same<typeof ran, { at: string; n: number; maybe: string | undefined }>(true);
+    const nothing = await step.run('b', () => {});
+    same<typeof nothing, null>(true);
+    const lines = await step.run('c', () => [1, 2].map((n) => ({ n })));
+    same<typeof lines, { n: number }[]>(true);
+    // biome-ignore lint/suspicious/noExplicitAny: that is the point
+    const anything = await step.run('d', () => JSON.parse('1') as any);
+    anything.whatever.there.is;
+
+    const arrived = await step.waitForEvent('e', { event: 'order/shipped', timeout: '1d' });
+    same<Exclude<typeof arrived, null>['data'], { orderId: string; carrier: string }>(true);
+    // @ts-expect-error: it may be null
+    arrived.data;
+    // @ts-expect-error: no such event
+    step.waitForEvent('e', { event: 'order/lost', timeout: '1d' });
+    // @ts-expect-error: waiting takes a time-out
+    step.waitForEvent('e', { event: 'order/shipped' });
+
+    const invoked = await step.invoke('f', { function: child, data: { orderId: '7', total: 3 } });
+    same<typeof invoked, { paid: boolean; at: string }>(true);
+    // @ts-expect-error: total is missing
+    step.invoke('f', { function: child, data: { orderId: '7' } });
+    (await step.invoke('g', { function: 'shop-child', data: { anything: 1 } })).whatever.there.is;
+
+    const { ids } = await step.sendEvent('h', [{ name: 'stock/changed', data: { sku: 'tea' } }]);
+    same<typeof ids, string[]>(true);
+    // @ts-expect-error: no such event
+    step.sendEvent('h', { name: 'stock/change', data: { sku: 'tea' } });
+    step.sleep('i', 1_000);
+    step.sleepUntil('j', new Date());
+    // @ts-expect-error: a moment is a Date or an ISO date
+    step.sleepUntil('j', 1_000);
+    logger.info('tries', maxAttempts);
+  });
+
+  typed.createFunction(
+    {
+      id: 'failing',
+      triggers: { event: 'order/paid' },
+      cancelOn: [{ event: 'order/shipped', if: 'event.data.orderId == async.data.orderId' }],
+      onFailure: ({ error, event, step }) => {
+        same<typeof error, Error>(true);
+        same<typeof event.data.event.data, OrderPaid>(true);
+        step.sleep('a', '1s');
+      },
+    },
+    () => {},
+  );
+  typed.createFunction(
+    // @ts-expect-error: no such event
+    { id: 'a', triggers: { event: 'order/paid' }, cancelOn: [{ event: 'order/lost' }] },
+    () => {},
+  );
+}
+
+export function schemas() {
+  const client = new Tidegate({
+    id: 'shop',
+    schemas: {
+      'order/paid': z.object({
+        total: z.number(),
+        currency: z.string().default('EUR'),
+        at: z.coerce.date().optional(),
+      }),
+      'stock/changed': z.object({ sku: z.string() }),
+    },
+  });
+  client.send({ name: 'order/paid', data: { total: 3 } });
+  client.send([
+    { name: 'order/paid', data: { total: 3, currency: 'USD' } },
+    { name: 'stock/changed', data: { sku: 'tea' } },
+  ]);
+  // @ts-expect-error: total is a number
+  client.send({ name: 'order/paid', data: { total: '3' } });
+  // @ts-expect-error: no such event
+  client.send({ name: 'order/payed', data: { total: 3 } });
+  const fn = client.createFunction({ id: 'a', triggers: { event: 'order/paid' } }, ({ event, step }) => {
+    same<typeof event.data.currency, string>(true);
+    same<typeof event.data.total, number>(true);
+    same<typeof event.data.at, string | undefined>(true);
+    step.sendEvent('b', { name: 'order/paid', data: { total: 3 } });
+    return 7;
+  });
+  testFunction(fn, { event: { data: { total: 3, currency: 'EUR' } } }).then(({ result, error }) => {
+    same<typeof result, number | undefined>(true);
+    same<typeof error, unknown>(true);
+  });
+  // @ts-expect-error: no such event
+  client.createFunction({ id: 'a', triggers: { event: 'order/payed' } }, () => {});
+  serve({ client, functions: [fn] });
+}
+
 export function declaring() {
   // @ts-expect-error: an event has data
   new Tidegate<{ 'order/paid': { total: number } }>({ id: 'shop' });
@@ -108,6 +217,12 @@ export function declaring() {
 
 export function serving() {
   const fn = typed.createFunction({ id: 'one', triggers: { event: 'order/paid' } }, () => {});
+  const options = { client: typed, functions: [fn], path: '/api/service' };
+  new Koa().use(serveKoa(options));
+  express().use(serveExpress(options));
+  express().all('/api/service', serveExpress(options));
+  Fastify().register(serveFastify(options));
+  new Hono().use('/api/*', serveHono(options)).all('/api/service', serveHono(options));
   serve({ client: typed, functions: [fn], serveOrigin: process.env.ORIGIN });
   serveKoa({ client: loose, functions: [fn], path: '/api/service' });
   // @ts-expect-error: functions are missing

@@ -1,8 +1,8 @@
 /** A call request's body, read. What did not fit into it is fetched from the service (protocol: `use_api`). */
 import { ServeError } from './errors.ts';
 import type { IncomingEvent } from './events.ts';
-import type { Settings } from './settings.ts';
 import { askService } from './service.ts';
+import type { Settings } from './settings.ts';
 import type { Memos } from './steps/memo.ts';
 
 export interface Call {
@@ -69,7 +69,8 @@ async function fetchState(runId: string, settings: Settings): Promise<Pick<CallB
     askService(`${run}/actions`, {}, settings),
   ]);
   for (const { ok, status } of [events, steps]) {
-    if (!ok) throw new ServeError(500, `The state of run ${runId} could not be fetched: the service answered ${status}`);
+    if (!ok)
+      throw new ServeError(500, `The state of run ${runId} could not be fetched: the service answered ${status}`);
   }
   return { events: parseBody(events.text) as IncomingEvent[], steps: parseBody(steps.text) as Memos };
 }

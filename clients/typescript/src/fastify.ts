@@ -31,8 +31,11 @@ export interface FastifyCall {
 export interface FastifyAnswer {
   code(status: number): unknown;
   headers(headers: Record<string, string>): unknown;
-  send(body: string): unknown;
+  send(body: Buffer): unknown;
 }
+
+/** The last two are answered too, with a 405. */
+const METHODS = ['GET', 'PUT', 'POST', 'PATCH', 'DELETE'];
 
 /** A plugin with one route and a body parser of its own, which the rest of the app does not see. */
 export function serve(options: ServeOptions & { path: string }): (app: FastifyScope) => Promise<void> {
@@ -42,7 +45,7 @@ export function serve(options: ServeOptions & { path: string }): (app: FastifySc
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
     app.route({
-      method: ['GET', 'PUT', 'POST'],
+      method: METHODS,
       url: options.path,
       bodyLimit: MAX_BODY_BYTES,
       async handler(request, reply) {
@@ -56,7 +59,8 @@ export function serve(options: ServeOptions & { path: string }): (app: FastifySc
         if (!answer) return;
         reply.code(answer.status);
         reply.headers(answer.headers);
-        return reply.send(answer.body);
+        // As bytes: to the type of a text it would add a charset.
+        return reply.send(Buffer.from(answer.body));
       },
     });
   };

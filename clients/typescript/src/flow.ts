@@ -55,7 +55,8 @@ export function flowOnTheWire(flow: FlowControl): Record<string, unknown> {
   const { concurrency, cancelOn } = flow;
   const wire: Record<string, unknown> = {};
   for (const key of HANDED_THROUGH) if (flow[key] !== undefined) wire[key] = flow[key];
-  if (concurrency !== undefined) wire.concurrency = typeof concurrency === 'number' ? concurrency : [concurrency].flat();
+  if (concurrency !== undefined)
+    wire.concurrency = typeof concurrency === 'number' ? concurrency : [concurrency].flat();
   if (cancelOn) wire.cancel = cancelOn;
   return wire;
 }

@@ -1,15 +1,17 @@
 /** What an app answers at its one URL, whatever the web framework: GET introspects, PUT registers, POST runs a function.
  *  A framework's adapter turns its request into an AppRequest and sends the AppAnswer; nothing else. */
+import { pathOf, urlOf } from './address.ts';
+import type { AppRequest } from './app-request.ts';
 import { type Call, readCall } from './call.ts';
 import { canonical } from './canonical.ts';
-import { ConfigError, ServeError } from './errors.ts';
+import { ServeError } from './errors.ts';
 import type { OneOrMany } from './events.ts';
 import type { TidegateFunction } from './function-types.ts';
 import { HEADERS, REQ_VERSION, SDK } from './headers.ts';
 import { compositeId, register } from './registration.ts';
 import { type Outcome, outcomeOf, runCall } from './run-call.ts';
 import { seedOfStep } from './seed.ts';
-import { type Settings, toOrigin } from './settings.ts';
+import type { Settings } from './settings.ts';
 import { findFlaw } from './signature.ts';
 
 /** The part of a client that hosting its functions takes. */
@@ -27,17 +29,6 @@ export interface ServeOptions {
   /** Address under which the service reaches this app, such as `https://shop.example`. Default: SERVICE_SERVE_ORIGIN;
    *  in dev mode that of the request that asks the app to register. */
   serveOrigin?: string | undefined;
-}
-
-export interface AppRequest {
-  method: string;
-  /** Path and query, as the client of the app sent them. */
-  url: string;
-  /** Whether it came in over TLS. */
-  secure: boolean;
-  header(name: string): string | undefined;
-  /** The raw body, which is better, or what a body parser made of it. */
-  body(): Promise<Buffer | string | object>;
 }
 
 /** Its body is JSON. */
@@ -122,31 +113,6 @@ function requestedOf(request: AppRequest, byId: ReadonlyMap<string, TidegateFunc
 function sendFrom(client: AppClient) {
   return (events: OneOrMany<unknown>, { runId, event }: Call, hashedStepId: string) =>
     client.send(events as OneOrMany<never>, { seed: seedOfStep(runId, hashedStepId, event.ts ?? 0) });
-}
-
-/** Outside dev mode never the request's own word: whoever may forge its host would choose where the service sends
- *  every event. */
-function urlOf(request: AppRequest, { path = pathOf(request), serveOrigin }: ServeOptions, settings: Settings): string {
-  const origin = serveOrigin ? toOrigin(serveOrigin) : settings.serveOrigin;
-  if (origin) return `${origin}${path}`;
-  if (settings.mode === 'dev') return `${originOf(request)}${path}`;
-  throw new ConfigError(
-    'To register, the app must know its own address: set SERVICE_SERVE_ORIGIN (or pass serveOrigin to serve()), ' +
-      'such as https://shop.example',
-  );
-}
-
-/** Deliberately without x-forwarded-host, even in dev mode. */
-function originOf({ header, secure }: AppRequest): string {
-  const forwarded = header('x-forwarded-proto')?.split(',')[0]?.trim();
-  const protocol = forwarded === 'http' || forwarded === 'https' ? forwarded : secure ? 'https' : 'http';
-  const host = header('host');
-  if (!host) throw new ServeError(400, 'The request names no host: set serveOrigin');
-  return `${protocol}://${host}`;
-}
-
-function pathOf({ url }: AppRequest): string {
-  return url.split('?', 1)[0] ?? '';
 }
 
 /** The answer to a request that reached no function. Retrying may help: somebody may mend the app meanwhile. */

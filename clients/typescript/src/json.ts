@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noConfusingVoidType: a step that returns nothing is void
 // biome-ignore-all lint/suspicious/noExplicitAny: conditional types have no other way to ask about functions
 /** What is left of a type when it has been JSON: a Date is a string, a method is gone. */
 export type Jsonified<T> = 0 extends 1 & T
@@ -27,3 +28,10 @@ type JsonifiedObject<T> = {
     ? Jsonified<Exclude<Kept<T>[K], undefined>> | undefined
     : Jsonified<Kept<T>[K]>;
 };
+
+/** A value as it is once it has been JSON; nothing at all becomes null.
+ *  @throws TypeError when it cannot be written as JSON */
+export function asJson(value: unknown): unknown {
+  const text = JSON.stringify(value) as string | undefined;
+  return text === undefined ? null : JSON.parse(text);
+}

@@ -67,6 +67,7 @@ export const verifyWebhook = {
   standard({ raw, sig, id, timestamp }: StandardWebhook, secret: string, options: ToleranceOptions = {}): void {
     checkText({ raw, sig, id, timestamp, secret });
     const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+    if (key.length === 0) throw flaw('the secret is not whsec_<base64>');
     const expected = createHmac('sha256', key).update(`${id}.${timestamp}.${raw}`).digest();
     const given = sig.split(' ').filter((signature) => signature.startsWith('v1,'));
     const genuine = given.some((signature) => equal(Buffer.from(signature.slice(3), 'base64'), expected));
@@ -86,7 +87,9 @@ function checkAge(atSeconds: string, { receivedAtMs = Date.now(), toleranceSecon
   if (!/^\d+$/.test(atSeconds)) throw flaw('its time cannot be read');
   const ageSeconds = receivedAtMs / 1_000 - Number(atSeconds);
   if (Math.abs(ageSeconds) <= toleranceSeconds) return;
-  throw flaw(`it was signed ${Math.round(Math.abs(ageSeconds))} seconds ${ageSeconds > 0 ? 'before' : 'after'} it arrived`);
+  throw flaw(
+    `it was signed ${Math.round(Math.abs(ageSeconds))} seconds ${ageSeconds > 0 ? 'before' : 'after'} it arrived`,
+  );
 }
 
 /** Takes the same time wherever they differ. */

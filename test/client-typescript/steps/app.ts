@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { FunctionContext } from 'tidegate';
 import { Tidegate } from 'tidegate';
 import { serve } from 'tidegate/node';
+import { hashStepId } from '../../../clients/typescript/src/steps/ids.ts';
 import type { Memos } from '../../../clients/typescript/src/steps/memo.ts';
 import type { Op } from '../../../clients/typescript/src/steps/op.ts';
-import { hashStepId } from '../../../clients/typescript/src/steps/ids.ts';
-import type { FunctionContext } from 'tidegate';
 
 export type AnyContext = FunctionContext;
 

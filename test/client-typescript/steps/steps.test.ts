@@ -54,6 +54,11 @@ describe('Steps of a TypeScript function', () => {
     expect(ran).to.deep.equal(['load', 'charge']);
   });
 
+  it('call what they run without arguments, so that any function will do', async () => {
+    const call = await host(({ step }) => step.run('a', (...args: unknown[]) => args.length));
+    expect((await call()).body[0]).to.include({ data: 0 });
+  });
+
   it('return null when they return nothing', async () => {
     const call = await host(({ step }) => step.run('a', () => {}));
     expect((await call()).body[0]).to.include({ op: 'StepRun', data: null });
@@ -95,7 +100,9 @@ describe('Steps of a TypeScript function', () => {
 
   it('are planned even alone when the service asks for that', async () => {
     const call = await host(({ step }) => step.run('a', () => 'must not run'));
-    expect((await call({ disableImmediateExecution: true })).ops).to.deep.equal([{ op: 'StepPlanned', displayName: 'a' }]);
+    expect((await call({ disableImmediateExecution: true })).ops).to.deep.equal([
+      { op: 'StepPlanned', displayName: 'a' },
+    ]);
   });
 
   it('of every kind are reported beside one another', async () => {
@@ -274,10 +281,7 @@ describe('Steps of a TypeScript function', () => {
 
   it('that win a race win it in every replay', async () => {
     const call = await host(async ({ step }) => {
-      const winner = await Promise.race([
-        step.run('slow', () => 'slow'),
-        step.sleep('nap', '1m').then(() => 'nap'),
-      ]);
+      const winner = await Promise.race([step.run('slow', () => 'slow'), step.sleep('nap', '1m').then(() => 'nap')]);
       return step.run(`after ${winner}`, () => {});
     });
     const steps = { slow: { data: 'slow' }, nap: null };

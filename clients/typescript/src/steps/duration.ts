@@ -14,6 +14,16 @@ export function timeString(duration: Duration): string {
   );
 }
 
+const PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d|w)/g;
+const UNIT_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+/** When a time string, counted from now, or an ISO date is; milliseconds since 1970. */
+export function momentMs(text: string, nowMs: number): number {
+  if (!TIME_STRING.test(text)) return Date.parse(text);
+  const parts = [...text.matchAll(PART)].map(([, amount, unit = '']) => Number(amount) * (UNIT_MS[unit] ?? 0));
+  return parts.reduce((sum, ms) => sum + ms, nowMs);
+}
+
 /** As an ISO date.
  *  @throws TypeError when it is no moment */
 export function isoDate(moment: Date | string): string {

@@ -13,7 +13,7 @@ import { type Board, createBoard } from './board.ts';
 import { opOf, type StepDescription } from './found.ts';
 import type { Memos } from './memo.ts';
 import type { Op } from './op.ts';
-import { repeatOutcome, runStep } from './run.ts';
+import { outsideOfSteps, repeatOutcome, runStep } from './run.ts';
 import { createSignal } from './signal.ts';
 
 export interface ReplayCall {
@@ -75,7 +75,7 @@ export async function replay(call: ReplayCall, body: Body, notFoundAfterMs = NOT
 
 async function start(body: Body, { find, replaying }: Board): Promise<Progress> {
   try {
-    return { kind: 'done', output: await body(find, replaying) };
+    return { kind: 'done', output: await outsideOfSteps(() => body(find, replaying)) };
   } catch (error) {
     return { kind: 'failed', error };
   }

@@ -1,13 +1,19 @@
 /** Running one step: its outcome as an op. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { NonRetriableError, RetryAfterError } from '../errors.ts';
+import { asJson } from '../json.ts';
 import { describeError } from '../wire-error.ts';
 import { type FoundStep, opOf } from './found.ts';
 import { type Memo, readMemo } from './memo.ts';
 import type { Op } from './op.ts';
 
 /** The step that the current code runs inside, by name. */
-const running = new AsyncLocalStorage<string>();
+const running = new AsyncLocalStorage<string | undefined>();
+
+/** A function that is called from inside of another one's step, in a test perhaps, is not part of that. */
+export function outsideOfSteps<T>(fn: () => T): T {
+  return running.run(undefined, fn);
+}
 
 /** Steps do not nest: the inner one could not be found again without running the outer one again.
  *  @throws NonRetriableError */
@@ -42,9 +48,4 @@ export function repeatOutcome(step: FoundStep, memo: Memo): StepOutcome {
   const settled = readMemo(memo, step.kind);
   if ('error' in settled) return { op: { ...opOf(step, 'StepFailed'), error: settled.error } };
   return { op: { ...opOf(step, 'StepRun'), data: settled.data } };
-}
-
-function asJson(value: unknown): unknown {
-  const text = JSON.stringify(value) as string | undefined;
-  return text === undefined ? null : JSON.parse(text);
 }

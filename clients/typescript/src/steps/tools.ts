@@ -20,7 +20,7 @@ export function createStepTools({ find, sendEvents }: ToolsDeps): StepTools {
   };
 
   return {
-    run: (id, fn) => found(() => ({ kind: 'run', id: checkId(id), run: fn })),
+    run: (id, fn) => found(() => ({ kind: 'run', id: checkId(id), run: () => fn() })),
 
     sleep: (id, duration) =>
       found(() => {

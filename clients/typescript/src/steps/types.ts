@@ -65,4 +65,3 @@ export interface StepTools<Events = LooseEvents> {
   // biome-ignore lint/suspicious/noExplicitAny: nothing is known about a function that is only named
   invoke<Output = any>(id: string, options: InvokeOptions & { function: string; data?: AnyData }): Promise<Output>;
 }
-

@@ -1,0 +1,77 @@
+/** What a service would keep of one run, kept in memory for a test. */
+import type { Call } from './call.ts';
+import type { IncomingEvent, OutgoingEvent } from './events.ts';
+import { momentMs } from './steps/duration.ts';
+import type { Memo } from './steps/memo.ts';
+import type { Op, OpCode } from './steps/op.ts';
+import { type Ending, memoOf } from './test-stubs.ts';
+import type { TestedStep } from './test-types.ts';
+
+export class RunInMemory {
+  readonly steps: TestedStep[] = [];
+  readonly sent: OutgoingEvent[] = [];
+  readonly #events: IncomingEvent[];
+  readonly #maxAttempts: number;
+  readonly #memos: Record<string, Memo> = {};
+  readonly #order: string[] = [];
+  /** When sleeps and waits end, by hashed step ID. */
+  readonly #endsMs = new Map<string, number>();
+  #nowMs: number;
+
+  constructor(events: IncomingEvent[], maxAttempts: number, nowMs: number) {
+    this.#events = events;
+    this.#maxAttempts = maxAttempts;
+    this.#nowMs = nowMs;
+  }
+
+  /** A single step is planned too, so that it can be stubbed. */
+  call(attempt: number): Call {
+    return {
+      event: this.#events[0] as IncomingEvent,
+      events: this.#events,
+      runId: 'test-run',
+      attempt,
+      maxAttempts: this.#maxAttempts,
+      memos: { ...this.#memos },
+      order: [...this.#order],
+      disableImmediateExecution: true,
+    };
+  }
+
+  finish(op: Op, ending: Ending): void {
+    this.#memos[op.id] = memoOf(op, ending);
+    this.#order.push(op.id);
+    this.steps.push({ id: op.displayName, kind: kindOf(op), ...ending });
+  }
+
+  /** Of steps that only wait, the first whose time is over: it is then. */
+  finishFirst(waiting: readonly Op[]): void {
+    const first = waiting.reduce((a, b) => (this.#endOf(b) < this.#endOf(a) ? b : a));
+    this.#nowMs = Math.max(this.#nowMs, this.#endOf(first));
+    this.finish(first, { data: null });
+  }
+
+  /** Keeps events instead of sending them. */
+  keep(events: readonly OutgoingEvent[]): { ids: string[] } {
+    const ids = events.map((event) => `test-event-${this.sent.push(event)}`);
+    return { ids };
+  }
+
+  #endOf({ id, opts }: Op): number {
+    const known = this.#endsMs.get(id);
+    if (known !== undefined) return known;
+    const endMs = momentMs(String(opts?.timeout ?? opts?.duration), this.#nowMs);
+    this.#endsMs.set(id, endMs);
+    return endMs;
+  }
+}
+
+const KINDS: Partial<Record<OpCode, TestedStep['kind']>> = {
+  Sleep: 'sleep',
+  WaitForEvent: 'waitForEvent',
+  InvokeFunction: 'invoke',
+};
+
+function kindOf({ op, opts }: Op): TestedStep['kind'] {
+  return KINDS[op] ?? (opts?.type === 'step.sendEvent' ? 'sendEvent' : 'run');
+}

@@ -1,0 +1,37 @@
+/** Steps that a test stubs instead of running them. */
+import type { Memo } from './steps/memo.ts';
+import type { Op } from './steps/op.ts';
+import { describeError, type ErrorOnTheWire } from './wire-error.ts';
+
+/** What a step has come to. */
+export type Ending = { data: unknown } | { error: ErrorOnTheWire };
+
+/** Undefined when the step has no stub.
+ *  @throws Error when it needs one: there is no service here to run another function */
+export async function applyStub(op: Op, stubs: Readonly<Record<string, unknown>>): Promise<Ending | undefined> {
+  if (!Object.hasOwn(stubs, op.displayName)) {
+    if (op.op !== 'InvokeFunction') return undefined;
+    throw new Error(
+      `Step "${op.displayName}" invokes ${op.opts?.function_id}: give its result, as steps: { '${op.displayName}': … }`,
+    );
+  }
+  const stub = stubs[op.displayName];
+  try {
+    const value: unknown = typeof stub === 'function' ? await stub() : stub;
+    return value instanceof Error ? { error: describeError(value) } : { data: dataOf(op, value) };
+  } catch (thrown) {
+    return { error: describeError(thrown) };
+  }
+}
+
+function dataOf(op: Op, value: unknown): unknown {
+  if (op.op !== 'WaitForEvent' || !value) return value ?? null;
+  return { name: op.name, data: {}, id: 'test-arrival', ts: 0, ...value };
+}
+
+/** The protocol's memo for it. */
+export function memoOf(op: Op, ending: Ending): Memo {
+  const whole = op.op === 'WaitForEvent' || op.op === 'Sleep';
+  const memo = 'data' in ending && whole ? ending.data : ending;
+  return JSON.parse(JSON.stringify(memo));
+}

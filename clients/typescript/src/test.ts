@@ -1,0 +1,72 @@
+/** Runs a function without a service: `await testFunction(fn, { event: { data: { total: 3 } } })`. */
+import type { AnyData, IncomingEvent, OutgoingEvent } from './events.ts';
+import type { TidegateFunction } from './function-types.ts';
+import { asJson, type Jsonified } from './json.ts';
+import type { Logger } from './logger.ts';
+import { type CallDeps, isFinal, runCall } from './run-call.ts';
+import type { Op } from './steps/op.ts';
+import type { Progress } from './steps/replay.ts';
+import { RunInMemory } from './test-run.ts';
+import { applyStub, type Ending } from './test-stubs.ts';
+import type { TestedStep, TestOptions, TestRun } from './test-types.ts';
+
+export type { TestedStep, TestOptions, TestRun };
+
+const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** Calls the function as the service would; with the hashed ID of a step, to run that. */
+type CallFunction = (attempt: number, stepId?: string) => Promise<Progress>;
+
+/** Its steps are run, unless they are stubbed; what fails is tried again, at once. `step.sendEvent` sends nothing;
+ *  `client.send`, in the function, does.
+ *  @throws Error when a step that invokes a function has no stub */
+export async function testFunction<Output, Data = AnyData>(
+  fn: TidegateFunction<Output, Data>,
+  options: TestOptions<Data> = {},
+): Promise<TestRun<Jsonified<Output>>> {
+  const { retries = fn.retries, steps: stubs = {}, logger = SILENT } = options;
+  const nowMs = new Date(options.now ?? Date.now()).getTime();
+  const run = new RunInMemory(eventsOf(fn, options, nowMs), retries + 1, nowMs);
+  const deps: CallDeps = { logger, sendEvents: async (events) => run.keep([events].flat() as OutgoingEvent[]) };
+  const call: CallFunction = (attempt, stepId) => runCall(fn as TidegateFunction, run.call(attempt), stepId, deps);
+
+  for (;;) {
+    const progress = await callUntilItSucceeds(call, retries);
+    const { steps, sent } = run;
+    if (progress.kind === 'done') return { result: asJson(progress.output) as Jsonified<Output>, steps, sent };
+    if (progress.kind === 'failed') return { error: progress.error, steps, sent };
+    const waiting: Op[] = [];
+    for (const op of progress.ops) {
+      const stubbed = await applyStub(op, stubs);
+      if (stubbed) run.finish(op, stubbed);
+      else if (op.op === 'StepPlanned') run.finish(op, await runStep(op, call, retries));
+      else waiting.push(op);
+    }
+    // Sleeps and time-outs come after whatever can be done before them.
+    if (waiting.length === progress.ops.length) run.finishFirst(waiting);
+  }
+}
+
+async function callUntilItSucceeds(call: CallFunction, retries: number): Promise<Progress> {
+  for (let attempt = 0; ; attempt++) {
+    const progress = await call(attempt);
+    if (progress.kind !== 'failed' || isFinal(progress.error) || attempt >= retries) return progress;
+  }
+}
+
+async function runStep({ id, displayName }: Op, call: CallFunction, retries: number): Promise<Ending> {
+  for (let attempt = 0; ; attempt++) {
+    const progress = await call(attempt, id);
+    const outcome = progress.kind === 'ops' ? progress.ops[0] : undefined;
+    if (outcome?.op === 'StepRun') return { data: outcome.data };
+    const error = outcome?.error ?? { name: 'Error', message: `Step "${displayName}" was not found again` };
+    if (outcome?.op !== 'StepError' || attempt >= retries) return { error };
+  }
+}
+
+function eventsOf<Data>(fn: TidegateFunction, options: TestOptions<Data>, nowMs: number): IncomingEvent[] {
+  if (options.events) return [...options.events];
+  const named = fn.triggers.find((trigger) => 'event' in trigger);
+  const event = { name: named?.event ?? 'test/scheduled', data: {}, id: 'test-event', ts: nowMs, ...options.event };
+  return [event as IncomingEvent];
+}

@@ -1,0 +1,17 @@
+import type { RequestListener } from 'node:http';
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+
+/** A Node listener in front of a Fetch handler, as a runtime of that kind would be. */
+export function overFetch(handle: (request: Request) => Response | Promise<Response>): RequestListener {
+  return async (req, res) => {
+    const hasBody = req.method !== 'GET' && req.method !== 'HEAD';
+    const request = new Request(`http://${req.headers.host}${req.url}`, {
+      method: req.method ?? 'GET',
+      headers: req.headers as Record<string, string>,
+      ...(hasBody && { body: Readable.toWeb(req) as ReadableStream<Uint8Array>, duplex: 'half' }),
+    });
+    const response = await handle(request);
+    res.writeHead(response.status, Object.fromEntries(response.headers)).end(await response.text());
+  };
+}

@@ -1,0 +1,108 @@
+import { expect } from 'chai';
+import { NonRetriableError, StepError, Tidegate } from 'tidegate';
+import { testFunction } from 'tidegate/test';
+import { rejection } from './servers.ts';
+
+type Events = {
+  'order/paid': { data: { total: number } };
+  'order/answered': { data: { yes: boolean } };
+};
+
+const client = new Tidegate<Events>({ id: 'shop', isDev: true, baseUrl: 'http://127.0.0.1:1' });
+const triggers = { event: 'order/paid' } as const;
+const event = { data: { total: 3 } };
+
+describe('Testing a function without a service', () => {
+  it('runs its steps and tells what came of them', async () => {
+    const fn = client.createFunction({ id: 'fn', triggers }, async ({ event, step }) => {
+      const doubled = await step.run('double', () => event.data.total * 2);
+      await step.sleep('nap', '30d');
+      const { ids } = await step.sendEvent('tell', { name: 'order/answered', data: { yes: true } });
+      return { doubled, ids, at: new Date(0) };
+    });
+    expect(await testFunction(fn, { event })).to.deep.equal({
+      result: { doubled: 6, ids: ['test-event-1'], at: '1970-01-01T00:00:00.000Z' },
+      steps: [
+        { id: 'double', kind: 'run', data: 6 },
+        { id: 'nap', kind: 'sleep', data: null },
+        { id: 'tell', kind: 'sendEvent', data: { ids: ['test-event-1'] } },
+      ],
+      sent: [{ name: 'order/answered', data: { yes: true } }],
+    });
+  });
+
+  it('takes stubs: values, functions, errors, events', async () => {
+    const fn = client.createFunction({ id: 'fn', triggers }, async ({ step }) => {
+      const charged = await step.run('charge', (): string => {
+        throw new Error('must not run');
+      });
+      const again = await step.run('charge', () => 'must not run');
+      const mailed = await step.run('mail', () => 'must not run').catch((error: StepError) => error.message);
+      const answer = await step.waitForEvent('answer', { event: 'order/answered', timeout: '1d' });
+      const other = await step.invoke('other', { function: 'shop-other' });
+      return [charged, again, mailed, answer?.data.yes, other];
+    });
+    const steps = {
+      charge: 'ch_1',
+      'charge:1': async () => 'ch_2',
+      mail: new Error('no such address'),
+      answer: { data: { yes: true } },
+      other: { n: 7 },
+    };
+    const { result, steps: done } = await testFunction(fn, { event, steps });
+    expect(result).to.deep.equal(['ch_1', 'ch_2', 'no such address', true, { n: 7 }]);
+    expect(done.map(({ id, kind }) => `${kind} ${id}`)).to.deep.equal([
+      'run charge',
+      'run charge:1',
+      'run mail',
+      'waitForEvent answer',
+      'invoke other',
+    ]);
+    expect(done[2]?.error).to.include({ name: 'Error', message: 'no such address' });
+  });
+
+  it('lets waits time out without a stub, and sleeps end in the order of their moments', async () => {
+    const fn = client.createFunction({ id: 'fn', triggers }, ({ step }) =>
+      Promise.race([
+        step.waitForEvent('answer', { event: 'order/answered', timeout: '1d' }).then(() => 'timed out'),
+        step.sleepUntil('date', '2026-01-01T06:00:00Z').then(() => 'date'),
+        step.sleep('nap', '12h').then(() => 'nap'),
+      ]),
+    );
+    expect((await testFunction(fn, { event, now: Date.parse('2026-01-01T00:00:00Z') })).result).to.equal('date');
+    expect((await testFunction(fn, { event, now: Date.parse('2025-12-31T00:00:00Z') })).result).to.equal('nap');
+  });
+
+  it('tries again what fails, as often as the function says, and no longer than that', async () => {
+    const tries: string[] = [];
+    const fn = client.createFunction({ id: 'fn', triggers, retries: 2 }, async ({ step, attempt, maxAttempts }) => {
+      const caught = await step
+        .run('flaky', () => {
+          tries.push(`step ${attempt}`);
+          throw new Error('always');
+        })
+        .catch((error) => error instanceof StepError);
+      tries.push(`function ${attempt} of ${maxAttempts}`);
+      if (attempt < 1) throw new Error('once');
+      return caught;
+    });
+    expect((await testFunction(fn, { event })).result).to.equal(true);
+    expect(tries).to.deep.equal(['step 0', 'step 1', 'step 2', 'function 0 of 3', 'function 1 of 3']);
+    expect((await testFunction(fn, { event, retries: 0 })).error).to.have.property('message', 'once');
+  });
+
+  it('gives the error of a run that fails for good', async () => {
+    const thrown = new NonRetriableError('never');
+    const fn = client.createFunction({ id: 'fn', triggers }, () => {
+      throw thrown;
+    });
+    expect(await testFunction(fn, { event })).to.deep.equal({ error: thrown, steps: [], sent: [] });
+  });
+
+  it('asks for the result of an invoked function', async () => {
+    const fn = client.createFunction({ id: 'fn', triggers }, ({ step }) =>
+      step.invoke('i', { function: 'shop-other' }),
+    );
+    expect((await rejection(testFunction(fn))).message).to.include('"i" invokes shop-other');
+  });
+});
