@@ -19,7 +19,12 @@ const PACE_MS = 10;
 
 const dir = mkdtempSync(join(tmpdir(), 'tidegate-bench-'));
 const redis = await startRedis(findRedis(), dir);
-const SECRETS = { EVENT_KEYS: 'bench-key', API_KEY: 'bench-api-key-0123456789', SIGNING_KEY: 'signkey-bench-00ff' };
+const SECRETS = {
+  EVENT_KEYS: 'bench-key',
+  SECRET_KEY: 'bench-secret-key-0123456789abcdef',
+  API_KEY: 'bench-api-key-0123456789',
+  SIGNING_KEY: 'signkey-bench-00ff',
+};
 const env = { HOST: '127.0.0.1', PORT: '0', REDIS_URL: redis.url, LOG_LEVEL: 'warn', MODE: 'production', ...SECRETS };
 const parts: Part[] = [];
 const begin = async (script: string, more = {}) => {

@@ -2,10 +2,24 @@
 import { z } from 'zod';
 
 const DAY_MS = 86_400_000;
+/** Seals what dev mode keeps, where every door is open anyway. */
+const DEV_SECRET_KEY = 'dev mode has no secrets worth a key';
+const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/;
+/** Settings whose values are never shown. */
+const SECRET = new Set([
+  'EVENT_KEYS',
+  'SECRET_KEY',
+  'SECRET_KEY_FALLBACK',
+  'ADMIN_PASSWORD',
+  'API_KEY',
+  'SIGNING_KEY',
+  'SIGNING_KEY_FALLBACK',
+]);
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const positive = z.coerce.number().int().min(1);
 const signingKey = z.string().regex(/^signkey-\w+-(?:[0-9a-fA-F]{2})+$/);
+const emailSchema = z.string().trim().toLowerCase().pipe(z.email());
 const list = z.string().transform((text) =>
   text
     .split(',')
@@ -32,19 +46,45 @@ export const SETTINGS = {
     .regex(/^[\w-]+$/)
     .default('service')
     .describe('first part of every key in Redis; lets several copies share one Redis'),
-  EVENT_KEYS: list.default([]).describe('comma-separated secrets that may send events; required outside dev mode'),
-  API_KEY: z
+  EVENT_KEYS: list
+    .default([])
+    .describe('comma-separated secrets that may send events to production, beside the keys made in the API'),
+  SECRET_KEY: z
     .string()
-    .min(16)
+    .min(32)
     .optional()
-    .describe('secret for /v1 (Bearer) and /queues (Basic); required outside dev mode'),
+    .describe('at least 32 characters; seals what is secret in Redis; required outside dev mode'),
+  SECRET_KEY_FALLBACK: z
+    .string()
+    .min(32)
+    .optional()
+    .describe('the former SECRET_KEY; what it sealed is sealed anew at the next start'),
+  ADMIN_EMAIL: emailSchema
+    .optional()
+    .describe('with ADMIN_PASSWORD: the first admin, made at a start without any user'),
+  ADMIN_PASSWORD: z.string().min(12).max(256).optional().describe('at least 12 characters; see ADMIN_EMAIL'),
+  API_KEY: z.string().min(16).optional().describe('an API key with admin access, beside those made in the API'),
   SIGNING_KEY: signingKey
     .optional()
-    .describe('signkey-<word>-<hex>; signs calls and proves apps; required outside dev mode'),
+    .describe("signkey-<word>-<hex>; production's signing key, instead of the one that the service makes"),
   SIGNING_KEY_FALLBACK: signingKey
     .optional()
-    .describe('the former signing key while keys are rotated; apps may still prove themselves with it'),
+    .describe('the former SIGNING_KEY while it is rotated; apps may still prove themselves with it'),
   EVENT_MAX_BYTES: positive.default(524_288).describe('largest request body on /e/'),
+  TRUST_PROXY: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(20)
+    .default(0)
+    .describe('reverse proxies in front, whose X-Forwarded headers are believed; 1 on Heroku'),
+  WEBHOOK_LOG_SIZE: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(10_000)
+    .default(200)
+    .describe('requests kept in the log of each webhook, for 7 days and 32 MB at most; 0: none'),
   RETENTION_DAYS: z.coerce
     .number()
     .min(1)
@@ -52,6 +92,10 @@ export const SETTINGS = {
     .describe('days that events and finished runs are kept; at least 1'),
   RETRY_SCALE: z.coerce.number().min(0).default(1).describe('factor on every retry delay of the schedule'),
   CALL_TIMEOUT_SECONDS: z.coerce.number().positive().default(7_200).describe('longest a function call may take'),
+  BLOCK_PRIVATE_ADDRESSES: z
+    .stringbool()
+    .default(false)
+    .describe('true: apps at private, loopback, link-local and metadata addresses are not called'),
   RUN_CONCURRENCY: positive.default(100).describe('function calls in flight in one worker'),
   INGEST_CONCURRENCY: positive.default(4).describe('ingest jobs in flight in one worker'),
   STALLED_AFTER_SECONDS: z.coerce
@@ -80,13 +124,21 @@ export interface Config {
   readonly redisTlsVerify: boolean;
   readonly keyPrefix: string;
   readonly eventKeys: readonly string[];
+  readonly secretKey: string;
+  readonly secretKeyFallback: string | undefined;
+  /** The first admin; none: whoever has the link in the start-up log. */
+  readonly admin: { readonly email: string; readonly password: string } | undefined;
   readonly apiKey: string | undefined;
   readonly signingKey: string | undefined;
   readonly signingKeyFallback: string | undefined;
   readonly eventMaxBytes: number;
+  /** Hops of X-Forwarded-For to believe; 0: none of the X-Forwarded headers. */
+  readonly trustProxy: number;
+  readonly webhookLogSize: number;
   readonly retentionMs: number;
   readonly retryScale: number;
   readonly callTimeoutMs: number;
+  readonly blockPrivateAddresses: boolean;
   readonly runConcurrency: number;
   readonly ingestConcurrency: number;
   readonly stalledAfterMs: number;
@@ -112,25 +164,48 @@ export function readConfig(env: Record<string, string | undefined> = process.env
         .map(({ path, message }) => {
           const name = String(path[0]);
           const takes = SETTINGS[name as keyof typeof SETTINGS].description;
-          return `${name}: got ${JSON.stringify(given[name])}: ${message} (${takes})`;
+          return `${name}: got ${shown(name, given[name])}: ${message} (${takes})`;
         })
         .join('\n'),
     );
   }
-  const missing = parsed.data.MODE === 'dev' ? [] : missingInProduction(parsed.data);
-  if (missing.length > 0) {
-    throw new ConfigError(
-      missing
-        .map((name) => `${name}: not set, and required unless MODE=dev (${SETTINGS[name].description})`)
-        .join('\n'),
-    );
-  }
+  const unsafe = parsed.data.MODE === 'dev' ? [] : unsafeInProduction(parsed.data);
+  if (unsafe.length > 0) throw new ConfigError(unsafe.join('\n'));
   return toConfig(parsed.data);
 }
 
-function missingInProduction(env: Env) {
-  const required = ['EVENT_KEYS', 'API_KEY', 'SIGNING_KEY'] as const;
-  return required.filter((name) => env[name] === undefined || env[name].length === 0);
+/** A secret is told by its length. */
+function shown(name: string, value: string | undefined): string {
+  return SECRET.has(name) ? `${value?.length} characters` : JSON.stringify(value);
+}
+
+/** What a service that others can reach must not be started with; a line a setting. */
+function unsafeInProduction(env: Env): string[] {
+  const refused: string[] = [];
+  if (env.SECRET_KEY === undefined) {
+    refused.push(`SECRET_KEY: not set, and required unless MODE=dev (${SETTINGS.SECRET_KEY.description})`);
+  }
+  if ((env.ADMIN_EMAIL === undefined) !== (env.ADMIN_PASSWORD === undefined)) {
+    const [set, missing] = env.ADMIN_EMAIL ? ['ADMIN_EMAIL', 'ADMIN_PASSWORD'] : ['ADMIN_PASSWORD', 'ADMIN_EMAIL'];
+    refused.push(`${missing}: not set, but ${set} is; set both or neither`);
+  }
+  if (env.PUBLIC_URL !== undefined && !isSafeAddress(new URL(env.PUBLIC_URL))) {
+    refused.push(`PUBLIC_URL: got ${JSON.stringify(env.PUBLIC_URL)}: it must be https, or an address of this machine`);
+  }
+  const named = (['SECRET_KEY', 'ADMIN_PASSWORD', 'API_KEY', 'SIGNING_KEY'] as const).filter((name) => env[name]);
+  for (const [at, name] of named.entries()) {
+    const same = named.slice(0, at).find((other) => env[other] === env[name]);
+    if (same) refused.push(`${name}: the same as ${same}; each secret must be another`);
+  }
+  return refused;
+}
+
+function isSafeAddress({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname));
+}
+
+function adminOf({ ADMIN_EMAIL: email, ADMIN_PASSWORD: password }: Env): Config['admin'] {
+  return email === undefined || password === undefined ? undefined : { email, password };
 }
 
 function toConfig(env: Env): Config {
@@ -144,13 +219,19 @@ function toConfig(env: Env): Config {
     redisTlsVerify: env.REDIS_TLS_VERIFY,
     keyPrefix: env.KEY_PREFIX,
     eventKeys: env.EVENT_KEYS,
+    secretKey: env.SECRET_KEY ?? DEV_SECRET_KEY,
+    secretKeyFallback: env.SECRET_KEY_FALLBACK,
+    admin: adminOf(env),
     apiKey: env.API_KEY,
     signingKey: env.SIGNING_KEY,
     signingKeyFallback: env.SIGNING_KEY_FALLBACK,
     eventMaxBytes: env.EVENT_MAX_BYTES,
+    trustProxy: env.TRUST_PROXY,
+    webhookLogSize: env.WEBHOOK_LOG_SIZE,
     retentionMs: env.RETENTION_DAYS * DAY_MS,
     retryScale: env.RETRY_SCALE,
     callTimeoutMs: env.CALL_TIMEOUT_SECONDS * 1_000,
+    blockPrivateAddresses: env.BLOCK_PRIVATE_ADDRESSES,
     runConcurrency: env.RUN_CONCURRENCY,
     ingestConcurrency: env.INGEST_CONCURRENCY,
     stalledAfterMs: env.STALLED_AFTER_SECONDS * 1_000,

@@ -3,7 +3,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { createApp } from './api/app.ts';
+import { prepareFirstAdmin } from './api/identity/first-admin.ts';
+import { sealAnew } from './api/identity/seal-anew.ts';
+import { Recorder } from './api/receive/recorder.ts';
 import { readConfig } from './config.ts';
+import { INTRODUCTION_TIMEOUT_MS } from './functions/introduction.ts';
+import { outgoingAgent } from './functions/outgoing.ts';
 import { Acceptor } from './jobs/accept.ts';
 import { FunctionTables } from './jobs/function-tables.ts';
 import { ingestQueue, runQueue } from './jobs/queues.ts';
@@ -29,7 +34,13 @@ const subscriber = connect(config, 'wait', log);
 const store = createStore(redis, config);
 const directory = new WebhookDirectory(store.webhooks);
 // Without Redis it starts all the same, and says so to whoever asks.
-const firstReads = Promise.all([directory.follow(store.changes, subscriber), store.environments.follow(subscriber)]);
+const firstReads = Promise.all([
+  directory.follow(store.changes, subscriber),
+  store.environments.follow(subscriber),
+  store.apiKeys.follow(subscriber),
+  store.eventKeys.follow(subscriber),
+  store.account.follow(subscriber),
+]);
 await Promise.race([firstReads, setTimeout(FIRST_READ_MS)]);
 
 const queueOptions = { connection: redis, prefix: store.queuePrefix };
@@ -38,8 +49,22 @@ for (const queue of queues) queue.on('error', (error) => log.debug({ err: error.
 const transforms = createTransforms({ timeoutMs: config.transformTimeoutMs, threads: config.transformThreads, log });
 const acceptor = new Acceptor(store.dedup, queues[0]);
 const functions = new FunctionTables(store.functions);
-const { life } = runParts(store, functions, queues[1], acceptor, config.lookAfterMs);
-const app = createApp({ config, store, directory, transforms, acceptor, life, queues: [...queues], log });
+const { life, retries } = runParts(store, functions, queues[1], acceptor, config.lookAfterMs);
+const outgoing = outgoingAgent({ ...config, timeoutMs: INTRODUCTION_TIMEOUT_MS });
+const recorder = new Recorder(store.webhookLog, log);
+const app = createApp({
+  config,
+  store,
+  directory,
+  transforms,
+  acceptor,
+  recorder,
+  life,
+  retries,
+  outgoing,
+  queues: [...queues],
+  log,
+});
 
 const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: REQUEST_TIMEOUT_MS }, app.callback());
 await new Promise<void>((resolve, reject) => {
@@ -47,6 +72,9 @@ await new Promise<void>((resolve, reject) => {
   server.listen(config.port, config.host, resolve);
 });
 const { port } = server.address() as AddressInfo;
+const address = config.publicUrl ?? `http://${config.host === '0.0.0.0' ? 'localhost' : config.host}:${port}`;
+await Promise.race([prepareFirstAdmin(config, store, address, log), setTimeout(FIRST_READ_MS)]);
+void sealAnew(config, store, log);
 
 live(
   log,
@@ -55,7 +83,8 @@ live(
       server.close(() => resolve());
       server.closeIdleConnections();
     });
-    await transforms.close();
+    await Promise.all([transforms.close(), outgoing.close()]);
+    await recorder.settle();
     await Promise.all(queues.map((queue) => queue.close()));
     redis.disconnect();
     subscriber.disconnect();

@@ -23,7 +23,12 @@ const [ingests, runs] = [ingestQueue(queueOptions), runQueue(queueOptions)];
 for (const queue of [ingests, runs]) queue.on('error', (error) => log.debug({ err: error.message }, 'queue'));
 const functions = new FunctionTables(store.functions);
 const acceptor = new Acceptor(store.dedup, ingests);
-const caller = new FunctionCaller({ timeoutMs: config.callTimeoutMs, signingKey: config.signingKey, dev: config.dev });
+const caller = new FunctionCaller({
+  timeoutMs: config.callTimeoutMs,
+  blockPrivateAddresses: config.blockPrivateAddresses,
+  signingKeyOf: (env) => (config.dev ? config.signingKey : store.signingKeys.current(env)),
+  dev: config.dev,
+});
 const { lookAfterMs } = config;
 const parts = { ...store, ...runParts(store, functions, runs, acceptor, lookAfterMs), functions, caller, lookAfterMs };
 

@@ -2,7 +2,12 @@ import { expect } from 'chai';
 import { ConfigError, readConfig } from '../src/config.ts';
 import { type Service, startService } from './support/service.ts';
 
-const SECRETS = { EVENT_KEYS: 'key-one, key-two', API_KEY: 'api-key-of-the-tests', SIGNING_KEY: 'signkey-test-00ff' };
+const SECRETS = {
+  EVENT_KEYS: 'key-one, key-two',
+  SECRET_KEY: 'secret-key-of-the-tests-0123456789',
+  API_KEY: 'api-key-of-the-tests',
+  SIGNING_KEY: 'signkey-test-00ff',
+};
 
 describe('outside dev mode', () => {
   let service: Service;
@@ -41,7 +46,7 @@ describe('outside dev mode', () => {
     }
   });
 
-  it('everything but sending, registering and health asks for the API key', async () => {
+  it('everything but sending, registering, signing in and health asks who it is', async () => {
     for (const path of [
       '/',
       '/v1/events',
@@ -56,9 +61,8 @@ describe('outside dev mode', () => {
       expect((await ask(path, { headers: { authorization: 'Bearer wrong' } })).status, path).to.equal(401);
     }
     const bearer = { authorization: `Bearer ${SECRETS.API_KEY}` };
-    const basic = { authorization: `Basic ${Buffer.from(`me:${SECRETS.API_KEY}`).toString('base64')}` };
     expect((await ask('/v1/events', { headers: bearer })).status).to.equal(200);
-    expect((await ask('/queues', { headers: basic })).status).to.equal(200);
+    expect((await ask('/queues', { headers: bearer })).status).to.equal(200);
     for (const path of ['/livez', '/readyz', '/health']) expect((await ask(path)).status, path).to.equal(200);
   });
 
@@ -86,9 +90,36 @@ describe('the configuration', () => {
       .and.matches(/RETENTION_DAYS: got "0.5"/);
   });
 
-  it('is incomplete without secrets unless it is dev mode', () => {
-    expect(() => readConfig({})).to.throw(ConfigError, /^EVENT_KEYS: .*\nAPI_KEY: .*\nSIGNING_KEY: /);
+  const SECRET_KEY = SECRETS.SECRET_KEY;
+  const refusal = (env: Record<string, string>) => {
+    try {
+      readConfig({ SECRET_KEY, ...env });
+    } catch (error) {
+      expect(error).to.be.instanceOf(ConfigError);
+      return (error as Error).message;
+    }
+    return 'none';
+  };
+
+  it('is incomplete without a secret key unless it is dev mode', () => {
+    expect(() => readConfig({})).to.throw(ConfigError, /^SECRET_KEY: not set/);
     expect(readConfig({ MODE: 'dev' }).dev).to.equal(true);
+    expect(refusal({})).to.equal('none');
+  });
+
+  it('refuses what would be unsafe in production, and says which', () => {
+    expect(refusal({ SECRET_KEY: 'short' })).to.match(/^SECRET_KEY: got 5 characters/);
+    expect(refusal({ API_KEY: 'fifteen-letters' })).to.match(/^API_KEY: got 15 characters/);
+    expect(refusal({ ADMIN_EMAIL: 'a@example.com', ADMIN_PASSWORD: 'hunter2' })).to.match(/^ADMIN_PASSWORD: /);
+    expect(refusal({ ADMIN_EMAIL: 'a@example.com' })).to.match(/^ADMIN_PASSWORD: not set, but ADMIN_EMAIL is/);
+    expect(refusal({ PUBLIC_URL: 'http://events.example.com' })).to.match(/^PUBLIC_URL: .* must be https/);
+    expect(refusal({ API_KEY: SECRET_KEY })).to.match(/^API_KEY: the same as SECRET_KEY/);
+    expect(refusal({ PUBLIC_URL: 'http://localhost:8288' })).to.equal('none');
+    expect(refusal({ PUBLIC_URL: 'https://events.example.com' })).to.equal('none');
+  });
+
+  it('never shows a secret that it refuses', () => {
+    expect(refusal({ API_KEY: 'let-me-in' })).not.to.include('let-me-in');
   });
 
   it('keeps dev mode on the loopback address', () => {

@@ -12,13 +12,15 @@ import { appGuard } from './auth.ts';
 export function appDataRoutes(
   router: Router,
   config: Config,
-  { runs, steps, events }: Pick<Store, 'runs' | 'steps' | 'events'>,
+  { runs, steps, events, signingKeys }: Pick<Store, 'runs' | 'steps' | 'events' | 'signingKeys'>,
 ): void {
-  const guard = appGuard(config) as never;
+  // As where it registered: in dev mode there is only production.
+  const envOf = ({ req }: Context) => (!config.dev && readHeader(req.headers, 'env')) || PRODUCTION;
+  const guard = appGuard(config, signingKeys) as never;
 
   router.get('/v0/runs/:id/batch', guard, async (ctx) => {
     const id = runIdOf(ctx as unknown as Context);
-    const env = readHeader(ctx.req.headers, 'env') ?? PRODUCTION;
+    const env = envOf(ctx as unknown as Context);
     const run = await runs.read(env, id);
     const event = run && (await events.record(env, run.eventId));
     if (!event) throw notFound(id);
@@ -27,7 +29,7 @@ export function appDataRoutes(
 
   router.get('/v0/runs/:id/actions', guard, async (ctx) => {
     const id = runIdOf(ctx as unknown as Context);
-    const env = readHeader(ctx.req.headers, 'env') ?? PRODUCTION;
+    const env = envOf(ctx as unknown as Context);
     if (!(await runs.read(env, id))) throw notFound(id);
     ctx.body = await steps.memos(env, id);
   });

@@ -1,31 +1,49 @@
 /** The Koa application: what every request passes through, and every door. */
 import Router from '@koa/router';
-import Koa, { type Middleware } from 'koa';
+import Koa, { type Context, type Middleware } from 'koa';
+import type { Dispatcher } from 'undici';
 import type { Config } from '../config.ts';
 import type { Acceptor } from '../jobs/accept.ts';
 import type { IngestQueue, RunQueue } from '../jobs/queues.ts';
 import type { RunLife } from '../jobs/run-life.ts';
+import type { RunRetries } from '../jobs/run-retries.ts';
 import type { Logger } from '../log.ts';
-import type { Environments } from '../store/environments.ts';
 import type { Store } from '../store/store.ts';
 import type { WebhookDirectory } from '../store/webhook-directory.ts';
 import type { Transforms } from '../transforms/transforms.ts';
 import { appDataRoutes } from './app-data.ts';
-import { apiGuard } from './auth.ts';
-import { BOARD_PATH, board } from './board.ts';
-import { docsPage } from './docs-page.ts';
-import { EventKeys } from './event-keys.ts';
+import { BOARD_PATH, board, boardPolicy } from './board.ts';
+import { DOCS_STYLE, docsPage } from './docs-page.ts';
 import { funnelErrors, identify } from './funnel.ts';
 import { healthRoutes } from './health.ts';
+import { Auditor } from './identity/auditor.ts';
+import { auditBoard } from './identity/deeds.ts';
+import { identityDoors } from './identity/doors.ts';
+import { allowByMethod, guard } from './identity/guard.ts';
 import { openApi } from './openapi.ts';
+import { answerPage } from './page.ts';
+import type { Recorder } from './receive/recorder.ts';
+import { Senders } from './receive/senders.ts';
 import { receiveRoutes } from './receive.ts';
 import { registerRoute } from './register.ts';
-import { mount, type Route } from './route.ts';
+import { type MountDeps, mount, type Route } from './route.ts';
+import { apiKeyRoutes } from './routes/api-keys.ts';
 import { appRoutes } from './routes/apps.ts';
+import { auditRoutes } from './routes/audit.ts';
+import { environmentRoutes } from './routes/environments.ts';
+import { eventKeyRoutes } from './routes/event-keys.ts';
 import { eventRoutes } from './routes/events.ts';
+import { functionRoutes } from './routes/functions.ts';
+import { holdingRoutes } from './routes/holding.ts';
+import { limitRoutes } from './routes/limits.ts';
 import { runRoutes } from './routes/runs.ts';
+import { signingKeyRoutes } from './routes/signing-keys.ts';
 import { transformRoutes } from './routes/transforms.ts';
+import { userRoutes } from './routes/users.ts';
+import { webhookDoorRoutes } from './routes/webhook-doors.ts';
+import { webhookLogRoutes } from './routes/webhook-log.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
+import { securityHeaders } from './security-headers.ts';
 
 export interface AppDeps {
   config: Config;
@@ -33,24 +51,26 @@ export interface AppDeps {
   directory: WebhookDirectory;
   transforms: Transforms;
   acceptor: Acceptor;
+  recorder: Recorder;
   life: RunLife;
+  retries: RunRetries;
+  /** The way out to apps. */
+  outgoing: Dispatcher;
   queues: [IngestQueue, RunQueue];
   log: Logger;
 }
 
-export function createApp({ config, store, directory, transforms, acceptor, life, queues, log }: AppDeps): Koa {
+export function createApp(deps: AppDeps): Koa {
+  const { config, store, directory, queues, log } = deps;
   const app = new Koa();
-  app.proxy = config.publicUrl !== undefined;
+  app.proxy = config.trustProxy > 0;
+  app.maxIpsCount = config.trustProxy;
   app.on('error', (error: Error) => log.debug({ err: error.message }, 'connection'));
-  app.use(identify).use(funnelErrors(log));
+  const auditor = new Auditor(store.audit, log);
+  app.use(identify).use(securityHeaders(config.publicUrl)).use(funnelErrors(log));
 
-  const receive = receiveRoutes({
-    config,
-    eventKeys: new EventKeys(config.eventKeys),
-    webhooks: directory,
-    transforms,
-    acceptor,
-  });
+  const senders = new Senders(store.eventKeys, directory, config.dev);
+  const receive = receiveRoutes({ ...store, ...deps, dev: config.dev, senders });
   app.use(receive.routes() as Middleware);
 
   const open = new Router();
@@ -59,47 +79,47 @@ export function createApp({ config, store, directory, transforms, acceptor, life
   appDataRoutes(open, config, store);
   app.use(open.routes() as Middleware);
 
-  app.use(apiGuard(config));
-  app.use(
-    restricted(
-      apiRoutes({ store, life, transforms, publicUrl: config.publicUrl }),
-      store.environments,
-    ).routes() as Middleware,
-  );
-  app.use(board(queues));
+  app.use(identityDoors(config, store, auditor).routes() as Middleware);
+  app.use(guard(config, store));
+  app.use(restricted(apiRoutes(deps), { environments: store.environments, auditor }).routes() as Middleware);
+  app.use(allowByMethod).use(auditBoard(auditor)).use(boardPolicy).use(board(queues));
   return app;
 }
 
-interface ApiRouteDeps {
-  store: Store;
-  life: RunLife;
-  transforms: Transforms;
-  publicUrl: string | undefined;
-}
-
 /** Every route of the REST API. */
-export function apiRoutes({ store, life, transforms, publicUrl }: ApiRouteDeps): Route[] {
+export function apiRoutes(deps: AppDeps): Route[] {
+  const { config, store, transforms } = deps;
   return [
-    ...eventRoutes(store),
-    ...runRoutes({ ...store, life }),
-    ...webhookRoutes({ webhooks: store.webhooks, transforms, publicUrl }),
+    ...environmentRoutes(store),
+    ...eventKeyRoutes(store),
+    ...limitRoutes({ ...store, config }),
+    ...eventRoutes({ ...store, ...deps }),
+    ...runRoutes({ ...store, ...deps }),
+    ...webhookRoutes({ ...store, config, transforms }),
+    ...webhookDoorRoutes({ ...store, config }),
+    ...webhookLogRoutes({ ...store, ...deps, dev: config.dev }),
+    ...holdingRoutes({ ...store, ...deps }),
     ...transformRoutes({ transforms }),
-    ...appRoutes(),
+    ...apiKeyRoutes(store),
+    ...signingKeyRoutes(store),
+    ...auditRoutes(store),
+    ...userRoutes(store, config.publicUrl),
+    ...appRoutes({ ...store, ...deps }),
+    ...functionRoutes(store),
   ];
 }
 
 /** The API and what is told of it, behind the guard. */
-function restricted(routes: Route[], environments: Environments): Router {
+function restricted(routes: Route[], deps: MountDeps): Router {
   const router = new Router();
   const document = openApi(routes);
   const page = docsPage(document);
-  mount(router, routes, environments);
+  mount(router, routes, deps);
   router.get('/openapi.json', (ctx) => {
     ctx.body = document;
   });
   router.get('/docs', (ctx) => {
-    ctx.type = 'html';
-    ctx.body = page;
+    answerPage(ctx as unknown as Context, page, DOCS_STYLE);
   });
   router.get('/', (ctx) => ctx.redirect(BOARD_PATH));
   return router;

@@ -3,7 +3,9 @@ import type Router from '@koa/router';
 import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
 import { dialectOf, headerName, readHeader, SERVER_SDK } from '../functions/headers.ts';
-import { functionsOf, registrationSchema } from '../model/app.ts';
+import { type Dialect, functionsOf, type Registration, registrationSchema } from '../model/app.ts';
+import { PRODUCTION } from '../model/environment.ts';
+import type { App } from '../store/apps.ts';
 import type { Store } from '../store/store.ts';
 import { environmentOfApp } from './app-environment.ts';
 import { appGuard } from './auth.ts';
@@ -15,9 +17,9 @@ const BODY_MAX_BYTES = 4 * 1_024 * 1_024;
 export function registerRoute(
   router: Router,
   config: Config,
-  { functions, environments }: Pick<Store, 'functions' | 'environments'>,
+  { functions, apps, environments, signingKeys }: Pick<Store, 'functions' | 'apps' | 'environments' | 'signingKeys'>,
 ): void {
-  router.post('/fn/register', appGuard(config) as never, async (ctx) => {
+  router.post('/fn/register', appGuard(config, signingKeys) as never, async (ctx) => {
     const dialect = dialectOf(ctx.req.headers) ?? 'service';
     const kind = config.dev ? 'dev' : 'cloud';
     ctx.set(headerName(dialect, 'sdk'), SERVER_SDK);
@@ -28,16 +30,39 @@ export function registerRoute(
         detail: `the app expects a service of kind "${expected}", this one is "${kind}"; set or unset the app's dev mode`,
       });
     }
-    const registration = readRegistration((await readBody(ctx.req, BODY_MAX_BYTES)).toString('utf8'));
-    const env = await environmentOfApp(ctx.req.headers, config.dev, environments);
-    const modified = await functions.replace(env, registration.appName, functionsOf(registration, dialect));
-    ctx.body = { ok: true, modified };
+    const text = (await readBody(ctx.req, BODY_MAX_BYTES)).toString('utf8');
+    try {
+      const registration = readRegistration(text);
+      const env = await environmentOfApp(ctx.req.headers, config.dev, environments);
+      const modified = await functions.replace(env, registration.appName, functionsOf(registration, dialect));
+      await apps.save(env, appOf(registration, dialect, Date.now()));
+      ctx.body = { ok: true, modified };
+    } catch (error) {
+      const env = config.dev ? PRODUCTION : (readHeader(ctx.req.headers, 'env') ?? PRODUCTION);
+      const name = nameIn(text);
+      await apps.noteFailure(env, (app) => app.name === name, (error as Error).message, Date.now());
+      throw error;
+    }
   });
+}
+
+function appOf({ appName, url, sdk, framework }: Registration, dialect: Dialect, nowMs: number): App {
+  const lastSync = { at: nowMs };
+  return { name: appName, url, sdk, framework: framework ?? undefined, dialect, registeredAt: nowMs, lastSync };
+}
+
+/** The app's name in a registration that may be no such thing. */
+function nameIn(text: string): unknown {
+  try {
+    return JSON.parse(text)?.appName;
+  } catch {
+    return undefined;
+  }
 }
 
 function readRegistration(text: string) {
   try {
-    return check(registrationSchema, JSON.parse(text), 'field') as ReturnType<typeof registrationSchema.parse>;
+    return check(registrationSchema, JSON.parse(text), 'field') as Registration;
   } catch (error) {
     const detail = error instanceof ServiceError ? error.message : `the body is not JSON: ${(error as Error).message}`;
     throw new ServiceError('registration_invalid', { detail, cause: error });

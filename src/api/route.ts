@@ -1,14 +1,18 @@
 /** A route of the REST API, declared once: its schemas validate what comes in, and describe it in the OpenAPI document. */
-import type Router from '@koa/router';
+import type { default as Router, RouterMiddleware } from '@koa/router';
 import type { Context } from 'koa';
 import { koaBody } from 'koa-body';
 import type { z } from 'zod';
 import { type ErrorCode, ServiceError } from '../errors.ts';
+import type { Access, Caller } from '../model/access.ts';
 import { PRODUCTION } from '../model/environment.ts';
 import { describe } from '../model/json.ts';
 import type { Environments } from '../store/environments.ts';
 import { isJsonType, mediaTypeOf } from './body.ts';
-import { environmentSelection } from './selection.ts';
+import type { Auditor } from './identity/auditor.ts';
+import { callerOf } from './identity/callers.ts';
+import { deedOf } from './identity/deeds.ts';
+import { allow, environmentOf } from './identity/guard.ts';
 
 type Schema = z.ZodType;
 type Parsed<S extends Schema | undefined> = S extends Schema ? z.output<S> : undefined;
@@ -19,18 +23,20 @@ export interface Input<Params, Query, Body> {
   body: Body;
   /** Name of the environment that the caller selected, production where it selected none. Of an account's route: production. */
   env: string;
+  /** The request's own, which events that it makes carry. */
+  requestId: string;
+  /** Whom the guard has let in. */
+  caller: Caller;
   /** Scheme and host by which the caller reached the service. */
   origin: string;
 }
-
-/** What a caller must be allowed to: look, change things, or decide who may. */
-export type Access = 'read' | 'write' | 'admin';
 
 export interface Route {
   method: 'get' | 'post' | 'put' | 'delete';
   /** In the router's form: `/v1/events/:id`. */
   path: string;
   tag: string;
+  /** What the caller must be allowed to. */
   access: Access;
   /** What it is about: one environment, which `x-service-env` selects, or the whole account. */
   about: 'environment' | 'account';
@@ -39,6 +45,8 @@ export interface Route {
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: Schema;
+  /** false: it changes nothing, though its method is not GET; then it is not audited. */
+  changes?: false;
   /** Status of the answer; default 200, or 204 where there is no `data`. */
   status?: number;
   /** Schema of the answer's `data`; none: the answer has no body. */
@@ -84,21 +92,37 @@ const readJson = koaBody({
   },
 });
 
-export function mount(router: Router, routes: readonly Route[], environments: Environments): void {
+export interface MountDeps {
+  environments: Environments;
+  auditor: Auditor;
+}
+
+export function mount(router: Router, routes: readonly Route[], deps: MountDeps): void {
   for (const one of routes) {
     const middleware = one.body ? [readJson] : [];
-    router[one.method](one.path, ...middleware, (ctx) => serve(ctx as unknown as Context, one, environments));
+    router[one.method](one.path, allowing(one), ...middleware, (ctx) => serve(ctx as unknown as Context, one, deps));
   }
 }
 
-async function serve(ctx: Context, one: Route, environments: Environments): Promise<void> {
+/** Before anything of the request is read. */
+function allowing(one: Route): RouterMiddleware {
+  return async (ctx, next) => {
+    allow(ctx as unknown as Context, one);
+    await next();
+  };
+}
+
+async function serve(ctx: Context, one: Route, { environments, auditor }: MountDeps): Promise<void> {
   const reply = await one.handle({
     params: check(one.params, ctx.params, 'path parameter') as never,
     query: check(one.query, ctx.query, 'query parameter') as never,
     body: check(one.body, bodyOf(ctx, one), 'field') as never,
     env: one.about === 'environment' ? await selectedEnvironment(ctx, environments) : PRODUCTION,
+    requestId: ctx.state.requestId as string,
+    caller: callerOf(ctx),
     origin: `${ctx.protocol}://${ctx.host}`,
   });
+  if (one.method !== 'get' && one.changes !== false) await auditor.note(ctx, deedOf(ctx, one, reply.data));
   ctx.status = one.status ?? (one.data ? 200 : 204);
   if (one.data) {
     ctx.body = { data: reply.data, metadata: { fetched_at: new Date().toISOString(), ...reply.metadata } };
@@ -107,7 +131,7 @@ async function serve(ctx: Context, one: Route, environments: Environments): Prom
 
 /** @throws ServiceError environment_unknown */
 async function selectedEnvironment(ctx: Context, environments: Environments): Promise<string> {
-  const name = environmentSelection(ctx) ?? PRODUCTION;
+  const name = environmentOf(ctx);
   if (name !== PRODUCTION && !(await environments.seek(name))) {
     throw new ServiceError('environment_unknown', {
       detail: `got ${describe(name)}; GET /v1/environments lists what there is`,

@@ -1,11 +1,25 @@
 /** A run's history as the API tells it. */
+import { z } from 'zod';
 import type { Pending } from '../model/memo.ts';
 import { type HistoryEntry, hasEnded, type Run } from '../model/run.ts';
+import { runErrorSchema } from './run-view.ts';
+import { time } from './time.ts';
 
-/** ISO 8601, or null where there is no time. */
-export function time(ms: number | undefined): string | null {
-  return ms === undefined ? null : new Date(ms).toISOString();
-}
+export const historySchema = z
+  .object({
+    kind: z.enum(['attempt', 'step']),
+    step_id: z.string().nullable().meta({ description: 'Hashed ID of the step' }),
+    name: z.string().nullable(),
+    op: z.string().nullable().meta({ description: 'What kind of step: StepRun, Sleep, WaitForEvent, …' }),
+    attempt: z.int().nullable().meta({ description: 'Tries before this one' }),
+    status: z.enum(['Waiting', 'Completed', 'Failed']),
+    queued_at: z.iso.datetime().nullable(),
+    started_at: z.iso.datetime().nullable(),
+    ended_at: z.iso.datetime().nullable(),
+    until: z.iso.datetime().nullable().meta({ description: 'When a step that waits gives up, or wakes' }),
+    error: runErrorSchema.nullable(),
+  })
+  .meta({ id: 'HistoryEntry' });
 
 /** Attempts and steps in the order of their ends, and then what waits. */
 export function presentHistory(run: Run, entries: readonly HistoryEntry[], pending: ReadonlyMap<string, Pending>) {

@@ -1,25 +1,21 @@
 /** One signed HTTP call of a function. Life cycle: create with the process, `call` any number of times at once, `close`. */
-import { Agent, errors, request } from 'undici';
+import { type Agent, errors, request } from 'undici';
 import type { AppFunction } from '../model/app.ts';
 import { MAX_STEP_BYTES } from '../model/memo.ts';
 import { type Answer, failedAttempt, failedForGood, interpret, type Outcome } from './answer.ts';
 import { type CallContext, callRequestBody } from './call-request.ts';
 import { headerName, SERVER_SDK } from './headers.ts';
+import { AddressBlocked, AnswerTooLarge, type OutgoingOptions, outgoingAgent, readText } from './outgoing.ts';
 import { sign } from './signing.ts';
 import { traceparentOf } from './trace.ts';
 
-const CONNECT_TIMEOUT_MS = 10_000;
-/** A connection on which nothing has come for so long is probed; a peer that is gone is noticed some 10 s later. */
-const PROBE_AFTER_MS = 15_000;
 /** Largest answer that is read: a step's output and what stands around it. */
 const ANSWER_MAX_BYTES = MAX_STEP_BYTES + 65_536;
+const TOO_LARGE = `the answer is larger than ${MAX_STEP_BYTES} bytes; keep large data elsewhere and return where it is`;
 
-class AnswerTooLarge extends Error {}
-
-export interface CallerOptions {
-  timeoutMs: number;
-  /** Signs calls when there is one. */
-  signingKey: string | undefined;
+export interface CallerOptions extends OutgoingOptions {
+  /** What signs calls to an environment's functions, if anything does. */
+  signingKeyOf: (env: string) => Promise<string | undefined> | string | undefined;
   dev: boolean;
 }
 
@@ -29,11 +25,7 @@ export class FunctionCaller {
 
   constructor(options: CallerOptions) {
     this.#options = options;
-    this.#agent = new Agent({
-      connect: { timeout: CONNECT_TIMEOUT_MS, keepAlive: true, keepAliveInitialDelay: PROBE_AFTER_MS },
-      headersTimeout: options.timeoutMs,
-      bodyTimeout: options.timeoutMs,
-    });
+    this.#agent = outgoingAgent(options);
   }
 
   /** Calls the function and says what came of it. Never throws: no answer is an outcome too. */
@@ -43,14 +35,17 @@ export class FunctionCaller {
       const answer = await this.#post(fn, body, context);
       return interpret(answer, Date.now());
     } catch (error) {
-      if (error instanceof AnswerTooLarge) return failedForGood('OutputTooLarge', error.message);
+      if (error instanceof AnswerTooLarge) return failedForGood('OutputTooLarge', TOO_LARGE);
+      if (error instanceof AddressBlocked)
+        return failedAttempt(error.name, `${fn.url} is not called: ${error.message}`);
       return failedAttempt('CallError', this.#explain(fn.url, error as Error));
     }
   }
 
   async #post(fn: AppFunction, body: string, context: CallContext): Promise<Answer> {
     const { run } = context;
-    const { signingKey, dev, timeoutMs } = this.#options;
+    const { signingKeyOf, dev, timeoutMs } = this.#options;
+    const signingKey = await signingKeyOf(run.env);
     const { dialect } = fn;
     const response = await request(urlOf(fn, context), {
       dispatcher: this.#agent,
@@ -68,7 +63,11 @@ export class FunctionCaller {
         traceparent: traceparentOf(run.requestId, run.id),
       },
     });
-    return { status: response.statusCode, headers: response.headers, body: await readAnswer(response.body) };
+    return {
+      status: response.statusCode,
+      headers: response.headers,
+      body: await readText(response.body, ANSWER_MAX_BYTES),
+    };
   }
 
   #explain(url: string, error: Error): string {
@@ -91,18 +90,4 @@ function urlOf({ url }: AppFunction, { stepId }: CallContext): string {
   const target = new URL(url);
   target.searchParams.set('stepId', stepId);
   return target.href;
-}
-
-async function readAnswer(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    length += chunk.length;
-    if (length > ANSWER_MAX_BYTES)
-      throw new AnswerTooLarge(
-        `the answer is larger than ${MAX_STEP_BYTES} bytes; keep large data elsewhere and return where it is`,
-      );
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -1,22 +1,31 @@
 /** Asks an app to register itself (protocol: registering). */
-import { request } from 'undici';
+import { type Dispatcher, request } from 'undici';
 import { ServiceError } from '../errors.ts';
 import { dialectOf } from './headers.ts';
+import { AddressBlocked, readText } from './outgoing.ts';
 
-const TIMEOUT_MS = 10_000;
+/** Longest that an app may take to register. */
+export const INTRODUCTION_TIMEOUT_MS = 10_000;
+const ANSWER_MAX_BYTES = 65_536;
 
 /** Resolves once the app has registered.
- *  @throws ServiceError app_unreachable */
-export async function askToRegister(url: string): Promise<void> {
+ *  @throws ServiceError app_unreachable, address_blocked */
+export async function askToRegister(url: string, outgoing: Dispatcher): Promise<void> {
   const refuse = (detail: string, cause?: unknown) =>
     new ServiceError('app_unreachable', { detail: `PUT ${url}: ${detail}`, cause });
-  const answer = await request(url, { method: 'PUT', signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(
-    (error: Error) => {
-      throw refuse(error.message, error);
-    },
-  );
-  const body = await answer.body.text();
-  if (!dialectOf(answer.headers))
-    throw refuse(`the answer (status ${answer.statusCode}) has no sdk header; is it an app's URL?`);
-  if (answer.statusCode !== 200) throw refuse(`status ${answer.statusCode}: ${body.slice(0, 500)}`);
+  try {
+    const signal = AbortSignal.timeout(INTRODUCTION_TIMEOUT_MS);
+    const answer = await request(url, { method: 'PUT', dispatcher: outgoing, signal });
+    const body = await readText(answer.body, ANSWER_MAX_BYTES);
+    if (!dialectOf(answer.headers)) {
+      throw refuse(`the answer (status ${answer.statusCode}) has no sdk header; is it an app's URL?`);
+    }
+    if (answer.statusCode !== 200) throw refuse(`status ${answer.statusCode}: ${body.slice(0, 500)}`);
+  } catch (error) {
+    if (error instanceof ServiceError) throw error;
+    const { message } = error as Error;
+    throw error instanceof AddressBlocked
+      ? new ServiceError('address_blocked', { detail: message })
+      : refuse(message, error);
+  }
 }

@@ -61,9 +61,11 @@ export class Acceptor {
     return this.#join(events.map((event, index) => ({ event, index, arrival, internalId: idFor(arrival, index) })));
   }
 
-  /** Accepts an event that the service itself makes, under an ID by which making it again changes nothing. */
-  async acceptOwn(event: Event, internalId: string, arrival: Arrival): Promise<void> {
-    await this.#join([{ event, internalId, index: 0, arrival }]);
+  /** Accepts an event under an ID by which doing so again changes nothing.
+   *  @returns the ID that it carries: that one, or the one of an earlier event with the same deduplication ID */
+  async acceptOwn(event: Event, internalId: string, arrival: Arrival): Promise<string> {
+    const [carried] = await this.#join([{ event, internalId, index: 0, arrival }]);
+    return carried as string;
   }
 
   #join(drafts: Draft[]): Promise<string[]> {

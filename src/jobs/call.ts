@@ -62,7 +62,7 @@ export async function call(job: CallJob, queuedAt: number, tries: Tries, deps: C
 
 async function outcomeOf(loaded: Loaded, { stepId }: CallJob, tries: Tries, deps: CallDeps): Promise<Outcome> {
   const { run, event, stack, memos, pending } = loaded;
-  const fn = (await deps.functions.recent(run.env)).find(run.functionId);
+  const fn = await deps.functions.find(run.env, run.functionId);
   if (!fn) return failedForGood('FunctionGone', `the function ${run.functionId} is not registered`);
   if (!event) return failedForGood('EventGone', `the event ${run.eventId} is no longer stored`);
   const planOnly = pending > 0 && stepId === undefined;

@@ -10,7 +10,7 @@ import type { Arrivals } from './arrivals.ts';
 interface StartingRun {
   id: string;
   fn: AppFunction;
-  event: Envelope;
+  event: Pick<Envelope, 'env' | 'internalId' | 'receivedAt'>;
 }
 
 export class Cancels {

@@ -1,5 +1,6 @@
 /** The functions of each environment, indexed by trigger, in memory. A table is read anew when the version in Redis has moved,
  *  which is asked once a job: a registration that was answered is seen by every event that comes after it. */
+import type { AppFunction } from '../model/app.ts';
 import { TriggerTable } from '../model/triggers.ts';
 import type { Functions } from '../store/functions.ts';
 
@@ -26,9 +27,11 @@ export class FunctionTables {
     return table;
   }
 
-  /** As it stood at most a second ago: good enough to look a function up for a run that there is. */
-  async recent(env: string): Promise<TriggerTable> {
+  /** The function as it stood at most a second ago: good enough for a run that there is. One that is not found may have been
+   *  registered since. */
+  async find(env: string, functionId: string): Promise<AppFunction | undefined> {
     const held = this.#tables.get(env);
-    return held && Date.now() - held.checkedAt < RECENT_MS ? held.table : this.of(env);
+    const recent = held && Date.now() - held.checkedAt < RECENT_MS ? held.table.find(functionId) : undefined;
+    return recent ?? (await this.of(env)).find(functionId);
   }
 }

@@ -98,8 +98,7 @@ function begin(
   { steps }: ProgressDeps,
   step: Omit<Pending, 'since'>,
 ): Promise<Pending | undefined> {
-  const { run } = call.loaded;
-  return steps.begin(run.env, run.id, op.id, { ...step, since: call.startedAt });
+  return steps.begin(call.loaded.run, op.id, { ...step, since: call.startedAt });
 }
 
 async function plan(op: Op, call: AnsweredCall, deps: ProgressDeps): Promise<undefined> {

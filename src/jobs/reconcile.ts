@@ -6,6 +6,7 @@ import type { Pending } from '../model/memo.ts';
 import { DEFAULT_RETRIES } from '../model/retry.ts';
 import { hasEnded, type Run } from '../model/run.ts';
 import type { ActiveRuns } from '../store/active-runs.ts';
+import type { Events } from '../store/events.ts';
 import type { Runs } from '../store/runs.ts';
 import type { Steps } from '../store/steps.ts';
 import type { FunctionTables } from './function-tables.ts';
@@ -16,6 +17,7 @@ const RUNS_AT_ONCE = 1_000;
 
 export interface ReconcileDeps {
   activeRuns: ActiveRuns;
+  events: Events;
   runs: Runs;
   steps: Steps;
   functions: FunctionTables;
@@ -38,7 +40,8 @@ export async function reconcile(deps: ReconcileDeps, nowMs: number): Promise<num
 async function lookAfter(run: Run, deps: ReconcileDeps, nowMs: number): Promise<void> {
   const { env, id, eventId, requestId, functionId } = run;
   const ref = { env, runId: id, eventId, requestId, functionId };
-  const retries = (await deps.functions.recent(env)).find(functionId)?.retries ?? DEFAULT_RETRIES;
+  const retries = (await deps.functions.find(env, functionId))?.retries ?? DEFAULT_RETRIES;
+  await deps.events.keep(env, eventId);
   const { pending, done } = await deps.steps.progress(env, id);
   const answeredAt = await deps.runs.answeredAt(env, id);
   if (answeredAt < done) await deps.schedule.call({ ref, at: done, retries });

@@ -97,10 +97,10 @@ export class RunLife {
 
   async #end(run: Run, ending: Ending): Promise<void> {
     const { runs, functions, waits } = this.#deps;
-    await runs.end(run.env, run.id, ending, Date.now());
+    await runs.end(run, ending, Date.now());
     const ended = await this.#asEnded(run, ending);
     await this.tellInvoker(ended);
-    const fn = (await functions.recent(run.env)).find(run.functionId);
+    const fn = await functions.find(run.env, run.functionId);
     for (const [i, { event }] of (fn?.cancel ?? []).entries()) {
       await waits.remove(run.env, event, waitKey({ runId: run.id, eventId: run.eventId }, i));
     }
@@ -125,7 +125,7 @@ export class RunLife {
   }
 
   async #retriesOf(run: Run): Promise<number> {
-    return (await this.#deps.functions.recent(run.env)).find(run.functionId)?.retries ?? DEFAULT_RETRIES;
+    return (await this.#deps.functions.find(run.env, run.functionId))?.retries ?? DEFAULT_RETRIES;
   }
 }
 

@@ -7,6 +7,7 @@ import type { FunctionTables } from './function-tables.ts';
 import { Invocations } from './invocations.ts';
 import type { RunQueue } from './queues.ts';
 import { RunLife } from './run-life.ts';
+import { RunRetries } from './run-retries.ts';
 import { RunSchedule } from './run-schedule.ts';
 import { RunStarter } from './run-starter.ts';
 
@@ -16,6 +17,7 @@ export interface RunParts {
   arrivals: Arrivals;
   starter: RunStarter;
   invocations: Invocations;
+  retries: RunRetries;
 }
 
 /** @param lookAfterMs a run that is not heard of for so long is looked after */
@@ -30,5 +32,7 @@ export function runParts(
   const life = new RunLife({ ...store, functions, schedule, acceptor });
   const arrivals = new Arrivals(store.events, store.waits, life);
   const starter = new RunStarter(store.runs, new Cancels(store.waits, arrivals), schedule, lookAfterMs);
-  return { schedule, life, arrivals, starter, invocations: new Invocations(store.events, functions, starter, life) };
+  const invocations = new Invocations(store.events, functions, starter, life);
+  const retries = new RunRetries(store.runs, store.events, functions, starter);
+  return { schedule, life, arrivals, starter, invocations, retries };
 }

@@ -6,13 +6,18 @@ import type { Runs } from '../store/runs.ts';
 import type { Cancels } from './cancels.ts';
 import type { RunSchedule } from './run-schedule.ts';
 
+/** What a run needs to know of the event that caused it. */
+export type CausingEvent = Pick<Envelope, 'env' | 'internalId' | 'requestId' | 'receivedAt'>;
+
 export interface RunToStart {
   id: string;
   fn: AppFunction;
-  event: Envelope;
+  event: CausingEvent;
   /** The event's own time, Unix milliseconds: the run begins no sooner. */
   dueAt: number;
   invoker?: Invoker;
+  /** The run that this one does again. */
+  retryOf?: string;
 }
 
 export class RunStarter {
@@ -31,13 +36,14 @@ export class RunStarter {
 
   async start(runs: readonly RunToStart[], nowMs: number): Promise<void> {
     await this.#runs.create(
-      runs.map(({ id, fn, event, invoker, dueAt }) => ({
+      runs.map(({ id, fn, event, invoker, retryOf, dueAt }) => ({
         id,
         env: event.env,
         functionId: fn.id,
         eventId: event.internalId,
         requestId: event.requestId,
         ...(invoker && { invoker }),
+        ...(retryOf && { retryOf }),
         queuedAt: nowMs,
         lookAfterAt: Math.max(dueAt, nowMs) + this.#lookAfterMs,
       })),

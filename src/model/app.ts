@@ -96,6 +96,8 @@ export interface AppFunction {
   cancel: CancelTrigger[];
   /** Gone from its app's last registration: no longer triggered; its runs in flight still finish. */
   archived: boolean;
+  /** Since when no event triggers it, Unix milliseconds; undefined: it is not paused. */
+  pausedAt?: number;
   config: Record<string, unknown>;
 }
 

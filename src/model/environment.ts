@@ -6,6 +6,9 @@ export const PRODUCTION = 'production';
 /** What keys and webhooks that all branch environments share belong to. No environment can have this name. */
 export const BRANCHES = '@branches';
 
+/** How callers name the same; taken, too. */
+export const BRANCH_SET = 'branches';
+
 export const ENVIRONMENT_KINDS = ['production', 'named', 'branch'] as const;
 export type EnvironmentKind = (typeof ENVIRONMENT_KINDS)[number];
 
@@ -16,7 +19,8 @@ export const environmentNameSchema = z
   .regex(
     /^[A-Za-z0-9][\w.-]*(?:\/[\w.-]+)*$/,
     'letters, digits, "_", ".", "-" and "/" between them; at most 64 characters',
-  );
+  )
+  .refine((name) => name !== BRANCH_SET, `"${BRANCH_SET}" means all branch environments together`);
 
 export interface Environment {
   name: string;

@@ -51,8 +51,8 @@ export const eventSchema = z
 
 export type Event = z.infer<typeof eventSchema>;
 
-/** Where an event came from. */
-export type Source = 'event-key' | 'service' | `webhook:${string}`;
+/** Where an event came from; `event:<internal ID>`: it is that one, sent again. */
+export type Source = 'event-key' | 'service' | `webhook:${string}` | `event:${string}`;
 
 /** An event as it is stored: what was sent, and how it came. `request_id` and `index` name the send that made it, by which a
  *  job that runs twice is told from an event that was sent twice. */
@@ -137,6 +137,11 @@ export function toEnvelope(
     index,
     record: JSON.stringify(record),
   };
+}
+
+/** A stored event to be sent once more: an event of its own, of this moment, that no deduplication ID holds back. */
+export function sentAgain({ name, data, user, v }: Event): Event {
+  return { name, data, ...(user !== undefined && { user }), ...(v !== undefined && { v }) };
 }
 
 /** What a function is given of an event (protocol: call requests). */

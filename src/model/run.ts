@@ -4,6 +4,15 @@ import { derivedId } from './ids.ts';
 export const RUN_STATUSES = ['Queued', 'Running', 'Completed', 'Failed', 'Cancelled'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
+/** Those that have not ended, or those that have ended so: every run is in one of these, and moves once. */
+export const RUN_GROUPS = ['active', 'Completed', 'Failed', 'Cancelled'] as const;
+export type RunGroup = (typeof RUN_GROUPS)[number];
+
+/** The group in which to look for runs of that status. */
+export function groupOf(status: RunStatus): RunGroup {
+  return status === 'Queued' || status === 'Running' ? 'active' : status;
+}
+
 export interface RunError {
   name: string;
   message: string;
@@ -24,6 +33,8 @@ export interface Run {
   eventId: string;
   requestId: string;
   invoker?: Invoker;
+  /** The run that this one does again. */
+  retryOf?: string;
   status: RunStatus;
   /** Tries before the present one. */
   attempt: number;

@@ -16,11 +16,11 @@ export class TriggerTable {
   constructor(functions: Iterable<AppFunction>) {
     for (const fn of functions) {
       this.#functions.set(fn.id, fn);
-      if (!fn.archived) this.#index(fn);
+      if (!fn.archived && fn.pausedAt === undefined) this.#index(fn);
     }
   }
 
-  /** Archived functions too: their runs in flight finish. */
+  /** Archived and paused functions too: their runs in flight finish. */
   find(functionId: string): AppFunction | undefined {
     return this.#functions.get(functionId);
   }

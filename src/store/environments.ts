@@ -33,6 +33,13 @@ export class Environments {
     return this.find(name) ?? (await this.#mirror.refresh()).get(name);
   }
 
+  /** From the store, also in a process that does not follow the changes. */
+  async read(name: string): Promise<Environment | undefined> {
+    if (name === PRODUCTION) return PRODUCTION_ENVIRONMENT;
+    const text = await this.#redis.hget(this.#key, name);
+    return text === null ? undefined : (JSON.parse(text) as Environment);
+  }
+
   /** Production first, then by name. */
   async all(): Promise<Environment[]> {
     const others = [...(await this.#readAll()).values()].filter(({ kind }) => kind !== 'production');

@@ -6,6 +6,7 @@ import type { Envelope, EventRecord } from '../model/event.ts';
 import { parseExact } from '../model/json.ts';
 import type { Keyspace } from './keyspace.ts';
 import { type Redis, replies } from './redis.ts';
+import { newest, type Span } from './timeline.ts';
 
 /** What storing an envelope found. */
 export interface Stored {
@@ -20,18 +21,9 @@ export interface Stored {
 export interface EventQuery {
   env: string;
   name?: string | undefined;
-  /** Unix milliseconds, inclusive. */
-  receivedAfter?: number | undefined;
-  /** Unix milliseconds, exclusive. */
-  receivedBefore?: number | undefined;
+  /** Of receipt. */
+  span: Span;
   limit: number;
-  cursor?: EventCursor | undefined;
-}
-
-/** The last event of the page before. */
-export interface EventCursor {
-  receivedAt: number;
-  internalId: string;
 }
 
 /** `record` is an EventRecord as JSON text. */
@@ -131,6 +123,11 @@ export class Events {
     return record === null ? undefined : (JSON.parse(record) as EventRecord);
   }
 
+  /** Keeps the event for at least the retention from now: somebody is at work on it. */
+  async keep(env: string, internalId: string): Promise<void> {
+    await this.#redis.pexpire(this.#keys.event(env, internalId), this.#retentionMs, 'GT');
+  }
+
   /** Events of one name received since then, in the order of their receipt. */
   async since(env: string, name: string, receivedAtMs: number, limit: number): Promise<NamedRecord[]> {
     const index = this.#keys.eventIndex(env, name);
@@ -149,20 +146,13 @@ export class Events {
 
   /** Events newest first, by time of receipt and then by ID; a page is stable while events arrive. */
   async list(query: EventQuery, nowMs: number): Promise<FoundEvent[]> {
-    const { env, name, receivedAfter = 0, receivedBefore, limit, cursor } = query;
-    const index = this.#keys.eventIndex(env, name);
-    const oldest = Math.max(receivedAfter, nowMs - this.#retentionMs);
-    const before = receivedBefore === undefined ? '+inf' : `(${receivedBefore}`;
-    const newest = cursor ? cursor.receivedAt : before;
-    const shown = cursor ? await this.#shownOf(index, cursor) : 0;
-    const ids = await this.#redis.zrevrangebyscore(index, newest, oldest, 'LIMIT', shown, limit);
-    return this.#readMany(env, ids);
-  }
-
-  /** How many events of the cursor's millisecond the pages before have shown. */
-  async #shownOf(index: string, { receivedAt, internalId }: EventCursor): Promise<number> {
-    const peers = await this.#redis.zrevrangebyscore(index, receivedAt, receivedAt);
-    return peers.filter((id) => id >= internalId).length;
+    const { env, name, span, limit } = query;
+    const after = Math.max(span.after ?? 0, nowMs - this.#retentionMs);
+    const positions = await newest(this.#redis, [this.#keys.eventIndex(env, name)], { ...span, after }, limit);
+    return this.#readMany(
+      env,
+      positions.map(({ id }) => id),
+    );
   }
 
   async #readMany(env: string, ids: string[]): Promise<FoundEvent[]> {

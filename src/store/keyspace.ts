@@ -1,4 +1,6 @@
 /** Every key in Redis, by the thing it holds. */
+import type { RunGroup } from '../model/run.ts';
+
 export interface Keyspace {
   /** string: an event's record, as JSON */
   event(env: string, id: string): string;
@@ -22,18 +24,62 @@ export interface Keyspace {
   activeRuns: string;
   /** hash: `<run ID>/<step>` → what is waited for, as JSON; of one event name */
   waits(env: string, eventName: string): string;
+  /** zset: IDs of a function's runs that have not ended, or have ended so, by time of creation */
+  runIndex(env: string, functionId: string, group: RunGroup): string;
   /** zset: IDs of the runs an event caused, by time of creation */
   eventRuns(env: string, eventId: string): string;
   /** hash: function ID → function, as JSON */
   functions(env: string): string;
+  /** hash: ID of a paused function → since when, Unix milliseconds */
+  pausedFunctions(env: string): string;
+  /** hash: app's name → app, as JSON */
+  apps(env: string): string;
   /** string: grows with every change to the functions */
   functionsVersion(env: string): string;
   /** hash: environment's name → environment, as JSON; without production, which is always there */
   environments: string;
+  /** string: limits of the whole account, as JSON */
+  accountLimits: string;
+  /** hash: event key's ID → event key, as JSON */
+  eventKeys: string;
+  /** hash: SHA-256 of an event key's secret → its ID */
+  eventKeyDigests: string;
+  /** hash: event key's ID → when it was last used, Unix milliseconds */
+  eventKeyUses: string;
   /** hash: webhook ID → webhook, as JSON */
   webhooks: string;
   /** hash: key of a webhook's URL → webhook ID */
   webhookKeys: string;
+  /** zset: IDs of a webhook's logged requests, by ID */
+  webhookLog(webhookId: string): string;
+  /** hash: ID of a logged request → its bytes; and "total" */
+  webhookLogSizes(webhookId: string): string;
+  /** hash: a logged request: summary and request as JSON, body as it came */
+  webhookRequest(webhookId: string, requestId: string): string;
+  /** zset: IDs of the events on the holding page, by time of receipt */
+  heldEvents: string;
+  /** string: an event on the holding page, as JSON */
+  heldEvent(id: string): string;
+  /** string: the environment that the held event is assigned to, from when it is being so */
+  heldEventPlace(id: string): string;
+  /** hash: SHA-256 of an API key's secret → API key, as JSON */
+  apiKeys: string;
+  /** hash: API key ID → Unix milliseconds of its last use */
+  apiKeyUses: string;
+  /** hash: user ID → user, as JSON */
+  users: string;
+  /** hash: email address → user ID */
+  userEmails: string;
+  /** string: a session, as JSON, by the SHA-256 of its token */
+  session(digest: string): string;
+  /** string: what a one-time link is for, as JSON, by the SHA-256 of its token */
+  link(digest: string): string;
+  /** hash: tries to sign in, by the SHA-256 of the account or of the address they came from */
+  attempts(kind: 'account' | 'address', digest: string): string;
+  /** hash: environment, or the set of branches → its signing keys, sealed */
+  signingKeys: string;
+  /** stream: who did what */
+  audit: string;
   /** channel: something that processes keep in memory has changed */
   changes: string;
   /** first part of BullMQ's own keys */
@@ -53,12 +99,34 @@ export function keyspace(prefix: string): Keyspace {
     history: (env, runId) => `${prefix}:history:${env}:${runId}`,
     activeRuns: `${prefix}:active-runs`,
     waits: (env, eventName) => `${prefix}:waits:${env}:${eventName}`,
+    runIndex: (env, functionId, group) => `${prefix}:runs:${env}:${functionId}:${group}`,
     eventRuns: (env, eventId) => `${prefix}:event-runs:${env}:${eventId}`,
     functions: (env) => `${prefix}:functions:${env}`,
+    pausedFunctions: (env) => `${prefix}:paused-functions:${env}`,
+    apps: (env) => `${prefix}:apps:${env}`,
     functionsVersion: (env) => `${prefix}:functions-version:${env}`,
     environments: `${prefix}:environments`,
+    accountLimits: `${prefix}:account-limits`,
+    eventKeys: `${prefix}:event-keys`,
+    eventKeyDigests: `${prefix}:event-key-digests`,
+    eventKeyUses: `${prefix}:event-key-uses`,
     webhooks: `${prefix}:webhooks`,
     webhookKeys: `${prefix}:webhook-keys`,
+    webhookLog: (webhookId) => `${prefix}:webhook-log:${webhookId}`,
+    webhookLogSizes: (webhookId) => `${prefix}:webhook-log-sizes:${webhookId}`,
+    webhookRequest: (webhookId, requestId) => `${prefix}:webhook-request:${webhookId}:${requestId}`,
+    heldEvents: `${prefix}:held-events`,
+    heldEvent: (id) => `${prefix}:held-event:${id}`,
+    heldEventPlace: (id) => `${prefix}:held-event-place:${id}`,
+    apiKeys: `${prefix}:api-keys`,
+    apiKeyUses: `${prefix}:api-key-uses`,
+    users: `${prefix}:users`,
+    userEmails: `${prefix}:user-emails`,
+    session: (digest) => `${prefix}:session:${digest}`,
+    link: (digest) => `${prefix}:link:${digest}`,
+    attempts: (kind, digest) => `${prefix}:attempts:${kind}:${digest}`,
+    signingKeys: `${prefix}:signing-keys`,
+    audit: `${prefix}:audit`,
     changes: `${prefix}:changes`,
     queues: `${prefix}:queue`,
   };

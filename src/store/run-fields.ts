@@ -2,7 +2,7 @@
 import type { HistoryEntry, Run, RunError, RunStatus } from '../model/run.ts';
 
 export function toRun(env: string, id: string, fields: Record<string, string>): Run {
-  const { invoker_run, invoker_step, started_at, ended_at, output, error } = fields;
+  const { invoker_run, invoker_step, retry_of, started_at, ended_at, output, error } = fields;
   return {
     id,
     env,
@@ -10,6 +10,7 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     eventId: fields.event_id as string,
     requestId: fields.request_id as string,
     ...(invoker_run && invoker_step && { invoker: { runId: invoker_run, stepId: invoker_step } }),
+    ...(retry_of && { retryOf: retry_of }),
     status: fields.status as RunStatus,
     attempt: Number(fields.attempt),
     queuedAt: Number(fields.queued_at),

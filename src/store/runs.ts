@@ -10,6 +10,7 @@ import { fromFlat, type ScriptedRedis, withScripts } from './scripts.ts';
 
 export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId' | 'requestId' | 'queuedAt'> {
   invoker?: Invoker;
+  retryOf?: string;
   /** When to look after the run if nothing is heard of it, Unix milliseconds. */
   lookAfterAt: number;
 }
@@ -51,12 +52,25 @@ export class Runs {
   async create(runs: readonly NewRun[]): Promise<void> {
     if (runs.length === 0) return;
     const pipeline = this.#redis.pipeline();
-    for (const { id, env, functionId, eventId, requestId, invoker, queuedAt, lookAfterAt } of runs) {
+    for (const run of runs) {
+      const { id, env, functionId, eventId, requestId, invoker, retryOf, queuedAt, lookAfterAt } = run;
       const origin = ['function_id', functionId, 'event_id', eventId, 'request_id', requestId];
       if (invoker) origin.push('invoker_run', invoker.runId, 'invoker_step', invoker.stepId);
+      if (retryOf) origin.push('retry_of', retryOf);
       const state = ['status', 'Queued', 'attempt', 0, 'queued_at', queuedAt];
       const keys = [this.#keys.run(env, id), this.#keys.eventRuns(env, eventId), this.#keys.activeRuns];
-      pipeline.createRun(...keys, id, queuedAt, this.#retentionMs, memberOf(env, id), lookAfterAt, ...origin, ...state);
+      const index = this.#keys.runIndex(env, functionId, 'active');
+      pipeline.createRun(
+        ...keys,
+        index,
+        id,
+        queuedAt,
+        this.#retentionMs,
+        memberOf(env, id),
+        lookAfterAt,
+        ...origin,
+        ...state,
+      );
     }
     replies(await pipeline.exec());
   }
@@ -118,17 +132,21 @@ export class Runs {
   }
 
   /** Ends the run; what ended it first stands. Answers whether this ended it. */
-  async end(env: string, id: string, ending: Ending, nowMs: number): Promise<boolean> {
+  async end(run: Pick<Run, 'env' | 'id' | 'functionId'>, ending: Ending, nowMs: number): Promise<boolean> {
+    const { env, id, functionId } = run;
     const fields: (string | number)[] = ['status', ending.status, 'ended_at', nowMs];
     if (ending.status === 'Completed') fields.push('output', ending.output);
     if (ending.status === 'Failed') fields.push('error', JSON.stringify(ending.error));
     const keys = [this.#keys.run(env, id), this.#keys.activeRuns, this.#keys.pending(env, id)];
+    const indexes = (['active', ending.status] as const).map((group) => this.#keys.runIndex(env, functionId, group));
     const kept = [this.#keys.memos(env, id), this.#keys.stack(env, id), this.#keys.history(env, id)];
-    return (await this.#redis.endRun(...keys, ...kept, this.#retentionMs, memberOf(env, id), ...fields)) === 1;
+    const trimming = [id, this.#keys.run(env, ''), nowMs, Math.random()];
+    const all = [...keys, ...indexes, ...kept];
+    return (await this.#redis.endRun(...all, this.#retentionMs, memberOf(env, id), ...trimming, ...fields)) === 1;
   }
 
   async read(env: string, id: string): Promise<Run | undefined> {
-    return (await this.#readMany(env, [id]))[0];
+    return (await this.readMany(env, [id]))[0];
   }
 
   /** Attempts and steps in the order of their ends. */
@@ -138,10 +156,11 @@ export class Runs {
 
   /** The runs that an event caused, in the order of their creation. */
   async ofEvent(env: string, eventId: string): Promise<Run[]> {
-    return this.#readMany(env, await this.#redis.zrange(this.#keys.eventRuns(env, eventId), 0, '-1'));
+    return this.readMany(env, await this.#redis.zrange(this.#keys.eventRuns(env, eventId), 0, '-1'));
   }
 
-  async #readMany(env: string, ids: string[]): Promise<Run[]> {
+  /** In the order of their IDs; one that is not there is left out. */
+  async readMany(env: string, ids: readonly string[]): Promise<Run[]> {
     if (ids.length === 0) return [];
     const pipeline = this.#redis.pipeline();
     for (const id of ids) pipeline.hgetall(this.#keys.run(env, id));

@@ -3,14 +3,19 @@ import { readFileSync } from 'node:fs';
 import type { ChainableCommander, Redis } from 'ioredis';
 
 const SCRIPTS = {
-  createRun: { file: 'create-run.lua', numberOfKeys: 3 },
+  createRun: { file: 'create-run.lua', numberOfKeys: 4 },
   loadCall: { file: 'load-call.lua', numberOfKeys: 6 },
   storeMemo: { file: 'store-memo.lua', numberOfKeys: 4 },
-  planStep: { file: 'plan-step.lua', numberOfKeys: 3 },
-  endRun: { file: 'end-run.lua', numberOfKeys: 6 },
+  planStep: { file: 'plan-step.lua', numberOfKeys: 4 },
+  logRequest: { file: 'log-request.lua', numberOfKeys: 3 },
+  endRun: { file: 'end-run.lua', numberOfKeys: 8 },
+  createUser: { file: 'create-user.lua', numberOfKeys: 2 },
+  changeUser: { file: 'change-user.lua', numberOfKeys: 2 },
+  takeAttempt: { file: 'take-attempt.lua', numberOfKeys: 2 },
+  swapField: { file: 'swap-field.lua', numberOfKeys: 1 },
 } as const;
 
-type Argument = string | number;
+type Argument = string | number | Buffer;
 type Commands<Reply> = Record<keyof typeof SCRIPTS, (...args: Argument[]) => Reply>;
 
 export interface ScriptedPipeline extends ChainableCommander, Commands<ChainableCommander> {}

@@ -14,10 +14,12 @@ export type MemoOutcome =
 export class Steps {
   readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
+  readonly #retentionMs: number;
 
-  constructor(redis: Redis, keys: Keyspace) {
+  constructor(redis: Redis, keys: Keyspace, retentionMs: number) {
     this.#redis = withScripts(redis);
     this.#keys = keys;
+    this.#retentionMs = retentionMs;
   }
 
   /** Stores what a step came to; an earlier memo of the same step stands. */
@@ -35,10 +37,16 @@ export class Steps {
     return { outcome, stackLength, run: toRun(env, runId, fromFlat(run)) };
   }
 
-  /** Notes that a step has begun. What was noted first stands, and is returned; undefined: the step is done, or the run has ended. */
-  async begin(env: string, runId: string, stepId: string, step: Pending): Promise<Pending | undefined> {
-    const keys = [this.#keys.run(env, runId), this.#keys.memos(env, runId), this.#keys.pending(env, runId)];
-    const reply = (await this.#redis.planStep(...keys, stepId, JSON.stringify(step))) as string | null;
+  /** Notes that a step has begun. What was noted first stands, and is returned; undefined: the step is done, or the run has ended.
+   *  The run's event is kept until the step is over, and then for the retention. */
+  async begin(run: Pick<Run, 'env' | 'id' | 'eventId'>, stepId: string, step: Pending): Promise<Pending | undefined> {
+    const { env, id, eventId } = run;
+    const keys = [this.#keys.run(env, id), this.#keys.memos(env, id), this.#keys.pending(env, id)];
+    const keptMs = this.#retentionMs + Math.max(0, (step.until ?? 0) - step.since);
+    const text = JSON.stringify(step);
+    const reply = (await this.#redis.planStep(...keys, this.#keys.event(env, eventId), stepId, text, keptMs)) as
+      | string
+      | null;
     return reply ? (JSON.parse(reply) as Pending) : undefined;
   }
 

@@ -1,16 +1,30 @@
 /** Everything that is kept, behind one connection. */
 import type { Config } from '../config.ts';
+import { Sealer } from '../model/seal.ts';
+import { Account } from './account.ts';
 import { ActiveRuns } from './active-runs.ts';
+import { ApiKeys } from './api-keys.ts';
+import { Apps } from './apps.ts';
+import { Attempts } from './attempts.ts';
+import { Audit } from './audit.ts';
 import { Changes } from './changes.ts';
 import { Dedup } from './dedup.ts';
 import { Environments } from './environments.ts';
+import { EventKeys } from './event-keys.ts';
 import { Events } from './events.ts';
 import { Functions } from './functions.ts';
+import { HeldEvents } from './held-events.ts';
 import { keyspace } from './keyspace.ts';
+import { Links } from './links.ts';
 import type { Redis } from './redis.ts';
+import { RunLists } from './run-lists.ts';
 import { Runs } from './runs.ts';
+import { Sessions } from './sessions.ts';
+import { SigningKeys } from './signing-keys.ts';
 import { Steps } from './steps.ts';
+import { Users } from './users.ts';
 import { Waits } from './waits.ts';
+import { WebhookLog } from './webhook-log.ts';
 import { Webhooks } from './webhooks.ts';
 
 export interface Store {
@@ -19,31 +33,66 @@ export interface Store {
   queuePrefix: string;
   changes: Changes;
   environments: Environments;
+  account: Account;
+  eventKeys: EventKeys;
   dedup: Dedup;
   events: Events;
   functions: Functions;
+  apps: Apps;
   runs: Runs;
+  runLists: RunLists;
   activeRuns: ActiveRuns;
   steps: Steps;
   waits: Waits;
   webhooks: Webhooks;
+  webhookLog: WebhookLog;
+  heldEvents: HeldEvents;
+  apiKeys: ApiKeys;
+  users: Users;
+  sessions: Sessions;
+  links: Links;
+  attempts: Attempts;
+  signingKeys: SigningKeys;
+  audit: Audit;
 }
 
-export function createStore(redis: Redis, { keyPrefix, retentionMs }: Config): Store {
+export function createStore(redis: Redis, config: Config): Store {
+  const { keyPrefix, retentionMs, eventKeys, webhookLogSize } = config;
   const keys = keyspace(keyPrefix);
   const changes = new Changes(redis, keys);
+  const environments = new Environments(redis, keys, changes);
+  const users = new Users(redis, keys);
+  const sealer = new Sealer(config.secretKey, config.secretKeyFallback);
+  const runs = new Runs(redis, keys, retentionMs);
   return {
     redis,
     queuePrefix: keys.queues,
     changes,
-    environments: new Environments(redis, keys, changes),
+    environments,
+    account: new Account(redis, keys, changes),
+    eventKeys: new EventKeys(redis, keys, changes, eventKeys),
     dedup: new Dedup(redis, keys),
     events: new Events(redis, keys, retentionMs),
     functions: new Functions(redis, keys),
-    runs: new Runs(redis, keys, retentionMs),
+    apps: new Apps(redis, keys),
+    runs,
+    runLists: new RunLists(redis, keys, runs),
     activeRuns: new ActiveRuns(redis, keys),
-    steps: new Steps(redis, keys),
+    steps: new Steps(redis, keys, retentionMs),
     waits: new Waits(redis, keys),
     webhooks: new Webhooks(redis, keys, changes),
+    webhookLog: new WebhookLog(redis, keys, webhookLogSize),
+    heldEvents: new HeldEvents(redis, keys, retentionMs),
+    apiKeys: new ApiKeys(redis, keys, changes),
+    users,
+    sessions: new Sessions(redis, keys, users),
+    links: new Links(redis, keys),
+    attempts: new Attempts(redis, keys),
+    signingKeys: new SigningKeys(redis, keys, environments, sealer, givenSigningKeys(config)),
+    audit: new Audit(redis, keys),
   };
+}
+
+function givenSigningKeys({ signingKey, signingKeyFallback }: Config) {
+  return signingKey === undefined ? undefined : { current: signingKey, fallback: signingKeyFallback };
 }

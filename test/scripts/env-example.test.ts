@@ -14,7 +14,7 @@ describe('.env.example', () => {
   });
 
   it('gives each setting its default', () => {
-    const secrets = { EVENT_KEYS: 'event-key', API_KEY: 'api-key-0123456789', SIGNING_KEY: 'signkey-test-00ff' };
+    const secrets = { SECRET_KEY: 'secret-key-0123456789-0123456789' };
     expect(readConfig({ ...given, ...secrets } as Record<string, string>)).to.deep.equal(readConfig(secrets));
   });
 });

@@ -211,6 +211,18 @@ describe('a run', () => {
     expect(Date.parse(run.run_started_at)).to.be.at.least(ts);
   });
 
+  it('that sleeps longer than events are kept keeps its own', async () => {
+    host.on('f', () => ({ status: 206, body: [op('Sleep', 1, { name: '30d' })] }));
+    await host.register(service, [{ id: 'f', triggers: [{ event: 'long/x' }] }], { appName: 'long' });
+    const id = await send({ name: 'long/x', data: {} });
+    await host.nextCall('f');
+    const day = 86_400_000;
+    const event = `${service.prefix}:event:production:${id}`;
+    await until(async () => (await service.redis.pttl(event)) > 36 * day, {
+      describe: 'the event is kept 30 days and 7',
+    });
+  });
+
   it('tells its history: every attempt and step with its times, status and error', async () => {
     const answers = [
       { status: 206, body: [op('StepRun', 1, { data: 1 })] },

@@ -17,6 +17,7 @@ export interface ServiceOptions {
 /** What production needs; a test may set others through `env`. */
 export const SECRETS = {
   EVENT_KEYS: 'test-event-key',
+  SECRET_KEY: 'test-secret-key-0123456789abcdef-0123456789abcdef',
   API_KEY: 'test-api-key-0123456789',
   SIGNING_KEY: 'signkey-test-0123456789abcdef0123456789abcdef',
 } as const;

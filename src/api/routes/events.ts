@@ -1,15 +1,16 @@
 /** `/v1/events`: looking stored events up (spec 1.2, 4.3). */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { eventSchema } from '../../model/event.ts';
-import { ID_PATTERN } from '../../model/ids.ts';
-import type { EventCursor, Events, FoundEvent } from '../../store/events.ts';
+import type { Acceptor } from '../../jobs/accept.ts';
+import { eventSchema, sentAgain } from '../../model/event.ts';
+import type { Environments } from '../../store/environments.ts';
+import type { Events, FoundEvent } from '../../store/events.ts';
 import type { Runs } from '../../store/runs.ts';
+import { inTime, nextPage, pageQuery } from '../cursor.ts';
+import { refuseArchived } from '../receive/place.ts';
 import { type Route, route } from '../route.ts';
-import { presentRun, runSchema } from './runs.ts';
-
-const MAX_PAGE = 100;
-const DEFAULT_PAGE = 20;
+import { presentRun, runSchema } from '../run-view.ts';
+import { timeSchema } from '../time.ts';
 
 const storedEventSchema = z
   .object({
@@ -21,30 +22,26 @@ const storedEventSchema = z
     user: eventSchema.shape.user,
     v: z.string().optional(),
     received_at: z.iso.datetime(),
-    source: z.string().meta({ description: 'event-key, webhook:<id>, or service' }),
+    source: z
+      .string()
+      .meta({ description: 'event-key, webhook:<id>, event:<internal id> (that one, sent again), or service' }),
     request_id: z.string(),
     duplicates: z.int().meta({ description: 'How often it was sent again and ignored' }),
   })
   .meta({ id: 'StoredEvent' });
 
-const timeSchema = z
-  .union([z.iso.datetime({ offset: true }), z.string().regex(/^\d{1,15}$/)], 'an ISO 8601 time or Unix milliseconds')
-  .transform((text) => (/^\d+$/.test(text) ? Number(text) : Date.parse(text)));
-
-const cursorSchema = z.string().transform((text, context): EventCursor => {
-  const [receivedAt, internalId] = Buffer.from(text, 'base64url').toString('latin1').split('.');
-  if (/^\d{1,15}$/.test(receivedAt ?? '') && ID_PATTERN.test(internalId ?? '')) {
-    return { receivedAt: Number(receivedAt), internalId: internalId as string };
-  }
-  context.addIssue({ code: 'custom', message: 'a cursor is the one that the page before carried in metadata.cursor' });
-  return z.NEVER;
-});
-
 const params = z.object({ id: z.string().meta({ description: 'Internal ID' }) });
 
 const notFound = (id: string) => new ServiceError('not_found', { detail: `no event has the internal id "${id}"` });
 
-export function eventRoutes({ events, runs }: { events: Events; runs: Runs }): Route[] {
+export interface EventRouteDeps {
+  events: Events;
+  runs: Runs;
+  environments: Environments;
+  acceptor: Acceptor;
+}
+
+export function eventRoutes({ events, runs, environments, acceptor }: EventRouteDeps): Route[] {
   const tag = 'Events';
   return [
     route({
@@ -58,17 +55,18 @@ export function eventRoutes({ events, runs }: { events: Events; runs: Runs }): R
         name: z.string().optional(),
         received_after: timeSchema.optional().meta({ description: 'Inclusive' }),
         received_before: timeSchema.optional().meta({ description: 'Exclusive' }),
-        limit: z.coerce.number().int().min(1).max(MAX_PAGE).default(DEFAULT_PAGE),
-        cursor: cursorSchema.optional(),
+        ...pageQuery(inTime),
       }),
       data: z.array(storedEventSchema),
       errors: [],
       async handle({ env, query: { name, received_after, received_before, limit, cursor } }) {
-        const page = await events.list(
-          { env, name, receivedAfter: received_after, receivedBefore: received_before, limit, cursor },
-          Date.now(),
-        );
-        return { data: page.map(presentEvent), metadata: page.length === limit ? { cursor: cursorAfter(page) } : {} };
+        const span = { after: received_after, before: received_before, cursor };
+        const page = await events.list({ env, name, span, limit }, Date.now());
+        const last = page.length === limit ? page.at(-1) : undefined;
+        return {
+          data: page.map(presentEvent),
+          metadata: nextPage(last && { at: last.received_at, id: last.internal_id }),
+        };
       },
     }),
     route({
@@ -102,6 +100,30 @@ export function eventRoutes({ events, runs }: { events: Events; runs: Runs }): R
         return { data: (await runs.ofEvent(env, id)).map(presentRun) };
       },
     }),
+    route({
+      method: 'post',
+      path: '/v1/events/:id/send-again',
+      tag,
+      access: 'write',
+      about: 'environment',
+      summary: 'Send an event again',
+      description:
+        'Makes a new event of the same name, data, user and v, with the present time and without the deduplication ID, so that it runs ' +
+        'every function it triggers.',
+      params,
+      status: 201,
+      data: z.object({ internal_id: z.string().meta({ description: 'Of the new event' }) }),
+      errors: ['not_found', 'environment_archived', 'overloaded'],
+      async handle({ env, params: { id }, requestId }) {
+        const event = await events.read(env, id);
+        if (!event) throw notFound(id);
+        const environment = await environments.seek(env);
+        if (environment) refuseArchived(environment);
+        const arrival = { env, source: `event:${id}` as const, requestId, receivedAt: Date.now() };
+        const [internalId] = await acceptor.accept([sentAgain(event)], arrival);
+        return { data: { internal_id: internalId } };
+      },
+    }),
   ];
 }
 
@@ -132,9 +154,4 @@ function presentEvent({
     request_id,
     duplicates,
   };
-}
-
-function cursorAfter(page: FoundEvent[]): string {
-  const { received_at, internal_id } = page.at(-1) as FoundEvent;
-  return Buffer.from(`${received_at}.${internal_id}`).toString('base64url');
 }

@@ -1,49 +1,18 @@
-/** `/v1/runs`: how a run stands. */
+/** `/v1/runs`: how runs stand, and what may be done about it. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { RunLife } from '../../jobs/run-life.ts';
-import { parseExact } from '../../model/json.ts';
-import { RUN_STATUSES, type Run } from '../../model/run.ts';
+import type { RunRetries } from '../../jobs/run-retries.ts';
+import { RUN_STATUSES } from '../../model/run.ts';
+import type { Functions } from '../../store/functions.ts';
+import type { RunLists } from '../../store/run-lists.ts';
 import type { Runs } from '../../store/runs.ts';
 import type { Steps } from '../../store/steps.ts';
+import { inTime, nextPage, pageQuery } from '../cursor.ts';
 import { type Route, route } from '../route.ts';
-import { presentHistory, time } from '../run-history.ts';
-
-const errorSchema = z.object({ name: z.string(), message: z.string(), stack: z.string().optional() });
-
-export const runSchema = z
-  .object({
-    run_id: z.string(),
-    function_id: z.string(),
-    event_id: z.string().meta({ description: 'Internal ID of the event that caused it' }),
-    status: z.enum(RUN_STATUSES),
-    attempt: z.int().meta({ description: 'Tries before the present or last one' }),
-    queued_at: z.iso.datetime(),
-    run_started_at: z.iso.datetime().nullable(),
-    ended_at: z.iso.datetime().nullable(),
-    output: z.unknown().meta({ description: 'What the function returned; null until then' }),
-    error: errorSchema
-      .nullable()
-      .meta({ description: 'Of the last failed attempt; null when none failed or a later one succeeded' }),
-    request_id: z.string().meta({ description: 'The request that brought the event' }),
-  })
-  .meta({ id: 'Run' });
-
-const historySchema = z
-  .object({
-    kind: z.enum(['attempt', 'step']),
-    step_id: z.string().nullable().meta({ description: 'Hashed ID of the step' }),
-    name: z.string().nullable(),
-    op: z.string().nullable().meta({ description: 'What kind of step: StepRun, Sleep, WaitForEvent, …' }),
-    attempt: z.int().nullable().meta({ description: 'Tries before this one' }),
-    status: z.enum(['Waiting', 'Completed', 'Failed']),
-    queued_at: z.iso.datetime().nullable(),
-    started_at: z.iso.datetime().nullable(),
-    ended_at: z.iso.datetime().nullable(),
-    until: z.iso.datetime().nullable().meta({ description: 'When a step that waits gives up, or wakes' }),
-    error: errorSchema.nullable(),
-  })
-  .meta({ id: 'HistoryEntry' });
+import { historySchema, presentHistory } from '../run-history.ts';
+import { presentRun, runSchema } from '../run-view.ts';
+import { timeSchema } from '../time.ts';
 
 const detailedRunSchema = runSchema
   .extend({
@@ -58,16 +27,56 @@ const notFound = (id: string) => new ServiceError('not_found', { detail: `no run
 
 export interface RunRouteDeps {
   runs: Runs;
+  runLists: RunLists;
+  functions: Functions;
   steps: Steps;
   life: RunLife;
+  retries: RunRetries;
 }
 
-export function runRoutes({ runs, steps, life }: RunRouteDeps): Route[] {
+export function runRoutes({ runs, runLists, functions, steps, life, retries }: RunRouteDeps): Route[] {
+  const tag = 'Runs';
+
+  /** Runs of all functions, of an app's, or of one; archived functions too. */
+  async function functionIds(env: string, app: string | undefined, functionId: string | undefined) {
+    if (functionId !== undefined && app === undefined) return [functionId];
+    const known = (await functions.all(env)).functions;
+    return known
+      .filter((fn) => (app === undefined || fn.app === app) && (functionId === undefined || fn.id === functionId))
+      .map(({ id }) => id);
+  }
+
   return [
     route({
       method: 'get',
+      path: '/v1/runs',
+      tag,
+      access: 'read',
+      about: 'environment',
+      summary: 'List runs, newest first',
+      description: 'A page may hold fewer runs than its limit and yet carry a cursor: go on until none comes.',
+      query: z.object({
+        status: z.enum(RUN_STATUSES).optional(),
+        function_id: z.string().optional(),
+        app: z.string().optional().meta({ description: 'Name of an app: the runs of its functions' }),
+        event_id: z.string().optional().meta({ description: 'Internal ID of an event: the runs it caused' }),
+        queued_after: timeSchema.optional().meta({ description: 'Inclusive' }),
+        queued_before: timeSchema.optional().meta({ description: 'Exclusive' }),
+        ...pageQuery(inTime),
+      }),
+      data: z.array(runSchema),
+      errors: [],
+      async handle({ env, query: { status, function_id, app, event_id, queued_after, queued_before, limit, cursor } }) {
+        const span = { after: queued_after, before: queued_before, cursor };
+        const query = { env, functionIds: await functionIds(env, app, function_id), status, span, limit };
+        const page = await (event_id === undefined ? runLists.list(query) : runLists.ofEvent(event_id, query));
+        return { data: page.runs.map(presentRun), metadata: nextPage(page.next) };
+      },
+    }),
+    route({
+      method: 'get',
       path: '/v1/runs/:id',
-      tag: 'Runs',
+      tag,
       access: 'read',
       about: 'environment',
       summary: 'Read a run with its history',
@@ -82,9 +91,29 @@ export function runRoutes({ runs, steps, life }: RunRouteDeps): Route[] {
       },
     }),
     route({
+      method: 'post',
+      path: '/v1/runs/:id/retry',
+      tag,
+      access: 'write',
+      about: 'environment',
+      summary: 'Do a run that has ended again',
+      description:
+        'Makes a new run of the same function on the same event, with no step done. While such a run is under way, asking again ' +
+        'answers with it.',
+      params,
+      status: 201,
+      data: runSchema,
+      errors: ['not_found', 'run_active', 'function_archived', 'event_gone'],
+      async handle({ env, params: { id } }) {
+        const run = await retries.retry(env, id, Date.now());
+        if (!run) throw notFound(id);
+        return { data: presentRun(run) };
+      },
+    }),
+    route({
       method: 'delete',
       path: '/v1/runs/:id',
-      tag: 'Runs',
+      tag,
       access: 'write',
       about: 'environment',
       summary: 'Cancel a run',
@@ -101,21 +130,4 @@ export function runRoutes({ runs, steps, life }: RunRouteDeps): Route[] {
       },
     }),
   ];
-}
-
-export function presentRun(run: Run) {
-  const { id, functionId, eventId, requestId, status, attempt, queuedAt, startedAt, endedAt, output, error } = run;
-  return {
-    run_id: id,
-    function_id: functionId,
-    event_id: eventId,
-    status,
-    attempt,
-    queued_at: time(queuedAt),
-    run_started_at: time(startedAt),
-    ended_at: time(endedAt),
-    output: output === undefined ? null : parseExact(output),
-    error: error ?? null,
-    request_id: requestId,
-  };
 }

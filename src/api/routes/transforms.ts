@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { eventSchema } from '../../model/event.ts';
 import { newId } from '../../model/ids.ts';
 import type { Transforms } from '../../transforms/transforms.ts';
-import { eventOfTransform } from '../receive.ts';
+import { eventOfTransform } from '../receive/intake.ts';
 import { type Route, route } from '../route.ts';
 import { toTransformRequest } from '../webhook-request.ts';
 
@@ -34,6 +34,7 @@ export function transformRoutes({ transforms }: { transforms: Transforms }): Rou
       tag: 'Webhooks',
       access: 'write',
       about: 'account',
+      changes: false,
       summary: 'Try a transform on a sample request',
       description: 'Runs exactly as a webhook request would, and ingests nothing.',
       body: sampleSchema,

@@ -1,12 +1,16 @@
 /** `/v1/webhooks`: making, reading, changing and deleting webhooks (spec 2.4, 4.3). */
-import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { ServiceError } from '../../errors.ts';
-import { PRODUCTION } from '../../model/environment.ts';
 import { newId } from '../../model/ids.ts';
+import { newSecret } from '../../model/secret.ts';
+import type { Environments } from '../../store/environments.ts';
+import type { WebhookLog } from '../../store/webhook-log.ts';
 import type { Webhook, Webhooks } from '../../store/webhooks.ts';
 import type { Transforms } from '../../transforms/transforms.ts';
+import { inNames, pageOf, pageQuery } from '../cursor.ts';
+import { listFields, listsOf } from '../list-fields.ts';
+import { checkOwner, ownerSchema } from '../owner.ts';
 import { type Route, route } from '../route.ts';
+import { existingWebhook, presentWebhook, transformSchema, webhookNameSchema, webhookSchema } from '../webhook-view.ts';
 
 const DEFAULT_TRANSFORM = `function transform(evt, headers = {}, queryParams = {}, raw = "") {
   return {
@@ -15,48 +19,21 @@ const DEFAULT_TRANSFORM = `function transform(evt, headers = {}, queryParams = {
   };
 }
 `;
-const KEY_BYTES = 32;
 
-const nameSchema = z.string().trim().min(1).max(100).meta({ description: 'Name of your choice', example: 'GitHub' });
-const transformSchema = z.string().min(1).max(65_536).meta({
-  description:
-    'JavaScript that defines the function transform(evt, headers, queryParams, raw); it returns an event, or null for none',
-});
-const webhookSchema = z
-  .object({
-    id: z.string(),
-    name: nameSchema,
-    url: z.url().meta({ description: 'Where the provider posts to. Whoever knows it can send: keep it secret' }),
-    transform: transformSchema,
-    created_at: z.iso.datetime(),
-    updated_at: z.iso.datetime(),
-  })
-  .meta({ id: 'Webhook' });
 const params = z.object({ id: z.string() });
 
 export interface WebhookRouteDeps {
+  config: { publicUrl: string | undefined };
+  environments: Environments;
   webhooks: Webhooks;
+  webhookLog: WebhookLog;
   transforms: Transforms;
-  publicUrl: string | undefined;
 }
 
-export function webhookRoutes({ webhooks, transforms, publicUrl }: WebhookRouteDeps): Route[] {
+export function webhookRoutes({ config, environments, webhooks, webhookLog, transforms }: WebhookRouteDeps): Route[] {
   const tag = 'Webhooks';
-
-  const present = ({ id, name, key, transform, createdAt, updatedAt }: Webhook, origin: string) => ({
-    id,
-    name,
-    url: `${publicUrl ?? origin}/e/${key}`,
-    transform,
-    created_at: new Date(createdAt).toISOString(),
-    updated_at: new Date(updatedAt).toISOString(),
-  });
-
-  async function existing(id: string): Promise<Webhook> {
-    const webhook = await webhooks.read(id);
-    if (!webhook) throw new ServiceError('not_found', { detail: `no webhook has the id "${id}"` });
-    return webhook;
-  }
+  const about = 'account';
+  const present = (webhook: Webhook, origin: string) => presentWebhook(webhook, config.publicUrl ?? origin, Date.now());
 
   return [
     route({
@@ -64,23 +41,29 @@ export function webhookRoutes({ webhooks, transforms, publicUrl }: WebhookRouteD
       path: '/v1/webhooks',
       tag,
       access: 'write',
-      about: 'account',
+      about,
       summary: 'Make a webhook',
-      body: z.object({ name: nameSchema, transform: transformSchema.default(DEFAULT_TRANSFORM) }),
+      body: z.object({
+        name: webhookNameSchema,
+        environment: ownerSchema,
+        transform: transformSchema.default(DEFAULT_TRANSFORM),
+        ...listFields,
+      }),
       status: 201,
       data: webhookSchema,
-      errors: ['transform_invalid'],
-      async handle({ body: { name, transform }, origin }) {
+      errors: ['transform_invalid', 'environment_unknown', 'environment_archived'],
+      async handle({ body: { name, environment, transform, ...lists }, origin }) {
+        await checkOwner(environment, environments);
         await transforms.check(transform);
         const now = Date.now();
-        const key = randomBytes(KEY_BYTES).toString('base64url');
-        const webhook = {
+        const webhook: Webhook = {
           id: newId(),
-          key,
-          env: PRODUCTION,
+          key: newSecret(),
+          env: environment,
           name,
           transform,
           version: newId(),
+          ...listsOf(lists),
           createdAt: now,
           updatedAt: now,
         };
@@ -93,12 +76,15 @@ export function webhookRoutes({ webhooks, transforms, publicUrl }: WebhookRouteD
       path: '/v1/webhooks',
       tag,
       access: 'read',
-      about: 'account',
+      about,
       summary: 'List webhooks',
+      description: 'In the order of their creation.',
+      query: z.object(pageQuery(inNames)),
       data: z.array(webhookSchema),
       errors: [],
-      async handle({ origin }) {
-        return { data: (await webhooks.all()).map((webhook) => present(webhook, origin)) };
+      async handle({ query, origin }) {
+        const { page, metadata } = pageOf(await webhooks.all(), ({ id }) => id, query);
+        return { data: page.map((webhook) => present(webhook, origin)), metadata };
       },
     }),
     route({
@@ -106,13 +92,13 @@ export function webhookRoutes({ webhooks, transforms, publicUrl }: WebhookRouteD
       path: '/v1/webhooks/:id',
       tag,
       access: 'read',
-      about: 'account',
+      about,
       summary: 'Read a webhook',
       params,
       data: webhookSchema,
       errors: ['not_found'],
       async handle({ params: { id }, origin }) {
-        return { data: present(await existing(id), origin) };
+        return { data: present(await existingWebhook(webhooks, id), origin) };
       },
     }),
     route({
@@ -120,19 +106,25 @@ export function webhookRoutes({ webhooks, transforms, publicUrl }: WebhookRouteD
       path: '/v1/webhooks/:id',
       tag,
       access: 'write',
-      about: 'account',
+      about,
       summary: 'Change a webhook',
-      description: 'A field that is left out stays as it is. The URL stays the same.',
+      description: 'A field that is left out stays as it is; null takes a list away. The URL stays the same.',
       params,
-      body: z.object({ name: nameSchema.optional(), transform: transformSchema.optional() }),
+      body: z.object({ name: webhookNameSchema.optional(), transform: transformSchema.optional(), ...listFields }),
       data: webhookSchema,
       errors: ['not_found', 'transform_invalid'],
-      async handle({ params: { id }, body, origin }) {
-        const before = await existing(id);
-        const transform = body.transform ?? before.transform;
+      async handle({ params: { id }, body: { name, transform: given, ...lists }, origin }) {
+        const before = await existingWebhook(webhooks, id);
+        const transform = given ?? before.transform;
         if (transform !== before.transform) await transforms.check(transform);
-        const version = transform === before.transform ? before.version : newId();
-        const webhook = { ...before, name: body.name ?? before.name, transform, version, updatedAt: Date.now() };
+        const webhook: Webhook = {
+          ...before,
+          name: name ?? before.name,
+          transform,
+          version: transform === before.transform ? before.version : newId(),
+          ...listsOf(lists, before),
+          updatedAt: Date.now(),
+        };
         await webhooks.save(webhook);
         return { data: present(webhook, origin) };
       },
@@ -142,13 +134,14 @@ export function webhookRoutes({ webhooks, transforms, publicUrl }: WebhookRouteD
       path: '/v1/webhooks/:id',
       tag,
       access: 'write',
-      about: 'account',
+      about,
       summary: 'Delete a webhook',
-      description: 'Its URL answers 401 from then on.',
+      description: 'Its URL answers 401 from then on. Its log goes with it; its events stay.',
       params,
       errors: ['not_found'],
       async handle({ params: { id } }) {
-        await webhooks.remove(await existing(id));
+        await webhooks.remove(await existingWebhook(webhooks, id));
+        await webhookLog.remove(id);
         return {};
       },
     }),

@@ -1,0 +1,56 @@
+/** Who a request comes from: a key says so, or a session does; in dev mode nobody is asked. */
+import type { Context } from 'koa';
+import type { Config } from '../../config.ts';
+import { ServiceError } from '../../errors.ts';
+import { sameSecret } from '../../functions/signing.ts';
+import { type Caller, DEV_CALLER, SETTING_CALLER } from '../../model/access.ts';
+import { callerOfKey } from '../../model/api-key.ts';
+import { digestOf } from '../../model/secret.ts';
+import { callerOfUser } from '../../model/user.ts';
+import type { Store } from '../../store/store.ts';
+import { isSecure, readSessionCookie } from './cookie.ts';
+
+type Deps = Pick<Store, 'apiKeys' | 'sessions'>;
+
+export class Callers {
+  readonly #config: Config;
+  readonly #store: Deps;
+
+  constructor(config: Config, store: Deps) {
+    this.#config = config;
+    this.#store = store;
+  }
+
+  async of(ctx: Context): Promise<Caller | undefined> {
+    if (this.#config.dev) return DEV_CALLER;
+    const secret = bearerOf(ctx);
+    if (secret !== undefined) return this.#holderOf(secret);
+    const token = readSessionCookie(ctx, isSecure(ctx, this.#config.publicUrl));
+    const user = token ? await this.#store.sessions.userOf(token, Date.now()) : undefined;
+    return user && callerOfUser(user);
+  }
+
+  async #holderOf(secret: string): Promise<Caller | undefined> {
+    const { apiKey } = this.#config;
+    if (apiKey !== undefined && sameSecret(secret, apiKey)) return SETTING_CALLER;
+    const key = await this.#store.apiKeys.find(digestOf(secret));
+    if (!key) return undefined;
+    await this.#store.apiKeys.noteUse(key.id, Date.now());
+    return callerOfKey(key);
+  }
+}
+
+/** `Authorization: Bearer <secret>`. */
+export function bearerOf(ctx: Context): string | undefined {
+  return /^Bearer +(\S+)$/i.exec(ctx.get('authorization'))?.[1];
+}
+
+/** Whom the guard has let in.
+ *  @throws ServiceError credentials_invalid when there is nobody */
+export function callerOf(ctx: Context): Caller {
+  const caller = ctx.state.caller as Caller | undefined;
+  if (!caller) {
+    throw new ServiceError('credentials_invalid', { detail: 'sign in, or send "Authorization: Bearer <API key>"' });
+  }
+  return caller;
+}

@@ -1,0 +1,33 @@
+/** What a form or a program sends to the few doors that take both. */
+import type { Context } from 'koa';
+import { ServiceError } from '../../errors.ts';
+import { isJsonType, mediaTypeOf, readBody } from '../body.ts';
+import { demandOwnOrigin } from './origin.ts';
+
+const MAX_BYTES = 16_384;
+const FORM = 'application/x-www-form-urlencoded';
+
+/** Whether a person waits for a page. */
+export function isForm(ctx: Context): boolean {
+  return mediaTypeOf(ctx.get('content-type')) === FORM;
+}
+
+/** @throws ServiceError origin_untrusted: a form, or a script, of another site
+ *  @throws ServiceError content_type_unsupported, body_not_json, body_too_large, body_invalid */
+export async function readFields(ctx: Context, publicUrl: string | undefined): Promise<unknown> {
+  const mediaType = mediaTypeOf(ctx.get('content-type'));
+  if (isForm(ctx) || ctx.get('origin') !== '') demandOwnOrigin(ctx, publicUrl);
+  if (!isForm(ctx) && !isJsonType(mediaType)) {
+    throw new ServiceError('content_type_unsupported', { detail: `got "${mediaType}"; send application/json` });
+  }
+  const text = (await readBody(ctx.req, MAX_BYTES)).toString('utf8');
+  return isForm(ctx) ? Object.fromEntries(new URLSearchParams(text)) : parsed(text);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ServiceError('body_not_json', { detail: (error as Error).message, cause: error });
+  }
+}

@@ -1,0 +1,88 @@
+/** Events sent with an event key (spec 4.1): all of a request are accepted, or none. */
+import { isUtf8 } from 'node:buffer';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Context } from 'koa';
+import type { Config } from '../../config.ts';
+import { ServiceError } from '../../errors.ts';
+import { readHeader } from '../../functions/headers.ts';
+import type { Acceptor } from '../../jobs/accept.ts';
+import { PRODUCTION } from '../../model/environment.ts';
+import { type Event, validateEvents } from '../../model/event.ts';
+import { parseSeed, type Seed } from '../../model/ids.ts';
+import { parseExact } from '../../model/json.ts';
+import type { Account } from '../../store/account.ts';
+import type { Environments } from '../../store/environments.ts';
+import type { EventKeyInUse, EventKeys } from '../../store/event-keys.ts';
+import { isJsonType, mediaTypeOf, readBody } from '../body.ts';
+import { environmentSelection } from '../selection.ts';
+import { clientAddress, refuseAddress, refuseNames } from './gate.ts';
+import { environmentOf } from './place.ts';
+
+export interface FromKeyDeps {
+  config: Config;
+  account: Account;
+  environments: Environments;
+  eventKeys: EventKeys;
+  acceptor: Acceptor;
+}
+
+/** @returns the internal IDs of the events, in their order */
+export async function receiveFromKey(
+  ctx: Context,
+  key: EventKeyInUse,
+  receivedAt: number,
+  { config, account, environments, eventKeys, acceptor }: FromKeyDeps,
+): Promise<string[]> {
+  refuseAddress(key.gate, clientAddress(ctx));
+  eventKeys.noteUse(key, receivedAt);
+  const env = config.dev ? PRODUCTION : await environmentOf(key.env, environmentSelection(ctx), environments);
+  const limitBytes = key.maxBytes ?? account.limits.eventMaxBytes ?? config.eventMaxBytes;
+  const events = parseEvents(await readBody(ctx.req, limitBytes), ctx.req.headers);
+  refuseNames(key.gate, events);
+  return acceptor.accept(events, {
+    env,
+    source: 'event-key',
+    requestId: ctx.state.requestId as string,
+    receivedAt,
+    seed: seedOf(ctx.req.headers),
+  });
+}
+
+function parseEvents(body: Buffer, headers: IncomingHttpHeaders): Event[] {
+  const mediaType = mediaTypeOf(headers['content-type']);
+  if (!isJsonType(mediaType)) {
+    const got = mediaType ? `"${mediaType}"` : 'none';
+    throw new ServiceError('content_type_unsupported', { detail: `got ${got}; events are sent as application/json` });
+  }
+  if (body.length === 0) {
+    throw new ServiceError('body_missing', { detail: 'send one event object or an array of them' });
+  }
+  const text = textOf(body);
+  return validateEvents(parsed(text), text.length);
+}
+
+function textOf(body: Buffer): string {
+  if (!isUtf8(body)) throw new ServiceError('body_not_json', { detail: 'it is not UTF-8' });
+  const text = body.toString('utf8');
+  return text.startsWith('\ufeff') ? text.slice(1) : text;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseExact(text);
+  } catch (error) {
+    throw new ServiceError('body_not_json', { detail: (error as Error).message, cause: error });
+  }
+}
+
+function seedOf(headers: IncomingHttpHeaders): Seed | undefined {
+  const header = readHeader(headers, 'event-id-seed');
+  if (header === undefined) return undefined;
+  const seed = parseSeed(header);
+  if (!seed) {
+    throw new ServiceError('seed_invalid', {
+      detail: 'it takes "<unix milliseconds>,<base64 of 10 bytes>"; leave it out to have IDs made for you',
+    });
+  }
+  return seed;
+}

@@ -1,0 +1,88 @@
+/** A logged webhook request as callers see it: its secrets masked. */
+import { isUtf8 } from 'node:buffer';
+import { z } from 'zod';
+import { LOG_OUTCOMES, type LoggedRequest, type LogSummary } from '../store/webhook-log.ts';
+import { time } from './time.ts';
+
+const MASK = '[masked]';
+/** Of headers and query parameters whose values let one in, or prove who sends. */
+const SECRET =
+  /^(?:proxy-)?authorization$|cookie|(?:^|[-_])(?:signature|sign|sig|hmac|token|secret|password|passwd|auth|key|apikey|jwt|session)(?:$|[-_])/i;
+
+export const loggedSchema = z
+  .object({
+    id: z.string().meta({ description: "Also the answer's x-request-id" }),
+    received_at: z.iso.datetime(),
+    method: z.string(),
+    ip: z.string(),
+    outcome: z.enum(LOG_OUTCOMES).meta({
+      description:
+        'accepted: an event was made; ignored: the transform answered null; filtered: by the list of event names; held: the event is on the holding page; rejected: the provider was answered an error',
+    }),
+    status: z.int().meta({ description: 'HTTP status of the answer' }),
+    reason: z.string().nullable().meta({ description: 'Code of the error, or why it was filtered or held' }),
+    message: z.string().nullable(),
+    event_name: z.string().nullable(),
+    ids: z.array(z.string()).meta({ description: 'Internal ID of the event' }),
+    console: z.array(z.object({ level: z.string(), text: z.string() })),
+    duration_ms: z.number(),
+    body_bytes: z.int().nullable().meta({ description: 'null: the body was not read to its end, and is not kept' }),
+    rerun_of: z.string().nullable().meta({ description: 'The request of this log that was put through again' }),
+  })
+  .meta({ id: 'LoggedRequest' });
+
+export const loggedInFullSchema = loggedSchema
+  .extend({
+    headers: z
+      .record(z.string(), z.union([z.string(), z.array(z.string())]))
+      .meta({ description: 'Values that are secrets are masked' }),
+    query: z.record(z.string(), z.array(z.string())),
+    body: z
+      .object({ encoding: z.enum(['utf8', 'base64']), content: z.string() })
+      .nullable()
+      .meta({ description: 'Byte for byte as it came; base64 when it is not UTF-8' }),
+  })
+  .meta({ id: 'LoggedRequestInFull' });
+
+export function presentLogged(summary: LogSummary) {
+  return {
+    id: summary.id,
+    received_at: time(summary.receivedAt),
+    method: summary.method,
+    ip: summary.ip,
+    outcome: summary.outcome,
+    status: summary.status,
+    reason: summary.reason ?? null,
+    message: summary.message ?? null,
+    event_name: summary.eventName ?? null,
+    ids: summary.ids,
+    console: summary.console,
+    duration_ms: summary.durationMs,
+    body_bytes: summary.bodyBytes ?? null,
+    rerun_of: summary.rerunOf ?? null,
+  };
+}
+
+export function presentInFull({ summary, headers, search, body }: LoggedRequest) {
+  return {
+    ...presentLogged(summary),
+    headers: masked(Object.entries(headers), () => MASK),
+    query: masked(queryOf(search), (values) => (values as string[]).map(() => MASK)),
+    body: body ? presentBody(body) : null,
+  };
+}
+
+function presentBody(body: Buffer) {
+  return isUtf8(body)
+    ? { encoding: 'utf8', content: body.toString('utf8') }
+    : { encoding: 'base64', content: body.toString('base64') };
+}
+
+function masked<T>(entries: Iterable<readonly [string, T]>, mask: (value: T) => unknown): Record<string, unknown> {
+  return Object.fromEntries([...entries].map(([name, value]) => [name, SECRET.test(name) ? mask(value) : value]));
+}
+
+function queryOf(search: string): [string, string[]][] {
+  const query = new URLSearchParams(search);
+  return [...new Set(query.keys())].map((name) => [name, query.getAll(name)]);
+}

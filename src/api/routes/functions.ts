@@ -1,0 +1,97 @@
+/** `/v1/functions`: what is registered, and pausing it. */
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import type { Functions } from '../../store/functions.ts';
+import { inNames, pageOf, pageQuery } from '../cursor.ts';
+import { detailedFunctionSchema, functionSchema, presentDetails, presentFunction } from '../function-view.ts';
+import { type Route, route } from '../route.ts';
+
+const params = z.object({ id: z.string().meta({ description: "With the app's name before it, as runs show it" }) });
+
+export function functionRoutes({ functions }: { functions: Functions }): Route[] {
+  const tag = 'Functions';
+
+  async function existing(env: string, id: string) {
+    const fn = await functions.read(env, id);
+    if (!fn) throw new ServiceError('not_found', { detail: `no function has the id "${id}"` });
+    return fn;
+  }
+
+  return [
+    route({
+      method: 'get',
+      path: '/v1/functions',
+      tag,
+      access: 'read',
+      about: 'environment',
+      summary: 'List functions, by ID',
+      query: z.object({
+        app: z.string().optional().meta({ description: 'Name of an app' }),
+        archived: z
+          .enum(['true', 'false'])
+          .default('false')
+          .meta({ description: 'true: those that are gone from their apps instead' }),
+        ...pageQuery(inNames),
+      }),
+      data: z.array(functionSchema),
+      errors: [],
+      async handle({ env, query: { app, archived, ...at } }) {
+        const all = (await functions.all(env)).functions
+          .filter((fn) => fn.archived === (archived === 'true') && (app === undefined || fn.app === app))
+          .sort((a, b) => (a.id < b.id ? -1 : 1));
+        const { page, metadata } = pageOf(all, ({ id }) => id, at);
+        return { data: page.map(presentFunction), metadata };
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/v1/functions/:id',
+      tag,
+      access: 'read',
+      about: 'environment',
+      summary: 'Read a function with its configuration',
+      params,
+      data: detailedFunctionSchema,
+      errors: ['not_found'],
+      async handle({ env, params: { id } }) {
+        return { data: presentDetails(await existing(env, id)) };
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/v1/functions/:id/pause',
+      tag,
+      access: 'write',
+      about: 'environment',
+      summary: 'Pause a function',
+      description:
+        'Events no longer trigger it, and are not made up for later. Runs in flight finish; runs that another function invokes, or ' +
+        'that somebody does again, are made. It stays paused when its app registers anew.',
+      params,
+      data: functionSchema,
+      errors: ['not_found'],
+      async handle({ env, params: { id } }) {
+        await existing(env, id);
+        await functions.pause(env, id, Date.now());
+        return { data: presentFunction(await existing(env, id)) };
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/v1/functions/:id/resume',
+      tag,
+      access: 'write',
+      about: 'environment',
+      summary: 'Resume a paused function',
+      description: 'Events that come from now on trigger it.',
+      params,
+      data: functionSchema,
+      errors: ['not_found'],
+      async handle({ env, params: { id } }) {
+        await existing(env, id);
+        await functions.resume(env, id);
+        return { data: presentFunction(await existing(env, id)) };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,12 @@
+/** Times of the API: Unix milliseconds inside, ISO 8601 outside. */
+import { z } from 'zod';
+
+/** A time as a query parameter. */
+export const timeSchema = z
+  .union([z.iso.datetime({ offset: true }), z.string().regex(/^\d{1,15}$/)], 'an ISO 8601 time or Unix milliseconds')
+  .transform((text) => (/^\d+$/.test(text) ? Number(text) : Date.parse(text)));
+
+/** ISO 8601, or null where there is no time. */
+export function time(ms: number | undefined): string | null {
+  return ms === undefined ? null : new Date(ms).toISOString();
+}

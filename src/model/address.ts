@@ -1,0 +1,41 @@
+/** IP addresses and ranges of them. IPv4 addresses written as IPv6 (::ffff:10.0.0.1) are taken for what they are. */
+import ipaddr from 'ipaddr.js';
+
+export type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+export interface Range {
+  base: Address;
+  bits: number;
+}
+
+const MAPPED_BITS = 96;
+
+/** @returns undefined when the text is no address */
+export function parseAddress(text: string): Address | undefined {
+  return isAddress(text) ? ipaddr.process(text) : undefined;
+}
+
+/** An address, or a CIDR range such as 10.0.0.0/8 or 2001:db8::/32.
+ *  @returns undefined when the text is neither */
+export function parseRange(text: string): Range | undefined {
+  const [address = '', given, ...rest] = text.split('/');
+  if (!isAddress(address) || rest.length > 0) return undefined;
+  const written = ipaddr.parse(address);
+  const all = written.kind() === 'ipv4' ? 32 : 128;
+  if (given !== undefined && !/^\d{1,3}$/.test(given)) return undefined;
+  const bits = given === undefined ? all : Number(given);
+  if (bits > all) return undefined;
+  const base = ipaddr.process(address);
+  if (base.kind() === written.kind()) return { base, bits };
+  return bits < MAPPED_BITS ? undefined : { base, bits: bits - MAPPED_BITS };
+}
+
+export function isWithin(address: Address, { base, bits }: Range): boolean {
+  return address.kind() === base.kind() && address.match(base as never, bits);
+}
+
+/** Without a zone, and an IPv4 address in four decimal parts: the library reads more than people mean. */
+function isAddress(text: string): boolean {
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return true;
+  return text.includes(':') && !text.includes('%') && ipaddr.IPv6.isValid(text);
+}

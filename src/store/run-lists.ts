@@ -1,0 +1,74 @@
+/** Lists of runs, newest first. Each run is in one index: that of its function, among the active ones or those that ended likewise.
+ *  A list over several functions or statuses reads several indexes as one. */
+import { groupOf, RUN_GROUPS, type Run, type RunStatus } from '../model/run.ts';
+import type { Keyspace } from './keyspace.ts';
+import type { Redis } from './redis.ts';
+import type { Runs } from './runs.ts';
+import { isOlder, newest, type Position, type Span } from './timeline.ts';
+
+export interface RunQuery {
+  env: string;
+  functionIds: readonly string[];
+  status?: RunStatus | undefined;
+  span: Span;
+  limit: number;
+}
+
+export interface RunPage {
+  runs: Run[];
+  /** Where the next page begins; undefined: nothing follows. */
+  next: Position | undefined;
+}
+
+/** Readings of one page at most: some of what an index names may not be listed. A page may then be short and yet have a next. */
+const MAX_READINGS = 20;
+
+export class RunLists {
+  readonly #redis: Redis;
+  readonly #keys: Keyspace;
+  readonly #runs: Runs;
+
+  constructor(redis: Redis, keys: Keyspace, runs: Runs) {
+    this.#redis = redis;
+    this.#keys = keys;
+    this.#runs = runs;
+  }
+
+  async list({ env, functionIds, status, span, limit }: RunQuery): Promise<RunPage> {
+    const groups = status ? [groupOf(status)] : RUN_GROUPS;
+    const indexes = functionIds.flatMap((id) => groups.map((group) => this.#keys.runIndex(env, id, group)));
+    const runs: Run[] = [];
+    let cursor = span.cursor;
+    for (let reading = 0; reading < MAX_READINGS; reading++) {
+      const positions = await newest(this.#redis, indexes, { ...span, cursor }, limit);
+      const read = await this.#runs.readMany(
+        env,
+        positions.map(({ id }) => id),
+      );
+      runs.push(...read.filter((run) => !status || run.status === status));
+      if (runs.length > limit || (runs.length === limit && positions.length === limit)) {
+        const page = runs.slice(0, limit);
+        return { runs: page, next: positionOf(page.at(-1) as Run) };
+      }
+      if (positions.length < limit) return { runs, next: undefined };
+      cursor = positions.at(-1);
+    }
+    return { runs, next: cursor };
+  }
+
+  /** The runs of one event: few enough to be read at once. */
+  async ofEvent(eventId: string, { env, functionIds, status, span, limit }: RunQuery): Promise<RunPage> {
+    const listed = new Set(functionIds);
+    const { after = 0, before = Number.POSITIVE_INFINITY, cursor } = span;
+    const runs = (await this.#runs.ofEvent(env, eventId))
+      .filter((run) => listed.has(run.functionId) && (!status || run.status === status))
+      .filter((run) => run.queuedAt >= after && run.queuedAt < before && (!cursor || isOlder(positionOf(run), cursor)))
+      .sort((a, b) => (isOlder(positionOf(a), positionOf(b)) ? 1 : -1));
+    const page = runs.slice(0, limit);
+    return { runs: page, next: runs.length > limit ? positionOf(page.at(-1) as Run) : undefined };
+  }
+}
+
+function positionOf({ queuedAt, id }: Run): Position {
+  return { at: queuedAt, id };
+}

@@ -1,0 +1,112 @@
+/** The last requests of each webhook, whatever became of them. Bodies are kept as they came, byte for byte. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { encodeTime } from 'ulid';
+import type { Keyspace } from './keyspace.ts';
+import { type Redis, replies } from './redis.ts';
+import { type ScriptedRedis, withScripts } from './scripts.ts';
+
+const KEPT_MS = 7 * 86_400_000;
+const MAX_BYTES = 32 * 1_048_576;
+/** Of a ULID: its first characters, which hold the time. */
+const TIME_CHARS = 10;
+
+/** accepted: an event was made; ignored: the transform answered null; filtered: by the list of event names; held: it is on the
+ *  holding page; rejected: the provider was answered an error. */
+export const LOG_OUTCOMES = ['accepted', 'ignored', 'filtered', 'held', 'rejected'] as const;
+export type LogOutcome = (typeof LOG_OUTCOMES)[number];
+
+export interface LogSummary {
+  /** Of the request: a ULID, also in the answer's `x-request-id`. */
+  id: string;
+  /** Unix milliseconds. */
+  receivedAt: number;
+  method: string;
+  ip: string;
+  outcome: LogOutcome;
+  /** HTTP status of the answer. */
+  status: number;
+  /** An error's code, why an event is held, or event_refused; absent where all went well. */
+  reason?: string | undefined;
+  message?: string | undefined;
+  eventName?: string | undefined;
+  ids: string[];
+  console: { level: string; text: string }[];
+  durationMs: number;
+  /** Bytes of the body; absent: it was not read to its end and is not kept. */
+  bodyBytes?: number | undefined;
+  /** The logged request that was put through again. */
+  rerunOf?: string | undefined;
+}
+
+export interface LoggedRequest {
+  summary: LogSummary;
+  headers: IncomingHttpHeaders;
+  /** The query string. */
+  search: string;
+  /** Absent: it was not read to its end. */
+  body?: Buffer | undefined;
+}
+
+export class WebhookLog {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+  readonly #maxRequests: number;
+
+  constructor(redis: Redis, keys: Keyspace, maxRequests: number) {
+    this.#redis = withScripts(redis);
+    this.#keys = keys;
+    this.#maxRequests = maxRequests;
+  }
+
+  async add(webhookId: string, { summary, headers, search, body }: LoggedRequest): Promise<void> {
+    if (this.#maxRequests === 0) return;
+    const texts = [JSON.stringify(summary), JSON.stringify({ headers, search })] as const;
+    await this.#redis.logRequest(
+      this.#keys.webhookLog(webhookId),
+      this.#keys.webhookLogSizes(webhookId),
+      this.#keys.webhookRequest(webhookId, summary.id),
+      summary.id,
+      texts[0].length + texts[1].length + (body?.length ?? 0),
+      this.#maxRequests,
+      MAX_BYTES,
+      oldestId(summary.receivedAt),
+      KEPT_MS,
+      this.#keys.webhookRequest(webhookId, ''),
+      ...texts,
+      body ?? '',
+    );
+  }
+
+  /** Newest first.
+   *  @param before ID of the last request of the page before */
+  async list(webhookId: string, limit: number, before: string | undefined, nowMs: number): Promise<LogSummary[]> {
+    const from = before === undefined ? '+' : `(${before}`;
+    const log = this.#keys.webhookLog(webhookId);
+    const ids = await this.#redis.zrevrangebylex(log, from, `[${oldestId(nowMs)}`, 'LIMIT', 0, limit);
+    if (ids.length === 0) return [];
+    const reading = this.#redis.pipeline();
+    for (const id of ids) reading.hget(this.#keys.webhookRequest(webhookId, id), 'summary');
+    const texts = replies<string | null>(await reading.exec());
+    return texts.flatMap((text) => (text === null ? [] : [JSON.parse(text) as LogSummary]));
+  }
+
+  async read(webhookId: string, requestId: string): Promise<LoggedRequest | undefined> {
+    const fields = await this.#redis.hgetallBuffer(this.#keys.webhookRequest(webhookId, requestId));
+    if (!fields.summary) return undefined;
+    const summary = JSON.parse(fields.summary.toString()) as LogSummary;
+    const request = JSON.parse((fields.request as Buffer).toString()) as Pick<LoggedRequest, 'headers' | 'search'>;
+    return { summary, ...request, body: summary.bodyBytes === undefined ? undefined : fields.body };
+  }
+
+  /** Of a webhook that is no more. */
+  async remove(webhookId: string): Promise<void> {
+    const ids = await this.#redis.zrange(this.#keys.webhookLog(webhookId), '0', '-1');
+    const keys = ids.map((id) => this.#keys.webhookRequest(webhookId, id));
+    await this.#redis.del(this.#keys.webhookLog(webhookId), this.#keys.webhookLogSizes(webhookId), ...keys);
+  }
+}
+
+/** What the ID of a request sorts after that is young enough to be kept. */
+function oldestId(nowMs: number): string {
+  return encodeTime(nowMs - KEPT_MS, TIME_CHARS);
+}

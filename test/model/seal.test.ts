@@ -1,0 +1,29 @@
+import { expect } from 'chai';
+import { SealError, Sealer } from '../../src/model/seal.ts';
+
+const [OLD, NEW] = ['the former secret of the service', 'the present secret of the service'];
+
+describe('sealing', () => {
+  it('gives back what was sealed, and never seals the same twice alike', () => {
+    const sealer = new Sealer(NEW, undefined);
+    const [one, two] = [sealer.seal('ключ', 'here'), sealer.seal('ключ', 'here')];
+    expect(one).not.to.equal(two);
+    expect([one, two].map((sealed) => sealer.open(sealed, 'here'))).to.deep.equal(['ключ', 'ключ']);
+  });
+
+  it('opens nothing in another place, nothing that was changed, and nothing under another secret', () => {
+    const sealed = new Sealer(NEW, undefined).seal('key', 'here');
+    const changed = sealed.slice(0, -1) + (sealed.endsWith('A') ? 'B' : 'A');
+    expect(() => new Sealer(NEW, undefined).open(sealed, 'there')).to.throw(SealError);
+    expect(() => new Sealer(NEW, undefined).open(changed, 'here')).to.throw(SealError);
+    expect(() => new Sealer(OLD, undefined).open(sealed, 'here')).to.throw(SealError, /SECRET_KEY/);
+    expect(() => new Sealer(NEW, undefined).open('v1', 'here')).to.throw(SealError);
+  });
+
+  it('opens with the former secret too, and seals with the present one', () => {
+    const old = new Sealer(OLD, undefined).seal('key', 'here');
+    const sealer = new Sealer(NEW, OLD);
+    expect(sealer.open(old, 'here')).to.equal('key');
+    expect([sealer.isCurrent(old), sealer.isCurrent(sealer.seal('key', 'here'))]).to.deep.equal([false, true]);
+  });
+});

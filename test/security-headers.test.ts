@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { get } from 'node:http';
+import { expect } from 'chai';
+import { type Service, startService } from './support/service.ts';
+
+describe('security headers', () => {
+  let service: Service;
+  before(async () => {
+    service = await startService({ dev: false, workers: 0 });
+  });
+  after(() => service.stop());
+
+  const policyOf = (headers: Headers) =>
+    Object.fromEntries(
+      (headers.get('content-security-policy') ?? '').split('; ').map((part) => {
+        const [name, ...sources] = part.split(' ');
+        return [name, sources];
+      }),
+    );
+
+  it('are on every answer, errors and foreign doors too', async () => {
+    for (const path of [
+      '/livez',
+      '/sign-in',
+      '/v1/events',
+      '/v1/nope',
+      '/docs',
+      '/queues',
+      '/e/nope',
+      '/openapi.json',
+    ]) {
+      for (const headers of [{}, service.apiHeaders]) {
+        const answer = await service.get(path, headers);
+        expect(answer.headers.get('x-content-type-options'), path).to.equal('nosniff');
+        expect(answer.headers.get('x-frame-options'), path).to.equal('DENY');
+        expect(answer.headers.get('referrer-policy'), path).to.equal('same-origin');
+        expect(answer.headers.get('cross-origin-opener-policy'), path).to.equal('same-origin');
+        expect(answer.headers.get('strict-transport-security'), path).to.equal(null);
+        const policy = policyOf(answer.headers);
+        expect(policy, path).to.deep.include({ 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] });
+        if (!path.startsWith('/queues')) expect(policy, path).not.to.have.any.keys('script-src', 'connect-src');
+      }
+    }
+  });
+
+  it('let pages of our own have their one style, and no script', async () => {
+    for (const path of ['/sign-in', '/set-up?token=x', '/set-password?token=x', '/docs']) {
+      const { headers, body } = await service.get(path);
+      const [, css] = /<style>([\s\S]*?)<\/style>/.exec(body) ?? [];
+      const hash = createHash('sha256')
+        .update(css as string)
+        .digest('base64');
+      expect(policyOf(headers)['style-src'], path).to.deep.equal([`'sha256-${hash}'`]);
+      expect(body, path).not.to.match(/<script|\son\w+=|\sstyle=|javascript:/);
+    }
+  });
+
+  it('let Bull Board have its own files, and nothing of other hosts', async () => {
+    const { headers, body } = await service.get('/queues');
+    const policy = policyOf(headers);
+    expect(policy['script-src']).to.deep.equal(["'self'"]);
+    expect(Object.values(policy).flat().join(' ')).not.to.match(/https?:|\*/);
+    const scripts = [...body.matchAll(/<script([^>]*)>([^<]*)<\/script>/g)];
+    expect(scripts.length).to.be.greaterThan(1);
+    for (const [, attributes, code] of scripts) {
+      // Inline there is data, which is not run and needs no leave.
+      if (code) expect(attributes).to.include('type="application/json"');
+      else expect(attributes).to.match(/src="static\//);
+    }
+    const [, script] = /<script defer src="([^"]+)"/.exec(body) ?? [];
+    expect((await service.get(`/queues/${script}`)).status).to.equal(200);
+    expect((await service.get(`/queues/${script}`, {})).status).to.equal(401);
+  });
+});
+
+describe('dev mode', () => {
+  it('says in its first line that it is not for production, and takes no changes from pages of other hosts', async () => {
+    const service = await startService({ workers: 0 });
+    try {
+      const webhook = { name: 'x', transform: 'function transform() { return null; }' };
+      expect(service.output().split('\n')[1]).to.include('not for production');
+      for (const origin of ['https://evil.example', 'null', 'http://localhost.evil.example']) {
+        const { status, body } = await service.post('/v1/webhooks', webhook, { origin });
+        expect([status, body.code], origin).to.deep.equal([403, 'origin_untrusted']);
+      }
+      const rebound = await fetchAs('rebound.example', `${service.url}/v1/webhooks`);
+      expect(rebound).to.equal(403);
+      for (const headers of [{}, { origin: 'http://localhost:5173' }, { origin: service.url }]) {
+        expect((await service.post('/v1/webhooks', webhook, headers as never)).status).to.equal(201);
+      }
+    } finally {
+      await service.stop();
+    }
+  });
+});
+
+/** The status that a page gets to see whose name was made to lead to the service. */
+function fetchAs(host: string, url: string): Promise<number | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
+  get(url, { headers: { host } }, (response) => {
+    response.resume();
+    resolve(response.statusCode);
+  }).on('error', reject);
+  return promise;
+}

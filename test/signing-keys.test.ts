@@ -1,0 +1,152 @@
+import { expect } from 'chai';
+import { hashedKey } from '../src/functions/signing.ts';
+import { type AppHost, startAppHost } from './support/app-host.ts';
+import { SECRETS, type Service, startService } from './support/service.ts';
+import { until } from './support/until.ts';
+
+describe('signing keys', () => {
+  let service: Service;
+  let host: AppHost;
+  before(async () => {
+    service = await startService({ dev: false, env: { SIGNING_KEY: '' } });
+    host = await startAppHost();
+  });
+  after(async () => {
+    await service.stop();
+    await host.close();
+  });
+
+  const path = (env: string) => `/v1/environments/${encodeURIComponent(env)}/signing-key`;
+  const read = async (env: string) => (await service.get(path(env))).body.data;
+  const rotate = async (env: string) =>
+    (await service.post(`${path(env)}/rotate`, undefined, service.apiHeaders)).body.data;
+  const proof = (key: string) => ({ authorization: `Bearer ${hashedKey(key)}` });
+  const registration = () => host.registration([{ id: 'f', triggers: [{ event: 'signed/x' }] }], {});
+  const register = (key: string, env?: string) =>
+    service.post('/fn/register', registration(), {
+      'x-service-sdk': 'test:v1.0.0',
+      ...proof(key),
+      ...(env && { 'x-service-env': env }),
+    });
+  async function makeNamed(name: string): Promise<void> {
+    const environment = { name, kind: 'named', createdAt: Date.now() };
+    await service.redis.hset(`${service.prefix}:environments`, name, JSON.stringify(environment));
+  }
+
+  it('are made when first needed, one an environment and one for all branches', async () => {
+    await makeNamed('staging');
+    const [production, staging, branches] = [await read('production'), await read('staging'), await read('@branches')];
+    expect(production).to.include({ environment: 'production', fallback: null, given: false });
+    expect(production.current).to.match(/^signkey-production-[0-9a-f]{64}$/);
+    expect(branches.current).to.match(/^signkey-branch-[0-9a-f]{64}$/);
+    expect(new Set([production.current, staging.current, branches.current]).size).to.equal(3);
+    expect(await read('production')).to.deep.equal(production);
+  });
+
+  it('are sealed in Redis', async () => {
+    const { current } = await read('production');
+    const kept = JSON.stringify(await service.redis.hgetall(`${service.prefix}:signing-keys`));
+    expect(kept).to.include('v1.').and.not.to.include(current.split('-')[2]);
+  });
+
+  it('let an app into its own environment only', async () => {
+    await makeNamed('qa');
+    const keys = { production: await read('production'), qa: await read('qa'), branch: await read('@branches') };
+    const allowed: [string, string | undefined][] = [
+      ['production', undefined],
+      ['production', 'production'],
+      ['qa', 'qa'],
+      ['branch', 'feature-x'],
+      ['branch', 'feature-y'],
+    ];
+    for (const env of [undefined, 'production', 'qa', 'feature-x', 'feature-y', 'feature-z']) {
+      for (const owner of ['production', 'qa', 'branch'] as const) {
+        if (allowed.some(([may, where]) => may === owner && where === env)) continue;
+        if (owner === 'branch' && env === 'feature-z') continue;
+        expect((await register(keys[owner].current, env)).status, `${owner} → ${env}`).to.equal(401);
+      }
+    }
+    for (const [owner, env] of allowed) {
+      const { status, body } = await register(keys[owner as keyof typeof keys].current, env);
+      expect(status, `${owner} → ${env}: ${JSON.stringify(body)}`).to.equal(200);
+    }
+  });
+
+  it('when rotated let the former one in, and not the one before', async () => {
+    const first = await read('production');
+    const second = await rotate('production');
+    expect(second.fallback).to.equal(first.current);
+    expect((await register(second.current)).status).to.equal(200);
+    expect((await register(first.current)).status).to.equal(200);
+    const third = await rotate('production');
+    expect((await register(third.current)).status).to.equal(200);
+    expect((await register(first.current)).status).to.equal(401);
+  });
+
+  it('sign the calls of their environment', async () => {
+    const { current } = await read('production');
+    expect((await register(current)).status).to.equal(200);
+    await service.post(service.eventPath, { name: 'signed/x', data: {} });
+    const call = await host.nextCall('f');
+    const { createHmac } = await import('node:crypto');
+    const [, t, s] = /^t=(\d+)&s=([0-9a-f]+)$/.exec(String(call.headers['x-service-signature'])) ?? [];
+    const mac = createHmac('sha256', current.split('-')[2]).update(call.raw).update(String(t));
+    expect(s).to.equal(mac.digest('hex'));
+  });
+
+  it('are not those of an environment that there is not', async () => {
+    const { status, body } = await service.get(path('nowhere'));
+    expect([status, body.code]).to.deep.equal([404, 'environment_unknown']);
+  });
+});
+
+describe('the secret key', () => {
+  it('is changed without losing what the former one sealed', async () => {
+    const service = await startService({ dev: false, workers: 0, env: { SIGNING_KEY: '' } });
+    try {
+      const path = '/v1/environments/production/signing-key';
+      const { current } = (await service.get(path)).body.data;
+      const sealed = () => service.redis.hget(`${service.prefix}:signing-keys`, 'production');
+      const before = await sealed();
+      service.env.SECRET_KEY_FALLBACK = SECRETS.SECRET_KEY;
+      service.env.SECRET_KEY = 'another-secret-key-0123456789abcdef';
+      await service.startWeb();
+      await until(async () => (await sealed()) !== before, { describe: 'the key is sealed anew' });
+      delete service.env.SECRET_KEY_FALLBACK;
+      await service.startWeb();
+      const answer = await fetch(service.urls[2] + path, { headers: service.apiHeaders });
+      expect(((await answer.json()) as { data: { current: string } }).data.current).to.equal(current);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('when it is lost, takes the signing keys with it, until they are rotated', async () => {
+    const service = await startService({ dev: false, workers: 0, env: { SIGNING_KEY: '' } });
+    try {
+      const path = '/v1/environments/production/signing-key';
+      await service.get(path);
+      service.env.SECRET_KEY = 'another-secret-key-0123456789abcdef';
+      await service.startWeb();
+      const ask = (method: string, at: string) =>
+        fetch(service.urls[1] + at, { method, headers: service.apiHeaders }).then(({ status }) => status);
+      expect(await ask('GET', path)).to.equal(500);
+      expect(await ask('POST', `${path}/rotate`)).to.equal(200);
+      expect(await ask('GET', path)).to.equal(200);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it("may leave production's signing key to a setting, which is then not rotated here", async () => {
+    const service = await startService({ dev: false, workers: 0 });
+    try {
+      const path = '/v1/environments/production/signing-key';
+      expect((await service.get(path)).body.data).to.include({ current: SECRETS.SIGNING_KEY, given: true });
+      const { status, body } = await service.post(`${path}/rotate`, undefined, service.apiHeaders);
+      expect([status, body.code]).to.deep.equal([409, 'signing_key_given']);
+    } finally {
+      await service.stop();
+    }
+  });
+});
