@@ -44,6 +44,16 @@ describe('API keys', () => {
     expect([again.status, again.body.code]).to.deep.equal([404, 'not_found']);
   });
 
+  it('with read access are not told the URLs of webhooks, by which one could send', async () => {
+    const [reader, writer] = [await make({ name: 'r', access: 'read' }), await make({ name: 'w', access: 'write' })];
+    const { body } = await service.post('/v1/webhooks', { name: 'secret URL' }, bearer(writer.secret));
+    const { id, url } = body.data;
+    expect((await service.get(`/v1/webhooks/${id}`, bearer(writer.secret))).body.data.url).to.equal(url);
+    expect((await service.get(`/v1/webhooks/${id}`, bearer(reader.secret))).body.data.url).to.equal(null);
+    const list = JSON.stringify((await service.get('/v1/webhooks', bearer(reader.secret))).body);
+    expect(list).to.include(id).and.not.to.include(url.split('/e/')[1]);
+  });
+
   it('of an environment select it by themselves, and nothing else', async () => {
     const { secret } = await make({ name: 'prod only', access: 'write', environment: 'production' });
     expect((await service.get('/v1/events', bearer(secret))).status).to.equal(200);

@@ -71,8 +71,8 @@ describe('the audit log', () => {
 
   it('holds no secret', async () => {
     const key = await keyHeaders(service, 'read');
-    await service.post('/v1/environments/@branches/signing-key/rotate', undefined, service.apiHeaders);
-    const signingKey = (await service.get('/v1/environments/@branches/signing-key')).body.data.current;
+    await service.post('/v1/environments/branches/signing-key/rotate', undefined, service.apiHeaders);
+    const signingKey = (await service.get('/v1/environments/branches/signing-key')).body.data.current;
     const text = JSON.stringify(await service.redis.xrange(`${service.prefix}:audit`, '-', '+'));
     for (const secret of [PASSWORD, 'let me in', signingKey, (key.authorization as string).slice('Bearer '.length)]) {
       expect(text).not.to.include(secret);

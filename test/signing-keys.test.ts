@@ -35,7 +35,7 @@ describe('signing keys', () => {
 
   it('are made when first needed, one an environment and one for all branches', async () => {
     await makeNamed('staging');
-    const [production, staging, branches] = [await read('production'), await read('staging'), await read('@branches')];
+    const [production, staging, branches] = [await read('production'), await read('staging'), await read('branches')];
     expect(production).to.include({ environment: 'production', fallback: null, given: false });
     expect(production.current).to.match(/^signkey-production-[0-9a-f]{64}$/);
     expect(branches.current).to.match(/^signkey-branch-[0-9a-f]{64}$/);
@@ -51,7 +51,7 @@ describe('signing keys', () => {
 
   it('let an app into its own environment only', async () => {
     await makeNamed('qa');
-    const keys = { production: await read('production'), qa: await read('qa'), branch: await read('@branches') };
+    const keys = { production: await read('production'), qa: await read('qa'), branch: await read('branches') };
     const allowed: [string, string | undefined][] = [
       ['production', undefined],
       ['production', 'production'],

@@ -1,6 +1,7 @@
 /** A webhook as callers see it. */
 import { z } from 'zod';
 import { ServiceError } from '../errors.ts';
+import { type Caller, covers } from '../model/access.ts';
 import type { Webhook, Webhooks } from '../store/webhooks.ts';
 import { presentLists, shownListFields } from './list-fields.ts';
 import { presentOwner, shownOwnerSchema } from './owner.ts';
@@ -23,7 +24,10 @@ export const webhookSchema = z
     id: z.string(),
     name: webhookNameSchema,
     environment: shownOwnerSchema,
-    url: z.url().meta({ description: 'Where the provider posts to. Whoever knows it can send: keep it secret' }),
+    url: z.url().nullable().meta({
+      description:
+        'Where the provider posts to. Whoever knows it can send: keep it secret. null for a caller with read access',
+    }),
     former_urls: z
       .array(z.object({ url: z.url(), until: z.iso.datetime() }))
       .meta({ description: 'Changed, and still taken until then' }),
@@ -55,6 +59,11 @@ export function presentWebhook(webhook: Webhook, origin: string, nowMs: number) 
     created_at: time(createdAt),
     updated_at: time(updatedAt),
   };
+}
+
+/** Whoever knows a URL can send through it, so one who may only look is not told. */
+export function shownTo(caller: Caller, shown: ReturnType<typeof presentWebhook>) {
+  return covers(caller.access, 'write') ? shown : { ...shown, url: null, former_urls: [] };
 }
 
 /** @throws ServiceError not_found */

@@ -1,15 +1,16 @@
 /** `/v1/environments/:name/signing-key`: what calls to an environment's functions are signed with, and its apps prove themselves with. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { BRANCHES, ownerOf } from '../../model/environment.ts';
+import { BRANCH_SET, BRANCHES, ownerOf } from '../../model/environment.ts';
 import { describe } from '../../model/json.ts';
 import type { SigningKeyPair } from '../../store/signing-keys.ts';
 import type { Store } from '../../store/store.ts';
+import { presentOwner, shownOwnerSchema } from '../owner.ts';
 import { type Route, route } from '../route.ts';
 
 const signingKeySchema = z
   .object({
-    environment: z.string().meta({ description: `Whose it is; "${BRANCHES}": all branches share it` }),
+    environment: shownOwnerSchema,
     current: z.string().meta({ description: 'For SERVICE_SIGNING_KEY of the apps' }),
     fallback: z.string().nullable().meta({ description: 'The former one, still accepted from apps' }),
     given: z.boolean().meta({ description: 'Whether a setting gives it; then it is not rotated here' }),
@@ -17,14 +18,14 @@ const signingKeySchema = z
   .meta({ id: 'SigningKey' });
 
 const params = z.object({
-  name: z.string().meta({ description: `Name of an environment; "${BRANCHES}" for what all branches share` }),
+  name: z.string().meta({ description: `Name of an environment; "${BRANCH_SET}" for what all branches share` }),
 });
 
 export function signingKeyRoutes({ signingKeys, environments }: Pick<Store, 'signingKeys' | 'environments'>): Route[] {
   const shared = { tag: 'Signing keys', access: 'admin', about: 'account', params, data: signingKeySchema } as const;
 
   async function ownerNamed(name: string): Promise<string> {
-    if (name === BRANCHES) return BRANCHES;
+    if (name === BRANCH_SET) return BRANCHES;
     const environment = await environments.seek(name);
     if (environment) return ownerOf(environment);
     throw new ServiceError('environment_unknown', {
@@ -33,7 +34,7 @@ export function signingKeyRoutes({ signingKeys, environments }: Pick<Store, 'sig
   }
 
   const present = (owner: string, { current, fallback }: SigningKeyPair) => ({
-    environment: owner,
+    environment: presentOwner(owner),
     current,
     fallback: fallback ?? null,
     given: signingKeys.isGiven(owner),

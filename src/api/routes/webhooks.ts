@@ -10,7 +10,14 @@ import { inNames, pageOf, pageQuery } from '../cursor.ts';
 import { listFields, listsOf } from '../list-fields.ts';
 import { checkOwner, ownerSchema } from '../owner.ts';
 import { type Route, route } from '../route.ts';
-import { existingWebhook, presentWebhook, transformSchema, webhookNameSchema, webhookSchema } from '../webhook-view.ts';
+import {
+  existingWebhook,
+  presentWebhook,
+  shownTo,
+  transformSchema,
+  webhookNameSchema,
+  webhookSchema,
+} from '../webhook-view.ts';
 
 const DEFAULT_TRANSFORM = `function transform(evt, headers = {}, queryParams = {}, raw = "") {
   return {
@@ -82,9 +89,9 @@ export function webhookRoutes({ config, environments, webhooks, webhookLog, tran
       query: z.object(pageQuery(inNames)),
       data: z.array(webhookSchema),
       errors: [],
-      async handle({ query, origin }) {
+      async handle({ query, caller, origin }) {
         const { page, metadata } = pageOf(await webhooks.all(), ({ id }) => id, query);
-        return { data: page.map((webhook) => present(webhook, origin)), metadata };
+        return { data: page.map((webhook) => shownTo(caller, present(webhook, origin))), metadata };
       },
     }),
     route({
@@ -97,8 +104,8 @@ export function webhookRoutes({ config, environments, webhooks, webhookLog, tran
       params,
       data: webhookSchema,
       errors: ['not_found'],
-      async handle({ params: { id }, origin }) {
-        return { data: present(await existingWebhook(webhooks, id), origin) };
+      async handle({ params: { id }, caller, origin }) {
+        return { data: shownTo(caller, present(await existingWebhook(webhooks, id), origin)) };
       },
     }),
     route({
