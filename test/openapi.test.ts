@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { openApi } from '../src/api/openapi.ts';
+import { openApi } from '../src/api/docs/openapi.ts';
 import { type AppHost, startAppHost } from './support/app-host.ts';
 import { nameOf, routes } from './support/route-table.ts';
 import { type Service, startService } from './support/service.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { HELD_REASONS, type HeldEvent, type HeldEvents } from '../store/held-events.ts';
 import type { Position } from '../store/timeline.ts';
-import { timeSchema } from './time.ts';
+import { timeSchema } from './views/time.ts';
 
 /** Looked at in one request, whatever the filter lets through. */
 const MAX_LOOKED_AT = 5_000;

@@ -6,7 +6,7 @@ import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { callerOfUser, emailSchema, passwordSchema } from '../../model/user.ts';
 import type { Store } from '../../store/store.ts';
-import { answerPage } from '../page.ts';
+import { answerPage } from '../html-page.ts';
 import { check } from '../route.ts';
 import { Accounts, type SignedIn } from './accounts.ts';
 import type { Auditor } from './auditor.ts';

@@ -1,6 +1,6 @@
 /** The pages for signing in and setting passwords: plain HTML forms. */
 import { LINK_HOURS } from '../../store/links.ts';
-import { escapeHtml, inlineStyle } from '../page.ts';
+import { escapeHtml, inlineStyle } from '../html-page.ts';
 
 export const STYLE = inlineStyle(`
 :root { color-scheme: light dark; --accent: #0f766e; --line: color-mix(in srgb, currentColor 20%, transparent); }

@@ -14,8 +14,8 @@ import type { WebhookInUse } from '../../store/webhook-directory.ts';
 import type { LogSummary } from '../../store/webhook-log.ts';
 import type { Transforms } from '../../transforms/transforms.ts';
 import { selectionOf } from '../selection.ts';
-import { toTransformRequest } from '../webhook-request.ts';
 import { placeOf } from './place.ts';
+import { toTransformRequest } from './webhook-request.ts';
 
 export interface IntakeDeps {
   dev: boolean;

@@ -7,9 +7,9 @@ import type { AppFunction } from '../../model/app.ts';
 import type { App, Apps } from '../../store/apps.ts';
 import type { Functions } from '../../store/functions.ts';
 import { inNames, pageOf, pageQuery } from '../cursor.ts';
-import { functionSchema, presentFunction } from '../function-view.ts';
 import { type Route, route } from '../route.ts';
-import { time } from '../time.ts';
+import { functionSchema, presentFunction } from '../views/function.ts';
+import { time } from '../views/time.ts';
 
 const appSchema = z
   .object({

@@ -7,9 +7,9 @@ import { digestOf } from '../../model/secret.ts';
 import type { Environments } from '../../store/environments.ts';
 import type { EventKeys } from '../../store/event-keys.ts';
 import { inNames, pageOf, pageQuery } from '../cursor.ts';
-import { listFields, listsOf, presentLists, shownListFields } from '../list-fields.ts';
-import { checkOwner, ownerSchema, presentOwner, shownOwnerSchema } from '../owner.ts';
 import { type Route, route } from '../route.ts';
+import { listFields, listsOf, presentLists, shownListFields } from '../views/list-fields.ts';
+import { checkOwner, ownerSchema, presentOwner, shownOwnerSchema } from '../views/owner.ts';
 import { maxBytesSchema } from './limits.ts';
 
 const nameSchema = z.string().trim().min(1).max(100).meta({ description: 'Name of your choice', example: 'Shop' });

@@ -9,8 +9,8 @@ import type { Runs } from '../../store/runs.ts';
 import { inTime, nextPage, pageQuery } from '../cursor.ts';
 import { refuseArchived } from '../receive/place.ts';
 import { type Route, route } from '../route.ts';
-import { presentRun, runSchema } from '../run-view.ts';
-import { timeSchema } from '../time.ts';
+import { presentRun, runSchema } from '../views/run.ts';
+import { timeSchema } from '../views/time.ts';
 
 const storedEventSchema = z
   .object({

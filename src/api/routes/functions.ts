@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { Functions } from '../../store/functions.ts';
 import { inNames, pageOf, pageQuery } from '../cursor.ts';
-import { detailedFunctionSchema, functionSchema, presentDetails, presentFunction } from '../function-view.ts';
 import { type Route, route } from '../route.ts';
+import { detailedFunctionSchema, functionSchema, presentDetails, presentFunction } from '../views/function.ts';
 
 const params = z.object({ id: z.string().meta({ description: "With the app's name before it, as runs show it" }) });
 

@@ -11,7 +11,7 @@ import { inTime, nextPage, pageQuery } from '../cursor.ts';
 import { findHeld, holdingFilter } from '../holding.ts';
 import { refuseArchived } from '../receive/place.ts';
 import { type Route, route } from '../route.ts';
-import { time } from '../time.ts';
+import { time } from '../views/time.ts';
 
 /** Assigned or deleted in one request. */
 const AT_ONCE = 500;

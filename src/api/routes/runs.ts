@@ -10,9 +10,9 @@ import type { Runs } from '../../store/runs.ts';
 import type { Steps } from '../../store/steps.ts';
 import { inTime, nextPage, pageQuery } from '../cursor.ts';
 import { type Route, route } from '../route.ts';
-import { historySchema, presentHistory } from '../run-history.ts';
-import { presentRun, runSchema } from '../run-view.ts';
-import { timeSchema } from '../time.ts';
+import { presentRun, runSchema } from '../views/run.ts';
+import { historySchema, presentHistory } from '../views/run-history.ts';
+import { timeSchema } from '../views/time.ts';
 
 const detailedRunSchema = runSchema
   .extend({

@@ -5,8 +5,8 @@ import { BRANCH_SET, BRANCHES, ownerOf } from '../../model/environment.ts';
 import { describe } from '../../model/json.ts';
 import type { SigningKeyPair } from '../../store/signing-keys.ts';
 import type { Store } from '../../store/store.ts';
-import { presentOwner, shownOwnerSchema } from '../owner.ts';
 import { type Route, route } from '../route.ts';
+import { presentOwner, shownOwnerSchema } from '../views/owner.ts';
 
 const signingKeySchema = z
   .object({

@@ -4,8 +4,8 @@ import { eventSchema } from '../../model/event.ts';
 import { newId } from '../../model/ids.ts';
 import type { Transforms } from '../../transforms/transforms.ts';
 import { eventOfTransform } from '../receive/intake.ts';
+import { toTransformRequest } from '../receive/webhook-request.ts';
 import { type Route, route } from '../route.ts';
-import { toTransformRequest } from '../webhook-request.ts';
 
 const stringOrList = z.union([z.string(), z.array(z.string())]);
 

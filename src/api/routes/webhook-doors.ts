@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { newSecret } from '../../model/secret.ts';
 import type { Webhook, Webhooks } from '../../store/webhooks.ts';
 import { type Route, route } from '../route.ts';
-import { existingWebhook, presentWebhook, webhookSchema } from '../webhook-view.ts';
+import { existingWebhook, presentWebhook, webhookSchema } from '../views/webhook.ts';
 
 const DAY_SECONDS = 86_400;
 

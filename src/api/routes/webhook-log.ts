@@ -9,9 +9,9 @@ import type { Webhooks } from '../../store/webhooks.ts';
 import { nextPage, pageQuery } from '../cursor.ts';
 import { type IntakeDeps, reasonOf, take } from '../receive/intake.ts';
 import type { Recorder } from '../receive/recorder.ts';
-import { loggedInFullSchema, loggedSchema, presentInFull, presentLogged } from '../request-view.ts';
 import { type Route, route } from '../route.ts';
-import { existingWebhook } from '../webhook-view.ts';
+import { loggedInFullSchema, loggedSchema, presentInFull, presentLogged } from '../views/request.ts';
+import { existingWebhook } from '../views/webhook.ts';
 
 const params = z.object({ id: z.string() });
 const requestParams = params.extend({ rid: z.string() });

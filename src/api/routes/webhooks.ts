@@ -7,9 +7,9 @@ import type { WebhookLog } from '../../store/webhook-log.ts';
 import type { Webhook, Webhooks } from '../../store/webhooks.ts';
 import type { Transforms } from '../../transforms/transforms.ts';
 import { inNames, pageOf, pageQuery } from '../cursor.ts';
-import { listFields, listsOf } from '../list-fields.ts';
-import { checkOwner, ownerSchema } from '../owner.ts';
 import { type Route, route } from '../route.ts';
+import { listFields, listsOf } from '../views/list-fields.ts';
+import { checkOwner, ownerSchema } from '../views/owner.ts';
 import {
   existingWebhook,
   presentWebhook,
@@ -17,7 +17,7 @@ import {
   transformSchema,
   webhookNameSchema,
   webhookSchema,
-} from '../webhook-view.ts';
+} from '../views/webhook.ts';
 
 const DEFAULT_TRANSFORM = `function transform(evt, headers = {}, queryParams = {}, raw = "") {
   return {

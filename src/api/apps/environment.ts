@@ -1,10 +1,10 @@
 /** The environment that an app belongs to: the one it names, production when it names none. In dev mode there is only production. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { ServiceError } from '../errors.ts';
-import { readHeader } from '../functions/headers.ts';
-import { type Environment, environmentNameSchema, PRODUCTION } from '../model/environment.ts';
-import { describe } from '../model/json.ts';
-import type { Environments } from '../store/environments.ts';
+import { ServiceError } from '../../errors.ts';
+import { readHeader } from '../../functions/headers.ts';
+import { type Environment, environmentNameSchema, PRODUCTION } from '../../model/environment.ts';
+import { describe } from '../../model/json.ts';
+import type { Environments } from '../../store/environments.ts';
 
 /** A name that no environment has makes a branch: that is how branches come into being.
  *  @throws ServiceError registration_invalid, environment_archived */

@@ -1,8 +1,8 @@
 /** A provider's request as a transform is given it (spec 2.5, 4.2). */
 import type { IncomingHttpHeaders } from 'node:http';
-import { isShallow } from '../model/json.ts';
-import type { TransformRequest } from '../transforms/transforms.ts';
-import { isJsonType, mediaTypeOf } from './body.ts';
+import { isShallow } from '../../model/json.ts';
+import type { TransformRequest } from '../../transforms/transforms.ts';
+import { isJsonType, mediaTypeOf } from '../body.ts';
 
 const URLENCODED = 'application/x-www-form-urlencoded';
 const MULTIPART = 'multipart/form-data';

@@ -1,8 +1,8 @@
 /** A run's history as the API tells it. */
 import { z } from 'zod';
-import type { Pending } from '../model/memo.ts';
-import { type HistoryEntry, hasEnded, type Run } from '../model/run.ts';
-import { runErrorSchema } from './run-view.ts';
+import type { Pending } from '../../model/memo.ts';
+import { type HistoryEntry, hasEnded, type Run } from '../../model/run.ts';
+import { runErrorSchema } from './run.ts';
 import { time } from './time.ts';
 
 export const historySchema = z

@@ -1,16 +1,16 @@
 /** `POST /fn/register`: an app says which functions it hosts (protocol: registering). Its answers have the protocol's own shape. */
 import type Router from '@koa/router';
-import type { Config } from '../config.ts';
-import { ServiceError } from '../errors.ts';
-import { dialectOf, headerName, readHeader, SERVER_SDK } from '../functions/headers.ts';
-import { type Dialect, functionsOf, type Registration, registrationSchema } from '../model/app.ts';
-import { PRODUCTION } from '../model/environment.ts';
-import type { App } from '../store/apps.ts';
-import type { Store } from '../store/store.ts';
-import { environmentOfApp } from './app-environment.ts';
-import { appGuard } from './auth.ts';
-import { readBody } from './body.ts';
-import { check } from './route.ts';
+import type { Config } from '../../config.ts';
+import { ServiceError } from '../../errors.ts';
+import { dialectOf, headerName, readHeader, SERVER_SDK } from '../../functions/headers.ts';
+import { type Dialect, functionsOf, type Registration, registrationSchema } from '../../model/app.ts';
+import { PRODUCTION } from '../../model/environment.ts';
+import type { App } from '../../store/apps.ts';
+import type { Store } from '../../store/store.ts';
+import { readBody } from '../body.ts';
+import { check } from '../route.ts';
+import { environmentOfApp } from './environment.ts';
+import { appGuard } from './proof.ts';
 
 const BODY_MAX_BYTES = 4 * 1_024 * 1_024;
 

@@ -1,7 +1,7 @@
 /** A logged webhook request as callers see it: its secrets masked. */
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
-import { LOG_OUTCOMES, type LoggedRequest, type LogSummary } from '../store/webhook-log.ts';
+import { LOG_OUTCOMES, type LoggedRequest, type LogSummary } from '../../store/webhook-log.ts';
 import { time } from './time.ts';
 
 const MASK = '[masked]';

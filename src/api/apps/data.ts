@@ -1,13 +1,13 @@
 /** What a call request was too large to carry: an app fetches it here (protocol: use_api). */
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import type { Config } from '../config.ts';
-import { ServiceError } from '../errors.ts';
-import { readHeader } from '../functions/headers.ts';
-import { PRODUCTION } from '../model/environment.ts';
-import { payloadOf } from '../model/event.ts';
-import type { Store } from '../store/store.ts';
-import { appGuard } from './auth.ts';
+import type { Config } from '../../config.ts';
+import { ServiceError } from '../../errors.ts';
+import { readHeader } from '../../functions/headers.ts';
+import { PRODUCTION } from '../../model/environment.ts';
+import { payloadOf } from '../../model/event.ts';
+import type { Store } from '../../store/store.ts';
+import { appGuard } from './proof.ts';
 
 export function appDataRoutes(
   router: Router,

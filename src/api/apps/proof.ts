@@ -1,12 +1,12 @@
 /** Apps prove themselves by the signing key of their environment; people and programs are the guard's matter (identity/guard.ts). */
 import type { Context, Next } from 'koa';
-import type { Config } from '../config.ts';
-import { ServiceError } from '../errors.ts';
-import { readHeader } from '../functions/headers.ts';
-import { hashedKey, sameSecret } from '../functions/signing.ts';
-import { PRODUCTION } from '../model/environment.ts';
-import type { SigningKeys } from '../store/signing-keys.ts';
-import { bearerOf } from './identity/callers.ts';
+import type { Config } from '../../config.ts';
+import { ServiceError } from '../../errors.ts';
+import { readHeader } from '../../functions/headers.ts';
+import { hashedKey, sameSecret } from '../../functions/signing.ts';
+import { PRODUCTION } from '../../model/environment.ts';
+import type { SigningKeys } from '../../store/signing-keys.ts';
+import { bearerOf } from '../identity/callers.ts';
 
 type Guard = (ctx: Context, next: Next) => Promise<void>;
 

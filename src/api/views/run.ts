@@ -1,7 +1,7 @@
 /** A run as the API tells it. */
 import { z } from 'zod';
-import { parseExact } from '../model/json.ts';
-import { RUN_STATUSES, type Run } from '../model/run.ts';
+import { parseExact } from '../../model/json.ts';
+import { RUN_STATUSES, type Run } from '../../model/run.ts';
 import { time } from './time.ts';
 
 export const runErrorSchema = z.object({ name: z.string(), message: z.string(), stack: z.string().optional() });

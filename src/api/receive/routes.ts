@@ -2,10 +2,10 @@
  *  Authenticate, place, read, transform (webhooks only), validate, accept, answer; each step answers its own errors and nothing is half done. */
 import Router from '@koa/router';
 import type { Context } from 'koa';
-import { ServiceError } from '../errors.ts';
-import { type FromKeyDeps, receiveFromKey } from './receive/from-key.ts';
-import { type FromWebhookDeps, receiveFromWebhook } from './receive/from-webhook.ts';
-import type { Senders } from './receive/senders.ts';
+import { ServiceError } from '../../errors.ts';
+import { type FromKeyDeps, receiveFromKey } from './from-key.ts';
+import { type FromWebhookDeps, receiveFromWebhook } from './from-webhook.ts';
+import type { Senders } from './senders.ts';
 
 export interface ReceiveDeps extends FromKeyDeps, FromWebhookDeps {
   senders: Senders;

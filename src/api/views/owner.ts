@@ -1,9 +1,9 @@
 /** Whose a key or webhook is, as callers say it: an environment's by name, or of the set of all branches. */
 import { z } from 'zod';
-import { ServiceError } from '../errors.ts';
-import { BRANCH_SET, BRANCHES, environmentNameSchema, ownerOf, PRODUCTION } from '../model/environment.ts';
-import { describe } from '../model/json.ts';
-import type { Environments } from '../store/environments.ts';
+import { ServiceError } from '../../errors.ts';
+import { BRANCH_SET, BRANCHES, environmentNameSchema, ownerOf, PRODUCTION } from '../../model/environment.ts';
+import { describe } from '../../model/json.ts';
+import type { Environments } from '../../store/environments.ts';
 
 export const ownerSchema = z
   .union([z.literal(BRANCH_SET), environmentNameSchema])

@@ -1,10 +1,10 @@
 /** The OpenAPI 3.1 document, made from the routes that serve. */
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
-import type { ErrorCode } from '../errors.ts';
-import { OPEN_PATHS } from './openapi-open.ts';
-import { environmentHeader, failures, json } from './openapi-parts.ts';
-import type { Route } from './route.ts';
+import type { ErrorCode } from '../../errors.ts';
+import type { Route } from '../route.ts';
+import { OPEN_PATHS } from './open.ts';
+import { environmentHeader, failures, json } from './parts.ts';
 
 /** In the order in which they are read. */
 const TAGS: Record<string, string> = {

@@ -1,8 +1,8 @@
 /** The operations beside the REST API: sending, and health. They are open, or have keys of their own. */
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
-import { eventSchema } from '../model/event.ts';
-import { environmentHeader, failures, json } from './openapi-parts.ts';
+import { eventSchema } from '../../model/event.ts';
+import { environmentHeader, failures, json } from './parts.ts';
 
 const send: ZodOpenApiOperationObject = {
   tags: ['Sending'],

@@ -1,7 +1,7 @@
 /** What the operations of the OpenAPI document are made of. */
 import { z } from 'zod';
-import { CATALOGUE, type ErrorCode } from '../errors.ts';
-import { headerName } from '../functions/headers.ts';
+import { CATALOGUE, type ErrorCode } from '../../errors.ts';
+import { headerName } from '../../functions/headers.ts';
 
 const errorSchema = z.looseObject({ error: z.string(), code: z.string(), status: z.int() }).meta({
   id: 'Error',

@@ -1,7 +1,8 @@
 /** The OpenAPI document as a page to read: plain HTML, no script. */
-import { curlOf, type Described, type Schemas } from './docs-example.ts';
+
+import { escapeHtml, inlineStyle } from '../html-page.ts';
+import { curlOf, type Described, type Schemas } from './example.ts';
 import type { openApi } from './openapi.ts';
-import { escapeHtml, inlineStyle } from './page.ts';
 
 type Document = ReturnType<typeof openApi>;
 interface Operation extends Described {
@@ -37,7 +38,7 @@ export function docsPage(document: Document): string {
   const groups = (document.tags ?? []).filter(({ name }) => byTag.has(name));
   const sections = groups.map(({ name, description = '' }) => {
     const all = (byTag.get(name) ?? []).map((one) => section(one.path, one.method, one.operation, components));
-    return `<h2 id="${slug(name)}">${escapeHtml(name)}</h2><p>${escapeHtml(description)}</p>${all.join('')}`;
+    return `<h2 id="${slug(name)}">${escapeHtml(name)}</h2><p>${prose(description)}</p>${all.join('')}`;
   });
   const links = groups.map(({ name }) => `<a href="#${slug(name)}">${escapeHtml(name)}</a>`);
   const schemas = Object.entries(components).map(
@@ -45,7 +46,7 @@ export function docsPage(document: Document): string {
   );
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escapeHtml(document.info.title)} API</title>${DOCS_STYLE.tag}</head><body><main>
-<h1>${escapeHtml(document.info.title)} API</h1><p>${escapeHtml(document.info.description ?? '')}
+<h1>${escapeHtml(document.info.title)} API</h1><p>${prose(document.info.description ?? '')}
 For machines: <a href="/openapi.json">openapi.json</a>. The queues: <a href="/queues">Bull Board</a>.</p>
 <p>The examples take two variables: <code>URL</code>, the address of this service, and <code>API_KEY</code>, which in dev mode may be anything.</p>
 <nav>${links.join('')}</nav>${sections.join('')}<h2>Schemas</h2>${schemas.join('')}</main></body></html>`;
@@ -53,7 +54,7 @@ For machines: <a href="/openapi.json">openapi.json</a>. The queues: <a href="/qu
 
 function section(path: string, method: string, operation: Operation, schemas: Schemas): string {
   const { summary = '', description = '', ...rest } = operation;
-  return `<section id="${slug(`${method} ${path}`)}"><h3><code>${method.toUpperCase()} ${escapeHtml(path)}</code></h3><p>${escapeHtml(summary)}. ${escapeHtml(description)}</p>
+  return `<section id="${slug(`${method} ${path}`)}"><h3><code>${method.toUpperCase()} ${escapeHtml(path)}</code></h3><p>${prose(summary)}. ${prose(description)}</p>
 <pre>${escapeHtml(curlOf(method, path, operation, schemas))}</pre>${parameters(rest.parameters ?? [])}${body('Request', rest.requestBody)}${responses(rest.responses)}</section>`;
 }
 
@@ -61,7 +62,7 @@ function parameters(all: NonNullable<Operation['parameters']>): string {
   if (all.length === 0) return '';
   const rows = all.map(
     ({ name, in: place, required, description = '' }) =>
-      `<tr><td><code>${escapeHtml(name)}</code></td><td>${place}${required ? ', required' : ''}</td><td>${escapeHtml(description)}</td></tr>`,
+      `<tr><td><code>${escapeHtml(name)}</code></td><td>${place}${required ? ', required' : ''}</td><td>${prose(description)}</td></tr>`,
   );
   return `<table>${rows.join('')}</table>`;
 }
@@ -69,7 +70,7 @@ function parameters(all: NonNullable<Operation['parameters']>): string {
 function responses(all: Operation['responses']): string {
   const rows = Object.entries(all).map(
     ([status, { description, content }]) =>
-      `<tr><td>${status}</td><td>${escapeHtml(description)}${status.startsWith('2') ? body('Answer', content && { content }) : ''}</td></tr>`,
+      `<tr><td>${status}</td><td>${prose(description)}${status.startsWith('2') ? body('Answer', content && { content }) : ''}</td></tr>`,
   );
   return `<table>${rows.join('')}</table>`;
 }
@@ -86,4 +87,9 @@ function slug(name: string): string {
 
 function block(schema: unknown): string {
   return `<pre>${escapeHtml(JSON.stringify(schema, null, 2))}</pre>`;
+}
+
+/** Text in which `backticks` mark code. */
+function prose(text: string): string {
+  return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 }

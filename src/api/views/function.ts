@@ -1,6 +1,6 @@
 /** A function as the API tells it. */
 import { z } from 'zod';
-import type { AppFunction } from '../model/app.ts';
+import type { AppFunction } from '../../model/app.ts';
 import { time } from './time.ts';
 
 const triggerSchema = z
