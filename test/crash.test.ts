@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { Redis } from 'ioredis';
 import { type AppHost, startAppHost } from './support/app-host.ts';
 import { startOwnRedis } from './support/own-redis.ts';
 import { startService } from './support/service.ts';
@@ -121,6 +122,25 @@ describe('while Redis is away', () => {
       await until(async () => (await send()).status === 200, { describe: 'it takes events again' });
       await service.waitFor(`/v1/events/${first.body.ids[0]}`, ({ status }) => status === 200);
     } finally {
+      await service.stop();
+      await redis.remove();
+    }
+  });
+
+  it('senders are told the same when Redis is full, and nothing is half accepted', async () => {
+    const redis = await startOwnRedis();
+    const service = await startService({ workers: 0, env: { REDIS_URL: redis.url } });
+    const admin = new Redis(redis.url);
+    try {
+      const send = () => service.post('/e/key', { id: 'full', name: 'full/x', data: {} });
+      await admin.config('SET', 'maxmemory', '1');
+      const refused = await send();
+      expect([refused.status, refused.body.code]).to.deep.equal([503, 'unavailable']);
+      expect(refused.headers.get('retry-after')).to.match(/^\d+$/);
+      await admin.config('SET', 'maxmemory', '0');
+      expect((await send()).status).to.equal(200);
+    } finally {
+      admin.disconnect();
       await service.stop();
       await redis.remove();
     }

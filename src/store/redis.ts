@@ -36,7 +36,7 @@ export async function ready(redis: Redis): Promise<void> {
 }
 
 const AWAY =
-  /Connection is closed|Command timed out|max retries per request|isn't writeable|ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|ETIMEDOUT|^LOADING|^READONLY|^MASTERDOWN|^OOM|^MISCONF/;
+  /Connection is closed|Command timed out|max retries per request|isn't writeable|ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|ETIMEDOUT|^LOADING|^READONLY|^MASTERDOWN|\bOOM command not allowed|MISCONF/;
 
 /** A failure of Redis or of the way to it, as the answer to whoever waits for it; any other error as it was. */
 export function translateAway(error: unknown): unknown {
