@@ -82,6 +82,9 @@ describe('dev mode', () => {
       for (const origin of ['https://evil.example', 'null', 'http://localhost.evil.example']) {
         const { status, body } = await service.post('/v1/webhooks', webhook, { origin });
         expect([status, body.code], origin).to.deep.equal([403, 'origin_untrusted']);
+        // A page may send text anywhere without asking.
+        const app = await service.post('/fn/register', '{}', { origin, 'content-type': 'text/plain' });
+        expect([app.status, app.body.code], origin).to.deep.equal([403, 'origin_untrusted']);
       }
       const rebound = await fetchAs('rebound.example', `${service.url}/v1/webhooks`);
       expect(rebound).to.equal(403);

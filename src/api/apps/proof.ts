@@ -7,13 +7,15 @@ import { hashedKey, sameSecret } from '../../functions/signing.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import type { SigningKeys } from '../../store/signing-keys.ts';
 import { bearerOf } from '../identity/callers.ts';
+import { demandLocalPage } from '../identity/origin.ts';
 
 type Guard = (ctx: Context, next: Next) => Promise<void>;
 
 /** `Authorization: Bearer <hashed signing key>` (protocol: two dialects), of the environment that the app names. */
 export function appGuard({ dev }: Config, signingKeys: SigningKeys): Guard {
   return async (ctx, next) => {
-    if (!dev && !(await isProven(ctx, signingKeys))) {
+    if (dev) demandLocalPage(ctx);
+    else if (!(await isProven(ctx, signingKeys))) {
       throw new ServiceError('credentials_invalid', {
         detail: 'the app must have the signing key of its environment; all branches share one',
       });

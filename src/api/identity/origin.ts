@@ -29,6 +29,12 @@ export function demandOwnScript(ctx: Context, publicUrl: string | undefined): vo
  *  @throws ServiceError origin_untrusted */
 export function demandLocal(ctx: Context): void {
   if (!LOOPBACK.test(ctx.hostname)) throw untrusted(`it was sent to "${ctx.hostname}"; dev mode answers to localhost`);
+  demandLocalPage(ctx);
+}
+
+/** Of a change in dev mode that a page may have sent, whatever name this machine goes by.
+ *  @throws ServiceError origin_untrusted */
+export function demandLocalPage(ctx: Context): void {
   const origin = ctx.get('origin');
   if (origin === '' || changesNothing(ctx)) return;
   const isLocal = URL.canParse(origin) && LOOPBACK.test(new URL(origin).hostname);
