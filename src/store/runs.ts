@@ -111,14 +111,15 @@ export class Runs {
     };
   }
 
-  /** Notes why an attempt failed that will be repeated. */
+  /** Notes why an attempt failed that will be repeated; of a run that has ended meanwhile, nothing. */
   async noteFailure(env: string, id: string, error: RunError): Promise<void> {
-    await this.#redis.hset(this.#keys.run(env, id), 'error', JSON.stringify(error));
+    await this.#redis.noteFailure(this.#keys.run(env, id), JSON.stringify(error));
   }
 
-  /** Of a run that has not ended: its history is kept no longer than itself. */
+  /** A run's history is kept no longer than itself, also when the run has ended meanwhile. */
   async noteHistory(env: string, id: string, entries: readonly HistoryEntry[]): Promise<void> {
-    await this.#redis.rpush(this.#keys.history(env, id), ...entries.map((entry) => JSON.stringify(entry)));
+    const keys = [this.#keys.run(env, id), this.#keys.history(env, id)];
+    await this.#redis.noteHistory(...keys, ...entries.map((entry) => JSON.stringify(entry)));
   }
 
   /** All has been done that the answer to the call with `at` finished steps said. */

@@ -8,6 +8,8 @@ const SCRIPTS = {
   storeMemo: { file: 'store-memo.lua', numberOfKeys: 4 },
   planStep: { file: 'plan-step.lua', numberOfKeys: 4 },
   logRequest: { file: 'log-request.lua', numberOfKeys: 3 },
+  noteHistory: { file: 'note-history.lua', numberOfKeys: 2 },
+  noteFailure: { file: 'note-failure.lua', numberOfKeys: 1 },
   endRun: { file: 'end-run.lua', numberOfKeys: 8 },
   createUser: { file: 'create-user.lua', numberOfKeys: 2 },
   changeUser: { file: 'change-user.lua', numberOfKeys: 2 },

@@ -387,6 +387,29 @@ describe('a run', () => {
     expect((await service.request('DELETE', '/v1/runs/nope')).status).to.equal(404);
   });
 
+  it('that is cancelled while it is called keeps its end, and nothing of the late answer for ever', async () => {
+    for (const [late, answer] of Object.entries({
+      failed: { status: 500, body: { name: 'Late', message: 'too late' } },
+      progress: { status: 206, body: [op('StepRun', 1, { data: 1 })] },
+    })) {
+      const release = Promise.withResolvers<object>();
+      host.on(late, () => release.promise);
+      await host.register(service, [{ id: late, triggers: [{ event: `late/${late}` }] }], { appName: `late-${late}` });
+      await send({ name: `late/${late}`, data: {} });
+      const call = await host.nextCall(late);
+      const runId = call.body.ctx.run_id as string;
+      await service.request('DELETE', `/v1/runs/${runId}`);
+      release.resolve(answer);
+      const done = `${service.prefix}:queue:runs:completed`;
+      await until(async () => (await service.redis.zscore(done, runId)) !== null, { describe: 'its job is done' });
+      const history = `${service.prefix}:history:production:${runId}`;
+      expect(await service.redis.llen(history), late).to.be.greaterThan(0);
+      expect(await service.redis.pttl(history), late).to.be.greaterThan(0);
+      const run = (await service.get(`/v1/runs/${runId}`)).body.data;
+      expect([run.status, run.error, run.output], late).to.deep.equal(['Cancelled', null, null]);
+    }
+  });
+
   it('leaves nothing that does not expire', async () => {
     host.on('f', ({ number }) =>
       number === 0 ? { status: 206, body: [op('StepRun', 1, { data: 1 })] } : { body: 'done' },
