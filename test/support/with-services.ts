@@ -1,0 +1,24 @@
+/** Runs a command beside two real services on a Redis of their own, one in dev mode and one in production mode:
+ *
+ *      node test/support/with-services.ts pytest clients/python
+ *
+ *  What the command needs to know of them is in its environment (see `surroundings`). Ends with the command's exit code. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { startOwnRedis } from './own-redis.ts';
+import { surroundings } from './surroundings.ts';
+
+const [program, ...args] = process.argv.slice(2);
+if (!program) throw new Error('Usage: node test/support/with-services.ts <program> [argument …]');
+
+const redis = await startOwnRedis();
+process.env.REDIS_URL = redis.url;
+const services = await surroundings();
+try {
+  const child = spawn(program, args, { stdio: 'inherit', env: { ...process.env, ...services.env } });
+  const [code] = await once(child, 'close');
+  process.exitCode = code ?? 1;
+} finally {
+  await services.stop();
+  await redis.remove();
+}
