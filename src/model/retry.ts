@@ -17,8 +17,13 @@ export function retryDelayMs(tries: number, random: number, scale: number): numb
   return Math.round((seconds + random * JITTER_SECONDS) * SECOND_MS * scale);
 }
 
+/** Only these: Date.parse alone takes "-5" for a day in 2001. */
+const RETRY_DATE = /^(?:[A-Z][a-z]{2}, \d|\d{4}-\d{2}-\d{2})/;
+
 /** Delay that a `retry-after` header asks for (seconds, or a date), held between 1 s and 24 h; undefined if it is neither. */
 export function retryAfterMs(header: string, nowMs: number): number | undefined {
-  const seconds = /^\s*\d+(\.\d+)?\s*$/.test(header) ? Number(header) * SECOND_MS : Date.parse(header) - nowMs;
-  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, RETRY_AFTER_MIN_MS), RETRY_AFTER_MAX_MS);
+  const value = header.trim();
+  const date = RETRY_DATE.test(value) ? Date.parse(value) - nowMs : Number.NaN;
+  const delayMs = /^\d+(\.\d+)?$/.test(value) ? Number(value) * SECOND_MS : date;
+  return Number.isNaN(delayMs) ? undefined : Math.min(Math.max(delayMs, RETRY_AFTER_MIN_MS), RETRY_AFTER_MAX_MS);
 }
