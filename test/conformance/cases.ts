@@ -1,0 +1,47 @@
+/** The language-neutral cases (clients/conformance/README.md), as mocha tests. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+export const CASES_DIR: string = resolve(import.meta.dirname, '../../clients/conformance');
+
+interface TopicFile<Case> {
+  topic: string;
+  about: string;
+  cases: Case[];
+}
+
+/** Every field of a case, `title` aside; for one that the suite has no use for, why it may pass over it. */
+export type FieldsOf<Case> = Record<Exclude<keyof Case, 'title'>, true | string>;
+
+export function topics(): string[] {
+  return readdirSync(CASES_DIR)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => name.slice(0, -'.json'.length));
+}
+
+export function readTopic<Case>(topic: string): TopicFile<Case> {
+  return JSON.parse(readFileSync(join(CASES_DIR, `${topic}.json`), 'utf8'));
+}
+
+/** One test a case; it fails for a case with a field that is not among these.
+ *  @param concerns cases that mean something here: all, unless told otherwise */
+export function eachCase<Case extends { title: string }>(
+  topic: string,
+  fields: FieldsOf<Case>,
+  check: (given: Case) => unknown,
+  concerns: (given: Case) => boolean = () => true,
+): void {
+  for (const given of readTopic<Case>(topic).cases.filter(concerns)) {
+    it(given.title, async () => {
+      only(given, ['title', ...Object.keys(fields)]);
+      await check(given);
+    });
+  }
+}
+
+/** So that nothing in a case is passed over.
+ *  @throws when there is another field */
+export function only(given: object, fields: readonly string[]): void {
+  const unread = Object.keys(given).filter((field) => !fields.includes(field));
+  if (unread.length > 0) throw new Error(`The case has fields that are not read here: ${unread.join(', ')}`);
+}

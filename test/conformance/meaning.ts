@@ -1,0 +1,62 @@
+/** How the service reads an app's answer: a played app gives it, and what becomes of the run tells. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import type { AppHost, Call, CallAnswer } from '../support/app-host.ts';
+import type { Service } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+export type Meaning = 'done' | 'failed' | 'retry' | 'progress';
+
+export interface PlayedAnswer {
+  status: number;
+  headers?: Record<string, string>;
+  body: unknown;
+}
+
+const SDK = { 'x-service-sdk': 'test:v1.0.0' };
+
+/** The run's first call is answered so; its next one is kept open until the meaning is known. */
+export async function expectMeaning(
+  service: Service,
+  host: AppHost,
+  { status, headers, body }: PlayedAnswer,
+  meaning: Meaning,
+): Promise<void> {
+  const name = randomUUID();
+  const ended = Promise.withResolvers<CallAnswer>();
+  const calls: Call[] = [];
+  host.on('f', (call) => {
+    // An earlier case's run may still have a call to come.
+    if (call.body.event.data.name !== name) return {};
+    calls.push(call);
+    return calls.length === 1 ? { status, headers: { ...SDK, ...headers }, body } : ended.promise;
+  });
+  const sent = await service.post('/e/key', { name: 'meaning/x', data: { name } });
+  const path = `/v1/events/${sent.body.ids[0]}/runs`;
+  try {
+    expect(await meaningOf(service, path, calls)).to.equal(meaning);
+    if (meaning === 'done') expect((await service.get(path)).body.data[0].output).to.deep.equal(body);
+    if (meaning === 'done' || meaning === 'failed') expect(calls).to.have.length(1);
+  } finally {
+    ended.resolve({});
+  }
+}
+
+function meaningOf(service: Service, path: string, calls: readonly Call[]): Promise<Meaning> {
+  return until(
+    async () => {
+      const [run] = (await service.get(path)).body.data;
+      if (run.status === 'Completed') return 'done';
+      if (run.status === 'Failed') return 'failed';
+      const [, next] = calls;
+      if (run.error || next?.body.ctx.attempt > 0) return 'retry';
+      return (next || (await hasWaiting(service, run.run_id))) && 'progress';
+    },
+    { describe: 'the answer means something to the service' },
+  );
+}
+
+async function hasWaiting(service: Service, runId: string): Promise<boolean> {
+  const { history } = (await service.get(`/v1/runs/${runId}`)).body.data;
+  return history.some(({ status }: { status: string }) => status === 'Waiting');
+}

@@ -1,0 +1,67 @@
+import { expect } from 'chai';
+import { CATALOGUE, type ErrorCode } from '../../src/errors.ts';
+import type { Answer } from '../support/http.ts';
+import { type Service, startService } from '../support/service.ts';
+import { eachCase } from './cases.ts';
+
+interface Reply {
+  status: number;
+  headers?: Record<string, string>;
+  body: Record<string, unknown>;
+}
+
+interface Case {
+  title: string;
+  replies: (Reply | 'hang up')[];
+  requests: { path: string; headers: Record<string, string>; body: object }[];
+  [ofTheClient: string]: unknown;
+}
+
+const SEED = '1767225600000,ABEiM0RVZneImQ==';
+
+/** A played service's replies are worth something when the real one's are like them. */
+describe('The service conforms: sends', () => {
+  let service: Service;
+  let refusal: Answer;
+  before(async () => {
+    service = await startService({ workers: 0 });
+    refusal = await service.post('/e/key', [{ name: '', data: {} }]);
+  });
+  after(() => service.stop());
+
+  eachCase<Case>(
+    'sends',
+    Object.fromEntries(
+      'client environment events seed random now delays_ms ids error replies requests'
+        .split(' ')
+        .map((field) => [field, true]),
+    ),
+    async ({ replies, requests }) => {
+      for (const { headers, body } of requests) {
+        const filled = Object.entries(headers).map(([name, value]) => [name, value.includes('{{') ? SEED : value]);
+        const { status, body: answer } = await service.post('/e/key', body, Object.fromEntries(filled));
+        expect(status).to.equal(200);
+        for (const ok of replies.filter(isSuccess)) expect(Object.keys(ok.body)).to.have.members(Object.keys(answer));
+      }
+      for (const { status, body, headers } of replies.filter(isRefusal)) {
+        expect(CATALOGUE).to.have.property(body.code as string);
+        const { index, field, ...always } = body;
+        expect(Object.keys(always)).to.have.members(['error', 'code', 'status']);
+        expect(refusal.body).to.include.keys(Object.keys(body));
+        for (const name of Object.keys(headers ?? {})) {
+          expect(name).to.be.oneOf(['retry-after', ...refusal.headers.keys()]);
+        }
+        expect([status, body.status]).to.deep.equal(Array(2).fill(CATALOGUE[body.code as ErrorCode][0]));
+      }
+    },
+  );
+});
+
+function isSuccess(reply: Reply | 'hang up'): reply is Reply {
+  return reply !== 'hang up' && Array.isArray(reply.body.ids);
+}
+
+/** In the words of the service, that is. */
+function isRefusal(reply: Reply | 'hang up'): reply is Reply {
+  return reply !== 'hang up' && typeof reply.body.code === 'string';
+}

@@ -1,0 +1,17 @@
+import type { Service } from '../support/service.ts';
+import { expectMatch } from './match.ts';
+
+/** What the service keeps of each event: the fields that the case names, null where it has none. */
+export async function expectStored(
+  service: Service,
+  ids: readonly string[],
+  expected: readonly Record<string, unknown>[],
+): Promise<void> {
+  const found = await Promise.all(
+    expected.map(async (event, n) => {
+      const { body } = await service.waitFor(`/v1/events/${ids[n]}`, ({ status }) => status === 200);
+      return Object.fromEntries(Object.keys(event).map((field) => [field, body.data[field] ?? null]));
+    }),
+  );
+  expectMatch(found, expected);
+}
