@@ -1,0 +1,218 @@
+"""An app's client: made once, used everywhere."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Awaitable, Callable, Sequence
+from types import TracebackType
+from typing import Any, Protocol, TypeVar, overload
+
+from ._clock import RealClock
+from ._context import Context, SyncContext
+from ._effects import drive, drive_async
+from ._events import EventOrEvents, EventToSend, events_to_send
+from ._flow import (
+    BatchEvents,
+    CancelOn,
+    Concurrency,
+    Debounce,
+    FlowControl,
+    Priority,
+    RateLimit,
+    Singleton,
+    Throttle,
+    Timeouts,
+)
+from ._functions import DEFAULT_RETRIES, FailureHandler, Function, Trigger, define_function
+from ._logging import AnyLogger
+from ._send import send_events
+from ._settings import Options, Settings
+from ._transport import Transport, default_transport
+from .errors import ConfigError
+
+T = TypeVar("T")
+
+
+class FunctionDecorator(Protocol):
+    @overload
+    def __call__(self, handler: Callable[[Context], Awaitable[T]], /) -> Function[T]: ...
+    @overload
+    def __call__(self, handler: Callable[[SyncContext], T], /) -> Function[T]: ...
+
+
+class Tidegate:
+    """Sends events, and defines functions that run on them.
+
+    As a context manager, `with` or `async with`, it closes its connections; it may be used without, too.
+    """
+
+    def __init__(
+        self,
+        app_id: str,
+        *,
+        event_key: str | None = None,
+        base_url: str | None = None,
+        env: str | None = None,
+        is_dev: bool | None = None,
+        signing_key: str | None = None,
+        signing_key_fallback: str | None = None,
+        max_bytes: int | None = None,
+        logger: AnyLogger | None = None,
+        transport: Transport | None = None,
+    ) -> None:
+        """What is not given here is taken from SERVICE_* variables when it is first needed.
+
+        app_id: names the app. Part of the identity of its functions: change it and they are new ones.
+        event_key: to send. Not needed in dev mode. Default: SERVICE_EVENT_KEY.
+        base_url: address of the service. Default: SERVICE_BASE_URL; in dev mode http://127.0.0.1:8288.
+        env: branch environment, by name. Default: SERVICE_ENV.
+        is_dev: default: SERVICE_DEV, which is 1, true or the address of a local service.
+        signing_key: `signkey-<word>-<hex>`, to host functions outside dev mode. Default: SERVICE_SIGNING_KEY.
+        signing_key_fallback: while keys are rotated, the other one of the two: calls signed with it are served too.
+            Default: SERVICE_SIGNING_KEY_FALLBACK.
+        max_bytes: of a request with events: larger sends are split. Default: 524,288, as the service's.
+        logger: for `ctx.logger` in handlers. Default: that of the name "tidegate".
+        transport: instead of httpx, or of the standard library where that is not installed.
+        """
+        if not app_id:
+            raise ConfigError("A client needs an app_id: the name of its app")
+        self.app_id = app_id
+        self._options = Options(
+            event_key=event_key,
+            base_url=base_url,
+            env=env,
+            is_dev=is_dev,
+            signing_key=signing_key,
+            signing_key_fallback=signing_key_fallback,
+            max_bytes=max_bytes,
+        )
+        self._logger = logger
+        self._transport = transport
+        self._lock = threading.Lock()
+        self._clock = RealClock()
+
+    async def send(self, events: EventOrEvents, *, seed: str | None = None, timeout: float | None = None) -> list[str]:
+        """Sends one event or several, split into as many requests as their size needs, and gives their IDs, in order.
+
+        Await it: a process that ends before may not have sent them. In a function, prefer `step.send_event`.
+        `timeout`, in seconds, is for the whole send, its retries included; without it a single try has 30 seconds.
+        `seed` is that of a SendError: the same events, sent again under it, are stored once.
+
+        Raises SendError when the service refuses them, cannot be reached, or it takes too long; TypeError when an
+        event cannot be JSON; ConfigError.
+        """
+        wire = events_to_send(events)
+        if not wire:
+            return []
+        return await drive_async(send_events(wire, self.settings(), self._clock, seed=seed, timeout=timeout))
+
+    def send_sync(self, events: EventOrEvents, *, seed: str | None = None, timeout: float | None = None) -> list[str]:
+        """As `send`, for code that is not async."""
+        wire = events_to_send(events)
+        if not wire:
+            return []
+        return drive(send_events(wire, self.settings(), self._clock, seed=seed, timeout=timeout))
+
+    async def send_many(
+        self, events: Sequence[EventToSend], *, seed: str | None = None, timeout: float | None = None
+    ) -> list[str]:
+        """The same as `send`, of a list."""
+        return await self.send(events, seed=seed, timeout=timeout)
+
+    def send_many_sync(
+        self, events: Sequence[EventToSend], *, seed: str | None = None, timeout: float | None = None
+    ) -> list[str]:
+        """The same as `send_sync`, of a list."""
+        return self.send_sync(events, seed=seed, timeout=timeout)
+
+    def create_function(
+        self,
+        *,
+        id: str,
+        trigger: Trigger | Sequence[Trigger],
+        name: str | None = None,
+        retries: int = DEFAULT_RETRIES,
+        on_failure: FailureHandler | None = None,
+        cancel_on: Sequence[CancelOn] | None = None,
+        concurrency: int | Concurrency | Sequence[Concurrency] | None = None,
+        throttle: Throttle | None = None,
+        rate_limit: RateLimit | None = None,
+        debounce: Debounce | None = None,
+        batch_events: BatchEvents | None = None,
+        priority: Priority | None = None,
+        singleton: Singleton | None = None,
+        idempotency: str | None = None,
+        timeouts: Timeouts | None = None,
+    ) -> FunctionDecorator:
+        """Makes a function of `async def fn(ctx: Context)` or `def fn(ctx: SyncContext)`.
+
+        It runs once it is handed to `serve` and the app has registered. What it returns, as JSON, is the run's output.
+
+        id: unique in the app. The function's identity: change it and it is a new one.
+        trigger: the name of an event, an EventTrigger, a CronTrigger, or several of these.
+        name: for people. Default: the id.
+        retries: after the first try, of the function and of each of its steps.
+        on_failure: runs when a run has failed for good: a function of its own, `<id>-failure`, with steps and retries.
+
+        Raises ConfigError when the configuration makes no sense.
+        """
+        flow = FlowControl(
+            cancel_on=cancel_on,
+            concurrency=concurrency,
+            throttle=throttle,
+            rate_limit=rate_limit,
+            debounce=debounce,
+            batch_events=batch_events,
+            priority=priority,
+            singleton=singleton,
+            idempotency=idempotency,
+            timeouts=timeouts,
+        )
+
+        def decorate(handler: Callable[..., Any]) -> Function[Any]:
+            return define_function(
+                handler,
+                app_id=self.app_id,
+                id=id,
+                trigger=trigger,
+                name=name,
+                retries=retries,
+                on_failure=on_failure,
+                flow=flow,
+            )
+
+        return decorate
+
+    def settings(self) -> Settings:
+        """As they are now."""
+        with self._lock:
+            self._transport = self._transport or default_transport()
+        logger = logging.getLogger("tidegate") if self._logger is None else self._logger
+        return Settings(self._options, os.environ, logger, self._transport)
+
+    def close(self) -> None:
+        """Closes the connections of `send_sync`. Those of `send` belong to an event loop: see `aclose`."""
+        if self._transport:
+            self._transport.close()
+
+    async def aclose(self) -> None:
+        """Closes all connections that belong to this event loop or to none."""
+        if self._transport:
+            await self._transport.aclose()
+        self.close()
+
+    def __enter__(self) -> Tidegate:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Tidegate:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        await self.aclose()

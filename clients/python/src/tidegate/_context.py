@@ -1,0 +1,55 @@
+"""What a handler gets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ._events import ReceivedEvent
+from ._logging import RunLogger
+from ._steps.sync_tools import SyncSteps
+from ._steps.tools import Steps
+from .errors import RemoteError
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Run:
+    event: ReceivedEvent
+    events: list[ReceivedEvent]
+    """All events of this run: one, unless the function takes them in batches."""
+    run_id: str
+    attempt: int
+    """0 on the first try: of the function, or of the step that this call runs."""
+    max_attempts: int
+    """Tries that there are at most, the first one among them."""
+    logger: RunLogger
+    """Logs each line once, though the code between steps is repeated."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context(_Run):
+    """Of `async def fn(ctx)`."""
+
+    step: Steps
+
+
+@dataclass(frozen=True, kw_only=True)
+class SyncContext(_Run):
+    """Of `def fn(ctx)`."""
+
+    step: SyncSteps
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailureContext(Context):
+    """Of an async `on_failure`. Its event's data are `function_id`, `run_id`, `error`, and the `event` of that run."""
+
+    error: RemoteError
+    """What the run failed with."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SyncFailureContext(SyncContext):
+    """Of a plain `on_failure`."""
+
+    error: RemoteError
+    """What the run failed with."""

@@ -1,0 +1,163 @@
+"""Defining a function: its configuration checked, and its `on_failure` made a function of its own."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, cast
+
+from ._context import Context, FailureContext, SyncContext, SyncFailureContext
+from ._flow import FlowControl
+from ._wire_error import revive_error
+from .errors import ConfigError
+
+Output_co = TypeVar("Output_co", covariant=True)
+
+DEFAULT_RETRIES = 4
+
+
+@dataclass(frozen=True)
+class EventTrigger:
+    event: str
+    """A name, or a wildcard such as `order/*`."""
+    if_: str | None = None
+    """CEL over `event`, such as `event.data.total > 100`."""
+
+    def on_the_wire(self) -> dict[str, str]:
+        return {"event": self.event, **({"expression": self.if_} if self.if_ else {})}
+
+
+@dataclass(frozen=True)
+class CronTrigger:
+    cron: str
+
+    def on_the_wire(self) -> dict[str, str]:
+        return {"cron": self.cron}
+
+
+Trigger = str | EventTrigger | CronTrigger
+"""A string is the name of an event."""
+
+AsyncHandler = Callable[[Context], Awaitable[Output_co]]
+SyncHandler = Callable[[SyncContext], Output_co]
+FailureHandler = Callable[[FailureContext], Awaitable[object]] | Callable[[SyncFailureContext], object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Function(Generic[Output_co]):
+    """A function as `serve` takes it."""
+
+    app_id: str
+    id: str
+    name: str
+    retries: int
+    triggers: tuple[EventTrigger | CronTrigger, ...]
+    flow: FlowControl
+    handler: AsyncHandler[Output_co] | SyncHandler[Output_co]
+    on_failure: Function[object] | None = None
+    """Registered and served with it."""
+
+    @property
+    def composite_id(self) -> str:
+        """The function's id in the service, where several apps live side by side."""
+        return f"{self.app_id}-{self.id}"
+
+    @property
+    def is_async(self) -> bool:
+        return _is_async(self.handler)
+
+    @property
+    def output_type(self) -> type[Output_co] | None:
+        """Only for type checkers, which learn from it what `step.invoke` comes to."""
+        return None
+
+
+def define_function(
+    handler: Callable[..., Any],
+    *,
+    app_id: str,
+    id: str,
+    trigger: Trigger | Sequence[Trigger],
+    name: str | None,
+    retries: int,
+    on_failure: FailureHandler | None,
+    flow: FlowControl,
+) -> Function[Any]:
+    """Raises ConfigError when the configuration makes no sense."""
+    if not id:
+        raise ConfigError("A function needs an id")
+    if not callable(handler):
+        raise ConfigError(f'Function "{id}": the handler must be a function, got {handler!r}')
+    # Not strict typing, but True is an int too.
+    if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ConfigError(f'Function "{id}": retries must be a whole number from 0, got {retries}')
+    fn: Function[Any] = Function(
+        app_id=app_id,
+        id=id,
+        name=id if name is None else name,
+        retries=retries,
+        triggers=_triggers(id, trigger),
+        flow=flow,
+        handler=handler,
+    )
+    return dataclasses.replace(fn, on_failure=_failure_function(fn, on_failure)) if on_failure else fn
+
+
+def _triggers(id: str, given: Trigger | Sequence[Trigger]) -> tuple[EventTrigger | CronTrigger, ...]:
+    triggers = [given] if isinstance(given, str | EventTrigger | CronTrigger | Mapping) else given
+    if not triggers:
+        raise ConfigError(f'Function "{id}" has no triggers, so it would never run')
+    return tuple(_trigger(id, trigger) for trigger in triggers)
+
+
+def _trigger(id: str, trigger: object) -> EventTrigger | CronTrigger:
+    if isinstance(trigger, str):
+        trigger = EventTrigger(trigger)
+    if isinstance(trigger, EventTrigger) and trigger.event:
+        return trigger
+    if isinstance(trigger, CronTrigger) and trigger.cron:
+        return trigger
+    raise ConfigError(
+        f'Function "{id}": a trigger is the name of an event, an EventTrigger or a CronTrigger; got {trigger!r}'
+    )
+
+
+def _failure_function(of: Function[Any], on_failure: FailureHandler) -> Function[Any]:
+    """`on_failure` is a function too, triggered by what the service sends when a run has failed for good."""
+    return define_function(
+        _failure_handler(on_failure),
+        app_id=of.app_id,
+        id=f"{of.id}-failure",
+        name=f"{of.name} (failure)",
+        trigger=EventTrigger("inngest/function.failed", if_=f"event.data.function_id == '{of.composite_id}'"),
+        retries=DEFAULT_RETRIES,
+        on_failure=None,
+        flow=FlowControl(),
+    )
+
+
+def _failure_handler(on_failure: FailureHandler) -> Callable[..., Any]:
+    def fields(ctx: Context | SyncContext) -> dict[str, Any]:
+        context = {field.name: getattr(ctx, field.name) for field in dataclasses.fields(ctx)}
+        return {**context, "error": revive_error(ctx.event.data.get("error") or {})}
+
+    if _is_async(on_failure):
+        handle = cast("Callable[[FailureContext], Awaitable[object]]", on_failure)
+
+        async def run_async(ctx: Context) -> object:
+            return await handle(FailureContext(**fields(ctx)))
+
+        return run_async
+    handle_plain = cast("Callable[[SyncFailureContext], object]", on_failure)
+
+    def run(ctx: SyncContext) -> object:
+        return handle_plain(SyncFailureContext(**fields(ctx)))
+
+    return run
+
+
+def _is_async(handler: Callable[..., Any]) -> bool:
+    """Objects with an async `__call__` too."""
+    return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(getattr(handler, "__call__", None))  # noqa: B004

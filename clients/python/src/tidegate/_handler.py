@@ -1,0 +1,176 @@
+"""What an app answers at its one URL, whatever the web framework: GET introspects, PUT registers, POST runs a function.
+
+A framework's adapter turns its request into an AppRequest and sends the AppAnswer; nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+from urllib.parse import parse_qs
+
+from . import _headers as headers
+from ._address import url_of
+from ._app_request import AppRequest
+from ._call import Call, read_call
+from ._client import Tidegate
+from ._effects import Effects, does, drive, drive_async
+from ._events import EventOrEvents
+from ._functions import Function
+from ._json import write
+from ._registration import App, register
+from ._run_call import AppAnswer, CallDeps, RunCall, outcome_of
+from ._seed import seed_of_step
+from ._settings import Settings
+from ._signature import find_flaw
+from ._steps.moves import Progress
+from .errors import ConfigError, ServeError
+
+_STEP_ITSELF = "step"
+
+
+class Handler:
+    """For hosts of any kind: `answer = handler.answer(AppRequest(method="POST", url=…, headers=…, body=…))`."""
+
+    def __init__(
+        self,
+        client: Tidegate,
+        functions: Sequence[Function[Any]],
+        *,
+        path: str | None = None,
+        serve_origin: str | None = None,
+        framework: str = "python",
+        in_thread: Callable[[Callable[[], Progress]], Awaitable[Progress]] = asyncio.to_thread,
+    ) -> None:
+        """Raises ConfigError when two functions share an id, or one is another app's.
+
+        path: answer at this path only. Default: every path that reaches the handler.
+        serve_origin: address under which the service reaches this app, such as `https://shop.example`. Default:
+            SERVICE_SERVE_ORIGIN; in dev mode that of the request that asks the app to register.
+        framework: informative.
+        in_thread: how `answer_async` calls a plain function.
+        """
+        self._client = client
+        self._functions = [fn for given in functions for fn in (given, given.on_failure) if fn]
+        self._by_id = _index_by_id(client, self._functions)
+        self._path = path
+        self._serve_origin = serve_origin
+        self._framework = framework
+        self._in_thread = in_thread
+
+    def answer(self, request: AppRequest) -> AppAnswer:
+        """Blocks; an async function gets an event loop of its own. Raises nothing."""
+        try:
+            return self._complete(drive(self._answer(request)))
+        except Exception as error:
+            return self.refusal(error)
+
+    async def answer_async(self, request: AppRequest) -> AppAnswer:
+        """A plain function is called in a thread. Raises nothing but its own cancellation."""
+        try:
+            return self._complete(await drive_async(self._answer(request)))
+        except Exception as error:
+            return self.refusal(error)
+
+    async def aclose(self) -> None:
+        """Closes the client's connections that belong to this event loop or to none."""
+        await self._client.aclose()
+
+    def serves(self, path: str) -> bool:
+        """Whether the handler answers at this path."""
+        return self._path is None or path == self._path
+
+    def refusal(self, error: Exception) -> AppAnswer:
+        """To a request that reached no function. Retrying may help: somebody may mend the app meanwhile."""
+        status = error.status if isinstance(error, ServeError) else 500
+        body = {"name": type(error).__name__, "message": str(error)}
+        return self._complete(_json(status, body, {headers.NO_RETRY: "false"}))
+
+    def _complete(self, answer: AppAnswer) -> AppAnswer:
+        always = {
+            "content-type": "application/json",
+            headers.SDK_HEADER: headers.SDK,
+            headers.REQ_VERSION_HEADER: headers.REQ_VERSION,
+            headers.FRAMEWORK: self._framework,
+        }
+        return AppAnswer(status=answer.status, headers={**always, **answer.headers}, body=answer.body)
+
+    def _answer(self, request: AppRequest) -> Effects[AppAnswer]:
+        settings = self._client.settings()
+        # Read first: a SERVICE_DEV that makes no sense is said whatever the request is.
+        mode = settings.mode
+        if not self.serves(request.path):
+            return _json(404, {"message": "There is nothing at this path"})
+        if request.method == "GET":
+            return _json(200, {"function_count": len(self._functions), "mode": mode, "framework": self._framework})
+        if request.method == "PUT":
+            return (yield from self._register(request, settings))
+        if request.method == "POST":
+            return (yield from self._run(request, settings))
+        return _json(405, {"message": "Only GET, PUT and POST are answered here"}, {"allow": "GET, PUT, POST"})
+
+    def _register(self, request: AppRequest, settings: Settings) -> Effects[AppAnswer]:
+        url = url_of(request, self._path, self._serve_origin, settings)
+        app = App(id=self._client.app_id, url=url, framework=self._framework, functions=self._functions)
+        answer = yield from register(app, settings)
+        modified = {"modified": answer["modified"]} if "modified" in answer else {}
+        return _json(200, {"message": answer.get("message", "Registered"), **modified})
+
+    def _run(self, request: AppRequest, settings: Settings) -> Effects[AppAnswer]:
+        call = yield from _authentic_call(request, settings)
+        fn, step = self._requested_of(request)
+        run = RunCall(fn=fn, call=call, requested_step=step, deps=self._call_deps(settings), in_thread=self._in_thread)
+        return outcome_of((yield from does(run)))
+
+    def _requested_of(self, request: AppRequest) -> tuple[Function[Any], str | None]:
+        """What the call's address names: a function, and perhaps the one step of it to run."""
+        query = parse_qs(request.url.partition("?")[2])
+        function_id = query.get("fnId", [""])[0]
+        fn = self._by_id.get(function_id)
+        if not fn:
+            raise ServeError(500, f'The app has no function "{function_id}"; register it again')
+        step = query.get("stepId", [_STEP_ITSELF])[0]
+        return fn, None if step == _STEP_ITSELF else step
+
+    def _call_deps(self, settings: Settings) -> CallDeps:
+        """A step's seed depends on run and step alone: events that arrived in an attempt whose answer was lost are not
+        stored again."""
+
+        def send(events: EventOrEvents, call: Call, hashed_id: str) -> dict[str, list[str]]:
+            return {"ids": self._client.send_sync(events, seed=_seed_of(call, hashed_id))}
+
+        async def send_async(events: EventOrEvents, call: Call, hashed_id: str) -> dict[str, list[str]]:
+            return {"ids": await self._client.send(events, seed=_seed_of(call, hashed_id))}
+
+        return CallDeps(logger=settings.logger, send=send, send_async=send_async, release=settings.transport.aclose)
+
+
+def _seed_of(call: Call, hashed_id: str) -> str:
+    return seed_of_step(call.run_id, hashed_id, call.event.get("ts") or 0)
+
+
+def _authentic_call(request: AppRequest, settings: Settings) -> Effects[Call]:
+    """The call of a request that did come from the service; in dev mode nobody asks. Raises ServeError 401."""
+    raw = request.raw_body()
+    if settings.mode == "cloud":
+        keys = [key for key in (settings.signing_key, settings.signing_key_fallback) if key is not None]
+        flaw = find_flaw(request.header(headers.SIGNATURE), raw, keys, time.time())
+        if flaw:
+            raise ServeError(401, f"Not a call from the service: {flaw}")
+    return (yield from read_call(raw, settings))
+
+
+def _index_by_id(client: Tidegate, functions: Sequence[Function[Any]]) -> dict[str, Function[Any]]:
+    for fn in functions:
+        if fn.app_id != client.app_id:
+            raise ConfigError(f'Function "{fn.id}" is of the app "{fn.app_id}", not "{client.app_id}"')
+    by_id = {fn.composite_id: fn for fn in functions}
+    if len(by_id) < len(functions):
+        raise ConfigError("Two functions of the app have the same id")
+    return by_id
+
+
+def _json(status: int, body: dict[str, Any], fields: dict[str, str] | None = None) -> AppAnswer:
+    return AppAnswer(status=status, headers=fields or {}, body=write(body))

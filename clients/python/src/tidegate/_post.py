@@ -1,0 +1,125 @@
+"""One request with events, tried again until the service has taken it, refused it, or five tries have failed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+from urllib.parse import quote
+
+from . import _headers as headers
+from ._clock import Clock, Pause
+from ._effects import Effects, does
+from ._json import parse_object
+from ._moments import retry_after_ms
+from ._settings import Settings
+from ._transport import Exchange, HttpRequest, HttpResponse
+from .errors import TransportError
+
+_MAX_TRIES = 5
+_TRY_TIMEOUT_SECONDS = 30.0
+_MAX_RETRY_AFTER_MS = 30_000.0
+_FIRST_BACKOFF_MS = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class PostRequest:
+    body: bytes
+    """A JSON array of events."""
+    seed: str
+    ends_at: float | None
+    """On the clock: when the send is given up."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    message: str
+    status: int | None = None
+    code: str | None = None
+    request_id: str | None = None
+    cause: BaseException | None = None
+    retriable: bool = False
+    retry_after: str | None = None
+
+
+def post_events(request: PostRequest, settings: Settings, clock: Clock) -> Effects[list[str] | Failure]:
+    """Every try repeats seed and body, so events that did arrive are not stored twice. Raises ConfigError."""
+    tries = 1
+    while True:
+        if _seconds_left(request, clock) <= 0:
+            return abandoned()
+        outcome = yield from _try_once(request, settings, clock)
+        if not isinstance(outcome, Failure) or not outcome.retriable or tries == _MAX_TRIES:
+            return outcome
+        delay = _delay_ms(outcome, tries, clock) / 1_000
+        # Waiting for a try that would not be made helps nobody.
+        if delay >= _seconds_left(request, clock):
+            return abandoned(outcome)
+        yield from does(Pause(delay, clock))
+        tries += 1
+
+
+def _try_once(request: PostRequest, settings: Settings, clock: Clock) -> Effects[list[str] | Failure]:
+    base_url, env = settings.base_url, settings.env
+    fields = {
+        "content-type": "application/json",
+        headers.SDK_HEADER: headers.SDK,
+        headers.EVENT_ID_SEED: request.seed,
+        **({headers.ENV: env} if env else {}),
+    }
+    wire = HttpRequest(
+        method="POST",
+        url=f"{base_url}/e/{quote(settings.event_key, safe='')}",
+        headers=fields,
+        body=request.body,
+        timeout=min(_TRY_TIMEOUT_SECONDS, _seconds_left(request, clock)),
+    )
+    try:
+        response = yield from does(Exchange(wire, settings.transport))
+    except TransportError as error:
+        if _seconds_left(request, clock) <= 0:
+            return abandoned()
+        # The address without its path: the key in it is a secret.
+        message = f"The service at {base_url} could not be reached: {error}"
+        return Failure(message=message, cause=error, retriable=True)
+    return _read_answer(response)
+
+
+def _seconds_left(request: PostRequest, clock: Clock) -> float:
+    return float("inf") if request.ends_at is None else request.ends_at - clock.monotonic()
+
+
+def abandoned(before: Failure | None = None) -> Failure:
+    """`before` is what the last try came to, when there was one."""
+    what = "The send was not done in time"
+    if before is None:
+        return Failure(message=what, code="timeout")
+    message = f"{what}. Until then: {before.message}"
+    return Failure(message=message, code="timeout", status=before.status, request_id=before.request_id)
+
+
+def _read_answer(response: HttpResponse) -> list[str] | Failure:
+    answer = parse_object(response.body)
+    ids = answer.get("ids")
+    if response.ok and isinstance(ids, list):
+        return cast("list[str]", ids)
+    error, code = answer.get("error"), answer.get("code")
+    if response.ok:
+        message = f"The answer ({response.status}) has no ids, so it did not come from the service"
+    else:
+        message = error if isinstance(error, str) else f"The service answered {response.status}"
+    return Failure(
+        message=message,
+        status=response.status,
+        code=code if isinstance(code, str) else None,
+        request_id=response.headers.get(headers.REQUEST_ID),
+        retriable=response.status in (408, 429) or response.status >= 500,
+        retry_after=response.headers.get(headers.RETRY_AFTER),
+    )
+
+
+def _delay_ms(failure: Failure, tries: int, clock: Clock) -> float:
+    """What the service asks for; otherwise exponential backoff with full jitter."""
+    asked_ms = retry_after_ms(failure.retry_after, clock.now_ms())
+    if asked_ms is not None:
+        return min(asked_ms, _MAX_RETRY_AFTER_MS)
+    return clock.random() * _FIRST_BACKOFF_MS * (1 << (tries - 1))

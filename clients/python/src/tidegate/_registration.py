@@ -1,0 +1,75 @@
+"""Registering: the app tells the service its address and its functions (`POST {service}/fn/register`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from . import _headers as headers
+from ._effects import Effects
+from ._functions import Function
+from ._json import parse_object, write
+from ._service import ask_service
+from ._settings import Settings
+from .errors import ServeError
+
+
+@dataclass(frozen=True, kw_only=True)
+class App:
+    id: str
+    url: str
+    """Where the service will call it."""
+    framework: str
+    functions: Sequence[Function[Any]]
+
+
+def register(app: App, settings: Settings) -> Effects[dict[str, Any]]:
+    """Comes to what the service answered. Raises ServeError when it refused or could not be reached; ConfigError."""
+    response = yield from ask_service(
+        "POST",
+        "/fn/register",
+        settings,
+        fields={
+            "content-type": "application/json",
+            headers.FRAMEWORK: app.framework,
+            headers.EXPECTED_SERVER_KIND: settings.mode,
+        },
+        body=write(_payload_of(app)).encode(),
+    )
+    answer = parse_object(response.body)
+    if response.ok and answer.get("ok") is not False:
+        return answer
+    error = answer.get("error")
+    reason = error if isinstance(error, str) else f"it answered {response.status}"
+    raise ServeError(500, f"The service at {settings.base_url} refused to register the app: {reason}")
+
+
+def _payload_of(app: App) -> dict[str, Any]:
+    return {
+        "url": app.url,
+        "deployType": "ping",
+        "appName": app.id,
+        "sdk": headers.SDK,
+        "v": "0.1",
+        "framework": app.framework,
+        "functions": [_on_the_wire(fn, app) for fn in app.functions],
+    }
+
+
+def _on_the_wire(fn: Function[Any], app: App) -> dict[str, Any]:
+    query = urlencode({"fnId": fn.composite_id, "stepId": "step"})
+    step = {
+        "id": "step",
+        "name": "step",
+        "runtime": {"type": "http", "url": f"{app.url}?{query}"},
+        "retries": {"attempts": fn.retries},
+    }
+    return {
+        "id": fn.composite_id,
+        "name": fn.name,
+        "triggers": [trigger.on_the_wire() for trigger in fn.triggers],
+        "steps": {"step": step},
+        **fn.flow.on_the_wire(),
+    }

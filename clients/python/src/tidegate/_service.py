@@ -1,0 +1,54 @@
+"""Requests of the app to the service that prove who asks, other than sending events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from . import _headers as headers
+from ._effects import Effects, does
+from ._settings import Settings
+from ._signature import hashed_key
+from ._transport import Exchange, HttpRequest, HttpResponse
+from .errors import ServeError, TransportError
+
+_TIMEOUT_SECONDS = 30.0
+
+
+def ask_service(
+    method: str,
+    path: str,
+    settings: Settings,
+    *,
+    fields: Mapping[str, str] | None = None,
+    body: bytes | None = None,
+) -> Effects[HttpResponse]:
+    """While the signing key is being rotated, the service may know only the other one of the two.
+
+    Raises ServeError when it could not be reached; ConfigError.
+    """
+    cloud = settings.mode == "cloud"
+
+    def ask(key: str | None) -> Effects[HttpResponse]:
+        proofs = {
+            headers.SDK_HEADER: headers.SDK,
+            **({headers.ENV: settings.env} if settings.env else {}),
+            **({"authorization": f"Bearer {hashed_key(key)}"} if key else {}),
+        }
+        base_url = settings.base_url
+        request = HttpRequest(
+            method=method,
+            url=base_url + path,
+            headers={**(fields or {}), **proofs},
+            body=body,
+            timeout=_TIMEOUT_SECONDS,
+        )
+        try:
+            response = yield from does(Exchange(request, settings.transport))
+        except TransportError as error:
+            raise ServeError(500, f"The service at {base_url} could not be reached: {error}") from error
+        return response
+
+    answer = yield from ask(settings.signing_key if cloud else None)
+    if answer.status in (401, 403) and cloud and settings.signing_key_fallback:
+        answer = yield from ask(settings.signing_key_fallback)
+    return answer

@@ -1,0 +1,68 @@
+"""Each step tool's description of its step, the same for async and plain code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from .._events import EventOrEvents
+from .._json import plain
+from .._moments import Duration, iso_date, time_string, timeout_string
+from .found import StepDescription
+
+
+def run(id: str, fn: Callable[[], Any]) -> StepDescription:
+    return StepDescription(kind="run", id=_check_id(id), run=lambda _hashed_id: fn())
+
+
+def sleep(id: str, duration: Duration) -> StepDescription:
+    return _sleep(id, time_string(duration))
+
+
+def sleep_until(id: str, moment: datetime | str) -> StepDescription:
+    return _sleep(id, iso_date(moment))
+
+
+def _sleep(id: str, on_the_wire: str) -> StepDescription:
+    return StepDescription(kind="sleep", id=_check_id(id), name=on_the_wire, opts={"duration": on_the_wire})
+
+
+def send_event(id: str, events: EventOrEvents, send: Callable[[EventOrEvents, str], Any]) -> StepDescription:
+    """`send` gets the step's hashed ID too, and gives what the step's memo is: `{"ids": […]}`."""
+    return StepDescription(
+        kind="send_event",
+        id=_check_id(id),
+        name="sendEvent",
+        opts={"type": "step.sendEvent"},
+        run=lambda hashed_id: send(events, hashed_id),
+    )
+
+
+def wait_for_event(id: str, event: str, timeout: Duration | datetime, if_: str | None) -> StepDescription:
+    opts = {"event": event, "timeout": timeout_string(timeout), **({"if": if_} if if_ else {})}
+    return StepDescription(kind="wait", id=_check_id(id), name=event, opts=opts)
+
+
+def invoke(
+    id: str,
+    function_id: str,
+    data: object,
+    user: Mapping[str, Any] | None,
+    v: str | None,
+    timeout: Duration | datetime | None,
+) -> StepDescription:
+    payload: dict[str, Any] = {
+        "data": {} if data is None else plain(data, "data"),
+        **({"user": plain(user, "user")} if user else {}),
+        **({"v": v} if v else {}),
+    }
+    limit = {} if timeout is None else {"timeout": timeout_string(timeout)}
+    opts: dict[str, Any] = {"function_id": function_id, "payload": payload, **limit}
+    return StepDescription(kind="invoke", id=_check_id(id), opts=opts)
+
+
+def _check_id(id: object) -> str:
+    if isinstance(id, str) and id:
+        return id
+    raise TypeError(f"A step needs an ID, a string that is its own in the function; got {id!r}")

@@ -1,0 +1,97 @@
+"""A step that the replayed code has reached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import Context
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypedDict
+
+from .._wire_error import WireError
+
+StepKind = Literal["run", "send_event", "sleep", "wait", "invoke"]
+"""Decides how the step is reported and how its memo is read."""
+
+OpCode = Literal[
+    "StepRun",
+    "StepPlanned",
+    "StepError",
+    "StepFailed",
+    "Sleep",
+    "WaitForEvent",
+    "InvokeFunction",
+    "StepNotFound",
+]
+
+
+class Op(TypedDict, total=False):
+    """What an app answers a call with while its function is under way (protocol: ops)."""
+
+    id: str
+    op: OpCode
+    name: str
+    displayName: str
+    opts: dict[str, Any]
+    data: Any
+    error: WireError
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepDescription:
+    """A step as a tool describes it."""
+
+    kind: StepKind
+    id: str
+    """The ID in the code."""
+    name: str | None = None
+    """On the wire: the event of a wait, the length of a sleep. Default: the ID."""
+    opts: dict[str, Any] = field(default_factory=dict[str, Any])
+    run: Callable[[str], Any] | None = None
+    """Only of steps that run in the app; gets the hashed ID."""
+
+
+class Awaiter(Protocol):
+    """Whoever waits for a step: a task of async code, or a strand of plain code."""
+
+    def resolve(self, data: Any) -> None: ...
+
+    def reject(self, error: Exception) -> None: ...
+
+    def gave_up(self) -> bool:
+        """Whether the code has cancelled its waiting: then the step is none of this run any more."""
+        ...
+
+
+@dataclass(kw_only=True)
+class FoundStep:
+    kind: StepKind
+    hashed_id: str
+    display_name: str
+    """The ID in the code, numbered when it repeats."""
+    name: str
+    opts: dict[str, Any]
+    run: Callable[[str], Any] | None
+    context: Context
+    """Of the code that reached it: what runs the step sees the same context variables."""
+    awaiter: Awaiter
+    delivered: bool = False
+
+
+_REPORTED_AS: dict[StepKind, OpCode] = {
+    "run": "StepPlanned",
+    "send_event": "StepPlanned",
+    "sleep": "Sleep",
+    "wait": "WaitForEvent",
+    "invoke": "InvokeFunction",
+}
+
+
+def op_of(step: FoundStep, code: OpCode | None = None) -> Op:
+    """The op of a step; of one that has not been run, unless told otherwise."""
+    return {
+        "id": step.hashed_id,
+        "op": code or _REPORTED_AS[step.kind],
+        "name": step.name,
+        "displayName": step.display_name,
+        "opts": step.opts,
+    }

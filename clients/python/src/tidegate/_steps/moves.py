@@ -1,0 +1,96 @@
+"""What comes next in one call of a function: its code is run from the start, finished steps resolve to their memos,
+and the call ends with the function, or with the first steps that are new. Nothing is remembered between calls.
+
+    settle → the requested step is reached: run it, answer its outcome
+           → the handler has ended:         answer its output or error
+           → a memo can be delivered:       deliver one, settle again
+           → one new step that runs here:   run it at once, answer its outcome
+           → new steps:                     answer them as planned
+           → nothing at all:                the code awaits something of its own; go on when that brings a step
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from .board import Board
+from .found import FoundStep, Op, op_of
+from .memo import Memos
+from .outcomes import Ops, repeat_outcome
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplayCall:
+    memos: Memos
+    order: Sequence[str]
+    """Hashed IDs of the finished steps, in order of completion."""
+    requested_step: str | None
+    """Hashed ID of the one planned step to run; None: find out what comes next."""
+    disable_immediate_execution: bool
+    """A single new step is planned too, not run at once."""
+
+
+@dataclass(frozen=True)
+class Done:
+    output: Any
+
+
+@dataclass(frozen=True)
+class Failed:
+    error: BaseException
+
+
+Progress = Done | Failed | Ops
+
+
+@dataclass(frozen=True)
+class Run:
+    """Run this step; its outcome is the answer."""
+
+    step: FoundStep
+
+
+Move = Progress | Run | Literal["delivered", "requested is missing", "nothing"]
+
+
+def next_move(call: ReplayCall, board: Board, end: Progress | None) -> Move:
+    """Once the code has settled. `end` is what the handler has come to, if it has."""
+    requested = board.get(call.requested_step) if call.requested_step else None
+    if requested:
+        return _requested(requested, board)
+    if end:
+        return step_not_found(call.requested_step, board) if call.requested_step else end
+    if board.deliver_next():
+        return "delivered"
+    pending = board.pending()
+    if not pending:
+        return "nothing"
+    if call.requested_step:
+        return "requested is missing"
+    if len(pending) == 1 and pending[0].run and not call.disable_immediate_execution:
+        return Run(pending[0])
+    return Ops([op_of(step) for step in pending])
+
+
+def _requested(step: FoundStep, board: Board) -> Move:
+    if step.hashed_id in board.memos:
+        return Ops([repeat_outcome(step, board.memo_of(step))])
+    return Run(step) if step.run else Ops([op_of(step)])
+
+
+def step_not_found(hashed_id: str, board: Board) -> Ops:
+    seen = ", ".join(f'"{step.display_name}"' for step in board.pending())
+    message = (
+        f"The function did not reach the planned step {hashed_id}: its code has changed under the run. "
+        f"New steps that it did reach: {seen or 'none'}"
+    )
+    op: Op = {
+        "id": hashed_id,
+        "op": "StepNotFound",
+        "name": hashed_id,
+        "displayName": hashed_id,
+        "error": {"name": "StepNotFoundError", "message": message},
+    }
+    return Ops([op])

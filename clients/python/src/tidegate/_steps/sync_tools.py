@@ -1,0 +1,113 @@
+"""`ctx.step` of a plain handler: the tools of `Steps`, without await."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Any, ParamSpec, TypeVar, overload
+
+from .._events import EventData, EventOrEvents, ReceivedEvent, received
+from .._moments import Duration
+from . import describe
+from .invocable import Invocable, function_id_of
+from .replay_sync import SyncReplay
+
+P = ParamSpec("P")
+T = TypeVar("T")
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+D = TypeVar("D")
+
+Branch = Callable[[], T]
+
+
+class SyncSteps:
+    """As `Steps`: what a run remembers. Steps are called in the handler's own thread; side by side with `parallel`."""
+
+    def __init__(self, replay: SyncReplay, send: Callable[[EventOrEvents, str], Any]) -> None:
+        self._replay = replay
+        self._send = send
+
+    def run(self, id: str, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Runs once; retried, by itself, when it raises. Returns what it returned, as JSON."""
+        result: T = self._replay.find(describe.run(id, partial(fn, *args, **kwargs)))
+        return result
+
+    def sleep(self, id: str, duration: Duration) -> None:
+        """The run takes up no resources meanwhile."""
+        self._replay.find(describe.sleep(id, duration))
+
+    def sleep_until(self, id: str, moment: datetime | str) -> None:
+        """Until an aware datetime, or an ISO date. One that has passed does not wait."""
+        self._replay.find(describe.sleep_until(id, moment))
+
+    def send_event(self, id: str, events: EventOrEvents) -> list[str]:
+        """Sends events from a function, stored once each however often the step is tried. Returns their IDs."""
+        sent: dict[str, list[str]] = self._replay.find(describe.send_event(id, events, self._send))
+        return sent["ids"]
+
+    def wait_for_event(
+        self, id: str, *, event: str, timeout: Duration | datetime, if_: str | None = None
+    ) -> ReceivedEvent | None:
+        """Returns the first such event from now on; to None when none has come in time.
+
+        In `if_`, a CEL expression, `event` is the one that triggered this run, `async` the one that arrives.
+        """
+        arrived = self._replay.find(describe.wait_for_event(id, event, timeout, if_))
+        return None if arrived is None else received(arrived)
+
+    @overload
+    def invoke(
+        self,
+        id: str,
+        *,
+        function: Invocable[T],
+        data: EventData | None = None,
+        user: Mapping[str, Any] | None = None,
+        v: str | None = None,
+        timeout: Duration | datetime | None = None,
+    ) -> T: ...
+    @overload
+    def invoke(
+        self,
+        id: str,
+        *,
+        function: str,
+        data: EventData | None = None,
+        user: Mapping[str, Any] | None = None,
+        v: str | None = None,
+        timeout: Duration | datetime | None = None,
+    ) -> Any: ...
+    def invoke(
+        self,
+        id: str,
+        *,
+        function: Invocable[Any] | str,
+        data: EventData | None = None,
+        user: Mapping[str, Any] | None = None,
+        v: str | None = None,
+        timeout: Duration | datetime | None = None,
+    ) -> Any:
+        """Runs another function and returns its output; raises a StepError when it fails.
+
+        As a string, a function is `<app id>-<function id>`. Default `timeout`: as long as it takes.
+        """
+        step = describe.invoke(id, function_id_of(function), data, user, v, timeout)
+        return self._replay.find(step)
+
+    @overload
+    def parallel(self, branches: tuple[Branch[A], Branch[B]], /) -> tuple[A, B]: ...
+    @overload
+    def parallel(self, branches: tuple[Branch[A], Branch[B], Branch[C]], /) -> tuple[A, B, C]: ...
+    @overload
+    def parallel(self, branches: tuple[Branch[A], Branch[B], Branch[C], Branch[D]], /) -> tuple[A, B, C, D]: ...
+    @overload
+    def parallel(self, branches: Sequence[Branch[T]], /) -> tuple[T, ...]: ...
+    def parallel(self, branches: Sequence[Branch[Any]], /) -> tuple[Any, ...]:
+        """Calls the functions side by side and returns what they return; raises the first error of one.
+
+        In a tuple, each keeps its own type.
+        """
+        return self._replay.parallel(branches)

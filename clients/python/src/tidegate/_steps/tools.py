@@ -1,0 +1,128 @@
+"""`ctx.step` of an async handler."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Any, ParamSpec, TypeVar, overload
+
+from .._events import EventData, EventOrEvents, ReceivedEvent, received
+from .._moments import Duration
+from . import describe
+from .branches import run_branches
+from .invocable import Invocable, function_id_of
+from .replay_async import AsyncReplay
+
+P = ParamSpec("P")
+T = TypeVar("T")
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+D = TypeVar("D")
+
+Branch = Callable[[], Awaitable[T]]
+
+
+class Steps:
+    """Steps are what a run remembers. A finished one is never run again, whatever happens to the app: its result, as
+    JSON, is kept, and the code between steps is repeated at each of them. So: effects inside of steps, decisions
+    between.
+
+    Each ID is the step's own in its function; a repeated one, as in a loop, is numbered. Lengths of time are seconds,
+    timedeltas, or such as "30s", "2h45m", "1d", "1w". A step that has failed for good raises a StepError where it is
+    awaited. For steps side by side: asyncio.gather, a TaskGroup, or `parallel`.
+    """
+
+    def __init__(self, replay: AsyncReplay, send: Callable[[EventOrEvents, str], Awaitable[Any]]) -> None:
+        self._replay = replay
+        self._send = send
+
+    @overload
+    async def run(self, id: str, fn: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> T: ...
+    @overload
+    async def run(self, id: str, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T: ...
+    async def run(self, id: str, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """Runs once; retried, by itself, when it raises. Resolves to what it returned, as JSON.
+
+        A plain `fn` is called on the event loop: hand one that blocks to a thread, as in
+        `step.run("resize", lambda: asyncio.to_thread(resize, image))`.
+        """
+        return await self._replay.find(describe.run(id, partial(fn, *args, **kwargs)))
+
+    async def sleep(self, id: str, duration: Duration) -> None:
+        """The run takes up no resources meanwhile."""
+        await self._replay.find(describe.sleep(id, duration))
+
+    async def sleep_until(self, id: str, moment: datetime | str) -> None:
+        """Until an aware datetime, or an ISO date. One that has passed does not wait."""
+        await self._replay.find(describe.sleep_until(id, moment))
+
+    async def send_event(self, id: str, events: EventOrEvents) -> list[str]:
+        """Sends events from a function, stored once each however often the step is tried. Resolves to their IDs."""
+        sent: dict[str, list[str]] = await self._replay.find(describe.send_event(id, events, self._send))
+        return sent["ids"]
+
+    async def wait_for_event(
+        self, id: str, *, event: str, timeout: Duration | datetime, if_: str | None = None
+    ) -> ReceivedEvent | None:
+        """Resolves to the first such event from now on; to None when none has come in time.
+
+        In `if_`, a CEL expression, `event` is the one that triggered this run, `async` the one that arrives.
+        """
+        arrived = await self._replay.find(describe.wait_for_event(id, event, timeout, if_))
+        return None if arrived is None else received(arrived)
+
+    @overload
+    async def invoke(
+        self,
+        id: str,
+        *,
+        function: Invocable[T],
+        data: EventData | None = None,
+        user: Mapping[str, Any] | None = None,
+        v: str | None = None,
+        timeout: Duration | datetime | None = None,
+    ) -> T: ...
+    @overload
+    async def invoke(
+        self,
+        id: str,
+        *,
+        function: str,
+        data: EventData | None = None,
+        user: Mapping[str, Any] | None = None,
+        v: str | None = None,
+        timeout: Duration | datetime | None = None,
+    ) -> Any: ...
+    async def invoke(
+        self,
+        id: str,
+        *,
+        function: Invocable[Any] | str,
+        data: EventData | None = None,
+        user: Mapping[str, Any] | None = None,
+        v: str | None = None,
+        timeout: Duration | datetime | None = None,
+    ) -> Any:
+        """Runs another function and resolves to its output; raises a StepError when it fails.
+
+        As a string, a function is `<app id>-<function id>`. Default `timeout`: as long as it takes.
+        """
+        step = describe.invoke(id, function_id_of(function), data, user, v, timeout)
+        return await self._replay.find(step)
+
+    @overload
+    async def parallel(self, branches: tuple[Branch[A], Branch[B]], /) -> tuple[A, B]: ...
+    @overload
+    async def parallel(self, branches: tuple[Branch[A], Branch[B], Branch[C]], /) -> tuple[A, B, C]: ...
+    @overload
+    async def parallel(self, branches: tuple[Branch[A], Branch[B], Branch[C], Branch[D]], /) -> tuple[A, B, C, D]: ...
+    @overload
+    async def parallel(self, branches: Sequence[Branch[T]], /) -> tuple[T, ...]: ...
+    async def parallel(self, branches: Sequence[Branch[Any]], /) -> tuple[Any, ...]:
+        """Calls the functions side by side and resolves to what they return; raises the first error of one.
+
+        In a tuple, each keeps its own type.
+        """
+        return await run_branches(branches, self._replay.settling)

@@ -1,0 +1,1 @@
+"""What `tidegate.testing` stands on."""

@@ -1,0 +1,100 @@
+"""What a service would keep of one run, kept in memory for a test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeVar
+
+from .._call import Call
+from .._moments import moment_ms
+from .._steps.found import Op
+from .._steps.memo import Memo
+from .._wire_error import WireError
+from .stubs import Ending
+
+T = TypeVar("T")
+
+TestedKind = Literal["run", "sleep", "wait_for_event", "invoke", "send_event"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepRecord:
+    id: str
+    """As in the code; the repeats of one are `id:1`, `id:2`, …"""
+    kind: TestedKind
+    data: Any = None
+    """What it came to, as JSON."""
+    error: WireError | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FunctionRun(Generic[T]):
+    result: T | None = None
+    """The function's output, as JSON."""
+    error: BaseException | None = None
+    """What the run failed with, its retries used up."""
+    steps: list[StepRecord] = field(default_factory=list[StepRecord])
+    """In the order in which they were finished."""
+    sent: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    """The events that `step.send_event` would have sent."""
+
+
+class RunInMemory:
+    def __init__(self, events: Sequence[dict[str, Any]], max_attempts: int, now_ms: float) -> None:
+        self.steps: list[StepRecord] = []
+        self.sent: list[dict[str, Any]] = []
+        self._events = events
+        self._max_attempts = max_attempts
+        self._memos: dict[str, Memo] = {}
+        self._ends_ms: dict[str, float] = {}
+        """When sleeps and waits end, by hashed step ID."""
+        self._now_ms = now_ms
+
+    def call(self, attempt: int) -> Call:
+        """A single step is planned too, so that it can be stubbed."""
+        return Call(
+            event=self._events[0],
+            events=self._events,
+            run_id="test-run",
+            attempt=attempt,
+            max_attempts=self._max_attempts,
+            memos=dict(self._memos),
+            order=list(self._memos),
+            disable_immediate_execution=True,
+        )
+
+    def finish(self, op: Op, ending: Ending) -> None:
+        self._memos[op.get("id", "")] = ending.memo_of(op)
+        record = StepRecord(id=op.get("displayName", ""), kind=_kind_of(op), data=ending.data, error=ending.error)
+        self.steps.append(record)
+
+    def finish_first(self, waiting: Sequence[Op]) -> None:
+        """Of steps that only wait, the first whose time is over: it is then."""
+        first = min(waiting, key=self._end_of)
+        self._now_ms = max(self._now_ms, self._end_of(first))
+        self.finish(first, Ending())
+
+    def keep(self, events: Sequence[dict[str, Any]]) -> dict[str, list[str]]:
+        """Keeps events instead of sending them."""
+        before = len(self.sent)
+        self.sent += events
+        return {"ids": [f"test-event-{before + n}" for n in range(1, len(events) + 1)]}
+
+    def _end_of(self, op: Op) -> float:
+        hashed_id, opts = op.get("id", ""), op.get("opts", {})
+        if hashed_id not in self._ends_ms:
+            self._ends_ms[hashed_id] = moment_ms(opts.get("timeout") or opts["duration"], self._now_ms)
+        return self._ends_ms[hashed_id]
+
+
+def _kind_of(op: Op) -> TestedKind:
+    match op.get("op"):
+        case "Sleep":
+            return "sleep"
+        case "WaitForEvent":
+            return "wait_for_event"
+        case "InvokeFunction":
+            return "invoke"
+        case _:
+            return "send_event" if op.get("opts", {}).get("type") == "step.sendEvent" else "run"

@@ -1,0 +1,72 @@
+"""Steps that a test stubs instead of running them."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import Any
+
+from .._events import Event, EventToSend, events_to_send
+from .._json import as_json
+from .._steps.found import Op
+from .._steps.memo import Memo
+from .._wire_error import WireError, describe_error
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ending:
+    """What a step has come to: an error, or data."""
+
+    data: Any = None
+    error: WireError | None = None
+
+    def memo_of(self, op: Op) -> Memo:
+        """The protocol's memo for it."""
+        if self.error is not None:
+            return {"error": self.error}
+        data = as_json(self.data, f'What step "{op.get("displayName")}" came to')
+        whole: Memo = data if op.get("op") in ("WaitForEvent", "Sleep") else {"data": data}
+        return whole
+
+
+@dataclass(frozen=True)
+class Stub:
+    """The effect of asking a stub."""
+
+    op: Op
+    stub: Any
+    """A value, a function that gives one, or an exception."""
+
+    def perform(self) -> Ending:
+        try:
+            value = self.stub() if callable(self.stub) else self.stub
+            if inspect.iscoroutine(value):
+                value.close()
+                raise TypeError("An async stub needs an async function, or run_function_async")
+        except Exception as error:
+            return Ending(error=describe_error(error))
+        return self._ending(value)
+
+    async def perform_async(self) -> Ending:
+        try:
+            value = self.stub() if callable(self.stub) else self.stub
+            if inspect.isawaitable(value):
+                value = await value
+        except Exception as error:
+            return Ending(error=describe_error(error))
+        return self._ending(value)
+
+    def _ending(self, value: Any) -> Ending:
+        if isinstance(value, Exception):
+            return Ending(error=describe_error(value))
+        if self.op.get("op") != "WaitForEvent" or value is None:
+            return Ending(data=value)
+        given: EventToSend = value if isinstance(value, Event) else dict(value)
+        arrived = events_to_send(given)[0]
+        return Ending(data={"name": self.op.get("name"), "data": {}, "id": "test-arrival", "ts": 0, **arrived})
+
+
+def needs_stub(op: Op) -> LookupError:
+    """There is no service here to run another function."""
+    name, invoked = op.get("displayName"), op.get("opts", {}).get("function_id")
+    return LookupError(f'Step "{name}" invokes {invoked}: give its result, as steps={{"{name}": …}}')

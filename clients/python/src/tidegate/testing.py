@@ -1,0 +1,176 @@
+"""Runs a function without a service: `run_function(thank, event={"data": {"total": 3}})`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Protocol, TypeVar
+
+from ._effects import Effects, does, drive, drive_async
+from ._events import Event, EventOrEvents, events_to_send
+from ._functions import EventTrigger, Function
+from ._json import as_json
+from ._logging import AnyLogger
+from ._moments import epoch_ms
+from ._run_call import CallDeps, RunCall
+from ._steps.found import Op
+from ._steps.moves import Done, Failed, Progress
+from ._testing.memory import FunctionRun, RunInMemory, StepRecord
+from ._testing.stubs import Ending, Stub, needs_stub
+from ._wire_error import is_final
+
+__all__ = ["FunctionRun", "StepRecord", "run_function", "run_function_async"]
+
+T = TypeVar("T")
+
+EventToTest = Event | Mapping[str, Any]
+
+
+class _CallFunction(Protocol):
+    def __call__(self, attempt: int, step: str | None = None) -> Effects[Progress]:
+        """Calls it as the service would; with the hashed ID of a step, to run that."""
+        ...
+
+
+def run_function(
+    fn: Function[T],
+    *,
+    event: EventToTest | None = None,
+    events: Sequence[EventToTest] | None = None,
+    steps: Mapping[str, Any] | None = None,
+    now: datetime | None = None,
+    retries: int | None = None,
+    logger: AnyLogger | None = None,
+) -> FunctionRun[T]:
+    """Its steps are run, unless they are stubbed; what fails is tried again, at once. `step.send_event` sends nothing;
+    `client.send`, in the function, does. In async code await `run_function_async`, which takes the same.
+
+    event: triggers the run; its `name` may be absent. Default: an event of the function's first trigger, without data.
+    events: for functions that take events in batches. Default: the one event.
+    steps: stubs by step ID (`id`, `id:1`, …): the step is not run, and comes to this value, or to what this function
+        returns; an exception, given or raised, fails it for good. For `wait_for_event`: an event, or None when none
+        comes in time.
+    now: when the run starts. Sleeps and time-outs take no time, but end in the order of their moments.
+    retries: default: the function's own.
+    logger: default: one that says nothing.
+
+    Raises LookupError when a step that invokes a function has no stub.
+    """
+    whole = _run(fn, event, events, steps or {}, now, retries, logger or _silent())
+    if not fn.is_async:
+        return drive(whole)
+    if _in_event_loop():
+        raise RuntimeError("There is an event loop already: await run_function_async(…) instead")
+    return asyncio.run(drive_async(whole))
+
+
+async def run_function_async(
+    fn: Function[T],
+    *,
+    event: EventToTest | None = None,
+    events: Sequence[EventToTest] | None = None,
+    steps: Mapping[str, Any] | None = None,
+    now: datetime | None = None,
+    retries: int | None = None,
+    logger: AnyLogger | None = None,
+) -> FunctionRun[T]:
+    """As `run_function`, in this event loop."""
+    return await drive_async(_run(fn, event, events, steps or {}, now, retries, logger or _silent()))
+
+
+def _run(
+    fn: Function[T],
+    event: EventToTest | None,
+    events: Sequence[EventToTest] | None,
+    stubs: Mapping[str, Any],
+    now: datetime | None,
+    own_retries: int | None,
+    logger: AnyLogger,
+) -> Effects[FunctionRun[T]]:
+    retries = fn.retries if own_retries is None else own_retries
+    now_ms = time.time_ns() // 1_000_000 if now is None else epoch_ms(now)
+    triggering = [_event(fn, given, now_ms) for given in (events or [event or {}])]
+    run = RunInMemory(triggering, retries + 1, now_ms)
+    deps = _deps(run, logger)
+
+    def call(attempt: int, step: str | None = None) -> Effects[Progress]:
+        return does(RunCall(fn=fn, call=run.call(attempt), requested_step=step, deps=deps))
+
+    while True:
+        progress = yield from _until_it_succeeds(call, retries)
+        if isinstance(progress, Done):
+            return FunctionRun(result=as_json(progress.output, "The output"), steps=run.steps, sent=run.sent)
+        if isinstance(progress, Failed):
+            return FunctionRun(error=progress.error, steps=run.steps, sent=run.sent)
+        waiting: list[Op] = []
+        for op in progress.ops:
+            name = op.get("displayName", "")
+            if name in stubs:
+                run.finish(op, (yield from does(Stub(op, stubs[name]))))
+            elif op.get("op") == "StepPlanned":
+                run.finish(op, (yield from _run_step(op, call, retries)))
+            elif op.get("op") == "InvokeFunction":
+                raise needs_stub(op)
+            else:
+                waiting.append(op)
+        # Sleeps and time-outs come after whatever can be done before them.
+        if len(waiting) == len(progress.ops):
+            run.finish_first(waiting)
+
+
+def _until_it_succeeds(call: _CallFunction, retries: int) -> Effects[Progress]:
+    attempt = 0
+    while True:
+        progress = yield from call(attempt)
+        if not isinstance(progress, Failed) or is_final(progress.error) or attempt >= retries:
+            return progress
+        attempt += 1
+
+
+def _run_step(op: Op, call: _CallFunction, retries: int) -> Effects[Ending]:
+    attempt = 0
+    while True:
+        progress = yield from call(attempt, op.get("id"))
+        outcome: Op = {} if isinstance(progress, Done | Failed) else progress.ops[0]
+        if outcome.get("op") == "StepRun":
+            return Ending(data=outcome.get("data"))
+        lost = {"name": "Error", "message": f'Step "{op.get("displayName")}" was not found again'}
+        if outcome.get("op") != "StepError" or attempt >= retries:
+            return Ending(error=outcome.get("error", lost))
+        attempt += 1
+
+
+def _deps(run: RunInMemory, logger: AnyLogger) -> CallDeps:
+    def send(events: EventOrEvents, *_: object) -> dict[str, list[str]]:
+        return run.keep(events_to_send(events))
+
+    async def send_async(events: EventOrEvents, *_: object) -> dict[str, list[str]]:
+        return run.keep(events_to_send(events))
+
+    async def release() -> None: ...
+
+    return CallDeps(logger=logger, send=send, send_async=send_async, release=release)
+
+
+def _event(fn: Function[Any], given: EventToTest, now_ms: int) -> dict[str, Any]:
+    name = next((trigger.event for trigger in fn.triggers if isinstance(trigger, EventTrigger)), "test/scheduled")
+    own = events_to_send(given)[0]
+    return {"name": name, "data": {}, "id": "test-event", "ts": now_ms, **own}
+
+
+def _silent() -> logging.Logger:
+    """Not `getLogger`: that would be everybody's."""
+    logger = logging.Logger("tidegate.testing")
+    logger.disabled = True
+    return logger
+
+
+def _in_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""The language-neutral cases of clients/conformance, run by this client."""

@@ -1,0 +1,220 @@
+"""Runs a function's body that a case gives in JSON (its README: programs), with this library's public step tools.
+
+Written once, for async code; the plain twin runs the same on tools that are finished when they are called.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import reduce
+from typing import Any, Protocol, cast
+
+from tidegate import Context, FailureContext, NonRetriableError, ReceivedEvent, RetryAfterError, StepError, SyncContext
+from tidegate import SyncFailureContext as SyncFailure
+from tidegate.errors import RemoteError
+
+from .cases import only
+
+Program = list[dict[str, Any]]
+Variables = dict[str, Any]
+
+
+class _Tools(Protocol):
+    """Steps, and a parallel that takes branches of an interpreter."""
+
+    step: Any
+
+    async def parallel(self, branches: list[Callable[[], Coroutine[Any, Any, Any]]]) -> Any: ...
+
+    async def result(self, called: Any) -> Any: ...
+
+
+class _AsyncTools:
+    def __init__(self, ctx: Context) -> None:
+        self.step = ctx.step
+
+    async def parallel(self, branches: list[Callable[[], Coroutine[Any, Any, Any]]]) -> Any:
+        return await self.step.parallel(branches)
+
+    async def result(self, called: Any) -> Any:
+        return await cast("Awaitable[Any]", called)
+
+
+class _PlainTools:
+    def __init__(self, ctx: SyncContext) -> None:
+        self.step = ctx.step
+
+    async def parallel(self, branches: list[Callable[[], Coroutine[Any, Any, Any]]]) -> Any:
+        return self.step.parallel([lambda branch=branch: _finish(branch()) for branch in branches])
+
+    async def result(self, called: Any) -> Any:
+        return called
+
+
+def _finish(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """One that never really waits."""
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        return end.value
+    raise AssertionError("A program of a plain function has waited")
+
+
+@dataclasses.dataclass(frozen=True)
+class _Return:
+    value: Any
+
+
+async def run_program(program: Program, ctx: Context) -> Any:
+    return await _start(program, ctx, _AsyncTools(ctx))
+
+
+def run_program_sync(program: Program, ctx: SyncContext) -> Any:
+    return _finish(_start(program, ctx, _PlainTools(ctx)))
+
+
+async def _start(program: Program, ctx: Context | SyncContext, tools: _Tools) -> Any:
+    variables: Variables = {
+        "event": _as_json(ctx.event),
+        "attempt": ctx.attempt,
+        "max_attempts": ctx.max_attempts,
+        "run_id": ctx.run_id,
+    }
+    if isinstance(ctx, FailureContext | SyncFailure):
+        variables["error"] = _describe(ctx.error)
+    end = await _run(program, variables, tools)
+    return end.value if end else None
+
+
+async def _run(program: Program, variables: Variables, tools: _Tools) -> _Return | None:
+    for statement in program:
+        end = await _execute(statement, variables, tools)
+        if end:
+            return end
+    return None
+
+
+async def _execute(statement: dict[str, Any], variables: Variables, tools: _Tools) -> _Return | None:
+    match next(iter(statement)):
+        case "return":
+            only(statement, ("return",))
+            return _Return(_resolve(statement["return"], variables))
+        case "throw":
+            only(statement, ("throw",))
+            raise _error_of(statement["throw"])
+        case "try":
+            only(statement, ("try", "catch"))
+            try:
+                return await _run(statement["try"], variables, tools)
+            except Exception as error:
+                variables["error"] = _describe(error)
+            return await _run(statement["catch"], variables, tools)
+        case "when":
+            only(statement, ("when", "then", "else"))
+            chosen = "else" if _look_up(statement["when"], variables) is None else "then"
+            return await _run(statement.get(chosen, []), variables, tools)
+        case "parallel":
+            only(statement, ("parallel", "as"))
+            branches = [_branch(branch, variables, tools) for branch in statement["parallel"]]
+            result = list(await tools.parallel(branches))
+        case _:
+            result = _as_json(await tools.result(_call(statement, variables, tools.step)))
+            if "send_event" in statement:
+                result = {"ids": result}
+    if "as" in statement:
+        variables[statement["as"]] = result
+    return None
+
+
+def _branch(program: Program, variables: Variables, tools: _Tools) -> Callable[[], Coroutine[Any, Any, Any]]:
+    async def run() -> Any:
+        end = await _run(program, dict(variables), tools)
+        return end.value if end else None
+
+    return run
+
+
+def _call(statement: dict[str, Any], variables: Variables, step: Any) -> Any:
+    kind, step_id = next(iter(statement.items()))
+
+    def reads(*fields: str) -> None:
+        only(statement, (kind, *fields, "as"))
+
+    match kind:
+        case "run":
+            reads("gives", "throws")
+            return step.run(step_id, _body, statement, variables)
+        case "sleep":
+            reads("for")
+            return step.sleep(step_id, _length(statement["for"]))
+        case "sleep_until":
+            reads("until")
+            return step.sleep_until(step_id, statement["until"])
+        case "send_event":
+            reads("events")
+            return step.send_event(step_id, _resolve(statement["events"], variables))
+        case "wait_for_event":
+            reads("event", "timeout", "if")
+            event, timeout = statement["event"], _length(statement["timeout"])
+            return step.wait_for_event(step_id, event=event, timeout=timeout, if_=statement.get("if"))
+        case "invoke":
+            reads("function", "data", "timeout")
+            data, timeout = _resolve(statement.get("data"), variables), _length(statement.get("timeout"))
+            return step.invoke(step_id, function=statement["function"], data=data, timeout=timeout)
+        case _:
+            raise AssertionError(f"A program has a statement that is not known here: {kind}")
+
+
+def _length(given: Any) -> Any:
+    """In a case numbers are milliseconds; in Python seconds."""
+    return given / 1_000 if isinstance(given, int | float) else given
+
+
+def _body(statement: dict[str, Any], variables: Variables) -> Any:
+    if "throws" in statement:
+        raise _error_of(statement["throws"])
+    return _resolve(statement.get("gives"), variables)
+
+
+def _resolve(given: Any, variables: Variables) -> Any:
+    """`{"$": "x.data.total"}`, wherever it stands, is what the variable has there."""
+    if isinstance(given, list):
+        return [_resolve(item, variables) for item in given]
+    if not isinstance(given, dict):
+        return given
+    if "$" in given:
+        return _look_up(given["$"], variables)
+    return {key: _resolve(item, variables) for key, item in given.items()}
+
+
+def _look_up(path: str, variables: Variables) -> Any:
+    def field(value: Any, key: str) -> Any:
+        if isinstance(value, list) and key.isdigit():
+            return value[int(key)] if int(key) < len(value) else None
+        return value.get(key) if isinstance(value, dict) else None
+
+    return reduce(field, path.split("."), variables)
+
+
+def _as_json(value: Any) -> Any:
+    """An event as it came."""
+    return value.raw if isinstance(value, ReceivedEvent) else value
+
+
+def _error_of(given: dict[str, Any]) -> Exception:
+    only(given, ("kind", "message", "after_ms"))
+    match given["kind"]:
+        case "plain":
+            return Exception(given["message"])
+        case "non-retriable":
+            return NonRetriableError(given["message"])
+        case "retry-after":
+            return RetryAfterError(given["message"], given.get("after_ms", 0) / 1_000)
+        case kind:
+            raise AssertionError(f"A program throws an error of a kind that is not known here: {kind}")
+
+
+def _describe(error: Exception) -> dict[str, str]:
+    name = error.name if isinstance(error, StepError | RemoteError) else type(error).__name__
+    return {"name": name, "message": str(error)}

@@ -1,0 +1,99 @@
+"""A case's client, functions and variables, as this library takes them."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Literal
+
+import pytest
+
+import tidegate
+from tidegate import (
+    BatchEvents,
+    CancelOn,
+    Concurrency,
+    CronTrigger,
+    Debounce,
+    EventTrigger,
+    Priority,
+    RateLimit,
+    Singleton,
+    Throttle,
+    Tidegate,
+    Timeouts,
+)
+
+from .cases import only
+from .programs import run_program, run_program_sync
+
+Flavour = Literal["async", "plain"]
+
+_OPTIONS = ("is_dev", "base_url", "event_key", "signing_key", "signing_key_fallback", "env", "max_bytes")
+
+_FLOW: dict[str, tuple[str, Any]] = {
+    "throttle": ("throttle", Throttle),
+    "rateLimit": ("rate_limit", RateLimit),
+    "debounce": ("debounce", Debounce),
+    "batchEvents": ("batch_events", BatchEvents),
+    "priority": ("priority", Priority),
+    "singleton": ("singleton", Singleton),
+    "timeouts": ("timeouts", Timeouts),
+}
+
+_PYTHON_NAMES = {"if": "if_", "maxSize": "max_size"}
+
+
+def client_of(given: dict[str, Any]) -> Tidegate:
+    only(given, ("id", *_OPTIONS))
+    return Tidegate(given["id"], **{name: given[name] for name in _OPTIONS if name in given})
+
+
+def set_environment(variables: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """All the SERVICE_* variables there are."""
+    for name in [name for name in os.environ if name.startswith("SERVICE_")]:
+        monkeypatch.delenv(name)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+
+
+def function_of(client: Tidegate, given: dict[str, Any], flavour: Flavour) -> tidegate.Function[Any]:
+    known = ("id", "name", "retries", "triggers", "program", "on_failure", "cancel", "concurrency", "idempotency")
+    only(given, (*known, *_FLOW))
+    options = {name: given[name] for name in ("id", "name", "retries", "idempotency") if name in given}
+    for wire_name, (name, kind) in _FLOW.items():
+        if wire_name in given:
+            options[name] = _setting(kind, given[wire_name])
+    if "concurrency" in given:
+        options["concurrency"] = _concurrency(given["concurrency"])
+    if "cancel" in given:
+        options["cancel_on"] = [_setting(CancelOn, event) for event in given["cancel"]]
+    if "on_failure" in given:
+        options["on_failure"] = _handler(given["on_failure"], flavour)
+    triggers = [_trigger(trigger) for trigger in given["triggers"]]
+    trigger = triggers[0] if len(triggers) == 1 else triggers
+    return client.create_function(trigger=trigger, **options)(_handler(given.get("program", []), flavour))
+
+
+def _handler(program: list[dict[str, Any]], flavour: Flavour) -> Any:
+    async def run(ctx: tidegate.Context) -> Any:
+        return await run_program(program, ctx)
+
+    def run_plain(ctx: tidegate.SyncContext) -> Any:
+        return run_program_sync(program, ctx)
+
+    return run if flavour == "async" else run_plain
+
+
+def _trigger(given: dict[str, str]) -> EventTrigger | CronTrigger:
+    only(given, ("event", "if") if "event" in given else ("cron",))
+    return EventTrigger(given["event"], if_=given.get("if")) if "event" in given else CronTrigger(given["cron"])
+
+
+def _concurrency(given: Any) -> Any:
+    if isinstance(given, list):
+        return [_setting(Concurrency, limit) for limit in given]
+    return given if isinstance(given, int) else _setting(Concurrency, given)
+
+
+def _setting(kind: Any, given: dict[str, Any]) -> Any:
+    return kind(**{_PYTHON_NAMES.get(name, name): value for name, value in given.items()})

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import functools
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+
+from tidegate import (
+    BatchEvents,
+    CancelOn,
+    Concurrency,
+    ConfigError,
+    CronTrigger,
+    Debounce,
+    EventTrigger,
+    RetryAfterError,
+    SyncContext,
+    Tidegate,
+    Timeouts,
+)
+
+client = Tidegate("shop", is_dev=True)
+
+
+def nothing(ctx: SyncContext) -> None: ...
+
+
+def test_functions_have_four_retries_and_their_id_for_a_name_unless_told_otherwise() -> None:
+    fn = client.create_function(id="fn", trigger=["a", EventTrigger("b"), CronTrigger("0 * * * *")])(nothing)
+    assert (fn.name, fn.retries, fn.composite_id) == ("fn", 4, "shop-fn")
+    wire = [trigger.on_the_wire() for trigger in fn.triggers]
+    assert wire == [{"event": "a"}, {"event": "b"}, {"cron": "0 * * * *"}]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"id": ""}, "needs an id"),
+        ({"retries": -1}, "retries must be a whole number from 0, got -1"),
+        ({"retries": 1.5}, "retries must be a whole number from 0, got 1.5"),
+        ({"retries": True}, "retries must be a whole number from 0, got True"),
+        ({"trigger": []}, "has no triggers, so it would never run"),
+        ({"trigger": ""}, "a trigger is the name of an event"),
+        ({"trigger": {"event": "a"}}, "a trigger is the name of an event"),
+        ({"trigger": [EventTrigger("")]}, "a trigger is the name of an event"),
+    ],
+)
+def test_a_configuration_that_makes_no_sense_is_refused(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        client.create_function(**{"id": "fn", "trigger": "a", **options})(nothing)
+
+
+def test_a_client_without_an_id_is_refused() -> None:
+    with pytest.raises(ConfigError, match="app_id"):
+        Tidegate("")
+
+
+def test_flow_control_goes_to_the_service_under_its_names() -> None:
+    fn = client.create_function(
+        id="fn",
+        trigger="a",
+        concurrency=[Concurrency(limit=2, key="event.data.id", scope="env")],
+        debounce=Debounce(period=timedelta(minutes=1), timeout=90.5),
+        batch_events=BatchEvents(max_size=10, timeout="5s"),
+        timeouts=Timeouts(start="1h"),
+        cancel_on=[CancelOn(event="b", if_="true")],
+        idempotency="event.data.id",
+    )(nothing)
+    assert fn.flow.on_the_wire() == {
+        "concurrency": [{"limit": 2, "key": "event.data.id", "scope": "env"}],
+        "debounce": {"period": "60000ms", "timeout": "90500ms"},
+        "batchEvents": {"maxSize": 10, "timeout": "5s"},
+        "timeouts": {"start": "1h"},
+        "cancel": [{"event": "b", "if": "true"}],
+        "idempotency": "event.data.id",
+    }
+
+
+def test_async_functions_are_told_by_what_they_are_called_with_too() -> None:
+    class Callable:
+        async def __call__(self, ctx: Any) -> int:
+            return 1
+
+    async def with_more(more: int, ctx: Any) -> int:
+        return more
+
+    create = client.create_function(id="fn", trigger="a")
+    assert create(Callable()).is_async
+    assert create(functools.partial(with_more, 1)).is_async
+    assert not create(nothing).is_async
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "seconds"),
+    [(1.2, 2), (-3, 0), (timedelta(milliseconds=1), 1), ("90", 90), (datetime(2020, 1, 1, tzinfo=timezone.utc), 0)],
+)
+def test_the_delay_of_a_retry_after_error_is_rounded_up_to_whole_seconds(retry_after: Any, seconds: int) -> None:
+    assert RetryAfterError("busy", retry_after).retry_after_seconds == seconds
+
+
+@pytest.mark.parametrize("retry_after", [float("nan"), float("inf"), "5 minutes", datetime(2020, 1, 1)])
+def test_a_retry_after_error_whose_delay_means_nothing_is_refused(retry_after: Any) -> None:
+    with pytest.raises(ValueError, match=r"retry-after header|time zone"):
+        RetryAfterError("busy", retry_after)

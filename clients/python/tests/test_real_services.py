@@ -1,0 +1,134 @@
+"""Against real services, which test/support/with-services.ts starts: in dev mode, and in production mode."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+import tidegate.asgi
+import tidegate.wsgi
+from support.hosts import asgi_host, ask, closing, wsgi_host
+from support.real_service import variable, wait_for
+from tidegate import Context, Event, SendError, SyncContext, Tidegate
+
+
+@pytest.fixture(params=["dev", "production"])
+def client(request: pytest.FixtureRequest) -> Iterator[Tidegate]:
+    if request.param == "dev":
+        made = Tidegate(f"py-{uuid.uuid4()}", is_dev=True, base_url=variable("TEST_DEV_SERVICE"))
+    else:
+        made = Tidegate(
+            f"py-{uuid.uuid4()}",
+            is_dev=False,
+            base_url=variable("TEST_PRODUCTION_SERVICE"),
+            event_key=variable("TEST_EVENT_KEY").split(",")[0],
+            signing_key=variable("TEST_SIGNING_KEY"),
+        )
+    with made:
+        yield made
+
+
+@pytest.mark.parametrize("way", ["async on ASGI", "plain on WSGI"])
+def test_a_run_goes_through_all_kinds_of_steps(client: Tidegate, way: str) -> None:
+    name = f"py/{uuid.uuid4()}"
+    tried = threading.Semaphore(1)
+
+    def flaky() -> int:
+        if tried.acquire(blocking=False):
+            raise OSError("the first try fails")
+        return 2
+
+    @client.create_function(id="double", trigger=f"{name}/never")
+    def double(ctx: SyncContext) -> int:
+        return int(ctx.event.data["n"]) * 2
+
+    @client.create_function(id="main", trigger=name)
+    async def main(ctx: Context) -> Any:
+        both = await ctx.step.parallel((lambda: ctx.step.run("a", lambda: 1), lambda: ctx.step.run("b", flaky)))
+        await ctx.step.sleep("rest", 0.05)
+        four = await ctx.step.invoke("four", function=double, data={"n": both[1]})
+        ids = await ctx.step.send_event("tell", Event(name=f"{name}/told", data={}))
+        none = await ctx.step.wait_for_event("none", event=f"{name}/never-sent", timeout=0.05)
+        return [*both, four, len(ids), none]
+
+    @client.create_function(id="main", trigger=name)
+    def main_plain(ctx: SyncContext) -> Any:
+        both = ctx.step.parallel((lambda: ctx.step.run("a", lambda: 1), lambda: ctx.step.run("b", flaky)))
+        ctx.step.sleep("rest", 0.05)
+        four = ctx.step.invoke("four", function=double, data={"n": both[1]})
+        ids = ctx.step.send_event("tell", Event(name=f"{name}/told", data={}))
+        none = ctx.step.wait_for_event("none", event=f"{name}/never-sent", timeout=0.05)
+        return [*both, four, len(ids), none]
+
+    run = _run(client, way, [main if way.startswith("async") else main_plain, double], Event(name=name, data={}))
+    assert (run["status"], run["output"]) == ("Completed", [1, 2, 4, 1, None])
+
+
+def test_a_failure_for_good_runs_the_handler_of_failures(client: Tidegate) -> None:
+    name = f"py/{uuid.uuid4()}"
+    seen: list[str] = []
+    reported = threading.Event()
+
+    def report(ctx: Any) -> None:
+        seen.append(f"{ctx.error.name}: {ctx.error}")
+        reported.set()
+
+    @client.create_function(id="fails", trigger=name, retries=1, on_failure=report)
+    async def fails(ctx: Context) -> None:
+        raise OSError("down for good")
+
+    run = _run(client, "async on ASGI", [fails], Event(name=name, data={}), until=reported)
+    assert run["status"] == "Failed"
+    assert seen == ["OSError: down for good"]
+
+
+def test_events_that_are_sent_again_under_the_same_seed_get_the_same_ids(client: Tidegate) -> None:
+    events = [Event(name="py/again", data={"n": n}) for n in range(3)]
+    seed = "1767225600000,ABEiM0RVZneImQ=="
+    ids = client.send_sync(events, seed=seed)
+    assert client.send_sync(events, seed=seed) == ids
+    assert len(set(ids)) == 3
+
+
+def test_a_refusal_is_told_in_the_words_of_the_service(client: Tidegate) -> None:
+    with pytest.raises(SendError) as raised:
+        client.send_sync({"name": "", "data": {}})
+    assert raised.value.status == 400
+    assert raised.value.code and raised.value.request_id
+
+
+def _run(client: Tidegate, way: str, functions: Any, event: Event, until: threading.Event | None = None) -> Any:
+    """Hosts the functions, registers them, sends the event, and gives the one run that came of it."""
+    path = "/api/service"
+    module, host = (tidegate.asgi, asgi_host) if way.startswith("async") else (tidegate.wsgi, wsgi_host)
+    settings = client.settings()
+    headers = {} if settings.mode == "dev" else {"authorization": f"Bearer {variable('TEST_API_KEY')}"}
+    apps: list[Any] = []
+
+    async def asgi(scope: Any, receive: Any, send: Any) -> None:
+        await apps[0](scope, receive, send)
+
+    def wsgi(environ: Any, start_response: Any) -> Any:
+        return apps[0](environ, start_response)
+
+    with (
+        host(closing(asgi, client) if way.startswith("async") else wsgi) as origin,
+        httpx.Client(base_url=settings.base_url, headers=headers) as http,
+    ):
+        apps.append(module.serve(client, functions, path=path, serve_origin=origin))
+        status, _, text = ask(origin, "PUT", path)
+        assert status == 200, text
+        (event_id,) = client.send_sync(event)
+        runs = wait_for(http, f"/v1/events/{event_id}/runs", lambda answer: _ended(answer.json().get("data")))
+        if until:
+            assert until.wait(10)
+        return runs.json()["data"][0]
+
+
+def _ended(runs: Any) -> bool:
+    return bool(runs) and all(run["status"] in ("Completed", "Failed", "Cancelled") for run in runs)

@@ -1,0 +1,112 @@
+"""The helper for tests of functions, with async and with plain ones."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime, timezone
+from typing import Any
+
+import pytest
+
+from tidegate import Context, Event, NonRetriableError, StepError, SyncContext, Tidegate
+from tidegate.testing import run_function, run_function_async
+
+client = Tidegate("shop", is_dev=True)
+created = client.create_function(id="fn", trigger="order/paid", retries=2)
+
+
+@created
+async def thank(ctx: Context) -> Any:
+    price = await ctx.step.run("price", lambda: ctx.event.data["total"] * 2)
+    ids = await ctx.step.send_event("tell", Event(name="told", data={"price": price}))
+    await ctx.step.sleep("rest", "1d")
+    back = await ctx.step.wait_for_event("back", event="order/returned", timeout="14d")
+    return [price, ids, back.data if back else None]
+
+
+@created
+def thank_plain(ctx: SyncContext) -> Any:
+    price = ctx.step.run("price", lambda: ctx.event.data["total"] * 2)
+    ids = ctx.step.send_event("tell", Event(name="told", data={"price": price}))
+    ctx.step.sleep("rest", "1d")
+    back = ctx.step.wait_for_event("back", event="order/returned", timeout="14d")
+    return [price, ids, back.data if back else None]
+
+
+@pytest.mark.parametrize("fn", [thank, thank_plain])
+def test_it_runs_the_steps_and_tells_what_came_of_them(fn: Any) -> None:
+    run = run_function(fn, event={"data": {"total": 3}})
+    assert (run.result, run.error) == ([6, ["test-event-1"], None], None)
+    assert [(step.id, step.kind) for step in run.steps] == [
+        ("price", "run"),
+        ("tell", "send_event"),
+        ("rest", "sleep"),
+        ("back", "wait_for_event"),
+    ]
+    assert run.sent == [{"name": "told", "data": {"price": 6}}]
+
+
+@pytest.mark.parametrize("fn", [thank, thank_plain])
+def test_it_takes_stubs(fn: Any) -> None:
+    stubs = {"price": 7, "tell": lambda: {"ids": ["x"]}, "back": {"data": {"why": "torn"}}}
+    assert run_function(fn, steps=stubs).result == [7, ["x"], {"why": "torn"}]
+    failed = run_function(fn, steps={"price": NonRetriableError("no price")})
+    assert isinstance(failed.error, StepError)
+    assert (failed.error.step_id, failed.error.name) == ("price", "NonRetriableError")
+
+
+def test_it_may_be_awaited_with_async_stubs() -> None:
+    async def price() -> int:
+        return 9
+
+    async def run() -> Any:
+        with pytest.raises(RuntimeError, match="run_function_async"):
+            run_function(thank)
+        return await run_function_async(thank, steps={"price": price})
+
+    assert asyncio.run(run()).result[0] == 9
+
+
+def test_sleeps_end_in_the_order_of_their_moments() -> None:
+    @created
+    def fn(ctx: SyncContext) -> None:
+        ctx.step.parallel(
+            [
+                lambda: ctx.step.sleep("long", "2h"),
+                lambda: ctx.step.sleep_until("until", "2026-01-01T01:00:00Z"),
+                lambda: ctx.step.sleep("short", 5),
+            ]
+        )
+
+    run = run_function(fn, now=datetime(2026, 1, 1, tzinfo=timezone.utc))
+    assert [step.id for step in run.steps] == ["short", "until", "long"]
+
+
+def test_what_fails_is_tried_again_as_often_as_the_function_says() -> None:
+    attempts: list[tuple[str, int]] = []
+
+    @created
+    def fn(ctx: SyncContext) -> None:
+        def work() -> None:
+            attempts.append(("step", ctx.attempt))
+            raise OSError("down")
+
+        try:
+            ctx.step.run("work", work)
+        except StepError as error:
+            attempts.append((error.name, ctx.attempt))
+            raise ValueError("and so am I") from error
+
+    run = run_function(fn)
+    assert isinstance(run.error, ValueError)
+    assert attempts == [("step", 0), ("step", 1), ("step", 2), ("OSError", 0), ("OSError", 1), ("OSError", 2)]
+
+
+def test_it_asks_for_the_result_of_an_invoked_function() -> None:
+    @created
+    async def fn(ctx: Context) -> Any:
+        return await ctx.step.invoke("sum", function=thank)
+
+    with pytest.raises(LookupError, match='Step "sum" invokes shop-fn'):
+        run_function(fn)
+    assert run_function(fn, steps={"sum": 3}).result == 3

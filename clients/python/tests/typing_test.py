@@ -1,0 +1,106 @@
+"""Checked by mypy and pyright, not run: what users' type checkers make of this package."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime, timedelta
+from typing import Any
+
+from pydantic import BaseModel
+from typing_extensions import assert_type
+
+from tidegate import (
+    AppAnswer,
+    AppRequest,
+    Context,
+    Event,
+    EventTrigger,
+    FailureContext,
+    Function,
+    Handler,
+    ReceivedEvent,
+    RemoteError,
+    SendError,
+    SyncContext,
+    SyncFailureContext,
+    Throttle,
+    Tidegate,
+)
+from tidegate.testing import FunctionRun, run_function
+
+client = Tidegate("shop", is_dev=True)
+
+
+class Order(BaseModel):
+    id: str
+
+
+async def report(ctx: FailureContext) -> None:
+    assert_type(ctx.error, RemoteError)
+
+
+def report_plain(ctx: SyncFailureContext) -> int:
+    return len(ctx.error.message)
+
+
+async def fetch(id: str, *, limit: int = 1) -> list[int]:
+    return [limit, len(id)]
+
+
+@client.create_function(id="thank", trigger=EventTrigger("order/paid", if_="true"), on_failure=report)
+async def thank(ctx: Context) -> dict[str, int]:
+    assert_type(ctx.event, ReceivedEvent)
+    assert_type(ctx.event.id, str)
+    assert_type(ctx.event.ts, int)
+    assert_type(ctx.event.data, dict[str, Any])
+    assert_type(await ctx.step.run("a", fetch, "7", limit=2), list[int])
+    assert_type(await ctx.step.run("b", lambda: 3), int)
+    assert_type(await ctx.step.run("c", lambda: asyncio.to_thread(len, "abc")), int)
+    await ctx.step.run("d", fetch, 7)  # type: ignore[call-overload]  # pyright: ignore
+    assert_type(await ctx.step.sleep("e", 2.5), None)
+    assert_type(await ctx.step.sleep("f", timedelta(hours=1)), None)
+    await ctx.step.sleep_until("g", datetime.now())
+    assert_type(await ctx.step.send_event("h", Event(name="a", data=Order(id="7"))), list[str])
+    assert_type(await ctx.step.wait_for_event("i", event="x", timeout="1d"), ReceivedEvent | None)
+    assert_type(await ctx.step.invoke("j", function=count), int)
+    assert_type(await ctx.step.invoke("k", function="shop-count"), Any)
+    one, other = await asyncio.gather(ctx.step.run("l", lambda: 1), ctx.step.run("m", lambda: "s"))
+    assert_type(one, int)
+    assert_type(other, str)
+    pair = await ctx.step.parallel((lambda: ctx.step.run("n", fetch, "7"), lambda: ctx.step.run("o", lambda: "s")))
+    assert_type(pair, tuple[list[int], str])
+    return {"total": one}
+
+
+@client.create_function(id="count", trigger=["a", "b"], on_failure=report_plain, throttle=Throttle(limit=1, period=60))
+def count(ctx: SyncContext) -> int:
+    assert_type(ctx.step.run("a", len, "abc"), int)
+    assert_type(ctx.step.wait_for_event("b", event="x", timeout=3), ReceivedEvent | None)
+    assert_type(ctx.step.invoke("c", function=thank), dict[str, int])
+    assert_type(ctx.step.parallel((lambda: 1, lambda: "s")), tuple[int, str])
+    assert_type(ctx.step.parallel([lambda: len("a"), lambda: len("b")]), tuple[int, ...])
+    return 3
+
+
+assert_type(thank, Function[dict[str, int]])
+assert_type(count, Function[int])
+
+client.create_function(id="x")  # type: ignore[call-arg]  # pyright: ignore
+client.create_function(id="x", trigger="a", throttle={"limit": 1})  # type: ignore[arg-type]  # pyright: ignore
+Event(name="a", data=3)  # type: ignore[arg-type]  # pyright: ignore
+
+
+async def use() -> None:
+    async with Tidegate("shop") as own:
+        assert_type(await own.send({"name": "a", "data": {}}), list[str])
+        assert_type(await own.send_many([Event(name="a", data={"n": 1})], timeout=3), list[str])
+    try:
+        client.send_sync([Event(name="a", data={})])
+    except SendError as error:
+        assert_type(error.status, int | None)
+        assert_type(error.accepted_ids, tuple[str, ...])
+    answer = Handler(client, [thank, count]).answer(AppRequest(method="GET", url="/"))
+    assert_type(answer, AppAnswer)
+    run = run_function(count, event={"data": {}})
+    assert_type(run, FunctionRun[int])
+    assert_type(run.result, int | None)
