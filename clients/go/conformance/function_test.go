@@ -1,0 +1,147 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	tidegate "github.com/tidegate/tidegate/clients/go"
+)
+
+type triggerOptions struct {
+	Event string `json:"event"`
+	If    string `json:"if"`
+	Cron  string `json:"cron"`
+}
+
+// length is a time.Duration, written as the wire has it.
+type length time.Duration
+
+func (l *length) UnmarshalJSON(text []byte) error {
+	d, err := lengthOf(text)
+	*l = length(d)
+	return err
+}
+
+// functionOptions have flow control under the wire's names.
+type functionOptions struct {
+	ID          string           `json:"id"`
+	Name        string           `json:"name"`
+	Retries     *int             `json:"retries"`
+	Triggers    []triggerOptions `json:"triggers"`
+	Program     program          `json:"program"`
+	OnFailure   *program         `json:"on_failure"`
+	Concurrency concurrencies    `json:"concurrency"`
+	Throttle    *struct {
+		Limit  int    `json:"limit"`
+		Period length `json:"period"`
+		Burst  int    `json:"burst"`
+		Key    string `json:"key"`
+	} `json:"throttle"`
+	RateLimit *struct {
+		Limit  int    `json:"limit"`
+		Period length `json:"period"`
+		Key    string `json:"key"`
+	} `json:"rateLimit"`
+	Debounce *struct {
+		Period  length `json:"period"`
+		Key     string `json:"key"`
+		Timeout length `json:"timeout"`
+	} `json:"debounce"`
+	BatchEvents *struct {
+		MaxSize int    `json:"maxSize"`
+		Timeout length `json:"timeout"`
+		Key     string `json:"key"`
+	} `json:"batchEvents"`
+	Priority  *tidegate.Priority  `json:"priority"`
+	Singleton *tidegate.Singleton `json:"singleton"`
+	Cancel    []struct {
+		Event   string `json:"event"`
+		If      string `json:"if"`
+		Timeout length `json:"timeout"`
+	} `json:"cancel"`
+	Idempotency string `json:"idempotency"`
+	Timeouts    *struct {
+		Start  length `json:"start"`
+		Finish length `json:"finish"`
+	} `json:"timeouts"`
+}
+
+// concurrencies: a number, one limit, or a list of them.
+type concurrencies []tidegate.Concurrency
+
+func (c *concurrencies) UnmarshalJSON(text []byte) error {
+	var limit int
+	if json.Unmarshal(text, &limit) == nil {
+		*c = concurrencies{{Limit: limit}}
+		return nil
+	}
+	var one tidegate.Concurrency
+	if readStrictly(text, &one) == nil {
+		*c = concurrencies{one}
+		return nil
+	}
+	return readStrictly(text, (*[]tidegate.Concurrency)(c))
+}
+
+// create makes the function of a case.
+func (o functionOptions) create(t *testing.T, client *tidegate.Client) tidegate.ServableFunction {
+	t.Helper()
+	options := tidegate.FunctionOpts{ID: o.ID, Name: o.Name, Retries: o.Retries, FlowControl: o.flow()}
+	if o.OnFailure != nil {
+		options.OnFailure = func(ctx context.Context, in tidegate.FailureInput) (any, error) {
+			return o.OnFailure.runAs(ctx, in.Input.Event.Raw, in.RunID, in.Attempt, in.MaxAttempts, in.Err)
+		}
+	}
+	var triggers []tidegate.Trigger
+	for _, on := range o.Triggers {
+		triggers = append(triggers, on.trigger())
+	}
+	f, err := tidegate.CreateFunction(client, options, tidegate.Triggers(triggers...), func(ctx context.Context, in tidegate.Input[json.RawMessage]) (any, error) {
+		return o.Program.runAs(ctx, in.Event.Raw, in.RunID, in.Attempt, in.MaxAttempts, nil)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func (o triggerOptions) trigger() tidegate.Trigger {
+	switch {
+	case o.Cron != "":
+		return tidegate.CronTrigger(o.Cron)
+	case o.If != "":
+		return tidegate.EventTrigger(o.Event, tidegate.If(o.If))
+	default:
+		return tidegate.EventTrigger(o.Event)
+	}
+}
+
+func (o functionOptions) flow() tidegate.FlowControl {
+	flow := tidegate.FlowControl{
+		Concurrency: o.Concurrency,
+		Priority:    o.Priority,
+		Singleton:   o.Singleton,
+		Idempotency: o.Idempotency,
+	}
+	if t := o.Throttle; t != nil {
+		flow.Throttle = &tidegate.Throttle{Limit: t.Limit, Period: time.Duration(t.Period), Burst: t.Burst, Key: t.Key}
+	}
+	if r := o.RateLimit; r != nil {
+		flow.RateLimit = &tidegate.RateLimit{Limit: r.Limit, Period: time.Duration(r.Period), Key: r.Key}
+	}
+	if d := o.Debounce; d != nil {
+		flow.Debounce = &tidegate.Debounce{Period: time.Duration(d.Period), Key: d.Key, Timeout: time.Duration(d.Timeout)}
+	}
+	if b := o.BatchEvents; b != nil {
+		flow.BatchEvents = &tidegate.BatchEvents{MaxSize: b.MaxSize, Timeout: time.Duration(b.Timeout), Key: b.Key}
+	}
+	if t := o.Timeouts; t != nil {
+		flow.Timeouts = &tidegate.Timeouts{Start: time.Duration(t.Start), Finish: time.Duration(t.Finish)}
+	}
+	for _, on := range o.Cancel {
+		flow.CancelOn = append(flow.CancelOn, tidegate.CancelOn{Event: on.Event, If: on.If, Timeout: time.Duration(on.Timeout)})
+	}
+	return flow
+}

@@ -1,0 +1,47 @@
+// Package clock says what time it is. A context may carry another clock than the real one.
+package clock
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// Clock is the time and the chance that sending and verifying depend on.
+type Clock interface {
+	Now() time.Time
+	// Random is from 0 to 1.
+	Random() float64
+	// Sleep returns early when the context ends.
+	Sleep(ctx context.Context, d time.Duration)
+}
+
+type key struct{}
+
+// With makes everything below the context go by this clock.
+func With(ctx context.Context, c Clock) context.Context {
+	return context.WithValue(ctx, key{}, c)
+}
+
+// Of is the context's clock: the real one, unless it carries another.
+func Of(ctx context.Context) Clock {
+	if c, ok := ctx.Value(key{}).(Clock); ok {
+		return c
+	}
+	return realClock{}
+}
+
+type realClock struct{}
+
+func (realClock) Now() time.Time { return time.Now() }
+
+func (realClock) Random() float64 { return rand.Float64() }
+
+func (realClock) Sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

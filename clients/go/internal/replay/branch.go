@@ -1,0 +1,111 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+)
+
+// branch is a goroutine of the function: its handler, or one of several that run side by side. Only one of them runs at
+// any time, until it needs a memo, so each replay reaches the steps in the same order.
+type branch struct {
+	session *session
+	ctx     context.Context
+	body    func(context.Context) error
+	// wake resumes a branch that is parked.
+	wake    chan struct{}
+	started bool
+	parked  bool
+	// ended is closed once all of it is over, its deferred functions too.
+	ended chan struct{}
+	// in is what it is one of; nil for the handler.
+	in *group
+}
+
+// group is the branches of one Parallel.
+type group struct {
+	parent  *branch
+	left    int
+	settled bool
+	err     error
+}
+
+// place is where in a function a context belongs.
+type place struct {
+	branch *branch
+	// step is the name of the one that the code runs inside of.
+	step string
+}
+
+type placeKey struct{}
+
+func placeOf(ctx context.Context) (place, bool) {
+	p, ok := ctx.Value(placeKey{}).(place)
+	return p, ok && p.branch != nil
+}
+
+func (p place) in(ctx context.Context) context.Context {
+	return context.WithValue(ctx, placeKey{}, p)
+}
+
+func (s *session) newBranch(ctx context.Context, body func(context.Context) error, in *group) *branch {
+	b := &branch{session: s, body: body, wake: make(chan struct{}), ended: make(chan struct{}), in: in}
+	b.ctx = place{branch: b}.in(ctx)
+	s.branches = append(s.branches, b)
+	return b
+}
+
+// main is all that the branch's goroutine does.
+func (b *branch) main() {
+	err := error(errExited)
+	defer func() {
+		if value := recover(); value != nil {
+			err = asPanic(value)
+		}
+		b.session.finish(b, err)
+		close(b.ended)
+	}()
+	err = b.body(b.ctx)
+}
+
+// errExited is what came of a goroutine that ended without returning: by runtime.Goexit, as a failed assertion does.
+var errExited = errors.New("the function ended its goroutine (runtime.Goexit) without returning")
+
+// Panic is what a function, or a step of it, panicked with.
+type Panic struct {
+	Value any
+	Stack string
+}
+
+func (p *Panic) Error() string { return fmt.Sprintf("panic: %v", p.Value) }
+
+// Unwrap is the value, when that is an error.
+func (p *Panic) Unwrap() error {
+	err, _ := p.Value.(error)
+	return err
+}
+
+// asPanic keeps the stack of a panic that was handed on from a branch.
+func asPanic(value any) *Panic {
+	if p, ok := value.(*Panic); ok {
+		return p
+	}
+	return &Panic{Value: value, Stack: string(debug.Stack())}
+}
+
+// park hands the baton back and returns when the branch is resumed. When the call has ended meanwhile, it never does:
+// the goroutine unwinds, which no recover can stop. Enter and leave it with the lock.
+func (b *branch) park() {
+	s := b.session
+	b.parked = true
+	s.current = nil
+	s.mu.Unlock()
+	s.yielded <- struct{}{}
+	<-b.wake
+	s.mu.Lock()
+	if s.over {
+		runtime.Goexit()
+	}
+}

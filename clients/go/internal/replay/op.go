@@ -1,0 +1,36 @@
+package replay
+
+import "encoding/json"
+
+// Op is what an app answers a call with while its function is under way (protocol: ops).
+type Op struct {
+	// ID is the SHA-1 of the step's ID.
+	ID          string          `json:"id"`
+	Code        OpCode          `json:"op"`
+	Name        string          `json:"name"`
+	DisplayName string          `json:"displayName"`
+	Opts        map[string]any  `json:"opts,omitzero"`
+	Data        json.RawMessage `json:"data,omitempty"`
+	Error       *WireError      `json:"error,omitempty"`
+}
+
+// OpCode says what an op asks of the service.
+type OpCode string
+
+const (
+	OpStepRun        OpCode = "StepRun"
+	OpStepPlanned    OpCode = "StepPlanned"
+	OpStepError      OpCode = "StepError"
+	OpStepFailed     OpCode = "StepFailed"
+	OpSleep          OpCode = "Sleep"
+	OpWaitForEvent   OpCode = "WaitForEvent"
+	OpInvokeFunction OpCode = "InvokeFunction"
+	OpStepNotFound   OpCode = "StepNotFound"
+)
+
+// WireError is an error as it travels.
+type WireError struct {
+	Name    string `json:"name"`
+	Message string `json:"message"`
+	Stack   string `json:"stack,omitempty"`
+}

@@ -1,0 +1,253 @@
+// Package replay runs one call of a function: its code runs from the start, finished steps return their memos, and the
+// call ends with the function, or with the first steps that are new. Nothing is remembered between calls.
+//
+//	settle → the requested step is reached: run it, answer its outcome
+//	       → the handler has ended:         answer its output or error
+//	       → a memo can be delivered:       deliver one, settle again
+//	       → one new step that runs here:   run it at once, answer its outcome
+//	       → new steps:                     answer them as planned
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Call is what a replay needs of a call request.
+type Call struct {
+	Memos Memos
+	// Order has the hashed IDs of the finished steps, as they were completed.
+	Order []string
+	// RequestedStep is the hashed ID of the one planned step to run; empty: find out what comes next.
+	RequestedStep string
+	// DisableImmediateExecution has a single new step planned too, not run at once.
+	DisableImmediateExecution bool
+}
+
+// Hooks are how errors of the app are read: what they mean is not decided here.
+type Hooks struct {
+	Describe func(error) *WireError
+	// Verdict says of an error of a step whether it is final, and else when to try again, if it says so.
+	Verdict func(error) (final bool, retryAfterSeconds *int64)
+	// StepError is what a failed step returns in the code.
+	StepError func(stepID string, failure *WireError) error
+}
+
+// Kind of progress.
+type ProgressKind int
+
+const (
+	Done ProgressKind = iota
+	Failed
+	Under
+)
+
+// Progress is what a call came to.
+type Progress struct {
+	Kind   ProgressKind
+	Output any
+	Err    error
+	Ops    []Op
+	// RetryAfterSeconds of a step that asks for it.
+	RetryAfterSeconds *int64
+}
+
+// Body is the code of a function. While replaying is true, it repeats what it did in earlier calls.
+type Body func(ctx context.Context, replaying func() bool) (any, error)
+
+// Run replays the body. All goroutines that it has started have ended when it returns.
+func Run(ctx context.Context, call Call, hooks Hooks, body Body) Progress {
+	s := &session{
+		memos:   call.Memos,
+		order:   undelivered(call),
+		steps:   map[string]*step{},
+		hooks:   hooks,
+		yielded: make(chan struct{}, 1),
+	}
+	s.handler = s.newBranch(ctx, func(ctx context.Context) (err error) {
+		s.output, err = body(ctx, s.replaying)
+		return err
+	}, nil)
+	s.ready = []*branch{s.handler}
+	defer s.release()
+	for {
+		s.settleAll()
+		if progress := s.next(call); progress != nil {
+			return *progress
+		}
+	}
+}
+
+// undelivered memos that are out of the order, if ever there are such, come last.
+func undelivered(call Call) []string {
+	ids := append([]string{}, call.Order...)
+	var rest []string
+	for id := range call.Memos {
+		rest = append(rest, id)
+	}
+	slices.Sort(rest)
+	var order []string
+	seen := map[string]bool{}
+	for _, id := range append(ids, rest...) {
+		if _, known := call.Memos[id]; known && !seen[id] {
+			seen[id] = true
+			order = append(order, id)
+		}
+	}
+	return order
+}
+
+// settleAll lets each branch run that can, one after the other, until none can.
+func (s *session) settleAll() {
+	for {
+		s.mu.Lock()
+		if len(s.ready) == 0 {
+			s.mu.Unlock()
+			return
+		}
+		b := s.ready[0]
+		s.ready = s.ready[1:]
+		s.current = b
+		started := b.started
+		b.started, b.parked = true, false
+		s.mu.Unlock()
+		if started {
+			b.wake <- struct{}{}
+		} else {
+			go b.main()
+		}
+		<-s.yielded
+	}
+}
+
+// next is what the call has come to; nil when the code can go on.
+func (s *session) next(call Call) *Progress {
+	if call.RequestedStep != "" {
+		if progress := s.runRequested(call.RequestedStep); progress != nil {
+			return progress
+		}
+	}
+	s.mu.Lock()
+	end := s.end
+	s.mu.Unlock()
+	if end != nil && call.RequestedStep == "" {
+		return end
+	}
+	if end == nil && s.deliverNext() {
+		return nil
+	}
+	if call.RequestedStep != "" {
+		return s.notFound(call.RequestedStep)
+	}
+	pending := s.pending()
+	if len(pending) == 0 {
+		return &Progress{Kind: Failed, Err: errors.New("the function waits for nothing that could come: only its own goroutine and branches of step.Parallel may call steps")}
+	}
+	if len(pending) == 1 && pending[0].runsHere() && !call.DisableImmediateExecution {
+		return s.run(pending[0])
+	}
+	ops := make([]Op, len(pending))
+	for i, found := range pending {
+		ops[i] = found.op()
+	}
+	return &Progress{Kind: Under, Ops: ops}
+}
+
+// runRequested answers nil while the code has not reached the step.
+func (s *session) runRequested(hashedID string) *Progress {
+	s.mu.Lock()
+	found := s.steps[hashedID]
+	memo, finished := s.memos[hashedID]
+	s.mu.Unlock()
+	switch {
+	case found == nil:
+		return nil
+	case finished:
+		return &Progress{Kind: Under, Ops: []Op{found.repeat(memo)}}
+	case !found.runsHere():
+		return &Progress{Kind: Under, Ops: []Op{found.op()}}
+	default:
+		return s.run(found)
+	}
+}
+
+// deliverNext delivers one memo: the first that was completed of those whose step has been found.
+func (s *session) deliverNext() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, hashedID := range s.order {
+		found := s.steps[hashedID]
+		if found == nil {
+			continue
+		}
+		s.order = slices.Delete(s.order, i, i+1)
+		data, failure := readMemo(s.memos[hashedID], found.Kind)
+		if failure != nil {
+			found.err = s.hooks.StepError(found.displayName, failure)
+		}
+		found.data, found.delivered = data, true
+		s.ready = append(s.ready, found.branch)
+		return true
+	}
+	return false
+}
+
+// pending are the steps that were found, in order, and are not finished.
+func (s *session) pending() []*step {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var pending []*step
+	for _, found := range s.found {
+		if !found.delivered {
+			pending = append(pending, found)
+		}
+	}
+	return pending
+}
+
+func (s *session) replaying() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.order) > 0
+}
+
+func (s *session) notFound(hashedID string) *Progress {
+	var seen []string
+	for _, found := range s.pending() {
+		seen = append(seen, fmt.Sprintf("%q", found.displayName))
+	}
+	if seen == nil {
+		seen = []string{"none"}
+	}
+	failure := &WireError{
+		Name: "StepNotFoundError",
+		Message: fmt.Sprintf("The function did not reach the planned step %s: its code has changed under the run. "+
+			"New steps that it did reach: %s", hashedID, strings.Join(seen, ", ")),
+	}
+	op := Op{ID: hashedID, Code: OpStepNotFound, Name: hashedID, DisplayName: hashedID, Error: failure}
+	return &Progress{Kind: Under, Ops: []Op{op}}
+}
+
+// release ends the branches that wait for memos which are not in this call, the last one first, so that a branch is
+// gone before what has started it.
+func (s *session) release() {
+	s.mu.Lock()
+	s.over = true
+	branches := s.branches
+	s.mu.Unlock()
+	for _, b := range slices.Backward(branches) {
+		s.mu.Lock()
+		parked, started := b.parked, b.started
+		b.parked = false
+		s.mu.Unlock()
+		if parked {
+			b.wake <- struct{}{}
+		}
+		if started {
+			<-b.ended
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package replay
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// run runs one step and answers its outcome. A result that cannot be written as JSON fails the step too.
+func (s *session) run(found *step) *Progress {
+	s.setRunning(found.displayName)
+	defer s.setRunning("")
+	result, err := found.call()
+	var data json.RawMessage
+	if err == nil {
+		if data, err = Encode(result); err != nil {
+			err = fmt.Errorf("the result of step %q cannot be written as JSON: %w", found.displayName, err)
+		}
+	}
+	if err == nil {
+		op := found.opAs(OpStepRun)
+		op.Data = data
+		return &Progress{Kind: Under, Ops: []Op{op}}
+	}
+	final, retryAfter := s.hooks.Verdict(err)
+	op := found.opAs(OpStepError)
+	if final {
+		op.Code = OpStepFailed
+	}
+	op.Error = s.hooks.Describe(err)
+	return &Progress{Kind: Under, Ops: []Op{op}, RetryAfterSeconds: retryAfter}
+}
+
+func (s *session) setRunning(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running = name
+}
+
+var errStepExited = errors.New("the step ended its goroutine (runtime.Goexit) without returning")
+
+// call runs the step in a goroutine of its own, which the step may end as it likes.
+func (s *step) call() (result any, err error) {
+	ctx := place{branch: s.branch, step: s.displayName}.in(s.ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		err = errStepExited
+		defer func() {
+			if value := recover(); value != nil {
+				err = asPanic(value)
+			}
+		}()
+		result, err = s.Run(ctx, s.hashedID)
+	}()
+	<-ended
+	return result, err
+}
+
+// repeat is the outcome of a step that was run before, for a call that asks for it once more.
+func (s *step) repeat(memo json.RawMessage) Op {
+	data, failure := readMemo(memo, s.Kind)
+	op := s.opAs(OpStepRun)
+	op.Data = data
+	if failure != nil {
+		op = s.opAs(OpStepFailed)
+		op.Error = failure
+	}
+	return op
+}
+
+// Encode writes JSON without escaping what only matters in HTML, which would make it larger.
+func Encode(value any) (json.RawMessage, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+}

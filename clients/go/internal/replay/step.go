@@ -1,0 +1,63 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Kind of a step decides how it is reported and how its memo is read.
+type Kind int
+
+const (
+	KindRun Kind = iota
+	KindSendEvent
+	KindSleep
+	KindWait
+	KindInvoke
+)
+
+// Description is a step as a tool describes it.
+type Description struct {
+	Kind Kind
+	// ID in the code.
+	ID string
+	// Name on the wire: the event of a wait, the length of a sleep. Empty: the ID.
+	Name string
+	Opts map[string]any
+	// Run is only of steps that run in the app.
+	Run func(ctx context.Context, hashedID string) (any, error)
+}
+
+// step is one that the replayed code has reached.
+type step struct {
+	Description
+	hashedID string
+	// displayName is the ID in the code, numbered when it repeats.
+	displayName string
+	// ctx is the one that the code has called the step with.
+	ctx       context.Context
+	branch    *branch
+	delivered bool
+	data      json.RawMessage
+	err       error
+}
+
+func (s *step) runsHere() bool { return s.Run != nil }
+
+// op reports a step that has not been run.
+func (s *step) op() Op {
+	switch s.Kind {
+	case KindSleep:
+		return s.opAs(OpSleep)
+	case KindWait:
+		return s.opAs(OpWaitForEvent)
+	case KindInvoke:
+		return s.opAs(OpInvokeFunction)
+	default:
+		return s.opAs(OpStepPlanned)
+	}
+}
+
+func (s *step) opAs(code OpCode) Op {
+	return Op{ID: s.hashedID, Code: code, Name: s.Name, DisplayName: s.displayName, Opts: s.Opts}
+}

@@ -1,0 +1,82 @@
+// Package signature has the two proofs of the protocol, both made from the signing key `signkey-<word>-<hex>`.
+package signature
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+const maxAge = 5 * time.Minute
+
+var (
+	keyForm = regexp.MustCompile(`(?i)^(signkey-\w+-)((?:[0-9a-f]{2})+)$`)
+	digits  = regexp.MustCompile(`^\d+$`)
+)
+
+// IsKey says whether the text has the form of a signing key.
+func IsKey(key string) bool { return keyForm.MatchString(key) }
+
+// Bearer is what the app shows to the service when it registers.
+func Bearer(key string) string {
+	prefix, secret := partsOf(key)
+	raw, err := hex.DecodeString(secret)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(raw)
+	return prefix + hex.EncodeToString(sum[:])
+}
+
+// Sign is the signature header's value for a body sent at this time.
+func Sign(body []byte, key string, at time.Time) string {
+	seconds := strconv.FormatInt(at.Unix(), 10)
+	return fmt.Sprintf("t=%s&s=%x", seconds, digest(body, key, seconds))
+}
+
+// Flaw says why a signature header does not prove that the service sent this body; it is empty when it does.
+// Any of the keys will do.
+func Flaw(header string, body []byte, keys []string, now time.Time) string {
+	if header == "" {
+		return "the request is not signed"
+	}
+	fields, err := url.ParseQuery(header)
+	at := fields.Get("t")
+	if err != nil || !digits.MatchString(at) {
+		return "the signature cannot be read"
+	}
+	// What is not hex stays empty, and equals no signature.
+	given, _ := hex.DecodeString(fields.Get("s"))
+	genuine := false
+	for _, key := range keys {
+		genuine = hmac.Equal(given, digest(body, key, at)) || genuine
+	}
+	if !genuine {
+		return "the signature is wrong"
+	}
+	seconds, err := strconv.ParseInt(at, 10, 64)
+	if err == nil && now.Sub(time.Unix(seconds, 0)) > maxAge {
+		return "the signature is older than 5 minutes"
+	}
+	return ""
+}
+
+func digest(body []byte, key, at string) []byte {
+	_, secret := partsOf(key)
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write(body)
+	mac.Write([]byte(at))
+	return mac.Sum(nil)
+}
+
+func partsOf(key string) (prefix, secret string) {
+	if parts := keyForm.FindStringSubmatch(key); parts != nil {
+		return parts[1], parts[2]
+	}
+	return "", ""
+}

@@ -1,0 +1,88 @@
+package tidegate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/tidegate/tidegate/clients/go/internal/replay"
+)
+
+// app is what registers.
+type app struct {
+	id string
+	// url is where the service will call it.
+	url       string
+	framework string
+	functions []*function
+}
+
+// registered is what the service answers. Its fields are handed on as they are.
+type registered struct {
+	OK       *bool           `json:"ok"`
+	Error    json.RawMessage `json:"error"`
+	Message  json.RawMessage `json:"message"`
+	Modified json.RawMessage `json:"modified"`
+}
+
+// register tells the service the app's address and functions (POST {service}/fn/register). It fails with a *ServeError
+// when the service refuses or could not be reached, or with a *ConfigError.
+func register(ctx context.Context, a app, s settings) (registered, error) {
+	body, err := replay.Encode(a.payload())
+	if err != nil {
+		return registered{}, err
+	}
+	header := http.Header{}
+	header.Set("content-type", "application/json")
+	header.Set(headerFramework, a.framework)
+	header.Set(headerExpectedServerKind, s.mode())
+	got, err := askService(ctx, serviceRequest{http.MethodPost, "/fn/register", header, body}, s)
+	if err != nil {
+		return registered{}, err
+	}
+	var outcome registered
+	// What cannot be read has none of these.
+	_ = json.Unmarshal(got.body, &outcome)
+	if got.ok() && (outcome.OK == nil || *outcome.OK) {
+		return outcome, nil
+	}
+	// It has answered, so its address is known.
+	baseURL, _ := s.baseURL()
+	reason := firstOf(textOf(outcome.Error), fmt.Sprintf("it answered %d", got.status))
+	message := fmt.Sprintf("The service at %s refused to register the app: %s", baseURL, reason)
+	return registered{}, &ServeError{Status: http.StatusInternalServerError, Message: message}
+}
+
+func (a app) payload() fields {
+	functions := make([]fields, len(a.functions))
+	for i, f := range a.functions {
+		functions[i] = a.onTheWire(f)
+	}
+	return fields{
+		"url":        a.url,
+		"deployType": "ping",
+		"appName":    a.id,
+		"sdk":        sdkName,
+		"v":          "0.1",
+		"framework":  a.framework,
+		"functions":  functions,
+	}
+}
+
+func (a app) onTheWire(f *function) fields {
+	id := f.compositeID()
+	address := a.url + "?fnId=" + url.QueryEscape(id) + "&stepId=step"
+	wire := f.flow.onTheWire()
+	wire["id"] = id
+	wire["name"] = f.name
+	wire["triggers"] = f.triggers
+	wire["steps"] = fields{"step": fields{
+		"id":      "step",
+		"name":    "step",
+		"runtime": fields{"type": "http", "url": address},
+		"retries": fields{"attempts": f.retries},
+	}}
+	return wire
+}

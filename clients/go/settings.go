@@ -1,0 +1,190 @@
+package tidegate
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/tidegate/tidegate/clients/go/internal/signature"
+)
+
+const (
+	devBaseURL      = "http://127.0.0.1:8288"
+	devEventKey     = "dev"
+	defaultMaxBytes = 512 * 1_024
+)
+
+// settings are what a client was told, by its options or by SERVICE_* variables. This file alone reads the environment,
+// and only when a setting is needed: a client may be made before the variables are loaded. Reading one that is missing,
+// and needed in this mode, fails with a ConfigError.
+type settings struct {
+	options ClientOpts
+	dev     bool
+	// devURL is the address in SERVICE_DEV.
+	devURL string
+}
+
+func readSettings(options ClientOpts) (settings, error) {
+	dev, devURL, err := readServiceDev(os.Getenv("SERVICE_DEV"))
+	if options.Dev != nil {
+		dev = *options.Dev
+	}
+	return settings{options: options, dev: dev, devURL: devURL}, err
+}
+
+// mode is also the kind of service that this client means to reach.
+func (s settings) mode() string {
+	if s.dev {
+		return "dev"
+	}
+	return "cloud"
+}
+
+func (s settings) env() string { return firstOf(s.options.Env, os.Getenv("SERVICE_ENV")) }
+
+func (s settings) maxBytes() int {
+	if s.options.MaxBytes > 0 {
+		return s.options.MaxBytes
+	}
+	return defaultMaxBytes
+}
+
+func (s settings) httpClient() *http.Client {
+	if s.options.HTTPClient != nil {
+		return s.options.HTTPClient
+	}
+	return http.DefaultClient
+}
+
+func (s settings) logger() *slog.Logger {
+	if s.options.Logger != nil {
+		return s.options.Logger
+	}
+	return slog.Default()
+}
+
+// origin is the address under which the service reaches the app, without a trailing slash; empty when nobody told.
+func (s settings) origin() (string, error) {
+	value := os.Getenv("SERVICE_SERVE_ORIGIN")
+	if value == "" {
+		return "", nil
+	}
+	return toOrigin(value)
+}
+
+// baseURL has no trailing slash.
+func (s settings) baseURL() (string, error) {
+	value := s.options.BaseURL
+	if s.dev {
+		value = firstOf(value, s.devURL)
+	}
+	value = firstOf(value, os.Getenv("SERVICE_BASE_URL"))
+	if s.dev {
+		value = firstOf(value, devBaseURL)
+	}
+	if value == "" {
+		return "", missing("base URL", "SERVICE_BASE_URL", "BaseURL")
+	}
+	if !isHTTPURL(value) {
+		return "", &ConfigError{fmt.Sprintf("The base URL (SERVICE_BASE_URL, or the option BaseURL) is not an http(s) address: %q", value)}
+	}
+	return strings.TrimRight(value, "/"), nil
+}
+
+func (s settings) eventKey() (string, error) {
+	key := firstOf(s.options.EventKey, os.Getenv("SERVICE_EVENT_KEY"))
+	if key == "" && s.dev {
+		return devEventKey, nil
+	}
+	if key == "" {
+		return "", missing("event key", "SERVICE_EVENT_KEY", "EventKey")
+	}
+	return key, nil
+}
+
+func (s settings) signingKey() (string, error) {
+	key := firstOf(s.options.SigningKey, os.Getenv("SERVICE_SIGNING_KEY"))
+	if key == "" {
+		return "", missing("signing key", "SERVICE_SIGNING_KEY", "SigningKey")
+	}
+	return checkSigningKey(key, "SERVICE_SIGNING_KEY", "SigningKey")
+}
+
+// signingKeyFallback is empty when there is none.
+func (s settings) signingKeyFallback() (string, error) {
+	key := firstOf(s.options.SigningKeyFallback, os.Getenv("SERVICE_SIGNING_KEY_FALLBACK"))
+	if key == "" {
+		return "", nil
+	}
+	return checkSigningKey(key, "SERVICE_SIGNING_KEY_FALLBACK", "SigningKeyFallback")
+}
+
+// signingKeys are the key, and the fallback if there is one.
+func (s settings) signingKeys() ([]string, error) {
+	key, err := s.signingKey()
+	if err != nil {
+		return nil, err
+	}
+	fallback, err := s.signingKeyFallback()
+	if fallback == "" {
+		return []string{key}, err
+	}
+	return []string{key, fallback}, err
+}
+
+func readServiceDev(value string) (dev bool, address string, err error) {
+	switch value {
+	case "", "0", "false":
+		return false, "", nil
+	case "1", "true":
+		return true, "", nil
+	}
+	if isHTTPURL(value) {
+		return true, value, nil
+	}
+	return false, "", &ConfigError{fmt.Sprintf("SERVICE_DEV: got %q; it takes 1, true, 0, false or an http(s) address", value)}
+}
+
+// checkSigningKey says nothing of the key itself.
+func checkSigningKey(key, variable, option string) (string, error) {
+	if signature.IsKey(key) {
+		return key, nil
+	}
+	return "", &ConfigError{fmt.Sprintf("The signing key (%s, or the option %s) must look like signkey-<word>-<hex>", variable, option)}
+}
+
+// toOrigin fails when it is no address, or one with a path.
+func toOrigin(value string) (string, error) {
+	if isHTTPURL(value) {
+		parsed, err := url.Parse(value)
+		if err == nil && (parsed.Path == "" || parsed.Path == "/") {
+			return strings.TrimRight(value, "/"), nil
+		}
+	}
+	return "", &ConfigError{fmt.Sprintf("The serve origin (SERVICE_SERVE_ORIGIN, or the option Origin) must be such as https://shop.example, got %q", value)}
+}
+
+var httpScheme = regexp.MustCompile(`^https?://`)
+
+func isHTTPURL(value string) bool {
+	parsed, err := url.Parse(value)
+	return httpScheme.MatchString(value) && err == nil && parsed.Host != ""
+}
+
+func firstOf(values ...string) string {
+	for _, value := range values {
+		if value != "" {
+			return value
+		}
+	}
+	return ""
+}
+
+func missing(what, variable, option string) error {
+	return &ConfigError{fmt.Sprintf("There is no %s: set %s (or pass %s to tidegate.NewClient). "+
+		"For a service on your own machine set SERVICE_DEV=1 instead", what, variable, option)}
+}

@@ -1,0 +1,66 @@
+package step
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	tidegate "github.com/tidegate/tidegate/clients/go"
+	"github.com/tidegate/tidegate/clients/go/internal/replay"
+)
+
+// InvokeOpts say which function to run, and on what.
+type InvokeOpts struct {
+	// Function is one of this app. It, or FunctionID, is required.
+	Function tidegate.ServableFunction
+	// FunctionID is <app ID>-<function ID>, of any app.
+	FunctionID string
+	// Data of the event that it gets: a map, or a struct. Default: {}.
+	Data any
+	// User and V of that event. Optional.
+	User map[string]any
+	V    string
+	// Timeout is how long to wait for it at most; Until, until when. Default: as long as it takes.
+	Timeout time.Duration
+	Until   time.Time
+}
+
+// Invoke runs another function and returns its output; or a *tidegate.StepError when that fails.
+func Invoke[T any](ctx context.Context, id string, options InvokeOpts) (T, error) {
+	opts, err := options.onTheWire(id)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return decode[T](id)(replay.Do(ctx, replay.Description{Kind: replay.KindInvoke, ID: id, Opts: opts}))
+}
+
+func (o InvokeOpts) onTheWire(id string) (map[string]any, error) {
+	functionID := o.FunctionID
+	if o.Function != nil {
+		functionID = o.Function.AppID() + "-" + o.Function.ID()
+	}
+	if functionID == "" {
+		return nil, fmt.Errorf("step %q invokes a function: it needs Function or FunctionID", id)
+	}
+	data := o.Data
+	if data == nil {
+		data = map[string]any{}
+	}
+	payload := map[string]any{"data": data}
+	if o.User != nil {
+		payload["user"] = o.User
+	}
+	if o.V != "" {
+		payload["v"] = o.V
+	}
+	opts := map[string]any{"function_id": functionID, "payload": payload}
+	if timeout := timeoutOf(o.Timeout, o.Until); timeout != "" {
+		opts["timeout"] = timeout
+	}
+	// What cannot be written as JSON fails here, where it is known which step it is.
+	if _, err := replay.Encode(opts); err != nil {
+		return nil, fmt.Errorf("the data of step %q cannot be written as JSON: %w", id, err)
+	}
+	return opts, nil
+}

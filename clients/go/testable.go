@@ -1,0 +1,37 @@
+package tidegate
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/tidegate/tidegate/clients/go/internal/replay"
+	"github.com/tidegate/tidegate/clients/go/internal/run"
+)
+
+// What the package tidegatetest needs of a function. It is not in ServableFunction: nobody else calls it.
+
+// ReplayForTest is one call of the function, by a call request's body.
+func (f *function) ReplayForTest(ctx context.Context, body []byte, requestedStep string, logger *slog.Logger, send run.SendFunc) (replay.Progress, error) {
+	c, err := readCall(ctx, body, settings{})
+	if err != nil {
+		return replay.Progress{}, err
+	}
+	c.replay.RequestedStep = requestedStep
+	return runCall(ctx, f, c, logger, send), nil
+}
+
+// FactsForTest are the retries of the function, and the name of its first event, if it has one.
+func (f *function) FactsForTest() (retries int, event string) {
+	for _, t := range f.triggers {
+		if t.Event != "" {
+			return f.retries, t.Event
+		}
+	}
+	return f.retries, ""
+}
+
+// DescribeForTest is an error as it travels.
+func (f *function) DescribeForTest(err error) *replay.WireError { return describe(err) }
+
+// IsFinalForTest says whether no retry would help.
+func (f *function) IsFinalForTest(err error) bool { return isFinal(err) }

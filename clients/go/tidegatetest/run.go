@@ -1,0 +1,263 @@
+package tidegatetest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"time"
+
+	tidegate "github.com/tidegate/tidegate/clients/go"
+	"github.com/tidegate/tidegate/clients/go/internal/replay"
+	"github.com/tidegate/tidegate/clients/go/internal/timing"
+)
+
+// testRun is what a service would keep of one run.
+type testRun struct {
+	fn      function
+	stubs   map[string]any
+	retries int
+	logger  *slog.Logger
+	events  []json.RawMessage
+	memos   map[string]json.RawMessage
+	order   []string
+	// ends are when sleeps and waits end, by hashed step ID.
+	ends   map[string]time.Time
+	now    time.Time
+	result Result
+}
+
+func newRun(fn function, options Opts) (*testRun, error) {
+	retries, _ := fn.FactsForTest()
+	r := &testRun{
+		fn:      fn,
+		stubs:   options.Steps,
+		retries: retries,
+		logger:  options.Logger,
+		memos:   map[string]json.RawMessage{},
+		ends:    map[string]time.Time{},
+		now:     options.Now,
+	}
+	if options.Retries != nil {
+		r.retries = *options.Retries
+	}
+	if r.logger == nil {
+		r.logger = slog.New(slog.DiscardHandler)
+	}
+	if r.now.IsZero() {
+		r.now = time.Now()
+	}
+	given := options.Events
+	if given == nil {
+		given = []any{options.Event}
+	}
+	for _, event := range given {
+		text, err := r.arrived(event)
+		if err != nil {
+			return nil, err
+		}
+		r.events = append(r.events, text)
+	}
+	return r, nil
+}
+
+// arrived is an event as the service would hand it on: what it lacks is filled up.
+func (r *testRun) arrived(event any) (json.RawMessage, error) {
+	_, name := r.fn.FactsForTest()
+	if name == "" {
+		name = "test/scheduled"
+	}
+	whole := map[string]any{"name": name, "data": map[string]any{}, "id": "test-event", "ts": r.now.UnixMilli()}
+	return fillUp(whole, event)
+}
+
+func fillUp(whole map[string]any, event any) (json.RawMessage, error) {
+	text, err := replay.Encode(event)
+	if err != nil {
+		return nil, err
+	}
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(text, &given); err != nil {
+		return nil, fmt.Errorf("%T is not an event: %w", event, err)
+	}
+	if string(given["name"]) == `""` {
+		delete(given, "name")
+	}
+	for field, value := range given {
+		whole[field] = value
+	}
+	return replay.Encode(whole)
+}
+
+// toItsEnd fails when the test lacks a stub.
+func (r *testRun) toItsEnd(ctx context.Context) error {
+	for {
+		progress, err := r.callUntilItSucceeds(ctx)
+		if err != nil {
+			return err
+		}
+		switch progress.Kind {
+		case replay.Done:
+			r.result.Output, err = replay.Encode(progress.Output)
+			r.result.Err = err
+			return nil
+		case replay.Failed:
+			r.result.Err = progress.Err
+			return nil
+		}
+		if err := r.goOn(ctx, progress.Ops); err != nil {
+			return err
+		}
+	}
+}
+
+// goOn finishes the steps that can be; when none can, the first whose time is over.
+func (r *testRun) goOn(ctx context.Context, ops []replay.Op) error {
+	var waiting []replay.Op
+	for _, op := range ops {
+		ended, err := r.stub(op)
+		if err == nil && ended == nil && op.Code == replay.OpStepPlanned {
+			ended, err = r.runStep(ctx, op)
+		}
+		if err != nil {
+			return err
+		}
+		if ended == nil {
+			waiting = append(waiting, op)
+			continue
+		}
+		r.finish(op, *ended)
+	}
+	if len(waiting) == len(ops) {
+		return r.finishFirst(waiting)
+	}
+	return nil
+}
+
+func (r *testRun) callUntilItSucceeds(ctx context.Context) (replay.Progress, error) {
+	for attempt := 0; ; attempt++ {
+		progress, err := r.call(ctx, attempt, "")
+		failed := err == nil && progress.Kind == replay.Failed
+		if !failed || r.fn.IsFinalForTest(progress.Err) || attempt >= r.retries {
+			return progress, err
+		}
+	}
+}
+
+func (r *testRun) runStep(ctx context.Context, op replay.Op) (*ending, error) {
+	for attempt := 0; ; attempt++ {
+		progress, err := r.call(ctx, attempt, op.ID)
+		if err != nil {
+			return nil, err
+		}
+		if len(progress.Ops) == 0 {
+			return nil, fmt.Errorf("step %q was not found again", op.DisplayName)
+		}
+		outcome := progress.Ops[0]
+		if outcome.Error == nil {
+			return &ending{data: outcome.Data}, nil
+		}
+		if outcome.Code != replay.OpStepError || attempt >= r.retries {
+			return &ending{failure: outcome.Error}, nil
+		}
+	}
+}
+
+// call calls the function as the service would. A single step is planned too, so that it can be stubbed.
+func (r *testRun) call(ctx context.Context, attempt int, stepID string) (replay.Progress, error) {
+	body, err := replay.Encode(map[string]any{
+		"event":  r.events[0],
+		"events": r.events,
+		"steps":  maps.Clone(r.memos),
+		"ctx": map[string]any{
+			"run_id":                      "test-run",
+			"attempt":                     attempt,
+			"max_attempts":                r.retries + 1,
+			"disable_immediate_execution": true,
+			"stack":                       map[string]any{"stack": r.order},
+		},
+	})
+	if err != nil {
+		return replay.Progress{}, err
+	}
+	return r.fn.ReplayForTest(ctx, body, stepID, r.logger, r.keep)
+}
+
+// keep keeps events instead of sending them.
+func (r *testRun) keep(_ context.Context, events []any, _ string) ([]string, error) {
+	var ids []string
+	for _, event := range events {
+		text, err := replay.Encode(event)
+		if err != nil {
+			return nil, err
+		}
+		var sent tidegate.Event
+		if err := json.Unmarshal(text, &sent); err != nil {
+			return nil, err
+		}
+		sent.Raw = nil
+		r.result.Sent = append(r.result.Sent, sent)
+		ids = append(ids, fmt.Sprintf("test-event-%d", len(r.result.Sent)))
+	}
+	return ids, nil
+}
+
+func (r *testRun) finish(op replay.Op, ended ending) {
+	r.memos[op.ID] = ended.memoOf(op)
+	r.order = append(r.order, op.ID)
+	done := Step{ID: op.DisplayName, Kind: kindOf(op), Data: bytes.Clone(ended.data)}
+	if f := ended.failure; f != nil {
+		done.Err = &tidegate.StepError{StepID: op.DisplayName, Name: f.Name, Message: f.Message, Stack: f.Stack}
+	}
+	r.result.Steps = append(r.result.Steps, done)
+}
+
+// finishFirst finishes, of steps that only wait, the first whose time is over: it is then.
+func (r *testRun) finishFirst(waiting []replay.Op) error {
+	var first replay.Op
+	var firstEnd time.Time
+	for _, op := range waiting {
+		end, err := r.endOf(op)
+		if err != nil {
+			return err
+		}
+		if first.ID == "" || end.Before(firstEnd) {
+			first, firstEnd = op, end
+		}
+	}
+	if firstEnd.After(r.now) {
+		r.now = firstEnd
+	}
+	r.finish(first, ending{data: json.RawMessage("null")})
+	return nil
+}
+
+func (r *testRun) endOf(op replay.Op) (time.Time, error) {
+	if end, known := r.ends[op.ID]; known {
+		return end, nil
+	}
+	length, ok := op.Opts["timeout"].(string)
+	if !ok {
+		length, _ = op.Opts["duration"].(string)
+	}
+	end, err := timing.Moment(length, r.now)
+	r.ends[op.ID] = end
+	return end, err
+}
+
+func kindOf(op replay.Op) string {
+	switch {
+	case op.Code == replay.OpSleep:
+		return "sleep"
+	case op.Code == replay.OpWaitForEvent:
+		return "waitForEvent"
+	case op.Code == replay.OpInvokeFunction:
+		return "invoke"
+	case op.Opts["type"] == "step.sendEvent":
+		return "sendEvent"
+	default:
+		return "run"
+	}
+}

@@ -1,0 +1,87 @@
+// Package tidegatetest runs a function without a service:
+//
+//	result := tidegatetest.Run(t, thank, tidegatetest.Opts{
+//		Event: tidegate.Event{Data: map[string]any{"orderId": "7"}},
+//		Steps: map[string]any{"send receipt": "sent"},
+//	})
+package tidegatetest
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"testing"
+	"time"
+
+	tidegate "github.com/tidegate/tidegate/clients/go"
+	"github.com/tidegate/tidegate/clients/go/internal/replay"
+	"github.com/tidegate/tidegate/clients/go/internal/run"
+)
+
+// Opts say what the run meets.
+type Opts struct {
+	// Event triggers the run: what Client.Send takes. Default: an event of the function's first trigger, without data.
+	Event any
+	// Events are for functions that take them in batches. Default: the one event.
+	Events []any
+	// Steps are stubs by step ID (id, id:1, …): the step is not run, and comes to this value, or to what this
+	// func() (any, error) returns; an error, given or returned, fails it for good. For WaitForEvent: an event, or nil when
+	// none comes in time.
+	Steps map[string]any
+	// Now is when the run starts. Sleeps and time-outs take no time, but end in the order of their moments. Default: now.
+	Now time.Time
+	// Retries. Default: the function's own.
+	Retries *int
+	// Logger. Default: one that says nothing.
+	Logger *slog.Logger
+}
+
+// Step is one that was finished.
+type Step struct {
+	// ID as in the code; the repeats of one are id:1, id:2, …
+	ID string
+	// Kind is run, sleep, waitForEvent, invoke or sendEvent.
+	Kind string
+	// Data that it came to, as JSON.
+	Data json.RawMessage
+	// Err is nil unless it failed for good.
+	Err *tidegate.StepError
+}
+
+// Result is what came of a run.
+type Result struct {
+	// Output of the function, as JSON; nil when it failed.
+	Output json.RawMessage
+	// Err is what the run failed with, its retries used up.
+	Err error
+	// Steps in the order in which they were finished.
+	Steps []Step
+	// Sent are the events that steps would have sent.
+	Sent []tidegate.Event
+}
+
+// Decode reads the output.
+func (r *Result) Decode(into any) error { return json.Unmarshal(r.Output, into) }
+
+// function is what a tidegate.ServableFunction can do beside.
+type function interface {
+	tidegate.ServableFunction
+	ReplayForTest(ctx context.Context, body []byte, requestedStep string, logger *slog.Logger, send run.SendFunc) (replay.Progress, error)
+	FactsForTest() (retries int, event string)
+	DescribeForTest(error) *replay.WireError
+	IsFinalForTest(error) bool
+}
+
+// Run runs the function to its end. Its steps are run, unless they are stubbed; what fails is tried again, at once.
+// Steps send nothing; Client.Send, in the function, does. The test fails when a step that invokes a function has no stub.
+func Run(t testing.TB, fn tidegate.ServableFunction, options Opts) *Result {
+	t.Helper()
+	r, err := newRun(fn.(function), options)
+	if err != nil {
+		t.Fatalf("tidegatetest: %v", err)
+	}
+	if err := r.toItsEnd(t.Context()); err != nil {
+		t.Fatalf("tidegatetest: %v", err)
+	}
+	return &r.result
+}
