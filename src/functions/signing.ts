@@ -17,6 +17,12 @@ export function hashedKey(signingKey: string): string {
   return prefix + createHash('sha256').update(secret).digest('hex');
 }
 
+/** Whether the bearer is the hashed key. The official Python SDK leaves out the prefix, which is no secret. */
+export function provesKey(bearer: string, signingKey: string): boolean {
+  const hashed = hashedKey(signingKey);
+  return [hashed, hashed.replace(KEY_PREFIX, '')].some((proof) => sameSecret(bearer, proof));
+}
+
 /** Compares in a time that tells nothing of the secrets. */
 export function sameSecret(given: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { durationMs } from './duration.ts';
 import { compile, compileWait } from './expression.ts';
+import { isJsonObject } from './json.ts';
 import { DEFAULT_RETRIES } from './retry.ts';
 
 const MAX_RETRIES = 20;
@@ -51,18 +52,34 @@ const functionSchema = z.looseObject({
 });
 
 /** Unknown fields are kept with the function and never refused. */
-export const registrationSchema = z
-  .looseObject({
-    url: httpUrl,
-    appName: z.string().min(1).max(128),
-    sdk: z.string().optional(),
-    framework: z.string().nullish(),
-    functions: z
-      .array(functionSchema)
-      .max(2_000)
-      .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, 'functions whose ids differ'),
-  })
-  .meta({ id: 'Registration' });
+export const registrationSchema = z.preprocess(
+  spelled,
+  z
+    .looseObject({
+      url: httpUrl,
+      appName: z.string().min(1).max(128),
+      sdk: z.string().optional(),
+      framework: z.string().nullish(),
+      functions: z
+        .array(functionSchema)
+        .max(2_000)
+        .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, 'functions whose ids differ'),
+    })
+    .meta({ id: 'Registration' }),
+);
+
+/** The official Python SDK spells the field `appname`. */
+function spelled(registration: unknown): unknown {
+  if (!isJsonObject(registration) || !('appname' in registration)) return registration;
+  const { appname, ...rest } = registration;
+  return { appName: appname, ...rest };
+}
+
+/** The app's name in a registration that may be no such thing. */
+export function appNameIn(registration: unknown): unknown {
+  const properly = spelled(registration);
+  return isJsonObject(properly) ? properly.appName : undefined;
+}
 
 export type Registration = z.infer<typeof registrationSchema>;
 

@@ -1,4 +1,5 @@
-/** Mocha's spec reporter, and at its end one plain line to look for: `12 passed, 0 failed`. */
+/** Mocha's spec reporter, and at its end one plain line to look for: `12 passed, 0 failed`; scripts/test, which
+ *  may run several mochas, is told so too. */
 import mocha from 'mocha';
 
 export default class SpecWithTotals extends mocha.reporters.Spec {
@@ -8,6 +9,7 @@ export default class SpecWithTotals extends mocha.reporters.Spec {
     runner.once(mocha.Runner.constants.EVENT_RUN_END, () => {
       const { passes, failures } = this.stats;
       console.log(`${passes} passed, ${failures} failed`);
+      process.send?.({ passes, failures });
     });
   }
 }

@@ -3,7 +3,7 @@ import type { Context, Next } from 'koa';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { readHeader } from '../../functions/headers.ts';
-import { hashedKey, sameSecret } from '../../functions/signing.ts';
+import { provesKey } from '../../functions/signing.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import type { SigningKeys } from '../../store/signing-keys.ts';
 import { bearerOf } from '../identity/callers.ts';
@@ -29,5 +29,5 @@ async function isProven(ctx: Context, signingKeys: SigningKeys): Promise<boolean
   if (given === undefined) return false;
   const owner = await signingKeys.ownerOf(readHeader(ctx.req.headers, 'env') || PRODUCTION);
   const { current, fallback } = await signingKeys.of(owner);
-  return [current, fallback].some((key) => key !== undefined && sameSecret(given, hashedKey(key)));
+  return [current, fallback].some((key) => key !== undefined && provesKey(given, key));
 }

@@ -3,7 +3,7 @@ import type Router from '@koa/router';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { dialectOf, headerName, readHeader, SERVER_SDK } from '../../functions/headers.ts';
-import { type Dialect, functionsOf, type Registration, registrationSchema } from '../../model/app.ts';
+import { appNameIn, type Dialect, functionsOf, type Registration, registrationSchema } from '../../model/app.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import type { App } from '../../store/apps.ts';
 import type { Store } from '../../store/store.ts';
@@ -51,10 +51,10 @@ function appOf({ appName, url, sdk, framework }: Registration, dialect: Dialect,
   return { name: appName, url, sdk, framework: framework ?? undefined, dialect, registeredAt: nowMs, lastSync };
 }
 
-/** The app's name in a registration that may be no such thing. */
+/** Of the app, when the text is something like a registration. */
 function nameIn(text: string): unknown {
   try {
-    return JSON.parse(text)?.appName;
+    return appNameIn(JSON.parse(text));
   } catch {
     return undefined;
   }

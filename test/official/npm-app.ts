@@ -1,0 +1,89 @@
+/** The functions of scenarios.ts, written with the official TypeScript SDK and hosted in this process. */
+import { Inngest, NonRetriableError } from 'inngest';
+import { serve } from 'inngest/node';
+import { startApp } from '../steps/kits.ts';
+import type { HostProgram } from '../support/program.ts';
+import type { Loose } from './outside.ts';
+
+const silent = { info() {}, warn() {}, error() {}, debug() {} };
+
+/** @param connection address and keys, as options of the SDK's client */
+export async function startNpmApp(app: string, connection: object): Promise<HostProgram> {
+  const client = new Inngest({ id: app, logger: silent, ...connection });
+  const { url, close } = await startApp(serve({ client, functions: functionsOf(client, app) }));
+  return { url, output: () => '', stop: close };
+}
+
+function functionsOf(client: Inngest, app: string) {
+  const named = (name: string) => `${app}/${name}`;
+  const on = (id: string, handler: (args: Loose) => Promise<unknown>, options: object = {}) =>
+    client.createFunction({ id, triggers: [{ event: named(id) }], ...options }, handler);
+
+  const receipt = on('receipt', async ({ event }) => ({ got: event.data }));
+  return [
+    receipt,
+    on('chain', async ({ event, step }) => {
+      const doubled = await step.run('double', () => event.data.n * 2);
+      await step.sleep('nap', '100ms');
+      return { result: await step.run('add', () => doubled + 1) };
+    }),
+    on('branches', async ({ step }) => {
+      const [one, two] = await Promise.all([step.run('one', () => 1), step.run('two', () => 2)]);
+      return { sum: await step.run('sum', () => one + two) };
+    }),
+    on(
+      'stumbles',
+      async ({ attempt }) => {
+        if (attempt < 2) throw new Error(`attempt ${attempt} fails`);
+        return { attempt };
+      },
+      { retries: 3 },
+    ),
+    on(
+      'flaky',
+      async ({ step, attempt }) => ({
+        attempt: await step.run('flaky', () => {
+          if (attempt < 2) throw new Error(`attempt ${attempt} fails`);
+          return attempt;
+        }),
+      }),
+      { retries: 3 },
+    ),
+    on(
+      'caught',
+      async ({ step }) => {
+        const broken = () => Promise.reject(new Error('broken'));
+        return step.run('fail', broken).catch((error: Error) => ({ caught: error.message }));
+      },
+      { retries: 0 },
+    ),
+    on('sends', ({ event, step }) => step.sendEvent('send', { name: named('receipt'), data: event.data })),
+    on('relays', () => client.send([1, 2].map((n) => ({ name: named('receipt'), data: { n } })))),
+    on('waits', async ({ step }) => {
+      const met = 'event.data.n == async.data.n';
+      const answer = await step.waitForEvent('wait', { event: named('answer'), timeout: '1m', if: met });
+      return { answer: answer?.data };
+    }),
+    on('waits-in-vain', async ({ step }) => ({
+      answer: await step.waitForEvent('wait', { event: named('never'), timeout: '1s' }),
+    })),
+    on('invokes', async ({ event, step }) => ({
+      invoked: await step.invoke('invoke', { function: receipt, data: event.data }),
+    })),
+    on('bulky', async ({ step }) => {
+      let length = 0;
+      for (const id of ['a', 'b', 'c']) length += (await step.run(id, () => id.repeat(2_000_000))).length;
+      return { length };
+    }),
+    on(
+      'hopeless',
+      async () => {
+        throw new NonRetriableError('hopeless indeed');
+      },
+      {
+        onFailure: ({ error, event }: Loose) =>
+          client.send({ name: named('handled'), data: { message: error.message, data: event.data.event.data } }),
+      },
+    ),
+  ];
+}

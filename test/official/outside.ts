@@ -1,0 +1,56 @@
+/** The service, as the tests of one app see it. */
+import { expect } from 'chai';
+import type { Service } from '../support/service.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
+export type Loose = any;
+
+const PATIENCE_MS = 20_000;
+
+export class Outside {
+  readonly service: Service;
+  /** The app's id; its functions run on the events <app>/<function>. */
+  readonly app: string;
+
+  constructor(service: Service, app: string) {
+    this.service = service;
+    this.app = app;
+  }
+
+  /** Sends the event <app>/<name>. @returns its ID */
+  async send(name: string, data: object = {}): Promise<string> {
+    const { status, body } = await this.service.post(this.service.eventPath, { name: `${this.app}/${name}`, data });
+    expect(status, JSON.stringify(body)).to.equal(200);
+    return body.ids[0];
+  }
+
+  /** The one run of the event, once it has ended. */
+  async endedRun(eventId: string): Promise<Loose> {
+    const path = `/v1/events/${eventId}/runs`;
+    const { body } = await this.service.waitFor(path, ({ body }) => body.data?.[0]?.ended_at, PATIENCE_MS);
+    expect(body.data).to.have.length(1);
+    return body.data[0];
+  }
+
+  /** Output of the event's run. */
+  async output(eventId: string): Promise<Loose> {
+    const run = await this.endedRun(eventId);
+    expect(run.status, JSON.stringify(run.error)).to.equal('Completed');
+    return run.output;
+  }
+
+  /** Resolves when the event's run waits for another event. */
+  async waiting(eventId: string): Promise<void> {
+    const { body } = await this.service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data?.length === 1);
+    await this.service.waitFor(`/v1/runs/${body.data[0].run_id}`, ({ body }) =>
+      body.data?.history.some((entry: Loose) => entry.op === 'WaitForEvent' && entry.status === 'Waiting'),
+    );
+  }
+
+  /** Data of the first event <app>/<name>, once it is there. */
+  async eventData(name: string): Promise<Loose> {
+    const path = `/v1/events?name=${encodeURIComponent(`${this.app}/${name}`)}`;
+    const { body } = await this.service.waitFor(path, ({ body }) => body.data?.length > 0, PATIENCE_MS);
+    return body.data[0].data;
+  }
+}
