@@ -3,8 +3,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { styleText } from 'node:util';
-import { runMocha } from './lib/mocha.ts';
+import { runMocha, type Totals } from './lib/mocha.ts';
 import { Problem, runMain } from './lib/problem.ts';
+
+const BACKSTAGE = ['test/languages', 'test/official'];
 
 process.chdir(resolve(import.meta.dirname, '..'));
 const mochaArgs = process.argv.slice(2);
@@ -17,9 +19,30 @@ await runMain(async () => {
     await step('lint', () => command('biome', 'ci', ...(process.stdout.isTTY ? [] : ['--colors=off'])));
     await step('import layers', () => command('node', 'scripts/check-layers.ts'));
   }
-  await step('tests', () => runMocha(mochaArgs, interruption.signal));
+  await step('tests', () => (mochaArgs.length > 0 ? someTests(mochaArgs) : allTests()));
 });
 if (interruption.signal.aborted) process.exitCode = 130;
+
+async function someTests(args: string[]): Promise<void> {
+  await runMocha({ args, background: false }, interruption.signal);
+}
+
+/** Two mochas at the same time: on one stage the tests of the service, some of which are about deadlines; backstage, giving way to
+ *  them, what compiles, installs and checks much. */
+async function allTests(): Promise<void> {
+  const ignored = BACKSTAGE.flatMap((folder) => ['--ignore', `${folder}/**`]);
+  const ends = await Promise.allSettled([
+    runMocha({ args: ignored, background: false }, interruption.signal),
+    runMocha({ args: BACKSTAGE, background: true }, interruption.signal),
+  ]);
+  const failures = ends.filter((end) => end.status === 'rejected').map(({ reason }) => reason as Error);
+  const unexpected = failures.find((failure) => !(failure instanceof Problem));
+  if (unexpected) throw unexpected;
+  if (failures.length > 0) throw new Problem(failures.map(({ message }) => message).join('\n'));
+  const totals = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
+  const sum = (of: (one: Totals) => number) => totals.reduce((all, one) => all + of(one), 0);
+  console.log(`${sum(({ passes }) => passes)} passed, ${sum(({ failures }) => failures)} failed, in all`);
+}
 
 /** @throws Problem under a heading that names the step */
 async function step(name: string, work: () => Promise<void>): Promise<void> {

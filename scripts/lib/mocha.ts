@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { Redis } from 'ioredis';
@@ -18,35 +18,62 @@ const MARK = 'SERVICE_TEST_RUN';
 const GRACE_MS = 2_000;
 const SHOWN_KEYS = 20;
 
+/** What test/support/reporter.ts tells. */
+export interface Totals {
+  passes: number;
+  failures: number;
+}
+
+export interface MochaRun {
+  args: string[];
+  /** In the background: what it writes is kept until it has ended, and it gives way to what else runs. */
+  background: boolean;
+}
+
 /** @throws Problem when a test failed, or something was left behind */
-export async function runMocha(args: string[], interrupted: AbortSignal): Promise<void> {
+export async function runMocha(run: MochaRun, interrupted: AbortSignal): Promise<Totals> {
   const program = findRedis();
   const dir = mkdtempSync(join(tmpdir(), 'tidegate-test-'));
   const redis = await startRedis(program, dir);
+  const totals: Totals = { passes: 0, failures: 0 };
   try {
-    const failure = await mochaWith(redis.url, args, interrupted);
-    if (interrupted.aborted) return;
+    const failure = await mochaWith(redis.url, run, totals, interrupted);
+    if (interrupted.aborted) return totals;
     const leftovers = await leftoverKeys(redis.url);
     const problems = [failure, leftovers].filter((text) => text !== undefined);
     if (problems.length > 0) throw new Problem(problems.join('\n'));
+    return totals;
   } finally {
     await redis.stop();
     rmSync(dir, { recursive: true, force: true });
   }
 }
 
-async function mochaWith(redisUrl: string, args: string[], interrupted: AbortSignal): Promise<string | undefined> {
+async function mochaWith(
+  redisUrl: string,
+  { args, background }: MochaRun,
+  totals: Totals,
+  interrupted: AbortSignal,
+): Promise<string | undefined> {
   const run = randomUUID();
+  const output = background ? 'pipe' : 'inherit';
   const mocha = spawn('mocha', args, {
     env: { ...process.env, REDIS_URL: redisUrl, [MARK]: run },
-    // The channel tells mocha when this script is gone (test/support/hooks.ts).
-    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    // The channel tells mocha when this script is gone (test/support/hooks.ts), and brings its totals.
+    stdio: [background ? 'ignore' : 'inherit', output, output, 'ipc'],
     // A process group of its own, by which to find what it leaves.
     detached: true,
   });
+  if (background && mocha.pid) setPriority(mocha.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  const written: Buffer[] = [];
+  for (const stream of [mocha.stdout, mocha.stderr]) stream?.on('data', (bytes) => written.push(bytes));
+  mocha.on('message', (message: Totals) => Object.assign(totals, message));
   const ours = () => [...ofGroup(mocha), ...withVariable(MARK, run)];
-  interrupted.onabort = () => mocha.kill('SIGTERM');
+  const interrupt = () => mocha.kill('SIGTERM');
+  interrupted.addEventListener('abort', interrupt);
   const [code, signal] = await once(mocha, 'close');
+  interrupted.removeEventListener('abort', interrupt);
+  process.stdout.write(Buffer.concat(written));
   const left = await leftoverProcesses(ours);
   if (left) return left;
   return code === 0 ? undefined : `mocha ended with ${signal ?? `exit code ${code}`}`;

@@ -1,0 +1,80 @@
+import { join, resolve } from 'node:path';
+import { expect } from 'chai';
+import { Tidegate } from 'tidegate';
+import { serve } from 'tidegate/node';
+import { type App, type Loose, startApp } from '../steps/kits.ts';
+import { buildGo } from '../support/go.ts';
+import { request } from '../support/http.ts';
+import { type HostProgram, startHost } from '../support/program.ts';
+import { installPython } from '../support/python.ts';
+import { type Service, startService } from '../support/service.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const PYTHON = join(ROOT, 'test/python');
+const GO = join(ROOT, 'test/go/together');
+
+describe('Apps in three languages', function () {
+  // The first time things are installed and compiled.
+  this.timeout(300_000);
+  let service: Service;
+  let typescript: App;
+  const hosts: HostProgram[] = [];
+
+  before(async () => {
+    const bin = await installPython('python-hosts', join(PYTHON, 'requirements.txt'));
+    const program = await buildGo('together', '.', GO);
+    service = await startService();
+    typescript = await startApp(asks(service));
+    const env = { SERVICE_DEV: service.url };
+    const python = { ...env, PYTHONPATH: join(ROOT, 'clients/python/src'), PYTHONDONTWRITEBYTECODE: '1' };
+    hosts.push(await startHost(join(bin, 'python'), ['together.py'], { cwd: PYTHON, env: python }));
+    hosts.push(await startHost(program, [], { cwd: GO, env }));
+  });
+  after(async () => {
+    await typescript?.close();
+    for (const host of hosts) await host.stop();
+    await service?.stop();
+  });
+  afterEach(function () {
+    const error = this.currentTest?.state === 'failed' ? this.currentTest.err : undefined;
+    if (error) error.stack += `\n\nOutput of the apps:\n${hosts.map((host) => host.output()).join('\n')}`;
+  });
+
+  it('register with one service, invoke one another, and wait for what another sends', async () => {
+    for (const { url } of hosts) {
+      const { status, body } = await request('PUT', url);
+      expect([status, body]).to.deep.equal([200, { message: 'Registered', modified: true }]);
+    }
+    const send = async (name: string): Promise<string> =>
+      (await service.post('/e/key', { name, data: { n: 21 } })).body.ids[0];
+    const runOf = async (eventId: string, wished: (run: Loose) => boolean) => {
+      const path = `/v1/events/${eventId}/runs`;
+      return (await service.waitFor(path, ({ body }) => body.data?.[0] && wished(body.data[0]))).body.data[0];
+    };
+
+    const listened = await send('together/listen');
+    const { run_id } = await runOf(listened, () => true);
+    await service.waitFor(`/v1/runs/${run_id}`, ({ body }) =>
+      body.data.history.some(({ op, status }: Loose) => op === 'WaitForEvent' && status === 'Waiting'),
+    );
+    const asked = await send('together/asked');
+
+    const outcomeOf = async (eventId: string) => {
+      const { function_id, status, output, error } = await runOf(eventId, ({ ended_at }) => ended_at);
+      return [function_id, status, output ?? error];
+    };
+    expect(await outcomeOf(asked)).to.deep.equal(['together-ts-asks', 'Completed', { answer: { doubled: 42 } }]);
+    expect(await outcomeOf(listened)).to.deep.equal(['together-go-hears', 'Completed', { heard: 42 }]);
+    const [told] = (await service.get('/v1/runs?function_id=together-py-tells')).body.data;
+    expect([told.status, told.output]).to.deep.equal(['Completed', { doubled: 42 }]);
+  });
+});
+
+/** together-ts-asks, on the event together/asked {n}, invokes the Python function with its data. */
+function asks({ url }: Service) {
+  const client = new Tidegate({ id: 'together-ts', isDev: true, baseUrl: url });
+  const fn = client.createFunction({ id: 'asks', triggers: { event: 'together/asked' } }, async ({ event, step }) => ({
+    answer: await step.invoke('ask', { function: 'together-py-tells', data: event.data as Loose }),
+  }));
+  return serve({ client, functions: [fn] });
+}
