@@ -4,7 +4,7 @@ import { failedAttempt, failedForGood } from '../functions/answer.ts';
 import { momentMs } from '../model/duration.ts';
 import { compileWait } from '../model/expression.ts';
 import { MAX_STEP_BYTES, type Memo, type Pending } from '../model/memo.ts';
-import { errorOf, type Op, stepName } from '../model/op.ts';
+import { errorOf, failureMemo, type Op, stepName } from '../model/op.ts';
 import type { Run } from '../model/run.ts';
 import { type Wait, waitKey } from '../model/wait.ts';
 import type { Loaded } from '../store/runs.ts';
@@ -58,10 +58,10 @@ async function applyOp(op: Op, call: AnsweredCall, deps: ProgressDeps): Promise<
     case 'StepRun':
       return finish(run, op, { data: op.data ?? null }, deps);
     case 'StepFailed':
-      return finish(run, op, { error: errorOf(op) }, deps);
+      return finish(run, op, failureMemo(op), deps);
     case 'StepError':
       if (call.mayRetry) return { kind: 'failed', error: errorOf(op), retriable: true };
-      return finish(run, op, { error: errorOf(op) }, deps);
+      return finish(run, op, failureMemo(op), deps);
     case 'StepPlanned':
       return plan(op, call, deps);
     case 'Sleep':

@@ -2,7 +2,7 @@
 import type { RunError } from './run.ts';
 
 /** A finished step's; a sleep's is null; a wait's is the event, or null on time-out. */
-export type Memo = { data: unknown } | { error: RunError } | Record<string, unknown> | null;
+export type Memo = { data: unknown } | { error: RunError & { data?: unknown } } | Record<string, unknown> | null;
 
 export const MAX_STEPS = 1_000;
 export const MAX_STEP_BYTES = 4 * 1_024 * 1_024;

@@ -1,5 +1,6 @@
 /** What an app answers a call with while its function is under way (protocol: ops). */
 import { z } from 'zod';
+import type { Memo } from './memo.ts';
 import type { RunError } from './run.ts';
 
 const errorSchema = z.looseObject({
@@ -55,7 +56,13 @@ export function stepName(op: Op): string {
   return op.displayName ?? op.name ?? op.id;
 }
 
-/** Why a step that has failed for good did, as its memo holds it. */
+/** What a step leaves behind that has failed for good. The official Go SDK reads it only with the `data` that it gave the error. */
+export function failureMemo(op: Op): Memo {
+  const data = op.error?.data;
+  return { error: { ...errorOf(op), ...(data !== undefined && { data }) } };
+}
+
+/** Why a step failed. */
 export function errorOf({ error, data }: Op): RunError {
   const given = error ?? (data as Partial<RunError> | undefined);
   return {
