@@ -13,7 +13,8 @@ import type { WebhookDirectory } from '../store/webhook-directory.ts';
 import type { Transforms } from '../transforms/transforms.ts';
 import { appDataRoutes } from './apps/data.ts';
 import { registerRoute } from './apps/register.ts';
-import { BOARD_PATH, board, boardPolicy } from './board.ts';
+import { board, boardPolicy } from './board.ts';
+import { dashboardFiles, dashboardPage } from './dashboard.ts';
 import { openApi } from './docs/openapi.ts';
 import { DOCS_STYLE, docsPage } from './docs/page.ts';
 import { funnelErrors, identify } from './funnel.ts';
@@ -80,7 +81,8 @@ export function createApp(deps: AppDeps): Koa {
   app.use(open.routes() as Middleware);
 
   app.use(identityDoors(config, store, auditor).routes() as Middleware);
-  app.use(guard(config, store));
+  app.use(dashboardFiles);
+  app.use(guard(config, store)).use(dashboardPage());
   app.use(restricted(apiRoutes(deps), { environments: store.environments, auditor }).routes() as Middleware);
   app.use(allowByMethod).use(auditBoard(auditor)).use(boardPolicy).use(board(queues));
   return app;
@@ -121,6 +123,5 @@ function restricted(routes: Route[], deps: MountDeps): Router {
   router.get('/docs', (ctx) => {
     answerPage(ctx as unknown as Context, page, DOCS_STYLE);
   });
-  router.get('/', (ctx) => ctx.redirect(BOARD_PATH));
   return router;
 }

@@ -12,7 +12,7 @@ import { type Route, route } from '../route.ts';
 
 const HINT_LENGTH = 4;
 
-const apiKeySchema = z
+export const apiKeySchema = z
   .object({
     id: z.string(),
     name: apiKeyNameSchema,
@@ -24,7 +24,7 @@ const apiKeySchema = z
     last_used_at: z.iso.datetime().nullable().meta({ description: 'To within ten seconds' }),
   })
   .meta({ id: 'ApiKey' });
-const newApiKeySchema = apiKeySchema
+export const newApiKeySchema = apiKeySchema
   .extend({ secret: z.string().meta({ description: 'Shown this once, and kept only as a hash' }) })
   .meta({ id: 'NewApiKey' });
 

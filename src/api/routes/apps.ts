@@ -11,7 +11,7 @@ import { type Route, route } from '../route.ts';
 import { functionSchema, presentFunction } from '../views/function.ts';
 import { time } from '../views/time.ts';
 
-const appSchema = z
+export const appSchema = z
   .object({
     name: z.string(),
     url: z.url(),
@@ -26,7 +26,9 @@ const appSchema = z
   })
   .meta({ id: 'App' });
 
-const detailedAppSchema = appSchema.extend({ functions: z.array(functionSchema) }).meta({ id: 'AppWithFunctions' });
+export const detailedAppSchema = appSchema
+  .extend({ functions: z.array(functionSchema) })
+  .meta({ id: 'AppWithFunctions' });
 
 const params = z.object({ name: z.string() });
 

@@ -8,7 +8,7 @@ import { type Route, route } from '../route.ts';
 /** Redis takes no 0-0 here. */
 const entryId = z.string().regex(/^[1-9]\d{0,14}-\d{1,15}$/);
 
-const entrySchema = z
+export const entrySchema = z
   .object({
     id: z.string(),
     at: z.iso.datetime(),

@@ -7,7 +7,7 @@ import type { Environments } from '../../store/environments.ts';
 import { inNames, nextPage, pageQuery } from '../cursor.ts';
 import { type Route, route } from '../route.ts';
 
-const environmentSchema = z
+export const environmentSchema = z
   .object({
     name: z.string(),
     kind: z.enum(ENVIRONMENT_KINDS),

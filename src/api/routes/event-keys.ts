@@ -14,7 +14,7 @@ import { maxBytesSchema } from './limits.ts';
 
 const nameSchema = z.string().trim().min(1).max(100).meta({ description: 'Name of your choice', example: 'Shop' });
 
-const eventKeySchema = z
+export const eventKeySchema = z
   .object({
     id: z.string(),
     name: nameSchema,
@@ -28,7 +28,7 @@ const eventKeySchema = z
   })
   .meta({ id: 'EventKey' });
 
-const madeSchema = eventKeySchema
+export const madeSchema = eventKeySchema
   .extend({
     secret: z.string().meta({ description: 'What senders send with. Shown this once; only its hash is kept' }),
   })

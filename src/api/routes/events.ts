@@ -12,7 +12,7 @@ import { type Route, route } from '../route.ts';
 import { presentRun, runSchema } from '../views/run.ts';
 import { timeSchema } from '../views/time.ts';
 
-const storedEventSchema = z
+export const storedEventSchema = z
   .object({
     internal_id: z.string().meta({ description: 'The ID that the service gave the event' }),
     id: z.string().nullable().meta({ description: "The sender's deduplication ID, if it gave one" }),

@@ -16,7 +16,7 @@ import { time } from '../views/time.ts';
 /** Assigned or deleted in one request. */
 const AT_ONCE = 500;
 
-const heldSchema = z
+export const heldSchema = z
   .object({
     internal_id: z.string().meta({ description: 'The ID that the event has, and keeps when it is assigned' }),
     webhook_id: z.string(),

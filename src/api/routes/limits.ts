@@ -10,7 +10,7 @@ export const maxBytesSchema = z.int().min(1).max(MAX_BYTES).meta({
     "Largest request body in bytes; null: the next wider limit, which is the account's, then the setting EVENT_MAX_BYTES",
 });
 
-const limitsSchema = z
+export const limitsSchema = z
   .object({
     event_max_bytes: maxBytesSchema.nullable(),
     default_event_max_bytes: z.int().meta({ description: 'The setting EVENT_MAX_BYTES' }),

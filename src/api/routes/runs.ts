@@ -14,7 +14,7 @@ import { presentRun, runSchema } from '../views/run.ts';
 import { historySchema, presentHistory } from '../views/run-history.ts';
 import { timeSchema } from '../views/time.ts';
 
-const detailedRunSchema = runSchema
+export const detailedRunSchema = runSchema
   .extend({
     history: z
       .array(historySchema)

@@ -8,7 +8,7 @@ import type { Store } from '../../store/store.ts';
 import { type Route, route } from '../route.ts';
 import { presentOwner, shownOwnerSchema } from '../views/owner.ts';
 
-const signingKeySchema = z
+export const signingKeySchema = z
   .object({
     environment: shownOwnerSchema,
     current: z.string().meta({ description: 'For SERVICE_SIGNING_KEY of the apps' }),

@@ -18,7 +18,7 @@ const sampleSchema = z.object({
   query: z.record(z.string(), stringOrList).default({}),
 });
 
-const resultSchema = z
+export const resultSchema = z
   .object({
     event: eventSchema.nullable().meta({ description: 'The event it would make; null: nothing to ingest' }),
     console: z.array(z.object({ level: z.string(), text: z.string() })),

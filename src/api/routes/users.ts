@@ -8,7 +8,7 @@ import type { Unchanged } from '../../store/users.ts';
 import { type AccountDeps, Accounts } from '../identity/accounts.ts';
 import { type Route, route } from '../route.ts';
 
-const userSchema = z
+export const userSchema = z
   .object({
     id: z.string(),
     email: z.email(),

@@ -1,0 +1,174 @@
+/** Every page: its path, what its address holds, and where its code is, which is loaded when the page is opened. */
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  retainSearchParams,
+} from '@tanstack/react-router';
+import { RUN_STATUSES } from '../../../src/model/run.ts';
+import { Loading } from '../ui/loading.tsx';
+import { Crash, NotFound } from './dead-ends.tsx';
+import { parseSearch, stringifySearch } from './query-string.ts';
+import { flag, oneOf, search, text, whole } from './search.ts';
+import { Shell } from './shell.tsx';
+
+const root = createRootRoute({
+  component: Shell,
+  notFoundComponent: NotFound,
+  validateSearch: search({ env: text }),
+  search: { middlewares: [retainSearchParams(['env'])] },
+});
+
+const overview = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  validateSearch: search({ span: oneOf(['1h', '6h', '24h', '7d']) }),
+  component: lazyRouteComponent(() => import('../pages/overview/page.tsx')),
+});
+
+const events = createRoute({
+  getParentRoute: () => root,
+  path: '/events',
+  validateSearch: search({ name: text, source: text, id: text, from: text, to: text, paused: flag }),
+  component: lazyRouteComponent(() => import('../pages/events/list-page.tsx')),
+});
+
+const event = createRoute({
+  getParentRoute: () => root,
+  path: '/events/$id',
+  validateSearch: search({ view: oneOf(['tree', 'raw']), tab: oneOf(['payload', 'arrival', 'runs', 'code']) }),
+  component: lazyRouteComponent(() => import('../pages/events/event-page.tsx')),
+});
+
+const runs = createRoute({
+  getParentRoute: () => root,
+  path: '/runs',
+  validateSearch: search({ status: oneOf(RUN_STATUSES), function: text, app: text, from: text, to: text }),
+  component: lazyRouteComponent(() => import('../pages/runs/list-page.tsx')),
+});
+
+const run = createRoute({
+  getParentRoute: () => root,
+  path: '/runs/$id',
+  validateSearch: search({ entry: whole }),
+  component: lazyRouteComponent(() => import('../pages/runs/run-page.tsx')),
+});
+
+const functions = createRoute({
+  getParentRoute: () => root,
+  path: '/functions',
+  validateSearch: search({ q: text, app: text, archived: flag }),
+  component: lazyRouteComponent(() => import('../pages/functions/list-page.tsx')),
+});
+
+const oneFunction = createRoute({
+  getParentRoute: () => root,
+  path: '/functions/$id',
+  component: lazyRouteComponent(() => import('../pages/functions/function-page.tsx')),
+});
+
+const apps = createRoute({
+  getParentRoute: () => root,
+  path: '/apps',
+  component: lazyRouteComponent(() => import('../pages/apps/list-page.tsx')),
+});
+
+const app = createRoute({
+  getParentRoute: () => root,
+  path: '/apps/$name',
+  component: lazyRouteComponent(() => import('../pages/apps/app-page.tsx')),
+});
+
+const webhooks = createRoute({
+  getParentRoute: () => root,
+  path: '/webhooks',
+  component: lazyRouteComponent(() => import('../pages/webhooks/list-page.tsx')),
+});
+
+const webhook = createRoute({
+  getParentRoute: () => root,
+  path: '/webhooks/$id',
+  validateSearch: search({ tab: oneOf(['transform', 'requests', 'settings']), request: text, outcome: text }),
+  component: lazyRouteComponent(() => import('../pages/webhooks/webhook-page.tsx')),
+});
+
+const holding = createRoute({
+  getParentRoute: () => root,
+  path: '/held-events',
+  component: lazyRouteComponent(() => import('../pages/holding/page.tsx')),
+});
+
+const keys = createRoute({
+  getParentRoute: () => root,
+  path: '/keys',
+  validateSearch: search({ tab: oneOf(['event-keys', 'api-keys', 'signing-keys']) }),
+  component: lazyRouteComponent(() => import('../pages/keys/page.tsx')),
+});
+
+const environments = createRoute({
+  getParentRoute: () => root,
+  path: '/environments',
+  component: lazyRouteComponent(() => import('../pages/environments/page.tsx')),
+});
+
+const members = createRoute({
+  getParentRoute: () => root,
+  path: '/members',
+  component: lazyRouteComponent(() => import('../pages/members/page.tsx')),
+});
+
+const audit = createRoute({
+  getParentRoute: () => root,
+  path: '/audit-log',
+  component: lazyRouteComponent(() => import('../pages/audit/page.tsx')),
+});
+
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('../pages/settings/page.tsx')),
+});
+
+const jobs = createRoute({
+  getParentRoute: () => root,
+  path: '/jobs',
+  component: lazyRouteComponent(() => import('../pages/jobs/page.tsx')),
+});
+
+const routeTree = root.addChildren([
+  overview,
+  events,
+  event,
+  runs,
+  run,
+  functions,
+  oneFunction,
+  apps,
+  app,
+  webhooks,
+  webhook,
+  holding,
+  keys,
+  environments,
+  members,
+  audit,
+  settings,
+  jobs,
+]);
+
+export const router = createRouter({
+  routeTree,
+  parseSearch,
+  stringifySearch,
+  defaultPreload: 'intent',
+  defaultPendingComponent: Loading,
+  defaultErrorComponent: Crash,
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

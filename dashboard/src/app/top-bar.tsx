@@ -1,0 +1,106 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { PRODUCTION } from '../api/client.ts';
+import { IconButton } from '../ui/button.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { useEnv, useEnvironments } from './environment.ts';
+import { useMe } from './me.ts';
+import { readTheme, setTheme, THEMES, type Theme } from './theme.ts';
+
+const THEME_ICONS = { system: 'screen', light: 'sun', dark: 'moon' } as const;
+
+export function TopBar({ onMenu, onSearch, onShortcuts }: { onMenu(): void; onSearch(): void; onShortcuts(): void }) {
+  return (
+    <header className="flex h-14 items-center gap-2 border-b border-line px-3 sm:px-8">
+      <IconButton icon="menu" label="Open the menu" className="lg:hidden" onClick={onMenu} />
+      <EnvironmentPicker />
+      <button
+        type="button"
+        onClick={onSearch}
+        className="ml-auto flex h-8 items-center gap-2 rounded-md border border-line bg-surface px-2.5 text-sm text-muted hover:border-line-strong"
+      >
+        <Icon name="search" />
+        <span className="hidden sm:inline">Jump to…</span>
+        <kbd className="hidden rounded border border-line px-1 font-mono text-xs sm:inline">⌘K</kbd>
+        <span className="sr-only sm:hidden">Jump to anything</span>
+      </button>
+      <ThemeButton />
+      <span className="hidden font-mono text-muted sm:inline">
+        <button
+          type="button"
+          onClick={onShortcuts}
+          aria-label="Keyboard shortcuts"
+          title="Keyboard shortcuts"
+          className="size-8 rounded-md hover:bg-sunken"
+        >
+          ?
+        </button>
+      </span>
+      <Account />
+    </header>
+  );
+}
+
+/** Always in sight: what is shown below is this environment's. */
+function EnvironmentPicker() {
+  const env = useEnv();
+  const environments = useEnvironments();
+  const navigate = useNavigate();
+  const names = [...new Set([PRODUCTION, ...environments.map(({ name }) => name), env])];
+  return (
+    <label className="flex min-w-0 items-center gap-2 text-sm">
+      <span className="hidden text-muted sm:inline">Environment</span>
+      <span className="sr-only sm:hidden">Environment</span>
+      <span className={`inline-block size-2 rounded-full ${env === PRODUCTION ? 'bg-accent' : 'bg-warn'}`} />
+      <select
+        value={env}
+        onChange={({ target }) =>
+          void navigate({
+            to: '.',
+            search: (before: object) =>
+              ({ ...before, env: target.value === PRODUCTION ? undefined : target.value }) as never,
+          })
+        }
+        className="h-8 max-w-48 min-w-0 rounded-md border border-line bg-surface px-2 font-medium"
+      >
+        {names.map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function ThemeButton() {
+  const [theme, setShown] = useState<Theme>(readTheme);
+  const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] as Theme;
+  return (
+    <IconButton
+      icon={THEME_ICONS[theme]}
+      label={`Colours: ${theme}. Change to ${next}`}
+      onClick={() => {
+        setTheme(next);
+        setShown(next);
+      }}
+    />
+  );
+}
+
+function Account() {
+  const me = useMe();
+  if (!me) return null;
+  if (me.kind === 'dev')
+    return <span className="rounded-full bg-warn-soft px-2 py-0.5 text-xs font-medium text-warn">dev mode</span>;
+  return (
+    <form method="post" action="/auth/sign-out" className="flex items-center gap-2">
+      <span className="hidden max-w-40 truncate text-sm text-muted md:inline" title={`${me.name}, ${me.access} access`}>
+        {me.name}
+      </span>
+      <button type="submit" className="rounded-md px-2 py-1 text-sm text-muted hover:bg-sunken hover:text-text">
+        Sign out
+      </button>
+    </form>
+  );
+}

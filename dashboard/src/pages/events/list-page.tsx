@@ -1,0 +1,5 @@
+import { Page } from '../../ui/page.tsx';
+
+export default function EventsListPage() {
+  return <Page title="events">{null}</Page>;
+}

@@ -1,0 +1,5 @@
+import { Page } from '../../ui/page.tsx';
+
+export default function OverviewPage() {
+  return <Page title="overview">{null}</Page>;
+}

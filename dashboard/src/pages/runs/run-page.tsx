@@ -1,0 +1,5 @@
+import { Page } from '../../ui/page.tsx';
+
+export default function RunsRunPage() {
+  return <Page title="runs">{null}</Page>;
+}

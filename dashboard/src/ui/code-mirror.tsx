@@ -1,0 +1,120 @@
+import { autocompletion, type CompletionSource, closeBrackets, completionKeymap } from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
+import { javascript } from '@codemirror/lang-javascript';
+import { json } from '@codemirror/lang-json';
+import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language';
+import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
+import { Compartment, EditorState } from '@codemirror/state';
+import { EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+import { useEffect, useRef } from 'react';
+import type { EditorProps } from './editor.tsx';
+
+const LOOK = EditorView.theme({
+  '&': { height: '100%', backgroundColor: 'var(--surface)', color: 'var(--text)', fontSize: '0.8125rem' },
+  '.cm-scroller': { fontFamily: 'var(--font-mono)', lineHeight: '1.6' },
+  '.cm-gutters': { backgroundColor: 'var(--surface)', color: 'var(--muted)', border: 'none' },
+  '.cm-activeLine': { backgroundColor: 'color-mix(in srgb, var(--accent) 6%, transparent)' },
+  '.cm-activeLineGutter': { backgroundColor: 'transparent', color: 'var(--text)' },
+  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-1px' },
+  '.cm-cursor': { borderLeftColor: 'var(--text)' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
+    backgroundColor: 'var(--accent-soft)',
+  },
+  '.cm-tooltip': { backgroundColor: 'var(--surface)', border: '1px solid var(--line-strong)', color: 'var(--text)' },
+  '.cm-tooltip-autocomplete > ul > li[aria-selected]': { backgroundColor: 'var(--accent-soft)', color: 'var(--text)' },
+});
+
+const HIGHLIGHT = HighlightStyle.define([
+  { tag: [tags.keyword, tags.operatorKeyword], color: 'var(--accent)' },
+  { tag: [tags.string, tags.special(tags.string)], color: 'var(--good)' },
+  { tag: [tags.number, tags.bool, tags.null], color: 'var(--busy)' },
+  { tag: [tags.comment], color: 'var(--muted)', fontStyle: 'italic' },
+  { tag: [tags.propertyName], color: 'var(--accent)' },
+]);
+
+/** CodeMirror writes a style element: the page's policy lets in those with its nonce (src/api/dashboard.ts). */
+function nonce(): string {
+  return document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
+}
+
+const LANGUAGES = { json: () => json(), javascript: () => javascript(), text: () => [] };
+
+export default function CodeMirror({
+  label,
+  value,
+  onChange,
+  language,
+  readOnly = false,
+  height = '16rem',
+  completions = [],
+  marks = [],
+}: EditorProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView>(null);
+  const heard = useRef({ onChange, completions });
+  heard.current = { onChange, completions };
+  const initial = useRef(value);
+
+  useEffect(() => {
+    const lock = new Compartment();
+    const source: CompletionSource = (context) => {
+      const word = context.matchBefore(/[\w$.]*/);
+      if (!word || (word.from === word.to && !context.explicit)) return null;
+      return { from: word.from, options: [...heard.current.completions] };
+    };
+    const own = EditorState.languageData.of(() => [{ autocomplete: source }]);
+    const created = new EditorView({
+      parent: host.current as HTMLElement,
+      state: EditorState.create({
+        doc: initial.current,
+        extensions: [
+          EditorView.cspNonce.of(nonce()),
+          lineNumbers(),
+          history(),
+          indentOnInput(),
+          bracketMatching(),
+          closeBrackets(),
+          highlightActiveLine(),
+          EditorView.lineWrapping,
+          LANGUAGES[language](),
+          own,
+          autocompletion(),
+          lintGutter(),
+          syntaxHighlighting(HIGHLIGHT),
+          LOOK,
+          lock.of([EditorState.readOnly.of(readOnly), EditorView.editable.of(!readOnly)]),
+          EditorView.contentAttributes.of({ 'aria-label': label, ...(readOnly && { tabindex: '0' }) }),
+          // Tab indents; Escape and then Tab leaves the field, as CodeMirror says to keyboard users.
+          keymap.of([...defaultKeymap, ...historyKeymap, ...completionKeymap, indentWithTab]),
+          EditorView.updateListener.of((update) => {
+            if (update.docChanged) heard.current.onChange?.(update.state.doc.toString());
+          }),
+        ],
+      }),
+    });
+    view.current = created;
+    return () => created.destroy();
+  }, [language, readOnly, label]);
+
+  useEffect(() => {
+    const shown = view.current;
+    initial.current = value;
+    if (!shown || shown.state.doc.toString() === value) return;
+    shown.dispatch({ changes: { from: 0, to: shown.state.doc.length, insert: value } });
+  }, [value]);
+
+  useEffect(() => {
+    const shown = view.current;
+    if (!shown) return;
+    const diagnostics = marks.flatMap(({ line, column = 1, message }): Diagnostic[] => {
+      if (line < 1 || line > shown.state.doc.lines) return [];
+      const { from, to } = shown.state.doc.line(line);
+      const at = Math.min(from + column - 1, to);
+      return [{ from: at, to: Math.max(at, to), severity: 'error', message }];
+    });
+    shown.dispatch(setDiagnostics(shown.state, diagnostics));
+  }, [marks]);
+
+  return <div ref={host} style={{ height }} className="overflow-hidden rounded-md border border-line-strong" />;
+}

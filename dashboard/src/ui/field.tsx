@@ -1,0 +1,85 @@
+import { type ComponentProps, type ReactNode, useId } from 'react';
+
+const INPUT =
+  'w-full rounded-md border border-line-strong bg-surface px-2.5 text-base text-text placeholder:text-muted disabled:opacity-60';
+
+interface Labelled {
+  label: string;
+  hint?: ReactNode;
+  error?: string | undefined;
+  /** The label is for screen readers only. */
+  hideLabel?: boolean;
+}
+
+function Frame({ id, label, hint, error, hideLabel, children }: Labelled & { id: string; children: ReactNode }) {
+  return (
+    <div className="min-w-0">
+      <label htmlFor={id} className={hideLabel ? 'sr-only' : 'mb-1 block text-sm font-medium'}>
+        {label}
+      </label>
+      {children}
+      {hint && <p className="mt-1 text-xs text-muted">{hint}</p>}
+      {error && (
+        <p role="alert" className="mt-1 text-xs text-bad">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+export function TextField({
+  label,
+  hint,
+  error,
+  hideLabel,
+  className = '',
+  ...rest
+}: Labelled & ComponentProps<'input'>) {
+  const id = useId();
+  return (
+    <Frame id={id} label={label} hint={hint} error={error} hideLabel={hideLabel ?? false}>
+      <input id={id} {...rest} aria-invalid={error !== undefined} className={`h-8 ${INPUT} ${className}`} />
+    </Frame>
+  );
+}
+
+export function TextArea({
+  label,
+  hint,
+  error,
+  hideLabel,
+  className = '',
+  ...rest
+}: Labelled & ComponentProps<'textarea'>) {
+  const id = useId();
+  return (
+    <Frame id={id} label={label} hint={hint} error={error} hideLabel={hideLabel ?? false}>
+      <textarea
+        id={id}
+        {...rest}
+        aria-invalid={error !== undefined}
+        className={`min-h-24 py-2 font-mono text-sm ${INPUT} ${className}`}
+      />
+    </Frame>
+  );
+}
+
+export function Select({
+  label,
+  hint,
+  error,
+  hideLabel,
+  children,
+  className = '',
+  ...rest
+}: Labelled & ComponentProps<'select'>) {
+  const id = useId();
+  return (
+    <Frame id={id} label={label} hint={hint} error={error} hideLabel={hideLabel ?? false}>
+      <select id={id} {...rest} className={`h-8 ${INPUT} ${className}`}>
+        {children}
+      </select>
+    </Frame>
+  );
+}

@@ -1,0 +1,70 @@
+import { type ReactNode, useEffect } from 'react';
+
+interface PageProps {
+  title: ReactNode;
+  /** For the tab, where the title is more than text. */
+  tabTitle?: string;
+  /** A line under the title. */
+  lead?: ReactNode;
+  /** Buttons at the right of the title. */
+  actions?: ReactNode;
+  children: ReactNode;
+}
+
+/** The frame of every page: its heading, what can be done with it, its content. */
+export function Page({ title, tabTitle, lead, actions, children }: PageProps) {
+  const tab = tabTitle ?? (typeof title === 'string' ? title : undefined);
+  useEffect(() => {
+    document.title = tab ? `${tab} · Tidegate` : 'Tidegate';
+  }, [tab]);
+  return (
+    <div className="mx-auto w-full max-w-[86rem] px-4 pt-6 pb-24 sm:px-8">
+      <header className="mb-6 flex flex-wrap items-start gap-x-6 gap-y-3">
+        <div className="min-w-0 flex-1">
+          <h1 className="text-xl font-semibold tracking-tight break-words">{title}</h1>
+          {lead && <p className="mt-1 text-muted">{lead}</p>}
+        </div>
+        {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+export function Card({
+  title,
+  actions,
+  children,
+  className = '',
+}: {
+  title?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+  className?: string;
+}) {
+  return (
+    <section className={`rounded-lg border border-line bg-surface ${className}`}>
+      {title && (
+        <div className="flex min-h-11 flex-wrap items-center justify-between gap-2 border-b border-line px-4 py-2">
+          <h2 className="font-medium">{title}</h2>
+          {actions && <div className="flex items-center gap-2">{actions}</div>}
+        </div>
+      )}
+      {children}
+    </section>
+  );
+}
+
+/** Names and values: what is known of a thing. */
+export function Facts({ children }: { children: ReactNode }) {
+  return <dl className="grid grid-cols-1 gap-x-8 gap-y-3 p-4 sm:grid-cols-2 lg:grid-cols-4">{children}</dl>;
+}
+
+export function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="min-w-0">
+      <dt className="text-xs text-muted">{name}</dt>
+      <dd className="mt-0.5 break-words">{children}</dd>
+    </div>
+  );
+}

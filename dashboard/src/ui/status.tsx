@@ -1,0 +1,54 @@
+import type { ReactNode } from 'react';
+import { Icon, type IconName } from './icon.tsx';
+
+export type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'neutral';
+
+const TONES: Record<Tone, string> = {
+  good: 'text-good bg-good-soft',
+  bad: 'text-bad bg-bad-soft',
+  warn: 'text-warn bg-warn-soft',
+  busy: 'text-busy bg-busy-soft',
+  neutral: 'text-muted bg-sunken',
+};
+
+/** A state, told by colour, icon and word: never by colour alone. */
+export function Badge({
+  tone,
+  icon,
+  children,
+  title,
+}: {
+  tone: Tone;
+  icon?: IconName;
+  children: ReactNode;
+  title?: string;
+}) {
+  return (
+    <span
+      title={title}
+      className={`inline-flex items-center gap-1 rounded-full px-2 py-0.5 text-xs font-medium whitespace-nowrap ${TONES[tone]}`}
+    >
+      {icon && <Icon name={icon} className="size-3!" />}
+      {children}
+    </span>
+  );
+}
+
+const RUN_LOOKS: Record<string, [Tone, IconName]> = {
+  Queued: ['neutral', 'clock'],
+  Running: ['busy', 'play'],
+  Waiting: ['warn', 'clock'],
+  Completed: ['good', 'check'],
+  Failed: ['bad', 'cross'],
+  Cancelled: ['neutral', 'cross'],
+};
+
+/** Of a run, a step or an attempt. */
+export function RunStatus({ status }: { status: string }) {
+  const [tone, icon] = RUN_LOOKS[status] ?? ['neutral', 'dot'];
+  return (
+    <Badge tone={tone} icon={icon}>
+      {status}
+    </Badge>
+  );
+}

@@ -1,0 +1,74 @@
+import { useSyncExternalStore } from 'react';
+
+/** One clock for the whole page, so that a thousand rows do not each have a timer. */
+let nowMs = Date.now();
+const listeners = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    nowMs = Date.now();
+    for (const each of listeners) each();
+  }, 1_000);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+export function useNow(): number {
+  return useSyncExternalStore(subscribe, () => nowMs);
+}
+
+/** How long ago, or until; the moment itself on hover.
+ *  @param at ISO 8601, or Unix milliseconds */
+export function Time({ at }: { at: string | number | null | undefined }) {
+  const now = useNow();
+  if (at === null || at === undefined) return <span className="text-muted">–</span>;
+  const date = new Date(at);
+  return (
+    <time dateTime={date.toISOString()} title={absolute(date)} className="whitespace-nowrap tabular-nums">
+      {relative(date.getTime() - now)}
+    </time>
+  );
+}
+
+const absoluteFormat = new Intl.DateTimeFormat(undefined, {
+  dateStyle: 'medium',
+  timeStyle: 'long',
+});
+
+/** In the reader's own zone, with milliseconds and UTC beside it. */
+export function absolute(date: Date): string {
+  return `${absoluteFormat.format(date)} (${date.toISOString()})`;
+}
+
+const UNITS: [name: string, ms: number][] = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+];
+
+export function relative(differenceMs: number): string {
+  const size = Math.abs(differenceMs);
+  const [name, ms] = UNITS.find(([, unit]) => size >= unit) ?? ['s', 1_000];
+  const count = Math.floor(size / ms);
+  if (count === 0) return 'now';
+  return differenceMs < 0 ? `${count} ${name} ago` : `in ${count} ${name}`;
+}
+
+/** A length of time, as short as it can be said. */
+export function duration(ms: number): string {
+  if (ms < 1) return '< 1 ms';
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+  const [name, unit] = UNITS.find(([, size]) => ms >= size) ?? ['s', 1_000];
+  const rest = UNITS[UNITS.findIndex(([each]) => each === name) + 1];
+  const whole = Math.floor(ms / unit);
+  const left = rest ? Math.floor((ms - whole * unit) / rest[1]) : 0;
+  return left > 0 && rest ? `${whole} ${name} ${left} ${rest[0]}` : `${whole} ${name}`;
+}
