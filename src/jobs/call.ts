@@ -49,8 +49,7 @@ export async function call(job: CallJob, queuedAt: number, tries: Tries, deps: C
   );
   if (!loaded) return;
   if ('ended' in loaded) return deps.life.tellInvoker(loaded.ended);
-  const outcome = await outcomeOf(loaded, job, tries, deps);
-  const failure = await settle(outcome, { job, loaded, tries, startedAt, queuedAt }, deps);
+  const failure = await attempt({ job, loaded, tries, startedAt, queuedAt }, deps);
   if (!failure) return;
   if (failure.retriable && tries.before + 1 < tries.max) {
     await deps.runs.noteFailure(env, runId, failure.error);
@@ -60,12 +59,21 @@ export async function call(job: CallJob, queuedAt: number, tries: Tries, deps: C
   throw new UnrecoverableError(`${failure.error.name}: ${failure.error.message}`);
 }
 
+/** @returns how it failed, if it did */
+async function attempt(one: Attempt, deps: CallDeps): Promise<Failure | undefined> {
+  const { job, loaded, tries } = one;
+  try {
+    return await settle(await outcomeOf(loaded, job, tries, deps), one, deps);
+  } finally {
+    if (loaded.planOnly && job.at !== undefined) await deps.runs.donePlanning(job.env, job.runId, job.at);
+  }
+}
+
 async function outcomeOf(loaded: Loaded, { stepId }: CallJob, tries: Tries, deps: CallDeps): Promise<Outcome> {
-  const { run, event, stack, memos, pending } = loaded;
+  const { run, event, stack, memos, planOnly } = loaded;
   const fn = await deps.functions.find(run.env, run.functionId);
   if (!fn) return failedForGood('FunctionGone', `the function ${run.functionId} is not registered`);
   if (!event) return failedForGood('EventGone', `the event ${run.eventId} is no longer stored`);
-  const planOnly = pending > 0 && stepId === undefined;
   return deps.caller.call(fn, {
     run: { ...run, attempt: tries.before },
     event,
@@ -73,7 +81,7 @@ async function outcomeOf(loaded: Loaded, { stepId }: CallJob, tries: Tries, deps
     stepId,
     stack,
     memos,
-    planOnly,
+    planOnly: planOnly && stepId === undefined,
   });
 }
 

@@ -45,10 +45,19 @@ export async function applyOps(
 ): Promise<Failure | undefined> {
   let failure: Failure | undefined;
   for (const op of ops) failure = (await applyOp(op, call, deps)) ?? failure;
-  if (ops.length === 0 && call.loaded.pending === 0) {
-    return failedAttempt('AppError', 'the app answered that nothing is left to do and that the function is not done');
-  }
-  return failure;
+  return failure ?? standstill(ops, call);
+}
+
+/** An answer after which nothing would ever happen to the run. */
+function standstill(ops: readonly Op[], { loaded: { pending, memos } }: AnsweredCall): Failure | undefined {
+  if (pending > 0 || ops.some(({ id }) => !Object.hasOwn(memos, id))) return undefined;
+  const [repeated] = ops;
+  return failedAttempt(
+    'AppError',
+    repeated
+      ? `the app began step "${stepName(repeated)}" again, which is done; does it read the steps that a large call leaves out (use_api)?`
+      : 'the app answered that nothing is left to do and that the function is not done',
+  );
 }
 
 async function applyOp(op: Op, call: AnsweredCall, deps: ProgressDeps): Promise<Failure | undefined> {

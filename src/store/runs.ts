@@ -35,6 +35,8 @@ export interface Loaded {
   memos: Record<string, Memo>;
   /** Steps that have begun and are not finished. */
   pending: number;
+  /** New steps are to be planned, not run at once: others are under way, or another call may be planning the same ones. */
+  planOnly: boolean;
 }
 
 export class Runs {
@@ -98,8 +100,16 @@ export class Runs {
       lookAfterAt,
       at ?? '',
       stepId ?? '',
-    )) as [outcome: string, run: string[], event: string | null, stack: string[], memos: string[], pending: number];
-    const [outcome, run, event, stack, memos, pending] = reply;
+    )) as [
+      outcome: string,
+      run: string[],
+      event: string | null,
+      stack: string[],
+      memos: string[],
+      pending: number,
+      planOnly: number,
+    ];
+    const [outcome, run, event, stack, memos, pending, planOnly] = reply;
     if (outcome === 'ended') return { ended: toRun(env, runId, fromFlat(run)) };
     if (outcome !== 'call') return undefined;
     return {
@@ -108,7 +118,13 @@ export class Runs {
       stack,
       memos: parseMemos(fromFlat(memos)),
       pending,
+      planOnly: planOnly === 1,
     };
+  }
+
+  /** The call with so many finished steps has planned what it had to: later ones know it from now on. */
+  async donePlanning(env: string, id: string, at: number): Promise<void> {
+    await this.#redis.hdel(this.#keys.run(env, id), `planning:${at}`);
   }
 
   /** Notes why an attempt failed that will be repeated; of a run that has ended meanwhile, nothing. */

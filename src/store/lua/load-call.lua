@@ -2,7 +2,7 @@
 -- KEYS[1] run (hash)  KEYS[2] its event (string)  KEYS[3] memos (hash)  KEYS[4] stack (list)  KEYS[5] pending (hash)  KEYS[6] active runs (zset)
 -- ARGV[1] time (ms)  ARGV[2] attempt, from 0  ARGV[3] retention (ms): the event stays at least so long  ARGV[4] the run's member in KEYS[6]
 -- ARGV[5] when to look after the run if nothing is heard of it (ms)  ARGV[6] length of the stack the call is for, or ''  ARGV[7] step to run, or ''
--- Returns {'call', run, event or false, stack, memos, count of pending}, {'ended', run} when the run has ended,
+-- Returns {'call', run, event or false, stack, memos, count of pending, 1 if new steps are only to be planned}, {'ended', run} when the run has ended,
 -- {'superseded'} when a later call does this one's work or the step is done, or {'gone'}.
 local status = redis.call('HGET', KEYS[1], 'status')
 if not status then
@@ -21,7 +21,22 @@ redis.call('HSET', KEYS[1], 'status', 'Running', 'attempt', ARGV[2])
 redis.call('HSETNX', KEYS[1], 'started_at', ARGV[1])
 redis.call('PEXPIRE', KEYS[2], ARGV[3], 'GT')
 redis.call('ZADD', KEYS[6], ARGV[5], ARGV[4])
+local run = redis.call('HGETALL', KEYS[1])
+local pending = redis.call('HLEN', KEYS[5])
+local plan_only = pending > 0
+if ARGV[6] ~= '' then
+  -- A call that only plans, and has not been answered, may yet plan what is new to this one.
+  local own = 'planning:' .. ARGV[6]
+  for i = 1, #run, 2 do
+    if string.sub(run[i], 1, 9) == 'planning:' and run[i] ~= own then
+      plan_only = true
+    end
+  end
+  if plan_only then
+    redis.call('HSET', KEYS[1], own, 1)
+  end
+end
 return {
-  'call', redis.call('HGETALL', KEYS[1]), redis.call('GET', KEYS[2]), redis.call('LRANGE', KEYS[4], 0, -1),
-  redis.call('HGETALL', KEYS[3]), redis.call('HLEN', KEYS[5])
+  'call', run, redis.call('GET', KEYS[2]), redis.call('LRANGE', KEYS[4], 0, -1), redis.call('HGETALL', KEYS[3]), pending,
+  plan_only and 1 or 0
 }
