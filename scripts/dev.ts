@@ -1,10 +1,11 @@
 /** Runs the whole service for development: Redis, web, worker, the example app. Started by scripts/dev. */
 import { join, relative, resolve } from 'node:path';
+import { buildDashboard, isDashboardStale } from './lib/dashboard.ts';
 import { startDevRedis } from './lib/dev-data.ts';
 import { HELP, readOptions, readPort } from './lib/dev-options.ts';
 import { printer } from './lib/log-lines.ts';
 import { freePort, LOOPBACK } from './lib/ports.ts';
-import { runMain } from './lib/problem.ts';
+import { Problem, runMain } from './lib/problem.ts';
 import { checkRedis, type OwnRedis } from './lib/redis-server.ts';
 import { type Supervised, supervise } from './lib/supervised.ts';
 import { watchFolders } from './lib/watch.ts';
@@ -13,6 +14,7 @@ const ROOT = resolve(import.meta.dirname, '..');
 const SOURCE = join(ROOT, 'src');
 const EXAMPLE = join(ROOT, 'examples/typescript');
 const CLIENT = join(ROOT, 'clients/typescript/src');
+const DASHBOARD = join(ROOT, 'dashboard');
 const END_WITH_PARENT = join(ROOT, 'scripts/lib/end-with-parent.ts');
 
 const say = printer('dev', 'blue');
@@ -23,6 +25,7 @@ await runMain(async () => {
   console.log('Tidegate in dev mode: every door is open to this machine. Not for production.');
   const port = (await readPort(process.env.PORT)) || (await freePort());
   const redis = await redisToUse();
+  await freshDashboard();
   const env = { ...process.env, MODE: 'dev', REDIS_URL: redis.url, PORT: String(port) };
 
   const example = options.example ? await exampleApp(port) : undefined;
@@ -40,6 +43,7 @@ await runMain(async () => {
   web.start();
   restartOnChange([SOURCE], [web, worker]);
   if (example) restartOnChange([CLIENT, EXAMPLE], [example]);
+  watchFolders([join(DASHBOARD, 'src'), join(DASHBOARD, 'public')], inTurn(freshDashboard));
 
   const inOrderOfEnding = [...(example ? [example] : []), web, worker];
   const exitCode = await Promise.race([toldToEnd(inOrderOfEnding), redisLost(redis)]);
@@ -55,6 +59,18 @@ async function redisToUse(): Promise<Pick<OwnRedis, 'url'> & Partial<OwnRedis>> 
   if (!url) return startDevRedis(ROOT);
   await checkRedis(url);
   return { url };
+}
+
+/** The service runs as well without one, or with the one before. */
+async function freshDashboard(): Promise<void> {
+  if (!isDashboardStale(ROOT)) return;
+  say('building the dashboard');
+  try {
+    await buildDashboard(ROOT);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    say(error.message);
+  }
 }
 
 async function exampleApp(servicePort: number): Promise<Supervised> {
@@ -102,6 +118,7 @@ function welcome(port: number, example: boolean): string {
   const event = JSON.stringify({ name: 'order/paid', data: { orderId: 'A1', customer: 'Ada', total: 120 } });
   return `
 Ready.
+  dashboard   ${url}/
   events      ${url}/e/<any key>
   API         ${url}/v1
   API docs    ${url}/docs
@@ -110,6 +127,14 @@ Ready.
 Send a first event${example ? ' to the example' : ''}:
   curl ${url}/e/dev -H 'content-type: application/json' -d '${event}'
 `;
+}
+
+/** One at a time: what comes while it is at work makes one more. */
+function inTurn(action: () => Promise<void>): () => void {
+  let last = Promise.resolve();
+  return () => {
+    last = last.then(action);
+  };
 }
 
 function once(action: () => void): () => void {

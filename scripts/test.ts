@@ -1,14 +1,18 @@
-/** The test command: type check, lint, import layers, then mocha; stops at the first that fails. Started by scripts/test. */
+/** The test command: type check, lint, import layers, the dashboard's build, then mocha; stops at the first that fails. Started by
+ *  scripts/test. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { styleText } from 'node:util';
+import { findChromium } from './lib/chromium-program.ts';
+import { buildDashboard, isDashboardStale } from './lib/dashboard.ts';
 import { runMocha, type Totals } from './lib/mocha.ts';
 import { Problem, runMain } from './lib/problem.ts';
 
 const BACKSTAGE = ['test/languages', 'test/official'];
+const ROOT = resolve(import.meta.dirname, '..');
 
-process.chdir(resolve(import.meta.dirname, '..'));
+process.chdir(ROOT);
 const mochaArgs = process.argv.slice(2);
 const interruption = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interruption.abort());
@@ -16,12 +20,20 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 await runMain(async () => {
   if (mochaArgs.length === 0) {
     await step('type check', () => command('tsc'));
+    await step("the dashboard's type check", () => command('tsc', '-p', 'dashboard'));
     await step('lint', () => command('biome', 'ci', ...(process.stdout.isTTY ? [] : ['--colors=off'])));
     await step('import layers', () => command('node', 'scripts/check-layers.ts'));
   }
+  if (isDashboardStale(ROOT))
+    await step('dashboard', () => (mochaArgs.length > 0 ? tryDashboard() : buildDashboard(ROOT)));
   await step('tests', () => (mochaArgs.length > 0 ? someTests(mochaArgs) : allTests()));
 });
 if (interruption.signal.aborted) process.exitCode = 130;
+
+/** Whoever asked for some tests alone may be at work on something else. */
+async function tryDashboard(): Promise<void> {
+  await buildDashboard(ROOT).catch((problem: Error) => console.error(problem.message));
+}
 
 async function someTests(args: string[]): Promise<void> {
   await runMocha({ args, background: false }, interruption.signal);
@@ -30,6 +42,8 @@ async function someTests(args: string[]): Promise<void> {
 /** Two mochas at the same time: on one stage the tests of the service, some of which are about deadlines; backstage, giving way to
  *  them, what compiles, installs and checks much. */
 async function allTests(): Promise<void> {
+  // Installed before the tests begin, not in the midst of them.
+  findChromium();
   const ignored = BACKSTAGE.flatMap((folder) => ['--ignore', `${folder}/**`]);
   const ends = await Promise.allSettled([
     runMocha({ args: ignored, background: false }, interruption.signal),

@@ -114,7 +114,19 @@ export const SETTINGS = {
 const schema = z.object(SETTINGS);
 type Env = z.infer<typeof schema>;
 
+/** A setting as it may be shown. */
+export interface Setting {
+  readonly name: string;
+  /** What holds, given or by default; null: nothing, or a secret. */
+  readonly value: string | null;
+  readonly default: string | null;
+  readonly meaning: string;
+  readonly isSet: boolean;
+  readonly secret: boolean;
+}
+
 export interface Config {
+  readonly settings: readonly Setting[];
   readonly dev: boolean;
   readonly host: string;
   readonly port: number;
@@ -171,7 +183,33 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   }
   const unsafe = parsed.data.MODE === 'dev' ? [] : unsafeInProduction(parsed.data);
   if (unsafe.length > 0) throw new ConfigError(unsafe.join('\n'));
-  return toConfig(parsed.data);
+  return toConfig(parsed.data, settingsOf(given));
+}
+
+function settingsOf(given: Record<string, string | undefined>): Setting[] {
+  return Object.entries(SETTINGS).map(([name, takes]) => {
+    const secret = SECRET.has(name);
+    const byDefault = textOf(takes.safeParse(undefined).data);
+    const value = secret ? null : withoutPassword(given[name] ?? byDefault);
+    return {
+      name,
+      value,
+      default: byDefault,
+      meaning: takes.description ?? '',
+      isSet: given[name] !== undefined,
+      secret,
+    };
+  });
+}
+
+/** As one would write it in the environment; null for none. */
+function textOf(value: unknown): string | null {
+  return value === undefined || (Array.isArray(value) && value.length === 0) ? null : String(value);
+}
+
+/** Redis's password may stand in its URL. */
+function withoutPassword(value: string | null): string | null {
+  return value?.replace(/^(\w+:\/\/[^:/@]*:).*(?=@)/, '$1***').replace(/([?&]password=)[^&]*/i, '$1***') ?? null;
 }
 
 /** A secret is told by its length. */
@@ -208,9 +246,10 @@ function adminOf({ ADMIN_EMAIL: email, ADMIN_PASSWORD: password }: Env): Config[
   return email === undefined || password === undefined ? undefined : { email, password };
 }
 
-function toConfig(env: Env): Config {
+function toConfig(env: Env, settings: readonly Setting[]): Config {
   const dev = env.MODE === 'dev';
   return Object.freeze({
+    settings,
     dev,
     host: dev ? '127.0.0.1' : (env.HOST ?? '0.0.0.0'),
     port: env.PORT,

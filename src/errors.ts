@@ -32,6 +32,7 @@ export const CATALOGUE = {
   registration_invalid: [400, 'The app cannot be registered'],
   app_unreachable: [400, 'The app did not answer as an app does'],
   run_active: [409, 'The run has not ended'],
+  run_not_waiting: [409, 'The run is not waiting for a try'],
   run_ended: [409, 'The run has ended'],
   seed_invalid: [400, 'The event-id-seed header is not valid'],
   sign_in_failed: [401, 'The email address or the password is wrong'],

@@ -5,13 +5,16 @@ import { setTimeout } from 'node:timers/promises';
 import { createApp } from './api/app.ts';
 import { prepareFirstAdmin } from './api/identity/first-admin.ts';
 import { sealAnew } from './api/identity/seal-anew.ts';
+import { LiveStreams } from './api/live-streams.ts';
 import { Recorder } from './api/receive/recorder.ts';
+import { endingOf } from './api/server-end.ts';
 import { readConfig } from './config.ts';
 import { INTRODUCTION_TIMEOUT_MS } from './functions/introduction.ts';
 import { outgoingAgent } from './functions/outgoing.ts';
 import { Acceptor } from './jobs/accept.ts';
 import { FunctionTables } from './jobs/function-tables.ts';
 import { ingestQueue, runQueue } from './jobs/queues.ts';
+import { Reports, startReporting } from './jobs/reports.ts';
 import { runParts } from './jobs/run-parts.ts';
 import { createLog } from './log.ts';
 import { live } from './process.ts';
@@ -49,9 +52,11 @@ for (const queue of queues) queue.on('error', (error) => log.debug({ err: error.
 const transforms = createTransforms({ timeoutMs: config.transformTimeoutMs, threads: config.transformThreads, log });
 const acceptor = new Acceptor(store.dedup, queues[0]);
 const functions = new FunctionTables(store.functions);
-const { life, retries } = runParts(store, functions, queues[1], acceptor, config.lookAfterMs);
+const reports = new Reports(store);
+const { life, retries, invocations } = runParts(store, functions, queues[1], acceptor, reports, config.lookAfterMs);
 const outgoing = outgoingAgent({ ...config, timeoutMs: INTRODUCTION_TIMEOUT_MS });
-const recorder = new Recorder(store.webhookLog, log);
+const recorder = new Recorder(store.webhookLog, reports, log);
+const streams = new LiveStreams(store.liveFeed(subscriber));
 const app = createApp({
   config,
   store,
@@ -59,14 +64,18 @@ const app = createApp({
   transforms,
   acceptor,
   recorder,
+  reports,
   life,
   retries,
+  invocations,
   outgoing,
   queues: [...queues],
+  streams,
   log,
 });
 
 const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: REQUEST_TIMEOUT_MS }, app.callback());
+const endServer = endingOf(server);
 await new Promise<void>((resolve, reject) => {
   server.once('error', reject);
   server.listen(config.port, config.host, resolve);
@@ -75,16 +84,16 @@ const { port } = server.address() as AddressInfo;
 const address = config.publicUrl ?? `http://${config.host === '0.0.0.0' ? 'localhost' : config.host}:${port}`;
 await Promise.race([prepareFirstAdmin(config, store, address, log), setTimeout(FIRST_READ_MS)]);
 void sealAnew(config, store, log);
+const reporting = startReporting(reports, store, 'web', log);
 
 live(
   log,
   async () => {
-    await new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeIdleConnections();
-    });
+    streams.close();
+    await endServer();
     await Promise.all([transforms.close(), outgoing.close()]);
     await recorder.settle();
+    await reporting.close();
     await Promise.all(queues.map((queue) => queue.close()));
     redis.disconnect();
     subscriber.disconnect();

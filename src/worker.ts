@@ -4,6 +4,7 @@ import { FunctionCaller } from './functions/caller.ts';
 import { Acceptor } from './jobs/accept.ts';
 import { FunctionTables } from './jobs/function-tables.ts';
 import { ingestQueue, runQueue } from './jobs/queues.ts';
+import { Reports, startReporting } from './jobs/reports.ts';
 import { runParts } from './jobs/run-parts.ts';
 import { createLog } from './log.ts';
 import { live } from './process.ts';
@@ -22,6 +23,7 @@ const queueOptions = { connection: redis, prefix: store.queuePrefix };
 const [ingests, runs] = [ingestQueue(queueOptions), runQueue(queueOptions)];
 for (const queue of [ingests, runs]) queue.on('error', (error) => log.debug({ err: error.message }, 'queue'));
 const functions = new FunctionTables(store.functions);
+const reports = new Reports(store);
 const acceptor = new Acceptor(store.dedup, ingests);
 const caller = new FunctionCaller({
   timeoutMs: config.callTimeoutMs,
@@ -30,14 +32,23 @@ const caller = new FunctionCaller({
   dev: config.dev,
 });
 const { lookAfterMs } = config;
-const parts = { ...store, ...runParts(store, functions, runs, acceptor, lookAfterMs), functions, caller, lookAfterMs };
+const parts = {
+  ...store,
+  ...runParts(store, functions, runs, acceptor, reports, lookAfterMs),
+  functions,
+  caller,
+  reports,
+  lookAfterMs,
+};
 
 const workers = startWorkers(config, queueOptions, parts, log);
 await workers.ready();
 const reconciler = startReconciler(parts, lookAfterMs, log);
+const reporting = startReporting(reports, store, 'worker', log);
 
 live(log, async () => {
   await Promise.all([workers.close(), reconciler.close()]);
+  await reporting.close();
   await Promise.all([ingests.close(), runs.close(), caller.close()]);
   redis.disconnect();
 });

@@ -31,6 +31,7 @@ const others: Door[] = [
   { ...account, method: 'POST', path: '/queues/api/queues/nope/add', access: 'write' },
   { ...account, method: 'PATCH', path: '/queues/api/queues/nope/nope/delay', access: 'write' },
   { ...account, method: 'GET', path: '/v1/nope', access: 'read' },
+  { about: 'environment', hasBody: false, method: 'GET', path: '/v1/stream', access: 'read' },
 ];
 /** What tells everybody who is known how the API is. */
 const described = ['/', '/docs', '/openapi.json'];

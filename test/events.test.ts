@@ -203,6 +203,7 @@ describe('sending events', () => {
     const preflight = await fetch(`${service.url}/e/any-key`, { method: 'OPTIONS' });
     expect(preflight.status).to.equal(204);
     expect(preflight.headers.get('access-control-allow-origin')).to.equal('*');
+    expect(preflight.headers.get('access-control-allow-private-network')).to.equal('true');
     const api = await fetch(`${service.url}/v1/events`, { headers: { origin: 'https://example.com' } });
     expect(api.headers.get('access-control-allow-origin')).to.equal(null);
   });

@@ -5,6 +5,7 @@ import { nameOf, routes } from './support/route-table.ts';
 import { type Service, startService } from './support/service.ts';
 
 const FAILS = { status: 400, headers: { 'x-service-no-retry': 'true' }, body: { name: 'Bad', message: 'no' } };
+const STEP = { id: 'b'.repeat(40), op: 'StepRun', name: 'counts', data: { n: 7 } };
 const WAITS = {
   id: 'a'.repeat(40),
   op: 'WaitForEvent',
@@ -78,7 +79,7 @@ describe('the OpenAPI document', () => {
 
     it('of events, runs, functions and apps', async () => {
       host.on('fails', () => FAILS);
-      host.on('waits', ({ body }) => (body.ctx.stack.current === 0 ? { status: 206, body: [WAITS] } : {}));
+      host.on('waits', ({ body }) => ({ status: 206, body: [body.ctx.stack.current === 0 ? STEP : WAITS] }));
       const cancel = [{ event: 'shop/stop', if: 'event.data.n == async.data.n', timeout: '1h' }];
       const functions = ['works', 'fails', 'waits'].map((id) => ({ id, triggers: [{ event: `shop/${id}` }], cancel }));
       host.offer(service, functions, { appName: 'shop' });
@@ -95,6 +96,10 @@ describe('the OpenAPI document', () => {
         await ended(eventId, status);
       }
       await call('GET /v1/events', {}, undefined, '?limit=1');
+      await call('GET /v1/events', {}, undefined, '?include=runs');
+      await call('GET /v1/events/histogram');
+      await call('GET /v1/events/names');
+      await call('GET /v1/events/:id/arrival', { id: sent.works as string });
       const runs: Record<string, string> = {};
       for (const [id, eventId] of Object.entries(sent)) {
         await call('GET /v1/events/:id', { id: eventId });
@@ -103,6 +108,20 @@ describe('the OpenAPI document', () => {
         await call('GET /v1/runs/:id', { id: run.run_id });
       }
       await call('GET /v1/runs');
+      const step = { id: runs.waits as string, step_id: STEP.id };
+      await service.waitFor(`/v1/runs/${step.id}/steps/${step.step_id}`, ({ status }) => status === 200);
+      await call('GET /v1/runs/:id/steps/:step_id', step);
+      const later = { name: 'shop/works', data: {}, ts: Date.now() + 3_600_000 };
+      const { internal_id } = await call('POST /v1/events', {}, later);
+      const { body } = await service.waitFor(
+        `/v1/events/${internal_id}/runs`,
+        (answer) => answer.body.data?.length === 1,
+      );
+      const { run_id: id } = body.data[0];
+      await service.waitFor(`/v1/runs/${id}`, (answer) => answer.body.data.next_try_at !== null);
+      await call('GET /v1/runs/:id', { id });
+      await call('POST /v1/runs/:id/retry-now', { id });
+      await call('POST /v1/functions/:id/invoke', { id: 'shop-works' }, { data: {} });
       await call('POST /v1/events/:id/send-again', { id: sent.works as string });
       await call('POST /v1/runs/:id/retry', { id: runs.fails as string });
       await call('DELETE /v1/runs/:id', { id: runs.waits as string });
@@ -111,6 +130,7 @@ describe('the OpenAPI document', () => {
       await call('POST /v1/functions/:id/pause', { id: 'shop-works' });
       await call('POST /v1/functions/:id/resume', { id: 'shop-works' });
       await call('GET /v1/apps');
+      await call('POST /v1/apps/:name/check', { name: 'shop' });
       await call('GET /v1/apps/:name', { name: 'shop' });
       await call('DELETE /v1/apps/:name', { name: 'shop' });
     });
@@ -121,6 +141,7 @@ describe('the OpenAPI document', () => {
       const made = { name: 'GitHub', environment: 'branches', event_names: names, ip_addresses: addresses };
       const { id, url } = await call('POST /v1/webhooks', {}, made);
       await call('GET /v1/webhooks');
+      await call('GET /v1/webhooks/stats');
       await call('GET /v1/webhooks/:id', { id });
       await call('PUT /v1/webhooks/:id', { id }, { name: 'Other' });
       await call('POST /v1/webhooks/:id/pause', { id });
@@ -173,6 +194,13 @@ describe('the OpenAPI document', () => {
       await call('POST /v1/users/:id/password-link', { id });
       await call('DELETE /v1/users/:id', { id });
       await call('GET /v1/audit');
+      await call('GET /v1/settings');
+    });
+
+    it('of how the service is doing', async () => {
+      await call('GET /v1/metrics');
+      await call('GET /v1/functions/stats');
+      await call('GET /v1/overview');
     });
 
     it('and that of every route there is', () => {

@@ -4,7 +4,9 @@ import Koa, { type Context, type Middleware } from 'koa';
 import type { Dispatcher } from 'undici';
 import type { Config } from '../config.ts';
 import type { Acceptor } from '../jobs/accept.ts';
+import type { Invocations } from '../jobs/invocations.ts';
 import type { IngestQueue, RunQueue } from '../jobs/queues.ts';
+import type { Reports } from '../jobs/reports.ts';
 import type { RunLife } from '../jobs/run-life.ts';
 import type { RunRetries } from '../jobs/run-retries.ts';
 import type { Logger } from '../log.ts';
@@ -24,25 +26,36 @@ import { Auditor } from './identity/auditor.ts';
 import { auditBoard } from './identity/deeds.ts';
 import { identityDoors } from './identity/doors.ts';
 import { allowByMethod, guard } from './identity/guard.ts';
+import type { LiveStreams } from './live-streams.ts';
 import type { Recorder } from './receive/recorder.ts';
 import { receiveRoutes } from './receive/routes.ts';
 import { Senders } from './receive/senders.ts';
 import { type MountDeps, mount, type Route } from './route.ts';
 import { apiKeyRoutes } from './routes/api-keys.ts';
+import { appCheckRoutes } from './routes/app-check.ts';
 import { appRoutes } from './routes/apps.ts';
+import { arrivalRoutes } from './routes/arrival.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { environmentRoutes } from './routes/environments.ts';
+import { eventCountRoutes } from './routes/event-counts.ts';
 import { eventKeyRoutes } from './routes/event-keys.ts';
+import { eventSendRoutes } from './routes/event-sends.ts';
 import { eventRoutes } from './routes/events.ts';
 import { functionRoutes } from './routes/functions.ts';
 import { holdingRoutes } from './routes/holding.ts';
+import { invokeRoutes } from './routes/invoke.ts';
 import { limitRoutes } from './routes/limits.ts';
+import { metricsRoutes } from './routes/metrics.ts';
+import { overviewRoutes } from './routes/overview.ts';
 import { runRoutes } from './routes/runs.ts';
+import { settingRoutes } from './routes/settings.ts';
 import { signingKeyRoutes } from './routes/signing-keys.ts';
+import { streamDoor } from './routes/stream.ts';
 import { transformRoutes } from './routes/transforms.ts';
 import { userRoutes } from './routes/users.ts';
 import { webhookDoorRoutes } from './routes/webhook-doors.ts';
 import { webhookLogRoutes } from './routes/webhook-log.ts';
+import { webhookStatsRoutes } from './routes/webhook-stats.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import { securityHeaders } from './security-headers.ts';
 
@@ -53,8 +66,11 @@ export interface AppDeps {
   transforms: Transforms;
   acceptor: Acceptor;
   recorder: Recorder;
+  reports: Reports;
+  streams: LiveStreams;
   life: RunLife;
   retries: RunRetries;
+  invocations: Invocations;
   /** The way out to apps. */
   outgoing: Dispatcher;
   queues: [IngestQueue, RunQueue];
@@ -83,6 +99,7 @@ export function createApp(deps: AppDeps): Koa {
   app.use(identityDoors(config, store, auditor).routes() as Middleware);
   app.use(dashboardFiles);
   app.use(guard(config, store)).use(dashboardPage());
+  app.use(streamDoor(config, store, deps.streams).routes() as Middleware);
   app.use(restricted(apiRoutes(deps), { environments: store.environments, auditor }).routes() as Middleware);
   app.use(allowByMethod).use(auditBoard(auditor)).use(boardPolicy).use(board(queues));
   return app;
@@ -91,12 +108,18 @@ export function createApp(deps: AppDeps): Koa {
 /** Every route of the REST API. */
 export function apiRoutes(deps: AppDeps): Route[] {
   const { config, store, transforms } = deps;
+  const eventLimit = () => store.account.limits.eventMaxBytes ?? config.eventMaxBytes;
+  // Where two paths fit, the first stands: /v1/events/names before /v1/events/:id.
   return [
     ...environmentRoutes(store),
     ...eventKeyRoutes(store),
     ...limitRoutes({ ...store, config }),
-    ...eventRoutes({ ...store, ...deps }),
+    ...eventCountRoutes(store),
+    ...eventRoutes(store),
+    ...eventSendRoutes({ ...store, ...deps, eventLimit }),
+    ...arrivalRoutes(store),
     ...runRoutes({ ...store, ...deps }),
+    ...webhookStatsRoutes(store),
     ...webhookRoutes({ ...store, config, transforms }),
     ...webhookDoorRoutes({ ...store, config }),
     ...webhookLogRoutes({ ...store, ...deps, dev: config.dev }),
@@ -107,7 +130,12 @@ export function apiRoutes(deps: AppDeps): Route[] {
     ...auditRoutes(store),
     ...userRoutes(store, config.publicUrl),
     ...appRoutes({ ...store, ...deps }),
+    ...appCheckRoutes({ ...store, ...deps }),
+    ...metricsRoutes(store),
     ...functionRoutes(store),
+    ...overviewRoutes({ ...store, ...deps }),
+    ...invokeRoutes({ ...store, ...deps, eventLimit }),
+    ...settingRoutes({ config }),
   ];
 }
 

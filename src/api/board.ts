@@ -6,6 +6,8 @@ import type { Context, Middleware, Next } from 'koa';
 import type { IngestQueue, RunQueue } from '../jobs/queues.ts';
 
 export const BOARD_PATH = '/queues';
+/** The dashboard's. */
+const ICON = '/favicon.svg';
 
 /** Its scripts and fonts are its own files; it sets styles as it draws, and none of them comes from elsewhere. */
 const POLICY = [
@@ -22,11 +24,15 @@ const POLICY = [
   "frame-ancestors 'self'",
 ].join('; ');
 
+/** Its page asks a font service on every visit. It need not, and the policy would refuse it anyway. */
+const FOREIGN_STYLE = /<link href="https:[^>]*>/;
+
 export async function boardPolicy(ctx: Context, next: Next): Promise<void> {
   if (ctx.path === BOARD_PATH || ctx.path.startsWith(`${BOARD_PATH}/`)) {
     ctx.set({ 'content-security-policy': POLICY, 'x-frame-options': 'SAMEORIGIN' });
   }
   await next();
+  if (typeof ctx.body === 'string') ctx.body = ctx.body.replace(FOREIGN_STYLE, '');
 }
 
 export function board(queues: [IngestQueue, RunQueue]): Middleware {
@@ -35,7 +41,13 @@ export function board(queues: [IngestQueue, RunQueue]): Middleware {
   createBullBoard({
     queues: queues.map((queue) => new BullMQAdapter(queue)),
     serverAdapter,
-    options: { uiConfig: { boardTitle: 'Tidegate queues' } },
+    options: {
+      uiConfig: {
+        boardTitle: 'Tidegate queues',
+        boardLogo: { path: ICON, width: 28, height: 28 },
+        favIcon: { default: ICON, alternative: ICON },
+      },
+    },
   });
   return serverAdapter.registerPlugin() as unknown as Middleware;
 }

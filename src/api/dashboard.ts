@@ -1,7 +1,7 @@
 /** The dashboard: its files, open to everybody, since they tell nothing; and its page, which the guard stands before. Built by
  *  `npm run build` into dashboard/dist. */
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { send } from '@koa/send';
 import type { Context, Next } from 'koa';
@@ -10,6 +10,8 @@ import { answerPage, inlineStyle } from './html-page.ts';
 const DIST = resolve(import.meta.dirname, '../../dashboard/dist');
 /** Where a nonce is to stand in the page (dashboard/vite.config.ts). */
 const NONCE = /__CSP_NONCE__/g;
+const ASSETS = '/assets';
+const ICON = '/favicon.svg';
 const A_YEAR_MS = 31_536_000_000;
 
 /** First parts of the paths that are pages of the dashboard (dashboard/src/app/routes.tsx). */
@@ -47,20 +49,28 @@ function policy(nonce: string): string {
 
 /** Names of files under assets/ change with their content. */
 export async function dashboardFiles(ctx: Context, next: Next): Promise<void> {
-  const lasting = ctx.path.startsWith('/assets/');
-  if (ctx.method !== 'GET' || !(lasting || ctx.path === '/favicon.svg')) return next();
+  if (ctx.method !== 'GET') return next();
+  if (ctx.path === ICON) return sendFile(ctx, ICON, { root: DIST });
+  if (!ctx.path.startsWith(`${ASSETS}/`)) return next();
+  const lasting = { maxage: A_YEAR_MS, immutable: true };
+  await sendFile(ctx, ctx.path.slice(ASSETS.length), { root: join(DIST, ASSETS), ...lasting });
+}
+
+/** The one that was written compressed, to whoever takes that. What there is not, or lies outside, is answered 404. */
+async function sendFile(ctx: Context, path: string, options: Parameters<typeof send>[2]): Promise<void> {
   ctx.vary('accept-encoding');
   try {
-    await send(ctx, ctx.path, { root: DIST, ...(lasting && { maxage: A_YEAR_MS, immutable: true }) });
+    await send(ctx, path, options);
   } catch (error) {
-    if ((error as { status?: number }).status !== 404) throw error;
+    if (((error as { status?: number }).status ?? 500) >= 500) throw error;
   }
 }
 
-export function dashboardPage() {
-  const page = readPage();
+/** The page is read anew each time, since a deploy, or a change while it is developed, may bring another. */
+export function dashboardPage(dist = DIST) {
   return async (ctx: Context, next: Next): Promise<void> => {
     if (ctx.method !== 'GET' || !PAGES.has(ctx.path.split('/', 2)[1] ?? '')) return next();
+    const page = await readPage(dist);
     if (page === undefined) {
       ctx.status = 503;
       return answerPage(ctx, NOT_BUILT, NOT_BUILT_STYLE);
@@ -73,14 +83,17 @@ export function dashboardPage() {
   };
 }
 
-function readPage(): string | undefined {
-  const file = join(DIST, 'index.html');
-  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+async function readPage(dist: string): Promise<string | undefined> {
+  try {
+    return await readFile(join(dist, 'index.html'), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
 }
 
 const NOT_BUILT_STYLE = inlineStyle(
   'body { font: 16px/1.5 system-ui, sans-serif; max-width: 36rem; margin: 4rem auto; padding: 0 1rem; }',
 );
 const NOT_BUILT = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Tidegate</title>${NOT_BUILT_STYLE.tag}</head>
-<body><h1>The dashboard has not been built</h1><p>Run <code>npm run build</code> where this service is installed, and start <code>web</code> again.
+<body><h1>The dashboard has not been built</h1><p>Run <code>npm run build</code> where this service is installed, and load this page again.
 The API works meanwhile: <a href="/docs">/docs</a>.</p></body></html>`;

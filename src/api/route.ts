@@ -6,9 +6,9 @@ import type { z } from 'zod';
 import { type ErrorCode, ServiceError } from '../errors.ts';
 import type { Access, Caller } from '../model/access.ts';
 import { PRODUCTION } from '../model/environment.ts';
-import { describe } from '../model/json.ts';
+import { describe, parseExact } from '../model/json.ts';
 import type { Environments } from '../store/environments.ts';
-import { isJsonType, mediaTypeOf } from './body.ts';
+import { isJsonType, mediaTypeOf, readBody } from './body.ts';
 import type { Auditor } from './identity/auditor.ts';
 import { callerOf } from './identity/callers.ts';
 import { deedOf } from './identity/deeds.ts';
@@ -45,6 +45,8 @@ export interface Route {
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: Schema;
+  /** Where the body holds an event: it is read without losing a digit of it, up to so many bytes. */
+  eventLimit?: () => number;
   /** false: it changes nothing, though its method is not GET; then it is not audited. */
   changes?: false;
   /** Status of the answer; default 200, or 204 where there is no `data`. */
@@ -99,9 +101,25 @@ export interface MountDeps {
 
 export function mount(router: Router, routes: readonly Route[], deps: MountDeps): void {
   for (const one of routes) {
-    const middleware = one.body ? [readJson] : [];
+    const middleware = one.body ? [bodyReader(one)] : [];
     router[one.method](one.path, allowing(one), ...middleware, (ctx) => serve(ctx as unknown as Context, one, deps));
   }
+}
+
+function bodyReader({ eventLimit }: Route): RouterMiddleware {
+  return eventLimit ? readEvent(eventLimit) : (readJson as RouterMiddleware);
+}
+
+function readEvent(limitBytes: () => number): RouterMiddleware {
+  return async (ctx, next) => {
+    const text = (await readBody(ctx.req, limitBytes())).toString('utf8');
+    try {
+      (ctx.request as { body?: unknown }).body = text === '' ? undefined : parseExact(text);
+    } catch (error) {
+      throw new ServiceError('body_not_json', { detail: (error as Error).message, cause: error });
+    }
+    await next();
+  };
 }
 
 /** Before anything of the request is read. */

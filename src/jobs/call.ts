@@ -9,12 +9,14 @@ import type { Loaded, Runs } from '../store/runs.ts';
 import type { FunctionTables } from './function-tables.ts';
 import { type AnsweredCall, applyOps, type ProgressDeps } from './progress.ts';
 import type { CallJob } from './queues.ts';
+import type { Reports } from './reports.ts';
 import { historyOf, isPlain } from './run-history.ts';
 
 export interface CallDeps extends ProgressDeps {
   runs: Runs;
   functions: FunctionTables;
   caller: FunctionCaller;
+  reports: Reports;
   /** A run that is not heard of for so long is looked after. */
   lookAfterMs: number;
 }
@@ -49,14 +51,23 @@ export async function call(job: CallJob, queuedAt: number, tries: Tries, deps: C
   );
   if (!loaded) return;
   if ('ended' in loaded) return deps.life.tellInvoker(loaded.ended);
+  reportStart(loaded, startedAt, deps.reports);
   const failure = await attempt({ job, loaded, tries, startedAt, queuedAt }, deps);
   if (!failure) return;
   if (failure.retriable && tries.before + 1 < tries.max) {
     await deps.runs.noteFailure(env, runId, failure.error);
+    deps.reports.moved(loaded.run, 'Running');
     throw new AttemptFailed(failure.error, failure.retryAfterMs);
   }
   await deps.life.fail(loaded.run, failure.error, loaded.event);
   throw new UnrecoverableError(`${failure.error.name}: ${failure.error.message}`);
+}
+
+/** Of a run's first call. A run that is done again could have been called since it was made, and not since its event came. */
+function reportStart({ run, event }: Loaded, startedAt: number, reports: Reports): void {
+  if (run.startedAt !== startedAt) return;
+  const dueAt = run.retryOf || !event ? run.queuedAt : Math.max(event.received_at, event.ts);
+  reports.started(run, Math.max(0, startedAt - dueAt));
 }
 
 /** @returns how it failed, if it did */
@@ -108,6 +119,7 @@ async function settle(outcome: Outcome, attempt: Attempt, deps: CallDeps): Promi
   }
   if (outcome.kind !== 'progress') return undefined;
   const failed = await applyOps(outcome.ops, answered(attempt), deps);
+  deps.reports.moved(loaded.run, 'Running');
   if (failed) return { ...failed, retryAfterMs: outcome.retryAfterMs };
   if (job.at !== undefined) await deps.runs.noteAnswered(job.env, job.runId, job.at);
   return undefined;

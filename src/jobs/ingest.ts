@@ -5,6 +5,7 @@ import { runIdOf } from '../model/run.ts';
 import type { Events } from '../store/events.ts';
 import type { Arrivals } from './arrivals.ts';
 import type { FunctionTables } from './function-tables.ts';
+import type { Reports } from './reports.ts';
 import type { RunStarter, RunToStart } from './run-starter.ts';
 
 export interface IngestDeps {
@@ -12,6 +13,7 @@ export interface IngestDeps {
   functions: FunctionTables;
   starter: RunStarter;
   arrivals: Arrivals;
+  reports: Reports;
 }
 
 export async function ingest(batch: readonly Envelope[], deps: IngestDeps): Promise<void> {
@@ -19,6 +21,7 @@ export async function ingest(batch: readonly Envelope[], deps: IngestDeps): Prom
   const open = stored.filter(({ settled }) => !settled).map(({ event }) => event);
   await deps.starter.start(await triggeredBy(open, deps.functions), Date.now());
   await deps.events.settle(stored, Date.now());
+  deps.reports.ingested(stored);
   // Also of events that an earlier try has settled: it may have died before it came to this.
   await deps.arrivals.meetWaits(stored.filter(({ repeat }) => !repeat).map(({ event }) => event));
 }

@@ -45,6 +45,9 @@ export const RUNS = 'runs';
 export type IngestQueue = Queue<IngestJob, void, string>;
 export type RunQueue = Queue<RunJob, void, string>;
 
+/** BullMQ scores a delayed job by when it is due, in milliseconds times this, so that those of one millisecond keep their order. */
+export const DELAYED_SCORE_PER_MS = 0x1000;
+
 /** An ingest job holds accepted events: it is tried for most of a day, and then kept until somebody looks at it. */
 export const INGEST_JOB = {
   attempts: 1_000,

@@ -12,6 +12,7 @@ import type { Steps } from '../store/steps.ts';
 import type { Waits } from '../store/waits.ts';
 import type { Acceptor } from './accept.ts';
 import type { FunctionTables } from './function-tables.ts';
+import type { Reports } from './reports.ts';
 import type { RunSchedule } from './run-schedule.ts';
 
 export interface RunLifeDeps {
@@ -22,6 +23,7 @@ export interface RunLifeDeps {
   functions: FunctionTables;
   schedule: RunSchedule;
   acceptor: Acceptor;
+  reports: Reports;
 }
 
 export class RunLife {
@@ -96,8 +98,8 @@ export class RunLife {
   }
 
   async #end(run: Run, ending: Ending): Promise<void> {
-    const { runs, functions, waits } = this.#deps;
-    await runs.end(run, ending, Date.now());
+    const { runs, functions, waits, reports } = this.#deps;
+    if (await runs.end(run, ending, Date.now())) reports.ended(run, ending.status);
     const ended = await this.#asEnded(run, ending);
     await this.tellInvoker(ended);
     const fn = await functions.find(run.env, run.functionId);

@@ -6,6 +6,7 @@ import { Cancels } from './cancels.ts';
 import type { FunctionTables } from './function-tables.ts';
 import { Invocations } from './invocations.ts';
 import type { RunQueue } from './queues.ts';
+import type { Reports } from './reports.ts';
 import { RunLife } from './run-life.ts';
 import { RunRetries } from './run-retries.ts';
 import { RunSchedule } from './run-schedule.ts';
@@ -26,13 +27,14 @@ export function runParts(
   functions: FunctionTables,
   queue: RunQueue,
   acceptor: Acceptor,
+  reports: Reports,
   lookAfterMs: number,
 ): RunParts {
   const schedule = new RunSchedule(queue);
-  const life = new RunLife({ ...store, functions, schedule, acceptor });
+  const life = new RunLife({ ...store, functions, schedule, acceptor, reports });
   const arrivals = new Arrivals(store.events, store.waits, life);
-  const starter = new RunStarter(store.runs, new Cancels(store.waits, arrivals), schedule, lookAfterMs);
-  const invocations = new Invocations(store.events, functions, starter, life);
-  const retries = new RunRetries(store.runs, store.events, functions, starter);
+  const starter = new RunStarter(store.runs, new Cancels(store.waits, arrivals), schedule, reports, lookAfterMs);
+  const invocations = new Invocations(store.events, functions, starter, life, reports);
+  const retries = new RunRetries(store, functions, starter, schedule);
   return { schedule, life, arrivals, starter, invocations, retries };
 }

@@ -1,8 +1,16 @@
 /** Puts the jobs of runs into their queue. A job's ID says what it is for, so enqueuing it again changes nothing. */
-import type { CallJob, RunQueue, RunRef } from './queues.ts';
+import { ErrorCode } from 'bullmq';
+import { type CallJob, DELAYED_SCORE_PER_MS, type RunQueue, type RunRef } from './queues.ts';
 
 /** A wake-up that fails is tried again until it succeeds: it only writes to Redis. */
 const WAKE_ATTEMPTS = 1_000;
+
+/** Of a run, which call is meant: that after `at` finished steps, or that of one planned step. */
+export interface CallOfRun {
+  runId: string;
+  at?: number;
+  stepId?: string;
+}
 
 export interface CallToSchedule {
   ref: RunRef;
@@ -38,6 +46,33 @@ export class RunSchedule {
         },
       })),
     );
+  }
+
+  /** Those of the calls that wait for their time: when each is due, Unix milliseconds, by the ID of its job. */
+  async due(calls: readonly CallOfRun[]): Promise<Map<string, number>> {
+    const ids = calls.map(({ runId, at, stepId }) => callJobId(runId, at, stepId));
+    const redis = await this.#queue.getBackend().client;
+    const scores = await Promise.all(ids.map((id) => redis.zscore(this.#queue.toKey('delayed'), id)));
+    return new Map(
+      ids.flatMap((id, i) => {
+        const score = scores[i];
+        return score ? [[id, Math.floor(Number(score) / DELAYED_SCORE_PER_MS)] as const] : [];
+      }),
+    );
+  }
+
+  /** Has a call that waits for its time made now.
+   *  @returns whether this did it: one that is under way or done is left alone */
+  async hasten(jobId: string): Promise<boolean> {
+    const job = await this.#queue.getJob(jobId);
+    if (!job) return false;
+    try {
+      await job.promote();
+      return true;
+    } catch (error) {
+      if ((error as { code?: unknown }).code === ErrorCode.JobNotInState) return false;
+      throw error;
+    }
   }
 
   /** Ends the step at that time if nothing has ended it before. */

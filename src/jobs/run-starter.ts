@@ -4,6 +4,7 @@ import type { Envelope } from '../model/event.ts';
 import type { Invoker } from '../model/run.ts';
 import type { Runs } from '../store/runs.ts';
 import type { Cancels } from './cancels.ts';
+import type { Reports } from './reports.ts';
 import type { RunSchedule } from './run-schedule.ts';
 
 /** What a run needs to know of the event that caused it. */
@@ -24,13 +25,15 @@ export class RunStarter {
   readonly #runs: Runs;
   readonly #cancels: Cancels;
   readonly #schedule: RunSchedule;
+  readonly #reports: Reports;
   readonly #lookAfterMs: number;
 
   /** @param lookAfterMs a run that is not heard of for so long after it is due is looked after */
-  constructor(runs: Runs, cancels: Cancels, schedule: RunSchedule, lookAfterMs: number) {
+  constructor(runs: Runs, cancels: Cancels, schedule: RunSchedule, reports: Reports, lookAfterMs: number) {
     this.#runs = runs;
     this.#cancels = cancels;
     this.#schedule = schedule;
+    this.#reports = reports;
     this.#lookAfterMs = lookAfterMs;
   }
 
@@ -63,5 +66,8 @@ export class RunStarter {
         delayMs: dueAt - nowMs,
       })),
     );
+    for (const { id, fn, event } of runs) {
+      this.#reports.moved({ env: event.env, id, functionId: fn.id, eventId: event.internalId }, 'Queued');
+    }
   }
 }

@@ -23,6 +23,11 @@ export interface EventKey extends Lists {
   updatedAt: number;
 }
 
+/** Whether it was made in the API; one of a setting, or dev mode's, is kept nowhere and its ID means nothing to anybody. */
+export function isKept({ createdAt }: Pick<EventKey, 'createdAt'>): boolean {
+  return createdAt !== 0;
+}
+
 export function newEventKeySecret(): string {
   return newSecret(SECRET_PREFIX);
 }

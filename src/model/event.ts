@@ -51,8 +51,19 @@ export const eventSchema = z
 
 export type Event = z.infer<typeof eventSchema>;
 
-/** Where an event came from; `event:<internal ID>`: it is that one, sent again. */
-export type Source = 'event-key' | 'service' | `webhook:${string}` | `event:${string}`;
+/** Where an event came from: an event key (one of a setting has no ID), a webhook, somebody by hand, or the service itself.
+ *  `event:<internal ID>`: it is that one, sent again. */
+export type Source = 'event-key' | `event-key:${string}` | `webhook:${string}` | `event:${string}` | 'api' | 'service';
+
+/** `<id>` of the source `<kind>:<id>`; undefined for a source of another kind, or without an ID. */
+export function subjectOf(source: Source, kind: 'event-key' | 'webhook'): string | undefined {
+  return source.startsWith(`${kind}:`) ? source.slice(kind.length + 1) : undefined;
+}
+
+/** Whether the event came from there: `webhook` means all webhooks, `webhook:<id>` one. */
+export function isFrom(source: string, wanted: string): boolean {
+  return source === wanted || source.startsWith(`${wanted}:`);
+}
 
 /** An event as it is stored: what was sent, and how it came. `request_id` and `index` name the send that made it, by which a
  *  job that runs twice is told from an event that was sent twice. */
@@ -70,6 +81,8 @@ export interface Envelope {
   internalId: string;
   env: string;
   name: string;
+  /** The sender's deduplication ID. */
+  id?: string;
   /** The event's own time, Unix milliseconds: its functions run no sooner. */
   ts: number;
   receivedAt: number;
@@ -82,11 +95,15 @@ export interface Envelope {
  *  @param textLength length of the JSON text that `body` was read from
  *  @throws ServiceError event_invalid, naming index and field, what it got and what it takes */
 export function validateEvents(body: unknown, textLength: number): Event[] {
-  if (!isShallow(body, textLength)) {
-    throw new ServiceError('event_invalid', { detail: `nested deeper than ${MAX_DEPTH} levels; flatten the data` });
-  }
+  refuseDeep(body, textLength);
   const list = Array.isArray(body) ? body : [body];
   return list.map(validateEvent);
+}
+
+/** @throws ServiceError event_invalid when it nests deeper than every later writer of it can write */
+export function refuseDeep(value: unknown, textLength: number = Number.POSITIVE_INFINITY): void {
+  if (isShallow(value, textLength)) return;
+  throw new ServiceError('event_invalid', { detail: `nested deeper than ${MAX_DEPTH} levels; flatten the data` });
 }
 
 function validateEvent(candidate: unknown, index: number): Event {
@@ -131,12 +148,22 @@ export function toEnvelope(
     internalId,
     env,
     name: event.name,
+    ...(event.id !== undefined && { id: event.id }),
     ts: record.ts,
     receivedAt,
     requestId,
     index,
     record: JSON.stringify(record),
   };
+}
+
+/** How every record ends; a payload, which comes before, cannot end it otherwise. */
+const ORIGIN = /"source":"([^"\\]*)","request_id":"[^"\\]*","index":\d+\}$/;
+export const ORIGIN_MAX = 512;
+
+/** Where the event came from, without reading the whole of its record. */
+export function sourceOf({ record }: Pick<Envelope, 'record'>): string {
+  return ORIGIN.exec(record.slice(-ORIGIN_MAX))?.[1] ?? '';
 }
 
 /** A stored event to be sent once more: an event of its own, of this moment, that no deduplication ID holds back. */

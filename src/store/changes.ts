@@ -16,10 +16,12 @@ export class Changes {
   }
 
   /** Calls `onChange` at every announcement, and whenever announcements may have been missed: at first and after a reconnection.
-   *  @param subscriber a connection used for nothing else */
+   *  @param subscriber a connection used for nothing else than listening */
   subscribe(subscriber: Redis, onChange: () => void): void {
     const listen = () => subscriber.subscribe(this.#channel).then(onChange, () => undefined);
-    subscriber.on('message', onChange);
+    subscriber.on('message', (channel) => {
+      if (channel === this.#channel) onChange();
+    });
     subscriber.on('ready', listen);
     if (subscriber.status === 'ready') listen();
   }

@@ -1,5 +1,5 @@
 /** Event keys: on disk by ID, in memory by the hash of their secret, so that a request is authenticated without a question to Redis. */
-import { type EventKey, keyOfSetting } from '../model/event-key.ts';
+import { type EventKey, isKept, keyOfSetting } from '../model/event-key.ts';
 import { type Gate, gateOf } from '../model/lists.ts';
 import type { Changes } from './changes.ts';
 import type { Keyspace } from './keyspace.ts';
@@ -81,9 +81,9 @@ export class EventKeys {
   }
 
   /** Writes down that the key was used, now and then, and keeps nobody waiting. A note that is lost is made up for by the next. */
-  noteUse({ id, createdAt }: EventKey, nowMs: number): void {
-    // One of the settings is kept nowhere.
-    if (createdAt === 0 || nowMs - (this.#usesNoted.get(id) ?? 0) < USE_NOTED_EVERY_MS) return;
+  noteUse(key: EventKey, nowMs: number): void {
+    const { id } = key;
+    if (!isKept(key) || nowMs - (this.#usesNoted.get(id) ?? 0) < USE_NOTED_EVERY_MS) return;
     this.#usesNoted.set(id, nowMs);
     this.#redis.hset(this.#keys.eventKeyUses, id, nowMs).catch(() => this.#usesNoted.delete(id));
   }

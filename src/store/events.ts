@@ -6,7 +6,6 @@ import type { Envelope, EventRecord } from '../model/event.ts';
 import { parseExact } from '../model/json.ts';
 import type { Keyspace } from './keyspace.ts';
 import { type Redis, replies } from './redis.ts';
-import { newest, type Span } from './timeline.ts';
 
 /** What storing an envelope found. */
 export interface Stored {
@@ -16,14 +15,6 @@ export interface Stored {
   repeat: boolean;
   /** Its runs have been enqueued: nothing is left to do for it. */
   settled: boolean;
-}
-
-export interface EventQuery {
-  env: string;
-  name?: string | undefined;
-  /** Of receipt. */
-  span: Span;
-  limit: number;
 }
 
 /** `record` is an EventRecord as JSON text. */
@@ -67,6 +58,7 @@ export class Events {
       internalId: envelope.internalId,
       env: envelope.env,
       name: first.name,
+      ...(first.id !== undefined && { id: first.id }),
       ts: first.ts,
       receivedAt: first.received_at,
       requestId: first.request_id,
@@ -90,8 +82,13 @@ export class Events {
   /** Ends the ingestion of a batch: events whose runs are enqueued enter the index, repeats are counted on their first. */
   async settle(batch: readonly Stored[], nowMs: number): Promise<void> {
     const pipeline = this.#redis.pipeline();
-    for (const [index, members] of this.#entries(batch)) {
-      pipeline.zadd(index, ...members);
+    const fresh = batch.filter(({ settled }) => !settled).map(({ event }) => event);
+    for (const { env, id, internalId } of fresh) {
+      if (id !== undefined) pipeline.set(this.#keys.eventOfId(env, id), internalId, 'PX', this.#retentionMs);
+    }
+    // The indexes last: what they name is found by its ID, too.
+    for (const [index, members] of [...this.#names(fresh), ...this.#entries(fresh)]) {
+      pipeline.zadd(index, 'GT', ...members);
       pipeline.zremrangebyscore(index, '-inf', nowMs - this.#retentionMs);
       pipeline.pexpire(index, this.#retentionMs);
     }
@@ -104,17 +101,29 @@ export class Events {
     if (pipeline.length > 0) replies(await pipeline.exec());
   }
 
-  #entries(batch: readonly Stored[]): Map<string, (string | number)[]> {
+  /** By index, what enters it: scores and members. */
+  #entries(events: readonly Envelope[]): Map<string, (string | number)[]> {
     const entries = new Map<string, (string | number)[]>();
-    for (const { event, settled } of batch) {
-      if (settled) continue;
-      for (const index of [this.#keys.eventIndex(event.env), this.#keys.eventIndex(event.env, event.name)]) {
+    for (const { env, name, receivedAt, internalId } of events) {
+      for (const index of [this.#keys.eventIndex(env), this.#keys.eventIndex(env, name)]) {
         const members = entries.get(index) ?? [];
-        members.push(event.receivedAt, event.internalId);
+        members.push(receivedAt, internalId);
         entries.set(index, members);
       }
     }
     return entries;
+  }
+
+  /** The same for the names, each once. */
+  #names(events: readonly Envelope[]): Map<string, (string | number)[]> {
+    const last = new Map<string, Map<string, number>>();
+    for (const { env, name, receivedAt } of events) {
+      const names = last.get(env) ?? new Map<string, number>();
+      last.set(env, names.set(name, Math.max(receivedAt, names.get(name) ?? 0)));
+    }
+    return new Map(
+      [...last].map(([env, names]) => [this.#keys.eventNames(env), [...names].flatMap(([name, at]) => [at, name])]),
+    );
   }
 
   /** An event's record as its runs need it: without counts, its numbers as JavaScript has them. */
@@ -141,21 +150,11 @@ export class Events {
   }
 
   async read(env: string, internalId: string): Promise<FoundEvent | undefined> {
-    return (await this.#readMany(env, [internalId]))[0];
+    return (await this.readMany(env, [internalId]))[0];
   }
 
-  /** Events newest first, by time of receipt and then by ID; a page is stable while events arrive. */
-  async list(query: EventQuery, nowMs: number): Promise<FoundEvent[]> {
-    const { env, name, span, limit } = query;
-    const after = Math.max(span.after ?? 0, nowMs - this.#retentionMs);
-    const positions = await newest(this.#redis, [this.#keys.eventIndex(env, name)], { ...span, after }, limit);
-    return this.#readMany(
-      env,
-      positions.map(({ id }) => id),
-    );
-  }
-
-  async #readMany(env: string, ids: string[]): Promise<FoundEvent[]> {
+  /** In the order of their IDs; one that is not there is left out. */
+  async readMany(env: string, ids: readonly string[]): Promise<FoundEvent[]> {
     if (ids.length === 0) return [];
     const [records, counts] = await Promise.all([
       this.#redis.mget(ids.map((id) => this.#keys.event(env, id))),

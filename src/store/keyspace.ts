@@ -8,6 +8,10 @@ export interface Keyspace {
   duplicates(env: string, id: string): string;
   /** zset: IDs of events that are wholly ingested, by time of receipt; of one name, or of all */
   eventIndex(env: string, name?: string): string;
+  /** zset: names of events, by when the last of that name was received */
+  eventNames(env: string): string;
+  /** string: internal ID of the newest event to which its sender gave this ID */
+  eventOfId(env: string, id: string): string;
   /** string: the ID that the first event with this deduplication ID was given */
   dedup(env: string, id: string): string;
   /** hash: a run */
@@ -52,6 +56,8 @@ export interface Keyspace {
   webhookKeys: string;
   /** zset: IDs of a webhook's logged requests, by ID */
   webhookLog(webhookId: string): string;
+  /** zset: those of them that were rejected */
+  webhookRejections(webhookId: string): string;
   /** hash: ID of a logged request → its bytes; and "total" */
   webhookLogSizes(webhookId: string): string;
   /** hash: a logged request: summary and request as JSON, body as it came */
@@ -80,6 +86,16 @@ export interface Keyspace {
   signingKeys: string;
   /** stream: who did what */
   audit: string;
+  /** hash: what was counted in a block of steps that begins then (Unix milliseconds): step and counter → number */
+  metrics(env: string, stepMs: number, blockStart: number): string;
+  /** hash: what became of runs in the hour that begins then: counter and function ID → number */
+  functionMetrics(env: string, hourStart: number): string;
+  /** zset: IDs of the processes that are alive, by when they last said so */
+  processes: string;
+  /** string: a process that is alive, as JSON */
+  process(id: string): string;
+  /** channel: what has just happened in the environment; undefined: on the whole account */
+  live(env: string | undefined): string;
   /** channel: something that processes keep in memory has changed */
   changes: string;
   /** first part of BullMQ's own keys */
@@ -91,6 +107,8 @@ export function keyspace(prefix: string): Keyspace {
     event: (env, id) => `${prefix}:event:${env}:${id}`,
     duplicates: (env, id) => `${prefix}:duplicates:${env}:${id}`,
     eventIndex: (env, name) => (name === undefined ? `${prefix}:events:${env}` : `${prefix}:events:${env}:${name}`),
+    eventNames: (env) => `${prefix}:event-names:${env}`,
+    eventOfId: (env, id) => `${prefix}:event-of-id:${env}:${id}`,
     dedup: (env, id) => `${prefix}:dedup:${env}:${id}`,
     run: (env, id) => `${prefix}:run:${env}:${id}`,
     memos: (env, runId) => `${prefix}:memos:${env}:${runId}`,
@@ -113,6 +131,7 @@ export function keyspace(prefix: string): Keyspace {
     webhooks: `${prefix}:webhooks`,
     webhookKeys: `${prefix}:webhook-keys`,
     webhookLog: (webhookId) => `${prefix}:webhook-log:${webhookId}`,
+    webhookRejections: (webhookId) => `${prefix}:webhook-rejections:${webhookId}`,
     webhookLogSizes: (webhookId) => `${prefix}:webhook-log-sizes:${webhookId}`,
     webhookRequest: (webhookId, requestId) => `${prefix}:webhook-request:${webhookId}:${requestId}`,
     heldEvents: `${prefix}:held-events`,
@@ -127,6 +146,11 @@ export function keyspace(prefix: string): Keyspace {
     attempts: (kind, digest) => `${prefix}:attempts:${kind}:${digest}`,
     signingKeys: `${prefix}:signing-keys`,
     audit: `${prefix}:audit`,
+    metrics: (env, stepMs, blockStart) => `${prefix}:metrics:${env}:${stepMs}:${blockStart}`,
+    functionMetrics: (env, hourStart) => `${prefix}:function-metrics:${env}:${hourStart}`,
+    processes: `${prefix}:processes`,
+    process: (id) => `${prefix}:process:${id}`,
+    live: (env) => (env === undefined ? `${prefix}:live` : `${prefix}:live:${env}`),
     changes: `${prefix}:changes`,
     queues: `${prefix}:queue`,
   };

@@ -2,7 +2,7 @@
  *  A list over several functions or statuses reads several indexes as one. */
 import { groupOf, RUN_GROUPS, type Run, type RunStatus } from '../model/run.ts';
 import type { Keyspace } from './keyspace.ts';
-import type { Redis } from './redis.ts';
+import { type Redis, replies } from './redis.ts';
 import type { Runs } from './runs.ts';
 import { isOlder, newest, type Position, type Span } from './timeline.ts';
 
@@ -13,6 +13,8 @@ export interface RunQuery {
   span: Span;
   limit: number;
 }
+
+export type RunBrief = Pick<Run, 'id' | 'functionId' | 'status'>;
 
 export interface RunPage {
   runs: Run[];
@@ -54,6 +56,23 @@ export class RunLists {
       cursor = positions.at(-1);
     }
     return { runs, next: cursor };
+  }
+
+  /** Of each event, in the order of their IDs: what it caused and how that stands, in the order of their creation. */
+  async briefsOfEvents(env: string, eventIds: readonly string[]): Promise<RunBrief[][]> {
+    if (eventIds.length === 0) return [];
+    const listing = this.#redis.pipeline();
+    for (const id of eventIds) listing.zrange(this.#keys.eventRuns(env, id), 0, '-1');
+    const listed = replies<string[]>(await listing.exec());
+    const reading = this.#redis.pipeline();
+    for (const id of listed.flat()) reading.hmget(this.#keys.run(env, id), 'function_id', 'status');
+    const fields = replies<[string | null, string | null]>(await reading.exec()).values();
+    return listed.map((ids) =>
+      ids.flatMap((id) => {
+        const [functionId, status] = fields.next().value ?? [];
+        return functionId && status ? [{ id, functionId, status: status as RunStatus }] : [];
+      }),
+    );
   }
 
   /** The runs of one event: few enough to be read at once. */

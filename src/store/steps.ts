@@ -58,6 +58,11 @@ export class Steps {
     return { pending: new Map(Object.entries(pending).map(([id, text]) => [id, JSON.parse(text) as Pending])), done };
   }
 
+  /** What a finished step left behind, as JSON text; undefined: it is not done. */
+  async memo(env: string, runId: string, stepId: string): Promise<string | undefined> {
+    return (await this.#redis.hget(this.#keys.memos(env, runId), stepId)) ?? undefined;
+  }
+
   async memos(env: string, runId: string): Promise<Record<string, Memo>> {
     const texts = await this.#redis.hgetall(this.#keys.memos(env, runId));
     return Object.fromEntries(Object.entries(texts).map(([id, text]) => [id, JSON.parse(text) as Memo]));

@@ -11,11 +11,15 @@ import { Changes } from './changes.ts';
 import { Dedup } from './dedup.ts';
 import { Environments } from './environments.ts';
 import { EventKeys } from './event-keys.ts';
+import { EventLists } from './event-lists.ts';
 import { Events } from './events.ts';
 import { Functions } from './functions.ts';
 import { HeldEvents } from './held-events.ts';
 import { keyspace } from './keyspace.ts';
 import { Links } from './links.ts';
+import { LiveFeed, LiveNews } from './live.ts';
+import { Metrics } from './metrics.ts';
+import { Processes } from './processes.ts';
 import type { Redis } from './redis.ts';
 import { RunLists } from './run-lists.ts';
 import { Runs } from './runs.ts';
@@ -37,6 +41,7 @@ export interface Store {
   eventKeys: EventKeys;
   dedup: Dedup;
   events: Events;
+  eventLists: EventLists;
   functions: Functions;
   apps: Apps;
   runs: Runs;
@@ -54,6 +59,11 @@ export interface Store {
   attempts: Attempts;
   signingKeys: SigningKeys;
   audit: Audit;
+  metrics: Metrics;
+  processes: Processes;
+  liveNews: LiveNews;
+  /** @param subscriber a connection used for nothing else than listening */
+  liveFeed(subscriber: Redis): LiveFeed;
 }
 
 export function createStore(redis: Redis, config: Config): Store {
@@ -63,6 +73,7 @@ export function createStore(redis: Redis, config: Config): Store {
   const environments = new Environments(redis, keys, changes);
   const users = new Users(redis, keys);
   const sealer = new Sealer(config.secretKey, config.secretKeyFallback);
+  const events = new Events(redis, keys, retentionMs);
   const runs = new Runs(redis, keys, retentionMs);
   return {
     redis,
@@ -72,7 +83,8 @@ export function createStore(redis: Redis, config: Config): Store {
     account: new Account(redis, keys, changes),
     eventKeys: new EventKeys(redis, keys, changes, eventKeys),
     dedup: new Dedup(redis, keys),
-    events: new Events(redis, keys, retentionMs),
+    events,
+    eventLists: new EventLists(redis, keys, events, retentionMs),
     functions: new Functions(redis, keys),
     apps: new Apps(redis, keys),
     runs,
@@ -90,6 +102,10 @@ export function createStore(redis: Redis, config: Config): Store {
     attempts: new Attempts(redis, keys),
     signingKeys: new SigningKeys(redis, keys, environments, sealer, givenSigningKeys(config)),
     audit: new Audit(redis, keys),
+    metrics: new Metrics(redis, keys),
+    processes: new Processes(redis, keys),
+    liveNews: new LiveNews(redis, keys),
+    liveFeed: (subscriber) => new LiveFeed(subscriber, keys),
   };
 }
 

@@ -1,6 +1,6 @@
 /** The last requests of each webhook, whatever became of them. Bodies are kept as they came, byte for byte. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { encodeTime } from 'ulid';
+import { decodeTime, encodeTime } from 'ulid';
 import type { Keyspace } from './keyspace.ts';
 import { type Redis, replies } from './redis.ts';
 import { type ScriptedRedis, withScripts } from './scripts.ts';
@@ -47,6 +47,14 @@ export interface LoggedRequest {
   body?: Buffer | undefined;
 }
 
+/** Of the requests that a log keeps. */
+export interface LogStats {
+  /** When the last came, Unix milliseconds; undefined: there is none. */
+  lastAt: number | undefined;
+  requests: number;
+  rejected: number;
+}
+
 export class WebhookLog {
   readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
@@ -65,6 +73,7 @@ export class WebhookLog {
       this.#keys.webhookLog(webhookId),
       this.#keys.webhookLogSizes(webhookId),
       this.#keys.webhookRequest(webhookId, summary.id),
+      this.#keys.webhookRejections(webhookId),
       summary.id,
       texts[0].length + texts[1].length + (body?.length ?? 0),
       this.#maxRequests,
@@ -74,6 +83,7 @@ export class WebhookLog {
       this.#keys.webhookRequest(webhookId, ''),
       ...texts,
       body ?? '',
+      summary.outcome,
     );
   }
 
@@ -90,6 +100,24 @@ export class WebhookLog {
     return texts.flatMap((text) => (text === null ? [] : [JSON.parse(text) as LogSummary]));
   }
 
+  /** Of each webhook, in the order of their IDs. */
+  async stats(webhookIds: readonly string[], nowMs: number): Promise<LogStats[]> {
+    if (webhookIds.length === 0) return [];
+    const since = `[${oldestId(nowMs)}`;
+    const reading = this.#redis.pipeline();
+    for (const id of webhookIds) {
+      reading.zrevrangebylex(this.#keys.webhookLog(id), '+', since, 'LIMIT', 0, 1);
+      reading.zlexcount(this.#keys.webhookLog(id), since, '+');
+      reading.zlexcount(this.#keys.webhookRejections(id), since, '+');
+    }
+    const found = replies<unknown>(await reading.exec()).values();
+    return webhookIds.map(() => {
+      const [newest] = found.next().value as string[];
+      const lastAt = newest === undefined ? undefined : decodeTime(newest);
+      return { lastAt, requests: found.next().value as number, rejected: found.next().value as number };
+    });
+  }
+
   async read(webhookId: string, requestId: string): Promise<LoggedRequest | undefined> {
     const fields = await this.#redis.hgetallBuffer(this.#keys.webhookRequest(webhookId, requestId));
     if (!fields.summary) return undefined;
@@ -102,7 +130,8 @@ export class WebhookLog {
   async remove(webhookId: string): Promise<void> {
     const ids = await this.#redis.zrange(this.#keys.webhookLog(webhookId), '0', '-1');
     const keys = ids.map((id) => this.#keys.webhookRequest(webhookId, id));
-    await this.#redis.del(this.#keys.webhookLog(webhookId), this.#keys.webhookLogSizes(webhookId), ...keys);
+    const { webhookLog, webhookLogSizes, webhookRejections } = this.#keys;
+    await this.#redis.del(webhookLog(webhookId), webhookLogSizes(webhookId), webhookRejections(webhookId), ...keys);
   }
 }
 

@@ -51,6 +51,11 @@ function describeApp(official: OfficialApp, mode: 'dev mode' | 'production', ser
     expect(functions).to.have.length(scenarios.length + 2);
   });
 
+  it('has nothing wrong with it', async () => {
+    const { body } = await service.post(`/v1/apps/${official.app}/check`, undefined, service.apiHeaders);
+    expect(body.data.problems).to.deep.equal([]);
+  });
+
   for (const { title, fn, data, during, output } of scenarios) {
     it(title, async () => {
       const eventId = await outside.send(fn, data);

@@ -22,7 +22,14 @@ export async function request(
     headers: asIs ? headers : { 'content-type': 'application/json', ...headers },
     ...(body === undefined ? {} : { body: asIs ? (body as FormData) : JSON.stringify(body) }),
   });
-  return { status: response.status, headers: response.headers, body: parsed(await response.text()) };
+  return { status: response.status, headers: response.headers, body: await bodyOf(response) };
+}
+
+/** A stream is not waited for: it has no end. */
+async function bodyOf(response: Response): Promise<unknown> {
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return parsed(await response.text());
+  await response.body?.cancel();
+  return '';
 }
 
 function isForm(body: unknown): boolean {

@@ -1,36 +1,61 @@
 /** What the API answers with: the types of the service's own schemas, declared there once. */
 import type { z } from 'zod';
 import type { apiKeySchema, newApiKeySchema } from '../../../src/api/routes/api-keys.ts';
+import type { appCheckSchema } from '../../../src/api/routes/app-check.ts';
 import type { appSchema, detailedAppSchema } from '../../../src/api/routes/apps.ts';
+import type { arrivalSchema } from '../../../src/api/routes/arrival.ts';
 import type { entrySchema } from '../../../src/api/routes/audit.ts';
 import type { environmentSchema } from '../../../src/api/routes/environments.ts';
+import type { bucketSchema, eventNameSchema } from '../../../src/api/routes/event-counts.ts';
 import type { eventKeySchema, madeSchema } from '../../../src/api/routes/event-keys.ts';
-import type { storedEventSchema } from '../../../src/api/routes/events.ts';
 import type { heldSchema } from '../../../src/api/routes/holding.ts';
+import type { invokedSchema } from '../../../src/api/routes/invoke.ts';
 import type { limitsSchema } from '../../../src/api/routes/limits.ts';
+import type { functionStatsSchema, metricsSchema } from '../../../src/api/routes/metrics.ts';
+import type { overviewSchema } from '../../../src/api/routes/overview.ts';
 import type { detailedRunSchema } from '../../../src/api/routes/runs.ts';
+import type { settingSchema } from '../../../src/api/routes/settings.ts';
 import type { signingKeySchema } from '../../../src/api/routes/signing-keys.ts';
 import type { resultSchema } from '../../../src/api/routes/transforms.ts';
 import type { userSchema } from '../../../src/api/routes/users.ts';
+import type { webhookStatsSchema } from '../../../src/api/routes/webhook-stats.ts';
+import type { listedEventSchema, runBriefSchema, storedEventSchema } from '../../../src/api/views/event.ts';
 import type { detailedFunctionSchema, functionSchema } from '../../../src/api/views/function.ts';
+import type { LiveKind, liveSchemas } from '../../../src/api/views/live.ts';
 import type { loggedInFullSchema, loggedSchema } from '../../../src/api/views/request.ts';
 import type { runSchema } from '../../../src/api/views/run.ts';
 import type { historySchema } from '../../../src/api/views/run-history.ts';
+import type { stepSchema } from '../../../src/api/views/step.ts';
 import type { webhookSchema } from '../../../src/api/views/webhook.ts';
 
 export type ApiKey = z.output<typeof apiKeySchema>;
 export type NewApiKey = z.output<typeof newApiKeySchema>;
 export type App = z.output<typeof appSchema>;
 export type AppWithFunctions = z.output<typeof detailedAppSchema>;
+/** `POST /v1/apps/:name/check` */
+export type AppCheck = z.output<typeof appCheckSchema>;
 export type AuditEntry = z.output<typeof entrySchema>;
 export type Environment = z.output<typeof environmentSchema>;
 export type EventKey = z.output<typeof eventKeySchema>;
 export type NewEventKey = z.output<typeof madeSchema>;
 export type StoredEvent = z.output<typeof storedEventSchema>;
+/** `GET /v1/events`; `runs` with include=runs */
+export type ListedEvent = z.output<typeof listedEventSchema>;
+export type RunBrief = z.output<typeof runBriefSchema>;
+/** `GET /v1/events/histogram` */
+export type Bucket = z.output<typeof bucketSchema>;
+/** `GET /v1/events/names` */
+export type EventName = z.output<typeof eventNameSchema>;
+/** `GET /v1/events/:id/arrival` */
+export type Arrival = z.output<typeof arrivalSchema>;
 export type HeldEvent = z.output<typeof heldSchema>;
 export type Limits = z.output<typeof limitsSchema>;
 export type Run = z.output<typeof runSchema>;
 export type RunWithHistory = z.output<typeof detailedRunSchema>;
+/** `GET /v1/runs/:id/steps/:step_id` */
+export type Step = z.output<typeof stepSchema>;
+/** `POST /v1/functions/:id/invoke` */
+export type Invoked = z.output<typeof invokedSchema>;
 export type HistoryEntry = z.output<typeof historySchema>;
 export type SigningKeys = z.output<typeof signingKeySchema>;
 export type TransformResult = z.output<typeof resultSchema>;
@@ -40,6 +65,10 @@ export type FunctionDetails = z.output<typeof detailedFunctionSchema>;
 export type LoggedRequest = z.output<typeof loggedSchema>;
 export type LoggedRequestInFull = z.output<typeof loggedInFullSchema>;
 export type Webhook = z.output<typeof webhookSchema>;
+/** `GET /v1/webhooks/stats` */
+export type WebhookStats = z.output<typeof webhookStatsSchema>;
+/** `GET /v1/settings` */
+export type Setting = z.output<typeof settingSchema>;
 
 /** `GET /auth/me` */
 export interface Me {
@@ -49,3 +78,12 @@ export interface Me {
   access: 'read' | 'write' | 'admin';
   environment: string | null;
 }
+
+export type Metrics = z.output<typeof metricsSchema>;
+export type MetricsPoint = Metrics['points'][number];
+export type FunctionStats = z.output<typeof functionStatsSchema>;
+export type Overview = z.output<typeof overviewSchema>;
+
+/** Messages of `GET /v1/stream` by their kind. */
+export type LiveMessages = { [Kind in LiveKind]: z.output<(typeof liveSchemas)[Kind]> };
+export type { LiveKind };

@@ -10,7 +10,7 @@ export function useEnv(): string {
 
 export function useEnvironments(): Environment[] {
   const { data } = useQuery({
-    queryKey: ['environments'],
+    queryKey: ['environments', 'picker'],
     queryFn: ({ signal }) => ask<Environment[]>('/v1/environments', { signal, query: { limit: 100 } }),
   });
   return data?.data ?? [];

@@ -87,12 +87,12 @@ function useTargets(words: string, open: boolean, onClose: () => void): Target[]
   const env = useEnv();
   const navigate = useNavigate();
   const functions = useQuery({
-    queryKey: ['functions', env],
+    queryKey: ['functions', env, 'palette'],
     queryFn: ({ signal }) => ask<FunctionSummary[]>('/v1/functions', { env, signal, query: { limit: 100 } }),
     enabled: open,
   });
   const webhooks = useQuery({
-    queryKey: ['webhooks', env],
+    queryKey: ['webhooks', env, 'palette'],
     queryFn: ({ signal }) => ask<Webhook[]>('/v1/webhooks', { env, signal, query: { limit: 100 } }),
     enabled: open,
   });

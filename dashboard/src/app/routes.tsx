@@ -37,7 +37,11 @@ const events = createRoute({
 const event = createRoute({
   getParentRoute: () => root,
   path: '/events/$id',
-  validateSearch: search({ view: oneOf(['tree', 'raw']), tab: oneOf(['payload', 'arrival', 'runs', 'code']) }),
+  validateSearch: search({
+    view: oneOf(['tree', 'raw']),
+    tab: oneOf(['payload', 'arrival', 'runs', 'code']),
+    language: oneOf(['curl', 'typescript', 'python', 'go']),
+  }),
   component: lazyRouteComponent(() => import('../pages/events/event-page.tsx')),
 });
 
@@ -83,19 +87,26 @@ const app = createRoute({
 const webhooks = createRoute({
   getParentRoute: () => root,
   path: '/webhooks',
+  validateSearch: search({ q: text }),
   component: lazyRouteComponent(() => import('../pages/webhooks/list-page.tsx')),
 });
 
 const webhook = createRoute({
   getParentRoute: () => root,
   path: '/webhooks/$id',
-  validateSearch: search({ tab: oneOf(['transform', 'requests', 'settings']), request: text, outcome: text }),
+  validateSearch: search({
+    tab: oneOf(['transform', 'requests', 'settings']),
+    request: text,
+    sample: text,
+    outcome: oneOf(['accepted', 'ignored', 'filtered', 'held', 'rejected']),
+  }),
   component: lazyRouteComponent(() => import('../pages/webhooks/webhook-page.tsx')),
 });
 
 const holding = createRoute({
   getParentRoute: () => root,
   path: '/held-events',
+  validateSearch: search({ webhook: text, name: text, selection: text, reason: text, id: text }),
   component: lazyRouteComponent(() => import('../pages/holding/page.tsx')),
 });
 
@@ -121,12 +132,14 @@ const members = createRoute({
 const audit = createRoute({
   getParentRoute: () => root,
   path: '/audit-log',
+  validateSearch: search({ q: text, who: oneOf(['user', 'api-key', 'setting', 'dev']) }),
   component: lazyRouteComponent(() => import('../pages/audit/page.tsx')),
 });
 
 const settings = createRoute({
   getParentRoute: () => root,
   path: '/settings',
+  validateSearch: search({ q: text }),
   component: lazyRouteComponent(() => import('../pages/settings/page.tsx')),
 });
 

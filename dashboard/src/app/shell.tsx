@@ -2,6 +2,7 @@ import { Link, Outlet, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { IconButton } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { Account } from './account.tsx';
 import { useKeys } from './keys.ts';
 import { PLACES, type Place } from './navigation.ts';
 import { Palette } from './palette.tsx';
@@ -61,6 +62,9 @@ export function Shell() {
             </div>
           ))}
         </nav>
+        <div className="border-t border-line px-5 py-4 sm:hidden">
+          <Account />
+        </div>
       </aside>
       <div className="min-w-0">
         <TopBar onMenu={() => setMenu(true)} onSearch={() => setPalette(true)} onShortcuts={() => setShortcuts(true)} />

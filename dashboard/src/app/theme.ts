@@ -1,13 +1,16 @@
 /** Light, dark, or as the system has it; kept in this browser. */
+import { useSyncExternalStore } from 'react';
+
 export const THEMES = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
 
 const KEY = 'theme';
 const systemDark = matchMedia('(prefers-color-scheme: dark)');
+const listeners = new Set<() => void>();
 
-export function readTheme(): Theme {
-  const kept = localStorage.getItem(KEY);
-  return THEMES.find((theme) => theme === kept) ?? 'system';
+/** The one that the reader has chosen. */
+export function useTheme(): Theme {
+  return useSyncExternalStore(listen, readTheme);
 }
 
 export function setTheme(theme: Theme): void {
@@ -19,6 +22,21 @@ export function setTheme(theme: Theme): void {
 export function applyTheme(): void {
   const theme = readTheme();
   document.documentElement.dataset.theme = theme === 'system' ? (systemDark.matches ? 'dark' : 'light') : theme;
+  for (const listener of listeners) listener();
+}
+
+function readTheme(): Theme {
+  const kept = localStorage.getItem(KEY);
+  return THEMES.find((theme) => theme === kept) ?? 'system';
+}
+
+function listen(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }
 
 systemDark.addEventListener('change', applyTheme);
+// Chosen in another tab.
+window.addEventListener('storage', ({ key }) => {
+  if (key === KEY) applyTheme();
+});

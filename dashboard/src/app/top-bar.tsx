@@ -1,11 +1,10 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
 import { PRODUCTION } from '../api/client.ts';
 import { IconButton } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { Account } from './account.tsx';
 import { useEnv, useEnvironments } from './environment.ts';
-import { useMe } from './me.ts';
-import { readTheme, setTheme, THEMES, type Theme } from './theme.ts';
+import { setTheme, THEMES, type Theme, useTheme } from './theme.ts';
 
 const THEME_ICONS = { system: 'screen', light: 'sun', dark: 'moon' } as const;
 
@@ -36,7 +35,9 @@ export function TopBar({ onMenu, onSearch, onShortcuts }: { onMenu(): void; onSe
           ?
         </button>
       </span>
-      <Account />
+      <div className="max-sm:hidden">
+        <Account />
+      </div>
     </header>
   );
 }
@@ -47,6 +48,7 @@ function EnvironmentPicker() {
   const environments = useEnvironments();
   const navigate = useNavigate();
   const names = [...new Set([PRODUCTION, ...environments.map(({ name }) => name), env])];
+  const archived = new Set(environments.filter(({ archived_at }) => archived_at).map(({ name }) => name));
   return (
     <label className="flex min-w-0 items-center gap-2 text-sm">
       <span className="hidden text-muted sm:inline">Environment</span>
@@ -66,6 +68,7 @@ function EnvironmentPicker() {
         {names.map((name) => (
           <option key={name} value={name}>
             {name}
+            {archived.has(name) && ' (archived)'}
           </option>
         ))}
       </select>
@@ -74,33 +77,13 @@ function EnvironmentPicker() {
 }
 
 function ThemeButton() {
-  const [theme, setShown] = useState<Theme>(readTheme);
+  const theme = useTheme();
   const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] as Theme;
   return (
     <IconButton
       icon={THEME_ICONS[theme]}
       label={`Colours: ${theme}. Change to ${next}`}
-      onClick={() => {
-        setTheme(next);
-        setShown(next);
-      }}
+      onClick={() => setTheme(next)}
     />
-  );
-}
-
-function Account() {
-  const me = useMe();
-  if (!me) return null;
-  if (me.kind === 'dev')
-    return <span className="rounded-full bg-warn-soft px-2 py-0.5 text-xs font-medium text-warn">dev mode</span>;
-  return (
-    <form method="post" action="/auth/sign-out" className="flex items-center gap-2">
-      <span className="hidden max-w-40 truncate text-sm text-muted md:inline" title={`${me.name}, ${me.access} access`}>
-        {me.name}
-      </span>
-      <button type="submit" className="rounded-md px-2 py-1 text-sm text-muted hover:bg-sunken hover:text-text">
-        Sign out
-      </button>
-    </form>
   );
 }

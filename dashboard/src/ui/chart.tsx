@@ -21,15 +21,20 @@ export interface ChartProps {
   height?: number;
   /** Drawn as bars, such as a histogram. */
   bars?: boolean;
+  /** The lines alone, without axes: beside a number. */
+  bare?: boolean;
   /** Called with Unix seconds when the reader has marked a span. */
   onBrush?(from: number, to: number): void;
 }
+
+/** Height of the line under the chart that names its lines. */
+const READING_PX = 20;
 
 const UPlot = lazy(() => import('./uplot.tsx'));
 
 /** A chart over time. Its code is loaded when one is first shown; screen readers get its last values as text. */
 export function Chart(props: ChartProps) {
-  const { label, lines, format, height = 160 } = props;
+  const { label, lines, format, height = 160, bare = false } = props;
   const lastOf = (values: readonly (number | null)[]) => values.findLast((value) => value !== null) ?? null;
   const told = lines.map(({ label: name, values }) => {
     const last = lastOf(values);
@@ -37,7 +42,7 @@ export function Chart(props: ChartProps) {
   });
   return (
     <figure aria-label={label}>
-      <Suspense fallback={<div style={{ height }} />}>
+      <Suspense fallback={<div style={{ height: height + (bare ? 0 : READING_PX) }} />}>
         <UPlot {...props} height={height} />
       </Suspense>
       <figcaption className="sr-only">{told.join('; ')}</figcaption>

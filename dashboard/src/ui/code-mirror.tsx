@@ -1,13 +1,14 @@
-import { autocompletion, type CompletionSource, closeBrackets, completionKeymap } from '@codemirror/autocomplete';
+import { autocompletion, closeBrackets, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { javascript } from '@codemirror/lang-javascript';
 import { json } from '@codemirror/lang-json';
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language';
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
-import { Compartment, EditorState } from '@codemirror/state';
+import { Annotation, Compartment, EditorState, type Extension } from '@codemirror/state';
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { useEffect, useRef } from 'react';
+import { offering } from './completion.ts';
 import type { EditorProps } from './editor.tsx';
 
 const LOOK = EditorView.theme({
@@ -16,13 +17,25 @@ const LOOK = EditorView.theme({
   '.cm-gutters': { backgroundColor: 'var(--surface)', color: 'var(--muted)', border: 'none' },
   '.cm-activeLine': { backgroundColor: 'color-mix(in srgb, var(--accent) 6%, transparent)' },
   '.cm-activeLineGutter': { backgroundColor: 'transparent', color: 'var(--text)' },
-  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-1px' },
+  '&.cm-focused': { outline: 'none' },
   '.cm-cursor': { borderLeftColor: 'var(--text)' },
   '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
     backgroundColor: 'var(--accent-soft)',
   },
   '.cm-tooltip': { backgroundColor: 'var(--surface)', border: '1px solid var(--line-strong)', color: 'var(--text)' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul': { fontFamily: 'var(--font-mono)', maxWidth: 'min(34rem, 90vw)' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul > li': { padding: '0.15rem 0.5rem' },
   '.cm-tooltip-autocomplete > ul > li[aria-selected]': { backgroundColor: 'var(--accent-soft)', color: 'var(--text)' },
+  '.cm-completionDetail': { color: 'var(--muted)', fontStyle: 'normal', marginLeft: '0.75rem' },
+  '.cm-completionMatchedText': { color: 'var(--accent)', textDecoration: 'none', fontWeight: '600' },
+  '.cm-diagnostic': { fontFamily: 'var(--font-sans)', padding: '0.4rem 0.6rem' },
+  '.cm-diagnostic-error': { borderLeft: '3px solid var(--bad)' },
+  '.cm-lintRange-error': {
+    backgroundImage: 'none',
+    textDecoration: 'underline wavy var(--bad)',
+    textUnderlineOffset: '3px',
+  },
+  '.cm-placeholder': { color: 'var(--muted)' },
 });
 
 const HIGHLIGHT = HighlightStyle.define([
@@ -36,6 +49,18 @@ const HIGHLIGHT = HighlightStyle.define([
 /** CodeMirror writes a style element: the page's policy lets in those with its nonce (src/api/dashboard.ts). */
 function nonce(): string {
   return document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
+}
+
+/** Marks a change that came from `value`, not from the reader: nobody is told of it. */
+const GIVEN = Annotation.define<boolean>();
+
+/** Browsers take seconds to break a line of half a megabyte, as providers send it: such a one is scrolled sideways. */
+const WRAPPED_LINE_CHARS = 10_000;
+const wrapping = new Compartment();
+
+function wrappingFor(text: string): Extension {
+  const long = text.length > WRAPPED_LINE_CHARS && text.split('\n').some((line) => line.length > WRAPPED_LINE_CHARS);
+  return long ? [] : EditorView.lineWrapping;
 }
 
 const LANGUAGES = { json: () => json(), javascript: () => javascript(), text: () => [] };
@@ -58,11 +83,7 @@ export default function CodeMirror({
 
   useEffect(() => {
     const lock = new Compartment();
-    const source: CompletionSource = (context) => {
-      const word = context.matchBefore(/[\w$.]*/);
-      if (!word || (word.from === word.to && !context.explicit)) return null;
-      return { from: word.from, options: [...heard.current.completions] };
-    };
+    const source = offering(() => heard.current.completions);
     const own = EditorState.languageData.of(() => [{ autocomplete: source }]);
     const created = new EditorView({
       parent: host.current as HTMLElement,
@@ -76,19 +97,20 @@ export default function CodeMirror({
           bracketMatching(),
           closeBrackets(),
           highlightActiveLine(),
-          EditorView.lineWrapping,
+          wrapping.of(wrappingFor(initial.current)),
           LANGUAGES[language](),
           own,
-          autocompletion(),
+          autocompletion({ icons: false }),
           lintGutter(),
           syntaxHighlighting(HIGHLIGHT),
           LOOK,
           lock.of([EditorState.readOnly.of(readOnly), EditorView.editable.of(!readOnly)]),
-          EditorView.contentAttributes.of({ 'aria-label': label, ...(readOnly && { tabindex: '0' }) }),
+          EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
           // Tab indents; Escape and then Tab leaves the field, as CodeMirror says to keyboard users.
           keymap.of([...defaultKeymap, ...historyKeymap, ...completionKeymap, indentWithTab]),
           EditorView.updateListener.of((update) => {
-            if (update.docChanged) heard.current.onChange?.(update.state.doc.toString());
+            const given = update.transactions.every((each) => each.annotation(GIVEN));
+            if (update.docChanged && !given) heard.current.onChange?.(update.state.doc.toString());
           }),
         ],
       }),
@@ -101,7 +123,11 @@ export default function CodeMirror({
     const shown = view.current;
     initial.current = value;
     if (!shown || shown.state.doc.toString() === value) return;
-    shown.dispatch({ changes: { from: 0, to: shown.state.doc.length, insert: value } });
+    shown.dispatch({
+      changes: { from: 0, to: shown.state.doc.length, insert: value },
+      annotations: GIVEN.of(true),
+      effects: wrapping.reconfigure(wrappingFor(value)),
+    });
   }, [value]);
 
   useEffect(() => {
@@ -116,5 +142,11 @@ export default function CodeMirror({
     shown.dispatch(setDiagnostics(shown.state, diagnostics));
   }, [marks]);
 
-  return <div ref={host} style={{ height }} className="overflow-hidden rounded-md border border-line-strong" />;
+  return (
+    <div
+      ref={host}
+      style={{ height }}
+      className="overflow-hidden rounded-md border border-line-strong focus-within:border-accent focus-within:outline-1 focus-within:outline-accent"
+    />
+  );
 }

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { ExactNumber } from '../api/json.ts';
 import { Icon } from './icon.tsx';
 
@@ -6,6 +6,8 @@ import { Icon } from './icon.tsx';
 const PAGE = 100;
 const LONG_TEXT = 400;
 const OPEN_DEPTH = 2;
+/** What has more entries than this stays closed, but for the outermost. */
+const OPEN_SIZE = 25;
 
 /** A JSON value to look into: levels open and close, long lists and texts are cut until asked for. Numbers are shown digit by digit. */
 export function JsonTree({ value, label = 'JSON' }: { value: unknown; label?: string }) {
@@ -18,9 +20,10 @@ export function JsonTree({ value, label = 'JSON' }: { value: unknown; label?: st
 }
 
 function Node({ name, value, depth }: { name?: string; value: unknown; depth: number }) {
-  const [open, setOpen] = useState(depth < OPEN_DEPTH);
-  const [shown, setShown] = useState(PAGE);
   const nested = typeof value === 'object' && value !== null && !(value instanceof ExactNumber);
+  const entries = useMemo(() => (nested ? Object.entries(value) : []), [nested, value]);
+  const [open, setOpen] = useState(depth === 0 || (depth < OPEN_DEPTH && entries.length <= OPEN_SIZE));
+  const [shown, setShown] = useState(PAGE);
   const key = name !== undefined && <span className="text-accent">{name}: </span>;
   if (!nested) {
     return (
@@ -31,7 +34,6 @@ function Node({ name, value, depth }: { name?: string; value: unknown; depth: nu
     );
   }
   const isList = Array.isArray(value);
-  const entries = Object.entries(value);
   const [begin, end] = isList ? ['[', ']'] : ['{', '}'];
   if (entries.length === 0) {
     return (
@@ -57,7 +59,7 @@ function Node({ name, value, depth }: { name?: string; value: unknown; depth: nu
           {!open && (
             <span className="text-muted">
               {' '}
-              {entries.length} {isList ? 'items' : 'fields'} {end}
+              {entries.length} {countWord(entries.length, isList)} {end}
             </span>
           )}
         </span>
@@ -69,7 +71,7 @@ function Node({ name, value, depth }: { name?: string; value: unknown; depth: nu
               <Node key={entryName} name={entryName} value={entry} depth={depth + 1} />
             ))}
             {entries.length > shown && (
-              <button type="button" onClick={() => setShown(shown + PAGE * 10)} className="ml-5 text-accent underline">
+              <button type="button" onClick={() => setShown(shown + PAGE * 3)} className="ml-5 text-accent underline">
                 {entries.length - shown} more
               </button>
             )}
@@ -79,6 +81,11 @@ function Node({ name, value, depth }: { name?: string; value: unknown; depth: nu
       )}
     </div>
   );
+}
+
+function countWord(count: number, isList: boolean): string {
+  const word = isList ? 'item' : 'field';
+  return count === 1 ? word : `${word}s`;
 }
 
 function Scalar({ value }: { value: unknown }) {

@@ -1,14 +1,18 @@
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import type { ChartProps } from './chart.tsx';
+import type { ChartProps, Line } from './chart.tsx';
 
 const AXIS_FONT = '11px ui-sans-serif, system-ui, sans-serif';
+const DAY_S = 86_400;
 
-export default function UPlotChart({ times, lines, format, height = 160, bars = false, onBrush }: ChartProps) {
+export default function UPlotChart(props: ChartProps) {
+  const { times, lines, format, height = 160, bars = false, bare = false, onBrush } = props;
   const host = useRef<HTMLDivElement>(null);
+  const [hovered, setHovered] = useState<number | null>(null);
   const brushed = useRef(onBrush);
   brushed.current = onBrush;
+  const brushable = onBrush !== undefined;
   const shape = lines.map(({ label, colour }) => `${label} ${colour}`).join();
   const data = [times, ...lines.map(({ values }) => values)] as uPlot.AlignedData;
   const latest = useRef({ data, lines, format });
@@ -25,15 +29,36 @@ export default function UPlotChart({ times, lines, format, height = 160, bars = 
     const optionsOf = (width: number): uPlot.Options => ({
       width,
       height,
-      legend: { show: lines.length > 1 && !bars, live: false },
-      cursor: { drag: { x: true, y: false, setScale: false }, points: { show: !bars } },
-      scales: { x: { time: true }, y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
+      padding: bare ? [4, 0, 2, 0] : [8, 20, 0, 0],
+      legend: { show: false },
+      cursor: {
+        show: !bare,
+        y: false,
+        drag: { x: brushable, y: false, setScale: false },
+        points: { show: !bars, size: 6 },
+      },
+      scales: {
+        x: { time: true, ...(bars && { range: (u, min, max) => [min, max + stepOf(u)] }) },
+        y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
+      },
       axes: [
-        axis(),
-        { ...axis(), size: 56, values: (_u, splits) => splits.map((value) => latest.current.format(value)) },
+        {
+          ...axis(),
+          show: !bare,
+          size: 26,
+          values: (_u, splits, _axis, _space, step) => splits.map((at) => moment(at, step)),
+        },
+        {
+          ...axis(),
+          show: !bare,
+          size: 56,
+          space: 32,
+          values: (_u, splits) => splits.map((value) => latest.current.format(value)),
+        },
       ],
       series: [{}, ...latest.current.lines.map((line) => seriesOf(line, bars))],
       hooks: {
+        setCursor: [(u) => setHovered(u.cursor.idx ?? null)],
         setSelect: [
           (u) => {
             if (u.select.width < 2) return;
@@ -55,13 +80,65 @@ export default function UPlotChart({ times, lines, format, height = 160, bars = 
       chart.current?.destroy();
       chart.current = null;
     };
-  }, [shape, height, bars]);
+  }, [shape, height, bars, bare, brushable]);
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is drawn are these values, however they are wrapped
   useEffect(() => {
     chart.current?.setData(latest.current.data);
-  });
+  }, [times, ...lines.map(({ values }) => values)]);
 
-  return <div ref={host} className="w-full" />;
+  return (
+    <>
+      <div ref={host} className={`w-full ${brushable ? 'cursor-crosshair' : ''}`} style={{ height }} />
+      {!bare && <Reading {...props} index={hovered} />}
+    </>
+  );
+}
+
+/** The lines' names, and their values where the pointer is. */
+function Reading({ times, lines, format, bars = false, index }: ChartProps & { index: number | null }) {
+  const at = index === null ? undefined : times[index];
+  return (
+    <div
+      className="flex min-h-5 flex-wrap items-center gap-x-4 pl-14 text-xs text-muted tabular-nums"
+      aria-hidden="true"
+    >
+      {(at === undefined && bars ? [] : lines).map((line) => {
+        const value = index === null ? undefined : line.values[index];
+        return (
+          <span key={line.label} className="inline-flex items-center gap-1.5">
+            <Swatch line={line} />
+            {line.label}
+            {at !== undefined && <span className="text-text">{value == null ? '–' : format(value)}</span>}
+          </span>
+        );
+      })}
+      {at !== undefined && <span className="ml-auto">{clock(at)}</span>}
+    </div>
+  );
+}
+
+function Swatch({ line: { colour, dash } }: { line: Line }) {
+  return (
+    <svg viewBox="0 0 16 4" className="h-1 w-4" aria-hidden="true">
+      <line x1="0" y1="2" x2="16" y2="2" stroke={`var(${colour})`} strokeWidth="2" strokeDasharray={dash?.join(' ')} />
+    </svg>
+  );
+}
+
+const dayFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+const minuteFormat = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+const secondFormat = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' });
+const clockFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
+
+const clock = (at: number) => clockFormat.format(at * 1_000);
+
+/** What stands at a mark of the time axis: the day at midnight, otherwise the time, as fine as the marks are. */
+function moment(at: number, stepSeconds: number): string {
+  const date = new Date(at * 1_000);
+  const midnight = date.getHours() === 0 && date.getMinutes() === 0 && date.getSeconds() === 0;
+  if (stepSeconds >= DAY_S || midnight) return dayFormat.format(date);
+  return (stepSeconds < 60 ? secondFormat : minuteFormat).format(date);
 }
 
 function colourOf(variable: string): string {
@@ -77,11 +154,32 @@ function axis(): uPlot.Axis {
   };
 }
 
-function seriesOf({ label, colour, dash, fill }: ChartProps['lines'][number], bars: boolean): uPlot.Series {
+/** Seconds between two times. */
+function stepOf({ data: [times] }: uPlot): number {
+  return (times[1] ?? 1) - (times[0] ?? 0);
+}
+
+/** Of `#rrggbb`, as all of theme.css are: a canvas does not know `color-mix` everywhere. */
+const faded = (colour: string, percent: number) =>
+  `${colour}${Math.round(percent * 2.55)
+    .toString(16)
+    .padStart(2, '0')}`;
+
+function seriesOf({ label, colour, dash, fill }: Line, bars: boolean): uPlot.Series {
   const stroke = colourOf(colour);
-  const series: uPlot.Series = { label, stroke, width: 1.5, points: { show: false } };
+  const series: uPlot.Series = { label, stroke, width: 1.5, points: { size: 4, fill: stroke, filter: alone } };
   if (dash) series.dash = [...dash];
-  if (fill || bars) series.fill = `color-mix(in srgb, ${stroke} ${bars ? 55 : 12}%, transparent)`;
-  if (bars && uPlot.paths.bars) series.paths = uPlot.paths.bars({ size: [0.85, 40] });
+  if (fill || bars) series.fill = faded(stroke, bars ? 55 : 12);
+  if (bars && uPlot.paths.bars) {
+    series.paths = uPlot.paths.bars({ size: [0.85, 40], align: 1 });
+    series.width = 0;
+    series.points = { show: false };
+  }
   return series;
+}
+
+/** Values with nothing known beside them, which no line would show. */
+function alone(u: uPlot, series: number): number[] {
+  const values = u.data[series] ?? [];
+  return Array.from(values.keys()).filter((i) => values[i] != null && values[i - 1] == null && values[i + 1] == null);
 }

@@ -5,10 +5,12 @@ import type { ErrorCode } from '../../errors.ts';
 import type { Route } from '../route.ts';
 import { OPEN_PATHS } from './open.ts';
 import { environmentHeader, failures, json } from './parts.ts';
+import { STREAM_PATH } from './stream.ts';
 
 /** In the order in which they are read. */
 const TAGS: Record<string, string> = {
   Sending: 'Where events and webhooks come in. The key in the path is all that a sender needs.',
+  Overview: 'How the service is, what was counted, and what happens right now.',
   Events: 'What has come in, kept for `RETENTION_DAYS`.',
   Runs: 'One function working on one event, from its creation to its end.',
   Functions: 'What apps have registered.',
@@ -36,7 +38,7 @@ const WITH_INPUT: ErrorCode[] = ['input_invalid'];
 const WITH_BODY: ErrorCode[] = ['body_not_json', 'body_too_large', 'content_type_unsupported'];
 
 export function openApi(routes: readonly Route[]): ReturnType<typeof createDocument> {
-  const paths: ZodOpenApiPathsObject = { ...OPEN_PATHS };
+  const paths: ZodOpenApiPathsObject = { ...OPEN_PATHS, ...STREAM_PATH };
   for (const one of routes) {
     const path = one.path.replace(/:(\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [one.method]: operation(one) };

@@ -8,6 +8,7 @@ import { readHeader } from '../../functions/headers.ts';
 import type { Acceptor } from '../../jobs/accept.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import { type Event, validateEvents } from '../../model/event.ts';
+import { isKept } from '../../model/event-key.ts';
 import { parseSeed, type Seed } from '../../model/ids.ts';
 import { parseExact } from '../../model/json.ts';
 import type { Account } from '../../store/account.ts';
@@ -16,7 +17,7 @@ import type { EventKeyInUse, EventKeys } from '../../store/event-keys.ts';
 import { isJsonType, mediaTypeOf, readBody } from '../body.ts';
 import { environmentSelection } from '../selection.ts';
 import { clientAddress, refuseAddress, refuseNames } from './gate.ts';
-import { environmentOf } from './place.ts';
+import { environmentOf, type Received } from './place.ts';
 
 export interface FromKeyDeps {
   config: Config;
@@ -32,20 +33,21 @@ export async function receiveFromKey(
   key: EventKeyInUse,
   receivedAt: number,
   { config, account, environments, eventKeys, acceptor }: FromKeyDeps,
-): Promise<string[]> {
+): Promise<Received> {
   refuseAddress(key.gate, clientAddress(ctx));
   eventKeys.noteUse(key, receivedAt);
   const env = config.dev ? PRODUCTION : await environmentOf(key.env, environmentSelection(ctx), environments);
   const limitBytes = key.maxBytes ?? account.limits.eventMaxBytes ?? config.eventMaxBytes;
   const events = parseEvents(await readBody(ctx.req, limitBytes), ctx.req.headers);
   refuseNames(key.gate, events);
-  return acceptor.accept(events, {
+  const ids = await acceptor.accept(events, {
     env,
-    source: 'event-key',
+    source: isKept(key) ? `event-key:${key.id}` : 'event-key',
     requestId: ctx.state.requestId as string,
     receivedAt,
     seed: seedOf(ctx.req.headers),
   });
+  return { ids, env };
 }
 
 function parseEvents(body: Buffer, headers: IncomingHttpHeaders): Event[] {

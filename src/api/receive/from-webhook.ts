@@ -8,6 +8,7 @@ import type { LogSummary } from '../../store/webhook-log.ts';
 import { readBody } from '../body.ts';
 import { clientAddress, refuseAddress } from './gate.ts';
 import { type IntakeDeps, reasonOf, take } from './intake.ts';
+import type { Received } from './place.ts';
 import type { Recorder } from './recorder.ts';
 
 const PAUSED_RETRY_AFTER_SECONDS = 300;
@@ -24,7 +25,7 @@ export async function receiveFromWebhook(
   webhook: WebhookInUse,
   receivedAt: number,
   deps: FromWebhookDeps,
-): Promise<string[]> {
+): Promise<Received> {
   const { config, account, recorder } = deps;
   const { headers } = ctx.req;
   const search = ctx.querystring;
@@ -37,9 +38,9 @@ export async function receiveFromWebhook(
     body = await readBody(ctx.req, account.limits.eventMaxBytes ?? config.eventMaxBytes);
     refuseAddress(webhook.gate, ip);
     refusePaused(webhook);
-    const { event, ...taken } = await take(webhook, { requestId, receivedAt, headers, search, body }, deps);
+    const { event, env, ...taken } = await take(webhook, { requestId, receivedAt, headers, search, body }, deps);
     record({ ...taken, status: 200, eventName: event?.name });
-    return taken.ids;
+    return { ids: taken.ids, env };
   } catch (error) {
     record({ outcome: 'rejected', ids: [], ...reasonOf(error) });
     throw error;

@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { parse } from 'node:querystring';
 import { ServiceError } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/accept.ts';
+import type { Reports } from '../../jobs/reports.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import { type Event, validateEvents } from '../../model/event.ts';
 import { newId } from '../../model/ids.ts';
@@ -23,6 +24,7 @@ export interface IntakeDeps {
   transforms: Transforms;
   acceptor: Acceptor;
   heldEvents: HeldEvents;
+  reports: Reports;
 }
 
 export interface WebhookRequest {
@@ -39,6 +41,8 @@ export interface Taken extends Pick<LogSummary, 'ids' | 'console'> {
   outcome: 'accepted' | 'ignored' | 'filtered' | 'held';
   reason?: 'event_refused' | HeldReason;
   event: Event | null;
+  /** Where the event was accepted. */
+  env?: string;
 }
 
 /** @param dry to say what would become of it, and do nothing
@@ -46,7 +50,7 @@ export interface Taken extends Pick<LogSummary, 'ids' | 'console'> {
 export async function take(
   webhook: WebhookInUse,
   request: WebhookRequest,
-  { dev, environments, transforms, acceptor, heldEvents }: IntakeDeps,
+  { dev, environments, transforms, acceptor, heldEvents, reports }: IntakeDeps,
   dry = false,
 ): Promise<Taken> {
   const { headers, search, requestId, receivedAt } = request;
@@ -66,12 +70,13 @@ export async function take(
   }
   const arrival = { env: place.env, source: `webhook:${id}` as const, requestId, receivedAt };
   const ids = dry ? [] : await acceptor.accept([event], arrival);
-  return { outcome: 'accepted', event, ids, console };
+  return { outcome: 'accepted', event, ids, console, env: place.env };
 
   async function hold(reason: HeldReason): Promise<string> {
     const internalId = newId(receivedAt);
     const timed = { ...(event as Event), ts: event?.ts ?? receivedAt };
     await heldEvents.hold({ internalId, webhookId: id, selection, reason, event: timed, receivedAt, requestId });
+    reports.held(internalId);
     return internalId;
   }
 }

@@ -8,6 +8,13 @@ import type { HeldReason } from '../../store/held-events.ts';
 /** Where to, or why nowhere. */
 export type Place = { env: string } | { held: HeldReason };
 
+/** What a request that was not refused came to: the internal IDs of its events, and where they are. */
+export interface Received {
+  ids: string[];
+  /** undefined: it made no event, or one that nobody has placed yet. */
+  env: string | undefined;
+}
+
 /** @param owner name of the environment that the key belongs to, or BRANCHES
  *  @throws ServiceError environment_archived */
 export async function placeOf(

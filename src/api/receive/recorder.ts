@@ -1,4 +1,5 @@
 /** Writes the log of webhook requests, after they are answered. What cannot be written leaves a line in the service's own log. */
+import type { Reports } from '../../jobs/reports.ts';
 import type { Logger } from '../../log.ts';
 import type { LoggedRequest, WebhookLog } from '../../store/webhook-log.ts';
 
@@ -7,12 +8,14 @@ const MAX_WAITING_BYTES = 64 * 1_048_576;
 
 export class Recorder {
   readonly #webhookLog: WebhookLog;
+  readonly #reports: Reports;
   readonly #log: Logger;
   readonly #writing = new Set<Promise<void>>();
   #waitingBytes = 0;
 
-  constructor(webhookLog: WebhookLog, log: Logger) {
+  constructor(webhookLog: WebhookLog, reports: Reports, log: Logger) {
     this.#webhookLog = webhookLog;
+    this.#reports = reports;
     this.#log = log;
   }
 
@@ -23,8 +26,10 @@ export class Recorder {
       return;
     }
     this.#waitingBytes += bytes;
+    const { id, outcome } = request.summary;
     const writing = this.#webhookLog
       .add(webhookId, request)
+      .then(() => this.#reports.webhookRequest({ webhookId, id, outcome }))
       .catch((error: Error) => this.#lost(webhookId, request, error.message))
       .finally(() => {
         this.#waitingBytes -= bytes;

@@ -24,12 +24,14 @@ export function receiveRoutes(deps: ReceiveDeps): Router {
 
 async function receive(ctx: Context & { params: { key: string } }, deps: ReceiveDeps): Promise<void> {
   const receivedAt = Date.now();
+  const startedAt = performance.now();
   const sender = await deps.senders.of(ctx.params.key, receivedAt);
-  const ids =
+  const { ids, env } =
     sender.kind === 'webhook'
       ? await receiveFromWebhook(ctx, sender.webhook, receivedAt, deps)
       : await receiveFromKey(ctx, sender.key, receivedAt, deps);
   ctx.body = { ids, status: 200 };
+  if (env !== undefined) deps.reports.acknowledged(env, performance.now() - startedAt);
 }
 
 /** Dev mode only: a page under development may send events from anywhere. */
@@ -41,6 +43,8 @@ async function openToBrowsers(
   if (ctx.method !== 'OPTIONS') return void (await next());
   ctx.set('access-control-allow-methods', 'POST');
   ctx.set('access-control-allow-headers', '*');
+  // Chromium asks before it lets a page of a public address send to this machine.
+  ctx.set('access-control-allow-private-network', 'true');
   ctx.set('access-control-max-age', '600');
   ctx.status = 204;
 }

@@ -12,10 +12,15 @@ import { inTime, nextPage, pageQuery } from '../cursor.ts';
 import { type Route, route } from '../route.ts';
 import { presentRun, runSchema } from '../views/run.ts';
 import { historySchema, presentHistory } from '../views/run-history.ts';
-import { timeSchema } from '../views/time.ts';
+import { presentStep, stepSchema } from '../views/step.ts';
+import { time, timeSchema } from '../views/time.ts';
 
 export const detailedRunSchema = runSchema
   .extend({
+    next_try_at: z.iso.datetime().nullable().meta({
+      description:
+        'When its function is next called: after a failure, or first, if the event is of the future; null: no try is waited for',
+    }),
     history: z
       .array(historySchema)
       .meta({ description: 'Attempts and steps in the order of their ends; what waits is last' }),
@@ -86,8 +91,35 @@ export function runRoutes({ runs, runLists, functions, steps, life, retries }: R
       async handle({ env, params: { id } }) {
         const run = await runs.read(env, id);
         if (!run) throw notFound(id);
-        const [history, { pending }] = await Promise.all([runs.history(env, id), steps.progress(env, id)]);
-        return { data: { ...presentRun(run), history: presentHistory(run, history, pending) } };
+        const [history, progress] = await Promise.all([runs.history(env, id), steps.progress(env, id)]);
+        const nextTryAt = time(await retries.nextTryAt(run, progress));
+        return {
+          data: {
+            ...presentRun(run),
+            next_try_at: nextTryAt,
+            history: presentHistory(run, history, progress.pending),
+          },
+        };
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/v1/runs/:id/steps/:step_id',
+      tag,
+      access: 'read',
+      about: 'environment',
+      summary: 'Read what a finished step of a run came to',
+      params: params.extend({
+        step_id: z.string().meta({ description: 'Hashed ID of the step, as the history has it' }),
+      }),
+      data: stepSchema,
+      errors: ['not_found'],
+      async handle({ env, params: { id, step_id } }) {
+        const memo = await steps.memo(env, id, step_id);
+        if (memo === undefined) {
+          throw new ServiceError('not_found', { detail: `the run "${id}" has no finished step "${step_id}"` });
+        }
+        return { data: presentStep(step_id, memo) };
       },
     }),
     route({
@@ -106,6 +138,24 @@ export function runRoutes({ runs, runLists, functions, steps, life, retries }: R
       errors: ['not_found', 'run_active', 'function_archived', 'event_gone'],
       async handle({ env, params: { id } }) {
         const run = await retries.retry(env, id, Date.now());
+        if (!run) throw notFound(id);
+        return { data: presentRun(run) };
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/v1/runs/:id/retry-now',
+      tag,
+      access: 'write',
+      about: 'environment',
+      summary: 'Make the next try of a run now',
+      description:
+        'Instead of when it is due. It counts as the try that it is: a run gets no more of them. Sleeps and waits are not cut short.',
+      params,
+      data: runSchema,
+      errors: ['not_found', 'run_not_waiting'],
+      async handle({ env, params: { id } }) {
+        const run = await retries.retryNow(env, id);
         if (!run) throw notFound(id);
         return { data: presentRun(run) };
       },

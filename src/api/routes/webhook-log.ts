@@ -112,7 +112,7 @@ export function webhookLogRoutes(deps: WebhookLogRouteDeps): Route[] {
         };
         try {
           const request = { requestId, receivedAt, headers, search, body };
-          const { event, ...taken } = await take(webhook, request, deps, dry_run);
+          const { event, env: _, ...taken } = await take(webhook, request, deps, dry_run);
           record({ ...taken, status: 200, ...(event && { eventName: event.name }) });
           return { data: { dry_run, reason: null, ...taken, event, duration_ms: elapsedMs() } };
         } catch (error) {

@@ -25,6 +25,11 @@ export const runSchema = z
   })
   .meta({ id: 'Run' });
 
+/** What a list of events says of the runs that they caused. */
+export function presentBrief({ id, functionId, status }: Pick<Run, 'id' | 'functionId' | 'status'>) {
+  return { run_id: id, function_id: functionId, status };
+}
+
 export function presentRun(run: Run) {
   const { id, functionId, eventId, requestId, status, attempt, queuedAt, startedAt, endedAt, output, error } = run;
   return {

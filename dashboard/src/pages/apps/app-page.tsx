@@ -1,5 +1,44 @@
+import { getRouteApi } from '@tanstack/react-router';
+import type { AppWithFunctions } from '../../api/types.ts';
+import { useMay } from '../../app/me.ts';
+import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { AppActions } from './actions.tsx';
+import { AppFacts } from './facts.tsx';
+import { AppFunctions } from './functions.tsx';
+import { HealthCheck } from './health-check.tsx';
+import { useApp } from './use-apps.ts';
 
-export default function AppsAppPage() {
-  return <Page title="apps">{null}</Page>;
+const route = getRouteApi('/apps/$name');
+
+export default function AppPage() {
+  const { name } = route.useParams();
+  const { data, error, refetch } = useApp(name);
+  if (data) return <Known key={name} app={data.data} />;
+  return (
+    <Page title={name}>{error ? <Problem error={error} onRetry={() => void refetch()} /> : <Loading rows={8} />}</Page>
+  );
+}
+
+function Known({ app }: { app: AppWithFunctions }) {
+  const mayWrite = useMay('write');
+  return (
+    <Page
+      title={app.name}
+      lead={<span className="font-mono text-xs break-all">{app.url}</span>}
+      actions={mayWrite && <AppActions app={app} />}
+    >
+      <div className="space-y-6">
+        {!app.last_sync.succeeded && (
+          <Problem error={new Error(`The last registration failed: ${app.last_sync.error ?? 'no reason was told'}`)} />
+        )}
+        <AppFacts app={app} />
+        <div className="grid grid-cols-1 items-start gap-6 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
+          <AppFunctions app={app} />
+          <HealthCheck name={app.name} />
+        </div>
+      </div>
+    </Page>
+  );
 }

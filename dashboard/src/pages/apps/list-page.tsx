@@ -1,5 +1,100 @@
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { App } from '../../api/types.ts';
+import { useMay } from '../../app/me.ts';
+import { Button } from '../../ui/button.tsx';
+import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useRegistrationLine } from './first-app.ts';
+import { RegisterDialog } from './register-dialog.tsx';
+import { SyncState } from './sync-state.tsx';
+import { useApps } from './use-apps.ts';
 
-export default function AppsListPage() {
-  return <Page title="apps">{null}</Page>;
+const COLUMNS: Column<App>[] = [
+  { id: 'name', header: 'App', width: 'minmax(0, 2fr)', cell: (app) => <Name app={app} /> },
+  {
+    id: 'sdk',
+    header: 'SDK',
+    width: 'minmax(0, 1fr)',
+    wideOnly: true,
+    cell: ({ sdk }) => <span className="block truncate font-mono text-xs">{sdk ?? '–'}</span>,
+  },
+  { id: 'framework', header: 'Framework', width: '7rem', wideOnly: true, cell: ({ framework }) => framework ?? '–' },
+  {
+    id: 'functions',
+    header: 'Functions',
+    width: '5rem',
+    align: 'right',
+    wideOnly: true,
+    cell: ({ function_count }) => function_count,
+  },
+  {
+    id: 'registered',
+    header: 'Registered',
+    width: '6rem',
+    align: 'right',
+    wideOnly: true,
+    cell: ({ registered_at }) => (
+      <span className="text-muted">
+        <Time at={registered_at} />
+      </span>
+    ),
+  },
+  { id: 'sync', header: 'Last registration', width: '12rem', cell: ({ last_sync }) => <SyncState sync={last_sync} /> },
+];
+
+function Name({ app: { name, url } }: { app: App }) {
+  return (
+    <>
+      <Link to="/apps/$name" params={{ name }} className="block truncate font-medium hover:underline">
+        {name}
+      </Link>
+      <p className="truncate font-mono text-xs text-muted">{url}</p>
+    </>
+  );
+}
+
+export default function AppsPage() {
+  const { apps, error, refetch } = useApps();
+  const line = useRegistrationLine();
+  const navigate = useNavigate();
+  const mayWrite = useMay('write');
+  const [registering, setRegistering] = useState(false);
+  return (
+    <Page
+      title="Apps"
+      lead="Programs of yours that serve functions. The service calls them over HTTP."
+      actions={
+        mayWrite && (
+          <Button look="primary" icon="plus" onClick={() => setRegistering(true)}>
+            Register a URL
+          </Button>
+        )
+      }
+    >
+      {error && !apps && <Problem error={error} onRetry={() => void refetch()} />}
+      {!apps && !error && <Loading />}
+      {apps?.length === 0 && (
+        <Empty title="No app has registered" paste={line}>
+          Start your app with its functions, then tell the service where it is: with the button above, or with this
+          line.
+        </Empty>
+      )}
+      {apps && apps.length > 0 && (
+        <DataTable
+          label="Apps"
+          columns={COLUMNS}
+          rows={apps}
+          rowKey={({ name }) => name}
+          rowHeight={56}
+          onOpen={({ name }) => void navigate({ to: '/apps/$name', params: { name } })}
+        />
+      )}
+      <RegisterDialog open={registering} onClose={() => setRegistering(false)} />
+    </Page>
+  );
 }

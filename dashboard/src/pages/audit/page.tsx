@@ -1,5 +1,70 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { useEffect, useMemo, useState } from 'react';
+import type { AuditEntry } from '../../api/types.ts';
+import { NeedsAdmin } from '../../app/needs-admin.tsx';
+import { useList } from '../../app/use-list.ts';
+import { DataTable } from '../../ui/data-table.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { columnsFor } from './columns.tsx';
+import { EntryDialog } from './entry-dialog.tsx';
+import { Filters } from './filters.tsx';
+import { matches } from './matches.ts';
+
+const route = getRouteApi('/audit-log');
+/** Rows that fill a window: while fewer are found, the search goes on into the past. */
+const ENOUGH = 40;
 
 export default function AuditPage() {
-  return <Page title="audit">{null}</Page>;
+  return (
+    <Page title="Audit log" lead="What was changed, and who tried to sign in. The last 10,000 entries, newest first.">
+      <NeedsAdmin title="Only admins read the audit log">
+        <Log />
+      </NeedsAdmin>
+    </Page>
+  );
+}
+
+/** The service hands the log out whole; it is searched here. */
+function Log() {
+  const filter = route.useSearch();
+  const { rows, error, more, loadingMore, hasMore, again } = useList<AuditEntry>(['audit'], '/v1/audit');
+  const [opened, setOpened] = useState<AuditEntry>();
+  const columns = useMemo(() => columnsFor(setOpened), []);
+  const { q, who } = filter;
+  const found = useMemo(() => rows?.filter((entry) => matches(entry, { q, who })), [rows, q, who]);
+  const searching = found !== undefined && found.length < ENOUGH && hasMore && !error;
+  useEffect(() => {
+    if (searching) more();
+  }, [searching, more]);
+  if (error && !rows) return <Problem error={error} onRetry={again} />;
+  if (!rows || !found) return <Loading rows={10} />;
+  if (rows.length === 0) {
+    return <Empty title="Nothing was changed yet">Each change by a person or a program will stand here.</Empty>;
+  }
+  return (
+    <>
+      <Filters read={rows.length} searching={searching} />
+      {error && <Problem error={error} onRetry={again} />}
+      {found.length > 0 && (
+        <DataTable
+          label="Audit log"
+          columns={columns}
+          rows={found}
+          rowKey={({ id }) => id}
+          onOpen={(entry) => setOpened(entry)}
+          onNearEnd={more}
+          loadingMore={loadingMore}
+          rowHeight={52}
+        />
+      )}
+      {found.length === 0 && !searching && (
+        <Empty title="No entry is like that">Search for less, or for anybody.</Empty>
+      )}
+      {found.length === 0 && searching && <Loading />}
+      <EntryDialog entry={opened} onClose={() => setOpened(undefined)} />
+    </>
+  );
 }

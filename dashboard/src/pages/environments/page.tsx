@@ -1,5 +1,45 @@
+import { useMemo, useState } from 'react';
+import type { Environment } from '../../api/types.ts';
+import { useMay } from '../../app/me.ts';
+import { reasonFor } from '../../app/needs-admin.tsx';
+import { useList } from '../../app/use-list.ts';
+import { Button } from '../../ui/button.tsx';
+import { DataTable } from '../../ui/data-table.tsx';
+import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { columnsFor } from './columns.tsx';
+import { EnvironmentForm } from './environment-form.tsx';
 
 export default function EnvironmentsPage() {
-  return <Page title="environments">{null}</Page>;
+  const may = useMay('admin');
+  const [making, setMaking] = useState(false);
+  const { rows, error, more, loadingMore, again } = useList<Environment>(['environments'], '/v1/environments');
+  const columns = useMemo(() => columnsFor(may), [may]);
+  return (
+    <Page
+      title="Environments"
+      lead="Each has its own events, functions, runs and deduplication IDs."
+      actions={
+        <Button look="primary" icon="plus" disabled={!may} title={reasonFor(may)} onClick={() => setMaking(true)}>
+          Make one
+        </Button>
+      }
+    >
+      {error && !rows && <Problem error={error} onRetry={again} />}
+      {!error && !rows && <Loading />}
+      {rows && (
+        <DataTable
+          label="Environments"
+          columns={columns}
+          rows={rows}
+          rowKey={({ name }) => name}
+          onNearEnd={more}
+          loadingMore={loadingMore}
+          rowHeight={52}
+        />
+      )}
+      {making && <EnvironmentForm onClose={() => setMaking(false)} />}
+    </Page>
+  );
 }

@@ -1,5 +1,147 @@
-import { Page } from '../../ui/page.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { ask } from '../../api/client.ts';
+import { stringifyExact } from '../../api/json.ts';
+import type { FunctionDetails, StoredEvent } from '../../api/types.ts';
+import { useEnv } from '../../app/environment.ts';
+import { useMay } from '../../app/me.ts';
+import { Button } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/code.tsx';
+import { JsonTree } from '../../ui/json-tree.tsx';
+import { Loading } from '../../ui/loading.tsx';
+import { Card, Fact, Facts, Page } from '../../ui/page.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useRuns } from '../runs/use-runs.ts';
+import { InvokeDialog } from './invoke-dialog.tsx';
+import { LastDay } from './last-day.tsx';
+import { LastRuns } from './last-runs.tsx';
+import { PauseButton } from './pause-button.tsx';
+import { FunctionState } from './state.tsx';
+import { Condition, TriggerList } from './triggers.tsx';
+import { useFunction } from './use-functions.ts';
 
-export default function FunctionsFunctionPage() {
-  return <Page title="functions">{null}</Page>;
+const route = getRouteApi('/functions/$id');
+
+export default function FunctionPage() {
+  const { id } = route.useParams();
+  const { data, error, refetch } = useFunction(id);
+  if (data) return <Known key={id} fn={data.data} />;
+  return (
+    <Page title={id}>{error ? <Problem error={error} onRetry={() => void refetch()} /> : <Loading rows={8} />}</Page>
+  );
+}
+
+function Known({ fn }: { fn: FunctionDetails }) {
+  const mayWrite = useMay('write');
+  const [invoking, setInvoking] = useState(false);
+  const list = useRuns({ function: fn.id }, 10);
+  const sample = useEventData(list.runs[0]?.event_id, invoking);
+  return (
+    <Page
+      title={fn.name}
+      lead={<span className="font-mono text-xs break-all">{fn.id}</span>}
+      actions={
+        mayWrite &&
+        !fn.archived && (
+          <>
+            <PauseButton fn={fn} />
+            <Button look="primary" icon="play" onClick={() => setInvoking(true)}>
+              Invoke
+            </Button>
+          </>
+        )
+      }
+    >
+      <div className="space-y-6">
+        <Card>
+          <FunctionFacts fn={fn} />
+        </Card>
+        <LastDay functionId={fn.id} />
+        <div className="grid grid-cols-1 items-start gap-6 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
+          <LastRuns functionId={fn.id} list={list} />
+          <div className="space-y-6">
+            <Card title="Triggers">
+              <TriggerList triggers={fn.triggers} />
+            </Card>
+            {fn.cancel.length > 0 && <Cancels cancel={fn.cancel} />}
+            <Card title="Configuration">
+              <JsonTree value={fn.configuration} label="Configuration as the app registered it" />
+            </Card>
+          </div>
+        </div>
+      </div>
+      <InvokeDialog
+        open={invoking}
+        onClose={() => setInvoking(false)}
+        functionId={fn.id}
+        title={`Invoke ${fn.name}`}
+        data={sample ?? '{}'}
+      />
+    </Page>
+  );
+}
+
+function FunctionFacts({ fn }: { fn: FunctionDetails }) {
+  return (
+    <Facts>
+      <Fact name="State">
+        <FunctionState fn={fn} />{' '}
+        {fn.paused_at && (
+          <span className="text-sm text-muted">
+            <Time at={fn.paused_at} />
+          </span>
+        )}
+      </Fact>
+      <Fact name="App">
+        <Link to="/apps/$name" params={{ name: fn.app }} className="text-accent hover:underline">
+          {fn.app}
+        </Link>
+      </Fact>
+      <Fact name="Tries">{fn.retries === 0 ? 'One, no retries' : `Up to ${fn.retries + 1}`}</Fact>
+      <Fact name="Called at">
+        <span className="flex h-5 items-center gap-1">
+          <span title={fn.url} className="truncate font-mono text-xs">
+            {fn.url}
+          </span>
+          <CopyButton text={fn.url} label="Copy the URL" />
+        </span>
+      </Fact>
+    </Facts>
+  );
+}
+
+function Cancels({ cancel }: { cancel: FunctionDetails['cancel'] }) {
+  return (
+    <Card title="Cancelled by">
+      <ul className="divide-y divide-line">
+        {cancel.map((each) => (
+          <li key={JSON.stringify(each)} className="px-4 py-3">
+            <Link
+              to="/events"
+              search={{ name: each.event }}
+              className="font-mono text-sm hover:text-accent hover:underline"
+            >
+              {each.event}
+            </Link>
+            {each.timeout && <span className="text-sm text-muted"> within {each.timeout} of the start</span>}
+            {each.expression && <Condition expression={each.expression} />}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+/** Data of an event, to begin with when a function is tried; undefined: there is none. */
+function useEventData(eventId: string | undefined, wanted: boolean): string | undefined {
+  const env = useEnv();
+  const { data } = useQuery({
+    queryKey: ['event-data', env, eventId],
+    queryFn: ({ signal }) => ask<StoredEvent>(`/v1/events/${eventId}`, { env, signal }),
+    enabled: wanted && eventId !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return data && stringifyExact(data.data.data, 2);
 }

@@ -1,5 +1,117 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import type { FunctionSummary } from '../../api/types.ts';
+import { Button } from '../../ui/button.tsx';
+import { DataTable } from '../../ui/data-table.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Select, TextField } from '../../ui/field.tsx';
+import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { useRegistrationLine } from '../apps/first-app.ts';
+import { columnsWith } from './columns.tsx';
+import { useAllFunctions } from './use-functions.ts';
+import { useStats } from './use-stats.ts';
 
-export default function FunctionsListPage() {
-  return <Page title="functions">{null}</Page>;
+const route = getRouteApi('/functions');
+
+export default function FunctionsPage() {
+  const { q, app, archived = false } = route.useSearch();
+  const navigate = route.useNavigate();
+  const { functions, error, refetch } = useAllFunctions(archived);
+  const stats = useStats();
+  const columns = useMemo(() => columnsWith(stats), [stats]);
+  const shown = useMemo(() => functions?.filter((fn) => matches(fn, q, app)), [functions, q, app]);
+  return (
+    <Page title="Functions" lead="What your apps have registered, and how it went in the last 24 hours.">
+      <Filters apps={[...new Set((functions ?? []).map((fn) => fn.app))].sort()} />
+      {error && !functions && <Problem error={error} onRetry={() => void refetch()} />}
+      {!functions && !error && <Loading rows={8} />}
+      {shown?.length === 0 && <Nothing searched={q !== undefined || app !== undefined} archived={archived} />}
+      {shown && shown.length > 0 && (
+        <DataTable
+          label="Functions"
+          columns={columns}
+          rows={shown}
+          rowKey={({ id }) => id}
+          rowHeight={56}
+          onOpen={({ id }) => void navigate({ to: '/functions/$id', params: { id } })}
+        />
+      )}
+    </Page>
+  );
+}
+
+function matches({ id, name, app, triggers }: FunctionSummary, words = '', wantedApp?: string): boolean {
+  if (wantedApp !== undefined && app !== wantedApp) return false;
+  const text = [id, name, ...triggers.map(({ event, cron }) => event ?? cron)].join(' ').toLowerCase();
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+function Filters({ apps }: { apps: readonly string[] }) {
+  const { q, app, archived = false } = route.useSearch();
+  const navigate = route.useNavigate();
+  const set = (changes: object) =>
+    void navigate({ search: (before) => ({ ...before, ...changes }) as never, replace: true });
+  const names = app === undefined || apps.includes(app) ? apps : [...apps, app];
+  return (
+    <div className="mb-4 flex flex-wrap items-center gap-2">
+      <div className="min-w-0 flex-1 basis-full sm:max-w-80 sm:basis-auto">
+        <TextField
+          label="Search functions"
+          hideLabel
+          type="search"
+          data-page-search
+          placeholder="Name, ID or trigger"
+          value={q ?? ''}
+          onChange={({ target }) => set({ q: target.value || undefined })}
+        />
+      </div>
+      <div className="w-44">
+        <Select
+          label="App"
+          hideLabel
+          value={app ?? ''}
+          onChange={({ target }) => set({ app: target.value || undefined })}
+        >
+          <option value="">All apps</option>
+          {names.map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </Select>
+      </div>
+      <Button
+        look="quiet"
+        icon={archived ? 'check' : 'box'}
+        aria-pressed={archived}
+        onClick={() => set({ archived: archived ? undefined : true })}
+      >
+        Archived
+      </Button>
+    </div>
+  );
+}
+
+function Nothing({ searched, archived }: { searched: boolean; archived: boolean }) {
+  const line = useRegistrationLine();
+  if (searched) {
+    return (
+      <Empty title="No function is called so">
+        <Link to="/functions" className="text-accent underline">
+          Show all
+        </Link>
+      </Empty>
+    );
+  }
+  if (archived) return <Empty title="No function is archived">One that is gone from its app comes here.</Empty>;
+  return (
+    <Empty title="No function is registered" paste={line}>
+      Functions live in your apps, which tell the service of them. Start an app, and have it register:
+    </Empty>
+  );
 }

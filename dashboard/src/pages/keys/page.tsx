@@ -1,5 +1,35 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { NeedsAdmin } from '../../app/needs-admin.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { ApiKeys } from './api-keys.tsx';
+import { EventKeys } from './event-keys.tsx';
+import { SigningKeys } from './signing-keys.tsx';
+
+const route = getRouteApi('/keys');
+
+const TABS = [
+  ['event-keys', 'Event keys'],
+  ['api-keys', 'API keys'],
+  ['signing-keys', 'Signing keys'],
+] as const;
 
 export default function KeysPage() {
-  return <Page title="keys">{null}</Page>;
+  const { tab = 'event-keys' } = route.useSearch();
+  return (
+    <Page title="Keys" lead="Senders, programs and apps each prove who they are with a key of its own kind.">
+      <Tabs label="Kinds of keys" tabs={TABS} current={tab} />
+      {tab === 'event-keys' && <EventKeys />}
+      {tab === 'api-keys' && (
+        <NeedsAdmin title="Only admins see API keys">
+          <ApiKeys />
+        </NeedsAdmin>
+      )}
+      {tab === 'signing-keys' && (
+        <NeedsAdmin title="Only admins see signing keys">
+          <SigningKeys />
+        </NeedsAdmin>
+      )}
+    </Page>
+  );
 }

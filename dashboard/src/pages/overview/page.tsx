@@ -1,5 +1,57 @@
-import { Page } from '../../ui/page.tsx';
+import { useSearch } from '@tanstack/react-router';
+import { useEnv } from '../../app/environment.ts';
+import { Loading } from '../../ui/loading.tsx';
+import { Card, Page } from '../../ui/page.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { FirstEvent } from '../events/first-event.tsx';
+import { useNewestEvent } from '../events/newest.ts';
+import { Segments } from '../events/segments.tsx';
+import { Charts } from './charts.tsx';
+import { SPAN_WORDS, SPANS, useMetrics, useOverview } from './data.ts';
+import { FailingFunctions } from './failing.tsx';
+import { NoWorker, Processes, RedisCard } from './machinery.tsx';
+import { Tiles } from './tiles.tsx';
 
+const OPTIONS = SPANS.map((id) => ({ id, text: id, title: SPAN_WORDS[id] }));
+
+/** Is all well, and if not, where to look. */
 export default function OverviewPage() {
-  return <Page title="overview">{null}</Page>;
+  const env = useEnv();
+  const { span = SPANS[0] } = useSearch({ from: '/' });
+  const metrics = useMetrics(env, span);
+  const overview = useOverview(env);
+  const newest = useNewestEvent(env);
+  const now = overview.data?.data;
+  return (
+    <Page title="Overview" actions={<Segments label="Span of time" param="span" current={span} options={OPTIONS} />}>
+      {now?.workers_alive === 0 && <NoWorker />}
+      {newest.data === null && (
+        <Card className="mb-6">
+          <FirstEvent title="No event has come in yet" />
+        </Card>
+      )}
+      <div className="space-y-4">
+        {metrics.error && <Problem error={metrics.error} onRetry={() => void metrics.refetch()} />}
+        {metrics.isPending && (
+          <Card>
+            <Loading rows={8} />
+          </Card>
+        )}
+        {metrics.data && (
+          <>
+            <Tiles metrics={metrics.data.data} overview={now} />
+            <Charts metrics={metrics.data.data} />
+          </>
+        )}
+        {overview.error && <Problem error={overview.error} onRetry={() => void overview.refetch()} />}
+        {now && (
+          <div className="grid items-start gap-4 lg:grid-cols-3">
+            <FailingFunctions functions={now.failing_functions} />
+            <RedisCard redis={now.redis} />
+            <Processes processes={now.processes} />
+          </div>
+        )}
+      </div>
+    </Page>
+  );
 }

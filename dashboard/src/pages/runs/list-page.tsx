@@ -1,5 +1,54 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { useMay } from '../../app/me.ts';
+import { DataTable } from '../../ui/data-table.tsx';
+import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { useRunColumns } from './columns.tsx';
+import { Filters } from './filters.tsx';
+import { NoRuns } from './no-runs.tsx';
+import type { ListedRun } from './run.ts';
+import { useRuns } from './use-runs.ts';
 
-export default function RunsListPage() {
-  return <Page title="runs">{null}</Page>;
+const route = getRouteApi('/runs');
+
+export default function RunsPage() {
+  return (
+    <Page title="Runs" lead="Each function that an event triggered, and how it went. Newest first.">
+      <Filters />
+      <Runs />
+    </Page>
+  );
+}
+
+function Runs() {
+  const filters = route.useSearch();
+  const navigate = route.useNavigate();
+  const { runs, more, refresh, result } = useRuns(filters);
+  const { columns, dialog } = useRunColumns(refresh, useMay('write'));
+  const open = ({ run_id: id }: ListedRun) => void navigate({ to: '/runs/$id', params: { id } });
+  if (result.isPending) return <Loading rows={8} />;
+  if (result.isError && runs.length === 0) {
+    return <Problem error={result.error} onRetry={() => void result.refetch()} />;
+  }
+  if (runs.length === 0) return result.isFetching ? <Loading /> : <NoRuns filtered={isFiltered(filters)} />;
+  return (
+    <>
+      <DataTable
+        label="Runs"
+        columns={columns}
+        rows={runs}
+        rowKey={({ run_id }) => run_id}
+        onOpen={open}
+        onNearEnd={more}
+        loadingMore={result.isFetchingNextPage}
+        rowHeight={52}
+      />
+      {dialog}
+    </>
+  );
+}
+
+function isFiltered({ env: _, ...filters }: Record<string, unknown>): boolean {
+  return Object.values(filters).some((value) => value !== undefined);
 }

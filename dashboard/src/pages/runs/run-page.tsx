@@ -1,5 +1,93 @@
-import { Page } from '../../ui/page.tsx';
+import { getRouteApi } from '@tanstack/react-router';
+import { stringifyExact } from '../../api/json.ts';
+import type { RunWithHistory } from '../../api/types.ts';
+import { useMay } from '../../app/me.ts';
+import { CopyButton } from '../../ui/code.tsx';
+import { JsonTree } from '../../ui/json-tree.tsx';
+import { Loading } from '../../ui/loading.tsx';
+import { Card, Page } from '../../ui/page.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { useFunction } from '../functions/use-functions.ts';
+import { RunActions } from './actions.tsx';
+import { RunFacts } from './facts.tsx';
+import { Failure } from './failure.tsx';
+import { hasEnded } from './run.ts';
+import { Standing } from './standing.tsx';
+import { Timeline } from './timeline.tsx';
+import { useCause, useRun } from './use-run.ts';
 
-export default function RunsRunPage() {
-  return <Page title="runs">{null}</Page>;
+const route = getRouteApi('/runs/$id');
+
+export default function RunPage() {
+  const { id } = route.useParams();
+  const { data, error, refetch } = useRun(id);
+  if (data) return <Known key={id} run={data.data} />;
+  return (
+    <Page title="Run" lead={<span className="font-mono text-xs break-all">{id}</span>}>
+      {error ? <Problem error={error} onRetry={() => void refetch()} /> : <Loading rows={8} />}
+    </Page>
+  );
+}
+
+function Known({ run }: { run: RunWithHistory }) {
+  const { entry } = route.useSearch();
+  const navigate = route.useNavigate();
+  const mayWrite = useMay('write');
+  const fn = useFunction(run.function_id).data?.data;
+  const cause = useCause(run.event_id);
+  const event = cause.data?.data;
+  const maxTries = fn && fn.retries + 1;
+  return (
+    <Page
+      title={fn?.name ?? run.function_id}
+      tabTitle={`${run.status}: ${fn?.name ?? run.function_id}`}
+      lead={<span className="font-mono text-xs break-all">{run.run_id}</span>}
+      actions={mayWrite && <RunActions run={run} event={event} />}
+    >
+      <div className="space-y-6">
+        <RunFacts run={run} eventName={event?.name} maxTries={maxTries} />
+        <Standing run={run} maxTries={maxTries} />
+        {run.error && (
+          <Card title={hasEnded(run) ? 'Error' : 'Error of the last try'}>
+            <div className="p-4">
+              <Failure error={run.error} />
+            </div>
+          </Card>
+        )}
+        <Timeline
+          run={run}
+          open={entry}
+          onOpen={(key) =>
+            void navigate({
+              search: (before) => ({ ...before, entry: key }) as never,
+              replace: true,
+              resetScroll: false,
+            })
+          }
+        />
+        <div className={`grid grid-cols-1 items-start gap-6 ${run.status === 'Completed' ? 'lg:grid-cols-2' : ''}`}>
+          {event && <Json title="Input" value={event.data} label="Data of the event" />}
+          {cause.error && (
+            <Card title="Input">
+              <div className="p-4">
+                <Problem error={cause.error} />
+              </div>
+            </Card>
+          )}
+          {run.status === 'Completed' && <Json title="Output" value={run.output} label="What the function returned" />}
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+function Json({ title, value, label }: { title: string; value: unknown; label: string }) {
+  return (
+    <Card
+      title={title}
+      actions={<CopyButton label={`Copy the ${title.toLowerCase()}`} text={() => stringifyExact(value, 2)} />}
+    >
+      <JsonTree value={value} label={label} />
+    </Card>
+  );
 }

@@ -1,5 +1,66 @@
+import { getRouteApi } from '@tanstack/react-router';
+import type { Webhook } from '../../api/types.ts';
+import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Badge } from '../../ui/status.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { Address } from './address.tsx';
+import { ownerWords } from './owner.ts';
+import { useLiveRequests, useWebhook } from './queries.ts';
+import { RequestsTab } from './requests/requests-tab.tsx';
+import { SettingsTab } from './settings/settings-tab.tsx';
+import { LeaveGuard } from './workbench/leave-guard.tsx';
+import { useDraft } from './workbench/use-draft.ts';
+import { useSample } from './workbench/use-sample.ts';
+import { Workbench } from './workbench/workbench.tsx';
 
-export default function WebhooksWebhookPage() {
-  return <Page title="webhooks">{null}</Page>;
+const route = getRouteApi('/webhooks/$id');
+const TABS = [
+  ['transform', 'Transform'],
+  ['requests', 'Requests'],
+  ['settings', 'Settings'],
+] as const;
+
+export default function WebhookPage() {
+  const { id } = route.useParams();
+  const webhook = useWebhook(id);
+  useLiveRequests(id);
+  if (webhook.isPending) return <Loading />;
+  if (webhook.isError)
+    return (
+      <Page title="Webhook">
+        <Problem error={webhook.error} onRetry={() => void webhook.refetch()} />
+      </Page>
+    );
+  return <Opened key={id} webhook={webhook.data} />;
+}
+
+/** Draft and sample live here, so that a look at another tab costs neither. */
+function Opened({ webhook }: { webhook: Webhook }) {
+  const { tab = 'transform' } = route.useSearch();
+  const draft = useDraft(webhook);
+  const sample = useSample(webhook);
+  return (
+    <Page
+      title={webhook.name}
+      lead={
+        <span className="flex flex-wrap items-center gap-2">
+          <span>Webhook of {ownerWords(webhook.environment)}</span>
+          {webhook.paused_at && (
+            <Badge tone="warn" icon="pause">
+              paused
+            </Badge>
+          )}
+        </span>
+      }
+    >
+      <Address webhook={webhook} />
+      <Tabs label="Parts of this webhook" tabs={TABS} current={tab} />
+      {tab === 'transform' && <Workbench webhook={webhook} draft={draft} sample={sample} />}
+      {tab === 'requests' && <RequestsTab webhook={webhook} />}
+      {tab === 'settings' && <SettingsTab webhook={webhook} />}
+      <LeaveGuard dirty={draft.dirty} />
+    </Page>
+  );
 }

@@ -1,0 +1,27 @@
+import { useMe } from './me.ts';
+
+/** Who is looking, and the way out. In dev mode nobody has signed in. */
+export function Account() {
+  const me = useMe();
+  if (!me) return null;
+  if (me.kind === 'dev') {
+    return (
+      <span className="rounded-full bg-warn-soft px-2 py-0.5 text-xs font-medium whitespace-nowrap text-warn">
+        dev mode
+      </span>
+    );
+  }
+  return (
+    <form method="post" action="/auth/sign-out" className="flex items-center gap-2">
+      <span className="max-w-40 truncate text-sm text-muted sm:max-md:hidden" title={`${me.name}, ${me.access} access`}>
+        {me.name}
+      </span>
+      <button
+        type="submit"
+        className="rounded-md px-2 py-1 text-sm whitespace-nowrap text-muted hover:bg-sunken hover:text-text"
+      >
+        Sign out
+      </button>
+    </form>
+  );
+}

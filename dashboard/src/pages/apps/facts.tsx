@@ -1,0 +1,60 @@
+import { Link } from '@tanstack/react-router';
+import type { App } from '../../api/types.ts';
+import { useEnv } from '../../app/environment.ts';
+import { useMe } from '../../app/me.ts';
+import { Card, Fact, Facts } from '../../ui/page.tsx';
+import { Badge } from '../../ui/status.tsx';
+import { Time } from '../../ui/time.tsx';
+import { SyncState } from './sync-state.tsx';
+
+export function AppFacts({ app }: { app: App }) {
+  return (
+    <Card>
+      <Facts>
+        <Fact name="Last registration">
+          <SyncState sync={app.last_sync} />
+        </Fact>
+        <Fact name="Registered">
+          <Time at={app.registered_at} />
+        </Fact>
+        <Fact name="SDK">
+          <span className="font-mono text-xs">{app.sdk ?? '–'}</span>
+        </Fact>
+        <Fact name="Framework">{app.framework ?? '–'}</Fact>
+        <Fact name="Signing">
+          <Signing />
+        </Fact>
+        <Fact name="Headers begin with">
+          <span className="font-mono text-xs">x-{app.dialect}-</span>
+        </Fact>
+        <Fact name="Functions">{app.function_count}</Fact>
+      </Facts>
+    </Card>
+  );
+}
+
+/** Which key the app and the service prove themselves to each other with. */
+function Signing() {
+  const env = useEnv();
+  const me = useMe();
+  if (!me) return <span className="text-muted">–</span>;
+  if (me.kind === 'dev') {
+    return (
+      <Badge tone="warn" icon="warning" title="In dev mode nobody is asked for a signature">
+        Unsigned: dev mode
+      </Badge>
+    );
+  }
+  return (
+    <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
+      <Badge tone="good" icon="key" title={`Calls and registrations are signed with the key of ${env}`}>
+        Signed
+      </Badge>
+      {me.access === 'admin' && (
+        <Link to="/keys" search={{ tab: 'signing-keys' } as never} className="text-sm text-accent hover:underline">
+          Signing key
+        </Link>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,33 @@
+import { Link } from '@tanstack/react-router';
+import type { AppWithFunctions } from '../../api/types.ts';
+import { Card } from '../../ui/page.tsx';
+import { FunctionState } from '../functions/state.tsx';
+import { TriggerLine } from '../functions/triggers.tsx';
+
+/** What the app has registered. */
+export function AppFunctions({ app: { name, functions } }: { app: AppWithFunctions }) {
+  const byName = functions.toSorted((a, b) => a.name.localeCompare(b.name));
+  const all = (
+    <Link to="/runs" search={{ app: name } as never} className="text-sm text-accent hover:underline">
+      Runs of this app
+    </Link>
+  );
+  return (
+    <Card title={`Functions (${functions.length})`} actions={all}>
+      {functions.length === 0 && <p className="px-4 py-8 text-center text-muted">It has registered no function.</p>}
+      <ul className="divide-y divide-line">
+        {byName.map((fn) => (
+          <li key={fn.id} className="flex items-center gap-4 px-4 py-3">
+            <div className="min-w-0 flex-1">
+              <Link to="/functions/$id" params={{ id: fn.id }} className="block truncate font-medium hover:underline">
+                {fn.name}
+              </Link>
+              <TriggerLine triggers={fn.triggers} />
+            </div>
+            <FunctionState fn={fn} />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}

@@ -1,0 +1,101 @@
+import { Link } from '@tanstack/react-router';
+import { ask, PRODUCTION } from '../../api/client.ts';
+import type { Environment } from '../../api/types.ts';
+import { useEnv } from '../../app/environment.ts';
+import { useDeed } from '../../app/use-deed.ts';
+import { Button } from '../../ui/button.tsx';
+import type { Column } from '../../ui/data-table.tsx';
+import { ConfirmButton } from '../../ui/dialog.tsx';
+import { Badge } from '../../ui/status.tsx';
+import { Time } from '../../ui/time.tsx';
+
+const KINDS = { production: 'production', named: 'named', branch: 'branch' } as const;
+
+export function columnsFor(may: boolean): Column<Environment>[] {
+  return [
+    { id: 'name', header: 'Name', width: 'minmax(0, 2fr)', cell: (one) => <Name of={one} /> },
+    { id: 'kind', header: 'Kind', width: '7rem', wideOnly: true, cell: ({ kind }) => KINDS[kind] },
+    { id: 'state', header: 'State', width: '6.5rem', wideOnly: true, cell: (one) => <State of={one} /> },
+    {
+      id: 'made',
+      header: 'Made',
+      width: '8rem',
+      wideOnly: true,
+      cell: ({ created_at }) =>
+        created_at ? <Time at={created_at} /> : <span className="text-muted">always there</span>,
+    },
+    { id: 'actions', header: '', width: '7.5rem', align: 'right', cell: (one) => may && <Actions of={one} /> },
+  ];
+}
+
+/** Leads to what it has: the whole dashboard is about the environment that is chosen. */
+function Name({ of: { name, kind, archived_at } }: { of: Environment }) {
+  const current = useEnv() === name;
+  return (
+    <div className="min-w-0">
+      <Link
+        to="/"
+        search={{ env: name === PRODUCTION ? undefined : name } as never}
+        title={`Open ${name}`}
+        className="block truncate font-medium hover:text-accent hover:underline"
+      >
+        {name}
+      </Link>
+      <p className="truncate text-xs text-muted">
+        {current && 'shown now'}
+        <span className="md:hidden">
+          {current && ' · '}
+          {archived_at ? 'archived' : KINDS[kind]}
+        </span>
+      </p>
+    </div>
+  );
+}
+
+function State({ of: { archived_at } }: { of: Environment }) {
+  if (!archived_at) {
+    return (
+      <Badge tone="good" icon="check">
+        open
+      </Badge>
+    );
+  }
+  return (
+    <Badge tone="neutral" icon="box" title={`Since ${new Date(archived_at).toLocaleString()}`}>
+      archived
+    </Badge>
+  );
+}
+
+function Actions({ of: { name, archived_at } }: { of: Environment }) {
+  const path = `/v1/environments/${encodeURIComponent(name)}`;
+  const archive = useDeed({
+    act: () => ask(`${path}/archive`, { method: 'POST' }),
+    told: `${name} is archived`,
+    changes: 'environments',
+  });
+  const unarchive = useDeed({
+    act: () => ask(`${path}/unarchive`, { method: 'POST' }),
+    told: `${name} takes events again`,
+    changes: 'environments',
+  });
+  if (name === PRODUCTION) return null;
+  if (archived_at) {
+    return (
+      <Button busy={unarchive.isPending} onClick={() => unarchive.mutate()}>
+        Unarchive
+      </Button>
+    );
+  }
+  return (
+    <ConfirmButton
+      look="plain"
+      title={`Archive ${name}?`}
+      text="It refuses new events from then on: senders are answered 403. What it has stays readable, runs that are under way go on, and it can be taken out of the archive again."
+      action="Archive it"
+      onConfirm={() => archive.mutateAsync().catch(() => {})}
+    >
+      Archive
+    </ConfirmButton>
+  );
+}

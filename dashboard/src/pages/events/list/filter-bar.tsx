@@ -1,0 +1,114 @@
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useId, useState } from 'react';
+import { ask } from '../../../api/client.ts';
+import type { EventName, Webhook } from '../../../api/types.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Select, TextField } from '../../../ui/field.tsx';
+import { type Filters, isNarrowed } from '../filters.ts';
+import { IdField } from './id-field.tsx';
+import { TimeFields } from './time-fields.tsx';
+
+const NAMES_SHOWN = 200;
+
+interface FilterBarProps {
+  env: string;
+  filters: Filters;
+  webhooks: readonly Webhook[];
+  onChange(filters: Partial<Record<keyof Filters, string | undefined>>): void;
+}
+
+export function FilterBar({ env, filters, webhooks, onChange }: FilterBarProps) {
+  const { name, source, from, to } = filters;
+  return (
+    <search
+      aria-label="Filter the events"
+      className="mb-4 grid grid-cols-2 items-end gap-3 md:grid-cols-[minmax(0,1.5fr)_minmax(0,1fr)_minmax(0,1fr)_minmax(0,1.5fr)_auto]"
+    >
+      <NameField env={env} name={name} onChange={(chosen) => onChange({ name: chosen })} />
+      <Select
+        label="Source"
+        value={source ?? ''}
+        onChange={({ target }) => onChange({ source: target.value || undefined })}
+      >
+        <option value="">All</option>
+        <option value="event-key">Event keys</option>
+        <option value="webhook">All webhooks</option>
+        {webhooks.map((webhook) => (
+          <option key={webhook.id} value={`webhook:${webhook.id}`}>
+            Webhook {webhook.name}
+          </option>
+        ))}
+        <option value="api">API and dashboard</option>
+        <option value="event">Sent again</option>
+        <option value="service">The service</option>
+        {isOther(source, webhooks) && <option value={source}>{source}</option>}
+      </Select>
+      <TimeFields from={from} to={to} onChange={onChange} />
+      <IdField env={env} id={filters.id} onChange={(id) => onChange({ id })} />
+      <Button
+        look="quiet"
+        icon="cross"
+        disabled={!isNarrowed(filters)}
+        onClick={() => onChange({ name: undefined, source: undefined, id: undefined, from: undefined, to: undefined })}
+      >
+        Clear
+      </Button>
+    </search>
+  );
+}
+
+const KINDS = ['event-key', 'webhook', 'api', 'event', 'service'];
+
+/** Of an address that somebody has written by hand. */
+function isOther(source: string | undefined, webhooks: readonly Webhook[]): boolean {
+  return source !== undefined && !KINDS.includes(source) && !webhooks.some(({ id }) => source === `webhook:${id}`);
+}
+
+/** A name, exactly; those of the stored events are offered. What is typed counts on Enter, or when the field is left. */
+function NameField({
+  env,
+  name,
+  onChange,
+}: {
+  env: string;
+  name: string | undefined;
+  onChange(name: string | undefined): void;
+}) {
+  const [typed, setTyped] = useState(name ?? '');
+  const list = useId();
+  const { data } = useQuery({
+    queryKey: ['events', env, 'names'],
+    queryFn: ({ signal }) => ask<EventName[]>('/v1/events/names', { env, signal, query: { limit: NAMES_SHOWN } }),
+    staleTime: 10_000,
+  });
+  const names = data?.data.map((each) => each.name) ?? [];
+  useEffect(() => setTyped(name ?? ''), [name]);
+  const settle = (text: string) => {
+    if (text !== (name ?? '')) onChange(text || undefined);
+  };
+  return (
+    <>
+      <TextField
+        label="Name"
+        placeholder="order/paid"
+        list={list}
+        value={typed}
+        data-page-search
+        autoComplete="off"
+        spellCheck={false}
+        onChange={({ target }) => {
+          setTyped(target.value);
+          // Chosen from the list, or emptied: nothing more will be typed.
+          if (target.value === '' || names.includes(target.value)) settle(target.value);
+        }}
+        onBlur={() => settle(typed.trim())}
+        onKeyDown={({ key }) => key === 'Enter' && settle(typed.trim())}
+      />
+      <datalist id={list}>
+        {names.map((each) => (
+          <option key={each} value={each} />
+        ))}
+      </datalist>
+    </>
+  );
+}

@@ -1,0 +1,56 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { ask } from '../../../api/client.ts';
+import type { Bucket } from '../../../api/types.ts';
+import { Chart } from '../../../ui/chart.tsx';
+import type { Filters, Span } from '../filters.ts';
+
+const REFRESH_MS = 10_000;
+const DAY_MS = 86_400_000;
+const whole = new Intl.NumberFormat();
+
+/** How many came when; a span that is marked with the mouse becomes the filter. */
+export function Histogram({
+  env,
+  filters: { name, source, paused },
+  span: { after, before },
+  onBrush,
+}: {
+  env: string;
+  filters: Filters;
+  span: Span;
+  onBrush(from: number, to: number): void;
+}) {
+  const { data, error } = useQuery({
+    queryKey: ['events', env, 'histogram', { name, after, before }],
+    queryFn: ({ signal }) => {
+      const query = { name, received_after: after ?? (before ?? Date.now()) - DAY_MS, received_before: before };
+      return ask<Bucket[]>('/v1/events/histogram', { env, signal, query: { ...query, buckets: 60 } });
+    },
+    refetchInterval: before !== undefined || paused ? false : REFRESH_MS,
+    placeholderData: keepPreviousData,
+  });
+  const buckets = data?.data ?? [];
+  const total = buckets.reduce((sum, { count }) => sum + count, 0);
+  if (error) return null;
+  return (
+    <div className="mb-4 rounded-lg border border-line bg-surface px-3 pt-3">
+      <p className="flex justify-between gap-4 px-1 pb-1 text-xs text-muted">
+        <span>
+          {whole.format(total)} {total === 1 ? 'event' : 'events'}
+          {source !== undefined && ' of all sources'}
+          {after === undefined && ' in 24 hours'}
+        </span>
+        <span className="hidden sm:inline">Mark a span to look into it</span>
+      </p>
+      <Chart
+        label="Events received over time"
+        times={buckets.map(({ from }) => Date.parse(from) / 1_000)}
+        lines={[{ label: 'events', colour: '--accent', values: buckets.map(({ count }) => count) }]}
+        format={(value) => (Number.isInteger(value) ? whole.format(value) : '')}
+        height={96}
+        bars
+        onBrush={(from, to) => onBrush(from * 1_000, to * 1_000)}
+      />
+    </div>
+  );
+}

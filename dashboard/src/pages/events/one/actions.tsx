@@ -1,0 +1,53 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { ask } from '../../../api/client.ts';
+import type { StoredEvent } from '../../../api/types.ts';
+import { useMay } from '../../../app/me.ts';
+import { Button } from '../../../ui/button.tsx';
+import { useTell } from '../../../ui/toast.tsx';
+import { ForwardDialog } from '../send/forward-dialog.tsx';
+import { SendDialog } from '../send/send-dialog.tsx';
+import { toSend } from './event.ts';
+
+/** What can be done with an event: again as it is, again but changed, and to the reader's own machine. */
+export function Actions({ env, event }: { env: string; event: StoredEvent }) {
+  const may = useMay('write');
+  const navigate = useNavigate();
+  const tell = useTell();
+  const [busy, setBusy] = useState(false);
+  const [dialog, setDialog] = useState<'edit' | 'forward'>();
+  const why = may ? undefined : 'This needs write access';
+  const sendAgain = async () => {
+    setBusy(true);
+    try {
+      const path = `/v1/events/${encodeURIComponent(event.internal_id)}/send-again`;
+      const { data } = await ask<{ internal_id: string }>(path, { method: 'POST', env });
+      tell.done('Sent again: this is the new event');
+      await navigate({ to: '/events/$id', params: { id: data.internal_id } });
+    } catch (error) {
+      tell.failed(error as Error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <Button icon="external" onClick={() => setDialog('forward')}>
+        Send to dev server
+      </Button>
+      <Button icon="edit" disabled={!may} title={why} onClick={() => setDialog('edit')}>
+        Edit and send
+      </Button>
+      <Button icon="again" disabled={!may} title={why} busy={busy} onClick={() => void sendAgain()}>
+        Send again
+      </Button>
+      <SendDialog
+        title="Edit and send"
+        open={dialog === 'edit'}
+        event={toSend(event, false)}
+        onClose={() => setDialog(undefined)}
+      />
+      <ForwardDialog open={dialog === 'forward'} event={toSend(event, true)} onClose={() => setDialog(undefined)} />
+    </>
+  );
+}

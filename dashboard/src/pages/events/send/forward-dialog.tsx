@@ -1,0 +1,93 @@
+import { useState } from 'react';
+import { Button } from '../../../ui/button.tsx';
+import { Dialog } from '../../../ui/dialog.tsx';
+import { TextField } from '../../../ui/field.tsx';
+import { Icon } from '../../../ui/icon.tsx';
+import { Problem } from '../../../ui/problem.tsx';
+import type { EventToSend } from '../code/place.ts';
+import { forward, keepAddress, readAddress, refusalOf } from './dev-server.ts';
+
+type Outcome = { id: string; address: string } | { error: Error };
+
+/** Sends a copy to the reader's own machine, and tells what became of it there. */
+export function ForwardDialog({ open, event, onClose }: { open: boolean; event: EventToSend; onClose(): void }) {
+  const [address, setAddress] = useState(readAddress);
+  const [outcome, setOutcome] = useState<Outcome>();
+  const [busy, setBusy] = useState(false);
+  const refusal = refusalOf(address);
+  const close = () => {
+    setOutcome(undefined);
+    onClose();
+  };
+  const send = async () => {
+    if (refusal) return;
+    setBusy(true);
+    setOutcome(undefined);
+    try {
+      setOutcome({ id: await forward(address, event), address: address.trim() });
+      keepAddress(address.trim());
+    } catch (error) {
+      setOutcome({ error: error as Error });
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      open={open}
+      title="Send to dev server"
+      onClose={close}
+      foot={
+        <>
+          <Button onClick={close}>Close</Button>
+          <Button look="primary" icon="send" busy={busy} disabled={refusal !== undefined} onClick={() => void send()}>
+            Send a copy
+          </Button>
+        </>
+      }
+    >
+      <form
+        className="space-y-4"
+        onSubmit={(submitted) => {
+          submitted.preventDefault();
+          void send();
+        }}
+      >
+        <p className="text-muted">
+          Your browser sends a copy to a service in dev mode on this machine
+          {event.id === undefined ? ', with its time.' : ', with its ID and time: a second copy is ignored there.'}
+        </p>
+        <TextField
+          label="Address of the dev server"
+          value={address}
+          error={refusal}
+          inputMode="url"
+          autoComplete="off"
+          spellCheck={false}
+          onChange={({ target }) => setAddress(target.value)}
+        />
+        <div role="status">{outcome && 'id' in outcome && <Arrived {...outcome} />}</div>
+        {outcome && 'error' in outcome && <Problem error={outcome.error} />}
+      </form>
+    </Dialog>
+  );
+}
+
+function Arrived({ id, address }: { id: string; address: string }) {
+  return (
+    <p className="flex items-start gap-2 rounded-lg bg-good-soft p-3">
+      <Icon name="check" className="mt-0.5 text-good" />
+      <span className="min-w-0">
+        It has arrived, as{' '}
+        <a
+          href={`${address.replace(/\/+$/, '')}/events/${id}`}
+          target="_blank"
+          rel="noreferrer"
+          className="font-mono text-xs break-all text-accent underline"
+        >
+          {id}
+        </a>
+      </span>
+    </p>
+  );
+}

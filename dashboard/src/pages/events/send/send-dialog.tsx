@@ -1,0 +1,97 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { ask } from '../../../api/client.ts';
+import { parseExact, stringifyExact } from '../../../api/json.ts';
+import { useEnv } from '../../../app/environment.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Dialog } from '../../../ui/dialog.tsx';
+import { Editor } from '../../../ui/editor.tsx';
+import { Problem } from '../../../ui/problem.tsx';
+import { useTell } from '../../../ui/toast.tsx';
+import type { EventToSend } from '../code/place.ts';
+import { type Mark, markOf } from './json-mark.ts';
+
+interface SendDialogProps {
+  title: string;
+  open: boolean;
+  /** What the editor begins with. */
+  event: EventToSend;
+  onClose(): void;
+}
+
+/** An event written by hand. What the service does not take is said here, and nothing is lost. */
+export function SendDialog({ title, open, event, onClose }: SendDialogProps) {
+  const env = useEnv();
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const tell = useTell();
+  const [text, setText] = useState('');
+  const [marks, setMarks] = useState<Mark[]>([]);
+  const [problem, setProblem] = useState<Error>();
+  const [busy, setBusy] = useState(false);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is being written is not overwritten when the event is read anew
+  useEffect(() => {
+    if (!open) return;
+    setText(stringifyExact(event, 2));
+    setMarks([]);
+    setProblem(undefined);
+  }, [open]);
+
+  const send = async () => {
+    setProblem(undefined);
+    const mark = markOf(text);
+    setMarks(mark ? [mark] : []);
+    if (mark) return setProblem(new Error(`This is not JSON: ${mark.message} (line ${mark.line})`));
+    setBusy(true);
+    try {
+      const { data } = await ask<{ internal_id: string }>('/v1/events', {
+        method: 'POST',
+        env,
+        body: parseExact(text),
+      });
+      void queries.invalidateQueries({ queryKey: ['events', env, 'newest'] });
+      tell.done('Sent');
+      onClose();
+      await navigate({ to: '/events/$id', params: { id: data.internal_id } });
+    } catch (error) {
+      setProblem(error as Error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      open={open}
+      wide
+      title={title}
+      onClose={onClose}
+      foot={
+        <>
+          <Button onClick={onClose}>Close</Button>
+          <Button look="primary" icon="send" busy={busy} onClick={() => void send()}>
+            Send to {env}
+          </Button>
+        </>
+      }
+    >
+      <div className="space-y-3">
+        <p className="text-sm text-muted">
+          <code className="font-mono text-xs">name</code> and <code className="font-mono text-xs">data</code>, and if
+          you like <code className="font-mono text-xs">id</code>, <code className="font-mono text-xs">ts</code>,{' '}
+          <code className="font-mono text-xs">user</code>, <code className="font-mono text-xs">v</code>. It runs every
+          function that it triggers.
+        </p>
+        <Editor
+          label="The event, as JSON"
+          language="json"
+          value={text}
+          onChange={setText}
+          marks={marks}
+          height="22rem"
+        />
+        {problem && <Problem error={problem} />}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,72 @@
+import { Link } from '@tanstack/react-router';
+import type { FunctionStats, FunctionSummary } from '../../api/types.ts';
+import type { Column } from '../../ui/data-table.tsx';
+import { FunctionState } from './state.tsx';
+import { TriggerLine } from './triggers.tsx';
+import { failureRate, noRuns, percent } from './use-stats.ts';
+
+/** @param stats undefined: not known yet */
+export function columnsWith(stats: ReadonlyMap<string, FunctionStats> | undefined): Column<FunctionSummary>[] {
+  const statsOf = (id: string) => stats && (stats.get(id) ?? noRuns(id));
+  return [
+    { id: 'name', header: 'Function', width: 'minmax(0, 2fr)', cell: (fn) => <Name fn={fn} /> },
+    {
+      id: 'triggers',
+      header: 'Triggers',
+      width: 'minmax(0, 2fr)',
+      wideOnly: true,
+      cell: ({ triggers }) => <TriggerLine triggers={triggers} />,
+    },
+    { id: 'app', header: 'App', width: 'minmax(0, 1fr)', wideOnly: true, cell: ({ app }) => <AppLink name={app} /> },
+    { id: 'state', header: 'State', width: '6rem', cell: (fn) => <FunctionState fn={fn} /> },
+    {
+      id: 'volume',
+      header: 'Runs, 24 h',
+      width: '5.5rem',
+      align: 'right',
+      wideOnly: true,
+      cell: ({ id }) => statsOf(id)?.started.toLocaleString() ?? '–',
+    },
+    {
+      id: 'failures',
+      header: 'Failed',
+      width: '4rem',
+      align: 'right',
+      cell: ({ id }) => <Failures stats={statsOf(id)} />,
+    },
+  ];
+}
+
+function Name({ fn: { id, name } }: { fn: FunctionSummary }) {
+  return (
+    <>
+      <Link to="/functions/$id" params={{ id }} className="block truncate font-medium hover:underline">
+        {name}
+      </Link>
+      {name !== id && <p className="truncate font-mono text-xs text-muted">{id}</p>}
+    </>
+  );
+}
+
+function AppLink({ name }: { name: string }) {
+  return (
+    <Link to="/apps/$name" params={{ name }} className="block truncate text-muted hover:text-accent hover:underline">
+      {name}
+    </Link>
+  );
+}
+
+function Failures({ stats }: { stats: FunctionStats | undefined }) {
+  const share = stats && failureRate(stats);
+  if (share === undefined) return <span className="text-muted">–</span>;
+  return (
+    <Link
+      to="/runs"
+      search={{ function: stats?.function_id, status: 'Failed', from: '24h' } as never}
+      title={`${stats?.failed} of ${(stats?.completed ?? 0) + (stats?.failed ?? 0)} failed`}
+      className={share > 0 ? 'font-medium text-bad hover:underline' : 'text-muted hover:underline'}
+    >
+      {percent(share)}
+    </Link>
+  );
+}

@@ -1,0 +1,30 @@
+import type { FunctionSummary } from '../../api/types.ts';
+import { Badge } from '../../ui/status.tsx';
+import { absolute } from '../../ui/time.tsx';
+
+/** Whether events trigger it. */
+export function FunctionState({
+  fn: { paused_at, archived },
+}: {
+  fn: Pick<FunctionSummary, 'paused_at' | 'archived'>;
+}) {
+  if (archived) {
+    return (
+      <Badge tone="neutral" icon="box" title="Gone from its app: no longer triggered">
+        Archived
+      </Badge>
+    );
+  }
+  if (paused_at !== null) {
+    return (
+      <Badge tone="warn" icon="pause" title={`Since ${absolute(new Date(paused_at))}`}>
+        Paused
+      </Badge>
+    );
+  }
+  return (
+    <Badge tone="good" icon="check">
+      Active
+    </Badge>
+  );
+}

@@ -1,0 +1,66 @@
+import { type FormEvent, useId, useState } from 'react';
+import { ask } from '../../api/client.ts';
+import type { User } from '../../api/types.ts';
+import { useDeed } from '../../app/use-deed.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Select, TextField } from '../../ui/field.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import type { PasswordLink } from './password-link.ts';
+import { ROLES, type Role } from './roles.ts';
+
+/** @param onLink is given the link by which the invited person chooses a password */
+export function InviteForm({ onClose, onLink }: { onClose(): void; onLink(link: PasswordLink): void }) {
+  const form = useId();
+  const [email, setEmail] = useState('');
+  const [role, setRole] = useState<Role>('member');
+  const invite = useDeed({
+    act: () => ask<User & { set_password_url: string }>('/v1/users', { method: 'POST', body: { email, role } }),
+    changes: 'users',
+    onDone: ({ data }) => {
+      onClose();
+      onLink({ email: data.email, url: data.set_password_url });
+    },
+    quietly: true,
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    invite.mutate();
+  };
+  return (
+    <Dialog
+      open
+      title="Invite somebody"
+      onClose={onClose}
+      foot={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" type="submit" form={form} busy={invite.isPending}>
+            Make the link
+          </Button>
+        </>
+      }
+    >
+      <form id={form} onSubmit={submit} className="space-y-5">
+        {invite.error && <Problem error={invite.error} />}
+        <TextField
+          label="Email address"
+          hint="By which they sign in. Nothing is sent there."
+          type="email"
+          autoComplete="off"
+          value={email}
+          required
+          maxLength={254}
+          onChange={({ target }) => setEmail(target.value)}
+        />
+        <Select label="Role" value={role} onChange={({ target }) => setRole(target.value as Role)}>
+          {ROLES.map(([name, meaning]) => (
+            <option key={name} value={name}>
+              {name}: {meaning}
+            </option>
+          ))}
+        </Select>
+      </form>
+    </Dialog>
+  );
+}

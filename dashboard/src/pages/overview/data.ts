@@ -1,0 +1,71 @@
+/** What the overview asks for, and the figures made of it. */
+import { useQuery } from '@tanstack/react-query';
+import { ask } from '../../api/client.ts';
+import type { Metrics, Overview } from '../../api/types.ts';
+
+export const SPANS = ['1h', '6h', '24h', '7d'] as const;
+export type Span = (typeof SPANS)[number];
+
+const SPAN_MS: Record<Span, number> = { '1h': 3_600_000, '6h': 21_600_000, '24h': 86_400_000, '7d': 604_800_000 };
+export const SPAN_WORDS: Record<Span, string> = {
+  '1h': 'Last hour',
+  '6h': 'Last 6 hours',
+  '24h': 'Last 24 hours',
+  '7d': 'Last 7 days',
+};
+
+export function useMetrics(env: string, span: Span) {
+  return useQuery({
+    queryKey: ['metrics', env, span],
+    queryFn: ({ signal }) => {
+      const to = Date.now();
+      return ask<Metrics>('/v1/metrics', { env, signal, query: { from: to - SPAN_MS[span], to } });
+    },
+    // A longer span has longer steps, and its last one grows more slowly.
+    refetchInterval: span === '1h' ? 5_000 : 30_000,
+    placeholderData: (before) => before,
+  });
+}
+
+export function useOverview(env: string) {
+  return useQuery({
+    queryKey: ['overview', env],
+    queryFn: ({ signal }) => ask<Overview>('/v1/overview', { env, signal }),
+    refetchInterval: 5_000,
+  });
+}
+
+type Counted = 'events' | 'runs_started' | 'runs_completed' | 'runs_failed';
+
+export function total(points: Metrics['points'], what: Counted): number {
+  return points.reduce((sum, point) => sum + point[what], 0);
+}
+
+/** Of the runs that ended by themselves, the share that failed, 0 to 1; null: none has ended. */
+export function failureRate(completed: number, failed: number): number | null {
+  return completed + failed === 0 ? null : failed / (completed + failed);
+}
+
+/** How many a second. `seconds` of a step that is not over yet are fewer than a whole step's. */
+export function perSecond(count: number, seconds: number): number {
+  return count / Math.max(seconds, 1);
+}
+
+/** Seconds of each point that have passed. */
+export function secondsOf({ from, to, step_seconds, points }: Metrics): number[] {
+  const begin = Date.parse(from);
+  const end = Date.parse(to);
+  return points.map(({ at }) => {
+    const start = Date.parse(at);
+    return Math.max(1, (Math.min(start + step_seconds * 1_000, end) - Math.max(start, begin)) / 1_000);
+  });
+}
+
+/** The rate of the last two steps: of one alone, the last may have only begun. */
+export function newestRate(metrics: Metrics, what: Counted): number {
+  const seconds = secondsOf(metrics).slice(-2);
+  return perSecond(
+    total(metrics.points.slice(-2), what),
+    seconds.reduce((sum, each) => sum + each, 0),
+  );
+}

@@ -1,0 +1,76 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { stringifyExact } from '../../api/json.ts';
+import type { RunWithHistory, StoredEvent } from '../../api/types.ts';
+import { Button } from '../../ui/button.tsx';
+import { ConfirmButton } from '../../ui/dialog.tsx';
+import { InvokeDialog } from '../functions/invoke-dialog.tsx';
+import { CANCEL_TEXT } from './columns.tsx';
+import { hasEnded } from './run.ts';
+import { useRunDeeds } from './use-run-deeds.ts';
+
+/** What may be done with the run as it stands.
+ *  @param event that it works on, where that is still kept */
+export function RunActions({ run, event }: { run: RunWithHistory; event: StoredEvent | undefined }) {
+  const { cancel, retry, retryNow } = useRunDeeds();
+  const navigate = useNavigate();
+  const [busy, setBusy] = useState(false);
+  const [editing, setEditing] = useState(false);
+  const doing = async (deed: () => Promise<unknown>) => {
+    setBusy(true);
+    await deed();
+    setBusy(false);
+  };
+  const again = async () => {
+    const made = await retry(run.run_id);
+    if (made) await navigate({ to: '/runs/$id', params: { id: made.run_id } });
+  };
+  return (
+    <>
+      {event && (
+        <Button icon="edit" onClick={() => setEditing(true)}>
+          Edit input and run
+        </Button>
+      )}
+      {hasEnded(run) && (
+        <Button
+          look="primary"
+          icon="again"
+          busy={busy}
+          disabled={!event}
+          title={event ? undefined : 'Its event is kept no longer'}
+          onClick={() => void doing(again)}
+        >
+          Run again
+        </Button>
+      )}
+      {!hasEnded(run) && (
+        <ConfirmButton
+          icon="cross"
+          title="Cancel this run?"
+          text={CANCEL_TEXT}
+          action="Cancel the run"
+          onConfirm={() => cancel(run.run_id)}
+        >
+          Cancel
+        </ConfirmButton>
+      )}
+      {run.next_try_at && !hasEnded(run) && (
+        <Button look="primary" icon="play" busy={busy} onClick={() => void doing(() => retryNow(run.run_id))}>
+          Retry now
+        </Button>
+      )}
+      {event && (
+        <InvokeDialog
+          open={editing}
+          onClose={() => setEditing(false)}
+          functionId={run.function_id}
+          title="Run again with edited input"
+          data={stringifyExact(event.data, 2)}
+          user={event.user}
+          v={event.v}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,127 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { Button } from '../../ui/button.tsx';
+import { Select, TextField } from '../../ui/field.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { useApps } from '../apps/use-apps.ts';
+import { useAllFunctions } from '../functions/use-functions.ts';
+import { addressOf, fromField, SPANS, spanOf, toField } from './span.ts';
+import type { RunFilters } from './use-runs.ts';
+
+const route = getRouteApi('/runs');
+
+const STATUSES = ['Queued', 'Running', 'Completed', 'Failed', 'Cancelled'] as const;
+const TABS = [['all', 'All'], ...STATUSES.map((status) => [status, status] as const)] as const;
+
+/** They stand in the address, so what is seen can be sent to a colleague. */
+export function Filters() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const set = (changes: RunFilters) =>
+    void navigate({ search: (before) => ({ ...before, ...changes }) as never, replace: true });
+  const { function: functionId, app, from, to } = search;
+  const span = spanOf(from, to);
+  return (
+    <>
+      <Tabs label="Status" tabs={TABS} current={search.status ?? 'all'} param="status" />
+      <div className="mb-4 grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-end">
+        <FunctionFilter value={functionId} app={app} onChange={(id) => set({ function: id })} />
+        <AppFilter value={app} onChange={(name) => set({ app: name, function: undefined })} />
+        <Select label="Time" hideLabel value={span} onChange={({ target }) => set(addressOf(target.value, Date.now()))}>
+          {SPANS.map(([id, label]) => (
+            <option key={id} value={id}>
+              {label}
+            </option>
+          ))}
+        </Select>
+        {span === 'between' && (
+          <div className="col-span-2 flex min-w-0 flex-wrap items-center gap-2">
+            <MomentField label="Queued after" value={from} onChange={(value) => set({ from: value })} />
+            <span className="text-sm text-muted">and</span>
+            <MomentField label="Queued before" value={to} onChange={(value) => set({ to: value })} />
+          </div>
+        )}
+        {(functionId || app || span !== 'any') && (
+          <Button
+            look="quiet"
+            icon="cross"
+            onClick={() => set({ function: undefined, app: undefined, from: undefined, to: undefined })}
+          >
+            Clear
+          </Button>
+        )}
+      </div>
+    </>
+  );
+}
+
+function FunctionFilter({
+  value,
+  app,
+  onChange,
+}: {
+  value?: string | undefined;
+  app?: string | undefined;
+  onChange(id: string | undefined): void;
+}) {
+  const { functions = [] } = useAllFunctions();
+  const offered = functions.filter((fn) => app === undefined || fn.app === app);
+  const known = value === undefined || offered.some(({ id }) => id === value);
+  return (
+    <div className="min-w-0 sm:w-56">
+      <Select
+        label="Function"
+        hideLabel
+        value={value ?? ''}
+        onChange={({ target }) => onChange(target.value || undefined)}
+      >
+        <option value="">All functions</option>
+        {!known && <option value={value}>{value}</option>}
+        {offered.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </Select>
+    </div>
+  );
+}
+
+function AppFilter({ value, onChange }: { value?: string | undefined; onChange(name: string | undefined): void }) {
+  const { apps = [] } = useApps();
+  const names = [...new Set([...apps.map(({ name }) => name), ...(value === undefined ? [] : [value])])];
+  return (
+    <div className="min-w-0 sm:w-44">
+      <Select label="App" hideLabel value={value ?? ''} onChange={({ target }) => onChange(target.value || undefined)}>
+        <option value="">All apps</option>
+        {names.map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </Select>
+    </div>
+  );
+}
+
+function MomentField({
+  label,
+  value,
+  onChange,
+}: {
+  label: string;
+  value?: string | undefined;
+  onChange(value: string | undefined): void;
+}) {
+  return (
+    <TextField
+      label={label}
+      hideLabel
+      type="datetime-local"
+      // Its own while it is typed: half a moment is none, and would be taken away.
+      defaultValue={toField(value)}
+      onChange={({ target }) => {
+        if (!target.validity.badInput) onChange(fromField(target.value));
+      }}
+    />
+  );
+}

@@ -1,0 +1,71 @@
+import { useId } from 'react';
+import { Icon, type IconName } from '../../ui/icon.tsx';
+import { duration, relative } from '../../ui/time.tsx';
+import { Bars, type Extent, TRACKS } from './bars.tsx';
+import { RowDetails } from './row-details.tsx';
+import type { Row } from './timeline-rows.ts';
+
+const ICONS: Record<Row['status'], [icon: IconName, colour: string]> = {
+  Completed: ['check', 'text-good'],
+  Failed: ['cross', 'text-bad'],
+  Waiting: ['clock', 'text-warn'],
+  Running: ['play', 'text-busy'],
+  Queued: ['clock', 'text-muted'],
+};
+
+interface TimelineRowProps {
+  runId: string;
+  row: Row;
+  extent: Extent;
+  nowMs: number;
+  open: boolean;
+  onToggle(): void;
+}
+
+/** A line that opens to what is known of it. */
+export function TimelineRow({ runId, row, extent, nowMs, open, onToggle }: TimelineRowProps) {
+  const detailsId = useId();
+  const [icon, colour] = ICONS[row.status];
+  const tookMs = Math.max(0, (row.endedMs ?? nowMs) - row.startedMs);
+  return (
+    <>
+      <button
+        type="button"
+        aria-expanded={open}
+        aria-controls={open ? detailsId : undefined}
+        onClick={onToggle}
+        className={`grid w-full grid-cols-[minmax(0,1fr)_auto] items-center gap-x-3 px-4 py-2.5 text-left hover:bg-sunken ${TRACKS}`}
+      >
+        <span className="flex min-w-0 items-center gap-2">
+          <Icon name={open ? 'down' : 'right'} className="text-muted" />
+          <Icon name={icon} className={colour} />
+          <span className="min-w-0 truncate">
+            <span className="font-medium">{row.name}</span> <span className="text-sm text-muted">{saying(row)}</span>
+          </span>
+        </span>
+        <span className="order-3 col-span-2 mt-1 sm:order-none sm:col-span-1 sm:mt-0">
+          <Bars row={row} extent={extent} />
+        </span>
+        <span className="text-right text-sm whitespace-nowrap tabular-nums text-muted">
+          {row.untilMs !== null && row.endedMs === null ? relative(row.untilMs - nowMs) : duration(tookMs)}
+        </span>
+      </button>
+      {open && (
+        <div id={detailsId}>
+          <RowDetails runId={runId} row={row} />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** What it did, in words: colour and shape say it again. */
+function saying({ look, status, attempt, untilMs }: Row): string {
+  if (look === 'slept') return status === 'Waiting' ? 'sleeps' : 'slept';
+  if (look === 'waited') return status === 'Waiting' ? 'waits for this event' : 'waited, and it did not come';
+  if (look === 'invoked') return status === 'Waiting' ? 'waits for the invoked run' : 'was not done in time';
+  if (look === 'queued') return untilMs === null ? 'queued' : 'waits';
+  if (status === 'Running') return 'is being called';
+  const nth = attempt === null || attempt === 0 ? '' : ` on try ${attempt + 1}`;
+  return status === 'Failed' ? `failed${nth}` : `called${nth}`;
+}

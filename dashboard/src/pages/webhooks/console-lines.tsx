@@ -1,0 +1,23 @@
+import type { LoggedRequest } from '../../api/types.ts';
+
+const LOOKS: Record<string, string> = { error: 'text-bad', warn: 'text-warn' };
+
+/** What a transform has written to its console. */
+export function ConsoleLines({ lines }: { lines: LoggedRequest['console'] }) {
+  return (
+    <ol
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      tabIndex={0}
+      aria-label="Console"
+      className="max-h-48 space-y-1 overflow-auto font-mono text-xs"
+    >
+      {lines.map(({ level, text }, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place
+        <li key={at} className="flex gap-3">
+          <span className={`w-10 shrink-0 ${LOOKS[level] ?? 'text-muted'}`}>{level}</span>
+          <span className="min-w-0 break-words whitespace-pre-wrap">{text}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,154 @@
+import { Link } from '@tanstack/react-router';
+import type { LoggedRequestInFull, Webhook } from '../../../api/types.ts';
+import { buttonClass } from '../../../ui/button.tsx';
+import { Id } from '../../../ui/code.tsx';
+import { Icon } from '../../../ui/icon.tsx';
+import { Loading } from '../../../ui/loading.tsx';
+import { Card, Fact, Facts } from '../../../ui/page.tsx';
+import { Problem } from '../../../ui/problem.tsx';
+import { duration, Time } from '../../../ui/time.tsx';
+import { ConsoleLines } from '../console-lines.tsx';
+import { bytes, Outcome, reasonWords } from '../outcome.tsx';
+import { useRequest } from '../queries.ts';
+import { Body } from './body.tsx';
+import { RunAgain } from './run-again.tsx';
+
+/** One request of the log: how it came, what was made of it, and putting it through again. */
+export function RequestDetails({ webhook, requestId }: { webhook: Webhook; requestId: string }) {
+  const request = useRequest(webhook.id, requestId);
+  return (
+    <>
+      <div className="mb-4 flex flex-wrap items-center justify-between gap-2">
+        <Link
+          to="."
+          search={(before: object) => ({ ...before, request: undefined }) as never}
+          className="inline-flex items-center gap-1 rounded text-muted hover:text-text"
+        >
+          <Icon name="right" className="rotate-180" />
+          All requests
+        </Link>
+        {request.data?.body && (
+          <div className="flex flex-wrap gap-2">
+            <Link
+              to="."
+              search={(before: object) =>
+                ({ ...before, tab: 'transform', request: undefined, sample: requestId }) as never
+              }
+              className={buttonClass()}
+            >
+              <Icon name="code" />
+              Open in the workbench
+            </Link>
+            <RunAgain webhook={webhook} requestId={requestId} />
+          </div>
+        )}
+      </div>
+      {request.isPending && <Loading />}
+      {request.isError && <Problem error={request.error} onRetry={() => void request.refetch()} />}
+      {request.data && <Shown request={request.data} />}
+    </>
+  );
+}
+
+function Shown({ request }: { request: LoggedRequestInFull }) {
+  const { message, console: lines, headers, query, body } = request;
+  return (
+    <div className="space-y-5">
+      <Card title={<Outcome outcome={request.outcome} />}>
+        <Known request={request} />
+        {message && <p className="mx-4 mb-4 rounded-md bg-bad-soft px-3 py-2 text-sm break-words">{message}</p>}
+      </Card>
+      {lines.length > 0 && (
+        <Card title="Console">
+          <div className="p-4">
+            <ConsoleLines lines={lines} />
+          </div>
+        </Card>
+      )}
+      <Body body={body} />
+      <div className="grid items-start gap-5 lg:grid-cols-2">
+        <Values title="Headers" values={Object.entries(headers)} none="None" />
+        <Values title="Query" values={Object.entries(query)} none="It had no query parameters." />
+      </div>
+    </div>
+  );
+}
+
+function Known({ request }: { request: LoggedRequestInFull }) {
+  return (
+    <Facts>
+      <Fact name="Received">
+        <Time at={request.received_at} />
+      </Fact>
+      <Fact name="Answered">
+        {request.status} in {duration(request.duration_ms)}
+      </Fact>
+      <Fact name="From">
+        <span className="font-mono text-xs">
+          {request.method} {request.ip}
+        </span>
+      </Fact>
+      <Fact name="Body">{request.body_bytes === null ? 'not kept' : bytes(request.body_bytes)}</Fact>
+      <Fact name="Event">
+        <Made request={request} />
+      </Fact>
+      {request.reason && <Fact name="Why">{reasonWords(request.reason)}</Fact>}
+      <Fact name="Request ID">
+        <Id id={request.id} />
+      </Fact>
+      {request.rerun_of && (
+        <Fact name="Run again of">
+          <Link
+            to="."
+            search={(before: object) => ({ ...before, request: request.rerun_of }) as never}
+            className="text-accent underline"
+          >
+            <Id id={request.rerun_of} />
+          </Link>
+        </Fact>
+      )}
+    </Facts>
+  );
+}
+
+function Made({ request: { ids, event_name, outcome } }: { request: LoggedRequestInFull }) {
+  const [id] = ids;
+  const name = event_name ?? id;
+  if (!name) return <span className="text-muted">none</span>;
+  if (!id) return <>{name}</>;
+  if (outcome === 'held') {
+    return (
+      <Link
+        to="/held-events"
+        search={(before: object) => ({ ...before, id }) as never}
+        className="text-accent underline"
+      >
+        {name}
+      </Link>
+    );
+  }
+  return (
+    <Link to="/events/$id" params={{ id }} className="text-accent underline">
+      {name}
+    </Link>
+  );
+}
+
+function Values({ title, values, none }: { title: string; values: [string, string | string[]][]; none: string }) {
+  return (
+    <Card title={title}>
+      {values.length === 0 ? (
+        <p className="p-4 text-muted">{none}</p>
+      ) : (
+        <dl className="divide-y divide-line">
+          {values.map(([name, value]) => (
+            <div key={name} className="grid gap-x-4 px-4 py-2 font-mono text-xs sm:grid-cols-[12rem_minmax(0,1fr)]">
+              <dt className="break-all text-muted">{name}</dt>
+              <dd className="break-all">{[value].flat().join(', ')}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </Card>
+  );
+}

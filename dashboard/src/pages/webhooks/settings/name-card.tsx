@@ -1,0 +1,40 @@
+import { useState } from 'react';
+import type { Webhook } from '../../../api/types.ts';
+import { Button } from '../../../ui/button.tsx';
+import { TextField } from '../../../ui/field.tsx';
+import { Card } from '../../../ui/page.tsx';
+import { useTell } from '../../../ui/toast.tsx';
+import { useChangeWebhook } from '../queries.ts';
+
+export function NameCard({ webhook, mayWrite }: { webhook: Webhook; mayWrite: boolean }) {
+  const [name, setName] = useState(webhook.name);
+  const change = useChangeWebhook(webhook.id);
+  const tell = useTell();
+  const changed = name.trim() !== '' && name.trim() !== webhook.name;
+  return (
+    <Card title="Name">
+      <form
+        className="flex flex-wrap items-start gap-2 p-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          change.mutate({ name }, { onSuccess: () => tell.done('The webhook has a new name.') });
+        }}
+      >
+        <div className="min-w-0 flex-1 basis-56">
+          <TextField
+            label="Name"
+            hideLabel
+            maxLength={100}
+            value={name}
+            disabled={!mayWrite}
+            error={change.error?.message}
+            onChange={({ target }) => setName(target.value)}
+          />
+        </div>
+        <Button type="submit" disabled={!mayWrite || !changed} busy={change.isPending}>
+          Rename
+        </Button>
+      </form>
+    </Card>
+  );
+}

@@ -1,0 +1,72 @@
+/** What the editor offers while a transform is written: its arguments, and all that the sample really holds. */
+import { canonicalName, parsedBody, queryLists, type Sample } from './sample.ts';
+
+export interface Completion {
+  label: string;
+  type: string;
+  detail: string;
+}
+
+/** A payload may hold thousands of fields; nobody looks through more than these. */
+const MAX_PATHS = 1_500;
+const MAX_DEPTH = 8;
+const DETAIL_CHARS = 32;
+const ARGUMENTS = ['evt', 'headers', 'queryParams', 'raw'] as const;
+const PARAMETERS = /function\s+transform\s*\(([^)]*)\)|transform\s*=\s*(?:async\s*)?(?:function\s*\w*\s*)?\(([^)]*)\)/;
+const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
+
+export function completionsFor(code: string, sample: Sample): Completion[] {
+  const [evt, headers, queryParams, raw] = argumentNames(code);
+  const canonical = Object.fromEntries(
+    Object.entries(sample.headers).map(([key, value]) => [canonicalName(key), value]),
+  );
+  return [
+    { label: evt, type: 'variable', detail: 'the body, parsed' },
+    { label: headers, type: 'variable', detail: 'by canonical name' },
+    { label: queryParams, type: 'variable', detail: 'every value a list' },
+    { label: raw, type: 'variable', detail: 'the body as text' },
+    ...paths(headers, canonical),
+    ...paths(queryParams, queryLists(sample.query)),
+    ...paths(evt, parsedBody(sample)),
+  ];
+}
+
+/** As the code names them; those it leaves out by their usual names. */
+function argumentNames(code: string): [string, string, string, string] {
+  const [, plain, assigned] = PARAMETERS.exec(code) ?? [];
+  const given = (plain ?? assigned ?? '').split(',').map((parameter) => parameter.split('=', 1)[0]?.trim() ?? '');
+  return ARGUMENTS.map((usual, at) => (IDENTIFIER.test(given[at] ?? '') ? (given[at] as string) : usual)) as [
+    string,
+    string,
+    string,
+    string,
+  ];
+}
+
+/** Level by level, so that what is near the top is there even when not all fits. Of a list, its first entry. */
+function paths(root: string, value: unknown): Completion[] {
+  const found: Completion[] = [];
+  let level: [path: string, value: unknown][] = [[root, value]];
+  for (let depth = 0; depth < MAX_DEPTH && level.length > 0 && found.length < MAX_PATHS; depth++) {
+    const next = level.flatMap(([path, one]) => children(path, one));
+    found.push(...next.map(([label, one]) => ({ label, type: 'property', detail: brief(one) })));
+    level = next;
+  }
+  return found.slice(0, MAX_PATHS);
+}
+
+function children(path: string, value: unknown): [string, unknown][] {
+  if (typeof value !== 'object' || value === null) return [];
+  if (Array.isArray(value)) return value.length === 0 ? [] : [[`${path}[0]`, value[0]]];
+  return Object.entries(value).map(([key, one]) => [
+    IDENTIFIER.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`,
+    one,
+  ]);
+}
+
+function brief(value: unknown): string {
+  if (Array.isArray(value)) return `list of ${value.length}`;
+  if (typeof value === 'object' && value !== null) return 'object';
+  const text = JSON.stringify(value) ?? '';
+  return text.length > DETAIL_CHARS ? `${text.slice(0, DETAIL_CHARS)}…` : text;
+}

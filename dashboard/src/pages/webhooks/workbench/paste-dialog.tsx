@@ -1,0 +1,60 @@
+import { useState } from 'react';
+import { Button } from '../../../ui/button.tsx';
+import { Dialog } from '../../../ui/dialog.tsx';
+import { TextArea } from '../../../ui/field.tsx';
+import { readPasted } from './pasted.ts';
+import { queryLists, type Sample } from './sample.ts';
+
+interface PasteDialogProps {
+  open: boolean;
+  onClose(): void;
+  onPaste(sample: Sample): void;
+}
+
+/** Takes what is at hand, a payload from a provider's documentation or a command from a terminal, and says what it takes it for. */
+export function PasteDialog({ open, onClose, onPaste }: PasteDialogProps) {
+  const [text, setText] = useState('');
+  const empty = text.trim() === '';
+  const use = () => {
+    onPaste(readPasted(text).sample);
+    setText('');
+    onClose();
+  };
+  return (
+    <Dialog
+      open={open}
+      title="Paste a request"
+      wide
+      onClose={onClose}
+      foot={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" disabled={empty} onClick={use}>
+            Use it
+          </Button>
+        </>
+      }
+    >
+      <TextArea
+        label="Request"
+        hint="A body, a whole HTTP request with its headers, or a curl command."
+        className="h-80"
+        autoFocus
+        spellCheck={false}
+        placeholder={'POST /e/…?source=github HTTP/1.1\nX-GitHub-Event: push\n\n{"ref": "refs/heads/main"}'}
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+      />
+      <p role="status" className="mt-3 text-sm text-muted">
+        {empty ? '' : summary(text)}
+      </p>
+    </Dialog>
+  );
+}
+
+function summary(text: string): string {
+  const { kind, sample } = readPasted(text);
+  const headers = Object.keys(sample.headers).length;
+  const query = Object.keys(queryLists(sample.query)).length;
+  return `Read as ${kind}: ${sample.body.length.toLocaleString()} characters of body, ${headers} headers, ${query} query parameters.`;
+}

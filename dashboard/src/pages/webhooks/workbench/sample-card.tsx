@@ -1,0 +1,125 @@
+import { useState } from 'react';
+import { parseExact, stringifyExact } from '../../../api/json.ts';
+import type { Webhook } from '../../../api/types.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Editor } from '../../../ui/editor.tsx';
+import { TextArea, TextField } from '../../../ui/field.tsx';
+import { Loading } from '../../../ui/loading.tsx';
+import { Card } from '../../../ui/page.tsx';
+import { Problem } from '../../../ui/problem.tsx';
+import { Segments } from '../segments.tsx';
+import { PasteDialog } from './paste-dialog.tsx';
+import { Picker } from './picker.tsx';
+import { contentTypeOf, headerLines, parseHeaderLines, queryLists, type Sample } from './sample.ts';
+import type { SampleInUse } from './use-sample.ts';
+
+type Part = 'body' | 'headers' | 'query';
+
+/** The request that the transform is tried on: picked, pasted, and all of it editable. */
+export function SampleCard({ webhook, inUse }: { webhook: Webhook; inUse: SampleInUse }) {
+  const [part, setPart] = useState<Part>('body');
+  const [pasting, setPasting] = useState(false);
+  const { sample, loading, error } = inUse;
+  const parts = [
+    ['body', 'Body'],
+    ['headers', `Headers ${Object.keys(sample.headers).length}`],
+    ['query', `Query ${Object.keys(queryLists(sample.query)).length}`],
+  ] as const;
+  return (
+    <Card
+      title="Sample request"
+      actions={
+        <Button icon="copy" onClick={() => setPasting(true)}>
+          Paste a request
+        </Button>
+      }
+    >
+      <div className="space-y-3 p-3">
+        <Picker webhook={webhook} inUse={inUse} />
+        <div className="flex flex-wrap items-center justify-between gap-2">
+          <Segments label="Part of the sample" options={parts} value={part} onChange={setPart} />
+          {part === 'body' && <Format sample={sample} edit={inUse.edit} />}
+        </div>
+        {error && <Problem error={error} />}
+        {loading ? <Loading rows={8} /> : <PartEditor part={part} sample={sample} edit={inUse.edit} />}
+      </div>
+      <PasteDialog open={pasting} onClose={() => setPasting(false)} onPaste={inUse.paste} />
+    </Card>
+  );
+}
+
+const ONE_LINE_OF_JSON = /^\s*[{[][^\n]+$/;
+
+/** What providers send in one line, made readable. It is then no longer byte for byte what was signed. */
+function Format({ sample: { body }, edit }: { sample: Sample; edit: SampleInUse['edit'] }) {
+  if (!ONE_LINE_OF_JSON.test(body)) return null;
+  return (
+    <Button look="quiet" onClick={() => edit({ body: indented(body) })}>
+      Format
+    </Button>
+  );
+}
+
+function indented(body: string): string {
+  try {
+    return stringifyExact(parseExact(body), 2);
+  } catch {
+    return body;
+  }
+}
+
+function PartEditor({ part, sample, edit }: { part: Part; sample: Sample; edit: SampleInUse['edit'] }) {
+  if (part === 'headers') return <Headers headers={sample.headers} onChange={(headers) => edit({ headers })} />;
+  if (part === 'query') {
+    return (
+      <TextField
+        label="Query string"
+        className="font-mono text-sm"
+        placeholder="source=github&x-service-env=my-branch"
+        hint="What follows the question mark of the URL. A key may repeat."
+        spellCheck={false}
+        value={sample.query}
+        onChange={({ target }) => edit({ query: target.value.replace(/^\?/, '') })}
+      />
+    );
+  }
+  const isForm = contentTypeOf(sample) === 'application/x-www-form-urlencoded';
+  return (
+    <Editor
+      label="Body of the sample"
+      language={isForm ? 'text' : 'json'}
+      value={sample.body}
+      onChange={(body) => edit({ body })}
+      height="20rem"
+    />
+  );
+}
+
+/** The lines stay as they are written; what they mean goes to the sample. */
+function Headers({
+  headers,
+  onChange,
+}: {
+  headers: Record<string, string>;
+  onChange(headers: Record<string, string>): void;
+}) {
+  const [lines, setLines] = useState(() => headerLines(headers));
+  const [meant, setMeant] = useState(headers);
+  if (meant !== headers) {
+    setMeant(headers);
+    if (headerLines(parseHeaderLines(lines)) !== headerLines(headers)) setLines(headerLines(headers));
+  }
+  return (
+    <TextArea
+      label="Headers"
+      hint="One a line, Name: value. However they are written, the transform reads them as X-Github-Event."
+      className="h-72"
+      spellCheck={false}
+      value={lines}
+      onChange={({ target }) => {
+        setLines(target.value);
+        onChange(parseHeaderLines(target.value));
+      }}
+    />
+  );
+}

@@ -1,0 +1,72 @@
+/** A request to try a transform on. */
+import type { LoggedRequestInFull } from '../../../api/types.ts';
+
+export interface Sample {
+  /** As the provider sends it, byte for byte. */
+  body: string;
+  /** By any spelling of their names: the service canonicalises them. */
+  headers: Record<string, string>;
+  /** The query string, without its question mark. */
+  query: string;
+}
+
+/** Headers of the way a request took, which no transform reads. */
+const OF_THE_WAY = /^(?:connection|content-length|host|accept-encoding|transfer-encoding|x-forwarded-.*|via)$/i;
+
+export function sampleOfRequest({ headers, query, body }: LoggedRequestInFull): Sample {
+  const kept = Object.entries(headers).filter(([name]) => !OF_THE_WAY.test(name));
+  const pairs = Object.entries(query).flatMap(([name, values]) =>
+    values.map((value): [string, string] => [name, value]),
+  );
+  return {
+    body: body === null ? '' : body.encoding === 'utf8' ? body.content : atob(body.content),
+    headers: Object.fromEntries(kept.map(([name, value]) => [canonicalName(name), [value].flat().join(', ')])),
+    query: new URLSearchParams(pairs).toString(),
+  };
+}
+
+/** As a transform reads it: first character and each after a hyphen upper case, all others lower (spec 2.5). */
+export function canonicalName(name: string): string {
+  return name.toLowerCase().replace(/(^|-)(\w)/g, (_, start: string, first: string) => start + first.toUpperCase());
+}
+
+/** One header a line, as people read and paste them. */
+export function headerLines(headers: Record<string, string>): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n');
+}
+
+/** Lines without a colon are being written: they count for nothing yet. A name that repeats has its values joined. */
+export function parseHeaderLines(text: string): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const line of text.split(/\r?\n/)) {
+    const colon = line.indexOf(':');
+    if (colon < 1) continue;
+    const name = canonicalName(line.slice(0, colon).trim());
+    const value = line.slice(colon + 1).trim();
+    headers[name] = name in headers ? `${headers[name]}, ${value}` : value;
+  }
+  return headers;
+}
+
+/** Each value a list, as `queryParams` has them. */
+export function queryLists(query: string): Record<string, string[]> {
+  const params = new URLSearchParams(query);
+  return Object.fromEntries([...new Set(params.keys())].map((name) => [name, params.getAll(name)]));
+}
+
+export function contentTypeOf({ headers }: Sample): string {
+  const found = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type');
+  return (found?.[1] ?? 'application/json').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+/** `evt`, as far as the browser can tell: for completion. Undefined while the body cannot be read. */
+export function parsedBody(sample: Sample): unknown {
+  if (contentTypeOf(sample) === 'application/x-www-form-urlencoded') return queryLists(sample.body);
+  try {
+    return JSON.parse(sample.body);
+  } catch {
+    return undefined;
+  }
+}

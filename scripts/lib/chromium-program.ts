@@ -1,0 +1,40 @@
+/** Finds a Chromium for the browser tests, or installs one. */
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { Problem } from './problem.ts';
+import { installPackage } from './system-package.ts';
+
+/** As Debian, Ubuntu, Google and Homebrew name it. */
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+const MAC_APPS = [
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+];
+const PACKAGE = { name: 'Chromium', debian: 'chromium', brew: ['--cask', 'chromium'] };
+
+/** @returns the program's path
+ *  @throws Problem when there is none and none can be installed */
+export function findChromium(): string {
+  const found = present() ?? (installPackage(PACKAGE) ? present() : undefined);
+  if (!found) {
+    throw new Problem(`The tests of the dashboard need Chromium or Chrome; here is none, and it could not be installed.
+Install it ('apt-get install chromium' as root, or 'brew install --cask chromium') so that it is on the PATH, or leave these tests out:
+  scripts/test --ignore 'test/browser/**'`);
+  }
+  return found;
+}
+
+function present(): string | undefined {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  const candidates = NAMES.flatMap((name) => folders.map((folder) => join(folder, name)));
+  return [...candidates, ...MAC_APPS].find(isProgram);
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

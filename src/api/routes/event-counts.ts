@@ -1,0 +1,71 @@
+/** `/v1/events/histogram` and `/v1/events/names`: how many events came, of which name and when. */
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import type { EventLists } from '../../store/event-lists.ts';
+import { type Route, route } from '../route.ts';
+import { time, timeSchema } from '../views/time.ts';
+
+const DAY_MS = 86_400_000;
+
+export const bucketSchema = z
+  .object({
+    from: z.iso.datetime().meta({ description: 'Inclusive' }),
+    to: z.iso.datetime().meta({ description: 'Exclusive' }),
+    count: z.int(),
+  })
+  .meta({ id: 'Bucket' });
+
+export const eventNameSchema = z
+  .object({
+    name: z.string(),
+    count: z.int().meta({ description: 'Stored events of that name' }),
+    last_received_at: z.iso.datetime(),
+  })
+  .meta({ id: 'EventName' });
+
+export function eventCountRoutes({ eventLists }: { eventLists: EventLists }): Route[] {
+  const shared = { method: 'get', tag: 'Events', access: 'read', about: 'environment' } as const;
+  return [
+    route({
+      ...shared,
+      path: '/v1/events/histogram',
+      summary: 'Count events over time',
+      description:
+        'By the time of their receipt, in spans of equal length. Of the last 24 hours where no time is given.',
+      query: z.object({
+        name: z.string().optional(),
+        received_after: timeSchema.optional().meta({ description: 'Inclusive; default 24 hours before the end' }),
+        received_before: timeSchema.optional().meta({ description: 'Exclusive; default now' }),
+        buckets: z.coerce.number().int().min(1).max(500).default(60).meta({ description: 'How many spans' }),
+      }),
+      data: z.array(bucketSchema),
+      errors: [],
+      async handle({ env, query: { name, received_after, received_before, buckets } }) {
+        const to = received_before ?? Date.now();
+        const from = received_after ?? Math.max(0, to - DAY_MS);
+        if (from >= to) {
+          throw new ServiceError('input_invalid', {
+            detail: 'query parameter "received_after": it must be before received_before',
+            facts: { field: 'received_after' },
+          });
+        }
+        const counted = await eventLists.histogram({ env, name, from, to, buckets });
+        return { data: counted.map((bucket) => ({ ...bucket, from: time(bucket.from), to: time(bucket.to) })) };
+      },
+    }),
+    route({
+      ...shared,
+      path: '/v1/events/names',
+      summary: 'List the names of stored events, that of the newest first',
+      query: z.object({
+        limit: z.coerce.number().int().min(1).max(1_000).default(100).meta({ description: 'Most names' }),
+      }),
+      data: z.array(eventNameSchema),
+      errors: [],
+      async handle({ env, query: { limit } }) {
+        const names = await eventLists.names(env, limit, Date.now());
+        return { data: names.map(({ name, count, lastAt }) => ({ name, count, last_received_at: time(lastAt) })) };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,151 @@
+/** `/v1/metrics` and `/v1/functions/stats`: what was counted, over time. */
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import { quantile } from '../../model/histogram.ts';
+import { METRICS_KEPT_MS, type Metrics, type Point } from '../../store/metrics.ts';
+import { type Route, route } from '../route.ts';
+import { timeSchema } from '../views/time.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+const latencySchema = z
+  .object({ p50: z.number(), p95: z.number() })
+  .nullable()
+  .meta({ description: 'Milliseconds, right to within a tenth; null: there was none' });
+
+const pointSchema = z.object({
+  at: z.iso.datetime().meta({ description: 'Where the step begins' }),
+  events: z.int().meta({ description: 'That were ingested, without those that were ignored as duplicates' }),
+  duplicates: z.int(),
+  runs_started: z.int().meta({ description: 'Whose function was called for the first time' }),
+  runs_completed: z.int(),
+  runs_failed: z.int(),
+  runs_cancelled: z.int(),
+  ack_ms: latencySchema.meta({ description: "From a request's arrival on /e/ to its answer" }),
+  start_ms: latencySchema.meta({
+    description: "From an event's receipt, or from its own time where that is later, to the first call of a run",
+  }),
+});
+
+export const metricsSchema = z
+  .object({
+    from: z.iso.datetime(),
+    to: z.iso.datetime(),
+    step_seconds: z.int(),
+    points: z.array(pointSchema),
+  })
+  .meta({ id: 'Metrics' });
+
+export const functionStatsSchema = z
+  .object({
+    function_id: z.string(),
+    started: z.int(),
+    completed: z.int(),
+    failed: z.int(),
+    cancelled: z.int(),
+  })
+  .meta({ id: 'FunctionStats' });
+
+const span = {
+  from: timeSchema.optional().meta({ description: 'Inclusive. Absent: an hour before `to`. Not more than 7 days ago' }),
+  to: timeSchema.optional().meta({ description: 'Exclusive. Absent: now' }),
+};
+
+export function metricsRoutes({ metrics }: { metrics: Metrics }): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: '/v1/metrics',
+      tag: 'Overview',
+      access: 'read',
+      about: 'environment',
+      summary: 'Read what was counted, over time',
+      description:
+        'In steps of a minute up to 6 hours, of 5 minutes up to a day, of an hour beyond. Counts are at most two seconds behind.',
+      query: z.object(span),
+      data: metricsSchema,
+      errors: [],
+      async handle({ env, query }) {
+        const { from, to } = spanOf(query, HOUR_MS, Date.now());
+        const stepMs = stepOf(to - from);
+        const points = await metrics.steps(env, from, to, stepMs);
+        return { data: { from: iso(from), to: iso(to), step_seconds: stepMs / 1_000, points: points.map(present) } };
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/v1/functions/stats',
+      tag: 'Functions',
+      access: 'read',
+      about: 'environment',
+      summary: 'Read what became of the runs of each function',
+      description: 'By whole hours: of every hour that the span touches. A function that had no run is left out.',
+      query: z.object({
+        ...span,
+        from: timeSchema
+          .optional()
+          .meta({ description: 'Inclusive. Absent: a day before `to`. Not more than 7 days ago' }),
+      }),
+      data: z.array(functionStatsSchema),
+      errors: [],
+      async handle({ env, query }) {
+        const { from, to } = spanOf(query, DAY_MS, Date.now());
+        const counted = await metrics.functions(env, from, to);
+        const sorted = counted.sort((a, b) => (a.functionId < b.functionId ? -1 : 1));
+        return { data: sorted.map(({ functionId, ...counts }) => ({ function_id: functionId, ...counts })) };
+      },
+    }),
+  ];
+}
+
+/** What is asked for, within what is kept.
+ *  @throws ServiceError input_invalid when it ends before it begins */
+function spanOf(
+  { from, to }: { from?: number | undefined; to?: number | undefined },
+  defaultMs: number,
+  nowMs: number,
+): { from: number; to: number } {
+  const end = Math.min(to ?? nowMs, nowMs);
+  const start = from ?? end - defaultMs;
+  if (start >= end) {
+    throw new ServiceError('input_invalid', {
+      detail: 'query parameter "from": it must be before "to", and before now',
+      facts: { field: 'from' },
+    });
+  }
+  const oldest = nowMs - METRICS_KEPT_MS;
+  return { from: Math.max(start, oldest), to: Math.max(end, oldest) };
+}
+
+function stepOf(spanMs: number): number {
+  if (spanMs <= 6 * HOUR_MS) return 60_000;
+  return spanMs <= DAY_MS ? 300_000 : HOUR_MS;
+}
+
+function present({ at, counts, histograms }: Point) {
+  return {
+    at: iso(at),
+    events: counts.events,
+    duplicates: counts.duplicates,
+    runs_started: counts.runsStarted,
+    runs_completed: counts.runsCompleted,
+    runs_failed: counts.runsFailed,
+    runs_cancelled: counts.runsCancelled,
+    ack_ms: latency(histograms.ack),
+    start_ms: latency(histograms.start),
+  };
+}
+
+function latency(histogram: readonly number[]) {
+  const [p50, p95] = [quantile(histogram, 0.5), quantile(histogram, 0.95)];
+  return p50 === undefined || p95 === undefined ? null : { p50: rounded(p50), p95: rounded(p95) };
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 100) / 100;
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,58 @@
+/** `GET /v1/stream`: what happens in an environment, as it happens. The one route of the API whose answer does not end. */
+import Router from '@koa/router';
+import type { Context } from 'koa';
+import type { Config } from '../../config.ts';
+import { ServiceError } from '../../errors.ts';
+import { PRODUCTION } from '../../model/environment.ts';
+import { describe } from '../../model/json.ts';
+import type { Store } from '../../store/store.ts';
+import { Callers, callerOf } from '../identity/callers.ts';
+import { allow, environmentOf } from '../identity/guard.ts';
+import type { LiveStreams } from '../live-streams.ts';
+
+const RULE = { access: 'read', about: 'environment' } as const;
+const RETRY_AFTER_SECONDS = 5;
+
+type Deps = Pick<Store, 'apiKeys' | 'sessions' | 'environments'>;
+
+export function streamDoor(config: Config, { environments, ...store }: Deps, streams: LiveStreams): Router {
+  const callers = new Callers(config, store);
+  const router = new Router();
+  router.get('/v1/stream', async (context) => {
+    const ctx = context as unknown as Context;
+    allow(ctx, RULE);
+    const env = environmentOf(ctx);
+    if (env !== PRODUCTION && !(await environments.seek(env))) {
+      throw new ServiceError('environment_unknown', { detail: `got ${describe(env)}` });
+    }
+    const stream = streams.open({
+      env,
+      ofAccount: callerOf(ctx).environment === undefined,
+      mayWatch: () => mayStillWatch(ctx, callers),
+    });
+    if (!stream) {
+      throw new ServiceError('overloaded', { detail: 'too many watch', retryAfterSeconds: RETRY_AFTER_SECONDS });
+    }
+    ctx.type = 'text/event-stream';
+    ctx.set('cache-control', 'no-store');
+    // nginx would gather what is to go out at once.
+    ctx.set('x-accel-buffering', 'no');
+    // Its connection would be kept for further requests, and keep web from ending.
+    ctx.set('connection', 'close');
+    ctx.body = stream;
+  });
+  return router;
+}
+
+/** The session may have ended, the key may be gone, the user may be another's now. */
+async function mayStillWatch(ctx: Context, callers: Callers): Promise<boolean> {
+  const caller = await callers.of(ctx);
+  if (!caller) return false;
+  ctx.state.caller = caller;
+  try {
+    allow(ctx, RULE);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,58 @@
+/** An event as the API tells it. */
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import { eventSchema } from '../../model/event.ts';
+import type { FoundEvent } from '../../store/events.ts';
+import { runSchema } from './run.ts';
+import { time } from './time.ts';
+
+export const storedEventSchema = z
+  .object({
+    internal_id: z.string().meta({ description: 'The ID that the service gave the event' }),
+    id: z.string().nullable().meta({ description: "The sender's deduplication ID, if it gave one" }),
+    name: z.string(),
+    data: eventSchema.shape.data,
+    ts: z.int().meta({ description: 'Unix milliseconds' }),
+    user: eventSchema.shape.user,
+    v: z.string().optional(),
+    received_at: z.iso.datetime(),
+    source: z.string().meta({
+      description:
+        'event-key:<id>, or event-key for one that has no ID (of a setting, or any in dev mode); webhook:<id>; ' +
+        'event:<internal id> (that one, sent again); api; or service',
+    }),
+    request_id: z.string(),
+    duplicates: z.int().meta({ description: 'How often it was sent again and ignored' }),
+  })
+  .meta({ id: 'StoredEvent' });
+
+export const runBriefSchema = runSchema
+  .pick({ run_id: true, function_id: true, status: true })
+  .meta({ id: 'RunBrief' });
+
+export const listedEventSchema = storedEventSchema
+  .extend({ runs: z.array(runBriefSchema).optional().meta({ description: 'That it caused; with include=runs' }) })
+  .meta({ id: 'ListedEvent' });
+
+export const eventParams = z.object({ id: z.string().meta({ description: 'Internal ID' }) });
+
+export function presentEvent(event: FoundEvent) {
+  const { internal_id, id, name, data, ts, user, v, received_at, source, request_id, duplicates } = event;
+  return {
+    internal_id,
+    id: id ?? null,
+    name,
+    data,
+    ts,
+    user,
+    v,
+    received_at: time(received_at) as string,
+    source,
+    request_id,
+    duplicates,
+  };
+}
+
+export function noSuchEvent(id: string): ServiceError {
+  return new ServiceError('not_found', { detail: `no event has the internal id "${id}"` });
+}

@@ -1,0 +1,60 @@
+/** How Redis is: what it runs as, what it holds, and what of its settings may lose something. */
+import type { Redis } from './redis.ts';
+
+const MIN_MAJOR = 7;
+const NEARLY_FULL = 0.8;
+
+export interface RedisStatus {
+  version: string;
+  usedMemoryBytes: number;
+  /** undefined: as much as there is */
+  maxMemoryBytes: number | undefined;
+  maxmemoryPolicy: string;
+  appendonly: boolean;
+  /** undefined: this Redis does not tell */
+  appendfsync: string | undefined;
+  warnings: string[];
+}
+
+export async function redisStatus(redis: Redis): Promise<RedisStatus> {
+  const [info, appendfsync] = await Promise.all([
+    redis.info(),
+    // Hosted ones forbid CONFIG.
+    redis.config('GET', 'appendfsync').then(
+      (reply) => (reply as string[])[1],
+      () => undefined,
+    ),
+  ]);
+  const fact = (name: string) => new RegExp(`^${name}:(\\S*)`, 'm').exec(info)?.[1] ?? '';
+  const status = {
+    version: fact('redis_version'),
+    usedMemoryBytes: Number(fact('used_memory')),
+    maxMemoryBytes: Number(fact('maxmemory')) || undefined,
+    maxmemoryPolicy: fact('maxmemory_policy'),
+    appendonly: fact('aof_enabled') === '1',
+    appendfsync,
+  };
+  return { ...status, warnings: warningsOf(status) };
+}
+
+function warningsOf(status: Omit<RedisStatus, 'warnings'>): string[] {
+  const { version, usedMemoryBytes, maxMemoryBytes, maxmemoryPolicy, appendonly, appendfsync } = status;
+  const warnings: string[] = [];
+  if (Number.parseInt(version, 10) < MIN_MAJOR) warnings.push(`Redis ${version} is too old; the service needs 7.0.`);
+  if (maxmemoryPolicy !== 'noeviction') {
+    warnings.push(
+      `maxmemory-policy is ${maxmemoryPolicy}: when memory runs out, accepted events are dropped. Set noeviction.`,
+    );
+  }
+  if (!appendonly)
+    warnings.push('appendonly is off: what was accepted is lost when Redis ends unexpectedly. Turn it on.');
+  if (appendonly && appendfsync === 'no') {
+    warnings.push('appendfsync is no: when the machine dies, up to half a minute is lost. Set everysec or always.');
+  }
+  if (maxMemoryBytes !== undefined && usedMemoryBytes > NEARLY_FULL * maxMemoryBytes) {
+    warnings.push(
+      `Redis has used ${Math.floor((100 * usedMemoryBytes) / maxMemoryBytes)} % of its memory; when it is full, events are refused.`,
+    );
+  }
+  return warnings;
+}

@@ -1,0 +1,83 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { browserForSuite, open } from '../support/browser.ts';
+import { type Service, startService } from '../support/service.ts';
+import { send } from './things.ts';
+
+describe('looking after the service in the dashboard', () => {
+  const visit = browserForSuite();
+  let service: Service;
+  let host: AppHost;
+  before(async () => {
+    service = await startService({ workers: 0 });
+    host = await startAppHost();
+    await host.register(service, [{ id: 'pack', triggers: [{ event: 'order/placed' }] }], { appName: 'depot' });
+  });
+  after(async () => {
+    await service.stop();
+    await host.close();
+  });
+
+  const dialog = (page: Page, name: string) => page.getByRole('dialog', { name });
+
+  it('the overview says so when no worker is alive, and what waits', () =>
+    visit(async (page) => {
+      await send(service, { name: 'order/placed', data: {} });
+      await open(page, service.url);
+      await page.getByText('No worker is alive').waitFor();
+      await page.getByText('npm run start:worker').waitFor();
+    }));
+
+  it('a function is paused once that has been confirmed, and goes on', () =>
+    visit(async (page) => {
+      await open(page, `${service.url}/functions/depot-pack`);
+      const paused = async () => (await service.get('/v1/functions/depot-pack')).body.data.paused_at !== null;
+      await page.getByRole('button', { name: 'Pause', exact: true }).click();
+      expect(await paused()).to.equal(false);
+      await dialog(page, 'Pause pack?').getByRole('button', { name: 'Pause it' }).click();
+      await page.getByRole('button', { name: 'Resume' }).waitFor();
+      expect(await paused()).to.equal(true);
+      await page.getByRole('button', { name: 'Resume' }).click();
+      await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
+    }));
+
+  it('an event key is made, and its secret, which sends events, is shown once', () =>
+    visit(async (page) => {
+      await open(page, `${service.url}/keys`);
+      await page.getByRole('button', { name: 'Make an event key' }).click();
+      await dialog(page, 'Make an event key').getByLabel('Name', { exact: true }).fill('Depot');
+      await page.getByRole('button', { name: 'Make the key' }).click();
+      const shown = dialog(page, 'The event key is made');
+      const secret = await shown.locator('pre').first().innerText();
+      const { status } = await service.post(`/e/${secret}`, { name: 'order/placed', data: {} });
+      expect(status).to.equal(200);
+      await shown.getByRole('button', { name: 'I have copied it' }).click();
+      await page.getByRole('row').filter({ hasText: 'Depot' }).waitFor();
+      expect(await page.getByText(secret).count()).to.equal(0);
+    }));
+
+  it('the health check of an app that is gone says that it cannot be reached, and what helps', () =>
+    visit(async (page) => {
+      await open(page, `${service.url}/apps/depot`);
+      await page.getByRole('button', { name: 'Check now' }).click();
+      await page.getByText('It answered 200').waitFor();
+      await host.close();
+      await page.getByRole('button', { name: 'Check now' }).click();
+      await page.getByText('It did not answer').waitFor();
+      await page.getByText('What helps:').waitFor();
+      host = await startAppHost();
+    }));
+
+  it('an address that no app answers at is not registered, and the dialog says why', () =>
+    visit(
+      async (page) => {
+        await open(page, `${service.url}/apps`);
+        await page.getByRole('button', { name: 'Register an app' }).click();
+        await dialog(page, 'Register an app').getByLabel('URL of the app').fill(`${service.url}/livez`);
+        await dialog(page, 'Register an app').getByRole('button', { name: 'Register' }).click();
+        await dialog(page, 'Register an app').getByRole('alert').waitFor();
+      },
+      { forgive: /v1\/apps/ },
+    ));
+});

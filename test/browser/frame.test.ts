@@ -1,0 +1,123 @@
+import { expect } from 'chai';
+import type { Page, Response } from 'playwright-core';
+import { browserForSuite, open, settled } from '../support/browser.ts';
+import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { declaredPaths, PLACES, pagesOf } from './pages.ts';
+
+const FIRST_LOAD_BYTES = 250_000;
+
+describe('the dashboard', () => {
+  const visit = browserForSuite();
+  let service: Service;
+  before(async () => {
+    service = await startService();
+  });
+  after(() => service.stop());
+
+  it('is at hand after less than 250 kB, without the code of its editor and its charts', () =>
+    visit(async (page) => {
+      const answers: Response[] = [];
+      page.on('response', (answer) => answers.push(answer));
+      await open(page, `${service.url}/members`);
+      const sizes = await Promise.all(answers.map(sizeOf));
+      const bytes = sizes.reduce((sum, size) => sum + size, 0);
+      expect(bytes).to.be.within(1_000, FIRST_LOAD_BYTES);
+      const names = answers.map((answer) => new URL(answer.url()).pathname);
+      expect(names.filter((name) => /code-mirror|uplot/i.test(name))).to.deep.equal([]);
+    }));
+
+  it('opens each of its pages from its menu and names it in the tab', () =>
+    visit(async (page) => {
+      await open(page, service.url);
+      const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
+      for (const link of await links.all()) {
+        const name = await link.innerText();
+        await link.click();
+        await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+        await until(async () => (await page.title()) === `${name} · Tidegate`, { describe: `the tab says ${name}` });
+        await settled(page);
+      }
+      expect(await links.count()).to.equal(PLACES.filter((path) => !path.includes('?')).length);
+    }));
+
+  it('goes anywhere by ⌘K and by the letters after g, and lists its keys at ?', () =>
+    visit(async (page) => {
+      await open(page, service.url);
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox', { name: 'Jump to' }).fill('audit');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor();
+      await page.keyboard.press('g');
+      await page.keyboard.press('k');
+      await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+      await page.keyboard.press('?');
+      await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor({ state: 'hidden' });
+    }));
+
+  it('is light, dark, or as the system has it, and remembers which', () =>
+    visit(
+      async (page) => {
+        const theme = () => page.locator('html').getAttribute('data-theme');
+        await open(page, service.url);
+        expect(await theme()).to.equal('dark');
+        await page.getByRole('button', { name: 'Change to light' }).click();
+        expect(await theme()).to.equal('light');
+        await page.reload();
+        expect(await theme()).to.equal('light');
+      },
+      { colorScheme: 'dark' },
+    ));
+
+  it('keeps the environment in its address from page to page', () =>
+    visit(async (page) => {
+      await service.post('/v1/environments', { name: 'feature', kind: 'branch' });
+      await open(page, service.url);
+      await page.getByRole('combobox', { name: 'Environment' }).selectOption('feature');
+      await menu(page, 'Events').click();
+      await page.waitForURL('**/events?env=feature');
+      expect(await page.getByRole('combobox', { name: 'Environment' }).inputValue()).to.equal('feature');
+    }));
+
+  it('says of an address that is none of its pages that there is no such page', () =>
+    visit(
+      async (page) => {
+        await page.goto(`${service.url}/events/a/b/c`);
+        await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+        await page.getByRole('link', { name: 'To the overview' }).click();
+        await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+      },
+      { forgive: /404/ },
+    ));
+
+  it('has no page that these tests leave out', () => {
+    const id = '$id';
+    const visited = pagesOf({
+      eventId: id,
+      arrivedEventId: id,
+      runId: id,
+      waitingRunId: id,
+      sleepingRunId: id,
+      failedRunId: id,
+      functionId: id,
+      appName: '$name',
+      webhookId: id,
+      requestId: id,
+      rejectedRequestId: id,
+    });
+    const paths = [...PLACES, ...visited].map((path) => path.split('?')[0]);
+    expect([...new Set(paths)]).to.have.members(declaredPaths());
+  });
+});
+
+function menu(page: Page, name: string) {
+  return page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true });
+}
+
+/** As it came over the wire, compressed. */
+async function sizeOf(answer: Response): Promise<number> {
+  const { responseBodySize, responseHeadersSize } = await answer.request().sizes();
+  return responseBodySize + responseHeadersSize;
+}

@@ -1,0 +1,112 @@
+/** A service with one of everything, for the tests that look at every page. */
+import type { AppHost } from '../support/app-host.ts';
+import type { Service } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import type { Things } from './pages.ts';
+
+const APP = 'shop';
+const FUNCTIONS = [
+  { id: 'confirm', triggers: [{ event: 'order/placed' }] },
+  { id: 'charge', triggers: [{ event: 'order/placed', expression: 'event.data.total > 10' }], retries: 1 },
+  { id: 'refuse', triggers: [{ event: 'order/placed' }], retries: 0 },
+  { id: 'remind', triggers: [{ event: 'order/placed' }] },
+];
+const TRANSFORM = `function transform(evt, headers) {
+  console.log('order', evt.number);
+  if (!evt.number) throw new Error('this is no order');
+  return { name: 'order/placed', id: \`order-\${evt.number}\`, data: evt };
+}`;
+const STACK = 'DeclinedError: the card was declined\n    at charge (/app/src/charge.ts:12:9)';
+
+export async function makeThings(service: Service, host: AppHost): Promise<Things> {
+  await registerShop(service, host);
+  const webhook = await make(service, '/v1/webhooks', { name: 'Shop orders', transform: TRANSFORM });
+  const requestId = await deliver(service, webhook.url, { number: 7, total: 12 });
+  const rejectedRequestId = await deliver(service, webhook.url, { broken: true });
+  const eventId = await send(service, { name: 'order/placed', id: 'order-1', data: { number: 1, total: 99.5 } });
+  await send(service, { name: 'order/placed', id: 'order-1', data: { number: 1 } });
+  await send(service, { name: 'order/shipped', data: { number: 1 }, user: { id: 'u-1' }, v: '2' });
+  await hold(service);
+  await make(service, '/v1/environments', { name: 'feature', kind: 'branch' });
+  await make(service, '/v1/event-keys', { name: 'Shop' });
+  await make(service, '/v1/api-keys', { name: 'Deploy script', access: 'write' });
+  await make(service, '/v1/users', { email: 'grace@example.com', role: 'member' });
+  const arrived = await service.waitFor(
+    `/v1/webhooks/${webhook.id}/requests/${requestId}`,
+    ({ status }) => status === 200,
+  );
+  return {
+    eventId,
+    arrivedEventId: arrived.body.data.ids[0],
+    runId: await runOf(service, eventId, `${APP}-confirm`, 'Completed'),
+    waitingRunId: await runOf(service, eventId, `${APP}-charge`, 'Running'),
+    sleepingRunId: await runOf(service, eventId, `${APP}-remind`, 'Running'),
+    failedRunId: await runOf(service, eventId, `${APP}-refuse`, 'Failed'),
+    functionId: `${APP}-confirm`,
+    appName: APP,
+    webhookId: webhook.id,
+    requestId,
+    rejectedRequestId,
+  };
+}
+
+/** One function that is content, one that will be tried again, one that fails for good, one that sleeps. */
+async function registerShop(service: Service, host: AppHost): Promise<void> {
+  const error = { name: 'DeclinedError', message: 'the card was declined', stack: STACK };
+  host.on('confirm', () => ({ body: { sent: true } }));
+  host.on('charge', () => ({ status: 500, body: error }));
+  host.on('refuse', () => ({ status: 400, headers: { 'x-service-no-retry': 'true' }, body: error }));
+  host.on('remind', () => ({
+    status: 206,
+    body: [{ id: 'a'.repeat(40), op: 'Sleep', name: '1h', displayName: 'a while', opts: { duration: '1h' } }],
+  }));
+  await host.register(service, FUNCTIONS, { appName: APP });
+}
+
+/** An event that can be given to no environment. */
+async function hold(service: Service): Promise<void> {
+  const fields = { name: 'Branch orders', environment: 'branches', transform: TRANSFORM };
+  const { url } = await make(service, '/v1/webhooks', fields);
+  await deliver(service, url, { number: 8 });
+}
+
+/** @param event or several. @returns the ID of the first */
+export async function send(service: Service, event: object): Promise<string> {
+  const { body } = await service.post(service.eventPath, event);
+  return body.ids[0];
+}
+
+/** @throws when the service makes none. @returns what it made */
+export async function make(service: Service, path: string, fields: object): Promise<Made> {
+  const { status, body } = await service.post(path, fields, service.apiHeaders);
+  if (status !== 201) throw new Error(`POST ${path} was answered with ${status} ${JSON.stringify(body)}`);
+  return body.data;
+}
+
+/** @returns the request's ID */
+async function deliver(service: Service, url: string, body: object): Promise<string> {
+  const { headers } = await service.post(new URL(url).pathname, body);
+  return headers.get('x-request-id') ?? '';
+}
+
+/** The function's run on the event, once it stands so and has been called. */
+export async function runOf(service: Service, eventId: string, functionId: string, status: string): Promise<string> {
+  const found = async () => {
+    const { body } = await service.get(`/v1/runs?event_id=${eventId}`);
+    const run = (body.data as RunView[]).find((each) => each.function_id === functionId && each.status === status);
+    return run?.run_id;
+  };
+  return until(found, { describe: `${functionId} has run on ${eventId} and is ${status}` });
+}
+
+interface Made {
+  id: string;
+  /** Of a webhook. */
+  url: string;
+}
+
+interface RunView {
+  run_id: string;
+  function_id: string;
+  status: string;
+}

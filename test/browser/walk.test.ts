@@ -1,0 +1,125 @@
+import { expect } from 'chai';
+import type { Locator, Page } from 'playwright-core';
+import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { browserForSuite, open, write } from '../support/browser.ts';
+import { request } from '../support/http.ts';
+import { type Service, startService } from '../support/service.ts';
+
+const TRANSFORM = `function transform(evt, headers) {
+  console.log('seen', evt.repository.full_name);
+  return { name: 'github/' + headers['X-Github-Event'], id: headers['X-Github-Delivery'], data: evt };
+}`;
+const PUSH = { ref: 'refs/heads/main', repository: { full_name: 'ada/engine' } };
+const HEADERS = { 'x-github-event': 'push', 'x-github-delivery': 'delivery-1' };
+const PASTED = `POST /hook HTTP/1.1
+Content-Type: application/json
+X-GitHub-Event: push
+X-GitHub-Delivery: delivery-0
+
+${JSON.stringify(PUSH)}`;
+const ERROR = {
+  name: 'DiskFull',
+  message: 'no space left',
+  stack: 'DiskFull: no space left\n    at build (/app/build.ts:3:7)',
+};
+
+/** One story, told step by step: each test goes on where the one before it ended. */
+describe('from a new webhook to a run that is made good', () => {
+  const visit = browserForSuite();
+  let service: Service;
+  let host: AppHost;
+  let webhook: string;
+  let address: string;
+  let run: string;
+
+  before(async () => {
+    service = await startService();
+    host = await startAppHost();
+    host.on('build', ({ number }) => (number < 2 ? { status: 500, body: ERROR } : { body: { built: true } }));
+    const build = { id: 'build', triggers: [{ event: 'github/push' }], retries: 1 };
+    await host.register(service, [build], { appName: 'ci' });
+  });
+  after(async () => {
+    await service.stop();
+    await host.close();
+  });
+
+  it('a webhook is made, and its transform written with the event of a pasted request beside it', () =>
+    visit(async (page) => {
+      await open(page, `${service.url}/webhooks`);
+      await page.getByRole('button', { name: 'New webhook' }).click();
+      await page.getByLabel('Name').fill('GitHub');
+      await page.getByRole('button', { name: 'Make it' }).click();
+      await page.waitForURL('**/webhooks/*');
+      webhook = page.url();
+      address = await page.locator('code').filter({ hasText: '/e/' }).innerText();
+      await paste(page, PASTED);
+      await write(page.getByRole('textbox', { name: 'Transform' }), TRANSFORM);
+      await page.getByText('delivery-0').waitFor();
+      await page.getByText('seen ada/engine').waitFor();
+      expect(await page.getByRole('definition').allInnerTexts()).to.include('github/push');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Saved. The next request goes through this transform.').waitFor();
+    }));
+
+  it('what is posted to it is seen to arrive, without loading anything anew', () =>
+    visit(async (page) => {
+      await open(page, `${service.url}/events`);
+      const answer = await request('POST', address, { body: PUSH, headers: HEADERS });
+      expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+      const row = page.getByRole('row').filter({ hasText: 'github/push' });
+      await row.waitFor();
+      await row.getByRole('link', { name: /Running|Queued/ }).click();
+      await page.waitForURL('**/runs/*');
+      run = page.url();
+    }));
+
+  it('its run shows the attempt that failed and when it is tried again; retry now does so at once', () =>
+    visit(async (page) => {
+      await open(page, run);
+      await page.getByText(/Try 2 of 2 begins in/).waitFor();
+      const attempts = page.getByRole('list', { name: 'Attempts and steps' }).getByRole('listitem');
+      await attempts.filter({ hasText: 'failed' }).getByRole('button').click();
+      await attempts.getByText('/app/build.ts:3:7').waitFor();
+      await page.getByRole('button', { name: 'Retry now' }).click();
+      await attempts.filter({ hasText: 'failed on try 2' }).waitFor();
+      await fact(page, 'Status', 'Failed').waitFor();
+    }));
+
+  it('the failed run is run again, and completes', () =>
+    visit(async (page) => {
+      await open(page, run);
+      await page.getByRole('button', { name: 'Run again', exact: true }).click();
+      await page.waitForURL((url) => url.pathname.startsWith('/runs/') && url.href !== run);
+      await fact(page, 'Status', 'Completed').waitFor();
+      await page.getByRole('region', { name: 'What the function returned' }).getByText('built').waitFor();
+    }));
+
+  it('the log of the webhook has the request, which is put through once more', () =>
+    visit(async (page) => {
+      await open(page, `${webhook.split('?')[0]}?tab=requests`);
+      await page.getByRole('table', { name: 'Requests' }).getByRole('link', { name: 'github/push' }).click();
+      await fact(page, 'Answered', /^200 in/).waitFor();
+      await page.getByRole('button', { name: 'Run again' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Run it for real' }).click();
+      await page
+        .getByRole('dialog', { name: 'It was run again' })
+        .getByRole('link', { name: 'Open the event' })
+        .click();
+      await page.getByRole('heading', { level: 1, name: 'github/push' }).waitFor();
+    }));
+});
+
+/** A request as it went over the wire. */
+async function paste(page: Page, text: string): Promise<void> {
+  await page.getByRole('button', { name: 'Paste a request' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Paste a request' });
+  await dialog.getByRole('textbox', { name: 'Request' }).fill(text);
+  await dialog.getByRole('button', { name: 'Use it' }).click();
+}
+
+/** What the page says of the thing that it is about. */
+function fact(page: Page, name: string, value: string | RegExp): Locator {
+  const term = page.getByRole('term').filter({ hasText: name });
+  return page.locator('dl > div').filter({ has: term }).getByText(value, { exact: true });
+}

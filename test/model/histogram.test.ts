@@ -1,0 +1,26 @@
+import { expect } from 'chai';
+import { BUCKETS, bucketOf, quantile } from '../../src/model/histogram.ts';
+
+function counted(values: number[]): number[] {
+  const counts = new Array<number>(BUCKETS).fill(0);
+  for (const value of values) counts[bucketOf(value)] = (counts[bucketOf(value)] as number) + 1;
+  return counts;
+}
+
+describe('a histogram', () => {
+  it('tells quantiles to within a tenth, from a quarter of a millisecond to an hour', () => {
+    for (const scale of [0.01, 1, 60, 3_600]) {
+      const values = Array.from({ length: 1_000 }, (_, i) => 0.3 + (i + 1) * scale);
+      for (const share of [0.5, 0.95, 0.99]) {
+        const exact = values[Math.ceil(share * values.length) - 1] as number;
+        expect(quantile(counted(values), share), `${scale} ${share}`).to.be.closeTo(exact, exact / 10);
+      }
+    }
+  });
+
+  it('takes whatever there is: nothing at all, less than the first bucket, more than the last', () => {
+    expect(quantile(counted([]), 0.5)).to.equal(undefined);
+    expect(quantile(counted([0]), 0.5)).to.be.within(0, 0.25);
+    expect(quantile(counted([1e12]), 0.5)).to.be.greaterThan(3_600_000);
+  });
+});
