@@ -1,5 +1,6 @@
 /** What is written down of an attempt: itself, and the steps that ended with it. */
 import type { Failure, Outcome } from '../functions/answer.ts';
+import type { Memo, Pending } from '../model/memo.ts';
 import { errorOf, type Op, stepName } from '../model/op.ts';
 import type { HistoryEntry, RunError } from '../model/run.ts';
 import type { Loaded } from '../store/runs.ts';
@@ -45,6 +46,12 @@ export function historyOf(outcome: Outcome | Failure, { job, tries, queuedAt, st
       };
     });
   return [attempt, ...steps];
+}
+
+/** A step that waited, at its end: a sleep, a wait for an event, the run of another function. */
+export function waitOf(stepId: string, { op, name, since }: Pending, memo: Memo, endedAt: number): HistoryEntry {
+  const error = op === 'InvokeFunction' ? (memo as { error?: RunError }).error : undefined;
+  return { kind: 'step', stepId, name, op, startedAt: since, endedAt, ...result(error) };
 }
 
 function result(error: RunError | undefined): Pick<HistoryEntry, 'status' | 'error'> {

@@ -2,7 +2,7 @@
  *  Each may be made twice; what was first stands. */
 import { type Event, type EventRecord, FUNCTION_FAILED, payloadOf } from '../model/event.ts';
 import { derivedId } from '../model/ids.ts';
-import { MAX_STATE_BYTES, MAX_STEPS, type Memo } from '../model/memo.ts';
+import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending } from '../model/memo.ts';
 import { DEFAULT_RETRIES } from '../model/retry.ts';
 import type { Ending, Run, RunError } from '../model/run.ts';
 import { waitKey } from '../model/wait.ts';
@@ -13,6 +13,7 @@ import type { Waits } from '../store/waits.ts';
 import type { Acceptor } from './accept.ts';
 import type { FunctionTables } from './function-tables.ts';
 import type { Reports } from './reports.ts';
+import { waitOf } from './run-history.ts';
 import type { RunSchedule } from './run-schedule.ts';
 
 export interface RunLifeDeps {
@@ -38,6 +39,8 @@ export class RunLife {
     const result = await this.#deps.steps.memoize(env, runId, stepId, memo);
     switch (result.outcome) {
       case 'stored':
+        if (result.was) await this.#noteWait(env, runId, stepId, result.was, memo);
+        return this.goOn(result.run, result.stackLength);
       case 'there':
         return this.goOn(result.run, result.stackLength);
       case 'steps':
@@ -57,6 +60,12 @@ export class RunLife {
       case 'gone':
         return;
     }
+  }
+
+  /** The end of a step that no call brings, and so no call writes down. */
+  async #noteWait(env: string, runId: string, stepId: string, step: Pending, memo: Memo): Promise<void> {
+    if (step.op === 'StepPlanned') return;
+    await this.#deps.runs.noteHistory(env, runId, [waitOf(stepId, step, memo, Date.now())]);
   }
 
   /** Has the function called with the `done` steps that it has finished. */

@@ -1,14 +1,12 @@
 /** The wake job: a sleep is over, or a wait or an invocation has taken too long. */
 import type { Memo, Pending } from '../model/memo.ts';
 import { waitKey } from '../model/wait.ts';
-import type { Runs } from '../store/runs.ts';
 import type { Steps } from '../store/steps.ts';
 import type { Waits } from '../store/waits.ts';
 import type { WakeJob } from './queues.ts';
 import type { RunLife } from './run-life.ts';
 
 export interface WakeDeps {
-  runs: Runs;
   steps: Steps;
   waits: Waits;
   life: RunLife;
@@ -17,7 +15,6 @@ export interface WakeDeps {
 export async function wake({ env, runId, eventId, stepId, eventName }: WakeJob, deps: WakeDeps): Promise<void> {
   const { pending } = await deps.steps.progress(env, runId);
   const step = pending.get(stepId);
-  if (step) await deps.runs.noteHistory(env, runId, [endOf(stepId, step)]);
   await deps.life.finishStep(env, runId, stepId, memoOf(step));
   if (eventName !== undefined) await deps.waits.remove(env, eventName, waitKey({ runId, eventId, stepId }));
 }
@@ -25,16 +22,4 @@ export async function wake({ env, runId, eventId, stepId, eventName }: WakeJob, 
 function memoOf(step: Pending | undefined): Memo {
   if (step?.op !== 'InvokeFunction') return null;
   return { error: { name: 'InvokeTimeout', message: `"${step.name}" was not done in time` } };
-}
-
-function endOf(stepId: string, { op, name, since }: Pending) {
-  return {
-    kind: 'step' as const,
-    stepId,
-    name,
-    op,
-    status: op === 'InvokeFunction' ? ('Failed' as const) : ('Completed' as const),
-    startedAt: since,
-    endedAt: Date.now(),
-  };
 }

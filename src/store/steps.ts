@@ -6,9 +6,11 @@ import { type Redis, replies } from './redis.ts';
 import { toRun } from './run-fields.ts';
 import { fromFlat, type ScriptedRedis, withScripts } from './scripts.ts';
 
-/** What storing a memo found. `there`: an earlier one stands. `steps`, `bytes`: the run has too many. */
+/** What storing a memo found. `was`: the step while it was pending. `there`: an earlier memo stands. `steps`, `bytes`: the run has too
+ *  many. */
 export type MemoOutcome =
-  | { outcome: 'stored' | 'there' | 'steps' | 'bytes'; stackLength: number; run: Run }
+  | { outcome: 'stored'; stackLength: number; run: Run; was: Pending | undefined }
+  | { outcome: 'there' | 'steps' | 'bytes'; stackLength: number; run: Run }
   | { outcome: 'ended' | 'gone' };
 
 export class Steps {
@@ -28,13 +30,16 @@ export class Steps {
     const lists = [this.#keys.stack(env, runId), this.#keys.pending(env, runId)];
     const text = JSON.stringify(memo);
     const reply = await this.#redis.storeMemo(...keys, ...lists, stepId, text, MAX_STEPS, MAX_STATE_BYTES);
-    const [outcome, stackLength, run] = reply as [
+    const [outcome, stackLength, fields, was] = reply as [
       'stored' | 'there' | 'steps' | 'bytes' | 'ended' | 'gone',
       number,
       string[],
+      string | null,
     ];
     if (outcome === 'ended' || outcome === 'gone') return { outcome };
-    return { outcome, stackLength, run: toRun(env, runId, fromFlat(run)) };
+    const run = toRun(env, runId, fromFlat(fields));
+    if (outcome !== 'stored') return { outcome, stackLength, run };
+    return { outcome, stackLength, run, was: was ? (JSON.parse(was) as Pending) : undefined };
   }
 
   /** Notes that a step has begun. What was noted first stands, and is returned; undefined: the step is done, or the run has ended.

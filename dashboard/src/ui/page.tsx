@@ -20,7 +20,7 @@ export function Page({ title, tabTitle, lead, actions, children }: PageProps) {
   return (
     <div className="mx-auto w-full max-w-[86rem] px-4 pt-6 pb-24 sm:px-8">
       <header className="mb-6 flex flex-wrap items-start gap-x-6 gap-y-3">
-        <div className="min-w-0 flex-1">
+        <div className="min-w-0 flex-1 basis-56">
           <h1 className="text-xl font-semibold tracking-tight break-words">{title}</h1>
           {lead && <p className="mt-1 text-muted">{lead}</p>}
         </div>

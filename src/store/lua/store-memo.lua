@@ -1,7 +1,8 @@
 -- Stores what a step came to. First write wins: a memo, once stored, never changes.
 -- KEYS[1] run (hash)  KEYS[2] memos (hash)  KEYS[3] stack (list)  KEYS[4] pending (hash)
 -- ARGV[1] step  ARGV[2] memo  ARGV[3] most steps  ARGV[4] most bytes of all memos
--- Returns {outcome, length of the stack, run}: 'stored', 'there' (an earlier memo stands), 'ended', 'steps' or 'bytes' (too many); or {'gone'}.
+-- Returns {outcome, length of the stack, run, the step as it was pending or false}: 'stored', 'there' (an earlier memo stands), 'ended',
+-- 'steps' or 'bytes' (too many); or {'gone'}.
 local status = redis.call('HGET', KEYS[1], 'status')
 if not status then
   return {'gone'}
@@ -21,5 +22,6 @@ if redis.call('HINCRBY', KEYS[1], 'memo_bytes', #ARGV[2]) > tonumber(ARGV[4]) th
   return {'bytes', length, run}
 end
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
+local step = redis.call('HGET', KEYS[4], ARGV[1])
 redis.call('HDEL', KEYS[4], ARGV[1])
-return {'stored', redis.call('RPUSH', KEYS[3], ARGV[1]), run}
+return {'stored', redis.call('RPUSH', KEYS[3], ARGV[1]), run, step}
