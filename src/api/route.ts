@@ -81,7 +81,8 @@ export function route<
   return definition as unknown as Route;
 }
 
-const BODY_LIMIT = '1mb';
+/** A webhook's request of 512 KB may take several times that as a field of JSON (`/v1/transforms/test`). */
+const BODY_LIMIT = '4mb';
 const readJson = koaBody({
   jsonLimit: BODY_LIMIT,
   jsonStrict: false,

@@ -43,7 +43,7 @@ describe("a run's history", () => {
       await service.waitFor(`/v1/events/${body.ids[0]}/runs`, ({ body }) => body.data?.length === 1)
     ).body.data;
     const path = `/v1/runs/${run_id}`;
-    const waits = ({ name, status }: Entry) => name === 'an answer' && status === 'Waiting';
+    const waits = ({ name, status }: Entry) => name === 'history/answer' && status === 'Waiting';
     await service.waitFor(path, ({ body }) => body.data.history.some(waits));
     await service.post('/e/key', { name: 'history/answer', data: {} });
     const { data: run } = (await service.waitFor(path, ({ body }) => body.data.ended_at !== null)).body;

@@ -9,13 +9,22 @@ export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly requestId: string | undefined;
+  /** What else the answer tells, such as the console of a transform that failed. */
+  readonly facts: Readonly<Record<string, unknown>>;
 
-  constructor(message: string, status: number, code: string, requestId?: string) {
+  constructor(
+    message: string,
+    status: number,
+    code: string,
+    requestId?: string,
+    facts: Readonly<Record<string, unknown>> = {},
+  ) {
     super(message);
     this.name = 'ApiError';
     this.status = status;
     this.code = code;
     this.requestId = requestId;
+    this.facts = facts;
   }
 }
 
@@ -60,9 +69,15 @@ export async function ask<T>(
   const text = await answer.text();
   const parsed = text === '' ? {} : tryParse(text);
   if (answer.ok) return parsed as Reply<T>;
-  const { error, code } = parsed as { error?: string; code?: string };
+  const { error, code, ...facts } = parsed as { error?: string; code?: string };
   const requestId = answer.headers.get('x-request-id') ?? undefined;
-  throw new ApiError(error ?? `The service answered ${answer.status}`, answer.status, code ?? 'unknown', requestId);
+  throw new ApiError(
+    error ?? `The service answered ${answer.status}`,
+    answer.status,
+    code ?? 'unknown',
+    requestId,
+    facts,
+  );
 }
 
 export function queryString(query: Query): string {

@@ -29,7 +29,10 @@ export function faultOf(error: Error): Fault {
 
 /** Without what the title and the marked line tell already. */
 function said({ message }: Error): string {
-  return message.replace(/^The transform [^:]*: (?:line \d+: )?/, '');
+  const text = message
+    .replace(/^The transform [^:]*: (?:line \d+: )?/, '')
+    .replace(/^it returned an event that is not valid: (?:field )?/, '');
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function titleOf(error: Error): string {
