@@ -19,23 +19,34 @@ interface Live {
 export function useLiveEvents({ filters, ended, lookAtTop, noteRuns }: Live): { waiting: number; show(): void } {
   const [waiting, setWaiting] = useState(0);
   const timer = useRef<number>(undefined);
+  /** New ones that the timer will take in. */
+  const pending = useRef(0);
   const paused = filters.paused === true;
 
-  const look = () => {
+  const takeInNow = () => {
+    pending.current = 0;
+    setWaiting(0);
+    // What fails now is made good by the next news.
+    lookAtTop().catch(() => {});
+  };
+  const takeInSoon = (count: number) => {
+    pending.current += count;
     timer.current ??= window.setTimeout(() => {
       timer.current = undefined;
-      setWaiting(0);
-      // What fails now is made good by the next news.
-      lookAtTop().catch(() => {});
+      if (isAtTop()) return takeInNow();
+      // The reader has gone on meanwhile, and nothing may move under their eyes.
+      const missed = pending.current;
+      pending.current = 0;
+      setWaiting((before) => before + missed);
     }, LOOK_EVERY_MS);
   };
   const takeIn = (count: number) => {
     if (count === 0 || ended) return;
     if (paused || !isAtTop()) setWaiting((before) => before + count);
-    else look();
+    else takeInSoon(count);
   };
   useLive('hello', () => {
-    if (!paused && !ended && isAtTop()) look();
+    if (!paused && !ended && isAtTop()) takeInSoon(0);
   });
   useLive('events', ({ count, events }) => {
     const all = filters.name === undefined && filters.source === undefined;
@@ -43,12 +54,15 @@ export function useLiveEvents({ filters, ended, lookAtTop, noteRuns }: Live): { 
   });
   useLive('runs', ({ runs }) => noteRuns(runs));
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another list has other news
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another list begins anew
   useEffect(() => {
     setWaiting(0);
+    // A list that is shown again may have missed some.
+    if (!paused && !ended) takeInSoon(0);
     return () => {
       window.clearTimeout(timer.current);
       timer.current = undefined;
+      pending.current = 0;
     };
   }, [lookAtTop]);
 
@@ -56,7 +70,7 @@ export function useLiveEvents({ filters, ended, lookAtTop, noteRuns }: Live): { 
     waiting,
     show() {
       window.scrollTo({ top: 0 });
-      look();
+      takeInNow();
     },
   };
 }
