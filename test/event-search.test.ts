@@ -161,6 +161,12 @@ describe('finding events', () => {
     expect((await list('name=idle/x&include=runs')).data[0]?.runs).to.deep.equal([]);
   });
 
+  it('leaves out what events carry, when asked to', async () => {
+    const [event] = (await list('name=idle/x&exclude=data')).data;
+    expect(event).to.include({ name: 'idle/x' }).and.not.have.property('data');
+    expect((await list('name=idle/x')).data[0]).to.have.property('data');
+  });
+
   describe('counted over time', () => {
     const histogram = async (query: string) => {
       const { status, body } = await service.get(`/v1/events/histogram?${query}`);

@@ -42,15 +42,20 @@ export function eventRoutes({ events, eventLists, runs, runLists }: EventRouteDe
         received_after: timeSchema.optional().meta({ description: 'Inclusive' }),
         received_before: timeSchema.optional().meta({ description: 'Exclusive' }),
         include: z.enum(['runs']).optional().meta({ description: 'runs: those that each event caused' }),
+        exclude: z.enum(['data']).optional().meta({ description: 'data: what the events carry, which may be large' }),
         ...pageQuery(inTime),
       }),
       data: z.array(listedEventSchema),
       errors: [],
-      async handle({ env, query: { name, source, id, received_after, received_before, include, limit, cursor } }) {
+      async handle({ env, query }) {
+        const { name, source, id, received_after, received_before, include, exclude, limit, cursor } = query;
         const span = { after: received_after, before: received_before, cursor };
-        const query = { env, name, source, span, limit };
-        const page = await (id === undefined ? eventLists.list(query, Date.now()) : eventLists.ofId(id, query));
-        const data = page.events.map(presentEvent);
+        const wanted = { env, name, source, span, limit };
+        const page = await (id === undefined ? eventLists.list(wanted, Date.now()) : eventLists.ofId(id, wanted));
+        const data = page.events.map((event) => {
+          const { data, ...rest } = presentEvent(event);
+          return exclude === 'data' ? rest : { ...rest, data };
+        });
         const metadata = nextPage(page.next);
         if (include === undefined) return { data, metadata };
         const ids = data.map(({ internal_id }) => internal_id);

@@ -31,7 +31,10 @@ export const runBriefSchema = runSchema
   .meta({ id: 'RunBrief' });
 
 export const listedEventSchema = storedEventSchema
-  .extend({ runs: z.array(runBriefSchema).optional().meta({ description: 'That it caused; with include=runs' }) })
+  .extend({
+    data: eventSchema.shape.data.optional().meta({ description: 'Not there with exclude=data' }),
+    runs: z.array(runBriefSchema).optional().meta({ description: 'That it caused; with include=runs' }),
+  })
   .meta({ id: 'ListedEvent' });
 
 export const eventParams = z.object({ id: z.string().meta({ description: 'Internal ID' }) });

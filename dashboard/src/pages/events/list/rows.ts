@@ -58,7 +58,7 @@ export function useEventRows(env: string, filters: Query) {
 async function readPage(env: string, filters: Query, signal?: AbortSignal): Promise<Page> {
   const { data, metadata } = await ask<ListedEvent[]>('/v1/events', {
     env,
-    query: { ...filters, include: 'runs', limit: PAGE },
+    query: { ...filters, include: 'runs', exclude: 'data', limit: PAGE },
     ...(signal && { signal }),
   });
   return { rows: data.map(rowOf), next: metadata.cursor };
