@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { type AppHost, startAppHost } from './support/app-host.ts';
 import { type Service, startService } from './support/service.ts';
@@ -73,6 +76,23 @@ describe('apps and functions', () => {
       const answer = await service.post('/v1/apps', { url: gone.url });
       expect([answer.status, answer.body.code]).to.deep.equal([400, 'app_unreachable']);
       expect((await data('/v1/apps/gone')).last_sync).to.include({ succeeded: false, error: answer.body.error });
+    });
+
+    it('are not taken for registered when they answer well and have not', async () => {
+      const boastful = createServer((_, response) => {
+        response.writeHead(200, { 'x-service-sdk': 'test:v1.0.0' }).end('{"message":"refused elsewhere"}');
+      }).listen(0, '127.0.0.1');
+      await once(boastful, 'listening');
+      try {
+        const url = `http://127.0.0.1:${(boastful.address() as AddressInfo).port}/api`;
+        const { status, body } = await service.post('/v1/apps', { url });
+        expect([status, body.code]).to.deep.equal([400, 'app_unreachable']);
+        expect(body.error).to.include('has not registered here').and.include('refused elsewhere');
+      } finally {
+        boastful.closeAllConnections();
+        boastful.close();
+        await once(boastful, 'close');
+      }
     });
 
     it('are deleted: their functions are archived and no longer triggered, until they register again', async () => {

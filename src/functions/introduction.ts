@@ -7,10 +7,12 @@ import { AddressBlocked, readText } from './outgoing.ts';
 /** Longest that an app may take to register. */
 export const INTRODUCTION_TIMEOUT_MS = 10_000;
 const ANSWER_MAX_BYTES = 65_536;
+/** Characters of an answer that are told on. */
+const SHOWN = 500;
 
-/** Resolves once the app has registered.
+/** Resolves once the app says that it has registered, to what it said.
  *  @throws ServiceError app_unreachable, address_blocked */
-export async function askToRegister(url: string, outgoing: Dispatcher): Promise<void> {
+export async function askToRegister(url: string, outgoing: Dispatcher): Promise<string> {
   const refuse = (detail: string, cause?: unknown) =>
     new ServiceError('app_unreachable', { detail: `PUT ${url}: ${detail}`, cause });
   try {
@@ -20,7 +22,8 @@ export async function askToRegister(url: string, outgoing: Dispatcher): Promise<
     if (!dialectOf(answer.headers)) {
       throw refuse(`the answer (status ${answer.statusCode}) has no sdk header; is it an app's URL?`);
     }
-    if (answer.statusCode !== 200) throw refuse(`status ${answer.statusCode}: ${body.slice(0, 500)}`);
+    if (answer.statusCode !== 200) throw refuse(`status ${answer.statusCode}: ${body.slice(0, SHOWN)}`);
+    return body.slice(0, SHOWN);
   } catch (error) {
     if (error instanceof ServiceError) throw error;
     const { message } = error as Error;

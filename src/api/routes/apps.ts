@@ -52,6 +52,17 @@ export function appRoutes({ apps, functions, outgoing }: AppRouteDeps): Route[] 
     return (await functions.all(env)).functions.filter(({ archived }) => !archived);
   }
 
+  /** The official Python SDK says 200 also when the service has refused it. */
+  async function register(env: string, url: string): Promise<void> {
+    const before = new Map((await apps.all(env)).map(({ name, registeredAt }) => [name, registeredAt]));
+    const said = await askToRegister(url, outgoing);
+    const registered = (await apps.all(env)).some(({ name, registeredAt }) => registeredAt !== before.get(name));
+    if (registered) return;
+    throw new ServiceError('app_unreachable', {
+      detail: `PUT ${url}: it answered 200, but has not registered here, in the environment "${env}"; it said: ${said}`,
+    });
+  }
+
   return [
     route({
       method: 'get',
@@ -98,7 +109,7 @@ export function appRoutes({ apps, functions, outgoing }: AppRouteDeps): Route[] 
       errors: ['app_unreachable', 'address_blocked'],
       async handle({ env, body: { url } }) {
         try {
-          await askToRegister(url, outgoing);
+          await register(env, url);
         } catch (error) {
           await apps.noteFailure(env, (app) => app.url === url, (error as Error).message, Date.now());
           throw error;
