@@ -51,7 +51,9 @@ export function historyOf(outcome: Outcome | Failure, { job, tries, queuedAt, st
 /** A step that waited, at its end: a sleep, a wait for an event, the run of another function. */
 export function waitOf(stepId: string, { op, name, since }: Pending, memo: Memo, endedAt: number): HistoryEntry {
   const error = op === 'InvokeFunction' ? (memo as { error?: RunError }).error : undefined;
-  return { kind: 'step', stepId, name, op, startedAt: since, endedAt, ...result(error) };
+  const timedOut = op === 'WaitForEvent' && memo === null;
+  const entry: HistoryEntry = { kind: 'step', stepId, name, op, startedAt: since, endedAt, ...result(error) };
+  return timedOut ? { ...entry, timedOut } : entry;
 }
 
 function result(error: RunError | undefined): Pick<HistoryEntry, 'status' | 'error'> {

@@ -67,6 +67,8 @@ export interface HistoryEntry {
   startedAt: number;
   endedAt: number;
   error?: RunError;
+  /** Of a wait for an event: none came in time. */
+  timedOut?: true;
 }
 
 export function hasEnded({ status }: Pick<Run, 'status'>): boolean {

@@ -11,6 +11,7 @@ interface Entry {
   status: string;
   started_at: string;
   ended_at: string;
+  timed_out: boolean;
 }
 
 describe("a run's history", () => {
@@ -48,10 +49,10 @@ describe("a run's history", () => {
     await service.post('/e/key', { name: 'history/answer', data: {} });
     const { data: run } = (await service.waitFor(path, ({ body }) => body.data.ended_at !== null)).body;
     const steps = (run.history as Entry[]).filter(({ kind }) => kind === 'step');
-    expect(steps.map(({ op, status }) => [op, status])).to.deep.equal([
+    expect(steps.map(({ op, status, timed_out }) => [op, timed_out ? 'timed out' : status])).to.deep.equal([
       ['Sleep', 'Completed'],
       ['WaitForEvent', 'Completed'],
-      ['WaitForEvent', 'Completed'],
+      ['WaitForEvent', 'timed out'],
       ['InvokeFunction', 'Completed'],
       ['InvokeFunction', 'Failed'],
     ]);

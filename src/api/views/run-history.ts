@@ -18,6 +18,7 @@ export const historySchema = z
     ended_at: z.iso.datetime().nullable(),
     until: z.iso.datetime().nullable().meta({ description: 'When a step that waits gives up, or wakes' }),
     error: runErrorSchema.nullable(),
+    timed_out: z.boolean().meta({ description: 'Of a wait for an event: none came in time' }),
   })
   .meta({ id: 'HistoryEntry' });
 
@@ -44,7 +45,8 @@ function onlyAttempt({ attempt, status, queuedAt, startedAt, endedAt, error, ...
   ];
 }
 
-function presentEntry({ kind, stepId, name, op, attempt, status, queuedAt, startedAt, endedAt, error }: HistoryEntry) {
+function presentEntry(entry: HistoryEntry) {
+  const { kind, stepId, name, op, attempt, status, queuedAt, startedAt, endedAt, error, timedOut = false } = entry;
   return {
     kind,
     step_id: stepId ?? null,
@@ -57,6 +59,7 @@ function presentEntry({ kind, stepId, name, op, attempt, status, queuedAt, start
     ended_at: time(endedAt),
     until: null,
     error: error ?? null,
+    timed_out: timedOut,
   };
 }
 
@@ -73,5 +76,6 @@ function presentPending(stepId: string, { op, name, since, until }: Pending) {
     ended_at: null,
     until: time(until),
     error: null,
+    timed_out: false,
   };
 }

@@ -60,10 +60,18 @@ export function TimelineRow({ runId, row, extent, nowMs, open, onToggle }: Timel
 }
 
 /** What it did, in words: colour and shape say it again. */
-function saying({ look, status, attempt, untilMs }: Row): string {
+function saying({ look, status, attempt, untilMs, timedOut }: Row): string {
   if (look === 'slept') return status === 'Waiting' ? 'sleeps' : 'slept';
-  if (look === 'waited') return status === 'Waiting' ? 'waits for this event' : 'waited, and it did not come';
-  if (look === 'invoked') return status === 'Waiting' ? 'waits for the invoked run' : 'was not done in time';
+  if (look === 'waited') {
+    return status === 'Waiting'
+      ? 'waits for this event'
+      : timedOut
+        ? 'waited, and it did not come'
+        : 'waited, and it came';
+  }
+  if (look === 'invoked') {
+    return status === 'Waiting' ? 'waits for the invoked run' : status === 'Failed' ? 'invoked, and failed' : 'invoked';
+  }
   if (look === 'queued') return untilMs === null ? 'queued' : 'waits';
   if (status === 'Running') return 'is being called';
   const nth = attempt === null || attempt === 0 ? '' : ` on try ${attempt + 1}`;

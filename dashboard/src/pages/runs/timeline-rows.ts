@@ -22,6 +22,8 @@ export interface Row {
   /** null: it goes on. */
   endedMs: number | null;
   untilMs: number | null;
+  /** It waited for an event in vain. */
+  timedOut: boolean;
   error: HistoryEntry['error'];
 }
 
@@ -79,6 +81,7 @@ function rowOf(entry: HistoryEntry, key: number, names: ReadonlyMap<string, stri
     startedMs: msOf(entry.started_at) ?? queuedMs ?? 0,
     endedMs: msOf(entry.ended_at),
     untilMs: msOf(entry.until),
+    timedOut: entry.timed_out,
     error: entry.error,
   };
 }
@@ -122,6 +125,7 @@ function presentOf(run: RunWithHistory, rows: readonly Row[]): Row | undefined {
     startedMs: lastEnd,
     endedMs: null,
     untilMs: nextTryMs,
+    timedOut: false,
     error: null,
   };
 }
