@@ -1,12 +1,13 @@
 /** Pictures of the dashboard's pages, as PNG files named `<page>-<light|dark>.png`. */
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { findChromium } from './chromium-program.ts';
 import { Problem } from './problem.ts';
 import { FULFIL, type Shop } from './shop.ts';
 
-const SIZE = { width: 1200, height: 760 };
+const SIZE = { width: 1200, height: 740 };
+const ROOT = resolve(import.meta.dirname, '../..');
 const LOOKS = ['light', 'dark'] as const;
 const MAX_BYTES = 150_000;
 const ARGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
@@ -35,6 +36,7 @@ export async function takePictures({ shop, folder, only, email, password }: Pict
       for (const [name, path] of pages) {
         const file = join(folder, `${name}-${look}.png`);
         await open(page, shop.url + path);
+        await maskPaths(page);
         await page.screenshot({ path: file });
         files.push(file);
       }
@@ -111,4 +113,15 @@ async function isLoadingInSight(page: Page): Promise<boolean> {
   const loading = await page.getByRole('status', { name: 'Loading' }).all();
   const boxes = await Promise.all(loading.map((one) => one.boundingBox({ timeout: 1_000 }).catch(() => null)));
   return boxes.some((box) => box !== null && box.y < SIZE.height);
+}
+
+/** Stacks name files of the machine that the shop runs on, which is nobody's business. */
+async function maskPaths(page: Page): Promise<void> {
+  await page.evaluate(`(() => {
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const { currentNode } = texts;
+      if (currentNode.nodeValue.includes(${JSON.stringify(ROOT)})) currentNode.nodeValue = currentNode.nodeValue.replaceAll(${JSON.stringify(ROOT)}, '/srv/shop');
+    }
+  })()`);
 }

@@ -9,11 +9,12 @@ const WARES = ['tea-cup', 'kettle', 'lamp', 'notebook', 'pencil'];
 export const FULFIL = 'example-shop-fulfil-order';
 const PACE_MS = 1_500;
 const PATIENCE_MS = 30_000;
-const PUSHES = `function transform(evt, headers, queryParams, raw) {
-  if (headers["X-Github-Event"] === "ping") return null;
+const PUSHES = `function transform(evt, headers) {
+  const kind = headers["X-Github-Event"];
+  if (kind === "ping") return null;
   return {
     id: headers["X-Github-Delivery"],
-    name: \`github/\${headers["X-Github-Event"]}\`,
+    name: "github/" + kind,
     data: evt,
   };
 }
@@ -77,15 +78,15 @@ export async function openShop({ url, apiKey, eventKey }: ShopOptions): Promise<
     if (orders % 5 === 0) await send(paid);
     if (orders % 4 === 0) await send({ name: 'stock/changed', data: { sku, quantity: 100 - quantity } });
     if (orders % 6 === 0) await push(orders);
+    if (orders % 12 === 0) await post(github.url, { zen: 'Design for failure.' }, { 'x-github-event': 'ping' });
+    if (orders % 18 === 0) await post(github.url, {}, { 'x-github-event': 'x'.repeat(300) });
+    if (orders % 24 === 0) await post(previews.url, { branch: 'feature/checkout', commit: `${orders}c0ffee` });
   }
 
   async function push(n: number): Promise<void> {
     const commits = [{ id: `${n}c0ffee${n}`, message: 'Receipts are sent once' }];
     const body = { ref: 'refs/heads/main', repository: { full_name: 'ada/shop' }, pusher: { name: 'ada' }, commits };
     await post(github.url, body, { 'x-github-event': 'push', 'x-github-delivery': `delivery-${n}` });
-    if (n % 12 === 0) await post(github.url, { zen: 'Design for failure.' }, { 'x-github-event': 'ping' });
-    if (n % 18 === 0) await post(github.url, {}, { 'x-github-event': 'x'.repeat(300) });
-    if (n % 24 === 0) await post(previews.url, { branch: 'feature/checkout', commit: `${n}c0ffee` });
   }
 
   async function work(lastsMs: number): Promise<void> {
@@ -96,6 +97,8 @@ export async function openShop({ url, apiKey, eventKey }: ShopOptions): Promise<
       await oneCustomer();
       await wait(PACE_MS * (0.5 + Math.abs(Math.sin(orders / 20))));
     }
+    // The workbench opens on the last one.
+    await push(orders + 1);
     for (const status of ['Completed', 'Failed']) await until(ask, `/v1/runs?status=${status}&function_id=${FULFIL}`);
   }
 

@@ -3,7 +3,6 @@ import type { Page } from 'playwright-core';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { browserForSuite, open } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
-import { send } from './things.ts';
 
 describe('looking after the service in the dashboard', () => {
   const visit = browserForSuite();
@@ -21,9 +20,8 @@ describe('looking after the service in the dashboard', () => {
 
   const dialog = (page: Page, name: string) => page.getByRole('dialog', { name });
 
-  it('the overview says so when no worker is alive, and what waits', () =>
+  it('the overview says when no worker is alive, and how to start one', () =>
     visit(async (page) => {
-      await send(service, { name: 'order/placed', data: {} });
       await open(page, service.url);
       await page.getByText('No worker is alive').waitFor();
       await page.getByText('npm run start:worker').waitFor();
@@ -59,21 +57,23 @@ describe('looking after the service in the dashboard', () => {
 
   it('the health check of an app that is gone says that it cannot be reached, and what helps', () =>
     visit(async (page) => {
-      await open(page, `${service.url}/apps/depot`);
-      await page.getByRole('button', { name: 'Check now' }).click();
+      const app = await startAppHost();
+      await app.register(service, [{ id: 'sort', triggers: [{ event: 'order/sorted' }] }], { appName: 'mill' });
+      await open(page, `${service.url}/apps/mill`);
+      const check = page.getByRole('button', { name: 'Check now' });
+      await check.click();
       await page.getByText('It answered 200').waitFor();
-      await host.close();
-      await page.getByRole('button', { name: 'Check now' }).click();
+      await app.close();
+      await check.click();
       await page.getByText('It did not answer').waitFor();
       await page.getByText('What helps:').waitFor();
-      host = await startAppHost();
     }));
 
   it('an address that no app answers at is not registered, and the dialog says why', () =>
     visit(
       async (page) => {
         await open(page, `${service.url}/apps`);
-        await page.getByRole('button', { name: 'Register an app' }).click();
+        await page.getByRole('button', { name: 'Register a URL' }).click();
         await dialog(page, 'Register an app').getByLabel('URL of the app').fill(`${service.url}/livez`);
         await dialog(page, 'Register an app').getByRole('button', { name: 'Register' }).click();
         await dialog(page, 'Register an app').getByRole('alert').waitFor();

@@ -24,6 +24,8 @@ export async function makeThings(service: Service, host: AppHost): Promise<Thing
   const requestId = await deliver(service, webhook.url, { number: 7, total: 12 });
   const rejectedRequestId = await deliver(service, webhook.url, { broken: true });
   const eventId = await send(service, { name: 'order/placed', id: 'order-1', data: { number: 1, total: 99.5 } });
+  // Not sooner: of two at the same time either may be the one that counts.
+  await service.waitFor(`/v1/events/${eventId}`, ({ status }) => status === 200);
   await send(service, { name: 'order/placed', id: 'order-1', data: { number: 1 } });
   await send(service, { name: 'order/shipped', data: { number: 1 }, user: { id: 'u-1' }, v: '2' });
   await hold(service);

@@ -70,11 +70,11 @@ export function Palette({ open, onClose }: { open: boolean; onClose(): void }) {
             aria-selected={index === chosen}
             onClick={go}
             onMouseMove={() => setChosen(index)}
-            className="flex w-full items-center gap-3 rounded-md px-3 py-2 text-left aria-selected:bg-accent-soft"
+            className="group flex w-full items-center gap-3 rounded-md px-3 py-2 text-left aria-selected:bg-accent-soft"
           >
             <Icon name={icon} className="text-muted" />
             <span className="min-w-0 flex-1 truncate">{label}</span>
-            <span className="text-xs text-muted">{kind}</span>
+            <span className="text-xs text-muted group-aria-selected:text-text">{kind}</span>
           </button>
         ))}
         {targets.length === 0 && <p className="p-3 text-muted">Nothing is called so.</p>}

@@ -59,20 +59,21 @@ function SigningKey({ owner }: { owner: string }) {
       )}
       {!error && !pair && <Loading rows={2} />}
       {pair && (
-        <dl className="divide-y divide-line">
-          <Secret name="Current" variable="SERVICE_SIGNING_KEY" value={pair.current} />
-          {pair.fallback ? (
-            <Secret name="Fallback, the one before" variable="SERVICE_SIGNING_KEY_FALLBACK" value={pair.fallback} />
-          ) : (
-            <p className="px-4 py-3 text-sm text-muted">No fallback: it has not been rotated.</p>
-          )}
+        <div className="divide-y divide-line">
+          <dl className="divide-y divide-line">
+            <Secret name="Current" variable="SERVICE_SIGNING_KEY" value={pair.current} />
+            {pair.fallback && (
+              <Secret name="Fallback, the one before" variable="SERVICE_SIGNING_KEY_FALLBACK" value={pair.fallback} />
+            )}
+          </dl>
+          {!pair.fallback && <p className="px-4 py-3 text-sm text-muted">No fallback: it has not been rotated.</p>}
           {pair.given && (
             <p className="px-4 py-3 text-sm text-muted">
               The setting SIGNING_KEY gives it. To rotate it, change SIGNING_KEY and SIGNING_KEY_FALLBACK and start the
               service anew.
             </p>
           )}
-        </dl>
+        </div>
       )}
     </Card>
   );
