@@ -93,3 +93,29 @@ describe('events that carry an id', () => {
     expect([event.data, event.duplicates]).to.deep.equal([{ kept: true }, 0]);
   });
 });
+
+describe('a repeat of an event that has been accepted', () => {
+  let service: Service;
+  before(async () => {
+    service = await startService({ workers: 0, env: { INGEST_CONCURRENCY: '1' } });
+  });
+  after(() => service.stop());
+
+  it('counts for nothing but itself, also when its job overtakes the first one', async () => {
+    const send = (data: object) => service.post('/e/key', { id: 'overtaken', name: 'overtaken/x', data });
+    const first = await send({ first: true });
+    const repeat = await send({ first: false });
+    expect(repeat.body.ids).to.deep.equal(first.body.ids);
+    // The job that would be taken last comes first.
+    const waiting = `${service.prefix}:queue:ingest:wait`;
+    expect(await service.redis.llen(waiting)).to.equal(2);
+    await service.redis.lmove(waiting, waiting, 'LEFT', 'RIGHT');
+
+    await service.startWorker();
+    const { body } = await service.waitFor(
+      `/v1/events/${first.body.ids[0]}`,
+      ({ body }) => body.data?.duplicates === 1,
+    );
+    expect(body.data.data).to.deep.equal({ first: true });
+  });
+});

@@ -4,7 +4,7 @@
 import { ServiceError } from '../errors.ts';
 import { type Envelope, type Event, type Source, toEnvelope } from '../model/event.ts';
 import { newId, type Seed, seededId } from '../model/ids.ts';
-import type { Dedup } from '../store/dedup.ts';
+import type { Claim, Claimed, Dedup } from '../store/dedup.ts';
 import { translateAway, unavailable } from '../store/redis.ts';
 import { INGEST, type IngestJob, type IngestQueue } from './queues.ts';
 
@@ -30,6 +30,7 @@ export interface Arrival {
 interface Draft {
   event: Event;
   internalId: string;
+  repeat?: boolean;
   index: number;
   arrival: Arrival;
 }
@@ -120,23 +121,39 @@ export class Acceptor {
     if (!this.#dedup.connected) throw unavailable('Redis is not connected');
     await this.#claim(drafts);
     const jobs = inJobs(
-      drafts.map(({ event, internalId, index, arrival }) => toEnvelope(event, { ...arrival, internalId, index })),
+      drafts.map(({ event, internalId, repeat, index, arrival }) => ({
+        ...toEnvelope(event, { ...arrival, internalId, index }),
+        ...(repeat && { repeat }),
+      })),
     );
     if (jobs.length === 1) await this.#queue.add(INGEST, jobs[0] as IngestJob);
     else await this.#queue.addBulk(jobs.map((data) => ({ name: INGEST, data })));
+    this.#confirm(drafts);
   }
 
   /** Gives each event with a deduplication ID the internal ID of the first that carried it. */
   async #claim(drafts: Draft[]): Promise<void> {
     const identified = drafts.filter(({ event }) => event.id !== undefined);
     if (identified.length === 0) return;
-    const ids = await this.#dedup.claim(
-      identified.map(({ event, internalId, arrival }) => ({ env: arrival.env, id: event.id as string, internalId })),
-    );
+    const claimed = await this.#dedup.claim(identified.map(claimOf));
+    const seen = new Set<string>();
     identified.forEach((draft, i) => {
-      draft.internalId = ids[i] as string;
+      const { internalId, repeat } = claimed[i] as Claimed;
+      // Of two in this very group, which is enqueued whole, the second is the repeat.
+      Object.assign(draft, { internalId, repeat: repeat || seen.has(internalId) });
+      seen.add(internalId);
     });
   }
+
+  /** On its way before the senders are answered, and not waited for. */
+  #confirm(drafts: Draft[]): void {
+    const first = drafts.filter(({ event, repeat }) => event.id !== undefined && !repeat);
+    if (first.length > 0) this.#dedup.confirm(first.map(claimOf)).catch(() => {});
+  }
+}
+
+function claimOf({ event, internalId, arrival }: Draft): Claim {
+  return { env: arrival.env, id: event.id as string, internalId };
 }
 
 function idFor({ seed, receivedAt }: Arrival, index: number): string {

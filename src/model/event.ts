@@ -83,6 +83,8 @@ export interface Envelope {
   name: string;
   /** The sender's deduplication ID. */
   id?: string;
+  /** Another event with that ID came before, for certain: this one is counted and nothing else. */
+  repeat?: true;
   /** The event's own time, Unix milliseconds: its functions run no sooner. */
   ts: number;
   receivedAt: number;

@@ -39,7 +39,10 @@ export class Events {
   }
 
   /** Stores each event that is not there yet, and tells of each what was found. */
-  async storeNew(batch: readonly Envelope[]): Promise<Stored[]> {
+  async storeNew(all: readonly Envelope[]): Promise<Stored[]> {
+    const batch = all.filter(({ repeat }) => !repeat);
+    const repeats = all.filter(({ repeat }) => repeat).map((event) => ({ event, repeat: true, settled: true }));
+    if (batch.length === 0) return repeats;
     const pipeline = this.#redis.pipeline();
     for (const { env, internalId, ts, receivedAt, record } of batch) {
       const keptMs = this.#retentionMs + Math.max(0, ts - receivedAt);
@@ -48,7 +51,7 @@ export class Events {
     const earlier = replies<string | null>(await pipeline.exec());
     const stored = batch.map((envelope, i) => this.#found(envelope, earlier[i] ?? null));
     await this.#markSettled(stored.filter((_, i) => earlier[i] !== null));
-    return stored;
+    return [...stored, ...repeats];
   }
 
   #found(envelope: Envelope, earlier: string | null): Stored {

@@ -12,7 +12,7 @@ export interface Keyspace {
   eventNames(env: string): string;
   /** string: internal ID of the newest event to which its sender gave this ID */
   eventOfId(env: string, id: string): string;
-  /** string: the ID that the first event with this deduplication ID was given */
+  /** string: the ID that the first event with this deduplication ID was given, and "+" once that event is enqueued */
   dedup(env: string, id: string): string;
   /** hash: a run */
   run(env: string, id: string): string;
