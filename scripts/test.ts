@@ -9,7 +9,7 @@ import { buildDashboard, isDashboardStale } from './lib/dashboard.ts';
 import { runMocha, type Totals } from './lib/mocha.ts';
 import { Problem, runMain } from './lib/problem.ts';
 
-const BACKSTAGE = ['test/languages', 'test/official'];
+const BACKSTAGE = ['test/languages', 'test/official', 'test/browser'];
 const ROOT = resolve(import.meta.dirname, '..');
 
 process.chdir(ROOT);
@@ -40,7 +40,7 @@ async function someTests(args: string[]): Promise<void> {
 }
 
 /** Two mochas at the same time: on one stage the tests of the service, some of which are about deadlines; backstage, giving way to
- *  them, what compiles, installs and checks much. */
+ *  them, what compiles, installs and checks much, and the browser. */
 async function allTests(): Promise<void> {
   // Installed before the tests begin, not in the midst of them.
   findChromium();
