@@ -1,8 +1,8 @@
 /** A run: one function working on one event, from its creation to its end. */
 import { derivedId } from './ids.ts';
+import { RUN_STATUSES, type RunStatus } from './run-status.ts';
 
-export const RUN_STATUSES = ['Queued', 'Running', 'Completed', 'Failed', 'Cancelled'] as const;
-export type RunStatus = (typeof RUN_STATUSES)[number];
+export { RUN_STATUSES, type RunStatus };
 
 /** Those that have not ended, or those that have ended so: every run is in one of these, and moves once. */
 export const RUN_GROUPS = ['active', 'Completed', 'Failed', 'Cancelled'] as const;

@@ -27,6 +27,17 @@ describe('looking after the service in the dashboard', () => {
       await page.getByText('npm run start:worker').waitFor();
     }));
 
+  it('an event that no worker has stored is linked to, and its page is not opened by itself', () =>
+    visit(async (page) => {
+      await open(page, `${service.url}/events`);
+      await page.getByRole('button', { name: 'Send an event' }).click();
+      const writing = dialog(page, 'Send an event');
+      await writing.getByRole('button', { name: 'Send to production' }).click();
+      await writing.getByRole('button', { name: 'On its way' }).waitFor();
+      await writing.getByRole('link', { name: /^[0-9A-Z]{26}$/ }).waitFor();
+      expect(new URL(page.url()).pathname).to.equal('/events');
+    }));
+
   it('a function is paused once that has been confirmed, and goes on', () =>
     visit(async (page) => {
       await open(page, `${service.url}/functions/depot-pack`);

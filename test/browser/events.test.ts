@@ -53,10 +53,31 @@ describe('events in the dashboard', () => {
       await page.getByRole('button', { name: 'Pause' }).click();
       await page.waitForURL('**/events?name=paused%2Fx&paused=true');
       const late = await stored({ name: 'paused/x', data: {} });
-      await page.getByRole('button', { name: /^\d+ new$/ }).waitFor();
+      await page.getByRole('button', { name: '1 new', exact: true }).waitFor();
       expect(await rows(page).filter({ hasText: late }).count()).to.equal(0);
-      await page.getByRole('button', { name: /^\d+ new$/ }).click();
+      await page.getByRole('button', { name: '1 new', exact: true }).click();
       await rows(page).filter({ hasText: late }).waitFor();
+    }));
+
+  it('stay out when the tail is paused before they are taken in', () =>
+    visit(async (page) => {
+      await stored({ name: 'early/x', data: {} });
+      await page.clock.install();
+      await open(page, `${service.url}/events?name=early%2Fx`);
+      await rows(page).filter({ hasText: 'early/x' }).waitFor();
+      await page.clock.runFor(1_000);
+      await page.clock.pauseAt(Date.now() + 60_000);
+      const told = await page.evaluateHandle(() => {
+        const stream = new EventSource('/v1/stream');
+        return { news: new Promise((resolve) => stream.addEventListener('events', resolve)) };
+      });
+      const late = await stored({ name: 'early/x', data: {} });
+      await told.evaluate(({ news }) => news.then(() => {}));
+      await page.getByRole('button', { name: 'Pause' }).click();
+      await page.getByRole('button', { name: 'Go on' }).waitFor();
+      await page.clock.runFor(1_000);
+      await page.getByRole('button', { name: '1 new', exact: true }).waitFor();
+      expect(await rows(page).filter({ hasText: late }).count()).to.equal(0);
     }));
 
   it('are found by name, source and exact ID, and the address says how', () =>
@@ -96,6 +117,7 @@ describe('events in the dashboard', () => {
       const newest = await stored({ name: 'many/x', data: {} });
       await open(page, `${service.url}/events?name=many%2Fx`);
       await rows(page).filter({ hasText: newest }).waitFor();
+      expect(await page.getByRole('status', { name: 'Loading' }).count()).to.equal(0);
       const toEnd = async () => {
         await page.keyboard.press('End');
         return (await rows(page).filter({ hasText: oldest }).count()) > 0;
@@ -125,23 +147,34 @@ describe('events in the dashboard', () => {
     }));
 
   it('are sent again, and sent once more with other data', () =>
-    visit(
-      async (page) => {
-        const id = await stored({ name: 'tail/again', data: { n: 1 } });
-        await host.nextCall('greet');
-        await open(page, `${service.url}/events/${id}`);
-        await page.getByRole('button', { name: 'Send again' }).click();
-        await called('tail/again', { n: 1 });
-        await page.goto(`${service.url}/events/${id}`);
-        await page.getByRole('button', { name: 'Edit and send' }).click();
-        const dialog = page.getByRole('dialog');
-        await write(dialog.getByRole('textbox').first(), '{"name": "tail/edited", "data": {"n": 2}}');
-        await dialog.getByRole('button', { name: 'Send to production' }).click();
-        await called('tail/edited', { n: 2 });
-      },
-      // Its page is opened at once, and asks until it is stored.
-      { forgive: /404 / },
-    ));
+    visit(async (page) => {
+      const id = await stored({ name: 'tail/again', data: { n: 1 } });
+      await host.nextCall('greet');
+      await open(page, `${service.url}/events/${id}`);
+      await page.getByRole('button', { name: 'Send again' }).click();
+      await called('tail/again', { n: 1 });
+      await page.waitForURL((url) => url.pathname.startsWith('/events/') && !url.pathname.endsWith(id));
+      await open(page, `${service.url}/events/${id}`);
+      await page.getByRole('button', { name: 'Edit and send' }).click();
+      const dialog = page.getByRole('dialog');
+      await write(dialog.getByRole('textbox').first(), '{"name": "tail/edited", "data": {"n": 2}}');
+      await dialog.getByRole('button', { name: 'Send to production' }).click();
+      await called('tail/edited', { n: 2 });
+      await page.getByRole('heading', { level: 1, name: 'tail/edited' }).waitFor();
+    }));
+
+  it('are written over coloured text, as the policy of the page lets them, and that is undone', () =>
+    visit(async (page) => {
+      await open(page, `${service.url}/events`);
+      await page.getByRole('button', { name: 'Send an event' }).click();
+      const editor = page.getByRole('dialog').getByRole('textbox').first();
+      await editor.getByText('"hello/world"').click({ clickCount: 3 });
+      await page.keyboard.type('"data": [');
+      expect(await editor.innerText()).to.include('"data": []');
+      await editor.press('Control+z');
+      await editor.press('Control+z');
+      await editor.getByText('"hello/world"').waitFor();
+    }));
 
   /** The call that the event causes arrives. */
   async function called(name: string, data: object): Promise<void> {

@@ -48,14 +48,13 @@ describe('the holding page', () => {
       await openHoldingPage(page);
       const row = page.getByRole('row').filter({ hasText: 'order/placed' });
       await row.getByRole('button', { name: 'order/placed' }).click();
-      await page
-        .getByRole('dialog', { name: 'order/placed', exact: true })
-        .getByRole('button', { name: 'Discard' })
-        .click();
+      const held = page.getByRole('dialog', { name: 'order/placed', exact: true });
+      await held.getByRole('button', { name: 'Discard' }).click();
       const question = page.getByRole('dialog', { name: 'Discard order/placed?' });
       await question.getByRole('button', { name: 'Keep it as it is' }).click();
       expect((await service.get('/v1/holding')).body.data.length).to.equal(1);
-      await page.getByRole('button', { name: 'Discard', exact: true }).click();
+      await question.waitFor({ state: 'hidden' });
+      await held.getByRole('button', { name: 'Discard' }).click();
       await question.getByRole('button', { name: 'Discard for good' }).click();
       await row.waitFor({ state: 'detached' });
       expect((await service.get('/v1/holding')).body.data.length).to.equal(0);

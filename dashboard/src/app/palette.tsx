@@ -34,7 +34,10 @@ export function Palette({ open, onClose }: { open: boolean; onClose(): void }) {
     <dialog
       ref={dialog}
       aria-label="Jump to"
-      onClose={onClose}
+      // React lets the close of a dialog within this one bubble up to it.
+      onClose={({ target, currentTarget }) => {
+        if (target === currentTarget) onClose();
+      }}
       className="mx-auto mt-[12vh] w-[calc(100vw-2rem)] max-w-xl rounded-xl border border-line bg-surface p-0 text-text shadow-2xl"
     >
       <input

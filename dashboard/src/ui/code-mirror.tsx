@@ -10,6 +10,7 @@ import { tags } from '@lezer/highlight';
 import { useEffect, useRef } from 'react';
 import { offering } from './completion.ts';
 import type { EditorProps } from './editor.tsx';
+import { typingOver } from './typing-over.ts';
 
 const LOOK = EditorView.theme({
   '&': { height: '100%', backgroundColor: 'var(--surface)', color: 'var(--text)', fontSize: '0.8125rem' },
@@ -96,6 +97,7 @@ export default function CodeMirror({
           indentOnInput(),
           bracketMatching(),
           closeBrackets(),
+          typingOver,
           highlightActiveLine(),
           wrapping.of(wrappingFor(initial.current)),
           LANGUAGES[language](),

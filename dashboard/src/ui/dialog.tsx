@@ -23,7 +23,10 @@ export function Dialog({ open, title, onClose, children, foot, wide = false }: D
     <dialog
       ref={dialog}
       aria-labelledby={titleId}
-      onClose={onClose}
+      // React lets the close of a dialog within this one bubble up to it.
+      onClose={({ target, currentTarget }) => {
+        if (target === currentTarget) onClose();
+      }}
       className={`m-auto max-h-[85vh] w-[calc(100vw-2rem)] rounded-xl border border-line bg-surface p-0 text-text shadow-2xl ${wide ? 'max-w-4xl' : 'max-w-lg'}`}
     >
       {open && (

@@ -32,9 +32,9 @@ export default function EventsListPage() {
   const may = useMay('write');
   const [sending, setSending] = useState(false);
   const query = useListQuery(filters, span);
-  const { list, rows, more, full, problem, readMore, lookAtTop, noteRuns } = useEventRows(env, query);
+  const { list, rows, more, loadingMore, full, problem, readMore, lookAtTop, noteRuns } = useEventRows(env, query);
   const ended = span.before !== undefined || filters.id !== undefined;
-  const { waiting, show } = useLiveEvents({ filters, ended, lookAtTop, noteRuns });
+  const { waiting, show } = useLiveEvents({ filters, ended, rows, lookAtTop, noteRuns });
   const columns = useMemo(() => columnsOf(webhooks), [webhooks]);
   const change = useCallback(
     (to: Partial<Record<keyof Filters, unknown>>) =>
@@ -86,7 +86,7 @@ export default function EventsListPage() {
       )}
       <NewPill count={waiting} onShow={showNew} />
       {list.error && <Problem error={list.error} onRetry={() => void list.refetch()} />}
-      {(list.isPending || (rows.length === 0 && more)) && !list.error && (
+      {(list.isPending || (rows.length === 0 && more && !problem)) && !list.error && (
         <Card>
           <Loading rows={10} />
         </Card>
@@ -111,7 +111,7 @@ export default function EventsListPage() {
           rowKey={(row) => row.internal_id}
           onOpen={open}
           onNearEnd={readMore}
-          loadingMore={more && !problem}
+          loadingMore={loadingMore}
           rowHeight={57}
         />
       )}

@@ -35,24 +35,32 @@ export function useEventRows(env: string, filters: Query) {
   const noteRuns = useCallback((runs: readonly RunNews[]) => change((before) => withRuns(before, runs)), [change]);
 
   const [problem, setProblem] = useState<Error>();
+  /** Cursor of the page that is being read. */
+  const [reading, setReading] = useState<string>();
   const next = pages?.at(-1)?.next;
   const full = rows.length >= MOST_ROWS;
   const readNext = useAlone(
     useCallback(async () => {
-      if (next === undefined || full) return;
+      if (next === undefined) return;
       setProblem(undefined);
       const page = await readPage(env, { ...filters, cursor: next });
       change((before) => (before.at(-1)?.next === next ? [...before, page] : before));
-    }, [env, filters, next, full, change]),
+    }, [env, filters, next, change]),
   );
-  const readMore = useCallback(() => void readNext().catch(setProblem), [readNext]);
+  const readMore = useCallback(() => {
+    if (next === undefined || full) return;
+    setReading(next);
+    const done = () => setReading((now) => (now === next ? undefined : now));
+    void readNext().catch(setProblem).finally(done);
+  }, [readNext, next, full]);
   // A page may hold nothing and yet not be the last: the service looks through so many events a page.
   useEffect(() => {
     if (rows.length === 0 && next !== undefined) readMore();
   }, [rows.length, next, readMore]);
 
   const more = next !== undefined && !full;
-  return { list, rows, more, full, problem, readMore, lookAtTop, noteRuns };
+  const loadingMore = more && reading === next;
+  return { list, rows, more, loadingMore, full, problem, readMore, lookAtTop, noteRuns };
 }
 
 async function readPage(env: string, filters: Query, signal?: AbortSignal): Promise<Page> {

@@ -1,19 +1,21 @@
-import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ask } from '../../../api/client.ts';
 import type { StoredEvent } from '../../../api/types.ts';
 import { useMay } from '../../../app/me.ts';
 import { Button } from '../../../ui/button.tsx';
+import { Dialog } from '../../../ui/dialog.tsx';
 import { useTell } from '../../../ui/toast.tsx';
 import { ForwardDialog } from '../send/forward-dialog.tsx';
+import { Late } from '../send/late.tsx';
 import { SendDialog } from '../send/send-dialog.tsx';
+import { useSent } from '../send/sent.ts';
 import { toSend } from './event.ts';
 
 /** What can be done with an event: again as it is, again but changed, and to the reader's own machine. */
 export function Actions({ env, event }: { env: string; event: StoredEvent }) {
   const may = useMay('write');
-  const navigate = useNavigate();
   const tell = useTell();
+  const { goTo, onItsWay, late, forget } = useSent(env);
   const [busy, setBusy] = useState(false);
   const [dialog, setDialog] = useState<'edit' | 'forward'>();
   const why = may ? undefined : 'This needs write access';
@@ -22,8 +24,7 @@ export function Actions({ env, event }: { env: string; event: StoredEvent }) {
     try {
       const path = `/v1/events/${encodeURIComponent(event.internal_id)}/send-again`;
       const { data } = await ask<{ internal_id: string }>(path, { method: 'POST', env });
-      tell.done('Sent again: this is the new event');
-      await navigate({ to: '/events/$id', params: { id: data.internal_id } });
+      tell.done((await goTo(data.internal_id)) ? 'Sent again: this is the new event' : 'Sent again');
     } catch (error) {
       tell.failed(error as Error);
     } finally {
@@ -39,7 +40,7 @@ export function Actions({ env, event }: { env: string; event: StoredEvent }) {
         Edit and send
       </Button>
       <Button icon="again" disabled={!may} title={why} busy={busy} onClick={() => void sendAgain()}>
-        Send again
+        {onItsWay ? 'On its way' : 'Send again'}
       </Button>
       <SendDialog
         title="Edit and send"
@@ -48,6 +49,9 @@ export function Actions({ env, event }: { env: string; event: StoredEvent }) {
         onClose={() => setDialog(undefined)}
       />
       <ForwardDialog open={dialog === 'forward'} event={toSend(event, true)} onClose={() => setDialog(undefined)} />
+      <Dialog open={late !== undefined} title="Sent again" onClose={forget}>
+        {late !== undefined && <Late id={late} />}
+      </Dialog>
     </>
   );
 }

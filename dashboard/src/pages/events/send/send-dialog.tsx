@@ -1,5 +1,4 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { ask } from '../../../api/client.ts';
 import { parseExact, stringifyExact } from '../../../api/json.ts';
@@ -11,6 +10,8 @@ import { Problem } from '../../../ui/problem.tsx';
 import { useTell } from '../../../ui/toast.tsx';
 import type { EventToSend } from '../code/place.ts';
 import { type Mark, markOf } from './json-mark.ts';
+import { Late } from './late.tsx';
+import { useSent } from './sent.ts';
 
 interface SendDialogProps {
   title: string;
@@ -23,16 +24,16 @@ interface SendDialogProps {
 /** An event written by hand. What the service does not take is said here, and nothing is lost. */
 export function SendDialog({ title, open, event, onClose }: SendDialogProps) {
   const env = useEnv();
-  const navigate = useNavigate();
   const queries = useQueryClient();
   const tell = useTell();
+  const { goTo, onItsWay, late, forget } = useSent(env);
   const [text, setText] = useState('');
   const [marks, setMarks] = useState<Mark[]>([]);
   const [problem, setProblem] = useState<Error>();
   const [busy, setBusy] = useState(false);
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is being written is not overwritten when the event is read anew
   useEffect(() => {
-    if (!open) return;
+    if (!open) return forget();
     setText(stringifyExact(event, 2));
     setMarks([]);
     setProblem(undefined);
@@ -40,6 +41,7 @@ export function SendDialog({ title, open, event, onClose }: SendDialogProps) {
 
   const send = async () => {
     setProblem(undefined);
+    forget();
     const mark = markOf(text);
     setMarks(mark ? [mark] : []);
     if (mark) return setProblem(new Error(`This is not JSON: ${mark.message} (line ${mark.line})`));
@@ -52,8 +54,7 @@ export function SendDialog({ title, open, event, onClose }: SendDialogProps) {
       });
       void queries.invalidateQueries({ queryKey: ['events', env, 'newest'] });
       tell.done('Sent');
-      onClose();
-      await navigate({ to: '/events/$id', params: { id: data.internal_id } });
+      if (await goTo(data.internal_id)) onClose();
     } catch (error) {
       setProblem(error as Error);
     } finally {
@@ -70,7 +71,7 @@ export function SendDialog({ title, open, event, onClose }: SendDialogProps) {
         <>
           <Button onClick={onClose}>Close</Button>
           <Button look="primary" icon="send" busy={busy} onClick={() => void send()}>
-            Send to {env}
+            {onItsWay ? 'On its way' : `Send to ${env}`}
           </Button>
         </>
       }
@@ -90,6 +91,7 @@ export function SendDialog({ title, open, event, onClose }: SendDialogProps) {
           marks={marks}
           height="22rem"
         />
+        <div role="status">{late !== undefined && <Late id={late} />}</div>
         {problem && <Problem error={problem} />}
       </div>
     </Dialog>
