@@ -1,129 +1,13 @@
 /** The one place that reads the environment: a validated, frozen value, made at boot and passed as an argument. */
 import { z } from 'zod';
+import { SETTINGS, type Setting, settingsOf, shownGiven } from './settings.ts';
 
 const DAY_MS = 86_400_000;
 /** Seals what dev mode keeps, where every door is open anyway. */
 const DEV_SECRET_KEY = 'dev mode has no secrets worth a key';
 const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/;
-/** Settings whose values are never shown. */
-const SECRET = new Set([
-  'EVENT_KEYS',
-  'SECRET_KEY',
-  'SECRET_KEY_FALLBACK',
-  'ADMIN_PASSWORD',
-  'API_KEY',
-  'SIGNING_KEY',
-  'SIGNING_KEY_FALLBACK',
-]);
-
-const port = z.coerce.number().int().min(0).max(65_535);
-const positive = z.coerce.number().int().min(1);
-const signingKey = z.string().regex(/^signkey-\w+-(?:[0-9a-fA-F]{2})+$/);
-const emailSchema = z.string().trim().toLowerCase().pipe(z.email());
-const list = z.string().transform((text) =>
-  text
-    .split(',')
-    .map((item) => item.trim())
-    .filter(Boolean),
-);
-
-/** Every variable the service reads. The README's table of settings is proved equal to this by a test. */
-export const SETTINGS = {
-  MODE: z.enum(['production', 'dev']).default('production').describe('dev opens every door and binds to loopback only'),
-  HOST: z.string().min(1).optional().describe('address to listen on; default 0.0.0.0, in dev mode always 127.0.0.1'),
-  PORT: port.default(8288).describe('port to listen on'),
-  PUBLIC_URL: z.url().optional().describe('address under which senders reach this service; webhook URLs begin with it'),
-  REDIS_URL: z
-    .url({ protocol: /^rediss?$/ })
-    .default('redis://127.0.0.1:6379')
-    .describe('Redis 7.0 or newer; noeviction and AOF recommended'),
-  REDIS_TLS_VERIFY: z
-    .stringbool()
-    .default(true)
-    .describe('false: accept any certificate of a rediss:// server, as Heroku needs'),
-  KEY_PREFIX: z
-    .string()
-    .regex(/^[\w-]+$/)
-    .default('service')
-    .describe('first part of every key in Redis; lets several copies share one Redis'),
-  EVENT_KEYS: list
-    .default([])
-    .describe('comma-separated secrets that may send events to production, beside the keys made in the API'),
-  SECRET_KEY: z
-    .string()
-    .min(32)
-    .optional()
-    .describe('at least 32 characters; seals what is secret in Redis; required outside dev mode'),
-  SECRET_KEY_FALLBACK: z
-    .string()
-    .min(32)
-    .optional()
-    .describe('the former SECRET_KEY; what it sealed is sealed anew at the next start'),
-  ADMIN_EMAIL: emailSchema
-    .optional()
-    .describe('with ADMIN_PASSWORD: the first admin, made at a start without any user'),
-  ADMIN_PASSWORD: z.string().min(12).max(256).optional().describe('at least 12 characters; see ADMIN_EMAIL'),
-  API_KEY: z.string().min(16).optional().describe('an API key with admin access, beside those made in the API'),
-  SIGNING_KEY: signingKey
-    .optional()
-    .describe("signkey-<word>-<hex>; production's signing key, instead of the one that the service makes"),
-  SIGNING_KEY_FALLBACK: signingKey
-    .optional()
-    .describe('the former SIGNING_KEY while it is rotated; apps may still prove themselves with it'),
-  EVENT_MAX_BYTES: positive.default(524_288).describe('largest request body on /e/'),
-  TRUST_PROXY: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(20)
-    .default(0)
-    .describe('reverse proxies in front, whose X-Forwarded headers are believed; 1 on Heroku'),
-  WEBHOOK_LOG_SIZE: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(10_000)
-    .default(200)
-    .describe('requests kept in the log of each webhook, for 7 days and 32 MB at most; 0: none'),
-  RETENTION_DAYS: z.coerce
-    .number()
-    .min(1)
-    .default(7)
-    .describe('days that events and finished runs are kept; at least 1'),
-  RETRY_SCALE: z.coerce.number().min(0).default(1).describe('factor on every retry delay of the schedule'),
-  CALL_TIMEOUT_SECONDS: z.coerce.number().positive().default(7_200).describe('longest a function call may take'),
-  BLOCK_PRIVATE_ADDRESSES: z
-    .stringbool()
-    .default(false)
-    .describe('true: apps at private, loopback, link-local and metadata addresses are not called'),
-  RUN_CONCURRENCY: positive.default(100).describe('function calls in flight in one worker'),
-  INGEST_CONCURRENCY: positive.default(4).describe('ingest jobs in flight in one worker'),
-  STALLED_AFTER_SECONDS: z.coerce
-    .number()
-    .positive()
-    .default(30)
-    .describe('a job whose worker has been silent this long is taken up by another'),
-  TRANSFORM_TIMEOUT_MS: positive.default(1_000).describe('longest a webhook transform may take'),
-  TRANSFORM_THREADS: positive.default(2).describe('threads that run transforms in one web process'),
-  LOG_LEVEL: z
-    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'])
-    .default('info')
-    .describe('least severe line logged'),
-};
-
 const schema = z.object(SETTINGS);
 type Env = z.infer<typeof schema>;
-
-/** A setting as it may be shown. */
-export interface Setting {
-  readonly name: string;
-  /** What holds, given or by default; null: nothing, or a secret. */
-  readonly value: string | null;
-  readonly default: string | null;
-  readonly meaning: string;
-  readonly isSet: boolean;
-  readonly secret: boolean;
-}
 
 export interface Config {
   readonly settings: readonly Setting[];
@@ -176,7 +60,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
         .map(({ path, message }) => {
           const name = String(path[0]);
           const takes = SETTINGS[name as keyof typeof SETTINGS].description;
-          return `${name}: got ${shown(name, given[name])}: ${message} (${takes})`;
+          return `${name}: got ${shownGiven(name, given[name])}: ${message} (${takes})`;
         })
         .join('\n'),
     );
@@ -184,37 +68,6 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   const unsafe = parsed.data.MODE === 'dev' ? [] : unsafeInProduction(parsed.data);
   if (unsafe.length > 0) throw new ConfigError(unsafe.join('\n'));
   return toConfig(parsed.data, settingsOf(given));
-}
-
-function settingsOf(given: Record<string, string | undefined>): Setting[] {
-  return Object.entries(SETTINGS).map(([name, takes]) => {
-    const secret = SECRET.has(name);
-    const byDefault = textOf(takes.safeParse(undefined).data);
-    const value = secret ? null : withoutPassword(given[name] ?? byDefault);
-    return {
-      name,
-      value,
-      default: byDefault,
-      meaning: takes.description ?? '',
-      isSet: given[name] !== undefined,
-      secret,
-    };
-  });
-}
-
-/** As one would write it in the environment; null for none. */
-function textOf(value: unknown): string | null {
-  return value === undefined || (Array.isArray(value) && value.length === 0) ? null : String(value);
-}
-
-/** Redis's password may stand in its URL. */
-function withoutPassword(value: string | null): string | null {
-  return value?.replace(/^(\w+:\/\/[^:/@]*:).*(?=@)/, '$1***').replace(/([?&]password=)[^&]*/i, '$1***') ?? null;
-}
-
-/** A secret is told by its length. */
-function shown(name: string, value: string | undefined): string {
-  return SECRET.has(name) ? `${value?.length} characters` : JSON.stringify(value);
 }
 
 /** What a service that others can reach must not be started with; a line a setting. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { SETTINGS } from '../src/config.ts';
 import { CATALOGUE } from '../src/errors.ts';
+import { SETTINGS } from '../src/settings.ts';
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 

@@ -12,6 +12,7 @@ const LAYERS = [
   ['store', 'functions', 'transforms'],
   ['model'],
   ['config.ts', 'errors.ts', 'log.ts'],
+  ['settings.ts'],
 ];
 
 /** Packages that only the named units may import. */

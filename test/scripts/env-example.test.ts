@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { expect } from 'chai';
-import { readConfig, SETTINGS } from '../../src/config.ts';
+import { readConfig } from '../../src/config.ts';
+import { SETTINGS } from '../../src/settings.ts';
 
 const EXAMPLE = readFileSync(resolve(import.meta.dirname, '../../.env.example'), 'utf8');
 

@@ -15,7 +15,7 @@ const PAUSE_MS = 5;
  *  one becomes the cause of the error that is thrown when time is up. */
 export async function until<T>(
   check: () => T | Promise<T>,
-  { describe, timeoutMs = 20_000 }: UntilOptions,
+  { describe, timeoutMs = 10_000 }: UntilOptions,
 ): Promise<Truthy<T>> {
   const deadline = performance.now() + timeoutMs;
   let cause: unknown;
