@@ -7,7 +7,7 @@ const SCRIPTS = {
   loadCall: { file: 'load-call.lua', numberOfKeys: 6 },
   storeMemo: { file: 'store-memo.lua', numberOfKeys: 4 },
   planStep: { file: 'plan-step.lua', numberOfKeys: 4 },
-  logRequest: { file: 'log-request.lua', numberOfKeys: 4 },
+  logRequests: { file: 'log-requests.lua', numberOfKeys: 3 },
   noteHistory: { file: 'note-history.lua', numberOfKeys: 2 },
   noteFailure: { file: 'note-failure.lua', numberOfKeys: 1 },
   endRun: { file: 'end-run.lua', numberOfKeys: 8 },

@@ -9,6 +9,7 @@ const KEPT_MS = 7 * 86_400_000;
 const MAX_BYTES = 32 * 1_048_576;
 /** Of a ULID: its first characters, which hold the time. */
 const TIME_CHARS = 10;
+const EMPTY = Buffer.alloc(0);
 
 /** accepted: an event was made; ignored: the transform answered null; filtered: by the list of event names; held: it is on the
  *  holding page; rejected: the provider was answered an error. */
@@ -66,24 +67,24 @@ export class WebhookLog {
     this.#maxRequests = maxRequests;
   }
 
-  async add(webhookId: string, { summary, headers, search, body }: LoggedRequest): Promise<void> {
-    if (this.#maxRequests === 0) return;
-    const texts = [JSON.stringify(summary), JSON.stringify({ headers, search })] as const;
-    await this.#redis.logRequest(
+  /** Most requests that the log of a webhook keeps: of more than that, only the newest need to be added. */
+  get maxRequests(): number {
+    return this.#maxRequests;
+  }
+
+  /** Adds requests of one webhook. */
+  async add(webhookId: string, requests: readonly LoggedRequest[]): Promise<void> {
+    if (this.#maxRequests === 0 || requests.length === 0) return;
+    await this.#redis.logRequests(
       this.#keys.webhookLog(webhookId),
       this.#keys.webhookLogSizes(webhookId),
-      this.#keys.webhookRequest(webhookId, summary.id),
       this.#keys.webhookRejections(webhookId),
-      summary.id,
-      texts[0].length + texts[1].length + (body?.length ?? 0),
       this.#maxRequests,
       MAX_BYTES,
-      oldestId(summary.receivedAt),
+      oldestId((requests[0] as LoggedRequest).summary.receivedAt),
       KEPT_MS,
       this.#keys.webhookRequest(webhookId, ''),
-      ...texts,
-      body ?? '',
-      summary.outcome,
+      ...requests.flatMap(toArguments),
     );
   }
 
@@ -133,6 +134,12 @@ export class WebhookLog {
     const { webhookLog, webhookLogSizes, webhookRejections } = this.#keys;
     await this.#redis.del(webhookLog(webhookId), webhookLogSizes(webhookId), webhookRejections(webhookId), ...keys);
   }
+}
+
+function toArguments({ summary, headers, search, body = EMPTY }: LoggedRequest): (string | number | Buffer)[] {
+  const told = JSON.stringify(summary);
+  const request = JSON.stringify({ headers, search });
+  return [summary.id, told.length + request.length + body.length, summary.outcome, told, request, body];
 }
 
 /** What the ID of a request sorts after that is young enough to be kept. */
