@@ -1,5 +1,5 @@
 /** Secrets that the service makes, and how it remembers them: as digests, never as they are. */
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
 const BYTES = 32;
 
@@ -10,5 +10,5 @@ export function newSecret(prefix = ''): string {
 
 /** SHA-256 is enough for what has 256 random bits; passwords have not (password.ts). */
 export function digestOf(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
+  return hash('sha256', secret, 'hex');
 }

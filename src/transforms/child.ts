@@ -20,7 +20,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 if (!process.connected) die();
 volunteerForTheOutOfMemoryKiller();
 
-const pool = new Piscina<Task, Verdict>({
+const pool = new Piscina<Task, Verdict[]>({
   filename: fileURLToPath(new URL('./thread.ts', import.meta.url)),
   name: 'perform',
   minThreads: limits.threads,
@@ -38,11 +38,11 @@ function obey(order: Order) {
   else void perform(order);
 }
 
-async function perform({ request, slot, args }: Order & { order: 'perform' }) {
+async function perform({ batch, slot, args }: Order & { order: 'perform' }) {
   const known = codes.get(slot);
   if (known === undefined) throw new Error(`slot ${slot} was not learned`);
-  const verdict = await pool.run({ id: known.id, code: known.code, args });
-  if (replies.push({ request, verdict }) === 1) setImmediate(flush);
+  const verdicts = await pool.run({ id: known.id, code: known.code, args });
+  if (replies.push({ batch, verdicts }) === 1) setImmediate(flush);
 }
 
 function flush() {

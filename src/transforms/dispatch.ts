@@ -1,3 +1,4 @@
+import type { Batch, Load } from './flights.ts';
 import { Lane } from './lane.ts';
 import { outcomeOf, quarantined, stopped } from './outcome.ts';
 import { Pace } from './pace.ts';
@@ -7,8 +8,8 @@ import { type StandingRules, Standings } from './standing.ts';
 import type { Ticket } from './ticket.ts';
 import type { Waiting } from './waiting.ts';
 
-/** Sent ahead for each thread, so that it need not wait for the parent between two requests. */
-const AHEAD = 8;
+/** Requests sent ahead for each thread, so that it need not wait for the parent between two batches. */
+const AHEAD = 16;
 
 export interface DispatchOptions {
   sandbox: SandboxOptions;
@@ -55,19 +56,20 @@ export function createDispatch({ sandbox, standing, places, idleMs }: DispatchOp
   }
 
   /** Slow transforms always leave one thread to the others, and do not wait inside the child, where nobody overtakes. */
-  function nextInMain(waiting: Waiting, inFlight: readonly Ticket[]) {
-    if (inFlight.length >= limits.threads * AHEAD) return undefined;
-    const slow = inFlight.filter((ticket) => ticket.slow).length;
-    const ticket = waiting.take((key) => slow < Math.max(1, limits.threads - 1) || !pace.slow(key));
-    if (ticket) ticket.slow = pace.slow(ticket.key);
-    return ticket;
+  function nextInMain(waiting: Waiting, load: Load): Batch | undefined {
+    if (load.tickets >= limits.threads * AHEAD) return undefined;
+    const ticket = waiting.take((key) => load.slow < Math.max(1, limits.threads - 1) || !pace.slow(key));
+    if (ticket === undefined) return undefined;
+    const { key } = ticket;
+    return { tickets: [ticket, ...waiting.more(key, pace.batch(key) - 1)], slow: pace.slow(key) };
   }
 
   /** One at a time: first those that have been cleared since they were caught, last those that were proved guilty. */
-  function nextSuspect(waiting: Waiting, inFlight: readonly Ticket[]) {
-    if (inFlight.length > 0) return undefined;
+  function nextSuspect(waiting: Waiting, load: Load): Batch | undefined {
+    if (load.tickets > 0) return undefined;
     const cleared = waiting.take((key) => standings.of(key, now()).kind === 'good');
-    return cleared ?? waiting.take((key) => !standings.struck(key, now())) ?? waiting.take();
+    const ticket = cleared ?? waiting.take((key) => !standings.struck(key, now())) ?? waiting.take();
+    return ticket && { tickets: [ticket], slow: true };
   }
 
   function onVerdict(ticket: Ticket, verdict: Verdict) {

@@ -1,39 +1,61 @@
 import type { Ticket } from './ticket.ts';
 
+/** Tickets of one webhook that a thread serves one after the other. */
+export interface Batch {
+  readonly tickets: readonly Ticket[];
+  /** Expected to take long. */
+  readonly slow: boolean;
+}
+
+/** What a child has to do. */
+export interface Load {
+  readonly tickets: number;
+  /** Batches that are expected to take long. */
+  readonly slow: number;
+}
+
 interface Flight {
-  ticket: Ticket;
+  batch: Batch;
   /** undefined: still waits inside the child for a free thread. */
   begunAt: number | undefined;
 }
 
-/** The tickets that a child has and has not answered. It begins them in the order they were sent, one a thread: so it
+/** The batches that a child has and has not answered. It begins them in the order they were sent, one a thread: so it
  *  is working on the oldest ones, and no message is needed to know since when. */
 export class Flights {
   readonly #threads: number;
   readonly #flights = new Map<number, Flight>();
   #last = 0;
+  #load = { tickets: 0, slow: 0 };
 
   constructor(threads: number) {
     this.#threads = threads;
   }
 
+  get load(): Load {
+    return this.#load;
+  }
+
   get tickets(): Ticket[] {
-    return [...this.#flights.values()].map(({ ticket }) => ticket);
+    return [...this.#flights.values()].flatMap(({ batch }) => batch.tickets);
   }
 
   /** Returns the number by which the child will answer. */
-  add(ticket: Ticket, now: number): number {
+  add(batch: Batch, now: number): number {
     this.#last += 1;
-    this.#flights.set(this.#last, { ticket, begunAt: undefined });
+    this.#flights.set(this.#last, { batch, begunAt: undefined });
+    this.#count(batch, 1);
     this.#markBegun(now);
     return this.#last;
   }
 
-  take(number: number, now: number): Ticket | undefined {
+  take(number: number, now: number): Batch | undefined {
     const flight = this.#flights.get(number);
+    if (flight === undefined) return undefined;
     this.#flights.delete(number);
+    this.#count(flight.batch, -1);
     this.#markBegun(now);
-    return flight?.ticket;
+    return flight.batch;
   }
 
   anyBegunBefore(time: number): boolean {
@@ -42,9 +64,15 @@ export class Flights {
 
   /** Everybody leaves; those that were being worked on come last. */
   drain(): Ticket[] {
-    const tickets = this.tickets;
+    const batches = [...this.#flights.values()].map(({ batch }) => batch.tickets);
     this.#flights.clear();
-    return [...tickets.slice(this.#threads), ...tickets.slice(0, this.#threads)];
+    this.#load = { tickets: 0, slow: 0 };
+    return [...batches.slice(this.#threads), ...batches.slice(0, this.#threads)].flat();
+  }
+
+  #count({ tickets, slow }: Batch, sign: 1 | -1) {
+    this.#load.tickets += sign * tickets.length;
+    if (slow) this.#load.slow += sign;
   }
 
   #markBegun(now: number) {

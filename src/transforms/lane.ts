@@ -1,3 +1,4 @@
+import type { Batch, Load } from './flights.ts';
 import type { Verdict } from './protocol.ts';
 import { type Death, Sandbox, type SandboxOptions } from './sandbox.ts';
 import { overloaded, type Ticket } from './ticket.ts';
@@ -8,8 +9,8 @@ const STARTS_BEFORE_GIVING_UP = 3;
 export interface LaneOptions {
   sandbox: SandboxOptions;
   places: number;
-  /** Who goes into the child now, given who is in it; undefined: nobody yet. */
-  next(waiting: Waiting, inFlight: readonly Ticket[]): Ticket | undefined;
+  /** Who goes into the child now, given what is in it; undefined: nobody yet. */
+  next(waiting: Waiting, load: Load): Batch | undefined;
   /** The child is ended when it had nothing to do for so long; undefined: it is always kept ready. */
   idleMs?: number;
   onVerdict(ticket: Ticket, verdict: Verdict): void;
@@ -25,6 +26,7 @@ export class Lane {
   #idle: NodeJS.Timeout | undefined;
   #ending: Promise<void> | undefined;
   #closed = false;
+  #pumping: NodeJS.Immediate | undefined;
 
   constructor(options: LaneOptions) {
     this.#options = options;
@@ -35,7 +37,7 @@ export class Lane {
   enter(ticket: Ticket) {
     if (this.#closed) return ticket.settle(overloaded());
     this.#waiting.add(ticket)?.settle(overloaded());
-    this.#pump();
+    this.#pumpSoon();
   }
 
   /** The waiting tickets of one key leave. */
@@ -62,11 +64,22 @@ export class Lane {
         this.#failedStarts = 0;
         this.#pump();
       },
-      verdict: (ticket, verdict) => {
-        this.#options.onVerdict(ticket, verdict);
-        this.#pump();
+      answered: ({ tickets }, verdicts) => {
+        this.#waiting.putBack(tickets.slice(verdicts.length));
+        verdicts.forEach((verdict, i) => {
+          this.#options.onVerdict(tickets[i] as Ticket, verdict);
+        });
+        this.#pumpSoon();
       },
       died: (death) => this.#onDeath(death),
+    });
+  }
+
+  /** After the requests that this turn of the event loop has read: they go in one message, and together where they can. */
+  #pumpSoon() {
+    this.#pumping ??= setImmediate(() => {
+      this.#pumping = undefined;
+      this.#pump();
     });
   }
 
@@ -75,9 +88,9 @@ export class Lane {
     if (this.#closed) return;
     if (this.#waiting.size > 0) this.#start();
     while (this.#sandbox?.ready) {
-      const ticket = this.#options.next(this.#waiting, this.#sandbox.tickets);
-      if (ticket === undefined) break;
-      this.#sandbox.send(ticket);
+      const batch = this.#options.next(this.#waiting, this.#sandbox.load);
+      if (batch === undefined) break;
+      this.#sandbox.send(batch);
     }
     this.#endWhenIdle();
   }
@@ -97,7 +110,7 @@ export class Lane {
 
   #endWhenIdle() {
     const { idleMs } = this.#options;
-    if (idleMs === undefined || !this.#sandbox?.ready || this.#sandbox.tickets.length > 0) return;
+    if (idleMs === undefined || !this.#sandbox?.ready || this.#sandbox.load.tickets > 0) return;
     this.#idle = setTimeout(() => {
       this.#ending = this.#sandbox?.end();
       this.#sandbox = undefined;

@@ -6,6 +6,8 @@ export interface Limits {
   threads: number;
   /** For one request: making the isolate, where it is not there yet, and the call. */
   timeoutMs: number;
+  /** A batch that has taken so long is not continued. */
+  batchMs: number;
   /** Of one isolate. V8 keeps to it roughly, and some allocations abort the process instead. */
   memoryLimitMb: number;
   /** Kept in one thread, each 2 to 3 MB; the one that was used longest ago makes room. */
@@ -18,6 +20,7 @@ export interface Limits {
 }
 
 export const DEFAULT_LIMITS = {
+  batchMs: 10,
   memoryLimitMb: 64,
   isolates: 64,
   usesPerIsolate: 1_000,
@@ -26,17 +29,18 @@ export const DEFAULT_LIMITS = {
   outputChars: 4 * 1_048_576,
 } satisfies Partial<Limits>;
 
-/** `learn` comes once for each version of a webhook's code, before the first `perform` that names its slot. */
+/** `learn` comes once for each version of a webhook's code, before the first `perform` that names its slot. A `perform` is for requests of
+ *  one webhook, in a batch: handing them to a thread one by one costs many times what a quick transform does. */
 export type Order =
   | { order: 'learn'; slot: number; id: string; code: string }
   | { order: 'forget'; slot: number }
-  | { order: 'perform'; request: number; slot: number; args: string | null };
+  | { order: 'perform'; batch: number; slot: number; args: string[] | null };
 
-/** What a thread does: `args` is the JSON of the transform's four arguments; null: only define the function. */
+/** What a thread does: `args` has the JSON of the transform's four arguments, for each request; null: only define the function. */
 export interface Task {
   id: string;
   code: string;
-  args: string | null;
+  args: string[] | null;
 }
 
 /** `text` is the JSON of a `Report`, made inside the isolate and not yet looked at; `durationMs` is of the call alone. */
@@ -45,9 +49,10 @@ export type Verdict = { text: string; durationMs: number } | { stopped: StopCaus
 /** `memory` also stands for every other way in which a transform can end its process. */
 export type StopCause = 'time' | 'memory';
 
+/** Verdicts in the order of the batch. Where there are fewer, the rest was not begun. */
 export interface Reply {
-  request: number;
-  verdict: Verdict;
+  batch: number;
+  verdicts: Verdict[];
 }
 
 export type FromChild = 'ready' | Reply[];

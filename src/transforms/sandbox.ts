@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '../log.ts';
-import { Flights } from './flights.ts';
+import { type Batch, Flights, type Load } from './flights.ts';
 import type { FromChild, Limits, Order, StopCause, Verdict } from './protocol.ts';
 import type { Ticket } from './ticket.ts';
 
@@ -22,7 +22,8 @@ export interface SandboxOptions {
 
 export interface SandboxEvents {
   ready(): void;
-  verdict(ticket: Ticket, verdict: Verdict): void;
+  /** With fewer verdicts than it has tickets: the others were not begun. */
+  answered(batch: Batch, verdicts: readonly Verdict[]): void;
   /** The process has ended, and not by `end`. Nothing comes after this. */
   died(death: Death): void;
 }
@@ -83,9 +84,16 @@ export class Sandbox {
     return this.#flights.tickets;
   }
 
-  send(ticket: Ticket) {
-    const request = this.#flights.add(ticket, this.#options.now());
-    this.#say({ order: 'perform', request, slot: this.#slotOf(ticket, request), args: ticket.args });
+  get load(): Load {
+    return this.#flights.load;
+  }
+
+  /** @param batch tickets of one webhook; one that only has its code checked is alone */
+  send(batch: Batch) {
+    const number = this.#flights.add(batch, this.#options.now());
+    const slot = this.#slotOf(batch.tickets[0] as Ticket, number);
+    const args = batch.tickets.map((ticket) => ticket.args);
+    this.#say({ order: 'perform', batch: number, slot, args: isGiven(args) ? args : null });
   }
 
   kill(cause: Death['cause']) {
@@ -110,10 +118,10 @@ export class Sandbox {
     return fresh;
   }
 
-  /** One message a turn of the event loop, however many orders it carries. */
+  /** One message, however many orders are given in a row. */
   #say(order: Order) {
     if (this.#orders.push(order) > 1) return;
-    setImmediate(() => {
+    queueMicrotask(() => {
       // What cannot be sent is among the caught when `exit` comes.
       if (this.#process.connected) this.#process.send(this.#orders, () => {});
       this.#orders = [];
@@ -122,9 +130,9 @@ export class Sandbox {
 
   #hear(message: FromChild) {
     if (message === 'ready') return this.#onReady();
-    for (const { request, verdict } of message) {
-      const ticket = this.#flights.take(request, this.#options.now());
-      if (ticket) this.#events.verdict(ticket, verdict);
+    for (const { batch, verdicts } of message) {
+      const flown = this.#flights.take(batch, this.#options.now());
+      if (flown) this.#events.answered(flown, verdicts);
     }
   }
 
@@ -171,4 +179,8 @@ export class Sandbox {
     if (this.#state === 'starting') this.#stderr = (this.#stderr + text).slice(-STDERR_CHARS);
     this.#options.log.debug({ stderr: text }, 'a child for transforms wrote to its standard error');
   }
+}
+
+function isGiven(args: (string | null)[]): args is string[] {
+  return !args.includes(null);
 }

@@ -1,4 +1,4 @@
-/** What runs in each thread of a child: one task at a time, each in the isolate of its webhook. */
+/** What runs in each thread of a child: one batch at a time, each in the isolate of its webhook. */
 import { workerData } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import { CodeError, createIsolate, type Isolate, Stopped } from './isolate.ts';
@@ -8,7 +8,19 @@ const limits: Limits = workerData;
 
 const isolates = new LRUCache<string, Isolate>({ max: limits.isolates, dispose: (isolate) => isolate.dispose() });
 
-export async function perform({ id, code, args }: Task): Promise<Verdict> {
+/** Stops early when a request was stopped, or had its thread for long: others may be waiting for what is known by now. */
+export async function perform({ id, code, args }: Task): Promise<Verdict[]> {
+  const begun = performance.now();
+  const verdicts: Verdict[] = [];
+  for (const one of args ?? [null]) {
+    const verdict = await judge(id, code, one);
+    verdicts.push(verdict);
+    if ('stopped' in verdict || performance.now() - begun > limits.batchMs) break;
+  }
+  return verdicts;
+}
+
+async function judge(id: string, code: string, args: string | null): Promise<Verdict> {
   let started = performance.now();
   const deadline = started + limits.timeoutMs;
   try {

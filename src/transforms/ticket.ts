@@ -12,8 +12,6 @@ export class Ticket {
   readonly answer: Promise<TransformOutcome>;
   /** Was in flight when its child died, so it has one more try, alone. */
   caught = false;
-  /** Was expected to take long when it was sent. */
-  slow = false;
   settled = false;
 
   readonly #resolve: (outcome: TransformOutcome) => void;

@@ -44,6 +44,27 @@ export class Waiting {
     return undefined;
   }
 
+  /** The next of one webhook, whoever's turn it is. */
+  more(key: string, most: number): Ticket[] {
+    const line = this.#lines.get(key) ?? [];
+    const taken: Ticket[] = [];
+    while (taken.length < most && line.length > 0) {
+      const ticket = line.shift() as Ticket;
+      this.#size -= 1;
+      if (!ticket.settled) taken.push(ticket);
+    }
+    if (line.length === 0) this.#lines.delete(key);
+    return taken;
+  }
+
+  /** Those of one webhook that were taken and not served; they keep their places before the others. */
+  putBack(tickets: readonly Ticket[]) {
+    const [first] = tickets;
+    if (first === undefined) return;
+    this.#lines.set(first.key, [...tickets, ...(this.#lines.get(first.key) ?? [])]);
+    this.#size += tickets.length;
+  }
+
   /** Everybody of one webhook leaves. */
   withdraw(key: string): Ticket[] {
     const line = this.#lines.get(key) ?? [];

@@ -13,10 +13,13 @@ function ticket(id: string): Ticket {
   return made;
 }
 
+const NOTHING = { event: null, textLength: 0, logs: [], durationMs: 0 };
+const batch = (...webhooks: string[]) => ({ tickets: webhooks.map(ticket), slow: false });
+
 const ids = (list: (Ticket | undefined)[]) => list.map((ticket) => ticket?.transform.id);
 
 afterEach(() => {
-  for (const made of tickets.splice(0)) made.settle({ event: null, logs: [], durationMs: 0 });
+  for (const made of tickets.splice(0)) made.settle(NOTHING);
 });
 
 describe('requests that wait', () => {
@@ -50,9 +53,43 @@ describe('requests that wait', () => {
     const [a1, a2, b1] = ['a', 'a', 'b'].map(ticket) as [Ticket, Ticket, Ticket];
     waiting.add(a1);
     waiting.add(a2);
-    a1.settle({ event: null, logs: [], durationMs: 0 });
+    a1.settle(NOTHING);
     expect(waiting.add(b1)).to.equal(undefined);
     expect([waiting.take(), waiting.take(), waiting.take()]).to.deep.equal([a2, b1, undefined]);
+  });
+});
+
+describe('requests of one webhook', () => {
+  it('go together out of turn, but for those that were settled meanwhile', () => {
+    const waiting = new Waiting(10);
+    const [a1, a2, a3, a4, b1] = ['a', 'a', 'a', 'a', 'b'].map(ticket) as [Ticket, Ticket, Ticket, Ticket, Ticket];
+    for (const one of [a1, a2, a3, a4, b1]) waiting.add(one);
+    a2.settle(NOTHING);
+    expect(waiting.take()).to.equal(a1);
+    expect(waiting.more(a1.key, 1)).to.deep.equal([a3]);
+    expect(waiting.size).to.equal(2);
+    expect(waiting.more(a1.key, 9)).to.deep.equal([a4]);
+    expect([waiting.take(), waiting.take()]).to.deep.equal([b1, undefined]);
+  });
+
+  it('keep their places when they come back unserved', () => {
+    const waiting = new Waiting(10);
+    const [a1, a2, a3] = ['a', 'a', 'a'].map(ticket) as [Ticket, Ticket, Ticket];
+    for (const one of [a1, a2, a3]) waiting.add(one);
+    const taken = [waiting.take(), ...waiting.more(a1.key, 1)] as Ticket[];
+    waiting.putBack(taken.slice(1));
+    waiting.putBack([]);
+    expect(waiting.size).to.equal(2);
+    expect([waiting.take(), waiting.take(), waiting.take()]).to.deep.equal([a2, a3, undefined]);
+  });
+
+  it('go together the more, the quicker they are', () => {
+    const pace = new Pace();
+    expect(pace.batch('new')).to.equal(1);
+    pace.note('quick', 0.005);
+    pace.note('middling', 0.3);
+    pace.note('long', 5);
+    expect(['quick', 'middling', 'long'].map((key) => pace.batch(key))).to.deep.equal([16, 3, 1]);
   });
 });
 
@@ -98,7 +135,7 @@ describe('the standing of a transform', () => {
 describe('the requests inside a child', () => {
   it('count as begun from when a thread is free for them', () => {
     const flights = new Flights(2);
-    const numbers = ['a', 'b', 'c'].map((id) => flights.add(ticket(id), 10));
+    const numbers = ['a', 'b', 'c'].map((id) => flights.add(batch(id), 10));
     flights.take(numbers[0] as number, 20);
     flights.take(numbers[1] as number, 30);
     expect(flights.anyBegunBefore(20)).to.equal(false);
@@ -107,9 +144,19 @@ describe('the requests inside a child', () => {
 
   it('leave with those last that were being worked on', () => {
     const flights = new Flights(2);
-    for (const id of ['a', 'b', 'c', 'd']) flights.add(ticket(id), 0);
+    for (const id of ['a', 'b', 'c', 'd']) flights.add(batch(id), 0);
     expect(ids(flights.drain())).to.deep.equal(['c', 'd', 'a', 'b']);
     expect(flights.tickets).to.deep.equal([]);
+  });
+
+  it('are counted with the batch they are in', () => {
+    const flights = new Flights(2);
+    const number = flights.add({ ...batch('a', 'a', 'a'), slow: true }, 0);
+    flights.add(batch('b', 'b'), 0);
+    expect(flights.load).to.deep.equal({ tickets: 5, slow: 1 });
+    expect(ids(flights.take(number, 1)?.tickets as Ticket[])).to.deep.equal(['a', 'a', 'a']);
+    expect(flights.take(number, 1)).to.equal(undefined);
+    expect(flights.load).to.deep.equal({ tickets: 2, slow: 0 });
   });
 });
 

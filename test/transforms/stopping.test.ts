@@ -45,6 +45,18 @@ describe('a transform that does not come to its end', function () {
       expect(order).to.deep.equal(['innocent', 'loops']);
     });
   });
+
+  it('has its other requests served that were handed over with the one that loops', async () => {
+    const moody = returning('if (evt.loop) while (true); return { n: evt.n }');
+    for (let n = 0; n < 50; n += 1) await transforms.run(moody, REQUEST);
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 12 }, (_, n) => transforms.run(moody, { ...REQUEST, body: { n, loop: n === 5 } })),
+    );
+    outcomes.forEach((outcome, n) => {
+      if (n === 5) expect(outcome.status).to.equal('rejected');
+      else expect((outcome as PromiseFulfilledResult<{ event: unknown }>).value.event).to.deep.equal({ n });
+    });
+  });
 });
 
 describe('a transform that takes too much memory', function () {

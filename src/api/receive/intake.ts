@@ -58,9 +58,9 @@ export async function take(
   const place = dev ? { env: PRODUCTION } : await placeOf(webhook.env, selection, environments);
   const { id, version, transform: code } = webhook;
   const given = await toTransformRequest(request.body, headers, search);
-  const { event: returned, logs: console } = await transforms.run({ id, version, code }, given);
+  const { event: returned, textLength, logs: console } = await transforms.run({ id, version, code }, given);
   if (returned === null) return { outcome: 'ignored', event: null, ids: [], console };
-  const event = eventOfTransform(returned);
+  const event = eventOfTransform(returned, textLength);
   if (!webhook.gate.takesName(event.name)) {
     return { outcome: 'filtered', reason: 'event_refused', event, ids: [], console };
   }
@@ -82,9 +82,9 @@ export async function take(
 }
 
 /** @throws ServiceError transform_failed when what the transform returned is no valid event */
-export function eventOfTransform(returned: unknown): Event {
+export function eventOfTransform(returned: unknown, textLength: number): Event {
   try {
-    const [event] = validateEvents(returned, Number.POSITIVE_INFINITY);
+    const [event] = validateEvents(returned, textLength);
     return event as Event;
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;

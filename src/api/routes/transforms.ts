@@ -43,12 +43,16 @@ export function transformRoutes({ transforms }: { transforms: Transforms }): Rou
       async handle({ body: { transform, body, headers, query } }) {
         await transforms.check(transform);
         const request = await sampleRequest(body, headers, query);
-        const { event, logs, durationMs } = await transforms.run(
+        const { event, textLength, logs, durationMs } = await transforms.run(
           { id: `test:${newId()}`, version: '1', code: transform },
           request,
         );
         return {
-          data: { event: event === null ? null : eventOfTransform(event), console: logs, duration_ms: durationMs },
+          data: {
+            event: event === null ? null : eventOfTransform(event, textLength),
+            console: logs,
+            duration_ms: durationMs,
+          },
         };
       },
     }),
