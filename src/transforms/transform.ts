@@ -11,6 +11,8 @@ export interface Transform {
 export interface TransformRequest {
   /** `evt`: anything that JSON can hold; undefined becomes {}. */
   body: unknown;
+  /** `body` as JSON text, where it is at hand. */
+  bodyText?: string | undefined;
   headers: Record<string, string>;
   query: Record<string, string[]>;
   raw: string;

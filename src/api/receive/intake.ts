@@ -54,7 +54,7 @@ export async function take(
   dry = false,
 ): Promise<Taken> {
   const { headers, search, requestId, receivedAt } = request;
-  const selection = selectionOf(headers, parse(search));
+  const selection = selectionOf(headers, search === '' ? {} : parse(search));
   const place = dev ? { env: PRODUCTION } : await placeOf(webhook.env, selection, environments);
   const { id, version, transform: code } = webhook;
   const given = await toTransformRequest(request.body, headers, search);

@@ -8,7 +8,7 @@ import type { LoggedRequest, WebhookLog } from '../../store/webhook-log.ts';
 /** Bytes that may wait to be written before further requests go unlogged. */
 const MAX_WAITING_BYTES = 64 * 1_048_576;
 /** Between two writings. The first after a quiet time is written at once. */
-const PACE_MS = 100;
+const PACE_MS = 250;
 /** Redis does nothing else while it takes a portion. */
 const PORTION = { requests: 50, bytes: 1_048_576 };
 

@@ -13,23 +13,29 @@ export async function toTransformRequest(
   headers: IncomingHttpHeaders,
   search: string,
 ): Promise<TransformRequest> {
+  const raw = body.toString('utf8');
   return {
-    body: await parseBody(body, headers['content-type']),
+    ...(await parseBody(body, raw, headers['content-type'])),
     headers: canonicalised(headers),
-    query: listed(new URLSearchParams(search)),
-    raw: body.toString('utf8'),
+    query: search === '' ? {} : listed(new URLSearchParams(search)),
+    raw,
   };
 }
 
 /** JSON under any content type is parsed; forms become lists of strings; what is neither is an empty object. */
-async function parseBody(body: Buffer, contentType: string | undefined): Promise<unknown> {
+async function parseBody(
+  body: Buffer,
+  raw: string,
+  contentType: string | undefined,
+): Promise<Pick<TransformRequest, 'body' | 'bodyText'>> {
   const mediaType = mediaTypeOf(contentType);
-  const text = body.toString('utf8');
-  if (mediaType === MULTIPART) return parseMultipart(body, contentType as string);
-  const json = parseJson(text);
+  if (mediaType === MULTIPART) return { body: await parseMultipart(body, contentType as string) };
+  const json = parseJson(raw);
   // "7" or "null" may well be a form's or a text's whole body; only under its own type is such a thing JSON.
-  if (json !== undefined && (isJsonType(mediaType) || (typeof json === 'object' && json !== null))) return json;
-  return mediaType === URLENCODED ? listed(new URLSearchParams(text)) : {};
+  if (json !== undefined && (isJsonType(mediaType) || (typeof json === 'object' && json !== null))) {
+    return { body: json, bodyText: raw };
+  }
+  return { body: mediaType === URLENCODED ? listed(new URLSearchParams(raw)) : {} };
 }
 
 function parseJson(text: string): unknown {
