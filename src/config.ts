@@ -43,6 +43,8 @@ export interface Config {
   readonly transformTimeoutMs: number;
   readonly transformThreads: number;
   readonly logLevel: Env['LOG_LEVEL'];
+  /** OpenTelemetry's own variables ask for traces. */
+  readonly tracing: boolean;
 }
 
 /** A setting that the service cannot start with. Its message has one line a variable: name, what it got, what it takes. */
@@ -67,7 +69,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   }
   const unsafe = parsed.data.MODE === 'dev' ? [] : unsafeInProduction(parsed.data);
   if (unsafe.length > 0) throw new ConfigError(unsafe.join('\n'));
-  return toConfig(parsed.data, settingsOf(given));
+  return toConfig(parsed.data, settingsOf(given), asksForTraces(env));
 }
 
 /** What a service that others can reach must not be started with; a line a setting. */
@@ -99,7 +101,15 @@ function adminOf({ ADMIN_EMAIL: email, ADMIN_PASSWORD: password }: Env): Config[
   return email === undefined || password === undefined ? undefined : { email, password };
 }
 
-function toConfig(env: Env, settings: readonly Setting[]): Config {
+/** The standard's variables, of which the SDK reads these again, and all others, itself (tracing/sdk.ts): they are no settings of ours. */
+function asksForTraces(env: Record<string, string | undefined>): boolean {
+  if (env.OTEL_SDK_DISABLED?.trim().toLowerCase() === 'true') return false;
+  const exporter = env.OTEL_TRACES_EXPORTER?.trim();
+  if (exporter) return exporter !== 'none';
+  return Boolean(env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?.trim() || env.OTEL_EXPORTER_OTLP_ENDPOINT?.trim());
+}
+
+function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Config {
   const dev = env.MODE === 'dev';
   return Object.freeze({
     settings,
@@ -131,5 +141,6 @@ function toConfig(env: Env, settings: readonly Setting[]): Config {
     transformTimeoutMs: env.TRANSFORM_TIMEOUT_MS,
     transformThreads: env.TRANSFORM_THREADS,
     logLevel: env.LOG_LEVEL,
+    tracing,
   });
 }

@@ -16,11 +16,14 @@ import { FunctionTables } from './jobs/function-tables.ts';
 import { ingestQueue, runQueue } from './jobs/queues.ts';
 import { Reports, startReporting } from './jobs/reports.ts';
 import { runParts } from './jobs/run-parts.ts';
+import { TracedAcceptor } from './jobs/traced-acceptor.ts';
 import { createLog } from './log.ts';
 import { live } from './process.ts';
 import { connect } from './store/redis.ts';
 import { createStore } from './store/store.ts';
 import { WebhookDirectory } from './store/webhook-directory.ts';
+import { startTracing } from './tracing/start.ts';
+import { traced } from './transforms/traced.ts';
 import { createTransforms } from './transforms/transforms.ts';
 
 /** Longer than the idle time of the routers and balancers that stand in front, so that they end connections and not we. */
@@ -31,6 +34,7 @@ const FIRST_READ_MS = 2_000;
 const config = readConfig();
 const log = createLog(config.logLevel, 'web');
 if (config.dev) log.warn('dev mode: every door is open; not for production');
+const tracing = await startTracing(config.tracing, 'web', log);
 
 const redis = connect(config, 'answer-soon', log);
 const subscriber = connect(config, 'wait', log);
@@ -47,13 +51,22 @@ const firstReads = Promise.all([
 await Promise.race([firstReads, setTimeout(FIRST_READ_MS)]);
 
 const queueOptions = { connection: redis, prefix: store.queuePrefix };
-const queues = [ingestQueue(queueOptions), runQueue(queueOptions)] as const;
+const queues = [ingestQueue(queueOptions), runQueue(queueOptions, tracing?.jobs)] as const;
 for (const queue of queues) queue.on('error', (error) => log.debug({ err: error.message }, 'queue'));
-const transforms = createTransforms({ timeoutMs: config.transformTimeoutMs, threads: config.transformThreads, log });
-const acceptor = new Acceptor(store.dedup, queues[0]);
+const { transformTimeoutMs: timeoutMs, transformThreads: threads } = config;
+const transforms = traced(createTransforms({ timeoutMs, threads, log }), tracing);
+const acceptor = tracing ? new TracedAcceptor(tracing, store.dedup, queues[0]) : new Acceptor(store.dedup, queues[0]);
 const functions = new FunctionTables(store.functions);
 const reports = new Reports(store);
-const { life, retries, invocations } = runParts(store, functions, queues[1], acceptor, reports, config.lookAfterMs);
+const { life, retries, invocations } = runParts(
+  store,
+  functions,
+  queues[1],
+  acceptor,
+  reports,
+  config.lookAfterMs,
+  tracing,
+);
 const outgoing = outgoingAgent({ ...config, timeoutMs: INTRODUCTION_TIMEOUT_MS });
 const recorder = new Recorder(store.webhookLog, reports, log);
 const streams = new LiveStreams(store.liveFeed(subscriber));
@@ -71,6 +84,7 @@ const app = createApp({
   outgoing,
   queues: [...queues],
   streams,
+  tracing,
   log,
 });
 
@@ -97,6 +111,7 @@ live(
     await Promise.all(queues.map((queue) => queue.close()));
     redis.disconnect();
     subscriber.disconnect();
+    await tracing?.close();
   },
   { port },
 );

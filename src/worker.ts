@@ -6,42 +6,46 @@ import { FunctionTables } from './jobs/function-tables.ts';
 import { ingestQueue, runQueue } from './jobs/queues.ts';
 import { Reports, startReporting } from './jobs/reports.ts';
 import { runParts } from './jobs/run-parts.ts';
+import { TracedAcceptor } from './jobs/traced-acceptor.ts';
 import { createLog } from './log.ts';
 import { live } from './process.ts';
 import { connect, ready } from './store/redis.ts';
 import { createStore } from './store/store.ts';
+import { startTracing } from './tracing/start.ts';
 import { startReconciler } from './workers/reconciler.ts';
 import { startWorkers } from './workers/workers.ts';
 
 const config = readConfig();
 const log = createLog(config.logLevel, 'worker');
+const tracing = await startTracing(config.tracing, 'worker', log);
 const redis = connect(config, 'wait', log);
 await ready(redis);
 
 const store = createStore(redis, config);
 const queueOptions = { connection: redis, prefix: store.queuePrefix };
-const [ingests, runs] = [ingestQueue(queueOptions), runQueue(queueOptions)];
+const [ingests, runs] = [ingestQueue(queueOptions), runQueue(queueOptions, tracing?.jobs)];
 for (const queue of [ingests, runs]) queue.on('error', (error) => log.debug({ err: error.message }, 'queue'));
 const functions = new FunctionTables(store.functions);
 const reports = new Reports(store);
-const acceptor = new Acceptor(store.dedup, ingests);
+const acceptor = tracing ? new TracedAcceptor(tracing, store.dedup, ingests) : new Acceptor(store.dedup, ingests);
 const caller = new FunctionCaller({
   timeoutMs: config.callTimeoutMs,
   blockPrivateAddresses: config.blockPrivateAddresses,
   signingKeyOf: (env) => (config.dev ? config.signingKey : store.signingKeys.current(env)),
   dev: config.dev,
+  tracing,
 });
 const { lookAfterMs } = config;
 const parts = {
   ...store,
-  ...runParts(store, functions, runs, acceptor, reports, lookAfterMs),
+  ...runParts(store, functions, runs, acceptor, reports, lookAfterMs, tracing),
   functions,
   caller,
   reports,
   lookAfterMs,
 };
 
-const workers = startWorkers(config, queueOptions, parts, log);
+const workers = startWorkers(config, queueOptions, parts, log, tracing);
 await workers.ready();
 const reconciler = startReconciler(parts, lookAfterMs, log);
 const reporting = startReporting(reports, store, 'worker', log);
@@ -51,4 +55,5 @@ live(log, async () => {
   await reporting.close();
   await Promise.all([ingests.close(), runs.close(), caller.close()]);
   redis.disconnect();
+  await tracing?.close();
 });

@@ -11,6 +11,7 @@ const LAYERS = [
   ['jobs'],
   ['store', 'functions', 'transforms'],
   ['model'],
+  ['tracing'],
   ['config.ts', 'errors.ts', 'log.ts'],
   ['settings.ts'],
 ];
@@ -21,6 +22,7 @@ const PACKAGE_HOMES: [packages: RegExp, units: string[]][] = [
   [/^bullmq$/, ['jobs', 'workers']],
   [/^(isolated-vm|piscina)$/, ['transforms']],
   [/^ioredis$/, ['store']],
+  [/^(@opentelemetry\/.*|bullmq-otel)$/, ['tracing']],
 ];
 
 const ENVIRONMENT_HOME = 'src/config.ts';

@@ -12,6 +12,7 @@ import type { RunRetries } from '../jobs/run-retries.ts';
 import type { Logger } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import type { WebhookDirectory } from '../store/webhook-directory.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import type { Transforms } from '../transforms/transforms.ts';
 import { appDataRoutes } from './apps/data.ts';
 import { registerRoute } from './apps/register.ts';
@@ -58,6 +59,7 @@ import { webhookLogRoutes } from './routes/webhook-log.ts';
 import { webhookStatsRoutes } from './routes/webhook-stats.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import { securityHeaders } from './security-headers.ts';
+import { traceRequests } from './trace-requests.ts';
 
 export interface AppDeps {
   config: Config;
@@ -74,6 +76,7 @@ export interface AppDeps {
   /** The way out to apps. */
   outgoing: Dispatcher;
   queues: [IngestQueue, RunQueue];
+  tracing?: Tracing | undefined;
   log: Logger;
 }
 
@@ -84,7 +87,9 @@ export function createApp(deps: AppDeps): Koa {
   app.maxIpsCount = config.trustProxy;
   app.on('error', (error: Error) => log.debug({ err: error.message }, 'connection'));
   const auditor = new Auditor(store.audit, log);
-  app.use(identify).use(securityHeaders(config.publicUrl)).use(funnelErrors(log));
+  app.use(identify);
+  if (deps.tracing) app.use(traceRequests(deps.tracing));
+  app.use(securityHeaders(config.publicUrl)).use(funnelErrors(log));
 
   const senders = new Senders(store.eventKeys, directory, config.dev);
   const receive = receiveRoutes({ ...store, ...deps, dev: config.dev, senders });

@@ -2,12 +2,13 @@
 import { type Agent, errors, request } from 'undici';
 import type { AppFunction } from '../model/app.ts';
 import { MAX_STEP_BYTES } from '../model/memo.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import { type Answer, failedAttempt, failedForGood, interpret, type Outcome } from './answer.ts';
 import { type CallContext, callRequestBody } from './call-request.ts';
 import { headerName, SERVER_SDK } from './headers.ts';
 import { AddressBlocked, AnswerTooLarge, type OutgoingOptions, outgoingAgent, readText } from './outgoing.ts';
 import { sign } from './signing.ts';
-import { traceparentOf } from './trace.ts';
+import { tracedCall } from './trace.ts';
 
 /** Largest answer that is read: a step's output and what stands around it. */
 const ANSWER_MAX_BYTES = MAX_STEP_BYTES + 65_536;
@@ -17,6 +18,7 @@ export interface CallerOptions extends OutgoingOptions {
   /** What signs calls to an environment's functions, if anything does. */
   signingKeyOf: (env: string) => Promise<string | undefined> | string | undefined;
   dev: boolean;
+  tracing?: Tracing | undefined;
 }
 
 export class FunctionCaller {
@@ -32,7 +34,9 @@ export class FunctionCaller {
   async call(fn: AppFunction, context: CallContext): Promise<Outcome> {
     const body = callRequestBody(context);
     try {
-      const answer = await this.#post(fn, body, context);
+      const answer = await tracedCall(this.#options.tracing, fn.url, context.run, (traceHeaders) =>
+        this.#post(fn, body, context, traceHeaders),
+      );
       return interpret(answer, Date.now());
     } catch (error) {
       if (error instanceof AnswerTooLarge) return failedForGood('OutputTooLarge', TOO_LARGE);
@@ -42,7 +46,12 @@ export class FunctionCaller {
     }
   }
 
-  async #post(fn: AppFunction, body: string, context: CallContext): Promise<Answer> {
+  async #post(
+    fn: AppFunction,
+    body: string,
+    context: CallContext,
+    traceHeaders: Record<string, string>,
+  ): Promise<Answer> {
     const { run } = context;
     const { signingKeyOf, dev, timeoutMs } = this.#options;
     const signingKey = await signingKeyOf(run.env);
@@ -60,7 +69,7 @@ export class FunctionCaller {
         ...(signingKey && { [headerName(dialect, 'signature')]: sign(body, signingKey, Date.now()) }),
         'x-run-id': run.id,
         'x-request-id': run.requestId,
-        traceparent: traceparentOf(run.requestId, run.id),
+        ...traceHeaders,
       },
     });
     return {

@@ -25,6 +25,8 @@ export interface Arrival {
   /** Unix milliseconds. */
   receivedAt: number;
   seed?: Seed | undefined;
+  /** The span that they are sent in, where that is recorded. */
+  trace?: string;
 }
 
 interface Draft {
@@ -124,6 +126,7 @@ export class Acceptor {
       drafts.map(({ event, internalId, repeat, index, arrival }) => ({
         ...toEnvelope(event, { ...arrival, internalId, index }),
         ...(repeat && { repeat }),
+        ...(arrival.trace && { trace: arrival.trace }),
       })),
     );
     if (jobs.length === 1) await this.#queue.add(INGEST, jobs[0] as IngestJob);

@@ -8,7 +8,7 @@ import type { RunError } from '../model/run.ts';
 import type { Loaded, Runs } from '../store/runs.ts';
 import type { FunctionTables } from './function-tables.ts';
 import { type AnsweredCall, applyOps, type ProgressDeps } from './progress.ts';
-import type { CallJob } from './queues.ts';
+import { type CallJob, refOf } from './queues.ts';
 import type { Reports } from './reports.ts';
 import { historyOf, isPlain } from './run-history.ts';
 
@@ -133,11 +133,10 @@ function tooLarge(outcome: Outcome): Failure | undefined {
   );
 }
 
-function answered({ job, loaded, tries, startedAt }: Attempt): AnsweredCall {
-  const { env, runId, eventId, requestId, functionId } = job;
+function answered({ loaded, tries, startedAt }: Attempt): AnsweredCall {
   return {
     loaded: loaded as AnsweredCall['loaded'],
-    ref: { env, runId, eventId, requestId, functionId },
+    ref: refOf(loaded.run),
     retries: tries.max - 1,
     mayRetry: tries.before + 1 < tries.max,
     startedAt,

@@ -11,7 +11,7 @@ import type { RunStarter, RunToStart } from './run-starter.ts';
 export interface IngestDeps {
   events: Events;
   functions: FunctionTables;
-  starter: RunStarter;
+  starter: Pick<RunStarter, 'start'>;
   arrivals: Arrivals;
   reports: Reports;
 }

@@ -12,7 +12,7 @@ import type { Steps } from '../store/steps.ts';
 import type { Waits } from '../store/waits.ts';
 import type { Arrivals } from './arrivals.ts';
 import type { Invocations } from './invocations.ts';
-import type { RunRef } from './queues.ts';
+import type { TracedRunRef } from './queues.ts';
 import type { RunLife } from './run-life.ts';
 import type { RunSchedule } from './run-schedule.ts';
 
@@ -28,7 +28,7 @@ export interface ProgressDeps {
 /** The call that was answered. */
 export interface AnsweredCall {
   loaded: Loaded & { event: NonNullable<Loaded['event']> };
-  ref: RunRef;
+  ref: TracedRunRef;
   /** Tries after the first that a step of its own may have. */
   retries: number;
   /** Another attempt at this call may follow. */

@@ -1,6 +1,8 @@
 /** The queues: their names, what a job of each holds, and how long it is kept. */
 import { type ConnectionOptions, Queue } from 'bullmq';
 import type { Envelope } from '../model/event.ts';
+import type { Run } from '../model/run.ts';
+import type { JobTelemetry } from '../tracing/job-telemetry.ts';
 
 /** BullMQ's own prefix for the keys of these queues is given by the store. */
 export interface QueueOptions {
@@ -20,6 +22,15 @@ export interface RunRef {
   eventId: string;
   requestId: string;
   functionId: string;
+}
+
+/** The run of jobs to be, with the span below which they are recorded. In a job that stands where BullMQ looks for it. */
+export interface TracedRunRef extends RunRef {
+  trace?: string | undefined;
+}
+
+export function refOf({ env, id, eventId, requestId, functionId, trace }: Run): TracedRunRef {
+  return { env, runId: id, eventId, requestId, functionId, trace };
 }
 
 /** One call of the run's function: to go on where it is (`at`: how many steps are done), or to run the one planned step. */
@@ -67,6 +78,6 @@ export function ingestQueue(options: QueueOptions): IngestQueue {
   return new Queue(INGEST, { ...options, defaultJobOptions: INGEST_JOB });
 }
 
-export function runQueue(options: QueueOptions): RunQueue {
-  return new Queue(RUNS, { ...options, defaultJobOptions: RUN_JOB });
+export function runQueue(options: QueueOptions, telemetry?: JobTelemetry): RunQueue {
+  return new Queue(RUNS, { ...options, defaultJobOptions: RUN_JOB, ...(telemetry && { telemetry }) });
 }

@@ -10,6 +10,7 @@ import type { Events } from '../store/events.ts';
 import type { Runs } from '../store/runs.ts';
 import type { Steps } from '../store/steps.ts';
 import type { FunctionTables } from './function-tables.ts';
+import { refOf } from './queues.ts';
 import type { RunLife } from './run-life.ts';
 import type { RunSchedule } from './run-schedule.ts';
 
@@ -38,8 +39,8 @@ export async function reconcile(deps: ReconcileDeps, nowMs: number): Promise<num
 }
 
 async function lookAfter(run: Run, deps: ReconcileDeps, nowMs: number): Promise<void> {
-  const { env, id, eventId, requestId, functionId } = run;
-  const ref = { env, runId: id, eventId, requestId, functionId };
+  const { env, id, eventId, functionId } = run;
+  const ref = refOf(run);
   const retries = (await deps.functions.find(env, functionId))?.retries ?? DEFAULT_RETRIES;
   await deps.events.keep(env, eventId);
   const { pending, done } = await deps.steps.progress(env, id);

@@ -12,6 +12,7 @@ import type { Steps } from '../store/steps.ts';
 import type { Waits } from '../store/waits.ts';
 import type { Acceptor } from './accept.ts';
 import type { FunctionTables } from './function-tables.ts';
+import { refOf } from './queues.ts';
 import type { Reports } from './reports.ts';
 import { waitOf } from './run-history.ts';
 import type { RunSchedule } from './run-schedule.ts';
@@ -70,14 +71,7 @@ export class RunLife {
 
   /** Has the function called with the `done` steps that it has finished. */
   async goOn(run: Run, done: number): Promise<void> {
-    const ref = {
-      env: run.env,
-      runId: run.id,
-      eventId: run.eventId,
-      requestId: run.requestId,
-      functionId: run.functionId,
-    };
-    await this.#deps.schedule.call({ ref, at: done, retries: await this.#retriesOf(run) });
+    await this.#deps.schedule.call({ ref: refOf(run), at: done, retries: await this.#retriesOf(run) });
   }
 
   async complete(run: Run, output: string): Promise<void> {

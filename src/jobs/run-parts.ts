@@ -1,5 +1,6 @@
 /** What moves runs, put together: the same parts in every process that moves any. */
 import type { Store } from '../store/store.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import type { Acceptor } from './accept.ts';
 import { Arrivals } from './arrivals.ts';
 import { Cancels } from './cancels.ts';
@@ -29,11 +30,19 @@ export function runParts(
   acceptor: Acceptor,
   reports: Reports,
   lookAfterMs: number,
+  tracing?: Tracing,
 ): RunParts {
   const schedule = new RunSchedule(queue);
   const life = new RunLife({ ...store, functions, schedule, acceptor, reports });
   const arrivals = new Arrivals(store.events, store.waits, life);
-  const starter = new RunStarter(store.runs, new Cancels(store.waits, arrivals), schedule, reports, lookAfterMs);
+  const starter = new RunStarter(
+    store.runs,
+    new Cancels(store.waits, arrivals),
+    schedule,
+    reports,
+    lookAfterMs,
+    tracing,
+  );
   const invocations = new Invocations(store.events, functions, starter, life, reports);
   const retries = new RunRetries(store, functions, starter, schedule);
   return { schedule, life, arrivals, starter, invocations, retries };

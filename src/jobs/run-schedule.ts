@@ -1,6 +1,6 @@
 /** Puts the jobs of runs into their queue. A job's ID says what it is for, so enqueuing it again changes nothing. */
-import { ErrorCode } from 'bullmq';
-import { type CallJob, DELAYED_SCORE_PER_MS, type RunQueue, type RunRef } from './queues.ts';
+import { ErrorCode, type JobsOptions } from 'bullmq';
+import { type CallJob, DELAYED_SCORE_PER_MS, type RunQueue, type TracedRunRef } from './queues.ts';
 
 /** A wake-up that fails is tried again until it succeeds: it only writes to Redis. */
 const WAKE_ATTEMPTS = 1_000;
@@ -13,7 +13,7 @@ export interface CallOfRun {
 }
 
 export interface CallToSchedule {
-  ref: RunRef;
+  ref: TracedRunRef;
   /** How many steps are done: the call goes on from there. Undefined for the call of one planned step. */
   at?: number;
   stepId?: string;
@@ -36,13 +36,14 @@ export class RunSchedule {
   async calls(calls: readonly CallToSchedule[]): Promise<void> {
     if (calls.length === 0) return;
     await this.#queue.addBulk(
-      calls.map(({ ref, at, stepId, retries, delayMs = 0 }) => ({
+      calls.map(({ ref: { trace, ...ref }, at, stepId, retries, delayMs = 0 }) => ({
         name: ref.functionId,
         data: { ...ref, kind: 'call', ...(at !== undefined && { at }), ...(stepId && { stepId }) } satisfies CallJob,
         opts: {
           jobId: callJobId(ref.runId, at, stepId),
           attempts: retries + 1,
           ...(delayMs > 0 && { delay: delayMs }),
+          ...below(trace),
         },
       })),
     );
@@ -76,13 +77,25 @@ export class RunSchedule {
   }
 
   /** Ends the step at that time if nothing has ended it before. */
-  async wake(ref: RunRef, stepId: string, untilMs: number, nowMs: number, eventName?: string): Promise<void> {
+  async wake(run: TracedRunRef, stepId: string, untilMs: number, nowMs: number, eventName?: string): Promise<void> {
+    const { trace, ...ref } = run;
     await this.#queue.add(
       ref.functionId,
       { ...ref, kind: 'wake', stepId, ...(eventName !== undefined && { eventName }) },
-      { jobId: `${ref.runId}-${stepId}-wake`, delay: Math.max(0, untilMs - nowMs), attempts: WAKE_ATTEMPTS },
+      {
+        jobId: `${ref.runId}-${stepId}-wake`,
+        delay: Math.max(0, untilMs - nowMs),
+        attempts: WAKE_ATTEMPTS,
+        ...below(trace),
+      },
     );
   }
+}
+
+/** All work on a run is recorded below the span that its event was ingested in, so that its calls stand side by side however many there
+ *  are. Without `omitContext` BullMQ would put each try below the one before it. */
+function below(trace: string | undefined): JobsOptions {
+  return trace ? { telemetry: { metadata: trace, omitContext: true } } : {};
 }
 
 /** The first call has the run's own ID. */

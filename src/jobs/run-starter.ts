@@ -3,6 +3,7 @@ import type { AppFunction } from '../model/app.ts';
 import type { Envelope } from '../model/event.ts';
 import type { Invoker } from '../model/run.ts';
 import type { Runs } from '../store/runs.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import type { Cancels } from './cancels.ts';
 import type { Reports } from './reports.ts';
 import type { RunSchedule } from './run-schedule.ts';
@@ -19,6 +20,8 @@ export interface RunToStart {
   invoker?: Invoker;
   /** The run that this one does again. */
   retryOf?: string;
+  /** The span below which work on the run is recorded; none: the active one. */
+  trace?: string | undefined;
 }
 
 export class RunStarter {
@@ -27,19 +30,29 @@ export class RunStarter {
   readonly #schedule: RunSchedule;
   readonly #reports: Reports;
   readonly #lookAfterMs: number;
+  readonly #tracing: Tracing | undefined;
 
   /** @param lookAfterMs a run that is not heard of for so long after it is due is looked after */
-  constructor(runs: Runs, cancels: Cancels, schedule: RunSchedule, reports: Reports, lookAfterMs: number) {
+  constructor(
+    runs: Runs,
+    cancels: Cancels,
+    schedule: RunSchedule,
+    reports: Reports,
+    lookAfterMs: number,
+    tracing?: Tracing,
+  ) {
     this.#runs = runs;
     this.#cancels = cancels;
     this.#schedule = schedule;
     this.#reports = reports;
     this.#lookAfterMs = lookAfterMs;
+    this.#tracing = tracing;
   }
 
   async start(runs: readonly RunToStart[], nowMs: number): Promise<void> {
+    const active = this.#tracing?.carried();
     await this.#runs.create(
-      runs.map(({ id, fn, event, invoker, retryOf, dueAt }) => ({
+      runs.map(({ id, fn, event, invoker, retryOf, dueAt, trace = active }) => ({
         id,
         env: event.env,
         functionId: fn.id,
@@ -47,19 +60,21 @@ export class RunStarter {
         requestId: event.requestId,
         ...(invoker && { invoker }),
         ...(retryOf && { retryOf }),
+        ...(trace && { trace }),
         queuedAt: nowMs,
         lookAfterAt: Math.max(dueAt, nowMs) + this.#lookAfterMs,
       })),
     );
     await this.#cancels.watch(runs, nowMs);
     await this.#schedule.calls(
-      runs.map(({ id, fn, event, dueAt }) => ({
+      runs.map(({ id, fn, event, dueAt, trace = active }) => ({
         ref: {
           env: event.env,
           runId: id,
           eventId: event.internalId,
           requestId: event.requestId,
           functionId: fn.id,
+          trace,
         },
         at: 0,
         retries: fn.retries,

@@ -90,6 +90,8 @@ export interface Envelope {
   receivedAt: number;
   requestId: string;
   index: number;
+  /** The span that it was sent in, where that is recorded (tracing/carried.ts). */
+  trace?: string;
   record: string;
 }
 

@@ -35,6 +35,8 @@ export interface Run {
   invoker?: Invoker;
   /** The run that this one does again. */
   retryOf?: string;
+  /** The span below which work on it is recorded (tracing/carried.ts). */
+  trace?: string;
   status: RunStatus;
   /** Tries before the present one. */
   attempt: number;

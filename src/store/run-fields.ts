@@ -2,7 +2,7 @@
 import type { HistoryEntry, Run, RunError, RunStatus } from '../model/run.ts';
 
 export function toRun(env: string, id: string, fields: Record<string, string>): Run {
-  const { invoker_run, invoker_step, retry_of, started_at, ended_at, output, error } = fields;
+  const { invoker_run, invoker_step, retry_of, trace, started_at, ended_at, output, error } = fields;
   return {
     id,
     env,
@@ -11,6 +11,7 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     requestId: fields.request_id as string,
     ...(invoker_run && invoker_step && { invoker: { runId: invoker_run, stepId: invoker_step } }),
     ...(retry_of && { retryOf: retry_of }),
+    ...(trace && { trace }),
     status: fields.status as RunStatus,
     attempt: Number(fields.attempt),
     queuedAt: Number(fields.queued_at),

@@ -11,6 +11,7 @@ import { fromFlat, type ScriptedRedis, withScripts } from './scripts.ts';
 export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId' | 'requestId' | 'queuedAt'> {
   invoker?: Invoker;
   retryOf?: string;
+  trace?: string;
   /** When to look after the run if nothing is heard of it, Unix milliseconds. */
   lookAfterAt: number;
 }
@@ -55,10 +56,11 @@ export class Runs {
     if (runs.length === 0) return;
     const pipeline = this.#redis.pipeline();
     for (const run of runs) {
-      const { id, env, functionId, eventId, requestId, invoker, retryOf, queuedAt, lookAfterAt } = run;
+      const { id, env, functionId, eventId, requestId, invoker, retryOf, trace, queuedAt, lookAfterAt } = run;
       const origin = ['function_id', functionId, 'event_id', eventId, 'request_id', requestId];
       if (invoker) origin.push('invoker_run', invoker.runId, 'invoker_step', invoker.stepId);
       if (retryOf) origin.push('retry_of', retryOf);
+      if (trace) origin.push('trace', trace);
       const state = ['status', 'Queued', 'attempt', 0, 'queued_at', queuedAt];
       const keys = [this.#keys.run(env, id), this.#keys.eventRuns(env, eventId), this.#keys.activeRuns];
       const index = this.#keys.runIndex(env, functionId, 'active');

@@ -7,6 +7,8 @@ import { INGEST, type IngestJob, type QueueOptions, RUNS, type RunJob } from '..
 import { type WakeDeps, wake } from '../jobs/wake.ts';
 import type { Logger } from '../log.ts';
 import { retryDelayMs } from '../model/retry.ts';
+import type { Tracing } from '../tracing/tracing.ts';
+import { ingestTraced, runTraced } from './traced-jobs.ts';
 
 const INGEST_RETRY_MAX_MS = 60_000;
 const WAKE_RETRY_MS = 1_000;
@@ -24,6 +26,7 @@ export function startWorkers(
   queues: QueueOptions,
   deps: IngestDeps & CallDeps & WakeDeps,
   log: Logger,
+  tracing?: Tracing,
 ): Workers {
   const shared = {
     ...queues,
@@ -32,13 +35,14 @@ export function startWorkers(
     // A job is never given up because workers died over it.
     maxStalledCount: Number.MAX_SAFE_INTEGER,
   };
-  const ingestWorker = new Worker<IngestJob, void>(INGEST, (job) => ingest(job.data.events, deps), {
+  const ingestWorker = new Worker<IngestJob, void>(INGEST, ingestHandler(deps, tracing), {
     ...shared,
     concurrency: config.ingestConcurrency,
     settings: { backoffStrategy: (tries = 1) => Math.min(1_000 * 2 ** Math.min(tries, 10), INGEST_RETRY_MAX_MS) },
   });
-  const runWorker = new Worker<RunJob, void>(RUNS, (job) => runJob(job, deps), {
+  const runWorker = new Worker<RunJob, void>(RUNS, runHandler(deps, tracing), {
     ...shared,
+    ...(tracing && { telemetry: tracing.jobs }),
     concurrency: config.runConcurrency,
     settings: { backoffStrategy: (tries = 1, _type, error, job) => delayAfter(tries, error, job, config.retryScale) },
   });
@@ -59,6 +63,14 @@ export function startWorkers(
     ready: async () => void (await Promise.all(all.map((worker) => worker.waitUntilReady()))),
     close: () => closeAll(all, log),
   };
+}
+
+function ingestHandler(deps: IngestDeps, tracing?: Tracing): (job: Job<IngestJob>) => Promise<void> {
+  return tracing ? (job) => ingestTraced(job, deps, tracing) : (job) => ingest(job.data.events, deps);
+}
+
+function runHandler(deps: CallDeps & WakeDeps, tracing?: Tracing): (job: Job<RunJob>) => Promise<void> {
+  return tracing ? (job) => runTraced(job, tracing, () => runJob(job, deps)) : (job) => runJob(job, deps);
 }
 
 function runJob({ data, timestamp, attemptsMade, opts }: Job<RunJob>, deps: CallDeps & WakeDeps): Promise<void> {

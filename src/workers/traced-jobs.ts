@@ -1,0 +1,79 @@
+/** The handlers of jobs, in spans. An ingest job holds the events of several requests: each of these has the span of its own. The span of
+ *  a call or a wake job is BullMQ's. */
+import type { Job } from 'bullmq';
+import { type IngestDeps, ingest } from '../jobs/ingest.ts';
+import { INGEST, type IngestJob, type RunJob } from '../jobs/queues.ts';
+import type { RunToStart } from '../jobs/run-starter.ts';
+import { eventAttributes, messaging } from '../jobs/traced-acceptor.ts';
+import type { Envelope } from '../model/event.ts';
+import type { Span, Tracing } from '../tracing/tracing.ts';
+
+export async function ingestTraced(job: Job<IngestJob>, deps: IngestDeps, tracing: Tracing): Promise<void> {
+  const { events } = job.data;
+  const spans = beginSpans(job, tracing);
+  if (spans.size === 0) return ingest(events, deps);
+  const traceOf = tracesByEvent(events, spans, tracing);
+  const withTrace = (run: RunToStart) => ({ ...run, trace: traceOf.get(run.event.internalId) });
+  const starter = {
+    start: (runs: readonly RunToStart[], nowMs: number) => deps.starter.start(runs.map(withTrace), nowMs),
+  };
+  try {
+    await ingest(events, { ...deps, starter });
+  } catch (error) {
+    for (const span of spans.values()) tracing.fail(span, (error as Error).name);
+    throw error;
+  } finally {
+    for (const span of spans.values()) span.end();
+  }
+}
+
+/** One for each request, by what its events carry. */
+function beginSpans({ id, data, attemptsMade }: Job<IngestJob>, tracing: Tracing): Map<string, Span> {
+  const spans = new Map<string, Span>();
+  for (const [trace, events] of Map.groupBy(data.events, (event) => event.trace)) {
+    if (trace === undefined) continue;
+    const { env, internalId, name } = events[0] as Envelope;
+    const attributes = {
+      ...messaging('process', events.length),
+      'bullmq.job.id': id ?? '',
+      'bullmq.job.attempts.made': attemptsMade,
+      'tidegate.environment': env,
+      ...(events.length === 1 && eventAttributes(internalId, name)),
+    };
+    spans.set(trace, tracing.begin(`process ${INGEST}`, 'CONSUMER', attributes, trace));
+  }
+  return spans;
+}
+
+/** What the runs of each event are recorded below, by its internal ID. */
+function tracesByEvent(
+  events: readonly Envelope[],
+  spans: Map<string, Span>,
+  tracing: Tracing,
+): Map<string, string | undefined> {
+  return new Map(
+    events.flatMap(({ internalId, trace }) => {
+      const span = trace && spans.get(trace);
+      return span ? [[internalId, tracing.carried(span)] as const] : [];
+    }),
+  );
+}
+
+/** Tells the job's span what it is about, and whether it failed. */
+export async function runTraced({ data }: Job<RunJob>, tracing: Tracing, work: () => Promise<void>): Promise<void> {
+  const span = tracing.active();
+  if (!span) return work();
+  span.setAttributes({
+    'tidegate.environment': data.env,
+    'tidegate.event.id': data.eventId,
+    'tidegate.run.id': data.runId,
+    'tidegate.function.id': data.functionId,
+    'tidegate.job.kind': data.kind,
+  });
+  try {
+    await work();
+  } catch (error) {
+    tracing.fail(span, (error as Error).name);
+    throw error;
+  }
+}
