@@ -10,6 +10,7 @@ const LAYERS = [
   ['api', 'workers'],
   ['jobs'],
   ['store', 'functions', 'transforms'],
+  ['instruments'],
   ['model'],
   ['config.ts', 'errors.ts', 'log.ts'],
   ['settings.ts'],
@@ -21,6 +22,7 @@ const PACKAGE_HOMES: [packages: RegExp, units: string[]][] = [
   [/^bullmq$/, ['jobs', 'workers']],
   [/^(isolated-vm|piscina)$/, ['transforms']],
   [/^ioredis$/, ['store']],
+  [/^prom-client$/, ['instruments']],
 ];
 
 const ENVIRONMENT_HOME = 'src/config.ts';

@@ -45,6 +45,7 @@ const CASES: [title: string, file: string, text: string, violation?: [line: numb
   ['the sandbox elsewhere', 'src/model/a.ts', `import ivm from 'isolated-vm';`, [1, 'src/transforms only']],
   ['the thread pool elsewhere', 'src/api/a.ts', `import { Piscina } from 'piscina';`, [1, 'src/transforms only']],
   ['ioredis elsewhere', 'src/jobs/a.ts', `import { Redis } from 'ioredis';`, [1, 'src/store only']],
+  ['prom-client elsewhere', 'src/jobs/a.ts', `import { Gauge } from 'prom-client';`, [1, 'src/instruments only']],
   ['the environment in config.ts', 'src/config.ts', 'export const env = process.env;'],
   ['the environment elsewhere', 'src/log.ts', '\n\nif (process.env.DEBUG) {}', [3, 'reads process.env']],
   ['the environment taken apart', 'src/log.ts', 'const { env } = process;', [1, 'reads process.env']],
