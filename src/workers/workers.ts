@@ -1,12 +1,14 @@
 /** Binds the queues to their handlers. A worker that dies leaves its jobs locked; another takes them up when the lock runs out. */
 import { type Job, Worker } from 'bullmq';
 import type { Config } from '../config.ts';
+import type { Meter } from '../instruments/meter.ts';
 import { AttemptFailed, type CallDeps, call } from '../jobs/call.ts';
 import { type IngestDeps, ingest } from '../jobs/ingest.ts';
 import { INGEST, type IngestJob, type QueueOptions, RUNS, type RunJob } from '../jobs/queues.ts';
 import { type WakeDeps, wake } from '../jobs/wake.ts';
 import type { Logger } from '../log.ts';
 import { retryDelayMs } from '../model/retry.ts';
+import { measured } from './measured.ts';
 
 const INGEST_RETRY_MAX_MS = 60_000;
 const WAKE_RETRY_MS = 1_000;
@@ -24,6 +26,7 @@ export function startWorkers(
   queues: QueueOptions,
   deps: IngestDeps & CallDeps & WakeDeps,
   log: Logger,
+  meter: Meter,
 ): Workers {
   const shared = {
     ...queues,
@@ -32,16 +35,24 @@ export function startWorkers(
     // A job is never given up because workers died over it.
     maxStalledCount: Number.MAX_SAFE_INTEGER,
   };
-  const ingestWorker = new Worker<IngestJob, void>(INGEST, (job) => ingest(job.data.events, deps), {
+  const ingestBatch = ({ data: { events } }: Job<IngestJob>) => {
+    meter.ingestBatch(events.length);
+    return ingest(events, deps);
+  };
+  const ingestWorker = new Worker<IngestJob, void>(INGEST, measured(INGEST, ingestBatch, meter), {
     ...shared,
     concurrency: config.ingestConcurrency,
     settings: { backoffStrategy: (tries = 1) => Math.min(1_000 * 2 ** Math.min(tries, 10), INGEST_RETRY_MAX_MS) },
   });
-  const runWorker = new Worker<RunJob, void>(RUNS, (job) => runJob(job, deps), {
-    ...shared,
-    concurrency: config.runConcurrency,
-    settings: { backoffStrategy: (tries = 1, _type, error, job) => delayAfter(tries, error, job, config.retryScale) },
-  });
+  const runWorker = new Worker<RunJob, void>(
+    RUNS,
+    measured(RUNS, (job: Job<RunJob>) => runJob(job, deps), meter),
+    {
+      ...shared,
+      concurrency: config.runConcurrency,
+      settings: { backoffStrategy: (tries = 1, _type, error, job) => delayAfter(tries, error, job, config.retryScale) },
+    },
+  );
   logOutcomes(ingestWorker, log, (job) => ({ queue: INGEST, job: job.id, events: job.data.events.length }));
   logOutcomes(runWorker, log, ({ id, data, attemptsMade }) => {
     const { runId, requestId, functionId } = data;
@@ -55,6 +66,7 @@ export function startWorkers(
     };
   });
   const all = [ingestWorker, runWorker];
+  for (const worker of all) worker.on('stalled', () => meter.jobStalled(worker.name));
   return {
     ready: async () => void (await Promise.all(all.map((worker) => worker.waitUntilReady()))),
     close: () => closeAll(all, log),
