@@ -6,16 +6,20 @@ import { createApp } from './api/app.ts';
 import { prepareFirstAdmin } from './api/identity/first-admin.ts';
 import { sealAnew } from './api/identity/seal-anew.ts';
 import { LiveStreams } from './api/live-streams.ts';
+import { openMetricsPort } from './api/metrics-port.ts';
 import { Recorder } from './api/receive/recorder.ts';
 import { endingOf } from './api/server-end.ts';
 import { readConfig } from './config.ts';
 import { INTRODUCTION_TIMEOUT_MS } from './functions/introduction.ts';
 import { outgoingAgent } from './functions/outgoing.ts';
+import { createInstruments } from './instruments/instruments.ts';
+import { SILENT } from './instruments/meter.ts';
 import { Acceptor } from './jobs/accept.ts';
 import { FunctionTables } from './jobs/function-tables.ts';
 import { ingestQueue, runQueue } from './jobs/queues.ts';
 import { Reports, startReporting } from './jobs/reports.ts';
 import { runParts } from './jobs/run-parts.ts';
+import { storedStatus } from './jobs/stored-status.ts';
 import { createLog } from './log.ts';
 import { live } from './process.ts';
 import { connect } from './store/redis.ts';
@@ -31,6 +35,12 @@ const FIRST_READ_MS = 2_000;
 const config = readConfig();
 const log = createLog(config.logLevel, 'web');
 if (config.dev) log.warn('dev mode: every door is open; not for production');
+
+const isMeasured = config.metricsPort !== undefined || config.metricsToken !== undefined;
+const instruments = isMeasured ? createInstruments('web') : undefined;
+const meter = instruments?.meter ?? SILENT;
+const metrics =
+  instruments && config.metricsPort !== undefined ? await openMetricsPort(config, instruments, log) : undefined;
 
 const redis = connect(config, 'answer-soon', log);
 const subscriber = connect(config, 'wait', log);
@@ -49,14 +59,24 @@ await Promise.race([firstReads, setTimeout(FIRST_READ_MS)]);
 const queueOptions = { connection: redis, prefix: store.queuePrefix };
 const queues = [ingestQueue(queueOptions), runQueue(queueOptions)] as const;
 for (const queue of queues) queue.on('error', (error) => log.debug({ err: error.message }, 'queue'));
-const transforms = createTransforms({ timeoutMs: config.transformTimeoutMs, threads: config.transformThreads, log });
-const acceptor = new Acceptor(store.dedup, queues[0]);
+const transforms = createTransforms({
+  timeoutMs: config.transformTimeoutMs,
+  threads: config.transformThreads,
+  log,
+  meter,
+});
+const acceptor = new Acceptor(store.dedup, queues[0], meter);
 const functions = new FunctionTables(store.functions);
-const reports = new Reports(store);
+const reports = new Reports(store, meter);
 const { life, retries, invocations } = runParts(store, functions, queues[1], acceptor, reports, config.lookAfterMs);
 const outgoing = outgoingAgent({ ...config, timeoutMs: INTRODUCTION_TIMEOUT_MS });
 const recorder = new Recorder(store.webhookLog, reports, log);
 const streams = new LiveStreams(store.liveFeed(subscriber));
+instruments?.watch({
+  eventsWaiting: () => acceptor.waitingEvents,
+  transforms: () => transforms.use(),
+  stored: storedStatus(store, queues),
+});
 const app = createApp({
   config,
   store,
@@ -71,6 +91,7 @@ const app = createApp({
   outgoing,
   queues: [...queues],
   streams,
+  instruments,
   log,
 });
 
@@ -94,9 +115,9 @@ live(
     await Promise.all([transforms.close(), outgoing.close()]);
     await recorder.settle();
     await reporting.close();
-    await Promise.all(queues.map((queue) => queue.close()));
+    await Promise.all([...queues.map((queue) => queue.close()), metrics?.close()]);
     redis.disconnect();
     subscriber.disconnect();
   },
-  { port },
+  { port, ...(metrics && { metricsPort: metrics.port }) },
 );
