@@ -42,6 +42,10 @@ export interface Config {
   readonly lookAfterMs: number;
   readonly transformTimeoutMs: number;
   readonly transformThreads: number;
+  /** Of this process alone; undefined: none is opened. */
+  readonly metricsPort: number | undefined;
+  /** What whoever reads the metrics must show, on whichever port. */
+  readonly metricsToken: string | undefined;
   readonly logLevel: Env['LOG_LEVEL'];
   /** OpenTelemetry's own variables ask for traces. */
   readonly tracing: boolean;
@@ -67,6 +71,10 @@ export function readConfig(env: Record<string, string | undefined> = process.env
         .join('\n'),
     );
   }
+  const { PORT, METRICS_PORT } = parsed.data;
+  if (METRICS_PORT !== undefined && METRICS_PORT !== 0 && METRICS_PORT === PORT) {
+    throw new ConfigError(`METRICS_PORT: got ${METRICS_PORT}, which is PORT; it must be another`);
+  }
   const unsafe = parsed.data.MODE === 'dev' ? [] : unsafeInProduction(parsed.data);
   if (unsafe.length > 0) throw new ConfigError(unsafe.join('\n'));
   return toConfig(parsed.data, settingsOf(given), asksForTraces(env));
@@ -85,7 +93,9 @@ function unsafeInProduction(env: Env): string[] {
   if (env.PUBLIC_URL !== undefined && !isSafeAddress(new URL(env.PUBLIC_URL))) {
     refused.push(`PUBLIC_URL: got ${JSON.stringify(env.PUBLIC_URL)}: it must be https, or an address of this machine`);
   }
-  const named = (['SECRET_KEY', 'ADMIN_PASSWORD', 'API_KEY', 'SIGNING_KEY'] as const).filter((name) => env[name]);
+  const named = (['SECRET_KEY', 'ADMIN_PASSWORD', 'API_KEY', 'SIGNING_KEY', 'METRICS_TOKEN'] as const).filter(
+    (name) => env[name],
+  );
   for (const [at, name] of named.entries()) {
     const same = named.slice(0, at).find((other) => env[other] === env[name]);
     if (same) refused.push(`${name}: the same as ${same}; each secret must be another`);
@@ -140,6 +150,8 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
     lookAfterMs: env.STALLED_AFTER_SECONDS * 4_000,
     transformTimeoutMs: env.TRANSFORM_TIMEOUT_MS,
     transformThreads: env.TRANSFORM_THREADS,
+    metricsPort: env.METRICS_PORT,
+    metricsToken: env.METRICS_TOKEN,
     logLevel: env.LOG_LEVEL,
     tracing,
   });

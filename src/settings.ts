@@ -10,6 +10,7 @@ const SECRET = new Set([
   'API_KEY',
   'SIGNING_KEY',
   'SIGNING_KEY_FALLBACK',
+  'METRICS_TOKEN',
 ]);
 
 const port = z.coerce.number().int().min(0).max(65_535);
@@ -101,6 +102,16 @@ export const SETTINGS = {
     .describe('a job whose worker has been silent this long is taken up by another'),
   TRANSFORM_TIMEOUT_MS: positive.default(1_000).describe('longest a webhook transform may take'),
   TRANSFORM_THREADS: positive.default(2).describe('threads that run transforms in one web process'),
+  METRICS_PORT: port
+    .optional()
+    .describe("a port of the process's own for Prometheus, GET /metrics, of web and of worker; 0: any that is free"),
+  METRICS_TOKEN: z
+    .string()
+    .min(16)
+    .optional()
+    .describe(
+      "at least 16 characters; the bearer token that opens GET /metrics on web's ordinary port, and is then required on METRICS_PORT, too",
+    ),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'])
     .default('info')

@@ -6,16 +6,20 @@ import { createApp } from './api/app.ts';
 import { prepareFirstAdmin } from './api/identity/first-admin.ts';
 import { sealAnew } from './api/identity/seal-anew.ts';
 import { LiveStreams } from './api/live-streams.ts';
+import { openMetricsPort } from './api/metrics-port.ts';
 import { Recorder } from './api/receive/recorder.ts';
 import { endingOf } from './api/server-end.ts';
 import { readConfig } from './config.ts';
 import { INTRODUCTION_TIMEOUT_MS } from './functions/introduction.ts';
 import { outgoingAgent } from './functions/outgoing.ts';
+import { createInstruments } from './instruments/instruments.ts';
+import { SILENT } from './instruments/meter.ts';
 import { Acceptor } from './jobs/accept.ts';
 import { FunctionTables } from './jobs/function-tables.ts';
 import { ingestQueue, runQueue } from './jobs/queues.ts';
 import { Reports, startReporting } from './jobs/reports.ts';
 import { runParts } from './jobs/run-parts.ts';
+import { storedStatus } from './jobs/stored-status.ts';
 import { TracedAcceptor } from './jobs/traced-acceptor.ts';
 import { createLog } from './log.ts';
 import { live } from './process.ts';
@@ -36,6 +40,12 @@ const log = createLog(config.logLevel, 'web');
 if (config.dev) log.warn('dev mode: every door is open; not for production');
 const tracing = await startTracing(config.tracing, 'web', log);
 
+const isMeasured = config.metricsPort !== undefined || config.metricsToken !== undefined;
+const instruments = isMeasured ? createInstruments('web') : undefined;
+const meter = instruments?.meter ?? SILENT;
+const metrics =
+  instruments && config.metricsPort !== undefined ? await openMetricsPort(config, instruments, log) : undefined;
+
 const redis = connect(config, 'answer-soon', log);
 const subscriber = connect(config, 'wait', log);
 const store = createStore(redis, config);
@@ -54,10 +64,12 @@ const queueOptions = { connection: redis, prefix: store.queuePrefix };
 const queues = [ingestQueue(queueOptions), runQueue(queueOptions, tracing?.jobs)] as const;
 for (const queue of queues) queue.on('error', (error) => log.debug({ err: error.message }, 'queue'));
 const { transformTimeoutMs: timeoutMs, transformThreads: threads } = config;
-const transforms = traced(createTransforms({ timeoutMs, threads, log }), tracing);
-const acceptor = tracing ? new TracedAcceptor(tracing, store.dedup, queues[0]) : new Acceptor(store.dedup, queues[0]);
+const transforms = traced(createTransforms({ timeoutMs, threads, log, meter }), tracing);
+const acceptor = tracing
+  ? new TracedAcceptor(tracing, store.dedup, queues[0], meter)
+  : new Acceptor(store.dedup, queues[0], meter);
 const functions = new FunctionTables(store.functions);
-const reports = new Reports(store);
+const reports = new Reports(store, meter);
 const { life, retries, invocations } = runParts(
   store,
   functions,
@@ -70,6 +82,11 @@ const { life, retries, invocations } = runParts(
 const outgoing = outgoingAgent({ ...config, timeoutMs: INTRODUCTION_TIMEOUT_MS });
 const recorder = new Recorder(store.webhookLog, reports, log);
 const streams = new LiveStreams(store.liveFeed(subscriber));
+instruments?.watch({
+  eventsWaiting: () => acceptor.waitingEvents,
+  transforms: () => transforms.use(),
+  stored: storedStatus(store, queues),
+});
 const app = createApp({
   config,
   store,
@@ -85,6 +102,7 @@ const app = createApp({
   queues: [...queues],
   streams,
   tracing,
+  instruments,
   log,
 });
 
@@ -108,10 +126,10 @@ live(
     await Promise.all([transforms.close(), outgoing.close()]);
     await recorder.settle();
     await reporting.close();
-    await Promise.all(queues.map((queue) => queue.close()));
+    await Promise.all([...queues.map((queue) => queue.close()), metrics?.close()]);
     redis.disconnect();
     subscriber.disconnect();
     await tracing?.close();
   },
-  { port },
+  { port, ...(metrics && { metricsPort: metrics.port }) },
 );

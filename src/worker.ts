@@ -1,11 +1,14 @@
 /** The worker process: ingests events and calls functions. Any number of them may run; any may die at any time. */
 import { readConfig } from './config.ts';
 import { FunctionCaller } from './functions/caller.ts';
+import { createInstruments } from './instruments/instruments.ts';
+import { SILENT } from './instruments/meter.ts';
 import { Acceptor } from './jobs/accept.ts';
 import { FunctionTables } from './jobs/function-tables.ts';
-import { ingestQueue, runQueue } from './jobs/queues.ts';
+import { INGEST, ingestQueue, RUNS, runQueue } from './jobs/queues.ts';
 import { Reports, startReporting } from './jobs/reports.ts';
 import { runParts } from './jobs/run-parts.ts';
+import { storedStatus } from './jobs/stored-status.ts';
 import { TracedAcceptor } from './jobs/traced-acceptor.ts';
 import { createLog } from './log.ts';
 import { live } from './process.ts';
@@ -18,6 +21,11 @@ import { startWorkers } from './workers/workers.ts';
 const config = readConfig();
 const log = createLog(config.logLevel, 'worker');
 const tracing = await startTracing(config.tracing, 'worker', log);
+const instruments = config.metricsPort === undefined ? undefined : createInstruments('worker');
+const meter = instruments?.meter ?? SILENT;
+// What a worker without this door need not load. It is open before Redis is there, to tell that it is not.
+const metrics =
+  instruments && (await (await import('./api/metrics-port.ts')).openMetricsPort(config, instruments, log));
 const redis = connect(config, 'wait', log);
 await ready(redis);
 
@@ -26,8 +34,10 @@ const queueOptions = { connection: redis, prefix: store.queuePrefix };
 const [ingests, runs] = [ingestQueue(queueOptions), runQueue(queueOptions, tracing?.jobs)];
 for (const queue of [ingests, runs]) queue.on('error', (error) => log.debug({ err: error.message }, 'queue'));
 const functions = new FunctionTables(store.functions);
-const reports = new Reports(store);
-const acceptor = tracing ? new TracedAcceptor(tracing, store.dedup, ingests) : new Acceptor(store.dedup, ingests);
+const reports = new Reports(store, meter);
+const acceptor = tracing
+  ? new TracedAcceptor(tracing, store.dedup, ingests, meter)
+  : new Acceptor(store.dedup, ingests, meter);
 const caller = new FunctionCaller({
   timeoutMs: config.callTimeoutMs,
   blockPrivateAddresses: config.blockPrivateAddresses,
@@ -45,15 +55,24 @@ const parts = {
   lookAfterMs,
 };
 
-const workers = startWorkers(config, queueOptions, parts, log, tracing);
+const workers = startWorkers(config, queueOptions, parts, log, meter, tracing);
+instruments?.watch({
+  eventsWaiting: () => acceptor.waitingEvents,
+  slots: { [INGEST]: config.ingestConcurrency, [RUNS]: config.runConcurrency },
+  stored: storedStatus(store, [ingests, runs]),
+});
 await workers.ready();
 const reconciler = startReconciler(parts, lookAfterMs, log);
 const reporting = startReporting(reports, store, 'worker', log);
 
-live(log, async () => {
-  await Promise.all([workers.close(), reconciler.close()]);
-  await reporting.close();
-  await Promise.all([ingests.close(), runs.close(), caller.close()]);
-  redis.disconnect();
-  await tracing?.close();
-});
+live(
+  log,
+  async () => {
+    await Promise.all([workers.close(), reconciler.close()]);
+    await reporting.close();
+    await Promise.all([ingests.close(), runs.close(), caller.close(), metrics?.close()]);
+    redis.disconnect();
+    await tracing?.close();
+  },
+  metrics && { metricsPort: metrics.port },
+);

@@ -10,6 +10,7 @@ const LAYERS = [
   ['api', 'workers'],
   ['jobs'],
   ['store', 'functions', 'transforms'],
+  ['instruments'],
   ['model'],
   ['tracing'],
   ['config.ts', 'errors.ts', 'log.ts'],
@@ -23,6 +24,7 @@ const PACKAGE_HOMES: [packages: RegExp, units: string[]][] = [
   [/^(isolated-vm|piscina)$/, ['transforms']],
   [/^ioredis$/, ['store']],
   [/^(@opentelemetry\/.*|bullmq-otel)$/, ['tracing']],
+  [/^prom-client$/, ['instruments']],
 ];
 
 const ENVIRONMENT_HOME = 'src/config.ts';

@@ -3,6 +3,7 @@ import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import type { Dispatcher } from 'undici';
 import type { Config } from '../config.ts';
+import type { Instruments } from '../instruments/instruments.ts';
 import type { Acceptor } from '../jobs/accept.ts';
 import type { Invocations } from '../jobs/invocations.ts';
 import type { IngestQueue, RunQueue } from '../jobs/queues.ts';
@@ -28,6 +29,8 @@ import { auditBoard } from './identity/deeds.ts';
 import { identityDoors } from './identity/doors.ts';
 import { allowByMethod, guard } from './identity/guard.ts';
 import type { LiveStreams } from './live-streams.ts';
+import { measureRequests } from './measure.ts';
+import { metricsDoor, noMetricsDoor } from './metrics-door.ts';
 import type { Recorder } from './receive/recorder.ts';
 import { receiveRoutes } from './receive/routes.ts';
 import { Senders } from './receive/senders.ts';
@@ -77,16 +80,19 @@ export interface AppDeps {
   outgoing: Dispatcher;
   queues: [IngestQueue, RunQueue];
   tracing?: Tracing | undefined;
+  /** undefined: nobody asks for metrics. */
+  instruments: Instruments | undefined;
   log: Logger;
 }
 
 export function createApp(deps: AppDeps): Koa {
-  const { config, store, directory, queues, log } = deps;
+  const { config, store, directory, queues, instruments, log } = deps;
   const app = new Koa();
   app.proxy = config.trustProxy > 0;
   app.maxIpsCount = config.trustProxy;
   app.on('error', (error: Error) => log.debug({ err: error.message }, 'connection'));
   const auditor = new Auditor(store.audit, log);
+  if (instruments) app.use(measureRequests(instruments.meter));
   app.use(identify);
   if (deps.tracing) app.use(traceRequests(deps.tracing));
   app.use(securityHeaders(config.publicUrl)).use(funnelErrors(log));
@@ -100,6 +106,8 @@ export function createApp(deps: AppDeps): Koa {
   registerRoute(open, config, store);
   appDataRoutes(open, config, store);
   app.use(open.routes() as Middleware);
+  const { metricsToken } = config;
+  app.use(instruments && metricsToken !== undefined ? metricsDoor(instruments, metricsToken) : noMetricsDoor());
 
   app.use(identityDoors(config, store, auditor).routes() as Middleware);
   app.use(dashboardFiles);

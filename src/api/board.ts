@@ -27,8 +27,12 @@ const POLICY = [
 /** Its page asks a font service on every visit. It need not, and the policy would refuse it anyway. */
 const FOREIGN_STYLE = /<link href="https:[^>]*>/;
 
+export function isBoard(path: string): boolean {
+  return path === BOARD_PATH || path.startsWith(`${BOARD_PATH}/`);
+}
+
 export async function boardPolicy(ctx: Context, next: Next): Promise<void> {
-  if (ctx.path === BOARD_PATH || ctx.path.startsWith(`${BOARD_PATH}/`)) {
+  if (isBoard(ctx.path)) {
     ctx.set({ 'content-security-policy': POLICY, 'x-frame-options': 'SAMEORIGIN' });
   }
   await next();

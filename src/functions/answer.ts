@@ -10,6 +10,8 @@ export interface Failure {
   error: RunError;
   retriable: boolean;
   retryAfterMs?: number | undefined;
+  /** No answer came, or none in time. */
+  unanswered?: true;
 }
 
 export type Outcome =

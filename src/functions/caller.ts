@@ -41,8 +41,8 @@ export class FunctionCaller {
     } catch (error) {
       if (error instanceof AnswerTooLarge) return failedForGood('OutputTooLarge', TOO_LARGE);
       if (error instanceof AddressBlocked)
-        return failedAttempt(error.name, `${fn.url} is not called: ${error.message}`);
-      return failedAttempt('CallError', this.#explain(fn.url, error as Error));
+        return { ...failedAttempt(error.name, `${fn.url} is not called: ${error.message}`), unanswered: true };
+      return { ...failedAttempt('CallError', this.#explain(fn.url, error as Error)), unanswered: true };
     }
   }
 

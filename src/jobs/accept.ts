@@ -2,6 +2,7 @@
  *  commit): while one commit is on its way the next gathers. A caller is answered when Redis has its events, or told that it
  *  has not. */
 import { ServiceError } from '../errors.ts';
+import type { Meter } from '../instruments/meter.ts';
 import { type Envelope, type Event, type Source, toEnvelope } from '../model/event.ts';
 import { newId, type Seed, seededId } from '../model/ids.ts';
 import type { Claim, Claimed, Dedup } from '../store/dedup.ts';
@@ -46,14 +47,21 @@ interface Waiting {
 export class Acceptor {
   readonly #dedup: Dedup;
   readonly #queue: IngestQueue;
+  readonly #meter: Meter;
   #waiting: Waiting[] = [];
   #waitingEvents = 0;
   #inFlight = 0;
   #scheduled = false;
 
-  constructor(dedup: Dedup, queue: IngestQueue) {
+  constructor(dedup: Dedup, queue: IngestQueue, meter: Meter) {
     this.#dedup = dedup;
     this.#queue = queue;
+    this.#meter = meter;
+  }
+
+  /** Events that wait for a commit. */
+  get waitingEvents(): number {
+    return this.#waitingEvents;
   }
 
   /** Accepts valid events, all or none, and answers with their internal IDs in the same order.
@@ -91,11 +99,15 @@ export class Acceptor {
 
   async #commit(): Promise<void> {
     const group = this.#takeGroup();
+    const drafts = group.flatMap(({ drafts }) => drafts);
+    const startedAt = performance.now();
     this.#inFlight++;
     try {
-      await this.#write(group.flatMap(({ drafts }) => drafts));
+      await this.#write(drafts);
+      this.#meter.committed(drafts, performance.now() - startedAt);
       for (const { drafts, resolve } of group) resolve(drafts.map(({ internalId }) => internalId));
     } catch (error) {
+      this.#meter.commitFailed();
       const answer = translateAway(error);
       for (const { reject } of group) reject(answer);
     } finally {

@@ -85,7 +85,8 @@ async function outcomeOf(loaded: Loaded, { stepId }: CallJob, tries: Tries, deps
   const fn = await deps.functions.find(run.env, run.functionId);
   if (!fn) return failedForGood('FunctionGone', `the function ${run.functionId} is not registered`);
   if (!event) return failedForGood('EventGone', `the event ${run.eventId} is no longer stored`);
-  return deps.caller.call(fn, {
+  const calledAt = performance.now();
+  const outcome = await deps.caller.call(fn, {
     run: { ...run, attempt: tries.before },
     event,
     maxAttempts: tries.max,
@@ -94,6 +95,8 @@ async function outcomeOf(loaded: Loaded, { stepId }: CallJob, tries: Tries, deps
     memos,
     planOnly: planOnly && stepId === undefined,
   });
+  deps.reports.called(outcome, performance.now() - calledAt);
+  return outcome;
 }
 
 interface Attempt {

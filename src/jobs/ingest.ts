@@ -21,7 +21,7 @@ export async function ingest(batch: readonly Envelope[], deps: IngestDeps): Prom
   const open = stored.filter(({ settled }) => !settled).map(({ event }) => event);
   await deps.starter.start(await triggeredBy(open, deps.functions), Date.now());
   await deps.events.settle(stored, Date.now());
-  deps.reports.ingested(stored);
+  deps.reports.ingested(stored, Date.now());
   // Also of events that an earlier try has settled: it may have died before it came to this.
   await deps.arrivals.meetWaits(stored.filter(({ repeat }) => !repeat).map(({ event }) => event));
 }

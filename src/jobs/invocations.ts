@@ -66,7 +66,7 @@ export class Invocations {
     const stored = await this.#events.storeNew([event]);
     await this.#starter.start([run], nowMs);
     await this.#events.settle(stored, nowMs);
-    this.#reports.ingested(stored);
+    this.#reports.ingested(stored, Date.now());
   }
 }
 

@@ -2,15 +2,18 @@
  *  memory and goes out from time to time, so that the work does not wait for it. What is told may be lost with the process. */
 import { hostname } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
+import type { Outcome } from '../functions/answer.ts';
+import type { CallResult, Meter } from '../instruments/meter.ts';
 import type { Logger } from '../log.ts';
 import { sourceOf } from '../model/event.ts';
 import { newId } from '../model/ids.ts';
-import type { Run, RunStatus } from '../model/run.ts';
+import type { Ending, Run, RunStatus } from '../model/run.ts';
 import type { Stored } from '../store/events.ts';
 import type { LiveNews, NewsOf } from '../store/live.ts';
 import type { Metrics } from '../store/metrics.ts';
 import { BEAT_MS, type Processes, type ProcessKind } from '../store/processes.ts';
 import { type RunCounter, Tally } from '../store/tally.ts';
+import type { LogOutcome } from '../store/webhook-log.ts';
 
 const FLUSH_MS = 1_000;
 /** For what is still to be told when the process ends. */
@@ -19,7 +22,7 @@ const LAST_WORDS_MS = 2_000;
 /** What is told of a run. */
 type Moved = Pick<Run, 'env' | 'id' | 'functionId' | 'eventId'>;
 
-const COUNTER_OF: Partial<Record<RunStatus, RunCounter>> = {
+const COUNTER_OF: Record<Ending['status'], RunCounter> = {
   Completed: 'completed',
   Failed: 'failed',
   Cancelled: 'cancelled',
@@ -28,39 +31,61 @@ const COUNTER_OF: Partial<Record<RunStatus, RunCounter>> = {
 export class Reports {
   readonly #metrics: Metrics;
   readonly #news: LiveNews;
+  readonly #meter: Meter;
   #tally = new Tally();
 
-  constructor({ metrics, liveNews }: { metrics: Metrics; liveNews: LiveNews }) {
+  constructor({ metrics, liveNews }: { metrics: Metrics; liveNews: LiveNews }, meter: Meter) {
     this.#metrics = metrics;
     this.#news = liveNews;
+    this.#meter = meter;
   }
 
   /** Events have been wholly ingested. */
-  ingested(batch: readonly Stored[]): void {
+  ingested(batch: readonly Stored[], nowMs: number): void {
     for (const { event, repeat, settled } of batch) {
       const { env, internalId, name, receivedAt } = event;
-      if (repeat) this.#tally.count(env, 'duplicates');
+      if (repeat) {
+        this.#tally.count(env, 'duplicates');
+        this.#meter.ingestedRepeat();
+      }
       if (settled || repeat) continue;
       this.#tally.count(env, 'events');
+      this.#meter.ingested(Math.max(0, nowMs - receivedAt));
       this.#news.tell(env, 'events', { id: internalId, name, receivedAt, source: sourceOf(event) });
     }
+  }
+
+  /** The body of a request that sends events was read. */
+  received(bytes: number): void {
+    this.#meter.received(bytes);
+  }
+
+  webhookAnswered(outcome: LogOutcome): void {
+    this.#meter.webhookAnswered(outcome);
   }
 
   /** A request to send events was answered, so long after it had come. */
   acknowledged(env: string, ms: number): void {
     this.#tally.time(env, 'ack', ms);
+    this.#meter.acknowledged(ms);
   }
 
   /** A run's function is called for the first time, so long after it could have been. */
   started(run: Moved, ms: number): void {
     this.#tally.countRun(run.env, run.functionId, 'started');
     this.#tally.time(run.env, 'start', ms);
+    this.#meter.runStarted(ms);
     this.moved(run, 'Running');
   }
 
-  ended(run: Moved, status: RunStatus): void {
-    const counter = COUNTER_OF[status];
-    if (counter) this.#tally.countRun(run.env, run.functionId, counter);
+  /** A function was called, and this came of it so long after. */
+  called(outcome: Outcome, ms: number): void {
+    this.#meter.called(resultOf(outcome), ms);
+  }
+
+  ended(run: Moved, status: Ending['status']): void {
+    this.#tally.countRun(run.env, run.functionId, COUNTER_OF[status]);
+    this.#meter.runEnded(status);
     this.moved(run, status);
   }
 
@@ -94,6 +119,12 @@ export class Reports {
     this.#news.flush();
     await this.flush(nowMs);
   }
+}
+
+function resultOf(outcome: Outcome): CallResult {
+  if (outcome.kind !== 'failed') return outcome.kind;
+  if (outcome.unanswered) return 'unanswered';
+  return outcome.retriable ? 'failed' : 'failed_for_good';
 }
 
 export interface Reporting {

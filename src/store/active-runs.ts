@@ -21,6 +21,10 @@ export class ActiveRuns {
     });
   }
 
+  async count(): Promise<number> {
+    return this.#redis.zcard(this.#key);
+  }
+
   /** Looks after the run again at that time, if it is still active. */
   async postpone(env: string, runId: string, untilMs: number): Promise<void> {
     await this.#redis.zadd(this.#key, 'XX', untilMs, memberOf(env, runId));

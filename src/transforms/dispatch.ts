@@ -20,6 +20,8 @@ export interface DispatchOptions {
 
 export interface Dispatch {
   admit(ticket: Ticket): void;
+  /** Tickets that wait, and those that are in a child. */
+  use(): { waiting: number; inFlight: number };
   close(): Promise<void>;
 }
 
@@ -27,7 +29,7 @@ export interface Dispatch {
  *  side. Whoever was in a child that died, and whoever had to be stopped, goes to the lane of suspects and runs there
  *  alone, so that guilt shows and hurts nobody else. */
 export function createDispatch({ sandbox, standing, places, idleMs }: DispatchOptions): Dispatch {
-  const { log, now, limits } = sandbox;
+  const { log, now, limits, meter } = sandbox;
   const standings = new Standings(standing);
   const pace = new Pace();
   const main = new Lane({ sandbox, places, next: nextInMain, onVerdict, onDeath: onDeathInMain });
@@ -43,6 +45,7 @@ export function createDispatch({ sandbox, standing, places, idleMs }: DispatchOp
 
   return {
     admit,
+    use: () => ({ waiting: main.waiting + suspects.waiting, inFlight: main.inFlight + suspects.inFlight }),
     close: async () => {
       await Promise.all([main.close(), suspects.close()]);
     },
@@ -75,6 +78,7 @@ export function createDispatch({ sandbox, standing, places, idleMs }: DispatchOp
   function onVerdict(ticket: Ticket, verdict: Verdict) {
     if ('stopped' in verdict) return convict(ticket, verdict.stopped);
     pace.note(ticket.key, verdict.durationMs);
+    meter.transformRan(verdict.durationMs);
     ticket.settle(outcomeOf(ticket, verdict.text, verdict.durationMs));
     if (standings.ranWell(ticket.key, now())) reseat(ticket.key);
   }
@@ -103,7 +107,11 @@ export function createDispatch({ sandbox, standing, places, idleMs }: DispatchOp
     const { kind, retryAfterSeconds } = standings.strike(ticket.key, now());
     const webhook = ticket.transform.id;
     log.warn({ webhook, cause }, 'a transform had to be stopped');
-    if (kind === 'quarantined') log.warn({ webhook, retryAfterSeconds }, 'a transform is quarantined');
+    meter.transformStopped(cause);
+    if (kind === 'quarantined') {
+      log.warn({ webhook, retryAfterSeconds }, 'a transform is quarantined');
+      meter.transformQuarantined();
+    }
     main.recall(ticket.key);
     reseat(ticket.key);
   }

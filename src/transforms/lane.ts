@@ -34,6 +34,14 @@ export class Lane {
     if (options.idleMs === undefined) this.#start();
   }
 
+  get waiting() {
+    return this.#waiting.size;
+  }
+
+  get inFlight() {
+    return this.#sandbox?.tickets.length ?? 0;
+  }
+
   enter(ticket: Ticket) {
     if (this.#closed) return ticket.settle(overloaded());
     this.#waiting.add(ticket)?.settle(overloaded());

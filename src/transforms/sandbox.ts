@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { LRUCache } from 'lru-cache';
+import type { TransformMeter } from '../instruments/meter.ts';
 import type { Logger } from '../log.ts';
 import { type Batch, Flights, type Load } from './flights.ts';
 import type { FromChild, Limits, Order, StopCause, Verdict } from './protocol.ts';
@@ -18,6 +19,7 @@ export interface SandboxOptions {
   bootMs: number;
   now: () => number;
   log: Logger;
+  meter: TransformMeter;
 }
 
 export interface SandboxEvents {
@@ -69,6 +71,7 @@ export class Sandbox {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
+    options.meter.childForked();
     this.#process.on('message', (message: FromChild) => this.#hear(message));
     this.#process.on('exit', (code, signal) => this.#onGone({ code, signal }));
     this.#process.on('error', (error) => this.#onError(error));
@@ -160,6 +163,7 @@ export class Sandbox {
 
   #onGone(exit: Record<string, unknown>) {
     clearInterval(this.#watch);
+    this.#options.meter.childGone(this.#state === 'ended' ? 'ended' : this.#cause);
     this.#gone.resolve();
     if (this.#state === 'ended') return;
     this.#state = 'ended';

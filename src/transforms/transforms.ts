@@ -1,6 +1,7 @@
 /** The front of everything about transforms: user code that turns a webhook's request into an event, run in child
  *  processes that can be killed. */
 import { createHash } from 'node:crypto';
+import { SILENT, type TransformMeter } from '../instruments/meter.ts';
 import type { Logger } from '../log.ts';
 import { createDispatch } from './dispatch.ts';
 import { DEFAULT_LIMITS, type Limits } from './protocol.ts';
@@ -17,6 +18,8 @@ export interface Transforms {
   /** Compiles the code and runs its top level; nothing is kept.
    *  @throws ServiceError transform_invalid, transform_quarantined, overloaded */
   check(code: string): Promise<void>;
+  /** How much of the pool is in use now. */
+  use(): { threads: number; waiting: number; inFlight: number };
   /** Answers what is still open with `overloaded`; resolves when no process is left. */
   close(): Promise<void>;
 }
@@ -26,6 +29,7 @@ export interface TransformsOptions {
   timeoutMs: number;
   threads: number;
   log: Logger;
+  meter?: TransformMeter;
   /** Milliseconds of a clock that never goes back. */
   now?: () => number;
   limits?: Partial<Limits>;
@@ -47,6 +51,7 @@ export function createTransforms({
   timeoutMs,
   threads,
   log,
+  meter = SILENT,
   now = () => performance.now(),
   limits,
   standing = { strikes: 3, windowMs: 60_000 },
@@ -57,7 +62,7 @@ export function createTransforms({
   idleMs = 30_000,
 }: TransformsOptions): Transforms {
   const dispatch = createDispatch({
-    sandbox: { limits: { ...DEFAULT_LIMITS, ...limits, threads, timeoutMs }, graceMs, bootMs, now, log },
+    sandbox: { limits: { ...DEFAULT_LIMITS, ...limits, threads, timeoutMs }, graceMs, bootMs, now, log, meter },
     standing,
     places,
     idleMs,
@@ -78,6 +83,7 @@ export function createTransforms({
       await perform({ id: 'check', version, code }, null);
     },
 
+    use: () => ({ threads, ...dispatch.use() }),
     close: () => dispatch.close(),
   };
 }

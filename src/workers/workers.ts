@@ -1,6 +1,7 @@
 /** Binds the queues to their handlers. A worker that dies leaves its jobs locked; another takes them up when the lock runs out. */
 import { type Job, Worker } from 'bullmq';
 import type { Config } from '../config.ts';
+import type { Meter } from '../instruments/meter.ts';
 import { AttemptFailed, type CallDeps, call } from '../jobs/call.ts';
 import { type IngestDeps, ingest } from '../jobs/ingest.ts';
 import { INGEST, type IngestJob, type QueueOptions, RUNS, type RunJob } from '../jobs/queues.ts';
@@ -8,6 +9,7 @@ import { type WakeDeps, wake } from '../jobs/wake.ts';
 import type { Logger } from '../log.ts';
 import { retryDelayMs } from '../model/retry.ts';
 import type { Tracing } from '../tracing/tracing.ts';
+import { measured } from './measured.ts';
 import { ingestTraced, runTraced } from './traced-jobs.ts';
 
 const INGEST_RETRY_MAX_MS = 60_000;
@@ -26,6 +28,7 @@ export function startWorkers(
   queues: QueueOptions,
   deps: IngestDeps & CallDeps & WakeDeps,
   log: Logger,
+  meter: Meter,
   tracing?: Tracing,
 ): Workers {
   const shared = {
@@ -35,12 +38,17 @@ export function startWorkers(
     // A job is never given up because workers died over it.
     maxStalledCount: Number.MAX_SAFE_INTEGER,
   };
-  const ingestWorker = new Worker<IngestJob, void>(INGEST, ingestHandler(deps, tracing), {
+  const ingestBatch = ingestHandler(deps, tracing);
+  const ingestCounted = (job: Job<IngestJob>) => {
+    meter.ingestBatch(job.data.events.length);
+    return ingestBatch(job);
+  };
+  const ingestWorker = new Worker<IngestJob, void>(INGEST, measured(INGEST, ingestCounted, meter), {
     ...shared,
     concurrency: config.ingestConcurrency,
     settings: { backoffStrategy: (tries = 1) => Math.min(1_000 * 2 ** Math.min(tries, 10), INGEST_RETRY_MAX_MS) },
   });
-  const runWorker = new Worker<RunJob, void>(RUNS, runHandler(deps, tracing), {
+  const runWorker = new Worker<RunJob, void>(RUNS, measured(RUNS, runHandler(deps, tracing), meter), {
     ...shared,
     ...(tracing && { telemetry: tracing.jobs }),
     concurrency: config.runConcurrency,
@@ -59,6 +67,7 @@ export function startWorkers(
     };
   });
   const all = [ingestWorker, runWorker];
+  for (const worker of all) worker.on('stalled', () => meter.jobStalled(worker.name));
   return {
     ready: async () => void (await Promise.all(all.map((worker) => worker.waitUntilReady()))),
     close: () => closeAll(all, log),

@@ -10,6 +10,8 @@ export interface ServiceProcess {
   pid: number;
   /** Where a web process listens. */
   port: number | undefined;
+  /** Where it tells Prometheus, if METRICS_PORT asks for that. */
+  metricsPort: number | undefined;
   /** All that it has written so far. */
   output(): string;
   running(): boolean;
@@ -43,6 +45,7 @@ export async function startProcess(role: Role, env: NodeJS.ProcessEnv): Promise<
     role,
     pid: child.pid as number,
     port: (first[0] as { port?: number }).port,
+    metricsPort: (first[0] as { metricsPort?: number }).metricsPort,
     output,
     running,
     async kill() {

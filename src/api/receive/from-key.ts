@@ -6,6 +6,7 @@ import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { readHeader } from '../../functions/headers.ts';
 import type { Acceptor } from '../../jobs/accept.ts';
+import type { Reports } from '../../jobs/reports.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import { type Event, validateEvents } from '../../model/event.ts';
 import { isKept } from '../../model/event-key.ts';
@@ -25,6 +26,7 @@ export interface FromKeyDeps {
   environments: Environments;
   eventKeys: EventKeys;
   acceptor: Acceptor;
+  reports: Reports;
 }
 
 /** @returns the internal IDs of the events, in their order */
@@ -32,13 +34,15 @@ export async function receiveFromKey(
   ctx: Context,
   key: EventKeyInUse,
   receivedAt: number,
-  { config, account, environments, eventKeys, acceptor }: FromKeyDeps,
+  { config, account, environments, eventKeys, acceptor, reports }: FromKeyDeps,
 ): Promise<Received> {
   refuseAddress(key.gate, clientAddress(ctx));
   eventKeys.noteUse(key, receivedAt);
   const env = config.dev ? PRODUCTION : await environmentOf(key.env, environmentSelection(ctx), environments);
   const limitBytes = key.maxBytes ?? account.limits.eventMaxBytes ?? config.eventMaxBytes;
-  const events = parseEvents(await readBody(ctx.req, limitBytes), ctx.req.headers);
+  const body = await readBody(ctx.req, limitBytes);
+  reports.received(body.length);
+  const events = parseEvents(body, ctx.req.headers);
   refuseNames(key.gate, events);
   const ids = await acceptor.accept(events, {
     env,
