@@ -13,11 +13,13 @@ import { INTRODUCTION_TIMEOUT_MS } from './functions/introduction.ts';
 import { outgoingAgent } from './functions/outgoing.ts';
 import { Acceptor } from './jobs/accept.ts';
 import { FunctionTables } from './jobs/function-tables.ts';
+import { Pressure } from './jobs/pressure.ts';
 import { ingestQueue, runQueue } from './jobs/queues.ts';
 import { Reports, startReporting } from './jobs/reports.ts';
 import { runParts } from './jobs/run-parts.ts';
 import { createLog } from './log.ts';
 import { live } from './process.ts';
+import { durabilityOf } from './store/durability.ts';
 import { connect } from './store/redis.ts';
 import { createStore } from './store/store.ts';
 import { WebhookDirectory } from './store/webhook-directory.ts';
@@ -50,7 +52,9 @@ const queueOptions = { connection: redis, prefix: store.queuePrefix };
 const queues = [ingestQueue(queueOptions), runQueue(queueOptions)] as const;
 for (const queue of queues) queue.on('error', (error) => log.debug({ err: error.message }, 'queue'));
 const transforms = createTransforms({ timeoutMs: config.transformTimeoutMs, threads: config.transformThreads, log });
-const acceptor = new Acceptor(store.dedup, queues[0]);
+const durability = await durabilityOf(config, redis, log);
+const acceptor = new Acceptor(store.dedup, queues[0], durability);
+const pressure = new Pressure(redis, queues, config.marks, log);
 const functions = new FunctionTables(store.functions);
 const reports = new Reports(store);
 const { life, retries, invocations } = runParts(store, functions, queues[1], acceptor, reports, config.lookAfterMs);
@@ -63,6 +67,7 @@ const app = createApp({
   directory,
   transforms,
   acceptor,
+  pressure,
   recorder,
   reports,
   life,
@@ -85,16 +90,19 @@ const address = config.publicUrl ?? `http://${config.host === '0.0.0.0' ? 'local
 await Promise.race([prepareFirstAdmin(config, store, address, log), setTimeout(FIRST_READ_MS)]);
 void sealAnew(config, store, log);
 const reporting = startReporting(reports, store, 'web', log);
+pressure.watch();
 
 live(
   log,
   async () => {
     streams.close();
     await endServer();
+    pressure.close();
     await Promise.all([transforms.close(), outgoing.close()]);
     await recorder.settle();
     await reporting.close();
     await Promise.all(queues.map((queue) => queue.close()));
+    durability?.close();
     redis.disconnect();
     subscriber.disconnect();
   },

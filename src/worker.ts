@@ -8,6 +8,7 @@ import { Reports, startReporting } from './jobs/reports.ts';
 import { runParts } from './jobs/run-parts.ts';
 import { createLog } from './log.ts';
 import { live } from './process.ts';
+import { durabilityOf } from './store/durability.ts';
 import { connect, ready } from './store/redis.ts';
 import { createStore } from './store/store.ts';
 import { startReconciler } from './workers/reconciler.ts';
@@ -24,7 +25,8 @@ const [ingests, runs] = [ingestQueue(queueOptions), runQueue(queueOptions)];
 for (const queue of [ingests, runs]) queue.on('error', (error) => log.debug({ err: error.message }, 'queue'));
 const functions = new FunctionTables(store.functions);
 const reports = new Reports(store);
-const acceptor = new Acceptor(store.dedup, ingests);
+const durability = await durabilityOf(config, redis, log);
+const acceptor = new Acceptor(store.dedup, ingests, durability);
 const caller = new FunctionCaller({
   timeoutMs: config.callTimeoutMs,
   blockPrivateAddresses: config.blockPrivateAddresses,
@@ -50,5 +52,6 @@ live(log, async () => {
   await Promise.all([workers.close(), reconciler.close()]);
   await reporting.close();
   await Promise.all([ingests.close(), runs.close(), caller.close()]);
+  durability?.close();
   redis.disconnect();
 });

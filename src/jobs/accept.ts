@@ -5,6 +5,7 @@ import { ServiceError } from '../errors.ts';
 import { type Envelope, type Event, type Source, toEnvelope } from '../model/event.ts';
 import { newId, type Seed, seededId } from '../model/ids.ts';
 import type { Claim, Claimed, Dedup } from '../store/dedup.ts';
+import type { Durability, OnDisk } from '../store/durability.ts';
 import { translateAway, unavailable } from '../store/redis.ts';
 import { INGEST, type IngestJob, type IngestQueue } from './queues.ts';
 
@@ -14,7 +15,7 @@ const JOB_MAX_EVENTS = 500;
 const JOB_MAX_BYTES = 1_048_576;
 /** Commits on their way at once. One would leave Redis idle while its answer travels; more would make smaller groups. */
 const COMMITS_IN_FLIGHT = 2;
-/** Events that wait for a commit before further requests are turned away. */
+/** Events that wait for their answer before further requests are turned away. */
 const MAX_WAITING = 50_000;
 
 /** Where the events of one request came from. */
@@ -44,21 +45,25 @@ interface Waiting {
 export class Acceptor {
   readonly #dedup: Dedup;
   readonly #queue: IngestQueue;
+  readonly #durability: Durability | undefined;
   #waiting: Waiting[] = [];
-  #waitingEvents = 0;
+  /** Also those of commits on their way. */
+  #unanswered = 0;
   #inFlight = 0;
   #scheduled = false;
 
-  constructor(dedup: Dedup, queue: IngestQueue) {
+  /** @param durability what an answer waits for beside Redis's own; undefined: nothing */
+  constructor(dedup: Dedup, queue: IngestQueue, durability?: Durability) {
     this.#dedup = dedup;
     this.#queue = queue;
+    this.#durability = durability;
   }
 
   /** Accepts valid events, all or none, and answers with their internal IDs in the same order.
    *  @throws ServiceError unavailable when Redis did not take them, overloaded when too many wait */
   async accept(events: readonly Event[], arrival: Arrival): Promise<string[]> {
     if (events.length === 0) return [];
-    if (this.#waitingEvents > MAX_WAITING) throw new ServiceError('overloaded', { retryAfterSeconds: 1 });
+    if (this.#unanswered > MAX_WAITING) throw new ServiceError('overloaded', { retryAfterSeconds: 1 });
     return this.#join(events.map((event, index) => ({ event, index, arrival, internalId: idFor(arrival, index) })));
   }
 
@@ -72,7 +77,7 @@ export class Acceptor {
   #join(drafts: Draft[]): Promise<string[]> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ drafts, resolve, reject });
-      this.#waitingEvents += drafts.length;
+      this.#unanswered += drafts.length;
       this.#schedule();
     });
   }
@@ -89,13 +94,26 @@ export class Acceptor {
 
   async #commit(): Promise<void> {
     const group = this.#takeGroup();
-    this.#inFlight++;
+    const drafts = group.flatMap(({ drafts }) => drafts);
     try {
-      await this.#write(group.flatMap(({ drafts }) => drafts));
+      const onDisk = await this.#writeInTurn(drafts);
+      // Until it is, other commits are written.
+      if (onDisk) await onDisk();
       for (const { drafts, resolve } of group) resolve(drafts.map(({ internalId }) => internalId));
     } catch (error) {
       const answer = translateAway(error);
       for (const { reject } of group) reject(answer);
+    } finally {
+      this.#unanswered -= drafts.length;
+    }
+  }
+
+  async #writeInTurn(drafts: Draft[]): Promise<OnDisk | undefined> {
+    this.#inFlight++;
+    try {
+      const onDisk = this.#durability && (await this.#durability.begin());
+      await this.#write(drafts);
+      return onDisk;
     } finally {
       this.#inFlight--;
       this.#schedule();
@@ -112,7 +130,6 @@ export class Acceptor {
       events += next;
       end++;
     }
-    this.#waitingEvents -= events;
     return this.#waiting.splice(0, end);
   }
 

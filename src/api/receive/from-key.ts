@@ -6,6 +6,7 @@ import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { readHeader } from '../../functions/headers.ts';
 import type { Acceptor } from '../../jobs/accept.ts';
+import type { Pressure } from '../../jobs/pressure.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import { type Event, validateEvents } from '../../model/event.ts';
 import { isKept } from '../../model/event-key.ts';
@@ -25,6 +26,7 @@ export interface FromKeyDeps {
   environments: Environments;
   eventKeys: EventKeys;
   acceptor: Acceptor;
+  pressure: Pressure;
 }
 
 /** @returns the internal IDs of the events, in their order */
@@ -32,9 +34,10 @@ export async function receiveFromKey(
   ctx: Context,
   key: EventKeyInUse,
   receivedAt: number,
-  { config, account, environments, eventKeys, acceptor }: FromKeyDeps,
+  { config, account, environments, eventKeys, acceptor, pressure }: FromKeyDeps,
 ): Promise<Received> {
   refuseAddress(key.gate, clientAddress(ctx));
+  pressure.admit();
   eventKeys.noteUse(key, receivedAt);
   const env = config.dev ? PRODUCTION : await environmentOf(key.env, environmentSelection(ctx), environments);
   const limitBytes = key.maxBytes ?? account.limits.eventMaxBytes ?? config.eventMaxBytes;
