@@ -45,6 +45,6 @@ export function excesses(load: Load, marks: Marks, before: readonly Excess[]): E
 
 /** The further past, the longer: more has to go before there is room. */
 export function retryAfterSeconds({ level, mark }: Excess): number {
-  const depth = (level / mark - READMITTED_BELOW) / (FULLEST - READMITTED_BELOW);
+  const depth = (level / mark - 1) / (FULLEST - 1);
   return Math.round(MIN_SECONDS + (MAX_SECONDS - MIN_SECONDS) * Math.min(1, Math.max(0, depth)));
 }

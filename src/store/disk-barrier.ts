@@ -3,7 +3,8 @@
  *  WAITAOF stands still for the last write of its own connection, and blocks that connection. So it has one to itself, and writes a
  *  mark there first: Redis's file is one sequence, in which the mark comes after everything that was answered before. Commits are
  *  not held up by one another's wait; all that come while one barrier is on its way share the next. */
-import { type Redis, replies, translateAway, unavailable } from './redis.ts';
+import { ServiceError } from '../errors.ts';
+import { type Redis, replies, unavailable } from './redis.ts';
 import { factOf } from './redis-status.ts';
 
 /** With appendfsync everysec a sync begins within a second; the rest is for a disk that is busy. Less than the connection waits. */
@@ -55,7 +56,8 @@ export class DiskBarrier {
       }
       return factOf(info as string, 'run_id');
     } catch (error) {
-      throw translateAway(error);
+      // Whatever it says, it has not promised.
+      throw error instanceof ServiceError ? error : unavailable((error as Error).message, error);
     }
   }
 }

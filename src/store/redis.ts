@@ -42,14 +42,20 @@ const AWAY =
 
 /** A failure of Redis or of the way to it, as the answer to whoever waits for it; any other error as it was. */
 export function translateAway(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof ServiceError || !AWAY.test(error.message)) return error;
-  return unavailable(error.message, error);
+  if (!(error instanceof Error) || error instanceof ServiceError) return error;
+  const reason = reasonOf(error);
+  return AWAY.test(reason) ? unavailable(reason, error) : error;
 }
 
 /** Whether Redis refused because its memory is full. */
 export function isOutOfMemory(thrown: unknown): boolean {
   const error = thrown instanceof ServiceError ? thrown.cause : thrown;
-  return error instanceof Error && error.message.includes('OOM command not allowed');
+  return error instanceof Error && reasonOf(error).includes('OOM command not allowed');
+}
+
+/** Of a discarded transaction: why its first command was refused. */
+function reasonOf({ message, previousErrors }: Error & { previousErrors?: Error[] }): string {
+  return previousErrors?.[0]?.message ?? message;
 }
 
 export function unavailable(why: string, cause?: unknown): ServiceError {
