@@ -28,9 +28,13 @@ describe('INGEST_DURABILITY=fsync', () => {
     await own.remove();
   });
 
-  async function start(version: '7.0' | '7.2', workers = 0): Promise<Service> {
+  async function start(version: '7.0' | '7.2', workers = 0, dev = true): Promise<Service> {
     played = await playRedis(own.url, version);
-    service = await startService({ workers, env: { ...FSYNC, REDIS_URL: played.url, STALLED_AFTER_SECONDS: '1' } });
+    service = await startService({
+      dev,
+      workers,
+      env: { ...FSYNC, REDIS_URL: played.url, STALLED_AFTER_SECONDS: '1' },
+    });
     return service;
   }
 
@@ -133,6 +137,25 @@ describe('INGEST_DURABILITY=fsync', () => {
       expect((await Promise.all(sends)).map(({ status }) => status)).to.deep.equal([200, 200, 200]);
       // The two that came later shared the next.
       expect(played.asked()).to.equal(2);
+    });
+
+    it('so do events that are held, and invocations by hand', async () => {
+      const service = await start('7.2', 0, false);
+      const api = (path: string, body: object) => service.post(path, body, service.apiHeaders);
+      const transform = 'function transform() { return { name: "disk/x", data: {} }; }';
+      const made = await api('/v1/webhooks', { name: 'w', environment: 'branches', transform });
+      const host = await startAppHost();
+      await host.register(service, [{ id: 'f', triggers: [{ event: 'disk/y' }] }]);
+      await host.close();
+      played.answer(0);
+      const held = await service.post(new URL(made.body.data.url).pathname, {});
+      const invoked = await api('/v1/functions/test-app-f/invoke', { data: {} });
+      played.answer(1);
+      for (const { status, body } of [held, invoked]) {
+        expect([status, body.code]).to.deep.equal([503, 'unavailable']);
+        expect(body.error).to.include('did not sync');
+      }
+      expect((await service.post(new URL(made.body.data.url).pathname, {})).status).to.equal(200);
     });
 
     it('what was not synced in time is not acknowledged, and counts once when it is sent again', async () => {

@@ -74,6 +74,15 @@ export class Acceptor {
     return carried as string;
   }
 
+  /** For an event that is taken in on another way than through here: resolves when what was written for it is as safe as accepted events are.
+   *  @throws ServiceError unavailable when it is not */
+  async safely<T>(write: () => Promise<T>): Promise<T> {
+    const onDisk = this.#durability && (await this.#durability.begin());
+    const written = await write();
+    if (onDisk) await onDisk();
+    return written;
+  }
+
   #join(drafts: Draft[]): Promise<string[]> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ drafts, resolve, reject });
