@@ -56,7 +56,7 @@ await runMain(async () => {
 /** The Redis named by the environment, or one of our own. */
 async function redisToUse(): Promise<Pick<OwnRedis, 'url'> & Partial<OwnRedis>> {
   const url = process.env.REDIS_URL;
-  if (!url) return startDevRedis(ROOT);
+  if (!url) return startDevRedis(ROOT, process.env.INGEST_DURABILITY);
   await checkRedis(url);
   return { url };
 }

@@ -9,6 +9,15 @@ const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/;
 const schema = z.object(SETTINGS);
 type Env = z.infer<typeof schema>;
 
+/** How full the store may become before senders are told to come later; 0 is no mark. */
+export interface Marks {
+  /** What Redis may use where it has no limit of its own. */
+  readonly memoryBytes: number | undefined;
+  readonly memoryPercent: number;
+  readonly ingestJobs: number;
+  readonly runJobs: number;
+}
+
 export interface Config {
   readonly settings: readonly Setting[];
   readonly dev: boolean;
@@ -19,6 +28,9 @@ export interface Config {
   readonly redisUrl: string;
   readonly redisTlsVerify: boolean;
   readonly keyPrefix: string;
+  readonly ingestDurability: Env['INGEST_DURABILITY'];
+  /** Past these, senders are told to come later. */
+  readonly marks: Marks;
   readonly eventKeys: readonly string[];
   readonly secretKey: string;
   readonly secretKeyFallback: string | undefined;
@@ -130,6 +142,13 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
     redisUrl: env.REDIS_URL,
     redisTlsVerify: env.REDIS_TLS_VERIFY,
     keyPrefix: env.KEY_PREFIX,
+    ingestDurability: env.INGEST_DURABILITY,
+    marks: {
+      memoryBytes: env.REDIS_MEMORY_BYTES,
+      memoryPercent: env.REDIS_MEMORY_LIMIT_PERCENT,
+      ingestJobs: env.INGEST_BACKLOG_MAX,
+      runJobs: env.RUN_BACKLOG_MAX,
+    },
     eventKeys: env.EVENT_KEYS,
     secretKey: env.SECRET_KEY ?? DEV_SECRET_KEY,
     secretKeyFallback: env.SECRET_KEY_FALLBACK,

@@ -3,6 +3,7 @@
 export const CATALOGUE = {
   address_blocked: [400, 'The service does not call addresses that are not public'],
   access_denied: [403, 'The credentials do not allow this'],
+  backlog_full: [429, 'Too much waits to be done already'],
   body_missing: [400, 'The request has no body'],
   body_invalid: [400, 'The body could not be read'],
   body_not_json: [400, 'The body is not valid JSON'],
@@ -26,6 +27,7 @@ export const CATALOGUE = {
   key_unknown: [401, 'The key in the path is not known'],
   last_admin: [409, 'There must be an admin who can sign in'],
   link_invalid: [400, 'The link is not valid, or not any more'],
+  memory_short: [503, 'The service is short of memory'],
   method_not_allowed: [405, 'The method is not supported here'],
   not_found: [404, 'There is nothing here'],
   origin_untrusted: [403, 'The request did not come from a page of this service'],
@@ -47,6 +49,9 @@ export const CATALOGUE = {
 } as const satisfies Record<string, readonly [status: number, message: string]>;
 
 export type ErrorCode = keyof typeof CATALOGUE;
+
+/** What is taken in may be refused with these for a while. */
+export const NOT_NOW = ['overloaded', 'memory_short', 'backlog_full'] as const satisfies ErrorCode[];
 
 export interface ErrorOptions {
   /** Completes the public message: what was wrong, what was expected, how to mend it. */

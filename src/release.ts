@@ -1,6 +1,7 @@
 /** Run before a deploy goes live: is the configuration complete, and is Redis there, new enough, and set to lose nothing? */
 import { ConfigError, readConfig } from './config.ts';
 import { createLog } from './log.ts';
+import { checkDurability } from './store/durability.ts';
 import { connect, ready } from './store/redis.ts';
 
 const REDIS_TIMEOUT_MS = 10_000;
@@ -22,6 +23,7 @@ try {
   if (Number.parseInt(version, 10) < REDIS_MIN_MAJOR) {
     throw new ConfigError(`REDIS_URL: Redis ${version} answers; it takes 7.0 or newer`);
   }
+  await checkDurability(config, redis);
   const memory = await redis.info('memory');
   const policy = /maxmemory_policy:(\S+)/.exec(memory)?.[1];
   if (policy !== undefined && policy !== 'noeviction') {

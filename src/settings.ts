@@ -15,6 +15,7 @@ const SECRET = new Set([
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const positive = z.coerce.number().int().min(1);
+const limit = z.coerce.number().int().min(0);
 const signingKey = z.string().regex(/^signkey-\w+-(?:[0-9a-fA-F]{2})+$/);
 const emailSchema = z.string().trim().toLowerCase().pipe(z.email());
 const list = z.string().transform((text) =>
@@ -43,6 +44,25 @@ export const SETTINGS = {
     .regex(/^[\w-]+$/)
     .default('service')
     .describe('first part of every key in Redis; lets several copies share one Redis'),
+  INGEST_DURABILITY: z
+    .enum(['redis', 'fsync'])
+    .default('redis')
+    .describe("an event is acknowledged when Redis has it, or (fsync) when it is on Redis's disk"),
+  REDIS_MEMORY_BYTES: positive
+    .optional()
+    .describe('memory that Redis may use, where Redis itself has no limit (maxmemory 0)'),
+  REDIS_MEMORY_LIMIT_PERCENT: z.coerce
+    .number()
+    .min(0)
+    .max(100)
+    .default(90)
+    .describe('senders are told to come later when Redis has used more of its memory than this; 0: never'),
+  INGEST_BACKLOG_MAX: limit
+    .default(20_000)
+    .describe('ingest jobs, of up to 500 events each, that may wait before senders are told to come later; 0: any'),
+  RUN_BACKLOG_MAX: limit
+    .default(1_000_000)
+    .describe('calls of functions that may wait before senders are told to come later; 0: any'),
   EVENT_KEYS: list
     .default([])
     .describe('comma-separated secrets that may send events to production, beside the keys made in the API'),

@@ -16,6 +16,7 @@ import { createInstruments } from './instruments/instruments.ts';
 import { SILENT } from './instruments/meter.ts';
 import { Acceptor } from './jobs/accept.ts';
 import { FunctionTables } from './jobs/function-tables.ts';
+import { Pressure } from './jobs/pressure.ts';
 import { ingestQueue, runQueue } from './jobs/queues.ts';
 import { Reports, startReporting } from './jobs/reports.ts';
 import { runParts } from './jobs/run-parts.ts';
@@ -23,6 +24,7 @@ import { storedStatus } from './jobs/stored-status.ts';
 import { TracedAcceptor } from './jobs/traced-acceptor.ts';
 import { createLog } from './log.ts';
 import { live } from './process.ts';
+import { durabilityOf } from './store/durability.ts';
 import { connect } from './store/redis.ts';
 import { createStore } from './store/store.ts';
 import { WebhookDirectory } from './store/webhook-directory.ts';
@@ -65,9 +67,11 @@ const queues = [ingestQueue(queueOptions), runQueue(queueOptions, tracing?.jobs)
 for (const queue of queues) queue.on('error', (error) => log.debug({ err: error.message }, 'queue'));
 const { transformTimeoutMs: timeoutMs, transformThreads: threads } = config;
 const transforms = traced(createTransforms({ timeoutMs, threads, log, meter }), tracing);
+const durability = await durabilityOf(config, redis, log);
 const acceptor = tracing
-  ? new TracedAcceptor(tracing, store.dedup, queues[0], meter)
-  : new Acceptor(store.dedup, queues[0], meter);
+  ? new TracedAcceptor(tracing, store.dedup, queues[0], meter, durability)
+  : new Acceptor(store.dedup, queues[0], meter, durability);
+const pressure = new Pressure(redis, queues, config.marks, log);
 const functions = new FunctionTables(store.functions);
 const reports = new Reports(store, meter);
 const { life, retries, invocations } = runParts(
@@ -83,7 +87,7 @@ const outgoing = outgoingAgent({ ...config, timeoutMs: INTRODUCTION_TIMEOUT_MS }
 const recorder = new Recorder(store.webhookLog, reports, log);
 const streams = new LiveStreams(store.liveFeed(subscriber));
 instruments?.watch({
-  eventsWaiting: () => acceptor.waitingEvents,
+  eventsUnanswered: () => acceptor.unansweredEvents,
   transforms: () => transforms.use(),
   stored: storedStatus(store, queues),
 });
@@ -93,6 +97,7 @@ const app = createApp({
   directory,
   transforms,
   acceptor,
+  pressure,
   recorder,
   reports,
   life,
@@ -117,16 +122,19 @@ const address = config.publicUrl ?? `http://${config.host === '0.0.0.0' ? 'local
 await Promise.race([prepareFirstAdmin(config, store, address, log), setTimeout(FIRST_READ_MS)]);
 void sealAnew(config, store, log);
 const reporting = startReporting(reports, store, 'web', log);
+pressure.watch();
 
 live(
   log,
   async () => {
     streams.close();
     await endServer();
+    pressure.close();
     await Promise.all([transforms.close(), outgoing.close()]);
     await recorder.settle();
     await reporting.close();
     await Promise.all([...queues.map((queue) => queue.close()), metrics?.close()]);
+    durability?.close();
     redis.disconnect();
     subscriber.disconnect();
     await tracing?.close();

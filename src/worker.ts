@@ -12,6 +12,7 @@ import { storedStatus } from './jobs/stored-status.ts';
 import { TracedAcceptor } from './jobs/traced-acceptor.ts';
 import { createLog } from './log.ts';
 import { live } from './process.ts';
+import { durabilityOf } from './store/durability.ts';
 import { connect, ready } from './store/redis.ts';
 import { createStore } from './store/store.ts';
 import { startTracing } from './tracing/start.ts';
@@ -35,9 +36,10 @@ const [ingests, runs] = [ingestQueue(queueOptions), runQueue(queueOptions, traci
 for (const queue of [ingests, runs]) queue.on('error', (error) => log.debug({ err: error.message }, 'queue'));
 const functions = new FunctionTables(store.functions);
 const reports = new Reports(store, meter);
+const durability = await durabilityOf(config, redis, log);
 const acceptor = tracing
-  ? new TracedAcceptor(tracing, store.dedup, ingests, meter)
-  : new Acceptor(store.dedup, ingests, meter);
+  ? new TracedAcceptor(tracing, store.dedup, ingests, meter, durability)
+  : new Acceptor(store.dedup, ingests, meter, durability);
 const caller = new FunctionCaller({
   timeoutMs: config.callTimeoutMs,
   blockPrivateAddresses: config.blockPrivateAddresses,
@@ -57,7 +59,7 @@ const parts = {
 
 const workers = startWorkers(config, queueOptions, parts, log, meter, tracing);
 instruments?.watch({
-  eventsWaiting: () => acceptor.waitingEvents,
+  eventsUnanswered: () => acceptor.unansweredEvents,
   slots: { [INGEST]: config.ingestConcurrency, [RUNS]: config.runConcurrency },
   stored: storedStatus(store, [ingests, runs]),
 });
@@ -71,6 +73,7 @@ live(
     await Promise.all([workers.close(), reconciler.close()]);
     await reporting.close();
     await Promise.all([ingests.close(), runs.close(), caller.close(), metrics?.close()]);
+    durability?.close();
     redis.disconnect();
     await tracing?.close();
   },

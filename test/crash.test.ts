@@ -129,7 +129,10 @@ describe('while Redis is away', () => {
 
   it('senders are told the same when Redis is full, and nothing is half accepted', async () => {
     const redis = await startOwnRedis();
-    const service = await startService({ workers: 0, env: { REDIS_URL: redis.url } });
+    const service = await startService({
+      workers: 0,
+      env: { REDIS_URL: redis.url, REDIS_MEMORY_LIMIT_PERCENT: '0' },
+    });
     const admin = new Redis(redis.url);
     try {
       const send = () => service.post('/e/key', { id: 'full', name: 'full/x', data: {} });

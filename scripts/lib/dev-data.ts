@@ -7,8 +7,9 @@ import { Problem } from './problem.ts';
 import { findRedis } from './redis-program.ts';
 import { type OwnRedis, startRedis } from './redis-server.ts';
 
-/** @throws Problem when another scripts/dev of this clone is using the data */
-export async function startDevRedis(root: string): Promise<OwnRedis> {
+/** @param durability INGEST_DURABILITY, as it was given: what it asks of Redis, this one does
+ *  @throws Problem when another scripts/dev of this clone is using the data */
+export async function startDevRedis(root: string, durability: string | undefined): Promise<OwnRedis> {
   const dir = join(root, '.data', 'redis');
   const portFile = join(root, '.data', 'redis-port');
   mkdirSync(dir, { recursive: true });
@@ -19,7 +20,7 @@ export async function startDevRedis(root: string): Promise<OwnRedis> {
 End that one first, or work in a second clone, or give this one another Redis with REDIS_URL.`,
     );
   }
-  const redis = await startRedis(findRedis(), dir);
+  const redis = await startRedis(findRedis(), dir, durability === 'fsync' ? 'always' : 'everysec');
   writeFileSync(portFile, String(redis.port));
   return redis;
 }

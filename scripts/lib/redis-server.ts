@@ -21,15 +21,20 @@ export interface OwnRedis {
 }
 
 /** @param dir where it keeps its data
+ *  @param appendfsync always: it answers when what it was given is on its disk
  *  @throws Problem with Redis's own words when it does not start */
-export async function startRedis(program: RedisProgram, dir: string): Promise<OwnRedis> {
+export async function startRedis(
+  program: RedisProgram,
+  dir: string,
+  appendfsync: 'everysec' | 'always' = 'everysec',
+): Promise<OwnRedis> {
   const port = await freePort();
   const settings = {
     port: String(port),
     bind: LOOPBACK,
     dir,
     appendonly: 'yes',
-    appendfsync: 'everysec',
+    appendfsync,
     'maxmemory-policy': 'noeviction',
     loglevel: 'warning',
   };

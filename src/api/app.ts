@@ -6,6 +6,7 @@ import type { Config } from '../config.ts';
 import type { Instruments } from '../instruments/instruments.ts';
 import type { Acceptor } from '../jobs/accept.ts';
 import type { Invocations } from '../jobs/invocations.ts';
+import type { Pressure } from '../jobs/pressure.ts';
 import type { IngestQueue, RunQueue } from '../jobs/queues.ts';
 import type { Reports } from '../jobs/reports.ts';
 import type { RunLife } from '../jobs/run-life.ts';
@@ -70,6 +71,7 @@ export interface AppDeps {
   directory: WebhookDirectory;
   transforms: Transforms;
   acceptor: Acceptor;
+  pressure: Pressure;
   recorder: Recorder;
   reports: Reports;
   streams: LiveStreams;
@@ -86,7 +88,7 @@ export interface AppDeps {
 }
 
 export function createApp(deps: AppDeps): Koa {
-  const { config, store, directory, queues, instruments, log } = deps;
+  const { config, store, directory, queues, instruments, pressure, log } = deps;
   const app = new Koa();
   app.proxy = config.trustProxy > 0;
   app.maxIpsCount = config.trustProxy;
@@ -95,14 +97,14 @@ export function createApp(deps: AppDeps): Koa {
   if (instruments) app.use(measureRequests(instruments.meter));
   app.use(identify);
   if (deps.tracing) app.use(traceRequests(deps.tracing));
-  app.use(securityHeaders(config.publicUrl)).use(funnelErrors(log));
+  app.use(securityHeaders(config.publicUrl)).use(funnelErrors(log, pressure));
 
   const senders = new Senders(store.eventKeys, directory, config.dev);
   const receive = receiveRoutes({ ...store, ...deps, dev: config.dev, senders });
   app.use(receive.routes() as Middleware);
 
   const open = new Router();
-  healthRoutes(open, store.redis, config.dev ? 'dev' : 'production');
+  healthRoutes(open, store.redis, pressure, config.dev ? 'dev' : 'production');
   registerRoute(open, config, store);
   appDataRoutes(open, config, store);
   app.use(open.routes() as Middleware);

@@ -1,8 +1,9 @@
 /** Is the process alive, can it work, and how is it? Open to everyone, and tells nothing that is secret. */
 import type Router from '@koa/router';
+import type { Pressure } from '../jobs/pressure.ts';
 import type { Redis } from '../store/redis.ts';
 
-export function healthRoutes(router: Router, redis: Redis, mode: 'dev' | 'production'): void {
+export function healthRoutes(router: Router, redis: Redis, pressure: Pressure, mode: 'dev' | 'production'): void {
   router.get('/livez', (ctx) => {
     ctx.body = { status: 'ok' };
   });
@@ -18,6 +19,7 @@ export function healthRoutes(router: Router, redis: Redis, mode: 'dev' | 'produc
       status: up ? 'ok' : 'unavailable',
       mode,
       redis: up ? 'ok' : 'unreachable',
+      intake: pressure.full ? 'full' : 'open',
       uptime_seconds: Math.floor(process.uptime()),
     };
   });

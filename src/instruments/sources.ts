@@ -21,7 +21,7 @@ export interface StoredStatus {
 
 export interface Sources {
   /** Events that wait for a group commit of this process. */
-  eventsWaiting(): number;
+  eventsUnanswered(): number;
   /** undefined: Redis is not there, or silent. */
   stored(): Promise<StoredStatus | undefined>;
   /** Of a web process. */
@@ -34,11 +34,14 @@ const STATES = ['waiting', 'active', 'delayed', 'failed'] as const;
 
 /** @returns what reads the sources into their gauges */
 export function sourceGauges(panel: Panel, role: 'web' | 'worker'): (sources: Sources) => Promise<void> {
-  const eventsWaiting = panel.gauge('events_awaiting_commit', 'Events that wait for a group commit.');
+  const eventsUnanswered = panel.gauge(
+    'events_unanswered',
+    'Events that wait for a group commit, or for the end of one.',
+  );
   const showStored = storedGauges(panel);
   const showPool = role === 'web' ? transformGauges(panel) : slotGauges(panel);
   return async (sources) => {
-    eventsWaiting.set(sources.eventsWaiting());
+    eventsUnanswered.set(sources.eventsUnanswered());
     showPool(sources);
     showStored(await sources.stored());
   };

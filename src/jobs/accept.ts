@@ -6,6 +6,7 @@ import type { Meter } from '../instruments/meter.ts';
 import { type Envelope, type Event, type Source, toEnvelope } from '../model/event.ts';
 import { newId, type Seed, seededId } from '../model/ids.ts';
 import type { Claim, Claimed, Dedup } from '../store/dedup.ts';
+import type { Durability, OnDisk } from '../store/durability.ts';
 import { translateAway, unavailable } from '../store/redis.ts';
 import { INGEST, type IngestJob, type IngestQueue } from './queues.ts';
 
@@ -15,7 +16,7 @@ const JOB_MAX_EVENTS = 500;
 const JOB_MAX_BYTES = 1_048_576;
 /** Commits on their way at once. One would leave Redis idle while its answer travels; more would make smaller groups. */
 const COMMITS_IN_FLIGHT = 2;
-/** Events that wait for a commit before further requests are turned away. */
+/** Events that wait for their answer before further requests are turned away. */
 const MAX_WAITING = 50_000;
 
 /** Where the events of one request came from. */
@@ -48,27 +49,31 @@ export class Acceptor {
   readonly #dedup: Dedup;
   readonly #queue: IngestQueue;
   readonly #meter: Meter;
+  readonly #durability: Durability | undefined;
   #waiting: Waiting[] = [];
-  #waitingEvents = 0;
+  /** Also those of commits on their way. */
+  #unanswered = 0;
   #inFlight = 0;
   #scheduled = false;
 
-  constructor(dedup: Dedup, queue: IngestQueue, meter: Meter) {
+  /** @param durability what an answer waits for beside Redis's own; undefined: nothing */
+  constructor(dedup: Dedup, queue: IngestQueue, meter: Meter, durability?: Durability) {
     this.#dedup = dedup;
     this.#queue = queue;
     this.#meter = meter;
+    this.#durability = durability;
   }
 
-  /** Events that wait for a commit. */
-  get waitingEvents(): number {
-    return this.#waitingEvents;
+  /** Events that have been taken and not been answered. */
+  get unansweredEvents(): number {
+    return this.#unanswered;
   }
 
   /** Accepts valid events, all or none, and answers with their internal IDs in the same order.
    *  @throws ServiceError unavailable when Redis did not take them, overloaded when too many wait */
   async accept(events: readonly Event[], arrival: Arrival): Promise<string[]> {
     if (events.length === 0) return [];
-    if (this.#waitingEvents > MAX_WAITING) throw new ServiceError('overloaded', { retryAfterSeconds: 1 });
+    if (this.#unanswered > MAX_WAITING) throw new ServiceError('overloaded', { retryAfterSeconds: 1 });
     return this.#join(events.map((event, index) => ({ event, index, arrival, internalId: idFor(arrival, index) })));
   }
 
@@ -79,10 +84,19 @@ export class Acceptor {
     return carried as string;
   }
 
+  /** For an event that is taken in on another way than through here: resolves when what was written for it is as safe as accepted events are.
+   *  @throws ServiceError unavailable when it is not */
+  async safely<T>(write: () => Promise<T>): Promise<T> {
+    const onDisk = this.#durability && (await this.#durability.begin());
+    const written = await write();
+    if (onDisk) await onDisk();
+    return written;
+  }
+
   #join(drafts: Draft[]): Promise<string[]> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ drafts, resolve, reject });
-      this.#waitingEvents += drafts.length;
+      this.#unanswered += drafts.length;
       this.#schedule();
     });
   }
@@ -101,15 +115,27 @@ export class Acceptor {
     const group = this.#takeGroup();
     const drafts = group.flatMap(({ drafts }) => drafts);
     const startedAt = performance.now();
-    this.#inFlight++;
     try {
-      await this.#write(drafts);
+      const onDisk = await this.#writeInTurn(drafts);
+      // Until it is, other commits are written.
+      if (onDisk) await onDisk();
       this.#meter.committed(drafts, performance.now() - startedAt);
       for (const { drafts, resolve } of group) resolve(drafts.map(({ internalId }) => internalId));
     } catch (error) {
       this.#meter.commitFailed();
       const answer = translateAway(error);
       for (const { reject } of group) reject(answer);
+    } finally {
+      this.#unanswered -= drafts.length;
+    }
+  }
+
+  async #writeInTurn(drafts: Draft[]): Promise<OnDisk | undefined> {
+    this.#inFlight++;
+    try {
+      const onDisk = this.#durability && (await this.#durability.begin());
+      await this.#write(drafts);
+      return onDisk;
     } finally {
       this.#inFlight--;
       this.#schedule();
@@ -126,7 +152,6 @@ export class Acceptor {
       events += next;
       end++;
     }
-    this.#waitingEvents -= events;
     return this.#waiting.splice(0, end);
   }
 

@@ -98,6 +98,8 @@ export interface Keyspace {
   live(env: string | undefined): string;
   /** channel: something that processes keep in memory has changed */
   changes: string;
+  /** string: empty; written so that what was written before it can be waited for */
+  diskBarrier: string;
   /** first part of BullMQ's own keys */
   queues: string;
 }
@@ -152,6 +154,7 @@ export function keyspace(prefix: string): Keyspace {
     process: (id) => `${prefix}:process:${id}`,
     live: (env) => (env === undefined ? `${prefix}:live` : `${prefix}:live:${env}`),
     changes: `${prefix}:changes`,
+    diskBarrier: `${prefix}:disk-barrier`,
     queues: `${prefix}:queue`,
   };
 }

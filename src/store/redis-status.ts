@@ -25,16 +25,28 @@ export async function redisStatus(redis: Redis): Promise<RedisStatus> {
       () => undefined,
     ),
   ]);
-  const fact = (name: string) => new RegExp(`^${name}:(\\S*)`, 'm').exec(info)?.[1] ?? '';
+  const { usedBytes = 0, maxBytes } = memoryOf(info);
   const status = {
-    version: fact('redis_version'),
-    usedMemoryBytes: Number(fact('used_memory')),
-    maxMemoryBytes: Number(fact('maxmemory')) || undefined,
-    maxmemoryPolicy: fact('maxmemory_policy'),
-    appendonly: fact('aof_enabled') === '1',
+    version: factOf(info, 'redis_version'),
+    usedMemoryBytes: usedBytes,
+    maxMemoryBytes: maxBytes || undefined,
+    maxmemoryPolicy: factOf(info, 'maxmemory_policy'),
+    appendonly: factOf(info, 'aof_enabled') === '1',
     appendfsync,
   };
   return { ...status, warnings: warningsOf(status) };
+}
+
+/** @param info what the command INFO has answered
+ *  @returns empty where it does not tell */
+export function factOf(info: string, name: string): string {
+  return new RegExp(`^${name}:(\\S*)`, 'm').exec(info)?.[1] ?? '';
+}
+
+/** `maxBytes` 0: as much as there is. `usedBytes` undefined: it does not tell. */
+export function memoryOf(info: string): { usedBytes: number | undefined; maxBytes: number } {
+  const used = factOf(info, 'used_memory');
+  return { usedBytes: used === '' ? undefined : Number(used), maxBytes: Number(factOf(info, 'maxmemory')) };
 }
 
 function warningsOf(status: Omit<RedisStatus, 'warnings'>): string[] {

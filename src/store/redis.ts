@@ -10,11 +10,13 @@ const RECONNECT_MAX_MS = 1_000;
 const COMMAND_TIMEOUT_MS = 2_000;
 const RETRY_AFTER_SECONDS = 2;
 
-/** Two ways to stand an absent Redis: a request must be told soon, a worker's loop waits until it is back. */
-export type Patience = 'answer-soon' | 'wait';
+/** Ways to stand an absent Redis: a request must be told soon, one that waits for the disk somewhat later, a worker's loop waits until
+ *  it is back. */
+export type Patience = 'answer-soon' | 'answer-late' | 'wait';
 
 const OPTIONS = {
   'answer-soon': { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: COMMAND_TIMEOUT_MS },
+  'answer-late': { maxRetriesPerRequest: 0, commandTimeout: 2 * COMMAND_TIMEOUT_MS + 1_000 },
   wait: { maxRetriesPerRequest: null },
 } as const satisfies Record<Patience, object>;
 
@@ -40,8 +42,20 @@ const AWAY =
 
 /** A failure of Redis or of the way to it, as the answer to whoever waits for it; any other error as it was. */
 export function translateAway(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof ServiceError || !AWAY.test(error.message)) return error;
-  return unavailable(error.message, error);
+  if (!(error instanceof Error) || error instanceof ServiceError) return error;
+  const reason = reasonOf(error);
+  return AWAY.test(reason) ? unavailable(reason, error) : error;
+}
+
+/** Whether Redis refused because its memory is full. */
+export function isOutOfMemory(thrown: unknown): boolean {
+  const error = thrown instanceof ServiceError ? thrown.cause : thrown;
+  return error instanceof Error && reasonOf(error).includes('OOM command not allowed');
+}
+
+/** Of a discarded transaction: why its first command was refused. */
+function reasonOf({ message, previousErrors }: Error & { previousErrors?: Error[] }): string {
+  return previousErrors?.[0]?.message ?? message;
 }
 
 export function unavailable(why: string, cause?: unknown): ServiceError {

@@ -27,6 +27,18 @@ describe('looking after the service in the dashboard', () => {
       await page.getByText('npm run start:worker').waitFor();
     }));
 
+  it('the overview says when senders are told to come later, and why', () =>
+    visit(async (page) => {
+      const full = await startService({ workers: 0, env: { REDIS_MEMORY_BYTES: '1' } });
+      try {
+        await open(page, full.url);
+        await page.getByText('Senders are told to come later').waitFor();
+        await page.getByText('give Redis more memory').waitFor();
+      } finally {
+        await full.stop();
+      }
+    }));
+
   it('an event that no worker has stored is linked to, and its page is not opened by itself', () =>
     visit(async (page) => {
       await open(page, `${service.url}/events`);

@@ -56,7 +56,7 @@ describe('what a process tells Prometheus', () => {
     expect(web.value('tidegate_commit_events_sum')).to.equal(4);
     expect(web.value('tidegate_commit_events_count')).to.equal(3);
     expect(web.value('tidegate_commit_duration_seconds_count')).to.equal(3);
-    expect(web.value('tidegate_events_awaiting_commit')).to.equal(0);
+    expect(web.value('tidegate_events_unanswered')).to.equal(0);
     expect(web.value('tidegate_event_acknowledgement_seconds_count')).to.equal(3);
     expect(web.value('tidegate_event_acknowledgement_seconds_sum')).to.be.within(0.000_01, 10);
     const route = '/e/:key';

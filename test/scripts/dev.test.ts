@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { expect } from 'chai';
+import { Redis } from 'ioredis';
 import { freePort } from '../../scripts/lib/ports.ts';
 import { listProcesses } from '../../scripts/lib/processes.ts';
 import { until } from '../support/until.ts';
@@ -26,11 +27,13 @@ describe('scripts/dev', () => {
   let clone: string;
   let port: number;
   let started: ChildProcess[];
+  let settings: Record<string, string>;
 
   beforeEach(async () => {
     clone = mkdtempSync(join(tmpdir(), 'tidegate-dev-'));
     port = await freePort();
     started = [];
+    settings = {};
     cpSync(join(ROOT, 'scripts'), join(clone, 'scripts'), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
     write('package.json', '{ "type": "module" }');
@@ -54,6 +57,15 @@ describe('scripts/dev', () => {
     expect(await end(dev.child, 'SIGTERM')).to.equal(0);
     expect(dev.output().match(/\S+ ends/g)).to.deep.equal(['main.ts ends', 'web.ts ends', 'worker.ts ends']);
     expect(processesOf(clone)).to.deep.equal([]);
+  });
+
+  it('starts a Redis that keeps what INGEST_DURABILITY promises', async () => {
+    settings = { INGEST_DURABILITY: 'fsync' };
+    const dev = run('--no-example');
+    await dev.says('web.ts begins');
+    const redis = new Redis(Number(readFileSync(join(clone, '.data/redis-port'), 'utf8')));
+    expect(await redis.config('GET', 'appendfsync')).to.deep.equal(['appendfsync', 'always']);
+    redis.disconnect();
   });
 
   it('leaves the example out with --no-example', async () => {
@@ -129,7 +141,7 @@ describe('scripts/dev', () => {
   function run(...args: string[]) {
     const { REDIS_URL: _, ...env } = process.env;
     const child = spawn(process.execPath, [join(clone, 'scripts/dev.ts'), ...args], {
-      env: { ...env, PORT: String(port) },
+      env: { ...env, ...settings, PORT: String(port) },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     started.push(child);

@@ -1,6 +1,7 @@
 /** The operations beside the REST API: sending, and health. They are open, or have keys of their own. */
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
+import { NOT_NOW } from '../../errors.ts';
 import { eventSchema } from '../../model/event.ts';
 import { environmentHeader, failures, json } from './parts.ts';
 
@@ -36,7 +37,7 @@ const send: ZodOpenApiOperationObject = {
       'content_type_unsupported',
       'content_encoding_unsupported',
       'transform_quarantined',
-      'overloaded',
+      ...NOT_NOW,
       'unavailable',
       'internal',
     ]),
@@ -48,6 +49,7 @@ const aliveSchema = z.object({ status: z.enum(['ok', 'unavailable']) });
 const healthSchema = aliveSchema.extend({
   mode: z.enum(['dev', 'production']),
   redis: z.enum(['ok', 'unreachable']),
+  intake: z.enum(['open', 'full']).meta({ description: 'full: senders are told to come later' }),
   uptime_seconds: z.int(),
 });
 

@@ -6,6 +6,7 @@ import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { readHeader } from '../../functions/headers.ts';
 import type { Acceptor } from '../../jobs/accept.ts';
+import type { Pressure } from '../../jobs/pressure.ts';
 import type { Reports } from '../../jobs/reports.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import { type Event, validateEvents } from '../../model/event.ts';
@@ -27,6 +28,7 @@ export interface FromKeyDeps {
   eventKeys: EventKeys;
   acceptor: Acceptor;
   reports: Reports;
+  pressure: Pressure;
 }
 
 /** @returns the internal IDs of the events, in their order */
@@ -34,9 +36,10 @@ export async function receiveFromKey(
   ctx: Context,
   key: EventKeyInUse,
   receivedAt: number,
-  { config, account, environments, eventKeys, acceptor, reports }: FromKeyDeps,
+  { config, account, environments, eventKeys, acceptor, pressure, reports }: FromKeyDeps,
 ): Promise<Received> {
   refuseAddress(key.gate, clientAddress(ctx));
+  pressure.admit();
   eventKeys.noteUse(key, receivedAt);
   const env = config.dev ? PRODUCTION : await environmentOf(key.env, environmentSelection(ctx), environments);
   const limitBytes = key.maxBytes ?? account.limits.eventMaxBytes ?? config.eventMaxBytes;

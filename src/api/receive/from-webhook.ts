@@ -2,6 +2,7 @@
 import type { Context } from 'koa';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
+import type { Pressure } from '../../jobs/pressure.ts';
 import type { Account } from '../../store/account.ts';
 import type { WebhookInUse } from '../../store/webhook-directory.ts';
 import type { LogSummary } from '../../store/webhook-log.ts';
@@ -16,6 +17,7 @@ const PAUSED_RETRY_AFTER_SECONDS = 300;
 export interface FromWebhookDeps extends IntakeDeps {
   config: Config;
   account: Account;
+  pressure: Pressure;
   recorder: Recorder;
 }
 
@@ -26,11 +28,16 @@ export async function receiveFromWebhook(
   receivedAt: number,
   deps: FromWebhookDeps,
 ): Promise<Received> {
-  const { config, account, recorder, reports } = deps;
+  const { config, account, pressure, recorder, reports } = deps;
   const { headers } = ctx.req;
   const search = ctx.querystring;
   const requestId = ctx.state.requestId as string;
   const ip = clientAddress(ctx);
+  if (pressure.full) {
+    // Unread and unlogged: the log of all providers' repeats would fill what is nearly full.
+    refuseAddress(webhook.gate, ip);
+    pressure.admit();
+  }
   const startedAt = performance.now();
   let body: Buffer | undefined;
   try {

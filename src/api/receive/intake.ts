@@ -75,7 +75,8 @@ export async function take(
   async function hold(reason: HeldReason): Promise<string> {
     const internalId = newId(receivedAt);
     const timed = { ...(event as Event), ts: event?.ts ?? receivedAt };
-    await heldEvents.hold({ internalId, webhookId: id, selection, reason, event: timed, receivedAt, requestId });
+    const held = { internalId, webhookId: id, selection, reason, event: timed, receivedAt, requestId };
+    await acceptor.safely(() => heldEvents.hold(held));
     reports.held(internalId);
     return internalId;
   }

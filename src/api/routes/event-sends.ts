@@ -1,6 +1,8 @@
 /** `POST /v1/events`, `/v1/events/:id/send-again`: events that people send by hand. */
 import { z } from 'zod';
+import { NOT_NOW } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/accept.ts';
+import type { Pressure } from '../../jobs/pressure.ts';
 import { type Event, eventSchema, refuseDeep, type Source, sentAgain } from '../../model/event.ts';
 import type { Environments } from '../../store/environments.ts';
 import type { Events } from '../../store/events.ts';
@@ -12,14 +14,17 @@ export interface EventSendRouteDeps {
   events: Events;
   environments: Environments;
   acceptor: Acceptor;
+  pressure: Pressure;
   /** Bytes of the largest body with an event. */
   eventLimit: () => number;
 }
 
-export function eventSendRoutes({ events, environments, acceptor, eventLimit }: EventSendRouteDeps): Route[] {
+export function eventSendRoutes(deps: EventSendRouteDeps): Route[] {
+  const { events, environments, acceptor, pressure, eventLimit } = deps;
   const shared = { method: 'post', tag: 'Events', access: 'write', about: 'environment', status: 201 } as const;
 
   async function accept(event: Event, env: string, source: Source, requestId: string): Promise<string> {
+    pressure.admit();
     const environment = await environments.seek(env);
     if (environment) refuseArchived(environment);
     const [internalId] = await acceptor.accept([event], { env, source, requestId, receivedAt: Date.now() });
@@ -39,7 +44,7 @@ export function eventSendRoutes({ events, environments, acceptor, eventLimit }: 
       data: z.object({
         internal_id: z.string().meta({ description: 'Of the event; of an earlier one that has the same `id`' }),
       }),
-      errors: ['event_invalid', 'body_too_large', 'environment_archived', 'overloaded'],
+      errors: ['event_invalid', 'body_too_large', 'environment_archived', ...NOT_NOW],
       async handle({ env, body, requestId }) {
         refuseDeep(body);
         return { data: { internal_id: await accept(body, env, 'api', requestId) } };
@@ -54,7 +59,7 @@ export function eventSendRoutes({ events, environments, acceptor, eventLimit }: 
         'every function it triggers.',
       params: eventParams,
       data: z.object({ internal_id: z.string().meta({ description: 'Of the new event' }) }),
-      errors: ['not_found', 'environment_archived', 'overloaded'],
+      errors: ['not_found', 'environment_archived', ...NOT_NOW],
       async handle({ env, params: { id }, requestId }) {
         const event = await events.read(env, id);
         if (!event) throw noSuchEvent(id);

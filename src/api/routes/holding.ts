@@ -1,7 +1,8 @@
 /** `/v1/holding`: the holding page. Events of webhooks that could be given to no environment wait there to be assigned (spec 7). */
 import { z } from 'zod';
-import { ServiceError } from '../../errors.ts';
+import { NOT_NOW, ServiceError } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/accept.ts';
+import type { Pressure } from '../../jobs/pressure.ts';
 import { environmentNameSchema } from '../../model/environment.ts';
 import { eventSchema } from '../../model/event.ts';
 import { describe } from '../../model/json.ts';
@@ -46,9 +47,10 @@ export interface HoldingRouteDeps {
   heldEvents: HeldEvents;
   environments: Environments;
   acceptor: Acceptor;
+  pressure: Pressure;
 }
 
-export function holdingRoutes({ heldEvents, environments, acceptor }: HoldingRouteDeps): Route[] {
+export function holdingRoutes({ heldEvents, environments, acceptor, pressure }: HoldingRouteDeps): Route[] {
   const tag = 'Holding page';
   const about = 'account';
   const path = '/v1/holding';
@@ -118,8 +120,9 @@ export function holdingRoutes({ heldEvents, environments, acceptor }: HoldingRou
       params,
       body: z.object(target),
       data: assignedSchema,
-      errors: ['not_found', 'environment_unknown', 'environment_archived', 'overloaded'],
+      errors: ['not_found', 'environment_unknown', 'environment_archived', ...NOT_NOW],
       async handle({ params: { id }, body: { environment } }) {
+        pressure.admit();
         await checkTarget(environment);
         return { data: await assign(await existing(id), environment) };
       },
@@ -134,8 +137,9 @@ export function holdingRoutes({ heldEvents, environments, acceptor }: HoldingRou
       description: `Newest first, at most ${AT_ONCE} at once.`,
       body: z.object({ ...target, ...holdingFilter, ...goOn }),
       data: z.object({ assigned: z.array(assignedSchema), more: moreSchema }),
-      errors: ['environment_unknown', 'environment_archived', 'overloaded'],
+      errors: ['environment_unknown', 'environment_archived', ...NOT_NOW],
       async handle({ body: { environment, cursor, ...filter } }) {
+        pressure.admit();
         await checkTarget(environment);
         const { page, next } = await findHeld(heldEvents, filter, { limit: AT_ONCE, cursor });
         // One that somebody else took meanwhile is theirs.

@@ -1,7 +1,9 @@
 /** `POST /v1/functions/:id/invoke`: one function alone, run by hand. */
 import { z } from 'zod';
-import { ServiceError } from '../../errors.ts';
+import { NOT_NOW, ServiceError } from '../../errors.ts';
+import type { Acceptor } from '../../jobs/accept.ts';
 import type { Invocations } from '../../jobs/invocations.ts';
+import type { Pressure } from '../../jobs/pressure.ts';
 import { eventSchema, refuseDeep } from '../../model/event.ts';
 import type { Environments } from '../../store/environments.ts';
 import { refuseArchived } from '../receive/place.ts';
@@ -16,12 +18,14 @@ export const invokedSchema = z
 
 export interface InvokeRouteDeps {
   environments: Environments;
+  acceptor: Acceptor;
   invocations: Invocations;
+  pressure: Pressure;
   /** Bytes of the largest body with an event. */
   eventLimit: () => number;
 }
 
-export function invokeRoutes({ environments, invocations, eventLimit }: InvokeRouteDeps): Route[] {
+export function invokeRoutes({ environments, acceptor, invocations, pressure, eventLimit }: InvokeRouteDeps): Route[] {
   return [
     route({
       method: 'post',
@@ -37,12 +41,13 @@ export function invokeRoutes({ environments, invocations, eventLimit }: InvokeRo
       eventLimit,
       status: 201,
       data: invokedSchema,
-      errors: ['not_found', 'function_archived', 'event_invalid', 'body_too_large', 'environment_archived'],
+      errors: ['not_found', 'function_archived', 'event_invalid', 'body_too_large', 'environment_archived', ...NOT_NOW],
       async handle({ env, params: { id }, body, requestId }) {
         refuseDeep(body);
+        pressure.admit();
         const environment = await environments.seek(env);
         if (environment) refuseArchived(environment);
-        const made = await invocations.byHand(env, id, body, requestId, Date.now());
+        const made = await acceptor.safely(() => invocations.byHand(env, id, body, requestId, Date.now()));
         if (!made) throw new ServiceError('not_found', { detail: `no function has the id "${id}"` });
         return { data: { internal_id: made.eventId, run_id: made.runId } };
       },

@@ -1,5 +1,6 @@
 /** `/v1/overview`: how the service is, at a glance. */
 import { z } from 'zod';
+import type { Pressure } from '../../jobs/pressure.ts';
 import { queueStatus } from '../../jobs/queue-status.ts';
 import type { IngestQueue, RunQueue } from '../../jobs/queues.ts';
 import type { Functions } from '../../store/functions.ts';
@@ -45,6 +46,12 @@ const redisSchema = z.object({
   warnings: z.array(z.string()).meta({ description: 'What may lose something, and how to mend it' }),
 });
 
+const intakeSchema = z.object({
+  open: z.boolean().meta({ description: 'false: senders are told to come later' }),
+  full_since: z.iso.datetime().nullable(),
+  reasons: z.array(z.string()).meta({ description: 'What is full, how full, and how to mend it' }),
+});
+
 const failingSchema = z.object({
   function_id: z.string(),
   name: z.string(),
@@ -59,6 +66,7 @@ export const overviewSchema = z
     workers_alive: z.int().meta({ description: '0: events are accepted, and nothing is done with them' }),
     queues: z.array(queueSchema).meta({ description: 'Of all environments' }),
     redis: redisSchema,
+    intake: intakeSchema,
     failing_functions: z.array(failingSchema).meta({ description: 'Of the last 24 hours; the most failed runs first' }),
   })
   .meta({ id: 'Overview' });
@@ -68,10 +76,12 @@ export interface OverviewRouteDeps {
   processes: Processes;
   metrics: Metrics;
   functions: Functions;
+  pressure: Pressure;
   queues: [IngestQueue, RunQueue];
 }
 
-export function overviewRoutes({ redis, processes, metrics, functions, queues }: OverviewRouteDeps): Route[] {
+export function overviewRoutes(deps: OverviewRouteDeps): Route[] {
+  const { redis, processes, metrics, functions, pressure, queues } = deps;
   /** The most failed runs first. */
   async function failing(env: string, nowMs: number) {
     const [counted, known] = await Promise.all([metrics.functions(env, nowMs - DAY_MS, nowMs), functions.all(env)]);
@@ -122,6 +132,7 @@ export function overviewRoutes({ redis, processes, metrics, functions, queues }:
               appendfsync: status.appendfsync ?? null,
               warnings: status.warnings,
             },
+            intake: presentIntake(pressure),
             failing_functions: failingFunctions,
           },
         };
@@ -132,4 +143,8 @@ export function overviewRoutes({ redis, processes, metrics, functions, queues }:
 
 function presentProcess({ id, kind, host, pid, startedAt, seenAt, memoryBytes }: ProcessStatus) {
   return { id, kind, host, pid, started_at: time(startedAt), seen_at: time(seenAt), memory_bytes: memoryBytes };
+}
+
+function presentIntake({ full, state: { since, reasons } }: Pressure) {
+  return { open: !full, full_since: time(since), reasons };
 }

@@ -1,6 +1,7 @@
 /** `/v1/webhooks/:id/requests`: the last requests of a webhook, and putting one through again. */
 import { z } from 'zod';
-import { ServiceError } from '../../errors.ts';
+import { NOT_NOW, ServiceError } from '../../errors.ts';
+import type { Pressure } from '../../jobs/pressure.ts';
 import { eventSchema } from '../../model/event.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { inUse } from '../../store/webhook-directory.ts';
@@ -32,10 +33,11 @@ export interface WebhookLogRouteDeps extends IntakeDeps {
   webhooks: Webhooks;
   webhookLog: WebhookLog;
   recorder: Recorder;
+  pressure: Pressure;
 }
 
 export function webhookLogRoutes(deps: WebhookLogRouteDeps): Route[] {
-  const { webhooks, webhookLog, recorder } = deps;
+  const { webhooks, webhookLog, recorder, pressure } = deps;
   const tag = 'Webhooks';
   const about = 'account';
 
@@ -96,9 +98,10 @@ export function webhookLogRoutes(deps: WebhookLogRouteDeps): Route[] {
       params: requestParams,
       body: z.object({ dry_run: z.boolean().default(true) }),
       data: rerunSchema,
-      errors: ['not_found', 'transform_failed', 'transform_quarantined', 'environment_archived', 'overloaded'],
+      errors: ['not_found', 'transform_failed', 'transform_quarantined', 'environment_archived', ...NOT_NOW],
       async handle({ params: { id, rid }, body: { dry_run }, requestId }) {
         const webhook = inUse(await existingWebhook(webhooks, id));
+        if (!dry_run) pressure.admit();
         const { summary, headers, search, body } = await logged(id, rid);
         if (!body) throw new ServiceError('not_found', { detail: 'the body of this request was not kept' });
         const receivedAt = Date.now();

@@ -79,14 +79,25 @@ export function Processes({ processes }: { processes: Overview['processes'] }) {
 /** Nothing runs: said before anything else. */
 export function NoWorker() {
   return (
+    <Alarm title="No worker is alive">
+      Events are taken in and kept, but nothing runs. Start a worker where the service is installed:{' '}
+      <code className="rounded bg-surface px-1.5 py-0.5 font-mono text-xs">npm run start:worker</code>
+    </Alarm>
+  );
+}
+
+/** Senders are turned away. */
+export function Full({ reasons }: { reasons: string[] }) {
+  return <Alarm title="Senders are told to come later">{reasons.join('; ')}</Alarm>;
+}
+
+function Alarm({ title, children }: { title: string; children: ReactNode }) {
+  return (
     <div role="alert" className="mb-6 flex items-start gap-3 rounded-lg border border-warn/50 bg-warn-soft p-4">
       <Icon name="warning" className="mt-0.5 text-warn" />
       <div className="min-w-0">
-        <p className="font-medium">No worker is alive</p>
-        <p className="mt-0.5 text-sm">
-          Events are taken in and kept, but nothing runs. Start a worker where the service is installed:{' '}
-          <code className="rounded bg-surface px-1.5 py-0.5 font-mono text-xs">npm run start:worker</code>
-        </p>
+        <p className="font-medium">{title}</p>
+        <p className="mt-0.5 text-sm">{children}</p>
       </div>
     </div>
   );

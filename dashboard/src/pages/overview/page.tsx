@@ -9,7 +9,7 @@ import { Segments } from '../events/segments.tsx';
 import { Charts } from './charts.tsx';
 import { SPAN_WORDS, SPANS, useMetrics, useOverview } from './data.ts';
 import { FailingFunctions } from './failing.tsx';
-import { NoWorker, Processes, RedisCard } from './machinery.tsx';
+import { Full, NoWorker, Processes, RedisCard } from './machinery.tsx';
 import { Tiles } from './tiles.tsx';
 
 const OPTIONS = SPANS.map((id) => ({ id, text: id, title: SPAN_WORDS[id] }));
@@ -25,6 +25,7 @@ export default function OverviewPage() {
   return (
     <Page title="Overview" actions={<Segments label="Span of time" param="span" current={span} options={OPTIONS} />}>
       {now?.workers_alive === 0 && <NoWorker />}
+      {now && !now.intake.open && <Full reasons={now.intake.reasons} />}
       {newest.data === null && (
         <Card className="mb-6">
           <FirstEvent title="No event has come in yet" />

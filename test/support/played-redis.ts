@@ -1,0 +1,76 @@
+/** The real Redis behind a door that plays another version of it: it names that version, and answers WAITAOF (Redis 7.2) as the test
+ *  says. All else passes through untouched. */
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+export interface PlayedRedis {
+  url: string;
+  /** How many WAITAOF have come. */
+  asked(): number;
+  /** What WAITAOF answers from now on: 1, the file is on the disk, 0, it was not in time. Until the promise is kept its connection stands
+   *  still, as with Redis itself. */
+  answer(local: number | Promise<number>): void;
+  close(): Promise<void>;
+}
+
+/** As ioredis writes it, in one piece. */
+const WAITAOF = /\*4\r\n\$7\r\nwaitaof\r\n\$1\r\n1\r\n\$1\r\n0\r\n\$(\d+)\r\n\d+\r\n/gi;
+/** Redis answers this in the place where WAITAOF's answer belongs. */
+const TOKEN = 'answer-of-waitaof';
+const ECHO = `*2\r\n$4\r\nECHO\r\n$${TOKEN.length}\r\n${TOKEN}\r\n`;
+const ECHOED = `$${TOKEN.length}\r\n${TOKEN}\r\n`;
+const VERSION = /(?<=redis_version:)\d\.\d/;
+
+/** @param version major and minor, a digit each */
+export async function playRedis(url: string, version: '7.0' | '7.2'): Promise<PlayedRedis> {
+  const { hostname, port } = new URL(url);
+  const sockets = new Set<Socket>();
+  let asked = 0;
+  let local: number | Promise<number> = 1;
+
+  const server = createServer((client) => {
+    const redis = connect(Number(port), hostname);
+    for (const [one, other] of [
+      [client, redis],
+      [redis, client],
+    ] as const) {
+      sockets.add(one);
+      one.on('error', () => {});
+      one.on('close', () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+    }
+    client.on('data', (bytes) => {
+      const commands = bytes.toString('latin1').replace(WAITAOF, () => {
+        asked++;
+        return ECHO;
+      });
+      redis.write(commands, 'latin1');
+    });
+    let before = Promise.resolve();
+    redis.on('data', (bytes) => {
+      const replies = bytes.toString('latin1').replace(VERSION, version).split(ECHOED);
+      before = before.then(async () => {
+        for (const [index, part] of replies.entries()) {
+          if (index > 0) client.write(`*2\r\n:${await local}\r\n:0\r\n`);
+          if (client.writable) client.write(part, 'latin1');
+        }
+      });
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked: () => asked,
+    answer: (what) => {
+      local = what;
+    },
+    async close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await once(server, 'close');
+    },
+  };
+}
