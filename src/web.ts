@@ -12,8 +12,8 @@ import { endingOf } from './api/server-end.ts';
 import { readConfig } from './config.ts';
 import { INTRODUCTION_TIMEOUT_MS } from './functions/introduction.ts';
 import { outgoingAgent } from './functions/outgoing.ts';
-import { createInstruments } from './instruments/instruments.ts';
 import { SILENT } from './instruments/meter.ts';
+import { startInstruments } from './instruments/start.ts';
 import { Acceptor } from './jobs/accept.ts';
 import { FunctionTables } from './jobs/function-tables.ts';
 import { Pressure } from './jobs/pressure.ts';
@@ -43,7 +43,7 @@ if (config.dev) log.warn('dev mode: every door is open; not for production');
 const tracing = await startTracing(config.tracing, 'web', log);
 
 const isMeasured = config.metricsPort !== undefined || config.metricsToken !== undefined;
-const instruments = isMeasured ? createInstruments('web') : undefined;
+const instruments = await startInstruments(isMeasured, 'web');
 const meter = instruments?.meter ?? SILENT;
 const metrics =
   instruments && config.metricsPort !== undefined ? await openMetricsPort(config, instruments, log) : undefined;

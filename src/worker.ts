@@ -1,8 +1,8 @@
 /** The worker process: ingests events and calls functions. Any number of them may run; any may die at any time. */
 import { readConfig } from './config.ts';
 import { FunctionCaller } from './functions/caller.ts';
-import { createInstruments } from './instruments/instruments.ts';
 import { SILENT } from './instruments/meter.ts';
+import { startInstruments } from './instruments/start.ts';
 import { Acceptor } from './jobs/accept.ts';
 import { FunctionTables } from './jobs/function-tables.ts';
 import { INGEST, ingestQueue, RUNS, runQueue } from './jobs/queues.ts';
@@ -22,7 +22,7 @@ import { startWorkers } from './workers/workers.ts';
 const config = readConfig();
 const log = createLog(config.logLevel, 'worker');
 const tracing = await startTracing(config.tracing, 'worker', log);
-const instruments = config.metricsPort === undefined ? undefined : createInstruments('worker');
+const instruments = await startInstruments(config.metricsPort !== undefined, 'worker');
 const meter = instruments?.meter ?? SILENT;
 // What a worker without this door need not load. It is open before Redis is there, to tell that it is not.
 const metrics =
