@@ -1,6 +1,7 @@
 /** The queues: their names, what a job of each holds, and how long it is kept. */
 import { type ConnectionOptions, Queue } from 'bullmq';
 import type { Envelope } from '../model/event.ts';
+import type { FormerEnvelope } from '../model/event-text.ts';
 
 /** BullMQ's own prefix for the keys of these queues is given by the store. */
 export interface QueueOptions {
@@ -10,7 +11,7 @@ export interface QueueOptions {
 
 /** The events of the requests that shared one group commit. */
 export interface IngestJob {
-  events: Envelope[];
+  events: (Envelope | FormerEnvelope)[];
 }
 
 /** The run that a job is for, and what a job needs to know of it without asking. */

@@ -3,7 +3,6 @@
 import { hostname } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import type { Logger } from '../log.ts';
-import { sourceOf } from '../model/event.ts';
 import { newId } from '../model/ids.ts';
 import type { Run, RunStatus } from '../model/run.ts';
 import type { Stored } from '../store/events.ts';
@@ -38,11 +37,11 @@ export class Reports {
   /** Events have been wholly ingested. */
   ingested(batch: readonly Stored[]): void {
     for (const { event, repeat, settled } of batch) {
-      const { env, internalId, name, receivedAt } = event;
+      const { env, internalId, name, receivedAt, source } = event;
       if (repeat) this.#tally.count(env, 'duplicates');
       if (settled || repeat) continue;
       this.#tally.count(env, 'events');
-      this.#news.tell(env, 'events', { id: internalId, name, receivedAt, source: sourceOf(event) });
+      this.#news.tell(env, 'events', { id: internalId, name, receivedAt, source });
     }
   }
 

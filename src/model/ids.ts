@@ -1,7 +1,7 @@
 /** Internal IDs are ULIDs: 48 bits of milliseconds, then 80 bits that are random, seeded by the sender, or derived.
  *  A derived ID is the same whenever it is made again, which is what makes a repeated step harmless. */
 import { createHash } from 'node:crypto';
-import { decodeTime, monotonicFactory, uuidToULID } from 'ulid';
+import { monotonicFactory, uuidToULID } from 'ulid';
 
 /** A fresh ID. Within a process later ones sort after earlier ones. */
 export const newId: (nowMs?: number) => string = monotonicFactory();
@@ -37,7 +37,17 @@ export function derivedId(parent: string, ...parts: string[]): string {
   const hash = createHash('sha256')
     .update(JSON.stringify([parent, ...parts]))
     .digest();
-  return fromBytes(decodeTime(parent), hash.subarray(0, 10));
+  return fromBytes(timeOf(parent), hash.subarray(0, 10));
+}
+
+const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const TIME_LENGTH = 10;
+
+/** The time that an ID names, Unix milliseconds. */
+export function timeOf(id: string): number {
+  let timeMs = 0;
+  for (let i = 0; i < TIME_LENGTH; i++) timeMs = timeMs * DIGITS.length + DIGITS.indexOf(id[i] as string);
+  return timeMs;
 }
 
 function fromBytes(timeMs: number, entropy: Buffer): string {
