@@ -100,7 +100,7 @@ describe('looking events up', () => {
       expect(await service.redis.pttl(key)).to.be.within(7 * day - 60_000, 7 * day);
       await service.redis.zadd(key, Date.now() - 8 * day, 'OLD');
     }
-    for (const minute of await service.redis.zrange(minutes, 1, -1)) {
+    for (const minute of await service.redis.zrange(minutes, 1, '-1')) {
       const slot = `${service.prefix}:event-slot:production:${minute}`;
       expect(await service.redis.pexpiretime(slot)).to.equal(Number(minute) + 60_000 + 7 * day);
     }
