@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { ulid } from 'ulid';
 import type { Source } from '../src/model/event.ts';
-import { newId } from '../src/model/ids.ts';
 import { envelope, type OwnStore, openStore } from './support/own-store.ts';
 
 const MINUTE_MS = 60_000;
@@ -38,7 +38,7 @@ describe('the list of all events', () => {
   async function ingest(all: Arrivals) {
     const env = `env-${++environments}`;
     const batch = all.map(({ name, source, ago }) =>
-      envelope({ name }, { env, source, receivedAt: now - ago, internalId: newId(now) }),
+      envelope({ name }, { env, source, receivedAt: now - ago, internalId: ulid(now) }),
     );
     await store.events.settle(await store.events.storeNew(batch), now);
     const sorted = batch.toSorted((a, b) => b.receivedAt - a.receivedAt || (a.internalId < b.internalId ? 1 : -1));
@@ -103,7 +103,7 @@ describe('the list of all events', () => {
     const env = 'renamed';
     const first = envelope({ name: 'first/x' }, { env });
     await store.events.settle(await store.events.storeNew([first]), Date.now());
-    const again = { ...first, name: 'other/x', requestId: newId() };
+    const again = { ...first, name: 'other/x', requestId: ulid() };
     await store.events.settle(await store.events.storeNew([again]), Date.now());
     expect((await store.eventCounts.names(env, 10, Date.now())).map(({ name }) => name)).to.deep.equal(['first/x']);
     expect(await walk({ env, limit: 10, span: { before: Date.now() + 1 } })).to.deep.equal([first.internalId]);

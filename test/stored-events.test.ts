@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import { ulid } from 'ulid';
 import { ingestQueue } from '../src/jobs/queues.ts';
-import { newId, seededId } from '../src/model/ids.ts';
+import { seededId } from '../src/model/ids.ts';
 import { type AppHost, startAppHost } from './support/app-host.ts';
 import { envelope, type OwnStore, openStore } from './support/own-store.ts';
 import { type Service, startService } from './support/service.ts';
@@ -56,7 +57,7 @@ describe('a stored event', () => {
   it('is the same when it is sent again and no longer delayed', async () => {
     const now = Date.now();
     const first = envelope({ name: 'nearer/x', ts: now + HOUR_MS + 1_000 }, { receivedAt: now });
-    const again = { ...first, requestId: newId(), receivedAt: now + 2_000 };
+    const again = { ...first, requestId: ulid(), receivedAt: now + 2_000 };
     await ingest(first);
     const [met] = await ingest(again);
     expect(met).to.deep.include({ repeat: true, settled: true });
@@ -66,7 +67,7 @@ describe('a stored event', () => {
 
   it('is the same when it is sent again and is delayed now', async () => {
     const first = envelope({ name: 'farther/x' });
-    const again = { ...first, requestId: newId(), ts: Date.now() + 2 * DAY_MS };
+    const again = { ...first, requestId: ulid(), ts: Date.now() + 2 * DAY_MS };
     await ingest(first);
     const [met] = await ingest(again);
     expect(met).to.deep.include({ repeat: true, settled: true });
@@ -100,7 +101,7 @@ describe('a stored event', () => {
   });
 
   it('that is not there is not made by keeping it', async () => {
-    const id = newId();
+    const id = ulid();
     await store.events.keep(ENV, id);
     expect(await store.redis.exists(keptKey(store, id), bucketKey(store, id))).to.equal(0);
   });
@@ -120,7 +121,7 @@ describe('a stored event', () => {
         expect(await store.redis.pttl(keptKey(store, id))).to.be.within(RETENTION_MS - MOMENT_MS, RETENTION_MS);
       }
       expect(await listed({ name })).to.deep.equal([...ids].sort().reverse());
-      const [met] = await ingest({ ...(sent[0] as (typeof sent)[0]), requestId: newId() });
+      const [met] = await ingest({ ...(sent[0] as (typeof sent)[0]), requestId: ulid() });
       expect(met).to.deep.include({ repeat: true, settled: true });
       await store.redis.pexpire(keptKey(store, ids[0] as string), DAY_MS);
       await store.events.keep(ENV, ids[0] as string);
@@ -145,7 +146,7 @@ describe('a stored event', () => {
     await store.events.storeNew([first]);
     const [retried] = await store.events.storeNew([first]);
     expect(retried).to.deep.equal({ event: first, repeat: false, settled: false });
-    const [again] = await store.events.storeNew([{ ...first, name: 'unsettled/y', requestId: newId() }]);
+    const [again] = await store.events.storeNew([{ ...first, name: 'unsettled/y', requestId: ulid() }]);
     expect(again).to.deep.equal({ event: first, repeat: true, settled: false });
   });
 
@@ -222,7 +223,7 @@ describe('a run', () => {
 
   it('is made of an event whose job was enqueued before an update', async () => {
     await host.register(service, [{ id: 'old', triggers: [{ event: 'old/x' }] }], { appName: 'old' });
-    const at = { internalId: newId(), receivedAt: Date.now(), requestId: newId() };
+    const at = { internalId: ulid(), receivedAt: Date.now(), requestId: ulid() };
     const record =
       `{"internal_id":"${at.internalId}","name":"old/x","data":{"order":12345678901234567890},"ts":${at.receivedAt},` +
       `"received_at":${at.receivedAt},"source":"event-key:k","request_id":"${at.requestId}","index":0}`;

@@ -1,14 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { ulid } from 'ulid';
 import { type Event, recordOf, type Source, toEnvelope } from '../../src/model/event.ts';
 import { FACTS_MAX, readEvent, readSource, upToDate, writeEvent } from '../../src/model/event-text.ts';
-import { newId, seededId } from '../../src/model/ids.ts';
 import { parseExact } from '../../src/model/json.ts';
 
 const NOW = 1_790_000_000_000;
-
-/** Fresh IDs never go back in time, so that those of one test would change what others get. */
-const idOf = (timeMs: number) => seededId({ timeMs, entropy: Buffer.alloc(10, 7) }, 1);
 
 const anyString = fc.string({
   unit: fc.oneof(fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }), fc.constant('\n')),
@@ -26,7 +23,7 @@ const anyEvent: fc.Arbitrary<Event> = fc.record(
   { requiredKeys: ['name', 'data'] },
 );
 const anyOrigin = fc.record({
-  internalId: fc.integer({ min: 0, max: 2 ** 48 - 1 }).map(idOf),
+  internalId: fc.integer({ min: 0, max: 2 ** 48 - 1 }).map((time) => ulid(time)),
   env: fc.constant('production'),
   receivedAt: fc.integer({ min: NOW - 10, max: NOW }),
   source: fc.constantFrom<Source>('api', 'service', 'event-key', 'event:01M7Z7A7B6FJ7DZJVGC757486T'),
@@ -68,11 +65,11 @@ describe('the text of a stored event', () => {
     const data = '{"order":12345678901234567890,"price":1.10}';
     const event = parseExact(`{"name":"digits/x","data":${data}}`) as Event;
     const origin = {
-      internalId: idOf(NOW),
+      internalId: ulid(NOW),
       env: 'production',
       receivedAt: NOW,
       source: 'api',
-      requestId: newId(),
+      requestId: ulid(),
       index: 0,
     };
     const text = writeEvent(toEnvelope(event, origin as never), 'api');
@@ -83,10 +80,10 @@ describe('the text of a stored event', () => {
   it('takes at most 40 bytes besides the payload, of an event that a key or a webhook sent alone', () => {
     for (const late of [0, -1, 99]) {
       const origin = {
-        internalId: idOf(NOW),
+        internalId: ulid(NOW),
         env: 'x',
         receivedAt: NOW + late,
-        requestId: newId(),
+        requestId: ulid(),
         index: 0,
       };
       const envelope = toEnvelope(
@@ -99,7 +96,7 @@ describe('the text of a stored event', () => {
 
   it('names neither the ID nor what the payload says', () => {
     const origin = {
-      internalId: idOf(NOW),
+      internalId: ulid(NOW),
       env: 'x',
       receivedAt: NOW,
       source: 'api',
@@ -114,7 +111,7 @@ describe('the text of a stored event', () => {
 describe('an envelope of a job that was enqueued before an update', () => {
   it('is as one of today, digit by digit', () => {
     const rest = {
-      internalId: idOf(NOW),
+      internalId: ulid(NOW),
       env: 'x',
       name: 'old/x',
       id: 'i',
@@ -136,7 +133,7 @@ describe('an envelope of a job that was enqueued before an update', () => {
 
   it('is no other when it is one of today', () => {
     const origin = {
-      internalId: idOf(NOW),
+      internalId: ulid(NOW),
       env: 'x',
       receivedAt: NOW,
       source: 'api',

@@ -1,7 +1,7 @@
 /** The store alone, without a service, on the real Redis under keys of its own. */
+import { ulid } from 'ulid';
 import { readConfig } from '../../src/config.ts';
 import { type Envelope, toEnvelope } from '../../src/model/event.ts';
-import { newId } from '../../src/model/ids.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import { connectRedis, deleteKeys, freshPrefix } from './redis.ts';
 
@@ -33,11 +33,11 @@ export function envelope(
   return toEnvelope(
     { name: 'test/x', data: {}, ...event },
     {
-      internalId: newId(receivedAt),
+      internalId: ulid(receivedAt),
       env: 'production',
       receivedAt,
       source: 'api',
-      requestId: newId(),
+      requestId: ulid(),
       index: 0,
       ...at,
     },
