@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type AppHost, startAppHost } from './support/app-host.ts';
 import { type Service, startService } from './support/service.ts';
+import { storedText } from './support/stored-event.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
@@ -59,8 +60,7 @@ describe('by hand', () => {
       const answer = await send('{"name":"hand-3/x","data":{"order":12345678901234567890,"price":1.10}}');
       const { internal_id } = answer.body.data;
       await stored(internal_id);
-      const record = await service.redis.get(`${service.prefix}:event:production:${internal_id}`);
-      expect(record).to.include('"order":12345678901234567890,"price":1.10');
+      expect(await storedText(service, internal_id)).to.include('"order":12345678901234567890,"price":1.10');
     });
 
     it('unless it is no event', async () => {
@@ -125,8 +125,7 @@ describe('by hand', () => {
     it('without losing a digit', async () => {
       const { body } = await invoke('test-app-f', '{"data":{"order":12345678901234567890}}');
       expect((await host.nextCall('f')).raw.toString()).to.be.a('string');
-      const record = await service.redis.get(`${service.prefix}:event:production:${body.data.internal_id}`);
-      expect(record).to.include('12345678901234567890');
+      expect(await storedText(service, body.data.internal_id)).to.include('12345678901234567890');
     });
 
     it('also while it is paused', async () => {

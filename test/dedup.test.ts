@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { type AppHost, startAppHost } from './support/app-host.ts';
 import { request } from './support/http.ts';
 import { type Service, startService } from './support/service.ts';
+import { bucketKey } from './support/stored-event.ts';
 import { until } from './support/until.ts';
 
 describe('events that carry an id', () => {
@@ -79,7 +80,7 @@ describe('events that carry an id', () => {
     const dedupTtl = await service.redis.pttl(`${service.prefix}:dedup:production:window`);
     expect(dedupTtl).to.be.within(86_400_000 - 60_000, 86_400_000);
     await until(async () => (await duplicates(body.ids[0])) === 0, { describe: 'the event is stored' });
-    expect(await service.redis.pttl(`${service.prefix}:event:production:${body.ids[0]}`)).to.be.greaterThan(dedupTtl);
+    expect(await service.redis.pttl(bucketKey(service, body.ids[0]))).to.be.greaterThan(dedupTtl);
   });
 
   it('are not lost when the claim was made and the process died: the next send arrives at the same ID', async () => {

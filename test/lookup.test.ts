@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { type Service, startService } from './support/service.ts';
+import { bucketKey } from './support/stored-event.ts';
 import { until } from './support/until.ts';
 
 interface Listed {
@@ -88,19 +89,25 @@ describe('looking events up', () => {
   it('forgets events after the retention: each expires, and lists are cut when they grow', async () => {
     const day = 86_400_000;
     const [old] = await sendMany('kept/x', 1);
-    const index = `${service.prefix}:events:production`;
-    expect(await service.redis.pttl(`${service.prefix}:event:production:${old}`)).to.be.within(
-      7 * day - 60_000,
-      7 * day,
+    const slack = 3_600_000;
+    const index = `${service.prefix}:events:production:kept/x`;
+    const minutes = `${service.prefix}:event-minutes:production`;
+    expect(await service.redis.pttl(bucketKey(service, old as string))).to.be.within(
+      7 * day + slack - 60_000,
+      7 * day + slack,
     );
-    for (const key of [index, `${index}:kept/x`]) {
+    for (const key of [index, minutes]) {
       expect(await service.redis.pttl(key)).to.be.within(7 * day - 60_000, 7 * day);
       await service.redis.zadd(key, Date.now() - 8 * day, 'OLD');
+    }
+    for (const minute of await service.redis.zrange(minutes, 1, '-1')) {
+      const slot = `${service.prefix}:event-slot:production:${minute}`;
+      expect(await service.redis.pexpiretime(slot)).to.equal(Number(minute) + 60_000 + 7 * day);
     }
     expect(ids(await list('name=kept/x'))).to.deep.equal([old]);
     await service.post('/e/key', { name: 'kept/x', data: {} });
     await until(async () => (await service.redis.zscore(index, 'OLD')) === null, { describe: 'the list is cut' });
-    expect(await service.redis.zscore(`${index}:kept/x`, 'OLD')).to.equal(null);
+    expect(await service.redis.zscore(minutes, 'OLD')).to.equal(null);
   });
 
   it('describes itself as OpenAPI 3.1, and as a page', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type AppHost, startAppHost } from './support/app-host.ts';
 import { type Service, startService } from './support/service.ts';
+import { bucketKey } from './support/stored-event.ts';
 import { until } from './support/until.ts';
 
 interface RunView {
@@ -255,7 +256,7 @@ describe('the list of runs', () => {
       };
       expect(await code('nope')).to.deep.equal([404, 'not_found']);
       expect(await code(queued?.run_id as string)).to.deep.equal([409, 'run_active']);
-      await service.redis.del(`${service.prefix}:event:production:${event_id}`);
+      await service.redis.del(bucketKey(service, event_id));
       expect(await code(run_id)).to.deep.equal([409, 'event_gone']);
       await host.register(service, [], { appName: 'refused' });
       expect(await code(run_id)).to.deep.equal([409, 'function_archived']);

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type AppHost, startAppHost } from './support/app-host.ts';
 import { type Service, startService } from './support/service.ts';
+import { storedText } from './support/stored-event.ts';
 
 describe('an event that is sent again', () => {
   let service: Service;
@@ -45,8 +46,7 @@ describe('an event that is sent again', () => {
     const again = await service.post(`/v1/events/${body.ids[0]}/send-again`);
     const { internal_id } = again.body.data;
     await stored(internal_id);
-    const record = await service.redis.get(`${service.prefix}:event:production:${internal_id}`);
-    expect(record).to.include('12345678901234567890');
+    expect(await storedText(service, internal_id)).to.include('12345678901234567890');
   });
 
   it('must be there', async () => {

@@ -12,7 +12,7 @@ import { INGEST, type IngestJob, type IngestQueue } from './queues.ts';
 
 /** Most events of one ingest job. */
 const JOB_MAX_EVENTS = 500;
-/** Most bytes of records of one ingest job, roughly; a single larger event makes a job of its own. */
+/** Most bytes of payloads of one ingest job, roughly; a single larger event makes a job of its own. */
 const JOB_MAX_BYTES = 1_048_576;
 /** Commits on their way at once. One would leave Redis idle while its answer travels; more would make smaller groups. */
 const COMMITS_IN_FLIGHT = 2;
@@ -205,12 +205,12 @@ function inJobs(envelopes: Envelope[]): IngestJob[] {
   let bytes = 0;
   for (const envelope of envelopes) {
     const last = jobs.at(-1);
-    bytes += envelope.record.length;
+    bytes += envelope.payload.length;
     if (last && last.events.length < JOB_MAX_EVENTS && bytes <= JOB_MAX_BYTES) {
       last.events.push(envelope);
     } else {
       jobs.push({ events: [envelope] });
-      bytes = envelope.record.length;
+      bytes = envelope.payload.length;
     }
   }
   return jobs;

@@ -2,23 +2,14 @@
  *
  *  A wait is stored first and then looks back over the index; an event enters the index first and then looks for waits. So
  *  one of the two always sees the other, however close they come. */
-import type { EventRecord } from '../model/event.ts';
-import { payloadOf } from '../model/event.ts';
+import { payloadOf, type RecordParts, recordOf } from '../model/event.ts';
 import { meets } from '../model/wait.ts';
-import type { Events } from '../store/events.ts';
+import type { Events, NamedEvent } from '../store/events.ts';
 import type { StoredWait, Waits } from '../store/waits.ts';
 import type { RunLife } from './run-life.ts';
 
 /** Events that a wait looks back over at most; between a call and its wait there are milliseconds. */
 const LOOK_BACK_MAX = 1_000;
-
-/** An event that has arrived. `record` is an EventRecord as JSON text. */
-export interface Arrival {
-  internalId: string;
-  env: string;
-  name: string;
-  record: string;
-}
 
 export class Arrivals {
   readonly #events: Events;
@@ -32,7 +23,7 @@ export class Arrivals {
   }
 
   /** Events that are in the index look for what waits for them. */
-  async meetWaits(arrivals: readonly Arrival[]): Promise<void> {
+  async meetWaits(arrivals: readonly NamedEvent[]): Promise<void> {
     for (const [env, ofEnv] of Map.groupBy(arrivals, (arrival) => arrival.env)) {
       const byName = Map.groupBy(ofEnv, ({ name }) => name);
       const waits = await this.#waits.of(env, [...byName.keys()]);
@@ -47,21 +38,26 @@ export class Arrivals {
     await this.#meetFirst(env, name, wait, await this.#events.since(env, name, sinceMs, LOOK_BACK_MAX));
   }
 
-  async #meetFirst(env: string, name: string, { key, wait }: StoredWait, arrived: readonly Arrival[]): Promise<void> {
+  async #meetFirst(
+    env: string,
+    name: string,
+    { key, wait }: StoredWait,
+    arrived: readonly NamedEvent[],
+  ): Promise<void> {
     if (arrived.length === 0) return;
     const caused = wait.expression ? await this.#events.record(env, wait.eventId) : undefined;
     const now = Date.now();
-    const first = arrived.find(({ internalId, record }) =>
-      meets(wait, { id: internalId, read: () => payload(record) }, caused && payloadOf(caused), now),
+    const first = arrived.find((event) =>
+      meets(wait, { id: event.internalId, read: () => payload(event) }, caused && payloadOf(caused), now),
     );
     if (!first) return;
     if (wait.stepId === undefined) await this.#life.cancel(env, wait.runId);
-    else await this.#life.finishStep(env, wait.runId, wait.stepId, payload(first.record));
+    else await this.#life.finishStep(env, wait.runId, wait.stepId, payload(first));
     // Last: should this process die before, the event is met again, and the first memo stands.
     await this.#waits.remove(env, name, key);
   }
 }
 
-function payload(record: string) {
-  return payloadOf(JSON.parse(record) as EventRecord);
+function payload(event: RecordParts) {
+  return payloadOf(recordOf(event));
 }

@@ -1,6 +1,7 @@
 /** The ingest job: the events of a few requests, stored once each and handed to every function they trigger.
  *  Running it twice changes nothing: events are stored, and runs enqueued, under IDs derived from the event. */
-import type { Envelope } from '../model/event.ts';
+import { type Envelope, recordOf } from '../model/event.ts';
+import { type FormerEnvelope, upToDate } from '../model/event-text.ts';
 import { runIdOf } from '../model/run.ts';
 import type { Events } from '../store/events.ts';
 import type { Arrivals } from './arrivals.ts';
@@ -16,8 +17,8 @@ export interface IngestDeps {
   reports: Reports;
 }
 
-export async function ingest(batch: readonly Envelope[], deps: IngestDeps): Promise<void> {
-  const stored = await deps.events.storeNew(batch);
+export async function ingest(batch: readonly (Envelope | FormerEnvelope)[], deps: IngestDeps): Promise<void> {
+  const stored = await deps.events.storeNew(batch.map(upToDate));
   const open = stored.filter(({ settled }) => !settled).map(({ event }) => event);
   await deps.starter.start(await triggeredBy(open, deps.functions), Date.now());
   await deps.events.settle(stored, Date.now());
@@ -31,7 +32,7 @@ async function triggeredBy(events: readonly Envelope[], functions: FunctionTable
   for (const [env, ofEnv] of Map.groupBy(events, (event) => event.env)) {
     const table = await functions.of(env);
     for (const event of ofEnv) {
-      for (const fn of table.match(event.name, () => JSON.parse(event.record))) {
+      for (const fn of table.match(event.name, () => ({ ...recordOf(event), source: event.source }))) {
         runs.push({ id: runIdOf(event.internalId, fn.id), fn, event, dueAt: event.ts });
       }
     }

@@ -1,6 +1,7 @@
 /** The queues: their names, what a job of each holds, and how long it is kept. */
 import { type ConnectionOptions, Queue } from 'bullmq';
 import type { Envelope } from '../model/event.ts';
+import type { FormerEnvelope } from '../model/event-text.ts';
 import type { Run } from '../model/run.ts';
 import type { JobTelemetry } from '../tracing/job-telemetry.ts';
 
@@ -12,7 +13,7 @@ export interface QueueOptions {
 
 /** The events of the requests that shared one group commit. */
 export interface IngestJob {
-  events: Envelope[];
+  events: (Envelope | FormerEnvelope)[];
 }
 
 /** The run that a job is for, and what a job needs to know of it without asking. */

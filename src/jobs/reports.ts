@@ -5,7 +5,6 @@ import { setTimeout } from 'node:timers/promises';
 import type { Outcome } from '../functions/answer.ts';
 import type { CallResult, Meter } from '../instruments/meter.ts';
 import type { Logger } from '../log.ts';
-import { sourceOf } from '../model/event.ts';
 import { newId } from '../model/ids.ts';
 import type { Ending, Run, RunStatus } from '../model/run.ts';
 import type { Stored } from '../store/events.ts';
@@ -43,7 +42,7 @@ export class Reports {
   /** Events have been wholly ingested. */
   ingested(batch: readonly Stored[], nowMs: number): void {
     for (const { event, repeat, settled } of batch) {
-      const { env, internalId, name, receivedAt } = event;
+      const { env, internalId, name, receivedAt, source } = event;
       if (repeat) {
         this.#tally.count(env, 'duplicates');
         this.#meter.ingestedRepeat();
@@ -51,7 +50,7 @@ export class Reports {
       if (settled || repeat) continue;
       this.#tally.count(env, 'events');
       this.#meter.ingested(Math.max(0, nowMs - receivedAt));
-      this.#news.tell(env, 'events', { id: internalId, name, receivedAt, source: sourceOf(event) });
+      this.#news.tell(env, 'events', { id: internalId, name, receivedAt, source });
     }
   }
 

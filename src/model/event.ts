@@ -1,4 +1,4 @@
-/** What an event is: the shape senders post, the rules it must meet, and the record that is stored of it. */
+/** What an event is: the shape senders post, the rules it must meet, and what is known of one that was accepted. */
 import { z } from 'zod';
 import { ServiceError } from '../errors.ts';
 import { describe, isJsonObject, isShallow, MAX_DEPTH } from './json.ts';
@@ -65,18 +65,18 @@ export function isFrom(source: string, wanted: string): boolean {
   return source === wanted || source.startsWith(`${wanted}:`);
 }
 
-/** An event as it is stored: what was sent, and how it came. `request_id` and `index` name the send that made it, by which a
+/** An event in full: what was sent, and how it came. `request_id` and `index` name the send that made it, by which a
  *  job that runs twice is told from an event that was sent twice. */
 export interface EventRecord extends Event {
   internal_id: string;
   ts: number;
   received_at: number;
-  source: Source;
   request_id: string;
   index: number;
 }
 
-/** An accepted event on its way to the store. `record` is an EventRecord as JSON text: it is written once and passed on as it is. */
+/** An accepted event on its way to the store. `payload` is what was sent, an Event as JSON text: it is written once and passed on as
+ *  it is. */
 export interface Envelope {
   internalId: string;
   env: string;
@@ -88,12 +88,16 @@ export interface Envelope {
   /** The event's own time, Unix milliseconds: its functions run no sooner. */
   ts: number;
   receivedAt: number;
+  source: Source;
   requestId: string;
   index: number;
   /** The span that it was sent in, where that is recorded (tracing/carried.ts). */
   trace?: string;
-  record: string;
+  payload: string;
 }
+
+/** What makes an EventRecord. */
+export type RecordParts = Pick<Envelope, 'internalId' | 'receivedAt' | 'requestId' | 'index' | 'payload'>;
 
 /** Checks every event of a request; one bad event refuses them all.
  *  @param textLength length of the JSON text that `body` was read from
@@ -129,45 +133,39 @@ function invalid(index: number, field: string | undefined, got: unknown, takes: 
   });
 }
 
-/** The record of an event, as JSON text in which no digit of its data is lost. */
+/** The payload is JSON text in which no digit of the event's data is lost. */
 export function toEnvelope(
-  event: Event,
+  { name, data, id, ts, user, v }: Event,
   at: { internalId: string; env: string; receivedAt: number; source: Source; requestId: string; index: number },
 ): Envelope {
-  const record: EventRecord = {
-    internal_id: at.internalId,
-    name: event.name,
-    data: event.data,
-    ...(event.id !== undefined && { id: event.id }),
-    ts: event.ts ?? at.receivedAt,
-    ...(event.user !== undefined && { user: event.user }),
-    ...(event.v !== undefined && { v: event.v }),
-    received_at: at.receivedAt,
-    source: at.source,
-    request_id: at.requestId,
-    index: at.index,
-  };
-  const { internalId, env, receivedAt, requestId, index } = at;
+  const { internalId, env, receivedAt, source, requestId, index } = at;
   return {
     internalId,
     env,
-    name: event.name,
-    ...(event.id !== undefined && { id: event.id }),
-    ts: record.ts,
+    name,
+    ...(id !== undefined && { id }),
+    ts: ts ?? receivedAt,
     receivedAt,
+    source,
     requestId,
     index,
-    record: JSON.stringify(record),
+    // Fields that are undefined are not written.
+    payload: JSON.stringify({ name, data, id, ts, user, v }),
   };
 }
 
-/** How every record ends; a payload, which comes before, cannot end it otherwise. */
-const ORIGIN = /"source":"([^"\\]*)","request_id":"[^"\\]*","index":\d+\}$/;
-export const ORIGIN_MAX = 512;
-
-/** Where the event came from, without reading the whole of its record. */
-export function sourceOf({ record }: Pick<Envelope, 'record'>): string {
-  return ORIGIN.exec(record.slice(-ORIGIN_MAX))?.[1] ?? '';
+/** @param parse reads the payload: JSON.parse, or parseExact where no digit may be lost */
+export function recordOf(event: RecordParts, parse: (text: string) => unknown = JSON.parse): EventRecord {
+  const sent = parse(event.payload) as Event;
+  const { internalId, receivedAt, requestId, index } = event;
+  return {
+    ...sent,
+    internal_id: internalId,
+    ts: sent.ts ?? receivedAt,
+    received_at: receivedAt,
+    request_id: requestId,
+    index,
+  };
 }
 
 /** A stored event to be sent once more: an event of its own, of this moment, that no deduplication ID holds back. */

@@ -1,7 +1,7 @@
 /** Internal IDs are ULIDs: 48 bits of milliseconds, then 80 bits that are random, seeded by the sender, or derived.
  *  A derived ID is the same whenever it is made again, which is what makes a repeated step harmless. */
 import { hash, randomFillSync } from 'node:crypto';
-import { decodeTime, monotonicFactory, uuidToULID } from 'ulid';
+import { monotonicFactory, uuidToULID } from 'ulid';
 
 /** Random bytes are had by the thousand: asking for each of the 16 that an ID takes costs more than the rest of it. */
 const pool = new Uint8Array(4_096);
@@ -44,7 +44,17 @@ export function seededId(seed: Seed, n: number): string {
 /** An ID at the time of `parent` whose 80 bits are a hash of the parent and `parts`. */
 export function derivedId(parent: string, ...parts: string[]): string {
   const digest = hash('sha256', JSON.stringify([parent, ...parts]), 'buffer');
-  return fromBytes(decodeTime(parent), digest.subarray(0, 10));
+  return fromBytes(timeOf(parent), digest.subarray(0, 10));
+}
+
+const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const TIME_LENGTH = 10;
+
+/** The time that an ID names, Unix milliseconds. */
+export function timeOf(id: string): number {
+  let timeMs = 0;
+  for (let i = 0; i < TIME_LENGTH; i++) timeMs = timeMs * DIGITS.length + DIGITS.indexOf(id[i] as string);
+  return timeMs;
 }
 
 function fromBytes(timeMs: number, entropy: Buffer): string {

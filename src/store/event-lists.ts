@@ -1,9 +1,11 @@
-/** Stored events, found and counted: newest first, by name, source, time and ID. */
-import { isFrom, ORIGIN_MAX, sourceOf } from '../model/event.ts';
+/** Stored events, newest first, by name, source, time and ID. */
+import { isFrom } from '../model/event.ts';
+import type { EventRecords } from './event-records.ts';
+import type { EventSlots } from './event-slots.ts';
 import type { Events, FoundEvent } from './events.ts';
 import type { Keyspace } from './keyspace.ts';
-import { type Redis, replies } from './redis.ts';
-import { isOlder, newest, type Position, type Span } from './timeline.ts';
+import type { Redis } from './redis.ts';
+import { isOlder, newest, newestOfMany, type Position, type Span } from './timeline.ts';
 
 export interface EventQuery {
   env: string;
@@ -21,13 +23,11 @@ export interface EventPage {
   next: Position | undefined;
 }
 
-export interface HistogramQuery {
-  env: string;
-  name?: string | undefined;
-  /** Unix milliseconds: from inclusive, to exclusive. */
-  from: number;
-  to: number;
-  buckets: number;
+/** Not before the events that are still kept. */
+type ListedSpan = Span & { after: number };
+
+interface Listing extends Pick<EventQuery, 'env' | 'name' | 'limit'> {
+  span: ListedSpan;
 }
 
 /** No index knows where events came from: their records are asked. So many at a time, and for one page so often at most. */
@@ -38,22 +38,29 @@ export class EventLists {
   readonly #redis: Redis;
   readonly #keys: Keyspace;
   readonly #events: Events;
+  readonly #records: EventRecords;
+  readonly #slots: EventSlots;
   readonly #retentionMs: number;
 
-  constructor(redis: Redis, keys: Keyspace, events: Events, retentionMs: number) {
+  constructor(
+    redis: Redis,
+    keys: Keyspace,
+    { events, records, slots }: { events: Events; records: EventRecords; slots: EventSlots },
+    retentionMs: number,
+  ) {
     this.#redis = redis;
     this.#keys = keys;
     this.#events = events;
+    this.#records = records;
+    this.#slots = slots;
     this.#retentionMs = retentionMs;
   }
 
   /** By time of receipt and then by ID; a page is stable while events arrive. With a source a page may be short and yet have a next. */
   async list({ env, name, source, span, limit }: EventQuery, nowMs: number): Promise<EventPage> {
-    const index = this.#keys.eventIndex(env, name);
     const kept = { ...span, after: Math.max(span.after ?? 0, nowMs - this.#retentionMs) };
-    const { found, next } = await (source === undefined
-      ? this.#newest(index, kept, limit)
-      : this.#newestFrom(source, env, index, kept, limit));
+    const wanted = { env, name, span: kept, limit };
+    const { found, next } = await (source === undefined ? this.#page(wanted) : this.#pageFrom(source, wanted));
     return { events: await this.#events.readMany(env, idsOf(found)), next };
   }
 
@@ -72,45 +79,17 @@ export class EventLists {
     return { events, next: undefined };
   }
 
-  /** How many came in each of so many spans of equal length. */
-  async histogram({
-    env,
-    name,
-    from,
-    to,
-    buckets,
-  }: HistogramQuery): Promise<{ from: number; to: number; count: number }[]> {
-    const count = Math.min(buckets, to - from);
-    const edge = (i: number) => from + Math.round(((to - from) * i) / count);
-    const spans = Array.from({ length: count }, (_, i) => ({ from: edge(i), to: edge(i + 1) }));
-    const counting = this.#redis.pipeline();
-    for (const span of spans) counting.zcount(this.#keys.eventIndex(env, name), span.from, `(${span.to}`);
-    const counts = replies<number>(await counting.exec());
-    return spans.map((span, i) => ({ ...span, count: counts[i] as number }));
+  async #page(wanted: Listing): Promise<{ found: Position[]; next: Position | undefined }> {
+    const found = await this.#newest(wanted);
+    return { found, next: found.length === wanted.limit ? found.at(-1) : undefined };
   }
 
-  /** The names of the events that are stored, that of the newest first. */
-  async names(env: string, limit: number, nowMs: number): Promise<{ name: string; count: number; lastAt: number }[]> {
-    const oldest = nowMs - this.#retentionMs;
-    const names = await newest(this.#redis, [this.#keys.eventNames(env)], { after: oldest }, limit);
-    if (names.length === 0) return [];
-    const counting = this.#redis.pipeline();
-    for (const { id } of names) counting.zcount(this.#keys.eventIndex(env, id), oldest, '+inf');
-    const counts = replies<number>(await counting.exec());
-    return names.map(({ id, at }, i) => ({ name: id, count: counts[i] as number, lastAt: at }));
-  }
-
-  async #newest(index: string, span: Span, limit: number): Promise<{ found: Position[]; next: Position | undefined }> {
-    const found = await newest(this.#redis, [index], span, limit);
-    return { found, next: found.length === limit ? found.at(-1) : undefined };
-  }
-
-  async #newestFrom(source: string, env: string, index: string, span: Span, limit: number) {
+  async #pageFrom(source: string, { env, name, span, limit }: Listing) {
     const found: Position[] = [];
     let cursor = span.cursor;
     for (let reading = 0; reading < MAX_READINGS; reading++) {
-      const read = await newest(this.#redis, [index], { ...span, cursor }, READING);
-      const sources = await this.#sourcesOf(env, idsOf(read));
+      const read = await this.#newest({ env, name, span: { ...span, cursor }, limit: READING });
+      const sources = await this.#records.sources(env, idsOf(read));
       found.push(...read.filter((_, i) => isAsked(sources[i], source)));
       const isEnd = read.length < READING;
       if (found.length > limit || (found.length === limit && !isEnd)) {
@@ -123,11 +102,25 @@ export class EventLists {
     return { found, next: cursor };
   }
 
-  async #sourcesOf(env: string, ids: readonly string[]): Promise<string[]> {
-    if (ids.length === 0) return [];
-    const reading = this.#redis.pipeline();
-    for (const id of ids) reading.getrange(this.#keys.event(env, id), -ORIGIN_MAX, -1);
-    return replies<string>(await reading.exec()).map((record) => sourceOf({ record }));
+  async #newest({ env, name, span, limit }: Listing): Promise<Position[]> {
+    if (name === undefined) return this.#newestOfAll(env, span, limit);
+    return newest(this.#redis, [this.#keys.eventIndex(env, name)], span, limit);
+  }
+
+  /** Slots say in which indexes to look, and how far back. They promise too much where the span cuts a minute: then older ones follow. */
+  async #newestOfAll(env: string, { after, before, cursor }: ListedSpan, limit: number): Promise<Position[]> {
+    const found: Position[] = [];
+    let rest: ListedSpan = { after, before, cursor };
+    while (found.length < limit) {
+      const top = rest.cursor?.at ?? (rest.before === undefined ? '+inf' : rest.before - 1);
+      const stretch = await this.#slots.before(env, top, after, limit - found.length);
+      if (!stretch) break;
+      const indexes = stretch.names.map((name) => this.#keys.eventIndex(env, name));
+      const span = { ...rest, after: Math.max(after, stretch.from) };
+      found.push(...(await newestOfMany(this.#redis, indexes, span, limit - found.length)));
+      rest = { after, before: stretch.from, cursor: undefined };
+    }
+    return found;
   }
 }
 

@@ -1,11 +1,21 @@
-/** Events: each a record of its own, and an index by time of receipt.
+/** Events: each in its place (event-records.ts), and in an index of its name by time of receipt.
  *
  *  An event enters the index last, when its runs have been enqueued: being in the index is the mark of being wholly ingested.
  *  Records, counts and indexes expire with the retention; an index is trimmed whenever it is added to. */
-import type { Envelope, EventRecord } from '../model/event.ts';
+import {
+  type Envelope,
+  type Event,
+  type EventRecord,
+  type RecordParts,
+  recordOf,
+  type Source,
+} from '../model/event.ts';
 import { parseExact } from '../model/json.ts';
+import type { EventRecords, FoundRecord } from './event-records.ts';
+import type { EventSlots } from './event-slots.ts';
 import type { Keyspace } from './keyspace.ts';
 import { type Redis, replies } from './redis.ts';
+import { type ScriptedRedis, withScripts } from './scripts.ts';
 
 /** What storing an envelope found. */
 export interface Stored {
@@ -17,24 +27,22 @@ export interface Stored {
   settled: boolean;
 }
 
-/** `record` is an EventRecord as JSON text. */
-export interface NamedRecord {
-  env: string;
-  name: string;
-  internalId: string;
-  record: string;
-}
+export type NamedEvent = RecordParts & Pick<Envelope, 'env' | 'name'>;
 
-export type FoundEvent = EventRecord & { duplicates: number };
+export type FoundEvent = EventRecord & { source: Source; duplicates: number };
 
 export class Events {
-  readonly #redis: Redis;
+  readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
+  readonly #records: EventRecords;
+  readonly #slots: EventSlots;
   readonly #retentionMs: number;
 
-  constructor(redis: Redis, keys: Keyspace, retentionMs: number) {
-    this.#redis = redis;
+  constructor(redis: Redis, keys: Keyspace, records: EventRecords, slots: EventSlots, retentionMs: number) {
+    this.#redis = withScripts(redis);
     this.#keys = keys;
+    this.#records = records;
+    this.#slots = slots;
     this.#retentionMs = retentionMs;
   }
 
@@ -43,39 +51,33 @@ export class Events {
     const batch = all.filter(({ repeat }) => !repeat);
     const repeats = all.filter(({ repeat }) => repeat).map((event) => ({ event, repeat: true, settled: true }));
     if (batch.length === 0) return repeats;
-    const pipeline = this.#redis.pipeline();
-    for (const { env, internalId, ts, receivedAt, record } of batch) {
-      const keptMs = this.#retentionMs + Math.max(0, ts - receivedAt);
-      pipeline.call('SET', this.#keys.event(env, internalId), record, 'NX', 'GET', 'PX', keptMs);
-    }
-    const earlier = replies<string | null>(await pipeline.exec());
-    const stored = batch.map((envelope, i) => this.#found(envelope, earlier[i] ?? null));
-    await this.#markSettled(stored.filter((_, i) => earlier[i] !== null));
+    const isNew = await this.#records.store(batch);
+    const met = batch.filter((_, i) => !isNew[i]);
+    const first = met.length > 0 ? await this.#firstOf(met) : undefined;
+    const stored = batch.map((envelope) => toStored(envelope, first?.get(envelope)));
+    await this.#markSettled(stored.filter((_, i) => !isNew[i]));
     return [...stored, ...repeats];
   }
 
-  #found(envelope: Envelope, earlier: string | null): Stored {
-    if (earlier === null) return { event: envelope, repeat: false, settled: false };
-    const first = JSON.parse(earlier) as EventRecord;
-    const event: Envelope = {
-      internalId: envelope.internalId,
-      env: envelope.env,
-      name: first.name,
-      ...(first.id !== undefined && { id: first.id }),
-      ts: first.ts,
-      receivedAt: first.received_at,
-      requestId: first.request_id,
-      index: first.index,
-      record: earlier,
-    };
-    const repeat = first.request_id !== envelope.requestId || first.index !== envelope.index;
-    return { event, repeat, settled: false };
+  /** What was there before, by the envelope that met it. */
+  async #firstOf(met: readonly Envelope[]): Promise<Map<Envelope, FoundRecord | undefined>> {
+    const first = new Map<Envelope, FoundRecord | undefined>();
+    for (const [env, ofEnv] of Map.groupBy(met, (envelope) => envelope.env)) {
+      const records = await this.#records.read(
+        env,
+        ofEnv.map(({ internalId }) => internalId),
+      );
+      ofEnv.forEach((envelope, i) => {
+        first.set(envelope, records[i]);
+      });
+    }
+    return first;
   }
 
   async #markSettled(met: Stored[]): Promise<void> {
     if (met.length === 0) return;
     const pipeline = this.#redis.pipeline();
-    for (const { event } of met) pipeline.zscore(this.#keys.eventIndex(event.env), event.internalId);
+    for (const { event } of met) pipeline.zscore(this.#keys.eventIndex(event.env, event.name), event.internalId);
     const scores = replies<string | null>(await pipeline.exec());
     met.forEach((one, i) => {
       one.settled = scores[i] !== null;
@@ -90,11 +92,7 @@ export class Events {
       if (id !== undefined) pipeline.set(this.#keys.eventOfId(env, id), internalId, 'PX', this.#retentionMs);
     }
     // The indexes last: what they name is found by its ID, too.
-    for (const [index, members] of [...this.#names(fresh), ...this.#entries(fresh)]) {
-      pipeline.zadd(index, 'GT', ...members);
-      pipeline.zremrangebyscore(index, '-inf', nowMs - this.#retentionMs);
-      pipeline.pexpire(index, this.#retentionMs);
-    }
+    this.#slots.enter(pipeline, fresh, nowMs);
     for (const { event, repeat } of batch) {
       if (!repeat) continue;
       const count = this.#keys.duplicates(event.env, event.internalId);
@@ -104,52 +102,23 @@ export class Events {
     if (pipeline.length > 0) replies(await pipeline.exec());
   }
 
-  /** By index, what enters it: scores and members. */
-  #entries(events: readonly Envelope[]): Map<string, (string | number)[]> {
-    const entries = new Map<string, (string | number)[]>();
-    for (const { env, name, receivedAt, internalId } of events) {
-      for (const index of [this.#keys.eventIndex(env), this.#keys.eventIndex(env, name)]) {
-        const members = entries.get(index) ?? [];
-        members.push(receivedAt, internalId);
-        entries.set(index, members);
-      }
-    }
-    return entries;
-  }
-
-  /** The same for the names, each once. */
-  #names(events: readonly Envelope[]): Map<string, (string | number)[]> {
-    const last = new Map<string, Map<string, number>>();
-    for (const { env, name, receivedAt } of events) {
-      const names = last.get(env) ?? new Map<string, number>();
-      last.set(env, names.set(name, Math.max(receivedAt, names.get(name) ?? 0)));
-    }
-    return new Map(
-      [...last].map(([env, names]) => [this.#keys.eventNames(env), [...names].flatMap(([name, at]) => [at, name])]),
-    );
-  }
-
-  /** An event's record as its runs need it: without counts, its numbers as JavaScript has them. */
+  /** An event as its runs need it: without counts, its numbers as JavaScript has them. */
   async record(env: string, internalId: string): Promise<EventRecord | undefined> {
-    const record = await this.#redis.get(this.#keys.event(env, internalId));
-    return record === null ? undefined : (JSON.parse(record) as EventRecord);
+    const [record] = await this.#records.read(env, [internalId]);
+    return record && recordOf(record);
   }
 
   /** Keeps the event for at least the retention from now: somebody is at work on it. */
   async keep(env: string, internalId: string): Promise<void> {
-    await this.#redis.pexpire(this.#keys.event(env, internalId), this.#retentionMs, 'GT');
+    await this.#records.keep(env, internalId, this.#retentionMs);
   }
 
   /** Events of one name received since then, in the order of their receipt. */
-  async since(env: string, name: string, receivedAtMs: number, limit: number): Promise<NamedRecord[]> {
+  async since(env: string, name: string, receivedAtMs: number, limit: number): Promise<NamedEvent[]> {
     const index = this.#keys.eventIndex(env, name);
     const ids = await this.#redis.zrangebyscore(index, receivedAtMs, '+inf', 'LIMIT', 0, limit);
-    if (ids.length === 0) return [];
-    const records = await this.#redis.mget(ids.map((id) => this.#keys.event(env, id)));
-    return ids.flatMap((internalId, i) => {
-      const record = records[i];
-      return record ? [{ env, name, internalId, record }] : [];
-    });
+    const records = await this.#records.read(env, ids);
+    return records.flatMap((record) => (record ? [{ env, name, ...record }] : []));
   }
 
   async read(env: string, internalId: string): Promise<FoundEvent | undefined> {
@@ -160,11 +129,22 @@ export class Events {
   async readMany(env: string, ids: readonly string[]): Promise<FoundEvent[]> {
     if (ids.length === 0) return [];
     const [records, counts] = await Promise.all([
-      this.#redis.mget(ids.map((id) => this.#keys.event(env, id))),
+      this.#records.read(env, ids),
       this.#redis.mget(ids.map((id) => this.#keys.duplicates(env, id))),
     ]);
-    return records.flatMap((record, i) =>
-      record === null ? [] : [{ ...(parseExact(record) as EventRecord), duplicates: Number(counts[i] ?? 0) }],
-    );
+    return records.flatMap((record, i) => {
+      if (!record) return [];
+      return [{ ...recordOf(record, parseExact), source: record.source, duplicates: Number(counts[i] ?? 0) }];
+    });
   }
+}
+
+/** @param first that was stored under the same ID before */
+function toStored(envelope: Envelope, first: FoundRecord | undefined): Stored {
+  if (!first) return { event: envelope, repeat: false, settled: false };
+  const { name, id, ts } = JSON.parse(first.payload) as Event;
+  const { internalId, env } = envelope;
+  const event = { ...first, internalId, env, name, ...(id !== undefined && { id }), ts: ts ?? first.receivedAt };
+  const repeat = first.requestId !== envelope.requestId || first.index !== envelope.index;
+  return { event, repeat, settled: false };
 }

@@ -2,12 +2,21 @@
 import type { RunGroup } from '../model/run.ts';
 
 export interface Keyspace {
-  /** string: an event's record, as JSON */
-  event(env: string, id: string): string;
+  /** hash: rest of an event's ID → the event, as text (model/event-text.ts), or nothing where it is kept apart; of the slice of time
+   *  that the IDs begin with */
+  eventBucket(env: string, slice: string): string;
+  /** string: an event that is kept longer than its bucket, or apart from it, as text */
+  keptEvent(env: string, id: string): string;
+  /** hash: source of events → the number that stands for it */
+  eventSources(env: string): string;
   /** string: how often the event was sent again */
   duplicates(env: string, id: string): string;
-  /** zset: IDs of events that are wholly ingested, by time of receipt; of one name, or of all */
-  eventIndex(env: string, name?: string): string;
+  /** zset: IDs of events of the name that are wholly ingested, by time of receipt */
+  eventIndex(env: string, name: string): string;
+  /** hash: name → how many events of it in the indexes were received in the minute that begins then (Unix milliseconds); and "": all */
+  eventSlot(env: string, minute: number): string;
+  /** zset: the minutes that have a slot, by when they begin */
+  eventMinutes(env: string): string;
   /** zset: names of events, by when the last of that name was received */
   eventNames(env: string): string;
   /** string: internal ID of the newest event to which its sender gave this ID */
@@ -106,9 +115,13 @@ export interface Keyspace {
 
 export function keyspace(prefix: string): Keyspace {
   return {
-    event: (env, id) => `${prefix}:event:${env}:${id}`,
+    eventBucket: (env, slice) => `${prefix}:event-bucket:${env}:${slice}`,
+    keptEvent: (env, id) => `${prefix}:kept-event:${env}:${id}`,
+    eventSources: (env) => `${prefix}:event-sources:${env}`,
     duplicates: (env, id) => `${prefix}:duplicates:${env}:${id}`,
-    eventIndex: (env, name) => (name === undefined ? `${prefix}:events:${env}` : `${prefix}:events:${env}:${name}`),
+    eventIndex: (env, name) => `${prefix}:events:${env}:${name}`,
+    eventSlot: (env, minute) => `${prefix}:event-slot:${env}:${minute}`,
+    eventMinutes: (env) => `${prefix}:event-minutes:${env}`,
     eventNames: (env) => `${prefix}:event-names:${env}`,
     eventOfId: (env, id) => `${prefix}:event-of-id:${env}:${id}`,
     dedup: (env, id) => `${prefix}:dedup:${env}:${id}`,

@@ -63,6 +63,19 @@ export function unavailable(why: string, cause?: unknown): ServiceError {
   return new ServiceError('unavailable', { detail, retryAfterSeconds: RETRY_AFTER_SECONDS, cause });
 }
 
+const PIPELINE_MAX = 1_000;
+
+/** The replies to any number of commands, which go out so many at a time that Redis comes to others' in between.
+ *  @throws the first failed command's error */
+export async function inPipelines<T>(redis: Redis, commands: readonly (string | number)[][]): Promise<T[]> {
+  const all: T[] = [];
+  for (let start = 0; start < commands.length; start += PIPELINE_MAX) {
+    const some = commands.slice(start, start + PIPELINE_MAX);
+    for (const reply of replies<T>(await redis.pipeline(some).exec())) all.push(reply);
+  }
+  return all;
+}
+
 /** The replies of a pipeline; the first failed command fails it all.
  *  @throws the command's error */
 export function replies<T>(results: [error: Error | null, result: unknown][] | null): T[] {

@@ -1,8 +1,10 @@
 /** Runs. A run's record, made once under its derived ID, is what makes every repetition of work on it harmless. It lives until the
  *  run has ended, and then for the retention. */
-import type { EventRecord } from '../model/event.ts';
+import { type EventRecord, recordOf } from '../model/event.ts';
+import { readEvent } from '../model/event-text.ts';
 import type { Memo } from '../model/memo.ts';
 import type { Ending, HistoryEntry, Invoker, Run, RunError } from '../model/run.ts';
+import { placeOf } from './event-place.ts';
 import type { Keyspace } from './keyspace.ts';
 import { type Redis, replies } from './redis.ts';
 import { toHistory, toRun } from './run-fields.ts';
@@ -88,13 +90,15 @@ export class Runs {
     lookAfterAt: number,
   ): Promise<Loaded | { ended: Run } | undefined> {
     const { env, runId, eventId, at, stepId } = call;
+    const place = placeOf(this.#keys, env, eventId);
     const reply = (await this.#redis.loadCall(
       this.#keys.run(env, runId),
-      this.#keys.event(env, eventId),
+      place.bucket,
       this.#keys.memos(env, runId),
       this.#keys.stack(env, runId),
       this.#keys.pending(env, runId),
       this.#keys.activeRuns,
+      place.copy,
       nowMs,
       attempt,
       this.#retentionMs,
@@ -102,6 +106,7 @@ export class Runs {
       lookAfterAt,
       at ?? '',
       stepId ?? '',
+      place.field,
     )) as [
       outcome: string,
       run: string[],
@@ -116,7 +121,7 @@ export class Runs {
     if (outcome !== 'call') return undefined;
     return {
       run: toRun(env, runId, fromFlat(run)),
-      event: event === null ? undefined : (JSON.parse(event) as EventRecord),
+      event: event === null ? undefined : recordOf(readEvent(eventId, event)),
       stack,
       memos: parseMemos(fromFlat(memos)),
       pending,

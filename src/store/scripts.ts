@@ -1,12 +1,18 @@
-/** Lua scripts as commands of a connection. Each stands in its own file, headed by its keys, arguments and return codes. */
+/** Lua scripts as commands of a connection. Each stands in its own file, headed by its keys, arguments and return codes. `using`: a
+ *  file of functions that it calls. */
 import { readFileSync } from 'node:fs';
 import type { ChainableCommander, Redis } from 'ioredis';
 
 const SCRIPTS = {
   createRun: { file: 'create-run.lua', numberOfKeys: 4 },
-  loadCall: { file: 'load-call.lua', numberOfKeys: 6 },
+  loadCall: { file: 'load-call.lua', numberOfKeys: 7, using: 'kept-event.lua' },
   storeMemo: { file: 'store-memo.lua', numberOfKeys: 4 },
-  planStep: { file: 'plan-step.lua', numberOfKeys: 4 },
+  planStep: { file: 'plan-step.lua', numberOfKeys: 5, using: 'kept-event.lua' },
+  keepEvent: { file: 'keep-event.lua', numberOfKeys: 2, using: 'kept-event.lua' },
+  storeApart: { file: 'store-apart.lua', numberOfKeys: 2 },
+  indexEvents: { file: 'index-events.lua', numberOfKeys: 4 },
+  factLines: { file: 'fact-lines.lua', numberOfKeys: 1 },
+  numberSource: { file: 'number-source.lua', numberOfKeys: 1 },
   logRequests: { file: 'log-requests.lua', numberOfKeys: 3 },
   noteHistory: { file: 'note-history.lua', numberOfKeys: 2 },
   noteFailure: { file: 'note-failure.lua', numberOfKeys: 1 },
@@ -15,7 +21,13 @@ const SCRIPTS = {
   changeUser: { file: 'change-user.lua', numberOfKeys: 2 },
   takeAttempt: { file: 'take-attempt.lua', numberOfKeys: 2 },
   swapField: { file: 'swap-field.lua', numberOfKeys: 1 },
-} as const;
+} as const satisfies Record<string, Script>;
+
+interface Script {
+  file: string;
+  numberOfKeys: number;
+  using?: string;
+}
 
 type Argument = string | number | Buffer;
 type Commands<Reply> = Record<keyof typeof SCRIPTS, (...args: Argument[]) => Reply>;
@@ -24,11 +36,14 @@ export interface ScriptedPipeline extends ChainableCommander, Commands<Chainable
 export type ScriptedRedis = { pipeline(): ScriptedPipeline } & Redis & Commands<Promise<unknown>>;
 
 export function withScripts(redis: Redis): ScriptedRedis {
-  for (const [name, { file, numberOfKeys }] of Object.entries(SCRIPTS)) {
-    const lua = readFileSync(new URL(`lua/${file}`, import.meta.url), 'utf8');
-    redis.defineCommand(name, { lua, numberOfKeys });
+  for (const [name, { file, numberOfKeys, using }] of Object.entries<Script>(SCRIPTS)) {
+    redis.defineCommand(name, { lua: (using ? luaOf(using) : '') + luaOf(file), numberOfKeys });
   }
   return redis as unknown as ScriptedRedis;
+}
+
+function luaOf(file: string): string {
+  return readFileSync(new URL(`lua/${file}`, import.meta.url), 'utf8');
 }
 
 /** A hash as a script returns it: field, value, field, value, … */

@@ -1,6 +1,7 @@
 /** The steps of a run: those that are done leave a memo each, those that have begun are pending. */
 import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending } from '../model/memo.ts';
 import type { Run } from '../model/run.ts';
+import { placeOf } from './event-place.ts';
 import type { Keyspace } from './keyspace.ts';
 import { type Redis, replies } from './redis.ts';
 import { toRun } from './run-fields.ts';
@@ -46,12 +47,11 @@ export class Steps {
    *  The run's event is kept until the step is over, and then for the retention. */
   async begin(run: Pick<Run, 'env' | 'id' | 'eventId'>, stepId: string, step: Pending): Promise<Pending | undefined> {
     const { env, id, eventId } = run;
-    const keys = [this.#keys.run(env, id), this.#keys.memos(env, id), this.#keys.pending(env, id)];
+    const { bucket, field, copy } = placeOf(this.#keys, env, eventId);
+    const keys = [this.#keys.run(env, id), this.#keys.memos(env, id), this.#keys.pending(env, id), bucket, copy];
     const keptMs = this.#retentionMs + Math.max(0, (step.until ?? 0) - step.since);
     const text = JSON.stringify(step);
-    const reply = (await this.#redis.planStep(...keys, this.#keys.event(env, eventId), stepId, text, keptMs)) as
-      | string
-      | null;
+    const reply = (await this.#redis.planStep(...keys, stepId, text, keptMs, field)) as string | null;
     return reply ? (JSON.parse(reply) as Pending) : undefined;
   }
 

@@ -10,8 +10,12 @@ import { Audit } from './audit.ts';
 import { Changes } from './changes.ts';
 import { Dedup } from './dedup.ts';
 import { Environments } from './environments.ts';
+import { EventCounts } from './event-counts.ts';
 import { EventKeys } from './event-keys.ts';
 import { EventLists } from './event-lists.ts';
+import { EventRecords } from './event-records.ts';
+import { EventSlots } from './event-slots.ts';
+import { EventSources } from './event-sources.ts';
 import { Events } from './events.ts';
 import { Functions } from './functions.ts';
 import { HeldEvents } from './held-events.ts';
@@ -42,6 +46,7 @@ export interface Store {
   dedup: Dedup;
   events: Events;
   eventLists: EventLists;
+  eventCounts: EventCounts;
   functions: Functions;
   apps: Apps;
   runs: Runs;
@@ -73,7 +78,9 @@ export function createStore(redis: Redis, config: Config): Store {
   const environments = new Environments(redis, keys, changes);
   const users = new Users(redis, keys);
   const sealer = new Sealer(config.secretKey, config.secretKeyFallback);
-  const events = new Events(redis, keys, retentionMs);
+  const records = new EventRecords(redis, keys, new EventSources(redis, keys), retentionMs);
+  const slots = new EventSlots(redis, keys, retentionMs);
+  const events = new Events(redis, keys, records, slots, retentionMs);
   const runs = new Runs(redis, keys, retentionMs);
   return {
     redis,
@@ -84,7 +91,8 @@ export function createStore(redis: Redis, config: Config): Store {
     eventKeys: new EventKeys(redis, keys, changes, eventKeys),
     dedup: new Dedup(redis, keys),
     events,
-    eventLists: new EventLists(redis, keys, events, retentionMs),
+    eventLists: new EventLists(redis, keys, { events, records, slots }, retentionMs),
+    eventCounts: new EventCounts(redis, keys, slots, retentionMs),
     functions: new Functions(redis, keys),
     apps: new Apps(redis, keys),
     runs,

@@ -1,6 +1,6 @@
 /** Sorted sets of IDs by time, read as one list: newest first, by time and then by ID. A page says where the next begins, so what
  *  arrives meanwhile moves nothing. */
-import { type Redis, replies } from './redis.ts';
+import { inPipelines, type Redis, replies } from './redis.ts';
 
 /** Where something stands in a timeline. */
 export interface Position {
@@ -21,16 +21,65 @@ export interface Span {
 /** The next `limit` of all sets together, read at one moment: what moves from one set to another is seen once. */
 export async function newest(redis: Redis, keys: readonly string[], span: Span, limit: number): Promise<Position[]> {
   if (keys.length === 0) return [];
-  const { after = 0, before, cursor } = span;
-  const reading = redis.multi();
-  for (const key of keys) {
-    if (cursor) reading.zrevrangebyscore(key, cursor.at, Math.max(cursor.at, after), 'WITHSCORES');
-    const top = cursor ? `(${cursor.at}` : before === undefined ? '+inf' : `(${before}`;
-    reading.zrevrangebyscore(key, top, after, 'WITHSCORES', 'LIMIT', 0, limit);
-  }
+  const reading = redis.multi(keys.flatMap((key) => commandsFor(key, span, limit)));
   const found = replies<string[]>(await reading.exec()).flatMap(toPositions);
-  const rest = cursor ? found.filter((position) => isOlder(position, cursor)) : found;
-  return rest.sort((a, b) => (isOlder(a, b) ? 1 : -1)).slice(0, limit);
+  return newestFirst(older(found, span)).slice(0, limit);
+}
+
+/** The same of any number of sets from which nothing moves to another: a few of each, and then more of those alone that have more. */
+export async function newestOfMany(
+  redis: Redis,
+  keys: readonly string[],
+  span: Span,
+  limit: number,
+): Promise<Position[]> {
+  const few = Math.min(limit, Math.max(2, Math.ceil((2 * limit) / keys.length)));
+  const first = await readEach(
+    redis,
+    keys.map((key) => ({ key, span })),
+    few,
+  );
+  const last = newestFirst(first.flatMap(({ found }) => found))[limit - 1];
+  const rest = await readEach(
+    redis,
+    first.flatMap(({ key, found, isFull }) => {
+      const end = found.at(-1);
+      return isFull && end && (!last || isOlder(last, end)) ? [{ key, span: { ...span, cursor: end } }] : [];
+    }),
+    limit,
+  );
+  return newestFirst([...first, ...rest].flatMap(({ found }) => found)).slice(0, limit);
+}
+
+interface Reading {
+  key: string;
+  span: Span;
+}
+
+/** The next of each, at least `limit` where there are so many; `isFull`: there may be more. */
+async function readEach(redis: Redis, readings: readonly Reading[], limit: number) {
+  const commands = readings.map(({ key, span }) => commandsFor(key, span, limit));
+  const lists = (await inPipelines<string[]>(redis, commands.flat())).map(toPositions);
+  return readings.map(({ key, span }, i) => {
+    const ofKey = lists.splice(0, (commands[i] as unknown[]).length);
+    return { key, found: older(ofKey.flat(), span), isFull: ofKey.at(-1)?.length === limit };
+  });
+}
+
+/** Where there is a cursor, all of its millisecond comes first. */
+function commandsFor(key: string, { after = 0, before, cursor }: Span, limit: number): (string | number)[][] {
+  const top = cursor ? `(${cursor.at}` : before === undefined ? '+inf' : `(${before}`;
+  const next = ['zrevrangebyscore', key, top, after, 'WITHSCORES', 'LIMIT', 0, limit];
+  if (!cursor) return [next];
+  return [['zrevrangebyscore', key, cursor.at, Math.max(cursor.at, after), 'WITHSCORES'], next];
+}
+
+function older(found: Position[], { cursor }: Span): Position[] {
+  return cursor ? found.filter((position) => isOlder(position, cursor)) : found;
+}
+
+function newestFirst(positions: Position[]): Position[] {
+  return positions.sort((a, b) => (isOlder(a, b) ? 1 : -1));
 }
 
 /** Whether `a` comes after `b` in a list that begins with the newest. */

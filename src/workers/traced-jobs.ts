@@ -47,7 +47,7 @@ function beginSpans({ id, data, attemptsMade }: Job<IngestJob>, tracing: Tracing
 
 /** What the runs of each event are recorded below, by its internal ID. */
 function tracesByEvent(
-  events: readonly Envelope[],
+  events: readonly Pick<Envelope, 'internalId' | 'trace'>[],
   spans: Map<string, Span>,
   tracing: Tracing,
 ): Map<string, string | undefined> {

@@ -1,7 +1,7 @@
 /** `/v1/events/histogram` and `/v1/events/names`: how many events came, of which name and when. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import type { EventLists } from '../../store/event-lists.ts';
+import type { EventCounts } from '../../store/event-counts.ts';
 import { type Route, route } from '../route.ts';
 import { time, timeSchema } from '../views/time.ts';
 
@@ -23,7 +23,7 @@ export const eventNameSchema = z
   })
   .meta({ id: 'EventName' });
 
-export function eventCountRoutes({ eventLists }: { eventLists: EventLists }): Route[] {
+export function eventCountRoutes({ eventCounts }: { eventCounts: EventCounts }): Route[] {
   const shared = { method: 'get', tag: 'Events', access: 'read', about: 'environment' } as const;
   return [
     route({
@@ -49,7 +49,7 @@ export function eventCountRoutes({ eventLists }: { eventLists: EventLists }): Ro
             facts: { field: 'received_after' },
           });
         }
-        const counted = await eventLists.histogram({ env, name, from, to, buckets });
+        const counted = await eventCounts.histogram({ env, name, from, to, buckets });
         return { data: counted.map((bucket) => ({ ...bucket, from: time(bucket.from), to: time(bucket.to) })) };
       },
     }),
@@ -63,7 +63,7 @@ export function eventCountRoutes({ eventLists }: { eventLists: EventLists }): Ro
       data: z.array(eventNameSchema),
       errors: [],
       async handle({ env, query: { limit } }) {
-        const names = await eventLists.names(env, limit, Date.now());
+        const names = await eventCounts.names(env, limit, Date.now());
         return { data: names.map(({ name, count, lastAt }) => ({ name, count, last_received_at: time(lastAt) })) };
       },
     }),

@@ -1,0 +1,45 @@
+/** The store alone, without a service, on the real Redis under keys of its own. */
+import { ulid } from 'ulid';
+import { readConfig } from '../../src/config.ts';
+import { type Envelope, toEnvelope } from '../../src/model/event.ts';
+import { createStore, type Store } from '../../src/store/store.ts';
+import { connectRedis, deleteKeys, freshPrefix } from './redis.ts';
+
+export interface OwnStore extends Store {
+  prefix: string;
+  close(): Promise<void>;
+}
+
+/** @param prefix of another's keys: two processes of one service */
+export function openStore(prefix: string = freshPrefix()): OwnStore {
+  const redis = connectRedis();
+  const store = createStore(redis, readConfig({ MODE: 'dev', KEY_PREFIX: prefix }));
+  return {
+    ...store,
+    prefix,
+    async close() {
+      await deleteKeys(redis, prefix);
+      await redis.quit();
+    },
+  };
+}
+
+/** An accepted event, received now by an ordinary request unless it is said otherwise. */
+export function envelope(
+  event: Partial<Parameters<typeof toEnvelope>[0]> = {},
+  at: Partial<Parameters<typeof toEnvelope>[1]> = {},
+): Envelope {
+  const receivedAt = at.receivedAt ?? Date.now();
+  return toEnvelope(
+    { name: 'test/x', data: {}, ...event },
+    {
+      internalId: ulid(receivedAt),
+      env: 'production',
+      receivedAt,
+      source: 'api',
+      requestId: ulid(),
+      index: 0,
+      ...at,
+    },
+  );
+}
