@@ -1,0 +1,57 @@
+/** One run of the benchmark: its options, the stages that it has open, and whether it goes on. */
+import type { Options } from './options.ts';
+import type { Found } from './results.ts';
+import type { Group } from './row.ts';
+import { openStage, type Stage, type StageOptions } from './stage.ts';
+
+/** Rows that are measured together. */
+export interface Measure {
+  group: Group;
+  /** The rows' names begin so: by these `--only` finds it. */
+  names: readonly string[];
+  measure(bench: Bench): Promise<Found>;
+}
+
+export class Bench {
+  readonly options: Options;
+  /** Of the stages' Redis, once there has been one. */
+  redisVersion = '';
+  readonly #stages = new Set<Stage>();
+  readonly #end = new AbortController();
+
+  constructor(options: Options) {
+    this.options = options;
+  }
+
+  /** Aborted when the run has to end before it is done. */
+  get signal(): AbortSignal {
+    return this.#end.signal;
+  }
+
+  /** Ends the run: somebody wants it to, or a part of it is lost. */
+  abort(why: Error): void {
+    this.#end.abort(why);
+  }
+
+  /** Progress, for who watches; results go to stdout. */
+  tell(text: string): void {
+    console.error(`${new Date().toISOString().slice(11, 19)}  ${text}`);
+  }
+
+  async onStage<T>(options: StageOptions, use: (stage: Stage) => Promise<T>): Promise<T> {
+    const stage = await openStage(this, options);
+    this.#stages.add(stage);
+    try {
+      this.signal.throwIfAborted();
+      await stage.open();
+      return await use(stage);
+    } finally {
+      await stage.close();
+      this.#stages.delete(stage);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#stages].map((stage) => stage.close()));
+  }
+}
