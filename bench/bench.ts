@@ -16,7 +16,7 @@ export class Bench {
   readonly options: Options;
   /** Of the stages' Redis, once there has been one. */
   redisVersion = '';
-  readonly #stages = new Set<Stage>();
+  readonly #stages = new Set<Promise<Stage>>();
   readonly #end = new AbortController();
 
   constructor(options: Options) {
@@ -39,19 +39,21 @@ export class Bench {
   }
 
   async onStage<T>(options: StageOptions, use: (stage: Stage) => Promise<T>): Promise<T> {
-    const stage = await openStage(this, options);
-    this.#stages.add(stage);
+    const opening = openStage(this, options);
+    this.#stages.add(opening);
+    const stage = await opening;
     try {
       this.signal.throwIfAborted();
       await stage.open();
       return await use(stage);
     } finally {
       await stage.close();
-      this.#stages.delete(stage);
+      this.#stages.delete(opening);
     }
   }
 
+  /** Also stages that are only just being opened. */
   async close(): Promise<void> {
-    await Promise.all([...this.#stages].map((stage) => stage.close()));
+    await Promise.allSettled([...this.#stages].map(async (opening) => (await opening).close()));
   }
 }

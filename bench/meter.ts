@@ -4,6 +4,7 @@ import type { Stage } from './stage.ts';
 import { cpuSeconds } from './usage.ts';
 
 interface Reading {
+  at: number;
   cpu: Map<number, { kind: PartKind; seconds: number }>;
   inBytes: number;
   outBytes: number;
@@ -15,6 +16,7 @@ export class Meter {
   #inBytes = 0;
   #outBytes = 0;
   #units = 0;
+  #elapsedMs = 0;
 
   constructor(stage: Stage) {
     this.#stage = stage;
@@ -30,6 +32,7 @@ export class Meter {
     this.#inBytes += after.inBytes - before.inBytes;
     this.#outBytes += after.outBytes - before.outBytes;
     this.#units += units(result);
+    this.#elapsedMs += after.at - before.at;
     return result;
   }
 
@@ -39,6 +42,7 @@ export class Meter {
     return {
       key,
       work,
+      perSecond: (1_000 * this.#units) / this.#elapsedMs,
       cpu: { web: per(web), worker: per(worker), transforms: per(transforms), redis: per(redis) },
       redisInBytes: this.#inBytes / this.#units,
       redisOutBytes: this.#outBytes / this.#units,
@@ -49,6 +53,7 @@ export class Meter {
     const stats = await this.#stage.redis.info('stats');
     const parts = this.#stage.pids();
     return {
+      at: performance.now(),
       cpu: new Map(parts.map(({ kind, pid }) => [pid, { kind, seconds: cpuSeconds(pid) }])),
       inBytes: Number(/total_net_input_bytes:(\d+)/.exec(stats)?.[1]),
       outBytes: Number(/total_net_output_bytes:(\d+)/.exec(stats)?.[1]),

@@ -1,4 +1,5 @@
 /** What one run of the benchmark found: the shape of bench/results/<date>.json. */
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import { dirname } from 'node:path';
@@ -8,6 +9,8 @@ import type { Row } from './row.ts';
 export interface Results extends Found {
   /** ISO 8601. */
   at: string;
+  /** What has to be known of these figures, shown with them. */
+  note?: string;
   machine: Machine;
   /** Of the options. */
   rounds: number;
@@ -26,7 +29,8 @@ export interface Machine {
   cores: number;
   memoryBytes: number;
   node: string;
-  redis: string;
+  /** Its version. */
+  redis?: string;
 }
 
 /** What each part spent while a load ran. */
@@ -34,6 +38,8 @@ export interface Cost {
   /** By which the page about sizes finds it. */
   key: 'single' | 'batch' | 'webhook' | 'ingest' | 'run' | 'step';
   work: string;
+  /** Units done in a second while this was measured. */
+  perSecond: number;
   /** CPU seconds per 1,000 units. */
   cpu: Record<PartKind, number>;
   /** Per unit, what Redis received and sent over the network. */
@@ -58,8 +64,6 @@ export interface Series {
   lines: { name: string; points: Point[] }[];
 }
 
-export const NOTHING: Found = { rows: [], costs: [], series: [] };
-
 export function joined(all: readonly Found[]): Found {
   const bytes = all.find((found) => found.bytes)?.bytes;
   return {
@@ -81,5 +85,15 @@ export function readResults(file: string): Results {
 
 export function writeResults(file: string, results: Results): void {
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
+  writeFileSync(
+    file,
+    `${JSON.stringify(results, (_key, value) => (typeof value === 'number' ? short(value) : value), 2)}\n`,
+  );
+  // Laid out as all files of the repository are, or the lint would refuse it.
+  spawnSync('biome', ['format', '--write', file], { stdio: 'ignore' });
+}
+
+/** Six digits are more than any of these measures is good for. */
+function short(value: number): number {
+  return Number.isInteger(value) ? value : Number(value.toPrecision(6));
 }

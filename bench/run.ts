@@ -10,7 +10,7 @@ import { isReached } from './row.ts';
 import { acknowledgement } from './rows/acknowledgement.ts';
 import { fsync } from './rows/fsync.ts';
 import { growth } from './rows/growth.ts';
-import { ingest } from './rows/ingest.ts';
+import { ingestPaced, ingestQueued } from './rows/ingest.ts';
 import { latency } from './rows/latency.ts';
 import { memory } from './rows/memory.ts';
 import { requests } from './rows/requests.ts';
@@ -47,7 +47,8 @@ function chosen({ only, growth: isGrowth, soakMinutes }: Options): Measure[] {
     requests,
     fsync,
     acknowledgement,
-    ingest,
+    ingestQueued,
+    ingestPaced,
     runs,
     latency,
     memory,

@@ -26,7 +26,7 @@ export interface Sent {
   answered: number;
   p50Ms: number;
   p99Ms: number;
-  /** How much later than due a request was at most sent on for want of time in this process: a figure from a late sender is none. */
+  /** How much later than due a request was at most noticed, for want of time in this process. */
   latestMs: number;
 }
 

@@ -52,11 +52,12 @@ export class Stage {
   }
 
   async open(): Promise<void> {
-    // A Redis that cannot say what is on its disk (WAITAOF, 7.2) has to write there before it answers.
-    if (this.#durability === 'fsync') await this.redis.config('SET', 'appendfsync', 'always');
     const server = await this.redis.info('server');
     this.#redisPid = Number(/process_id:(\d+)/.exec(server)?.[1]);
     this.bench.redisVersion = /redis_version:(\S+)/.exec(server)?.[1] ?? '';
+    if (this.#durability === 'fsync' && !tellsWhatIsOnDisk(this.bench.redisVersion)) {
+      await this.redis.config('SET', 'appendfsync', 'always');
+    }
     this.#host = await this.begin('bench/host.ts');
     this.#web = await this.begin('src/web.ts', this.#env());
     this.#service = new Service(this.#web.url, this.#host.url, this.redis);
@@ -159,6 +160,12 @@ export class Stage {
     const settings = { HOST: '127.0.0.1', PORT: '0', REDIS_URL: this.redisUrl, LOG_LEVEL: 'error', MODE: 'production' };
     return { ...settings, ...SECRETS, ...durability };
   }
+}
+
+/** An older Redis has to write to its disk before it answers; this one can be asked (WAITAOF). */
+function tellsWhatIsOnDisk(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major > 7 || (major === 7 && minor >= 2);
 }
 
 /** With its Redis alone; `open` starts the rest. */

@@ -1,5 +1,5 @@
 /** Rows and costs as tables of Markdown. */
-import type { Cost } from './results.ts';
+import type { Cost, PartKind } from './results.ts';
 import { isReached, type Row, type Target } from './row.ts';
 
 export function tableOf(rows: readonly Row[]): string {
@@ -12,16 +12,22 @@ export function tableOf(rows: readonly Row[]): string {
   return table(['work', 'reached', 'beside', 'to be reached', ''], lines);
 }
 
-/** What 1,000 of each cost. */
+const PART_NAMES = { web: 'web', worker: 'worker', transforms: 'transform child', redis: 'Redis' };
+
+/** What 1,000 of each cost, and which part was the busiest meanwhile. */
 export function costTableOf(costs: readonly Cost[]): string {
-  const lines = costs.map(({ work, cpu, redisInBytes, redisOutBytes }) => [
-    work,
-    ...[cpu.web, cpu.worker, cpu.transforms, cpu.redis].map((seconds) => (seconds * 1_000).toFixed(0)),
-    rounded(redisInBytes),
-    rounded(redisOutBytes),
-  ]);
-  const parts = ['web', 'worker', 'transform child', 'Redis'].map((part) => `${part}, CPU ms per 1,000`);
-  return table(['of', ...parts, 'bytes to Redis, each', 'bytes from Redis, each'], lines);
+  const kinds = Object.keys(PART_NAMES) as PartKind[];
+  const lines = costs.map(({ work, perSecond, cpu, redisInBytes, redisOutBytes }) => {
+    const busiest = kinds.reduce((most, kind) => (cpu[kind] > cpu[most] ? kind : most));
+    return [
+      work,
+      ...kinds.map((kind) => `${rounded(cpu[kind] * 1_000)} ms`),
+      `${rounded(perSecond)}/s: ${PART_NAMES[busiest]}, ${((perSecond * cpu[busiest]) / 1_000).toFixed(2)} CPUs`,
+      `${rounded(redisInBytes)} / ${rounded(redisOutBytes)}`,
+    ];
+  });
+  const heads = kinds.map((kind) => `CPU of ${PART_NAMES[kind]}`);
+  return table(['1,000', ...heads, 'measured at; the busiest part', 'bytes to / from Redis, each'], lines);
 }
 
 export function table(heads: readonly string[], lines: readonly (readonly string[])[]): string {
