@@ -3,10 +3,10 @@ import { isReached, type Row, wantedOf } from '../row.ts';
 import { rounded } from '../table.ts';
 import { line, rect, svg, text } from './svg.ts';
 
-const WIDTH = 760;
+const WIDTH = 800;
 const LEFT = 16;
 /** Figures stand to the right of the bars. */
-const BAR_WIDTH = 500;
+const BAR_WIDTH = 470;
 const TOP = 48;
 const OWN = 16;
 const BESIDE = 10;

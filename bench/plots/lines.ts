@@ -4,9 +4,9 @@ import type { Series } from '../results.ts';
 import { rounded } from '../table.ts';
 import { line, point, svg, text } from './svg.ts';
 
-const WIDTH = 760;
+const WIDTH = 800;
 const HEIGHT = 300;
-const [LEFT, RIGHT, TOP, BOTTOM] = [64, 190, 48, 36];
+const [LEFT, RIGHT, TOP, BOTTOM] = [88, 180, 48, 36];
 const TICKS = 4;
 
 export function linesOf(title: string, { unit, lines }: Series, limit?: number): string {

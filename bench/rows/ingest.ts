@@ -128,7 +128,7 @@ async function atPace(stage: Stage): Promise<Found> {
   ];
   const { waiting, jobs } = found.at(-1) as Backlog;
   const lines = [
-    { name: 'events accepted and not yet settled', points: waiting },
+    { name: 'events not yet settled', points: waiting },
     { name: 'ingest jobs', points: jobs },
   ];
   return { rows, costs: [], series: [{ key: 'backlog', unit: '', lines }] };
