@@ -2,6 +2,7 @@
 import type { Options } from './options.ts';
 import type { Found } from './results.ts';
 import type { Group } from './row.ts';
+import type { Running } from './running.ts';
 import { openStage, type Stage, type StageOptions } from './stage.ts';
 
 /** Rows that are measured together. */
@@ -12,9 +13,8 @@ export interface Measure {
   measure(bench: Bench): Promise<Found>;
 }
 
-export class Bench {
+export class Bench implements Running {
   readonly options: Options;
-  /** Of the stages' Redis, once there has been one. */
   redisVersion = '';
   readonly #stages = new Set<Promise<Stage>>();
   readonly #end = new AbortController();
@@ -23,17 +23,14 @@ export class Bench {
     this.options = options;
   }
 
-  /** Aborted when the run has to end before it is done. */
   get signal(): AbortSignal {
     return this.#end.signal;
   }
 
-  /** Ends the run: somebody wants it to, or a part of it is lost. */
   abort(why: Error): void {
     this.#end.abort(why);
   }
 
-  /** Progress, for who watches; results go to stdout. */
   tell(text: string): void {
     console.error(`${new Date().toISOString().slice(11, 19)}  ${text}`);
   }

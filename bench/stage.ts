@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { findRedis } from '../scripts/lib/redis-program.ts';
 import { startRedis } from '../scripts/lib/redis-server.ts';
-import type { Bench } from './bench.ts';
 import type { HostOrder, HostReport } from './host.ts';
 import { type Part, start } from './processes.ts';
 import type { PartKind } from './results.ts';
+import type { Running } from './running.ts';
 import type { Progress, SendOrder, Sent } from './sender.ts';
 import { SECRETS, Service } from './service.ts';
 import { childrenOf } from './usage.ts';
@@ -21,7 +21,7 @@ export interface StageOptions {
 }
 
 export class Stage {
-  readonly bench: Bench;
+  readonly bench: Running;
   readonly redis: Redis;
   readonly redisUrl: string;
   readonly #dir: string;
@@ -37,7 +37,7 @@ export class Stage {
   #bodies = 0;
 
   constructor(
-    bench: Bench,
+    bench: Running,
     redisUrl: string,
     dir: string,
     durability: 'redis' | 'fsync',
@@ -169,7 +169,7 @@ function tellsWhatIsOnDisk(version: string): boolean {
 }
 
 /** With its Redis alone; `open` starts the rest. */
-export async function openStage(bench: Bench, { durability = 'redis' }: StageOptions): Promise<Stage> {
+export async function openStage(bench: Running, { durability = 'redis' }: StageOptions): Promise<Stage> {
   const dir = mkdtempSync(join(tmpdir(), 'tidegate-bench-'));
   const redis = await startRedis(findRedis(), dir);
   redis.lost.then((words) => bench.abort(new Error(`Redis ended:\n${words}`)));

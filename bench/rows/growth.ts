@@ -38,13 +38,13 @@ export const growth: Measure = {
       const reads = await readRows(full.service);
       const found: { full: Rates; empty: Rates }[] = [];
       for (let round = 1; round <= bench.options.rounds; round++) {
+        if (round > 1) await keepWaiting(full, bench);
         bench.tell(`rates, round ${round} of ${bench.options.rounds}`);
         const empty = await bench.onStage({}, async (stage) => {
           await stage.service.register('bench', [{ id: 'run', event: 'bench/run' }]);
           return ratesOf(stage);
         });
         found.push({ empty, full: await ratesOf(full) });
-        await keepWaiting(full, bench);
       }
       const rows = (Object.keys(RATES) as (keyof Rates)[]).map((name): Row => {
         const value = median(found.map((one) => one.full[name]));

@@ -151,6 +151,8 @@ async function watched(stage: Stage, seconds: number): Promise<Backlog> {
   const streams = [{ url: stage.service.door, body: JSON.stringify(batchOf(NAME)), perSecond: BATCHES_PER_SECOND }];
   await stage.paced({ streams, warmUpSeconds: 0, seconds, connections: CONNECTIONS }, ({ answered }) => {
     looking = looking.then(() => look(answered * BATCH_SIZE));
+    // Thrown below; until then it shall not end the process.
+    looking.catch(() => {});
   });
   await looking;
   await stage.service.ingested();
