@@ -59,8 +59,14 @@ export class Stage {
       await this.redis.config('SET', 'appendfsync', 'always');
     }
     this.#host = await this.begin('bench/host.ts');
+    await this.startWeb();
+  }
+
+  /** Anew, if there is one: at another address, and with code that has not run yet. */
+  async startWeb(): Promise<void> {
+    if (this.#web) await this.end(this.#web);
     this.#web = await this.begin('src/web.ts', this.#env());
-    this.#service = new Service(this.#web.url, this.#host.url, this.redis);
+    this.#service = new Service(this.#web.url, this.hostUrl, this.redis);
   }
 
   get service(): Service {
@@ -126,8 +132,8 @@ export class Stage {
     return file;
   }
 
-  load(url: string, body: string, connections: number): Promise<Loaded> {
-    return wrk({ url, body, connections }, this.bench.options.seconds, this.bench.signal);
+  load(url: string, body: string, connections: number, seconds = this.bench.options.seconds): Promise<Loaded> {
+    return wrk({ url, body, connections }, seconds, this.bench.signal);
   }
 
   /** Sends at a pace, from a process of its own. @param onProgress called every tenth of a second */
