@@ -1,7 +1,10 @@
 /** A bare host of functions: answers every call at once, counts the calls, and notes how old each event was. The function `bench-ten`
- *  has ten steps, any other none. Told `report` over IPC it tells what it has seen since the last report. */
+ *  has ten steps, any other none. Told `report` over IPC it tells what it has seen since the last report; told `hold` it keeps its
+ *  answers back until it is told `release`. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+
+export type HostOrder = 'report' | 'hold' | 'release';
 
 export interface HostReport {
   calls: number;
@@ -15,6 +18,7 @@ const STEPS = 10;
 const stepRun = (n: number) => ({ id: n.toString(16).padStart(40, '0'), op: 'StepRun', name: `step-${n}`, data: n });
 
 let seen: HostReport = { calls: 0, lastAt: 0, ages: [] };
+let held: (() => void)[] | undefined;
 
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
@@ -27,12 +31,22 @@ const server = createServer((request, response) => {
     if (sentAt) seen.ages.push(seen.lastAt - Number(sentAt));
     const done = request.url?.includes('bench-ten') ? Number(/"current":(\d+)/.exec(body)?.[1]) : STEPS;
     const headers = { 'content-type': 'application/json', 'x-service-sdk': 'bench:v1.0.0' };
-    if (done < STEPS) response.writeHead(206, headers).end(JSON.stringify([stepRun(done)]));
-    else response.writeHead(200, headers).end('null');
+    const answer = () => {
+      if (done < STEPS) response.writeHead(206, headers).end(JSON.stringify([stepRun(done)]));
+      else response.writeHead(200, headers).end('null');
+    };
+    if (held) held.push(answer);
+    else answer();
   });
 });
 server.listen(0, '127.0.0.1', () => process.send?.({ ready: true, port: (server.address() as AddressInfo).port }));
-process.on('message', () => {
+
+process.on('message', (order: HostOrder) => {
+  if (order === 'hold') held ??= [];
+  if (order === 'release') {
+    for (const answer of held ?? []) answer();
+    held = undefined;
+  }
   process.send?.(seen);
   seen = { calls: 0, lastAt: 0, ages: [] };
 });

@@ -1,46 +1,56 @@
 /** The processes of a benchmark. */
-import { type ChildProcess, execFile, fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 
-const ROOT = join(import.meta.dirname, '..');
+export const ROOT = join(import.meta.dirname, '..');
 
 export interface Part {
   child: ChildProcess;
+  pid: number;
   url: string;
+  /** Sends a message, and answers with the next one that comes. */
+  ask<T>(message: unknown): Promise<T>;
   stop(): Promise<void>;
 }
 
-/** Starts a script and waits until it is ready. */
-export async function start(script: string, env: Record<string, string> = {}): Promise<Part> {
+export interface PartOptions {
+  env?: Record<string, string>;
+  execArgv?: string[];
+  /** Called when the part ends without being stopped. */
+  onLost(error: Error): void;
+}
+
+/** Starts a script of ours, and waits until it is ready. It has no other environment than the one given. */
+export async function start(script: string, { env = {}, execArgv = [], onLost }: PartOptions): Promise<Part> {
   const { PATH } = process.env;
-  const child = fork(join(ROOT, script), { cwd: ROOT, env: { PATH, ...env }, execArgv: [] });
-  const [{ port }] = (await once(child, 'message')) as [{ port?: number }];
+  // A session of its own, so that Ctrl-C at the terminal reaches the benchmark alone, which then ends all in order.
+  const child = fork(join(ROOT, script), { cwd: ROOT, env: { PATH, ...env }, execArgv, detached: true });
+  let stopping = false;
+  const ended = Promise.withResolvers<never>();
+  ended.promise.catch(() => {});
+  child.once('exit', (code, signal) => {
+    const error = new Error(`${script} ended with ${signal ?? `exit code ${code}`}`);
+    ended.reject(error);
+    if (!stopping) onLost(error);
+  });
+  const next = async () => ((await Promise.race([once(child, 'message'), ended.promise])) as [unknown])[0];
+  const { port } = (await next()) as { port?: number };
   return {
     child,
+    pid: child.pid as number,
     url: `http://127.0.0.1:${port}`,
+    async ask<T>(message: unknown) {
+      const answer = next();
+      child.send(message as object);
+      return (await answer) as T;
+    },
     async stop() {
+      stopping = true;
+      if (child.exitCode !== null || child.signalCode !== null) return;
       const exited = once(child, 'exit');
       child.kill('SIGTERM');
       await exited;
     },
   };
-}
-
-/** Requests a second that wrk reached. @throws when any answer was not a success */
-export async function wrk(url: string, script: string, connections: number, seconds: number): Promise<number> {
-  const args = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '-s', join(ROOT, 'bench/wrk', script), url];
-  const { stdout } = await promisify(execFile)('wrk', args);
-  if (/Non-2xx|Socket errors/.test(stdout)) throw new Error(`wrk met errors:\n${stdout}`);
-  return Number(/Requests\/sec:\s*([\d.]+)/.exec(stdout)?.[1]);
-}
-
-export function median(values: number[]): number {
-  return quantile(values, 0.5);
-}
-
-export function quantile(values: number[], q: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] as number;
 }

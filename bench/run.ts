@@ -1,41 +1,88 @@
-/** How fast is it? `scripts/bench`: everything on a Redis of its own (AOF everysec), with wrk. Prints a table, and writes
- *  bench/results/<date>.json. Rounds of the service and of its references alternate; medians are told. */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { availableParallelism, cpus, totalmem } from 'node:os';
+/** How fast is it? `scripts/bench`: everything on a Redis of its own (AOF everysec). Prints a table, and writes
+ *  bench/results/<date>.json, of which `node bench/pages.ts` makes the figures of the documents. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { isReached, type Row, tableOf } from './row.ts';
-import { memoryRows } from './rows/memory.ts';
-import { requestRows } from './rows/requests.ts';
-import { runRows } from './rows/runs.ts';
-import { openStage } from './stage.ts';
+import { Problem, runMain } from '../scripts/lib/problem.ts';
+import { Bench, type Measure } from './bench.ts';
+import { HELP, type Options, readOptions } from './options.ts';
+import { type Found, joined, type Results, thisMachine, writeResults } from './results.ts';
+import { isReached } from './row.ts';
+import { acknowledgement } from './rows/acknowledgement.ts';
+import { fsync } from './rows/fsync.ts';
+import { growth } from './rows/growth.ts';
+import { ingestPaced, ingestQueued } from './rows/ingest.ts';
+import { latency } from './rows/latency.ts';
+import { memory } from './rows/memory.ts';
+import { requests } from './rows/requests.ts';
+import { runs } from './rows/runs.ts';
+import { soak } from './rows/soak.ts';
+import { tableOf } from './table.ts';
+import { needWrk } from './wrk.ts';
 
-const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '3' }, seconds: { type: 'string', default: '5' } },
+await runMain(async () => {
+  const options = readOptions(process.argv.slice(2));
+  if (options.help) return console.log(HELP);
+  if (!existsSync('/proc/self/stat'))
+    throw new Problem('scripts/bench reads what processes use from /proc: it runs on Linux.');
+  needWrk();
+  const bench = new Bench(options);
+  const interrupted = Promise.withResolvers<never>();
+  bench.signal.addEventListener('abort', () => interrupted.reject(bench.signal.reason));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => bench.abort(new Problem(`interrupted (${signal})`)));
+  }
+  try {
+    const results = await Promise.race([measured(bench, chosen(options)), interrupted.promise]);
+    tell(results, options);
+  } finally {
+    await bench.close();
+  }
 });
-const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
+// What was interrupted may still wait for something that does not come.
+process.exit();
 
-const stage = await openStage();
-const rows: Row[] = [];
-try {
-  rows.push(...(await requestRows(stage, rounds, seconds)));
-  const worker = await stage.startWorker();
-  await stage.drained();
-  rows.push(...(await runRows(stage, rounds)));
-  rows.push(...(await memoryRows(stage)));
-  await worker.stop();
-} finally {
-  await stage.close();
+/** Those that the options name. @throws Problem when there are none */
+function chosen({ only, growth: isGrowth, soakMinutes }: Options): Measure[] {
+  const all = [
+    requests,
+    fsync,
+    acknowledgement,
+    ingestQueued,
+    ingestPaced,
+    runs,
+    latency,
+    memory,
+    ...(soakMinutes > 0 ? [soak] : []),
+    ...(isGrowth ? [growth] : []),
+  ];
+  const named = all.filter(({ names }) =>
+    names.some((name) => only === undefined || name.toLowerCase().includes(only)),
+  );
+  if (named.length === 0)
+    throw new Problem(`--only: no row is named so. There are:\n  ${all.flatMap(({ names }) => names).join('\n  ')}`);
+  return named;
 }
 
-const machine = {
-  cpu: cpus()[0]?.model,
-  cores: availableParallelism(),
-  memoryBytes: totalmem(),
-  node: process.version,
-};
-const results = { at: new Date().toISOString(), machine, rounds, seconds, rows };
-const file = join(import.meta.dirname, 'results', `${results.at.slice(0, 10)}.json`);
-mkdirSync(join(file, '..'), { recursive: true });
-writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
-console.log(`${tableOf(rows)}\n\n${rows.filter(isReached).length} of ${rows.length} reached. Written to ${file}`);
+async function measured(bench: Bench, measures: readonly Measure[]): Promise<Results> {
+  const { rounds, seconds, only } = bench.options;
+  const at = new Date().toISOString();
+  const all: Found[] = [];
+  for (const { names, measure } of measures) {
+    bench.tell(names.join(' · '));
+    all.push(await measure(bench));
+  }
+  const found = joined(all);
+  const rows = found.rows.filter(({ work }) => only === undefined || work.toLowerCase().includes(only));
+  return { at, machine: thisMachine(bench.redisVersion), rounds, seconds, ...found, rows };
+}
+
+function tell(results: Results, { only, out, check }: Options): void {
+  const wanted = results.rows.filter((row) => isReached(row) !== undefined);
+  const reached = wanted.filter(isReached);
+  const file =
+    out ?? (only === undefined ? join(import.meta.dirname, 'results', `${results.at.slice(0, 10)}.json`) : undefined);
+  if (file) writeResults(file, results);
+  const written = file ? ` Written to ${file}` : '';
+  console.log(`${tableOf(results.rows)}\n\n${reached.length} of ${wanted.length} targets reached.${written}`);
+  if (check && reached.length < wanted.length) process.exitCode = 1;
+}

@@ -1,170 +1,183 @@
-/** What the rows are measured on: the service in production mode on a Redis of its own, a bare host of functions, the references. */
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+/** What the rows are measured on: the service in production mode on a Redis of its own, a bare host of functions, and whatever else
+ *  a row begins. Each has its own, so no row is measured on what another has left. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { findRedis } from '../scripts/lib/redis-program.ts';
 import { startRedis } from '../scripts/lib/redis-server.ts';
-import { hashedKey } from '../src/functions/signing.ts';
-import type { HostReport } from './host.ts';
+import type { HostOrder, HostReport } from './host.ts';
 import { type Part, start } from './processes.ts';
+import type { PartKind } from './results.ts';
+import type { Running } from './running.ts';
+import type { Progress, SendOrder, Sent } from './sender.ts';
+import { SECRETS, Service } from './service.ts';
+import { childrenOf } from './usage.ts';
+import { type Loaded, wrk } from './wrk.ts';
 
-const SECRETS = {
-  EVENT_KEYS: 'bench-key',
-  SECRET_KEY: 'bench-secret-key-0123456789abcdef',
-  API_KEY: 'bench-api-key-0123456789',
-  SIGNING_KEY: 'signkey-bench-00ff',
-};
-const APP = 'bench';
-
-export interface BenchFunction {
-  id: string;
-  event: string;
+export interface StageOptions {
+  /** INGEST_DURABILITY of the service: fsync acknowledges what is on disk. */
+  durability?: 'redis' | 'fsync';
 }
 
 export class Stage {
+  readonly bench: Running;
   readonly redis: Redis;
   readonly redisUrl: string;
-  readonly #env: Record<string, string>;
-  readonly #end: () => Promise<void>;
-  readonly #parts: Part[] = [];
+  readonly #dir: string;
+  readonly #durability: 'redis' | 'fsync';
+  readonly #endRedis: () => Promise<void>;
+  readonly #parts = new Set<Part>();
+  #redisPid = 0;
   #web: Part | undefined;
   #host: Part | undefined;
+  #worker: Part | undefined;
+  #service: Service | undefined;
+  #closing: Promise<void> | undefined;
+  #bodies = 0;
 
-  constructor(redisUrl: string, end: () => Promise<void>) {
+  constructor(
+    bench: Running,
+    redisUrl: string,
+    dir: string,
+    durability: 'redis' | 'fsync',
+    endRedis: () => Promise<void>,
+  ) {
+    this.bench = bench;
     this.redisUrl = redisUrl;
     this.redis = new Redis(redisUrl);
-    this.#end = end;
-    this.#env = {
-      HOST: '127.0.0.1',
-      PORT: '0',
-      REDIS_URL: redisUrl,
-      LOG_LEVEL: 'error',
-      MODE: 'production',
-      ...SECRETS,
-    };
-  }
-
-  async begin(script: string, env: Record<string, string> = {}): Promise<Part> {
-    const part = await start(script, env);
-    this.#parts.push(part);
-    return part;
+    this.#dir = dir;
+    this.#durability = durability;
+    this.#endRedis = endRedis;
   }
 
   async open(): Promise<void> {
+    const server = await this.redis.info('server');
+    this.#redisPid = Number(/process_id:(\d+)/.exec(server)?.[1]);
+    this.bench.redisVersion = /redis_version:(\S+)/.exec(server)?.[1] ?? '';
+    if (this.#durability === 'fsync' && !tellsWhatIsOnDisk(this.bench.redisVersion)) {
+      await this.redis.config('SET', 'appendfsync', 'always');
+    }
     this.#host = await this.begin('bench/host.ts');
-    this.#web = await this.begin('src/web.ts', this.#env);
+    await this.startWeb();
   }
 
-  startWorker(): Promise<Part> {
-    return this.begin('src/worker.ts', this.#env);
+  /** Anew, if there is one: at another address, and with code that has not run yet. */
+  async startWeb(): Promise<void> {
+    if (this.#web) await this.end(this.#web);
+    this.#web = await this.begin('src/web.ts', this.#env());
+    this.#service = new Service(this.#web.url, this.hostUrl, this.redis);
   }
 
-  get web(): Part {
-    return this.#web as Part;
+  get service(): Service {
+    return this.#service as Service;
   }
 
-  get host(): Part {
-    return this.#host as Part;
+  async begin(script: string, env: Record<string, string> = {}, execArgv: string[] = []): Promise<Part> {
+    const part = await start(script, { env, execArgv, onLost: (error) => this.#closing ?? this.bench.abort(error) });
+    this.#parts.add(part);
+    return part;
   }
 
-  /** Where to send events. */
-  get door(): string {
-    return `${this.web.url}/e/${SECRETS.EVENT_KEYS}`;
+  async end(part: Part): Promise<void> {
+    await part.stop();
+    this.#parts.delete(part);
   }
 
-  /** Asks the API. @returns `data` */
-  async api<T>(path: string, body?: object): Promise<T> {
-    const headers = { authorization: `Bearer ${SECRETS.API_KEY}`, 'content-type': 'application/json' };
-    const init = body ? { method: 'POST', headers, body: JSON.stringify(body) } : { headers };
-    const answer = await fetch(this.web.url + path, init);
-    if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
-    return ((await answer.json()) as { data: T }).data;
+  /** One at a time. */
+  async startWorker(env: Record<string, string> = {}): Promise<void> {
+    this.#worker = await this.begin('src/worker.ts', { ...this.#env(), ...env });
   }
 
-  async register(functions: readonly BenchFunction[]): Promise<void> {
-    const answer = await fetch(`${this.web.url}/fn/register`, {
-      method: 'POST',
-      headers: { 'x-service-sdk': 'bench:v1.0.0', authorization: `Bearer ${hashedKey(SECRETS.SIGNING_KEY)}` },
-      body: JSON.stringify({ url: this.host.url, appName: APP, functions: functions.map((fn) => this.#onTheWire(fn)) }),
-    });
-    if (!answer.ok) throw new Error(await answer.text());
+  async stopWorker(): Promise<void> {
+    if (this.#worker) await this.end(this.#worker);
+    this.#worker = undefined;
   }
 
-  #onTheWire({ id, event }: BenchFunction) {
-    const runtime = { type: 'http', url: `${this.host.url}/?fnId=${APP}-${id}&stepId=step` };
-    return {
-      id: `${APP}-${id}`,
-      name: id,
-      triggers: [{ event }],
-      steps: { step: { id: 'step', name: 'step', runtime } },
-    };
-  }
-
-  async send(body: object): Promise<void> {
-    const headers = { 'content-type': 'application/json' };
-    const answer = await fetch(this.door, { method: 'POST', headers, body: JSON.stringify(body) });
-    if (answer.status !== 200) throw new Error(await answer.text());
-  }
-
-  async sendMany(event: object, count: number): Promise<void> {
-    for (let n = 0; n < count; n += 100) await this.send(Array.from({ length: Math.min(100, count - n) }, () => event));
+  /** Has all that waits to be ingested ingested, and leaves the runs of it waiting. */
+  async ingestOnly(): Promise<void> {
+    await this.host('hold');
+    await this.startWorker({ RUN_CONCURRENCY: '1' });
+    await this.service.ingested();
+    const stopped = this.stopWorker();
+    // The one call that it makes is answered, so that it need not wait for it.
+    await this.host('release');
+    await stopped;
   }
 
   /** What the host has seen since the last report. */
-  async report(): Promise<HostReport> {
-    const answer = once(this.host.child, 'message');
-    this.host.child.send('report');
-    return (await answer)[0] as HostReport;
+  host(order: HostOrder = 'report'): Promise<HostReport> {
+    return (this.#host as Part).ask<HostReport>(order);
   }
 
-  /** Waits for so many calls of the host. @returns when the last of them came, milliseconds since 1970 */
-  async called(calls: number): Promise<number> {
-    let seen = 0;
-    let lastAt = 0;
-    while (seen < calls) {
-      await setTimeout(50);
-      const next = await this.report();
-      seen += next.calls;
-      lastAt = next.lastAt || lastAt;
-    }
-    return lastAt;
+  get hostUrl(): string {
+    return (this.#host as Part).url;
   }
 
-  /** Waits until no job is left. */
-  async drained(): Promise<void> {
-    for (;;) {
-      const { queues } = await this.api<{ queues: { waiting: number; active: number }[] }>('/v1/overview');
-      if (queues.every(({ waiting, active }) => waiting + active === 0)) return;
-      await setTimeout(200);
-    }
+  /** The processes that the service consists of at this moment. */
+  pids(): { kind: PartKind; pid: number }[] {
+    const web = this.#web?.pid ?? 0;
+    return [
+      { kind: 'web', pid: web },
+      ...childrenOf(web).map((pid) => ({ kind: 'transforms' as const, pid })),
+      ...(this.#worker ? [{ kind: 'worker' as const, pid: this.#worker.pid }] : []),
+      { kind: 'redis', pid: this.#redisPid },
+    ];
   }
 
-  async usedMemory(): Promise<number> {
-    return Number(/used_memory:(\d+)/.exec(await this.redis.info('memory'))?.[1]);
+  /** Makes a load for `load` of a body that is JSON. */
+  body(content: object): string {
+    const file = join(this.#dir, `body-${++this.#bodies}.json`);
+    writeFileSync(file, JSON.stringify(content));
+    return file;
   }
 
-  async close(): Promise<void> {
+  load(url: string, body: string, connections: number, seconds = this.bench.options.seconds): Promise<Loaded> {
+    return wrk({ url, body, connections }, seconds, this.bench.signal);
+  }
+
+  /** Sends at a pace, from a process of its own. @param onProgress called every tenth of a second */
+  async paced(order: SendOrder, onProgress: (progress: Progress) => void = () => {}): Promise<Sent> {
+    const sender = await this.begin('bench/sender.ts');
+    const done = new Promise<Sent>((resolve) => {
+      sender.child.on('message', (message: Progress | Sent) => (message.done ? resolve(message) : onProgress(message)));
+    });
+    sender.child.send(order);
+    const sent = await done;
+    await this.end(sender);
+    return sent;
+  }
+
+  /** Doing it twice is doing it once. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     for (const { child } of this.#parts) child.kill('SIGKILL');
     this.redis.disconnect();
-    await this.#end();
+    await this.#endRedis();
+    rmSync(this.#dir, { recursive: true, force: true });
+  }
+
+  #env(): Record<string, string> {
+    const durability = this.#durability === 'fsync' ? { INGEST_DURABILITY: 'fsync' } : {};
+    const settings = { HOST: '127.0.0.1', PORT: '0', REDIS_URL: this.redisUrl, LOG_LEVEL: 'error', MODE: 'production' };
+    return { ...settings, ...SECRETS, ...durability };
   }
 }
 
-export async function openStage(): Promise<Stage> {
-  const dir = mkdtempSync(join(tmpdir(), 'tidegate-bench-'));
-  const redis = await startRedis(findRedis(), dir);
-  const stage = new Stage(redis.url, async () => {
-    await redis.stop();
-    rmSync(dir, { recursive: true, force: true });
-  });
-  await stage.open();
-  return stage;
+/** An older Redis has to write to its disk before it answers; this one can be asked (WAITAOF). */
+function tellsWhatIsOnDisk(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major > 7 || (major === 7 && minor >= 2);
 }
 
-/** Milliseconds since 1970, finely. */
-export function now(): number {
-  return performance.timeOrigin + performance.now();
+/** With its Redis alone; `open` starts the rest. */
+export async function openStage(bench: Running, { durability = 'redis' }: StageOptions): Promise<Stage> {
+  const dir = mkdtempSync(join(tmpdir(), 'tidegate-bench-'));
+  const redis = await startRedis(findRedis(), dir);
+  redis.lost.then((words) => bench.abort(new Error(`Redis ended:\n${words}`)));
+  return new Stage(bench, redis.url, dir, durability, () => redis.stop());
 }

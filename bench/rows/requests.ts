@@ -1,64 +1,101 @@
-/** Events taken in: requests a second beside a bare Koa echo of the same bodies, and webhooks beside single events. */
-import { median, wrk } from '../processes.ts';
+/** Events taken in, without a worker: single events and batches beside a bare Koa echo of the same bodies and bare pipelines of the same
+ *  events, webhooks beside single events and their transform alone. */
+import type { Bench, Measure } from '../bench.ts';
+import { BATCH_SIZE, batchOf, eventOf, WEBHOOK_REQUEST } from '../bodies.ts';
+import { Meter } from '../meter.ts';
+import type { Found } from '../results.ts';
+import { medians } from '../rounds.ts';
 import type { Row } from '../row.ts';
 import type { Stage } from '../stage.ts';
 
-const TRANSFORM = 'function transform(evt, headers) { return { name: "bench/" + headers["X-Kind"], data: evt }; }';
+const ECHO = 'a bare Koa echo';
+const PIPELINES = 'bare Redis pipelines';
+const SINGLES = 'single events';
+const ISOLATE = 'the transform alone in one thread';
+const group = 'requests';
 
-export async function requestRows(stage: Stage, rounds: number, seconds: number): Promise<Row[]> {
+export const requests: Measure = {
+  group,
+  names: ['single events', 'batches of 100, accepted', 'webhooks with a transform'],
+  measure: (bench) => bench.onStage({}, (stage) => rowsOn(stage, bench)),
+};
+
+async function rowsOn(stage: Stage, { options: { rounds, seconds } }: Bench): Promise<Found> {
   const echo = await stage.begin('bench/references/echo.ts');
-  const { url: hook } = await stage.api<{ url: string }>('/v1/webhooks', { name: 'bench', transform: TRANSFORM });
+  const pipelines = await stage.begin('bench/references/pipelines.ts', { REDIS_URL: `${stage.redisUrl}/1` });
+  const isolate = await stage.begin('bench/references/isolate.ts', {}, ['--no-node-snapshot']);
+  const hook = await stage.service.webhook();
+  const { door } = stage.service;
+  const [single, batch, webhook] = [eventOf('bench/single'), batchOf('bench/batch'), WEBHOOK_REQUEST].map((content) =>
+    stage.body(content),
+  ) as [string, string, string];
+  const [ofSingles, ofBatches, ofHooks] = [new Meter(stage), new Meter(stage), new Meter(stage)];
 
-  /** Rounds of one and the other alternate. */
-  async function pair(own: Measure, reference: Measure): Promise<[number, number]> {
-    const reached: [number[], number[]] = [[], []];
-    for (let round = 0; round < rounds; round++) {
-      reached[0].push(await wrk(own.url, own.script, own.connections, seconds));
-      reached[1].push(await wrk(reference.url, reference.script, reference.connections, seconds));
-    }
-    return [median(reached[0]), median(reached[1])];
-  }
+  const perSecond = async (url: string, body: string, connections: number) =>
+    (await stage.load(url, body, connections)).perSecond;
+  /** Of the service, metered. */
+  const own = async (meter: Meter, url: string, body: string, connections: number, size = 1) => {
+    const load = () => stage.load(url, body, connections);
+    return size * (await meter.over(load, (loaded) => loaded.requests * size)).perSecond;
+  };
 
   const rows: Row[] = [];
   for (const [connections, share] of [
     [32, 0.6],
     [128, 0.75],
   ] as const) {
-    const single = { script: 'single.lua', connections };
-    const [own, bare] = await pair({ ...single, url: stage.door }, { ...single, url: echo.url });
-    const reference = { what: 'a bare Koa echo', value: bare };
+    const meter = connections === 32 ? ofSingles : new Meter(stage);
+    const reached = await medians(rounds, {
+      own: () => own(meter, door, single, connections),
+      echo: () => perSecond(echo.url, single, connections),
+    });
     rows.push({
+      group,
       work: `single events, ${connections} connections`,
-      value: own,
+      value: reached.own,
       unit: 'events/s',
-      reference,
-      target: { share },
+      references: [{ what: ECHO, value: reached.echo }],
+      targets: [{ share, of: ECHO }],
     });
   }
-  const batch = { script: 'batch.lua', connections: 32 };
-  const [batches, echoed] = await pair({ ...batch, url: stage.door }, { ...batch, url: echo.url });
-  rows.push({
-    work: 'batches of 100, accepted',
-    value: batches * 100,
-    unit: 'events/s',
-    reference: { what: 'a bare Koa echo', value: echoed * 100 },
-    target: { least: 60_000 },
-  });
-  const webhook = { script: 'webhook.lua', connections: 32, url: hook };
-  const [hooks, singles] = await pair(webhook, { script: 'single.lua', connections: 32, url: stage.door });
-  rows.push({
-    work: 'webhooks with a transform, 32 connections',
-    value: hooks,
-    unit: 'events/s',
-    reference: { what: 'single events', value: singles },
-    target: { share: 0.6 },
-  });
-  await echo.stop();
-  return rows;
-}
 
-interface Measure {
-  url: string;
-  script: string;
-  connections: number;
+  const batches = await medians(rounds, {
+    own: () => own(ofBatches, door, batch, 32, BATCH_SIZE),
+    echo: async () => BATCH_SIZE * (await perSecond(echo.url, batch, 32)),
+    pipelines: () => pipelines.ask<number>(seconds),
+  });
+  rows.push({
+    group,
+    work: 'batches of 100, accepted',
+    value: batches.own,
+    unit: 'events/s',
+    references: [
+      { what: ECHO, value: batches.echo },
+      { what: PIPELINES, value: batches.pipelines },
+    ],
+    targets: [{ least: 60_000 }],
+  });
+
+  const hooks = await medians(rounds, {
+    own: () => own(ofHooks, hook, webhook, 32),
+    singles: () => perSecond(door, single, 32),
+    isolate: () => isolate.ask<number>(seconds),
+  });
+  rows.push({
+    group,
+    work: 'webhooks with a transform, 32 connections',
+    value: hooks.own,
+    unit: 'events/s',
+    references: [
+      { what: SINGLES, value: hooks.singles },
+      { what: ISOLATE, value: hooks.isolate },
+    ],
+    targets: [{ share: 0.6, of: SINGLES }],
+  });
+  const costs = [
+    ofSingles.cost('single', 'events, sent singly, accepted'),
+    ofBatches.cost('batch', 'events, in batches of 100, accepted'),
+    ofHooks.cost('webhook', "webhooks' requests, transformed and accepted"),
+  ];
+  return { rows, costs, series: [] };
 }

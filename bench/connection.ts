@@ -1,0 +1,59 @@
+/** A kept connection that posts requests made beforehand, one at a time. It does as little as it can, because it shares the machine
+ *  with what it measures: a general client would take as much CPU time as the service that it asks. */
+import { once } from 'node:events';
+import { createConnection, type Socket } from 'node:net';
+
+const HEAD_END = '\r\n\r\n';
+
+export class Connection {
+  readonly #socket: Socket;
+  #answer: { resolve(): void; reject(error: Error): void } | undefined;
+  #text = '';
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.setNoDelay(true).setEncoding('latin1');
+    socket.on('data', (text: string) => this.#read(text));
+    socket.on('error', (error) => this.#answer?.reject(error));
+    socket.on('close', () => this.#answer?.reject(new Error('the service closed the connection')));
+  }
+
+  static async open(host: string, port: number): Promise<Connection> {
+    const socket = createConnection({ host, port });
+    await once(socket, 'connect');
+    return new Connection(socket);
+  }
+
+  /** Resolves when the whole of a 200 has come. @throws Error on any other answer, and on none */
+  post(request: Buffer): Promise<void> {
+    if (this.#socket.destroyed) return Promise.reject(new Error('the connection is closed'));
+    return new Promise((resolve, reject) => {
+      this.#answer = { resolve, reject };
+      this.#socket.write(request);
+    });
+  }
+
+  close(): void {
+    this.#answer = undefined;
+    this.#socket.destroy();
+  }
+
+  #read(text: string): void {
+    this.#text += text;
+    const headEnd = this.#text.indexOf(HEAD_END);
+    if (headEnd === -1) return;
+    const length = Number(/\r\ncontent-length: (\d+)/i.exec(this.#text.slice(0, headEnd))?.[1]);
+    if (this.#text.length < headEnd + HEAD_END.length + length) return;
+    // The service tells the length of all its answers; without one it is not what is meant to be measured.
+    const isGood = this.#text.startsWith('HTTP/1.1 200 ') && length >= 0;
+    this.#settle(isGood ? undefined : new Error(`got ${this.#text.slice(0, 300)}`));
+  }
+
+  #settle(error: Error | undefined): void {
+    const answer = this.#answer;
+    this.#answer = undefined;
+    this.#text = '';
+    if (error) answer?.reject(error);
+    else answer?.resolve();
+  }
+}

@@ -1,0 +1,27 @@
+/** Makes the tables and pictures of the documents from a results file: node bench/pages.ts [bench/results/<date>.json]
+ *  Without a file, from the newest. */
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { runMain } from '../scripts/lib/problem.ts';
+import { DOCUMENTS, filled, PICTURES, pictureFiles } from './documents.ts';
+import { ROOT } from './processes.ts';
+import { readResults } from './results.ts';
+
+await runMain(async () => {
+  const file = resolve(process.argv[2] ?? newest());
+  const results = readResults(file);
+  for (const document of DOCUMENTS) {
+    const path = join(ROOT, document);
+    writeFileSync(path, filled(readFileSync(path, 'utf8'), relative(ROOT, file), results));
+  }
+  const dir = join(ROOT, PICTURES);
+  rmSync(dir, { recursive: true, force: true });
+  mkdirSync(dir, { recursive: true });
+  for (const [name, drawn] of pictureFiles(results)) writeFileSync(join(dir, name), drawn);
+  console.log(`${DOCUMENTS.join(', ')} and ${PICTURES}/ are made of ${relative(ROOT, file)}`);
+});
+
+function newest(): string {
+  const dir = join(ROOT, 'bench/results');
+  return join(dir, readdirSync(dir).sort().at(-1) as string);
+}

@@ -1,0 +1,45 @@
+/** How soon the API answers, one question at a time, while nothing else is going on. */
+import { quantile } from '../numbers.ts';
+import type { Row } from '../row.ts';
+import type { Service } from '../service.ts';
+
+const READS = 200;
+const WARM_UPS = 20;
+const MOST_P50_MS = 10;
+
+export async function readRows(service: Service): Promise<Row[]> {
+  const ids = await service.someEventIds(READS + WARM_UPS);
+  const deep = await service.eventAt(Math.floor((await service.settled()) / 2));
+  // What the API itself would have given with the page before, without reading a million events to get it.
+  const cursor = Buffer.from(JSON.stringify(deep)).toString('base64url');
+  const paths: Record<string, (n: number) => string> = {
+    'an event by its ID': (n) => `/v1/events/${ids[n % ids.length]}`,
+    'the first page of events': () => '/v1/events',
+    'a page in the midst of all events': () => `/v1/events?cursor=${cursor}`,
+    'a page of the events of one name': () => '/v1/events?name=bench/kind-0',
+    'the first page of runs': () => '/v1/runs',
+    "a page of one function's runs": () => '/v1/runs?function_id=bench-run',
+    "a page of one app's waiting runs": () => '/v1/runs?app=bench&status=Queued',
+  };
+  const rows: Row[] = [];
+  for (const [what, path] of Object.entries(paths)) {
+    const times = await timesOf(service, path);
+    const row = { group: 'growth', unit: 'ms' } as const;
+    const work = `full: read ${what}`;
+    rows.push(
+      { ...row, work: `${work}, p50`, value: quantile(times, 0.5), references: [], targets: [{ most: MOST_P50_MS }] },
+      { ...row, work: `${work}, p99`, value: quantile(times, 0.99), references: [], targets: [] },
+    );
+  }
+  return rows;
+}
+
+async function timesOf(service: Service, path: (n: number) => string): Promise<number[]> {
+  const times: number[] = [];
+  for (let n = 0; n < READS + WARM_UPS; n++) {
+    const startedAt = performance.now();
+    await service.api(path(n));
+    if (n >= WARM_UPS) times.push(performance.now() - startedAt);
+  }
+  return times;
+}

@@ -1,0 +1,115 @@
+/** An open-loop sender: requests go out when they are due, whether or not earlier ones have been answered, as real senders do. Latency
+ *  counts from when a request was due, so a service that stalls is charged for all that came due meanwhile.
+ *  Told over IPC what to send; tells how many were answered every tenth of a second, and at the end how it went. */
+import { setTimeout } from 'node:timers/promises';
+import { Connection } from './connection.ts';
+import { quantile } from './numbers.ts';
+
+export interface Stream {
+  url: string;
+  /** A request's body, as text. */
+  body: string;
+  headers?: Record<string, string>;
+  perSecond: number;
+}
+
+export interface SendOrder {
+  streams: Stream[];
+  /** Latencies of requests that are due in the first of these seconds are not told. */
+  warmUpSeconds: number;
+  seconds: number;
+  connections: number;
+}
+
+export interface Sent {
+  done: true;
+  answered: number;
+  p50Ms: number;
+  p99Ms: number;
+  /** How much later than due a request was at most noticed, for want of time in this process. */
+  latestMs: number;
+}
+
+export interface Progress {
+  done: false;
+  answered: number;
+}
+
+interface Due {
+  request: Buffer;
+  at: number;
+}
+
+const TELL_MS = 100;
+
+process.on('message', (order: SendOrder) => void send(order));
+process.once('disconnect', () => process.exit());
+process.send?.({ ready: true });
+
+async function send({ streams, warmUpSeconds, seconds, connections }: SendOrder): Promise<void> {
+  const { hostname, port } = new URL((streams[0] as Stream).url);
+  const all = Array.from({ length: connections }, () => Connection.open(hostname, Number(port)));
+  const idle = await Promise.all(all);
+  const opened = [...idle];
+  const latencies: number[] = [];
+  const waiting: Due[] = [];
+  const total = streams.map(({ perSecond }) => Math.floor(perSecond * (warmUpSeconds + seconds)));
+  const sum = total.reduce((all, one) => all + one, 0);
+  let [answered, latestMs] = [0, 0];
+  const end = Promise.withResolvers<void>();
+  const startedAt = performance.now();
+
+  /** One request after another, for as long as some are due. */
+  async function work(connection: Connection): Promise<void> {
+    for (let due = waiting.shift(); due; due = waiting.shift()) {
+      const { at } = due;
+      await connection.post(due.request);
+      const now = performance.now();
+      if (at - startedAt >= 1_000 * warmUpSeconds) latencies.push(now - at);
+      if (++answered === sum) end.resolve();
+    }
+    idle.push(connection);
+  }
+
+  const telling = setInterval(() => process.send?.({ done: false, answered } satisfies Progress), TELL_MS);
+  const schedules = streams.map((stream, i) => ({
+    request: requestOf(stream),
+    every: 1_000 / stream.perSecond,
+    left: total[i] ?? 0,
+    at: startedAt,
+  }));
+  while (schedules.some(({ left }) => left > 0)) {
+    const now = performance.now();
+    for (const schedule of schedules) {
+      for (; schedule.left > 0 && schedule.at <= now; schedule.left--) {
+        waiting.push({ request: schedule.request, at: schedule.at });
+        latestMs = Math.max(latestMs, now - schedule.at);
+        schedule.at += schedule.every;
+      }
+    }
+    while (idle.length > 0 && waiting.length > 0) work(idle.pop() as Connection).catch(end.reject);
+    await setTimeout(1);
+  }
+  await end.promise;
+  clearInterval(telling);
+  for (const connection of opened) connection.close();
+  process.send?.({
+    done: true,
+    answered,
+    p50Ms: quantile(latencies, 0.5),
+    p99Ms: quantile(latencies, 0.99),
+    latestMs,
+  } satisfies Sent);
+}
+
+function requestOf({ url, body, headers = {} }: Stream): Buffer {
+  const { host, pathname, search } = new URL(url);
+  const all = {
+    host,
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    ...headers,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.from(`POST ${pathname}${search} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
+}

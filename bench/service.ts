@@ -1,0 +1,143 @@
+/** The service on a stage, as senders, apps and operators see it; and, where asking it would be a load of its own, as its keys in
+ *  Redis show it. */
+import { setTimeout } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
+import { hashedKey } from '../src/functions/signing.ts';
+import { INGEST, RUNS } from '../src/jobs/queues.ts';
+import { keyspace } from '../src/store/keyspace.ts';
+import { TRANSFORM } from './bodies.ts';
+
+export const SECRETS = {
+  EVENT_KEYS: 'bench-key',
+  SECRET_KEY: 'bench-secret-key-0123456789abcdef',
+  API_KEY: 'bench-api-key-0123456789',
+  SIGNING_KEY: 'signkey-bench-00ff',
+};
+const ENV = 'production';
+const KEYS = keyspace('service');
+const BATCH = 100;
+const SENDS_AT_ONCE = 4;
+
+export interface BenchFunction {
+  id: string;
+  event: string;
+  expression?: string;
+}
+
+export interface Queued {
+  /** Jobs. */
+  ingest: number;
+  runs: number;
+}
+
+export class Service {
+  /** Where to send events. */
+  readonly door: string;
+  readonly #url: string;
+  readonly #hostUrl: string;
+  readonly #redis: Redis;
+
+  constructor(url: string, hostUrl: string, redis: Redis) {
+    this.door = `${url}/e/${SECRETS.EVENT_KEYS}`;
+    this.#url = url;
+    this.#hostUrl = hostUrl;
+    this.#redis = redis;
+  }
+
+  /** Asks the API. @returns `data` */
+  async api<T>(path: string, body?: object): Promise<T> {
+    const headers = { authorization: `Bearer ${SECRETS.API_KEY}`, 'content-type': 'application/json' };
+    const init = body ? { method: 'POST', headers, body: JSON.stringify(body) } : { headers };
+    const answer = await fetch(this.#url + path, init);
+    if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
+    return ((await answer.json()) as { data: T }).data;
+  }
+
+  /** @returns the URL of a webhook with the transform of all rows */
+  async webhook(): Promise<string> {
+    return (await this.api<{ url: string }>('/v1/webhooks', { name: 'bench', transform: TRANSFORM })).url;
+  }
+
+  /** Functions of the bare host. */
+  async register(app: string, functions: readonly BenchFunction[]): Promise<void> {
+    const onTheWire = functions.map(({ id, event, expression }) => {
+      const runtime = { type: 'http', url: `${this.#hostUrl}/?fnId=${app}-${id}&stepId=step` };
+      const triggers = [{ event, ...(expression && { expression }) }];
+      return { id: `${app}-${id}`, name: id, triggers, steps: { step: { id: 'step', name: 'step', runtime } } };
+    });
+    const answer = await fetch(`${this.#url}/fn/register`, {
+      method: 'POST',
+      headers: { 'x-service-sdk': 'bench:v1.0.0', authorization: `Bearer ${hashedKey(SECRETS.SIGNING_KEY)}` },
+      body: JSON.stringify({ url: this.#hostUrl, appName: app, functions: onTheWire }),
+    });
+    if (!answer.ok) throw new Error(await answer.text());
+  }
+
+  async send(body: object): Promise<void> {
+    await this.#post(JSON.stringify(body));
+  }
+
+  /** In batches, a few at once. @param onProgress called with how many have been sent, now and then */
+  async sendMany(event: object, count: number, onProgress: (sent: number) => void = () => {}): Promise<void> {
+    const full = JSON.stringify(Array.from({ length: BATCH }, () => event));
+    let sent = 0;
+    const work = async () => {
+      while (sent < count) {
+        const size = Math.min(BATCH, count - sent);
+        sent += size;
+        await this.#post(size === BATCH ? full : JSON.stringify(Array.from({ length: size }, () => event)));
+        onProgress(sent);
+      }
+    };
+    await Promise.all(Array.from({ length: SENDS_AT_ONCE }, work));
+  }
+
+  async #post(body: string): Promise<void> {
+    const answer = await fetch(this.door, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    if (answer.status !== 200) throw new Error(await answer.text());
+    await answer.arrayBuffer();
+  }
+
+  /** Events that are stored and matched. */
+  settled(): Promise<number> {
+    return this.#redis.zcard(KEYS.eventIndex(ENV));
+  }
+
+  /** The event of that rank by when it was received, from 0; undefined: there are not so many. */
+  async eventAt(rank: number): Promise<{ at: number; id: string } | undefined> {
+    const [id, at] = await this.#redis.zrange(KEYS.eventIndex(ENV), rank, String(rank), 'WITHSCORES');
+    return id === undefined ? undefined : { id, at: Number(at) };
+  }
+
+  async someEventIds(count: number): Promise<string[]> {
+    return (await this.#redis.zrandmember(KEYS.eventIndex(ENV), count)) as string[];
+  }
+
+  /** Jobs that wait or are at work. @throws Error when a job has failed: what is measured is then not what is meant */
+  async queued(): Promise<Queued> {
+    const key = (queue: string, state: string) => `${KEYS.queues}:${queue}:${state}`;
+    const [ingest = 0, ingesting = 0, runs = 0, running = 0, unstored = 0, failed = 0, retried = 0] = await Promise.all(
+      [
+        ...[INGEST, RUNS].flatMap((queue) => ['wait', 'active'].map((state) => this.#redis.llen(key(queue, state)))),
+        ...[INGEST, RUNS].map((queue) => this.#redis.zcard(key(queue, 'failed'))),
+        this.#redis.zcard(key(INGEST, 'delayed')),
+      ],
+    );
+    if (unstored + failed + retried > 0) throw new Error('the service has failed to do some of the jobs');
+    return { ingest: ingest + ingesting, runs: runs + running };
+  }
+
+  /** Waits until no event is left to be ingested. */
+  ingested(): Promise<void> {
+    return this.#until(({ ingest }) => ingest === 0);
+  }
+
+  /** Waits until no job is left. */
+  drained(): Promise<void> {
+    return this.#until(({ ingest, runs }) => ingest + runs === 0);
+  }
+
+  async #until(isSo: (queued: Queued) => boolean): Promise<void> {
+    while (!isSo(await this.queued())) await setTimeout(50);
+  }
+}

@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect } from 'chai';
+import { DOCUMENTS, filled, PICTURES, pictureFiles, sourceOf } from '../../bench/documents.ts';
+import { readResults } from '../../bench/results.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+
+describe('the documents about speed', () => {
+  for (const document of DOCUMENTS) {
+    it(`${document} has the figures of the results file that it names`, () => {
+      const text = read(document);
+      const name = sourceOf(text);
+      expect(filled(text, name, readResults(join(ROOT, name)))).to.equal(text);
+    });
+  }
+
+  it('name the same results file, and their pictures are made of it', () => {
+    const names = new Set(DOCUMENTS.map((document) => sourceOf(read(document))));
+    expect(names.size).to.equal(1);
+    const [name = ''] = names;
+    const made = pictureFiles(readResults(join(ROOT, name)));
+    expect(readdirSync(join(ROOT, PICTURES)).sort()).to.deep.equal([...made.keys()].sort());
+    for (const [file, drawn] of made) expect(read(join(PICTURES, file)), file).to.equal(drawn);
+  });
+
+  it('get figures of other results in place of their own, and nothing else is touched', () => {
+    const page = (name: string, table: string) =>
+      `# Speed\n\n<!-- ${name}: table runs -->\n${table}\n<!-- end -->\n\nMore.\n`;
+    const results = {
+      at: '',
+      rounds: 1,
+      seconds: 1,
+      machine: { cpu: '', cores: 1, memoryBytes: 1, node: '' },
+      costs: [],
+      series: [],
+    };
+    const row = { group: 'runs' as const, work: 'runs', value: 7, unit: 'runs/s', references: [], targets: [] };
+    const made = filled(page('bench/results/old.json', 'what was'), 'bench/results/new.json', {
+      ...results,
+      rows: [row],
+    });
+    expect(made).to.equal(
+      page(
+        'bench/results/new.json',
+        '| work | reached | beside | to be reached |  |\n| --- | --- | --- | --- | --- |\n| runs | 7.0 runs/s |  |  |  |',
+      ),
+    );
+    expect(sourceOf(made)).to.equal('bench/results/new.json');
+  });
+});

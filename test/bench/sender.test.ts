@@ -1,0 +1,77 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
+import { expect } from 'chai';
+import type { Progress, SendOrder, Sent } from '../../bench/sender.ts';
+
+const SENDER = resolve(import.meta.dirname, '../../bench/sender.ts');
+
+describe('the open-loop sender', () => {
+  let server: Server;
+  let sender: ChildProcess;
+
+  async function send(listener: RequestListener, order: Pick<SendOrder, 'connections'> & { perSecond: number }) {
+    server = createServer(listener).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    sender = fork(SENDER, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+    await once(sender, 'message');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/e/key`;
+    const { perSecond, connections } = order;
+    sender.send({ streams: [{ url, body: '{"name":"a"}', perSecond }], warmUpSeconds: 0, seconds: 1, connections });
+  }
+
+  const outcome = () =>
+    new Promise<Sent>((resolve) => {
+      sender.on('message', (message: Progress | Sent) => message.done && resolve(message));
+    });
+
+  afterEach(async () => {
+    const exited = sender.exitCode === null ? once(sender, 'exit') : undefined;
+    sender.kill('SIGKILL');
+    await exited;
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+
+  it('goes on sending while nothing is answered, and counts from when a request was due', async () => {
+    const held: (() => void)[] = [];
+    const bodies: string[] = [];
+    await send(
+      (request, response) => {
+        request.setEncoding('utf8').on('data', (text) => bodies.push(text));
+        held.push(() => response.writeHead(200, { 'content-length': 2 }).end('{}'));
+        // The last of them is due at the end of the second.
+        if (held.length >= 20) for (const answer of held.splice(0)) answer();
+      },
+      { perSecond: 20, connections: 20 },
+    );
+    const { answered, p50Ms, p99Ms } = await outcome();
+    expect(answered).to.equal(20);
+    expect(new Set(bodies)).to.deep.equal(new Set(['{"name":"a"}']));
+    expect(p99Ms).to.be.at.least(950);
+    expect(p50Ms).to.be.at.least(450);
+  });
+
+  it('charges for requests that come due while all connections are taken', async () => {
+    await send(
+      (_request, response) => void setTimeout(() => response.writeHead(200, { 'content-length': 2 }).end('{}'), 20),
+      { perSecond: 100, connections: 1 },
+    );
+    const { answered, p99Ms } = await outcome();
+    expect(answered).to.equal(100);
+    // One at a time takes two seconds for what is due in one.
+    expect(p99Ms).to.be.at.least(900);
+  });
+
+  it('ends in an error when an answer is not a success', async () => {
+    await send((_request, response) => response.writeHead(503, { 'content-length': 0 }).end(), {
+      perSecond: 10,
+      connections: 1,
+    });
+    const [code] = await once(sender, 'exit');
+    expect(code).to.equal(1);
+  });
+});
