@@ -1,5 +1,5 @@
 /** The processes of a benchmark. */
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
@@ -21,11 +21,15 @@ export interface PartOptions {
   onLost(error: Error): void;
 }
 
-/** Starts a script of ours, and waits until it is ready. It has no other environment than the one given. */
+/** Starts a script of ours, or a process of the service as it is deployed (`web`, `worker`), and waits until it is ready. It has no other
+ *  environment than the one given. */
 export async function start(script: string, { env = {}, execArgv = [], onLost }: PartOptions): Promise<Part> {
   const { PATH } = process.env;
   // A session of its own, so that Ctrl-C at the terminal reaches the benchmark alone, which then ends all in order.
-  const child = fork(join(ROOT, script), { cwd: ROOT, env: { PATH, ...env }, execArgv, detached: true });
+  const options = { cwd: ROOT, env: { PATH, ...env }, detached: true };
+  const child = script.endsWith('.ts')
+    ? fork(join(ROOT, script), { ...options, execArgv })
+    : spawn(join(ROOT, 'scripts/start'), [script], { ...options, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   let stopping = false;
   const ended = Promise.withResolvers<never>();
   ended.promise.catch(() => {});

@@ -99,18 +99,31 @@ export class Service {
   }
 
   /** Events that are stored and matched. */
-  settled(): Promise<number> {
-    return this.#redis.zcard(KEYS.eventIndex(ENV));
+  async settled(): Promise<number> {
+    const counts = await Promise.all((await this.#indexes()).map((index) => this.#redis.zcard(index)));
+    return counts.reduce((sum, count) => sum + count, 0);
   }
 
-  /** The event of that rank by when it was received, from 0; undefined: there are not so many. */
-  async eventAt(rank: number): Promise<{ at: number; id: string } | undefined> {
-    const [id, at] = await this.#redis.zrange(KEYS.eventIndex(ENV), rank, String(rank), 'WITHSCORES');
-    return id === undefined ? undefined : { id, at: Number(at) };
+  /** An event that about half of all were received after. */
+  async eventAmidst(): Promise<{ at: number; id: string }> {
+    const [index = ''] = await this.#indexes();
+    const middle = Math.floor((await this.#redis.zcard(index)) / 2);
+    const [id = '', at] = await this.#redis.zrange(index, middle, String(middle), 'WITHSCORES');
+    return { id, at: Number(at) };
   }
 
+  /** Of every name about as many. */
   async someEventIds(count: number): Promise<string[]> {
-    return (await this.#redis.zrandmember(KEYS.eventIndex(ENV), count)) as string[];
+    const indexes = await this.#indexes();
+    const each = Math.ceil(count / indexes.length);
+    const ids = await Promise.all(indexes.map((index) => this.#redis.zrandmember(index, each) as Promise<string[]>));
+    return ids.flat().slice(0, count);
+  }
+
+  /** By name of event. */
+  async #indexes(): Promise<string[]> {
+    const names = await this.#redis.zrange(KEYS.eventNames(ENV), '0', '-1');
+    return names.map((name) => KEYS.eventIndex(ENV, name));
   }
 
   /** Jobs that wait or are at work. @throws Error when a job has failed: what is measured is then not what is meant */

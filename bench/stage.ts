@@ -65,7 +65,7 @@ export class Stage {
   /** Anew, if there is one: at another address, and with code that has not run yet. */
   async startWeb(): Promise<void> {
     if (this.#web) await this.end(this.#web);
-    this.#web = await this.begin('src/web.ts', this.#env());
+    this.#web = await this.begin('web', this.#env());
     this.#service = new Service(this.#web.url, this.hostUrl, this.redis);
   }
 
@@ -86,7 +86,7 @@ export class Stage {
 
   /** One at a time. */
   async startWorker(env: Record<string, string> = {}): Promise<void> {
-    this.#worker = await this.begin('src/worker.ts', { ...this.#env(), ...env });
+    this.#worker = await this.begin('worker', { ...this.#env(), ...env });
   }
 
   async stopWorker(): Promise<void> {

@@ -1,4 +1,5 @@
 /** The life of a process: it says when it is ready, and ends in order when it is told to or when whoever started it is gone. */
+import { flushCompileCache, getCompileCacheDir } from 'node:module';
 import type { Logger } from './log.ts';
 
 const FORCED_EXIT_MS = 25_000;
@@ -26,4 +27,6 @@ export function live(log: Logger, close: () => Promise<void>, facts: Record<stri
     process.send({ ready: true, ...facts });
   }
   log.info(facts, 'ready');
+  // Where compiled code is kept, now rather than at the end, which may be sudden.
+  if (getCompileCacheDir() !== undefined) flushCompileCache();
 }

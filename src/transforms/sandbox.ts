@@ -67,7 +67,12 @@ export class Sandbox {
     this.#forkedAt = options.now();
     this.#process = fork(CHILD, [JSON.stringify(options.limits)], {
       env: {},
-      execArgv: ['--no-node-snapshot', '--disable-warning=ExperimentalWarning'],
+      execArgv: [
+        '--no-node-snapshot',
+        '--disable-warning=ExperimentalWarning',
+        '--max-semi-space-size=4',
+        '--heap-growing-percent=30',
+      ],
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
