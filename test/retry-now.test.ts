@@ -67,6 +67,11 @@ describe('the next try of a run', () => {
       ({ history, ...rest }) =>
         isWaiting(rest) && history.filter((entry: Run) => entry.status === 'Failed').length === 2,
     );
+    // A failure is told before its job waits for the next try.
+    await service.waitFor('/v1/overview', ({ body }) => {
+      const { queues } = body.data;
+      return queues.find((queue: { name: string }) => queue.name === 'runs').delayed === 2;
+    });
     await retryNow(run.run_id);
     const done = await service.waitFor(`/v1/runs/${run.run_id}`, ({ body }) => body.data.status === 'Completed');
     expect(done.body.data.output).to.equal('done');

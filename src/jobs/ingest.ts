@@ -3,6 +3,7 @@
 import { type Envelope, recordOf } from '../model/event.ts';
 import { type FormerEnvelope, upToDate } from '../model/event-text.ts';
 import { runIdOf } from '../model/run.ts';
+import type { TriggerTable } from '../model/triggers.ts';
 import type { Events } from '../store/events.ts';
 import type { Arrivals } from './arrivals.ts';
 import type { FunctionTables } from './function-tables.ts';
@@ -18,24 +19,27 @@ export interface IngestDeps {
 }
 
 export async function ingest(batch: readonly (Envelope | FormerEnvelope)[], deps: IngestDeps): Promise<void> {
-  const stored = await deps.events.storeNew(batch.map(upToDate));
+  const events = batch.map(upToDate);
+  const [stored, tables] = await Promise.all([deps.events.storeNew(events), tablesOf(events, deps.functions)]);
   const open = stored.filter(({ settled }) => !settled).map(({ event }) => event);
-  await deps.starter.start(await triggeredBy(open, deps.functions), Date.now());
+  await deps.starter.start(triggeredBy(open, tables), Date.now());
   await deps.events.settle(stored, Date.now());
   deps.reports.ingested(stored, Date.now());
   // Also of events that an earlier try has settled: it may have died before it came to this.
   await deps.arrivals.meetWaits(stored.filter(({ repeat }) => !repeat).map(({ event }) => event));
 }
 
-async function triggeredBy(events: readonly Envelope[], functions: FunctionTables): Promise<RunToStart[]> {
-  const runs: RunToStart[] = [];
-  for (const [env, ofEnv] of Map.groupBy(events, (event) => event.env)) {
-    const table = await functions.of(env);
-    for (const event of ofEnv) {
-      for (const fn of table.match(event.name, () => ({ ...recordOf(event), source: event.source }))) {
-        runs.push({ id: runIdOf(event.internalId, fn.id), fn, event, dueAt: event.ts });
-      }
-    }
-  }
-  return runs;
+/** By environment. */
+async function tablesOf(events: readonly Envelope[], functions: FunctionTables): Promise<Map<string, TriggerTable>> {
+  const envs = [...new Set(events.map(({ env }) => env))];
+  const tables = await Promise.all(envs.map((env) => functions.of(env)));
+  return new Map(envs.map((env, i) => [env, tables[i] as TriggerTable]));
+}
+
+function triggeredBy(events: readonly Envelope[], tables: ReadonlyMap<string, TriggerTable>): RunToStart[] {
+  return events.flatMap((event) => {
+    const read = () => ({ ...recordOf(event), source: event.source });
+    const functions = tables.get(event.env)?.match(event.name, read) ?? [];
+    return functions.map((fn) => ({ id: runIdOf(event.internalId, fn.id), fn, event, dueAt: event.ts }));
+  });
 }
