@@ -58,7 +58,7 @@ export const SETTINGS = {
     .default(90)
     .describe('senders are told to come later when Redis has used more of its memory than this; 0: never'),
   INGEST_BACKLOG_MAX: limit
-    .default(20_000)
+    .default(200_000)
     .describe('ingest jobs, of up to 500 events each, that may wait before senders are told to come later; 0: any'),
   RUN_BACKLOG_MAX: limit
     .default(1_000_000)
