@@ -6,7 +6,7 @@ import type { Tracing } from '../tracing/tracing.ts';
 import { type Answer, failedAttempt, failedForGood, interpret, type Outcome } from './answer.ts';
 import { type CallContext, callRequestBody } from './call-request.ts';
 import { headerName, SERVER_SDK } from './headers.ts';
-import { AddressBlocked, AnswerTooLarge, type OutgoingOptions, outgoingAgent, readText } from './outgoing.ts';
+import { AddressBlocked, AnswerTooLarge, type OutgoingOptions, outgoingAgent, readText, within } from './outgoing.ts';
 import { sign } from './signing.ts';
 import { tracedCall } from './trace.ts';
 
@@ -56,27 +56,25 @@ export class FunctionCaller {
     const { signingKeyOf, dev, timeoutMs } = this.#options;
     const signingKey = await signingKeyOf(run.env);
     const { dialect } = fn;
-    const response = await request(urlOf(fn, context), {
-      dispatcher: this.#agent,
-      method: 'POST',
-      body,
-      signal: AbortSignal.timeout(timeoutMs),
-      headers: {
-        'content-type': 'application/json',
-        [headerName(dialect, 'sdk')]: SERVER_SDK,
-        [headerName(dialect, 'server-kind')]: dev ? 'dev' : 'cloud',
-        [headerName(dialect, 'req-version')]: '-1',
-        ...(signingKey && { [headerName(dialect, 'signature')]: sign(body, signingKey, Date.now()) }),
-        'x-run-id': run.id,
-        'x-request-id': run.requestId,
-        ...traceHeaders,
-      },
-    });
-    return {
-      status: response.statusCode,
-      headers: response.headers,
-      body: await readText(response.body, ANSWER_MAX_BYTES),
+    const headers = {
+      'content-type': 'application/json',
+      [headerName(dialect, 'sdk')]: SERVER_SDK,
+      [headerName(dialect, 'server-kind')]: dev ? 'dev' : 'cloud',
+      [headerName(dialect, 'req-version')]: '-1',
+      ...(signingKey && { [headerName(dialect, 'signature')]: sign(body, signingKey, Date.now()) }),
+      'x-run-id': run.id,
+      'x-request-id': run.requestId,
+      ...traceHeaders,
     };
+    return within(timeoutMs, async (signal) => {
+      const url = urlOf(fn, context);
+      const response = await request(url, { dispatcher: this.#agent, method: 'POST', body, signal, headers });
+      return {
+        status: response.statusCode,
+        headers: response.headers,
+        body: await readText(response.body, ANSWER_MAX_BYTES),
+      };
+    });
   }
 
   #explain(url: string, error: Error): string {

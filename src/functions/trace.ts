@@ -1,5 +1,5 @@
 /** What an app is told of the trace that a call belongs to (W3C trace context). */
-import { ulidToUUID } from 'ulid';
+import { hexOf } from '../model/ids.ts';
 import type { Run } from '../model/run.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { Answer } from './answer.ts';
@@ -33,8 +33,7 @@ export function tracedCall(
 /** Made of the IDs that the service has anyway: everything one request caused shares a trace. `00-<trace>-<span>-<flags>`: the trace is
  *  the request's ID, the span the random end of the run's. */
 function traceparentOf(requestId: string, runId: string, sampled: boolean): string {
-  const hex = (id: string) => ulidToUUID(id).replaceAll('-', '').toLowerCase();
-  return `00-${hex(requestId)}-${hex(runId).slice(16)}-${sampled ? '01' : '00'}`;
+  return `00-${hexOf(requestId)}-${hexOf(runId).slice(16)}-${sampled ? '01' : '00'}`;
 }
 
 function attributesOf(url: string, run: Run) {

@@ -1,7 +1,7 @@
 /** Internal IDs are ULIDs: 48 bits of milliseconds, then 80 bits that are random, seeded by the sender, or derived.
  *  A derived ID is the same whenever it is made again, which is what makes a repeated step harmless. */
 import { hash, randomFillSync } from 'node:crypto';
-import { monotonicFactory, uuidToULID } from 'ulid';
+import { monotonicFactory } from 'ulid';
 
 /** Random bytes are had by the thousand: asking for each of the 16 that an ID takes costs more than the rest of it. */
 const pool = new Uint8Array(4_096);
@@ -47,19 +47,36 @@ export function derivedId(parent: string, ...parts: string[]): string {
   return fromBytes(timeOf(parent), digest.subarray(0, 10));
 }
 
-const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-const TIME_LENGTH = 10;
-
 /** The time that an ID names, Unix milliseconds. */
 export function timeOf(id: string): number {
-  let timeMs = 0;
-  for (let i = 0; i < TIME_LENGTH; i++) timeMs = timeMs * DIGITS.length + DIGITS.indexOf(id[i] as string);
-  return timeMs;
+  return numberIn(id, 0, 10);
+}
+
+/** The 128 bits of an ID as 32 hexadecimal digits. */
+export function hexOf(id: string): string {
+  return hex(numberIn(id, 0, 10), 12) + hex(numberIn(id, 10, 18), 10) + hex(numberIn(id, 18, 26), 10);
 }
 
 function fromBytes(timeMs: number, entropy: Buffer): string {
-  const hex = timeMs.toString(16).padStart(12, '0') + entropy.toString('hex');
-  return uuidToULID(
-    `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`,
-  );
+  return digits(timeMs, 10) + digits(entropy.readUIntBE(0, 5), 8) + digits(entropy.readUIntBE(5, 5), 8);
+}
+
+const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const BASE = DIGITS.length;
+
+/** What stands between two places of an ID: at most 50 bits, which a number holds exactly. */
+function numberIn(id: string, from: number, to: number): number {
+  let number = 0;
+  for (let i = from; i < to; i++) number = number * BASE + DIGITS.indexOf(id[i] as string);
+  return number;
+}
+
+function digits(number: number, length: number): string {
+  let text = '';
+  for (let rest = number; text.length < length; rest = Math.floor(rest / BASE)) text = DIGITS[rest % BASE] + text;
+  return text;
+}
+
+function hex(number: number, length: number): string {
+  return number.toString(16).padStart(length, '0');
 }

@@ -1,23 +1,43 @@
 /** A run between its fields in Redis and its shape in the code. */
 import type { HistoryEntry, Run, RunError, RunStatus } from '../model/run.ts';
 
+/** The fields of a run's hash. Those that every run has are one letter: there are as many of them as there are runs. The scripts in lua/
+ *  know them by these names. */
+export const RUN_FIELDS = {
+  functionId: 'f',
+  eventId: 'e',
+  requestId: 'r',
+  status: 's',
+  attempt: 'a',
+  queuedAt: 'q',
+  startedAt: 'b',
+  endedAt: 'x',
+  output: 'o',
+  error: 'error',
+  invokerRun: 'invoker_run',
+  invokerStep: 'invoker_step',
+  retryOf: 'retry_of',
+  trace: 'trace',
+  answeredAt: 'answered_at',
+} as const;
+
 export function toRun(env: string, id: string, fields: Record<string, string>): Run {
-  const { invoker_run, invoker_step, retry_of, trace, started_at, ended_at, output, error } = fields;
+  const { f, e, r, s, a, q, b, x, o, error, invoker_run, invoker_step, retry_of, trace } = fields;
   return {
     id,
     env,
-    functionId: fields.function_id as string,
-    eventId: fields.event_id as string,
-    requestId: fields.request_id as string,
+    functionId: f as string,
+    eventId: e as string,
+    requestId: r as string,
     ...(invoker_run && invoker_step && { invoker: { runId: invoker_run, stepId: invoker_step } }),
     ...(retry_of && { retryOf: retry_of }),
     ...(trace && { trace }),
-    status: fields.status as RunStatus,
-    attempt: Number(fields.attempt),
-    queuedAt: Number(fields.queued_at),
-    ...(started_at && { startedAt: Number(started_at) }),
-    ...(ended_at && { endedAt: Number(ended_at) }),
-    ...(output !== undefined && { output }),
+    status: s as RunStatus,
+    attempt: Number(a),
+    queuedAt: Number(q),
+    ...(b && { startedAt: Number(b) }),
+    ...(x && { endedAt: Number(x) }),
+    ...(o !== undefined && { output: o }),
     ...(error !== undefined && { error: JSON.parse(error) as RunError }),
   };
 }

@@ -3,6 +3,7 @@
 import { groupOf, RUN_GROUPS, type Run, type RunStatus } from '../model/run.ts';
 import type { Keyspace } from './keyspace.ts';
 import { type Redis, replies } from './redis.ts';
+import { RUN_FIELDS } from './run-fields.ts';
 import type { Runs } from './runs.ts';
 import { isOlder, newest, type Position, type Span } from './timeline.ts';
 
@@ -65,7 +66,7 @@ export class RunLists {
     for (const id of eventIds) listing.zrange(this.#keys.eventRuns(env, id), 0, '-1');
     const listed = replies<string[]>(await listing.exec());
     const reading = this.#redis.pipeline();
-    for (const id of listed.flat()) reading.hmget(this.#keys.run(env, id), 'function_id', 'status');
+    for (const id of listed.flat()) reading.hmget(this.#keys.run(env, id), RUN_FIELDS.functionId, RUN_FIELDS.status);
     const fields = replies<[string | null, string | null]>(await reading.exec()).values();
     return listed.map((ids) =>
       ids.flatMap((id) => {

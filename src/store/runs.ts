@@ -7,7 +7,7 @@ import type { Ending, HistoryEntry, Invoker, Run, RunError } from '../model/run.
 import { placeOf } from './event-place.ts';
 import type { Keyspace } from './keyspace.ts';
 import { type Redis, replies } from './redis.ts';
-import { toHistory, toRun } from './run-fields.ts';
+import { RUN_FIELDS, toHistory, toRun } from './run-fields.ts';
 import { fromFlat, type ScriptedRedis, withScripts } from './scripts.ts';
 
 export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId' | 'requestId' | 'queuedAt'> {
@@ -59,11 +59,11 @@ export class Runs {
     const pipeline = this.#redis.pipeline();
     for (const run of runs) {
       const { id, env, functionId, eventId, requestId, invoker, retryOf, trace, queuedAt, lookAfterAt } = run;
-      const origin = ['function_id', functionId, 'event_id', eventId, 'request_id', requestId];
-      if (invoker) origin.push('invoker_run', invoker.runId, 'invoker_step', invoker.stepId);
-      if (retryOf) origin.push('retry_of', retryOf);
-      if (trace) origin.push('trace', trace);
-      const state = ['status', 'Queued', 'attempt', 0, 'queued_at', queuedAt];
+      const origin = [RUN_FIELDS.functionId, functionId, RUN_FIELDS.eventId, eventId, RUN_FIELDS.requestId, requestId];
+      if (invoker) origin.push(RUN_FIELDS.invokerRun, invoker.runId, RUN_FIELDS.invokerStep, invoker.stepId);
+      if (retryOf) origin.push(RUN_FIELDS.retryOf, retryOf);
+      if (trace) origin.push(RUN_FIELDS.trace, trace);
+      const state = [RUN_FIELDS.status, 'Queued', RUN_FIELDS.attempt, 0, RUN_FIELDS.queuedAt, queuedAt];
       const keys = [this.#keys.run(env, id), this.#keys.eventRuns(env, eventId), this.#keys.activeRuns];
       const index = this.#keys.runIndex(env, functionId, 'active');
       pipeline.createRun(
@@ -147,20 +147,20 @@ export class Runs {
 
   /** All has been done that the answer to the call with `at` finished steps said. */
   async noteAnswered(env: string, id: string, at: number): Promise<void> {
-    await this.#redis.hset(this.#keys.run(env, id), 'answered_at', at);
+    await this.#redis.hset(this.#keys.run(env, id), RUN_FIELDS.answeredAt, at);
   }
 
   /** With how many finished steps the function was last called and answered; -1: never. */
   async answeredAt(env: string, id: string): Promise<number> {
-    return Number((await this.#redis.hget(this.#keys.run(env, id), 'answered_at')) ?? -1);
+    return Number((await this.#redis.hget(this.#keys.run(env, id), RUN_FIELDS.answeredAt)) ?? -1);
   }
 
   /** Ends the run; what ended it first stands. Answers whether this ended it. */
   async end(run: Pick<Run, 'env' | 'id' | 'functionId'>, ending: Ending, nowMs: number): Promise<boolean> {
     const { env, id, functionId } = run;
-    const fields: (string | number)[] = ['status', ending.status, 'ended_at', nowMs];
-    if (ending.status === 'Completed') fields.push('output', ending.output);
-    if (ending.status === 'Failed') fields.push('error', JSON.stringify(ending.error));
+    const fields: (string | number)[] = [RUN_FIELDS.status, ending.status, RUN_FIELDS.endedAt, nowMs];
+    if (ending.status === 'Completed') fields.push(RUN_FIELDS.output, ending.output);
+    if (ending.status === 'Failed') fields.push(RUN_FIELDS.error, JSON.stringify(ending.error));
     const keys = [this.#keys.run(env, id), this.#keys.activeRuns, this.#keys.pending(env, id)];
     const indexes = (['active', ending.status] as const).map((group) => this.#keys.runIndex(env, functionId, group));
     const kept = [this.#keys.memos(env, id), this.#keys.stack(env, id), this.#keys.history(env, id)];
@@ -189,7 +189,7 @@ export class Runs {
     const pipeline = this.#redis.pipeline();
     for (const id of ids) pipeline.hgetall(this.#keys.run(env, id));
     const found = replies<Record<string, string>>(await pipeline.exec());
-    return found.flatMap((fields, i) => (fields.status ? [toRun(env, ids[i] as string, fields)] : []));
+    return found.flatMap((fields, i) => (fields[RUN_FIELDS.status] ? [toRun(env, ids[i] as string, fields)] : []));
   }
 }
 

@@ -272,7 +272,7 @@ describe('a trace', () => {
     expect(job).to.include({ name: 'hushed-hushed' }).and.not.have.property('tm');
     expect(JSON.parse(job.opts as string)).to.not.have.any.keys('tm', 'omc');
     const run = await service.redis.hgetall(`${service.prefix}:run:production:${runId}`);
-    expect(run).to.include({ status: 'Completed' }).and.not.have.property('trace');
+    expect(run).to.include({ s: 'Completed' }).and.not.have.property('trace');
 
     const told = begun();
     await send('one/x', told.headers);

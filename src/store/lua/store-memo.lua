@@ -1,9 +1,9 @@
 -- Stores what a step came to. First write wins: a memo, once stored, never changes.
--- KEYS[1] run (hash)  KEYS[2] memos (hash)  KEYS[3] stack (list)  KEYS[4] pending (hash)
+-- KEYS[1] run (hash: run-fields.ts)  KEYS[2] memos (hash)  KEYS[3] stack (list)  KEYS[4] pending (hash)
 -- ARGV[1] step  ARGV[2] memo  ARGV[3] most steps  ARGV[4] most bytes of all memos
 -- Returns {outcome, length of the stack, run, the step as it was pending or false}: 'stored', 'there' (an earlier memo stands), 'ended',
 -- 'steps' or 'bytes' (too many); or {'gone'}.
-local status = redis.call('HGET', KEYS[1], 'status')
+local status = redis.call('HGET', KEYS[1], 's')
 if not status then
   return {'gone'}
 end
