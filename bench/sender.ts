@@ -87,7 +87,8 @@ async function send({ streams, warmUpSeconds, seconds, connections }: SendOrder)
         schedule.at += schedule.every;
       }
     }
-    while (idle.length > 0 && waiting.length > 0) work(idle.pop() as Connection).catch(end.reject);
+    // In turns, so that none is idle for so long that the service closes it.
+    while (idle.length > 0 && waiting.length > 0) work(idle.shift() as Connection).catch(end.reject);
     await setTimeout(1);
   }
   await end.promise;
