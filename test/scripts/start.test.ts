@@ -1,0 +1,48 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { expect } from 'chai';
+import { listProcesses } from '../../scripts/lib/processes.ts';
+import { connectRedis, deleteKeys, freshPrefix, redisUrl } from '../support/redis.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const START = join(ROOT, 'scripts/start');
+
+describe('scripts/start', () => {
+  it('is what the Procfile starts web and worker with', () => {
+    const procfile = readFileSync(join(ROOT, 'Procfile'), 'utf8');
+    expect(procfile)
+      .to.match(/^web: scripts\/start web$/m)
+      .and.match(/^worker: scripts\/start worker$/m);
+  });
+
+  it('becomes the process, on a small heap, and keeps its compiled code for the next start', async () => {
+    const cache = mkdtempSync(join(tmpdir(), 'tidegate-start-'));
+    const prefix = freshPrefix();
+    const redis = connectRedis();
+    try {
+      const settings = { MODE: 'dev', PORT: '0', LOG_LEVEL: 'silent', REDIS_URL: redisUrl(), KEY_PREFIX: prefix };
+      const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: cache, ...settings };
+      const child = spawn(START, ['web'], { cwd: tmpdir(), env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+      const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+      expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).to.equal(200);
+      const self = listProcesses().find(({ pid }) => pid === child.pid);
+      expect(self?.command).to.match(/^node --max-semi-space-size=\d+ --heap-growing-percent=\d+ src\/web\.ts$/);
+      const exited = once(child, 'exit');
+      child.kill('SIGTERM');
+      expect(await exited).to.deep.equal([0, null]);
+      expect(readdirSync(cache)).not.to.deep.equal([]);
+    } finally {
+      await deleteKeys(redis, prefix);
+      redis.disconnect();
+      rmSync(cache, { recursive: true, force: true });
+    }
+  });
+
+  it('says what it takes', () => {
+    const { status, stderr } = spawnSync(START, ['wob'], { encoding: 'utf8' });
+    expect([status, stderr]).to.deep.equal([2, 'usage: scripts/start web|worker\n']);
+  });
+});
