@@ -1,5 +1,5 @@
-/** The way out to apps: how connections are made, and what is read of an answer. Redirects are not followed: undici does not, unless
- *  it is asked to. */
+/** The way out to apps: how connections are made, how long a call may take, and what is read of an answer. Redirects are not followed:
+ *  undici does not, unless it is asked to. */
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector } from 'undici';
