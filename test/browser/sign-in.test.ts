@@ -48,6 +48,28 @@ describe('the dashboard outside dev mode', () => {
       { forgive: /401/ },
     ));
 
+  it('leads to signing in once, however many requests are refused', () =>
+    visit(
+      async (page) => {
+        await page.goto(`${service.url}/events`);
+        await signIn(page, ADMIN);
+        await settled(page);
+        let led = 0;
+        let refused = 0;
+        const secondRefusal = page.waitForResponse((answer) => answer.status() === 401 && ++refused === 2);
+        await page.route('**/sign-in?next=*', async (route) => {
+          led += 1;
+          await secondRefusal;
+          await route.continue();
+        });
+        await page.context().clearCookies();
+        await page.getByRole('link', { name: 'Runs', exact: true }).click();
+        await page.waitForURL('**/sign-in?next=*');
+        expect(led).to.equal(1);
+      },
+      { forgive: /401/ },
+    ));
+
   it('is left by signing out', () =>
     visit(async (page) => {
       await page.goto(service.url);

@@ -93,8 +93,17 @@ function tryParse(text: string): unknown {
   }
 }
 
-/** The session has ended: the sign-in page brings back here. */
+let leaving = false;
+// Whoever comes back by the browser's own button finds the page as it was left.
+window.addEventListener('pageshow', () => {
+  leaving = false;
+});
+
+/** The session has ended: the sign-in page brings back here. Of the many requests of a page that are refused at once the first one
+ *  leads there: each further one would break off what the one before it had begun. */
 function leaveToSignIn(): void {
+  if (leaving) return;
+  leaving = true;
   const { pathname, search } = window.location;
   window.location.assign(`/sign-in?next=${encodeURIComponent(pathname + search)}`);
 }
