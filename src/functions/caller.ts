@@ -1,12 +1,13 @@
 /** One signed HTTP call of a function. Life cycle: create with the process, `call` any number of times at once, `close`. */
-import { type Agent, errors, request } from 'undici';
+import { type Agent, errors } from 'undici';
 import type { AppFunction } from '../model/app.ts';
 import { MAX_STEP_BYTES } from '../model/memo.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { type Answer, failedAttempt, failedForGood, interpret, type Outcome } from './answer.ts';
 import { type CallContext, callRequestBody } from './call-request.ts';
+import { post } from './exchange.ts';
 import { headerName, SERVER_SDK } from './headers.ts';
-import { AddressBlocked, AnswerTooLarge, type OutgoingOptions, outgoingAgent, readText, within } from './outgoing.ts';
+import { AddressBlocked, AnswerTooLarge, type OutgoingOptions, outgoingAgent } from './outgoing.ts';
 import { sign } from './signing.ts';
 import { tracedCall } from './trace.ts';
 
@@ -66,15 +67,7 @@ export class FunctionCaller {
       'x-request-id': run.requestId,
       ...traceHeaders,
     };
-    return within(timeoutMs, async (signal) => {
-      const url = urlOf(fn, context);
-      const response = await request(url, { dispatcher: this.#agent, method: 'POST', body, signal, headers });
-      return {
-        status: response.statusCode,
-        headers: response.headers,
-        body: await readText(response.body, ANSWER_MAX_BYTES),
-      };
-    });
+    return post(this.#agent, urlOf(fn, context), headers, body, { timeoutMs, maxBytes: ANSWER_MAX_BYTES });
   }
 
   #explain(url: string, error: Error): string {

@@ -34,23 +34,6 @@ export function outgoingAgent({ timeoutMs, blockPrivateAddresses }: OutgoingOpti
   });
 }
 
-/** What a timer can wait at most, 25 days. */
-const TIMER_MAX_MS = 2 ** 31 - 1;
-
-/** Does the work, which is told by the signal when the time is over. Unlike `AbortSignal.timeout` it leaves nothing behind: that one stays until
- *  its time has come or the collector of garbage has found it, and two hours of calls are many.
- *  @throws DOMException TimeoutError, by the work that heeds the signal */
-export async function within<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const end = new AbortController();
-  const over = () => end.abort(new DOMException('the time is over', 'TimeoutError'));
-  const timer = setTimeout(over, Math.min(timeoutMs, TIMER_MAX_MS));
-  try {
-    return await work(end.signal);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 /** @throws AnswerTooLarge once more than `maxBytes` have come */
 export async function readText(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
