@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import type { Meter } from '../instruments/meter.ts';
 import { AttemptFailed, type CallDeps, call } from '../jobs/call.ts';
 import { type IngestDeps, ingest } from '../jobs/ingest.ts';
-import { INGEST, type IngestJob, type QueueOptions, RUNS, type RunJob } from '../jobs/queues.ts';
+import { INGEST, type IngestJob, KEPT, type QueueOptions, RUNS, type RunJob } from '../jobs/queues.ts';
 import { type WakeDeps, wake } from '../jobs/wake.ts';
 import type { Logger } from '../log.ts';
 import { retryDelayMs } from '../model/retry.ts';
@@ -45,11 +45,13 @@ export function startWorkers(
   };
   const ingestWorker = new Worker<IngestJob, void>(INGEST, measured(INGEST, ingestCounted, meter), {
     ...shared,
+    ...KEPT[INGEST],
     concurrency: config.ingestConcurrency,
     settings: { backoffStrategy: (tries = 1) => Math.min(1_000 * 2 ** Math.min(tries, 10), INGEST_RETRY_MAX_MS) },
   });
   const runWorker = new Worker<RunJob, void>(RUNS, measured(RUNS, runHandler(deps, tracing), meter), {
     ...shared,
+    ...KEPT[RUNS],
     ...(tracing && { telemetry: tracing.jobs }),
     concurrency: config.runConcurrency,
     settings: { backoffStrategy: (tries = 1, _type, error, job) => delayAfter(tries, error, job, config.retryScale) },
@@ -103,7 +105,7 @@ function logOutcomes<Data>(
   log: Logger,
   facts: (job: Job<Data>) => Record<string, unknown>,
 ): void {
-  worker.on('completed', (job) => log.debug(facts(job), 'job done'));
+  if (log.isLevelEnabled('debug')) worker.on('completed', (job) => log.debug(facts(job), 'job done'));
   worker.on('failed', (job, error) => log.warn({ ...(job && facts(job)), err: error.message }, 'job failed'));
   worker.on('stalled', (jobId) =>
     log.warn({ queue: worker.name, job: jobId }, 'job taken up from a worker that fell silent'),
