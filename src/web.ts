@@ -95,6 +95,7 @@ const app = createApp({
   config,
   store,
   directory,
+  functionTables: functions,
   transforms,
   acceptor,
   pressure,

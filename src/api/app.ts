@@ -5,6 +5,7 @@ import type { Dispatcher } from 'undici';
 import type { Config } from '../config.ts';
 import type { Instruments } from '../instruments/instruments.ts';
 import type { Acceptor } from '../jobs/accept.ts';
+import type { FunctionTables } from '../jobs/function-tables.ts';
 import type { Invocations } from '../jobs/invocations.ts';
 import type { Pressure } from '../jobs/pressure.ts';
 import type { IngestQueue, RunQueue } from '../jobs/queues.ts';
@@ -69,6 +70,7 @@ export interface AppDeps {
   config: Config;
   store: Store;
   directory: WebhookDirectory;
+  functionTables: FunctionTables;
   transforms: Transforms;
   acceptor: Acceptor;
   pressure: Pressure;

@@ -9,6 +9,7 @@ interface Rule {
 
 export class TriggerTable {
   readonly #functions = new Map<string, AppFunction>();
+  readonly #idsByApp = new Map<string, string[]>();
   readonly #byName = new Map<string, Rule[]>();
   /** Keyed by what stands before the star, separator included. */
   readonly #byPrefix = new Map<string, Rule[]>();
@@ -16,6 +17,7 @@ export class TriggerTable {
   constructor(functions: Iterable<AppFunction>) {
     for (const fn of functions) {
       this.#functions.set(fn.id, fn);
+      add(this.#idsByApp, fn.app, fn.id);
       if (!fn.archived && fn.pausedAt === undefined) this.#index(fn);
     }
   }
@@ -23,6 +25,11 @@ export class TriggerTable {
   /** Archived and paused functions too: their runs in flight finish. */
   find(functionId: string): AppFunction | undefined {
     return this.#functions.get(functionId);
+  }
+
+  /** Of all functions of the app, archived and paused ones too. */
+  idsOf(app: string): readonly string[] {
+    return this.#idsByApp.get(app) ?? [];
   }
 
   /** Every function that the event triggers, each once.
@@ -57,9 +64,13 @@ export class TriggerTable {
       const wild = event.endsWith('/*') || event.endsWith('.*');
       const [index, key] = wild ? [this.#byPrefix, event.slice(0, -1)] : [this.#byName, event];
       const rule = { fn, met: expression === undefined ? undefined : compile(expression) };
-      const rules = index.get(key);
-      if (rules) rules.push(rule);
-      else index.set(key, [rule]);
+      add(index, key, rule);
     }
   }
+}
+
+function add<T>(lists: Map<string, T[]>, key: string, one: T): void {
+  const list = lists.get(key);
+  if (list) list.push(one);
+  else lists.set(key, [one]);
 }

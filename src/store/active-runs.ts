@@ -1,14 +1,16 @@
 /** Runs that have not ended, by when somebody should look after them if nothing is heard of them. */
 import type { Keyspace } from './keyspace.ts';
-import type { Redis } from './redis.ts';
+import { type Redis, replies } from './redis.ts';
 import { memberOf } from './runs.ts';
 
 export class ActiveRuns {
   readonly #redis: Redis;
+  readonly #keys: Keyspace;
   readonly #key: string;
 
   constructor(redis: Redis, keys: Keyspace) {
     this.#redis = redis;
+    this.#keys = keys;
     this.#key = keys.activeRuns;
   }
 
@@ -31,6 +33,7 @@ export class ActiveRuns {
   }
 
   async forget(env: string, runId: string): Promise<void> {
-    await this.#redis.zrem(this.#key, memberOf(env, runId));
+    const forgetting = this.#redis.multi().zrem(this.#key, memberOf(env, runId));
+    replies(await forgetting.zrem(this.#keys.activeRunsOf(env), runId).exec());
   }
 }

@@ -5,7 +5,7 @@ import type { EventSlots } from './event-slots.ts';
 import type { Events, FoundEvent } from './events.ts';
 import type { Keyspace } from './keyspace.ts';
 import type { Redis } from './redis.ts';
-import { isOlder, newest, newestOfMany, type Position, type Span } from './timeline.ts';
+import { isOlder, newest, type Position, type Span } from './timeline.ts';
 
 export interface EventQuery {
   env: string;
@@ -117,7 +117,7 @@ export class EventLists {
       if (!stretch) break;
       const indexes = stretch.names.map((name) => this.#keys.eventIndex(env, name));
       const span = { ...rest, after: Math.max(after, stretch.from) };
-      found.push(...(await newestOfMany(this.#redis, indexes, span, limit - found.length)));
+      found.push(...(await newest(this.#redis, indexes, span, limit - found.length)));
       rest = { after, before: stretch.from, cursor: undefined };
     }
     return found;

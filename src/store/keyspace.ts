@@ -1,5 +1,5 @@
 /** Every key in Redis, by the thing it holds. */
-import type { RunGroup } from '../model/run.ts';
+import type { Ending, RunGroup } from '../model/run.ts';
 
 export interface Keyspace {
   /** hash: rest of an event's ID → the event, as text (model/event-text.ts), or nothing where it is kept apart; of the slice of time
@@ -35,6 +35,13 @@ export interface Keyspace {
   history(env: string, runId: string): string;
   /** zset: `<env>/<run ID>` of runs that have not ended, by when to look after them */
   activeRuns: string;
+  /** zset: IDs of the environment's runs that have not ended, by time of creation */
+  activeRunsOf(env: string): string;
+  /** list: `<run ID><ms since its minute began>` of the environment's runs that have ended so, in the order of their ends; of those that were
+   *  created in `<length>:<begin>`, a stretch of time (ms) */
+  runSlot(env: string, ending: Ending['status'], stretch: string): string;
+  /** zset: the minutes that have such a slot, by when they begin */
+  runMinutes(env: string, ending: Ending['status']): string;
   /** hash: `<run ID>/<step>` → what is waited for, as JSON; of one event name */
   waits(env: string, eventName: string): string;
   /** zset: IDs of a function's runs that have not ended, or have ended so, by time of creation */
@@ -131,6 +138,9 @@ export function keyspace(prefix: string): Keyspace {
     pending: (env, runId) => `${prefix}:pending:${env}:${runId}`,
     history: (env, runId) => `${prefix}:history:${env}:${runId}`,
     activeRuns: `${prefix}:active-runs`,
+    activeRunsOf: (env) => `${prefix}:active-runs-of:${env}`,
+    runSlot: (env, ending, stretch) => `${prefix}:run-slot:${env}:${ending}:${stretch}`,
+    runMinutes: (env, ending) => `${prefix}:run-minutes:${env}:${ending}`,
     waits: (env, eventName) => `${prefix}:waits:${env}:${eventName}`,
     runIndex: (env, functionId, group) => `${prefix}:runs:${env}:${functionId}:${group}`,
     eventRuns: (env, eventId) => `${prefix}:event-runs:${env}:${eventId}`,

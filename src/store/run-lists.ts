@@ -1,15 +1,18 @@
-/** Lists of runs, newest first. Each run is in one index: that of its function, among the active ones or those that ended likewise.
- *  A list over several functions or statuses reads several indexes as one. */
-import { groupOf, RUN_GROUPS, type Run, type RunStatus } from '../model/run.ts';
+/** Lists of runs, newest first. Each run is in one index of its function, among the active ones or those that ended likewise: a list of
+ *  some functions reads several indexes as one. And it is in one place of the list of all: among the active ones, or in a slot. */
+import { groupOf, RUN_GROUPS, type Run, type RunGroup, type RunStatus } from '../model/run.ts';
 import type { Keyspace } from './keyspace.ts';
 import { type Redis, replies } from './redis.ts';
 import { RUN_FIELDS } from './run-fields.ts';
+import type { RunSlots } from './run-slots.ts';
 import type { Runs } from './runs.ts';
-import { isOlder, newest, type Position, type Span } from './timeline.ts';
+import { type ScriptedRedis, withScripts } from './scripts.ts';
+import { isOlder, newest, newestAtOnce, newestFirst, type Position, type Span } from './timeline.ts';
 
 export interface RunQuery {
   env: string;
-  functionIds: readonly string[];
+  /** undefined: of all functions. */
+  functionIds: readonly string[] | undefined;
   status?: RunStatus | undefined;
   span: Span;
   limit: number;
@@ -27,23 +30,24 @@ export interface RunPage {
 const MAX_READINGS = 20;
 
 export class RunLists {
-  readonly #redis: Redis;
+  readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
   readonly #runs: Runs;
+  readonly #slots: RunSlots;
 
-  constructor(redis: Redis, keys: Keyspace, runs: Runs) {
-    this.#redis = redis;
+  constructor(redis: Redis, keys: Keyspace, runs: Runs, slots: RunSlots) {
+    this.#redis = withScripts(redis);
     this.#keys = keys;
     this.#runs = runs;
+    this.#slots = slots;
   }
 
-  async list({ env, functionIds, status, span, limit }: RunQuery): Promise<RunPage> {
-    const groups = status ? [groupOf(status)] : RUN_GROUPS;
-    const indexes = functionIds.flatMap((id) => groups.map((group) => this.#keys.runIndex(env, id, group)));
+  async list(query: RunQuery): Promise<RunPage> {
+    const { env, status, span, limit } = query;
     const runs: Run[] = [];
     let cursor = span.cursor;
     for (let reading = 0; reading < MAX_READINGS; reading++) {
-      const positions = await newest(this.#redis, indexes, { ...span, cursor }, limit);
+      const positions = await this.#newest({ ...query, span: { ...span, cursor } });
       const read = await this.#runs.readMany(
         env,
         positions.map(({ id }) => id),
@@ -57,6 +61,24 @@ export class RunLists {
       cursor = positions.at(-1);
     }
     return { runs, next: cursor };
+  }
+
+  async #newest({ env, functionIds, status, span, limit }: RunQuery): Promise<Position[]> {
+    const groups = status ? [groupOf(status)] : RUN_GROUPS;
+    if (!functionIds) return this.#newestOfAll(env, groups, span, limit);
+    const indexes = functionIds.flatMap((id) => groups.map((group) => this.#keys.runIndex(env, id, group)));
+    return newestAtOnce(this.#redis, indexes, span, limit);
+  }
+
+  /** The active ones first: a run that ends meanwhile may be found twice, and is never missed. */
+  async #newestOfAll(env: string, groups: readonly RunGroup[], span: Span, limit: number): Promise<Position[]> {
+    const active = groups.includes('active')
+      ? await newest(this.#redis, [this.#keys.activeRunsOf(env)], span, limit)
+      : [];
+    const endings = groups.filter((group) => group !== 'active');
+    const ended = await Promise.all(endings.map((ending) => this.#slots.newest({ env, ending, span, limit })));
+    const found = new Map([...active, ...ended.flat()].map((position) => [position.id, position]));
+    return newestFirst([...found.values()]).slice(0, limit);
   }
 
   /** Of each event, in the order of their IDs: what it caused and how that stands, in the order of their creation. */
@@ -78,10 +100,10 @@ export class RunLists {
 
   /** The runs of one event: few enough to be read at once. */
   async ofEvent(eventId: string, { env, functionIds, status, span, limit }: RunQuery): Promise<RunPage> {
-    const listed = new Set(functionIds);
+    const listed = functionIds && new Set(functionIds);
     const { after = 0, before = Number.POSITIVE_INFINITY, cursor } = span;
     const runs = (await this.#runs.ofEvent(env, eventId))
-      .filter((run) => listed.has(run.functionId) && (!status || run.status === status))
+      .filter((run) => (!listed || listed.has(run.functionId)) && (!status || run.status === status))
       .filter((run) => run.queuedAt >= after && run.queuedAt < before && (!cursor || isOlder(positionOf(run), cursor)))
       .sort((a, b) => (isOlder(positionOf(a), positionOf(b)) ? 1 : -1));
     const page = runs.slice(0, limit);

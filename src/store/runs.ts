@@ -8,6 +8,7 @@ import { placeOf } from './event-place.ts';
 import type { Keyspace } from './keyspace.ts';
 import { type Redis, replies } from './redis.ts';
 import { RUN_FIELDS, toHistory, toRun } from './run-fields.ts';
+import { SLOT_HOLDS } from './run-slots.ts';
 import { fromFlat, type ScriptedRedis, withScripts } from './scripts.ts';
 
 export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId' | 'requestId' | 'queuedAt'> {
@@ -46,11 +47,13 @@ export class Runs {
   readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
   readonly #retentionMs: number;
+  readonly #slotHolds: number;
 
-  constructor(redis: Redis, keys: Keyspace, retentionMs: number) {
+  constructor(redis: Redis, keys: Keyspace, retentionMs: number, slotHolds: number = SLOT_HOLDS) {
     this.#redis = withScripts(redis);
     this.#keys = keys;
     this.#retentionMs = retentionMs;
+    this.#slotHolds = slotHolds;
   }
 
   /** Makes each run that is not there yet. */
@@ -65,10 +68,10 @@ export class Runs {
       if (trace) origin.push(RUN_FIELDS.trace, trace);
       const state = [RUN_FIELDS.status, 'Queued', RUN_FIELDS.attempt, 0, RUN_FIELDS.queuedAt, queuedAt];
       const keys = [this.#keys.run(env, id), this.#keys.eventRuns(env, eventId), this.#keys.activeRuns];
-      const index = this.#keys.runIndex(env, functionId, 'active');
+      const lists = [this.#keys.activeRunsOf(env), this.#keys.runIndex(env, functionId, 'active')];
       pipeline.createRun(
         ...keys,
-        index,
+        ...lists,
         id,
         queuedAt,
         this.#retentionMs,
@@ -162,11 +165,15 @@ export class Runs {
     if (ending.status === 'Completed') fields.push(RUN_FIELDS.output, ending.output);
     if (ending.status === 'Failed') fields.push(RUN_FIELDS.error, JSON.stringify(ending.error));
     const keys = [this.#keys.run(env, id), this.#keys.activeRuns, this.#keys.pending(env, id)];
-    const indexes = (['active', ending.status] as const).map((group) => this.#keys.runIndex(env, functionId, group));
+    const [active, ended] = (['active', ending.status] as const).map((group) =>
+      this.#keys.runIndex(env, functionId, group),
+    ) as [string, string];
+    const lists = [this.#keys.activeRunsOf(env), active, this.#keys.runMinutes(env, ending.status), ended];
     const kept = [this.#keys.memos(env, id), this.#keys.stack(env, id), this.#keys.history(env, id)];
-    const trimming = [id, this.#keys.run(env, ''), nowMs, Math.random()];
-    const all = [...keys, ...indexes, ...kept];
-    return (await this.#redis.endRun(...all, this.#retentionMs, memberOf(env, id), ...trimming, ...fields)) === 1;
+    const slots = [this.#keys.runSlot(env, ending.status, ''), this.#slotHolds];
+    const trimming = [this.#keys.run(env, ''), nowMs, Math.random()];
+    const args = [this.#retentionMs, memberOf(env, id), id, ...slots, ...trimming, ...fields];
+    return (await this.#redis.endRun(...keys, ...lists, ...kept, ...args)) === 1;
   }
 
   async read(env: string, id: string): Promise<Run | undefined> {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { ChainableCommander, Redis } from 'ioredis';
 
 const SCRIPTS = {
-  createRun: { file: 'create-run.lua', numberOfKeys: 4 },
+  createRun: { file: 'create-run.lua', numberOfKeys: 5 },
   loadCall: { file: 'load-call.lua', numberOfKeys: 7, using: 'kept-event.lua' },
   storeMemo: { file: 'store-memo.lua', numberOfKeys: 4 },
   planStep: { file: 'plan-step.lua', numberOfKeys: 5, using: 'kept-event.lua' },
@@ -16,7 +16,8 @@ const SCRIPTS = {
   logRequests: { file: 'log-requests.lua', numberOfKeys: 3 },
   noteHistory: { file: 'note-history.lua', numberOfKeys: 2 },
   noteFailure: { file: 'note-failure.lua', numberOfKeys: 1 },
-  endRun: { file: 'end-run.lua', numberOfKeys: 8 },
+  endRun: { file: 'end-run.lua', numberOfKeys: 10 },
+  newestAtOnce: { file: 'newest-at-once.lua' },
   createUser: { file: 'create-user.lua', numberOfKeys: 2 },
   changeUser: { file: 'change-user.lua', numberOfKeys: 2 },
   takeAttempt: { file: 'take-attempt.lua', numberOfKeys: 2 },
@@ -25,7 +26,8 @@ const SCRIPTS = {
 
 interface Script {
   file: string;
-  numberOfKeys: number;
+  /** Absent: it is the first argument of each call. */
+  numberOfKeys?: number;
   using?: string;
 }
 
@@ -37,7 +39,10 @@ export type ScriptedRedis = { pipeline(): ScriptedPipeline } & Redis & Commands<
 
 export function withScripts(redis: Redis): ScriptedRedis {
   for (const [name, { file, numberOfKeys, using }] of Object.entries<Script>(SCRIPTS)) {
-    redis.defineCommand(name, { lua: (using ? luaOf(using) : '') + luaOf(file), numberOfKeys });
+    redis.defineCommand(name, {
+      lua: (using ? luaOf(using) : '') + luaOf(file),
+      ...(numberOfKeys && { numberOfKeys }),
+    });
   }
   return redis as unknown as ScriptedRedis;
 }

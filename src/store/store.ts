@@ -26,6 +26,7 @@ import { Metrics } from './metrics.ts';
 import { Processes } from './processes.ts';
 import type { Redis } from './redis.ts';
 import { RunLists } from './run-lists.ts';
+import { RunSlots } from './run-slots.ts';
 import { Runs } from './runs.ts';
 import { Sessions } from './sessions.ts';
 import { SigningKeys } from './signing-keys.ts';
@@ -96,7 +97,7 @@ export function createStore(redis: Redis, config: Config): Store {
     functions: new Functions(redis, keys),
     apps: new Apps(redis, keys),
     runs,
-    runLists: new RunLists(redis, keys, runs),
+    runLists: new RunLists(redis, keys, runs, new RunSlots(redis, keys)),
     activeRuns: new ActiveRuns(redis, keys),
     steps: new Steps(redis, keys, retentionMs),
     waits: new Waits(redis, keys),

@@ -1,6 +1,7 @@
 /** Sorted sets of IDs by time, read as one list: newest first, by time and then by ID. A page says where the next begins, so what
  *  arrives meanwhile moves nothing. */
-import { inPipelines, type Redis, replies } from './redis.ts';
+import { inPipelines, type Redis } from './redis.ts';
+import type { ScriptedRedis } from './scripts.ts';
 
 /** Where something stands in a timeline. */
 export interface Position {
@@ -19,20 +20,20 @@ export interface Span {
 }
 
 /** The next `limit` of all sets together, read at one moment: what moves from one set to another is seen once. */
-export async function newest(redis: Redis, keys: readonly string[], span: Span, limit: number): Promise<Position[]> {
-  if (keys.length === 0) return [];
-  const reading = redis.multi(keys.flatMap((key) => commandsFor(key, span, limit)));
-  const found = replies<string[]>(await reading.exec()).flatMap(toPositions);
-  return newestFirst(older(found, span)).slice(0, limit);
-}
-
-/** The same of any number of sets from which nothing moves to another: a few of each, and then more of those alone that have more. */
-export async function newestOfMany(
-  redis: Redis,
+export async function newestAtOnce(
+  redis: ScriptedRedis,
   keys: readonly string[],
-  span: Span,
+  { after = 0, before, cursor }: Span,
   limit: number,
 ): Promise<Position[]> {
+  if (keys.length === 0) return [];
+  const top = cursor?.at ?? topOf(before);
+  const args = [limit, after, top, cursor?.at ?? '', cursor?.id ?? ''];
+  return toPositions((await redis.newestAtOnce(keys.length, ...keys, ...args)) as (string | number)[]);
+}
+
+/** The same of sets from which nothing moves to another: a few of each, and then more of those alone that have more. */
+export async function newest(redis: Redis, keys: readonly string[], span: Span, limit: number): Promise<Position[]> {
   const few = Math.min(limit, Math.max(2, Math.ceil((2 * limit) / keys.length)));
   const first = await readEach(
     redis,
@@ -68,17 +69,21 @@ async function readEach(redis: Redis, readings: readonly Reading[], limit: numbe
 
 /** Where there is a cursor, all of its millisecond comes first. */
 function commandsFor(key: string, { after = 0, before, cursor }: Span, limit: number): (string | number)[][] {
-  const top = cursor ? `(${cursor.at}` : before === undefined ? '+inf' : `(${before}`;
+  const top = cursor ? `(${cursor.at}` : topOf(before);
   const next = ['zrevrangebyscore', key, top, after, 'WITHSCORES', 'LIMIT', 0, limit];
   if (!cursor) return [next];
   return [['zrevrangebyscore', key, cursor.at, Math.max(cursor.at, after), 'WITHSCORES'], next];
+}
+
+function topOf(before: number | undefined): string {
+  return before === undefined ? '+inf' : `(${before}`;
 }
 
 function older(found: Position[], { cursor }: Span): Position[] {
   return cursor ? found.filter((position) => isOlder(position, cursor)) : found;
 }
 
-function newestFirst(positions: Position[]): Position[] {
+export function newestFirst(positions: Position[]): Position[] {
   return positions.sort((a, b) => (isOlder(a, b) ? 1 : -1));
 }
 
@@ -87,7 +92,7 @@ export function isOlder(a: Position, b: Position): boolean {
   return a.at < b.at || (a.at === b.at && a.id < b.id);
 }
 
-function toPositions(flat: string[]): Position[] {
+function toPositions(flat: readonly (string | number)[]): Position[] {
   return Array.from({ length: flat.length / 2 }, (_, i) => ({
     id: flat[2 * i] as string,
     at: Number(flat[2 * i + 1]),

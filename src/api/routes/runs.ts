@@ -1,10 +1,10 @@
 /** `/v1/runs`: how runs stand, and what may be done about it. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
+import type { FunctionTables } from '../../jobs/function-tables.ts';
 import type { RunLife } from '../../jobs/run-life.ts';
 import type { RunRetries } from '../../jobs/run-retries.ts';
 import { RUN_STATUSES } from '../../model/run.ts';
-import type { Functions } from '../../store/functions.ts';
 import type { RunLists } from '../../store/run-lists.ts';
 import type { Runs } from '../../store/runs.ts';
 import type { Steps } from '../../store/steps.ts';
@@ -33,22 +33,20 @@ const notFound = (id: string) => new ServiceError('not_found', { detail: `no run
 export interface RunRouteDeps {
   runs: Runs;
   runLists: RunLists;
-  functions: Functions;
+  functionTables: FunctionTables;
   steps: Steps;
   life: RunLife;
   retries: RunRetries;
 }
 
-export function runRoutes({ runs, runLists, functions, steps, life, retries }: RunRouteDeps): Route[] {
+export function runRoutes({ runs, runLists, functionTables, steps, life, retries }: RunRouteDeps): Route[] {
   const tag = 'Runs';
 
-  /** Runs of all functions, of an app's, or of one; archived functions too. */
+  /** Of one, or of an app's, archived ones too; undefined: of all functions. */
   async function functionIds(env: string, app: string | undefined, functionId: string | undefined) {
-    if (functionId !== undefined && app === undefined) return [functionId];
-    const known = (await functions.all(env)).functions;
-    return known
-      .filter((fn) => (app === undefined || fn.app === app) && (functionId === undefined || fn.id === functionId))
-      .map(({ id }) => id);
+    if (app === undefined) return functionId === undefined ? undefined : [functionId];
+    const ids = (await functionTables.of(env)).idsOf(app);
+    return functionId === undefined ? ids : ids.filter((id) => id === functionId);
   }
 
   return [
