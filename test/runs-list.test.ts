@@ -166,14 +166,14 @@ describe('the list of runs', () => {
     await host.register(service, [{ id: 'f', triggers: [{ event: 'kept/x' }] }], { appName: 'kept' });
     await send('kept/x');
     await listed('app=kept&status=Completed', 1);
-    const index = `${service.prefix}:runs:production:kept-f:Completed`;
+    const index = `${service.prefix}:runs:production:Completed:kept-f`;
     const longAgo = Date.now() - 8 * 86_400_000;
     await service.redis.zadd(index, longAgo, 'GONE');
     await send('kept/x');
     await listed('app=kept&status=Completed', 2);
     expect(await service.redis.zscore(index, 'GONE')).to.equal(null);
     expect(await service.redis.pttl(index)).to.be.within(7 * 86_400_000 - 60_000, 7 * 86_400_000);
-    expect(await service.redis.exists(`${service.prefix}:runs:production:kept-f:active`)).to.equal(0);
+    expect(await service.redis.exists(`${service.prefix}:runs:production:active:kept-f`)).to.equal(0);
   });
 
   it('keeps a run that took longer than the retention', async () => {
@@ -181,8 +181,8 @@ describe('the list of runs', () => {
     await send('long/x');
     const [run] = (await listed('app=long&status=Completed', 1)) as [RunView];
     const longAgo = Date.now() - 30 * 86_400_000;
-    await service.redis.hset(`${service.prefix}:run:production:${run.run_id}`, 'queued_at', longAgo);
-    await service.redis.zadd(`${service.prefix}:runs:production:long-f:Completed`, longAgo, run.run_id);
+    await service.redis.hset(`${service.prefix}:run:production:${run.run_id}`, 'q', longAgo);
+    await service.redis.zadd(`${service.prefix}:runs:production:Completed:long-f`, longAgo, run.run_id);
     await send('long/x');
     expect(ids(await listed('app=long&status=Completed', 2))[1]).to.equal(run.run_id);
   });

@@ -197,7 +197,7 @@ describe('a run', () => {
     const eventId = body.ids[0];
     const run = await service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data?.[0]?.status === 'Running');
     const { run_id } = run.body.data[0];
-    const asleep = `${service.prefix}:pending:${ENV}:${run_id}`;
+    const asleep = `${service.prefix}:run:${ENV}:${run_id}:pending`;
     await until(() => service.redis.exists(asleep), { describe: 'the run sleeps' });
     expect(await service.redis.exists(keptKey(service, eventId))).to.equal(0);
     await service.redis.pexpire(bucketKey(service, eventId), RETENTION_MS - 3 * HOUR_MS);

@@ -23,7 +23,7 @@ export interface Keyspace {
   eventOfId(env: string, id: string): string;
   /** string: the ID that the first event with this deduplication ID was given, and "+" once that event is enqueued */
   dedup(env: string, id: string): string;
-  /** hash: a run */
+  /** hash: a run; the scripts make the keys of its parts, which follow, from this one */
   run(env: string, id: string): string;
   /** hash: hashed step ID → memo, as JSON */
   memos(env: string, runId: string): string;
@@ -45,7 +45,7 @@ export interface Keyspace {
   /** hash: `<run ID>/<step>` → what is waited for, as JSON; of one event name */
   waits(env: string, eventName: string): string;
   /** zset: IDs of a function's runs that have not ended, or have ended so, by time of creation */
-  runIndex(env: string, functionId: string, group: RunGroup): string;
+  runIndex(env: string, group: RunGroup, functionId: string): string;
   /** zset: IDs of the runs an event caused, by time of creation */
   eventRuns(env: string, eventId: string): string;
   /** hash: function ID → function, as JSON */
@@ -133,16 +133,16 @@ export function keyspace(prefix: string): Keyspace {
     eventOfId: (env, id) => `${prefix}:event-of-id:${env}:${id}`,
     dedup: (env, id) => `${prefix}:dedup:${env}:${id}`,
     run: (env, id) => `${prefix}:run:${env}:${id}`,
-    memos: (env, runId) => `${prefix}:memos:${env}:${runId}`,
-    stack: (env, runId) => `${prefix}:stack:${env}:${runId}`,
-    pending: (env, runId) => `${prefix}:pending:${env}:${runId}`,
-    history: (env, runId) => `${prefix}:history:${env}:${runId}`,
+    memos: (env, runId) => `${prefix}:run:${env}:${runId}:memos`,
+    stack: (env, runId) => `${prefix}:run:${env}:${runId}:stack`,
+    pending: (env, runId) => `${prefix}:run:${env}:${runId}:pending`,
+    history: (env, runId) => `${prefix}:run:${env}:${runId}:history`,
     activeRuns: `${prefix}:active-runs`,
     activeRunsOf: (env) => `${prefix}:active-runs-of:${env}`,
     runSlot: (env, ending, stretch) => `${prefix}:run-slot:${env}:${ending}:${stretch}`,
     runMinutes: (env, ending) => `${prefix}:run-minutes:${env}:${ending}`,
     waits: (env, eventName) => `${prefix}:waits:${env}:${eventName}`,
-    runIndex: (env, functionId, group) => `${prefix}:runs:${env}:${functionId}:${group}`,
+    runIndex: (env, group, functionId) => `${prefix}:runs:${env}:${group}:${functionId}`,
     eventRuns: (env, eventId) => `${prefix}:event-runs:${env}:${eventId}`,
     functions: (env) => `${prefix}:functions:${env}`,
     pausedFunctions: (env) => `${prefix}:paused-functions:${env}`,

@@ -66,7 +66,7 @@ export class RunLists {
   async #newest({ env, functionIds, status, span, limit }: RunQuery): Promise<Position[]> {
     const groups = status ? [groupOf(status)] : RUN_GROUPS;
     if (!functionIds) return this.#newestOfAll(env, groups, span, limit);
-    const indexes = functionIds.flatMap((id) => groups.map((group) => this.#keys.runIndex(env, id, group)));
+    const indexes = functionIds.flatMap((id) => groups.map((group) => this.#keys.runIndex(env, group, id)));
     return newestAtOnce(this.#redis, indexes, span, limit);
   }
 

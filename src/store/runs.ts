@@ -43,6 +43,9 @@ export interface Loaded {
   planOnly: boolean;
 }
 
+/** For a millisecond or two Redis does nothing else. */
+const CREATED_AT_ONCE = 100;
+
 export class Runs {
   readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
@@ -60,25 +63,18 @@ export class Runs {
   async create(runs: readonly NewRun[]): Promise<void> {
     if (runs.length === 0) return;
     const pipeline = this.#redis.pipeline();
-    for (const run of runs) {
-      const { id, env, functionId, eventId, requestId, invoker, retryOf, trace, queuedAt, lookAfterAt } = run;
-      const origin = [RUN_FIELDS.functionId, functionId, RUN_FIELDS.eventId, eventId, RUN_FIELDS.requestId, requestId];
-      if (invoker) origin.push(RUN_FIELDS.invokerRun, invoker.runId, RUN_FIELDS.invokerStep, invoker.stepId);
-      if (retryOf) origin.push(RUN_FIELDS.retryOf, retryOf);
-      if (trace) origin.push(RUN_FIELDS.trace, trace);
-      const state = [RUN_FIELDS.status, 'Queued', RUN_FIELDS.attempt, 0, RUN_FIELDS.queuedAt, queuedAt];
-      const keys = [this.#keys.run(env, id), this.#keys.eventRuns(env, eventId), this.#keys.activeRuns];
-      const lists = [this.#keys.activeRunsOf(env), this.#keys.runIndex(env, functionId, 'active')];
-      pipeline.createRun(
-        ...keys,
-        ...lists,
-        id,
+    for (const some of portions(runs)) {
+      const [{ env, queuedAt }] = some;
+      pipeline.createRuns(
+        this.#keys.activeRuns,
+        this.#keys.activeRunsOf(env),
         queuedAt,
         this.#retentionMs,
-        memberOf(env, id),
-        lookAfterAt,
-        ...origin,
-        ...state,
+        memberOf(env, ''),
+        this.#keys.run(env, ''),
+        this.#keys.eventRuns(env, ''),
+        this.#keys.runIndex(env, 'active', ''),
+        JSON.stringify(some.map(rowOf)),
       );
     }
     replies(await pipeline.exec());
@@ -97,11 +93,8 @@ export class Runs {
     const reply = (await this.#redis.loadCall(
       this.#keys.run(env, runId),
       place.bucket,
-      this.#keys.memos(env, runId),
-      this.#keys.stack(env, runId),
-      this.#keys.pending(env, runId),
-      this.#keys.activeRuns,
       place.copy,
+      this.#keys.activeRuns,
       nowMs,
       attempt,
       this.#retentionMs,
@@ -144,8 +137,7 @@ export class Runs {
 
   /** A run's history is kept no longer than itself, also when the run has ended meanwhile. */
   async noteHistory(env: string, id: string, entries: readonly HistoryEntry[]): Promise<void> {
-    const keys = [this.#keys.run(env, id), this.#keys.history(env, id)];
-    await this.#redis.noteHistory(...keys, ...entries.map((entry) => JSON.stringify(entry)));
+    await this.#redis.noteHistory(this.#keys.run(env, id), ...entries.map((entry) => JSON.stringify(entry)));
   }
 
   /** All has been done that the answer to the call with `at` finished steps said. */
@@ -164,16 +156,22 @@ export class Runs {
     const fields: (string | number)[] = [RUN_FIELDS.status, ending.status, RUN_FIELDS.endedAt, nowMs];
     if (ending.status === 'Completed') fields.push(RUN_FIELDS.output, ending.output);
     if (ending.status === 'Failed') fields.push(RUN_FIELDS.error, JSON.stringify(ending.error));
-    const keys = [this.#keys.run(env, id), this.#keys.activeRuns, this.#keys.pending(env, id)];
-    const [active, ended] = (['active', ending.status] as const).map((group) =>
-      this.#keys.runIndex(env, functionId, group),
-    ) as [string, string];
-    const lists = [this.#keys.activeRunsOf(env), active, this.#keys.runMinutes(env, ending.status), ended];
-    const kept = [this.#keys.memos(env, id), this.#keys.stack(env, id), this.#keys.history(env, id)];
-    const slots = [this.#keys.runSlot(env, ending.status, ''), this.#slotHolds];
-    const trimming = [this.#keys.run(env, ''), nowMs, Math.random()];
-    const args = [this.#retentionMs, memberOf(env, id), id, ...slots, ...trimming, ...fields];
-    return (await this.#redis.endRun(...keys, ...lists, ...kept, ...args)) === 1;
+    const ended = await this.#redis.endRun(
+      this.#keys.run(env, id),
+      this.#keys.activeRuns,
+      this.#keys.activeRunsOf(env),
+      this.#keys.runIndex(env, 'active', functionId),
+      this.#keys.runIndex(env, ending.status, functionId),
+      this.#keys.runMinutes(env, ending.status),
+      id,
+      this.#retentionMs,
+      memberOf(env, id),
+      nowMs,
+      this.#keys.runSlot(env, ending.status, ''),
+      this.#slotHolds,
+      ...fields,
+    );
+    return ended === 1;
   }
 
   async read(env: string, id: string): Promise<Run | undefined> {
@@ -198,6 +196,29 @@ export class Runs {
     const found = replies<Record<string, string>>(await pipeline.exec());
     return found.flatMap((fields, i) => (fields[RUN_FIELDS.status] ? [toRun(env, ids[i] as string, fields)] : []));
   }
+}
+
+/** Runs of one environment and one time of creation, no more than Redis may make at once. */
+function* portions(runs: readonly NewRun[]): Generator<[NewRun, ...NewRun[]]> {
+  let portion: NewRun[] = [];
+  for (const run of runs) {
+    const [first] = portion;
+    if (first && (first.env !== run.env || first.queuedAt !== run.queuedAt || portion.length === CREATED_AT_ONCE)) {
+      yield portion as [NewRun, ...NewRun[]];
+      portion = [];
+    }
+    portion.push(run);
+  }
+  if (portion.length > 0) yield portion as [NewRun, ...NewRun[]];
+}
+
+/** As create-runs.lua reads it. What has no form in UTF-8 would have none in JSON either that Redis reads. */
+function rowOf({ id, lookAfterAt, functionId, eventId, requestId, invoker, retryOf, trace }: NewRun) {
+  const fields = [RUN_FIELDS.requestId, requestId];
+  if (invoker) fields.push(RUN_FIELDS.invokerRun, invoker.runId, RUN_FIELDS.invokerStep, invoker.stepId.toWellFormed());
+  if (retryOf) fields.push(RUN_FIELDS.retryOf, retryOf);
+  if (trace) fields.push(RUN_FIELDS.trace, trace);
+  return [id, lookAfterAt, functionId.toWellFormed(), eventId, ...fields];
 }
 
 /** A run among those of all environments. */

@@ -27,10 +27,8 @@ export class Steps {
 
   /** Stores what a step came to; an earlier memo of the same step stands. */
   async memoize(env: string, runId: string, stepId: string, memo: Memo): Promise<MemoOutcome> {
-    const keys = [this.#keys.run(env, runId), this.#keys.memos(env, runId)];
-    const lists = [this.#keys.stack(env, runId), this.#keys.pending(env, runId)];
-    const text = JSON.stringify(memo);
-    const reply = await this.#redis.storeMemo(...keys, ...lists, stepId, text, MAX_STEPS, MAX_STATE_BYTES);
+    const key = this.#keys.run(env, runId);
+    const reply = await this.#redis.storeMemo(key, stepId, JSON.stringify(memo), MAX_STEPS, MAX_STATE_BYTES);
     const [outcome, stackLength, fields, was] = reply as [
       'stored' | 'there' | 'steps' | 'bytes' | 'ended' | 'gone',
       number,
@@ -48,9 +46,9 @@ export class Steps {
   async begin(run: Pick<Run, 'env' | 'id' | 'eventId'>, stepId: string, step: Pending): Promise<Pending | undefined> {
     const { env, id, eventId } = run;
     const { bucket, field, copy } = placeOf(this.#keys, env, eventId);
-    const keys = [this.#keys.run(env, id), this.#keys.memos(env, id), this.#keys.pending(env, id), bucket, copy];
     const keptMs = this.#retentionMs + Math.max(0, (step.until ?? 0) - step.since);
     const text = JSON.stringify(step);
+    const keys = [this.#keys.run(env, id), bucket, copy];
     const reply = (await this.#redis.planStep(...keys, stepId, text, keptMs, field)) as string | null;
     return reply ? (JSON.parse(reply) as Pending) : undefined;
   }

@@ -413,9 +413,10 @@ describe('a run', () => {
       const runId = call.body.ctx.run_id as string;
       await service.request('DELETE', `/v1/runs/${runId}`);
       release.resolve(answer);
-      const done = `${service.prefix}:queue:runs:completed`;
-      await until(async () => (await service.redis.zscore(done, runId)) !== null, { describe: 'its job is done' });
-      const history = `${service.prefix}:history:production:${runId}`;
+      const jobKey = `${service.prefix}:queue:runs:${runId}`;
+      // A job that did its work is not kept.
+      await until(async () => (await service.redis.exists(jobKey)) === 0, { describe: 'its job is done' });
+      const history = `${service.prefix}:run:production:${runId}:history`;
       expect(await service.redis.llen(history), late).to.be.greaterThan(0);
       expect(await service.redis.pttl(history), late).to.be.greaterThan(0);
       const run = (await service.get(`/v1/runs/${runId}`)).body.data;

@@ -1,30 +1,30 @@
 -- Begins a call of a run's function, unless there is nothing to call it for.
--- KEYS[1] run (hash: run-fields.ts)  KEYS[2] bucket of its event (hash)  KEYS[3] memos (hash)  KEYS[4] stack (list)  KEYS[5] pending (hash)
--- KEYS[6] active runs (zset)  KEYS[7] kept copy of its event (string)
--- ARGV[1] time (ms)  ARGV[2] attempt, from 0  ARGV[3] retention (ms): the event stays at least so long  ARGV[4] the run's member in KEYS[6]
+-- KEYS[1] run (hash: run-fields.ts)  KEYS[2] bucket of its event (hash)  KEYS[3] kept copy of its event (string)  KEYS[4] active runs (zset)
+-- ARGV[1] time (ms)  ARGV[2] attempt, from 0  ARGV[3] retention (ms): the event stays at least so long  ARGV[4] the run's member in KEYS[4]
 -- ARGV[5] when to look after the run if nothing is heard of it (ms)  ARGV[6] length of the stack the call is for, or ''  ARGV[7] step to run, or ''
 -- ARGV[8] the event's field in KEYS[2]
 -- Returns {'call', run, event or false, stack, memos, count of pending, 1 if new steps are only to be planned}, {'ended', run} when the run has ended,
 -- {'superseded'} when a later call does this one's work or the step is done, or {'gone'}.
-local status = redis.call('HGET', KEYS[1], 's')
+local memos, stack = KEYS[1] .. ':memos', KEYS[1] .. ':stack'
+local status, started = unpack(redis.call('HMGET', KEYS[1], 's', 'b'))
 if not status then
   return {'gone'}
 end
 if status ~= 'Queued' and status ~= 'Running' then
   return {'ended', redis.call('HGETALL', KEYS[1])}
 end
-if ARGV[6] ~= '' and redis.call('LLEN', KEYS[4]) ~= tonumber(ARGV[6]) then
+local done = redis.call('LRANGE', stack, 0, -1)
+if ARGV[6] ~= '' and #done ~= tonumber(ARGV[6]) then
   return {'superseded'}
 end
-if ARGV[7] ~= '' and redis.call('HEXISTS', KEYS[3], ARGV[7]) == 1 then
+if ARGV[7] ~= '' and redis.call('HEXISTS', memos, ARGV[7]) == 1 then
   return {'superseded'}
 end
-redis.call('HSET', KEYS[1], 's', 'Running', 'a', ARGV[2])
-redis.call('HSETNX', KEYS[1], 'b', ARGV[1])
-keep_event(KEYS[2], ARGV[8], KEYS[7], ARGV[3])
-redis.call('ZADD', KEYS[6], ARGV[5], ARGV[4])
+redis.call('HSET', KEYS[1], 's', 'Running', 'a', ARGV[2], 'b', started or ARGV[1])
+keep_event(KEYS[2], ARGV[8], KEYS[3], ARGV[3])
+redis.call('ZADD', KEYS[4], ARGV[5], ARGV[4])
 local run = redis.call('HGETALL', KEYS[1])
-local pending = redis.call('HLEN', KEYS[5])
+local pending = redis.call('HLEN', KEYS[1] .. ':pending')
 local plan_only = pending > 0
 if ARGV[6] ~= '' then
   -- A call that only plans, and has not been answered, may yet plan what is new to this one.
@@ -39,6 +39,6 @@ if ARGV[6] ~= '' then
   end
 end
 return {
-  'call', run, read_event(KEYS[2], ARGV[8], KEYS[7]), redis.call('LRANGE', KEYS[4], 0, -1), redis.call('HGETALL', KEYS[3]),
+  'call', run, read_event(KEYS[2], ARGV[8], KEYS[3]), done, #done == 0 and {} or redis.call('HGETALL', memos),
   pending, plan_only and 1 or 0
 }

@@ -1,9 +1,10 @@
 -- Adds to a run's history, which is kept no longer than the run: one that has ended meanwhile may expire, or be gone.
--- KEYS[1] run (hash)  KEYS[2] history (list)
+-- KEYS[1] run (hash)
 -- ARGV[1…] entries
 -- Returns nothing.
-redis.call('RPUSH', KEYS[2], unpack(ARGV))
+local history = KEYS[1] .. ':history'
+redis.call('RPUSH', history, unpack(ARGV))
 local left = redis.call('PTTL', KEYS[1])
 if left ~= -1 then
-  redis.call('PEXPIRE', KEYS[2], math.max(left, 1))
+  redis.call('PEXPIRE', history, math.max(left, 1))
 end
