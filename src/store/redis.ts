@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { gatherWrites } from './gathered-writes.ts';
 
 export type { Redis };
 
@@ -27,6 +28,8 @@ export function connect({ redisUrl, redisTlsVerify }: Config, patience: Patience
     connectTimeout: 5_000,
     retryStrategy: (tries: number) => Math.min(50 * 2 ** Math.min(tries, 10), RECONNECT_MAX_MS),
   });
+  // A request that waits for its answer is not held up for this.
+  if (patience === 'wait') redis.on('connect', () => gatherWrites(redis.stream));
   redis.on('error', (error) => log.warn({ err: error.message, patience }, 'redis connection'));
   return redis;
 }
