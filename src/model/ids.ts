@@ -57,15 +57,6 @@ export function hexOf(id: string): string {
   return hex(numberIn(id, 0, 10), 12) + hex(numberIn(id, 10, 18), 10) + hex(numberIn(id, 18, 26), 10);
 }
 
-/** An ID as 16 bytes, which are in the order of the IDs. */
-export function packed(id: string): Buffer {
-  return Buffer.from(hexOf(id), 'hex');
-}
-
-export function unpacked(bytes: Buffer): string {
-  return fromBytes(bytes.readUIntBE(0, 6), bytes.subarray(6));
-}
-
 function fromBytes(timeMs: number, entropy: Buffer): string {
   return digits(timeMs, 10) + digits(entropy.readUIntBE(0, 5), 8) + digits(entropy.readUIntBE(5, 5), 8);
 }

@@ -37,8 +37,8 @@ export interface Keyspace {
   activeRuns: string;
   /** zset: IDs of the environment's runs that have not ended, by time of creation */
   activeRunsOf(env: string): string;
-  /** list: 16 bytes of ID, and 2 of ms since its minute began, of the environment's runs that have ended so, in the order of their ends; of
-   *  those that were created in `<length>:<begin>`, a stretch of time (ms) */
+  /** list: `<run ID><ms since its minute began>` of the environment's runs that have ended so, in the order of their ends; of those that were
+   *  created in `<length>:<begin>`, a stretch of time (ms) */
   runSlot(env: string, ending: Ending['status'], stretch: string): string;
   /** zset: the minutes that have such a slot, by when they begin */
   runMinutes(env: string, ending: Ending['status']): string;

@@ -1,7 +1,6 @@
-/** The runs of an environment that have ended, by how they did and by when they were created. A slot is a list of 18 bytes each, which take a
- *  fifth of what entries of a sorted set take. It has the runs of a minute; those for which it has no room are in the slots of its seconds, and those
+/** The runs of an environment that have ended, by how they did and by when they were created. A slot is a list of short texts, which take a
+ *  quarter of what entries of a sorted set take. It has the runs of a minute; those for which it has no room are in the slots of its seconds, and those
  *  for which these have none in slots of the shortest kind. So a slot is soon read, be it one run a minute or thousands a second. */
-import { packed, unpacked } from '../model/ids.ts';
 import type { Ending } from '../model/run.ts';
 import type { Keyspace } from './keyspace.ts';
 import { inPipelines, type Redis } from './redis.ts';
@@ -13,7 +12,7 @@ export const SLOT_HOLDS = 1_000;
 /** As in end-run.lua. */
 const MINUTE_MS = 60_000;
 const SLOTS_MS = [MINUTE_MS, 1_000, 50];
-const ID_BYTES = 16;
+const ID_LENGTH = 26;
 
 /** Minutes that are looked at first, and how many times more with each further look. */
 const MINUTES_FIRST = 16;
@@ -39,7 +38,7 @@ interface Stretch {
 interface Part {
   /** Unix milliseconds. */
   from: number;
-  /** In no order. Their IDs are packed, as text of a letter for each byte, which is in the same order: few of them are to be told. */
+  /** In no order. */
   runs: Position[];
 }
 
@@ -56,13 +55,6 @@ export class RunSlots {
 
   /** The next `limit` of those that ended so. */
   async newest(query: Query): Promise<Position[]> {
-    const { after, before, cursor } = query.span;
-    const span = { after, before, cursor: cursor && { at: cursor.at, id: packed(cursor.id).toString('latin1') } };
-    const found = await this.#newestPacked({ ...query, span });
-    return found.map(({ at, id }) => ({ at, id: unpacked(Buffer.from(id, 'latin1')) }));
-  }
-
-  async #newestPacked(query: Query): Promise<Position[]> {
     let found: Position[] = [];
     for await (const minutes of this.#minutes(query)) {
       for await (const { runs } of this.#parts(query, minutes, 0)) {
@@ -127,14 +119,11 @@ export class RunSlots {
   }
 
   async #read(query: Query, stretches: readonly Stretch[], kind: number): Promise<Position[]> {
-    const commands = stretches.map(({ from }) => ['lrangeBuffer', this.#slot(query, from, kind), 0, -1]);
-    const slots = await inPipelines<Buffer[]>(this.#redis, commands);
+    const commands = stretches.map(({ from }) => ['lrange', this.#slot(query, from, kind), 0, -1]);
+    const slots = await inPipelines<string[]>(this.#redis, commands);
     return slots.flatMap((entries, i) => {
       const minute = startOf((stretches[i] as Stretch).from, MINUTE_MS);
-      return entries.map((entry) => ({
-        id: entry.toString('latin1', 0, ID_BYTES),
-        at: minute + entry.readUInt16BE(ID_BYTES),
-      }));
+      return entries.map((entry) => ({ id: entry.slice(0, ID_LENGTH), at: minute + Number(entry.slice(ID_LENGTH)) }));
     });
   }
 

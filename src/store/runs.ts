@@ -2,7 +2,6 @@
  *  run has ended, and then for the retention. */
 import { type EventRecord, recordOf } from '../model/event.ts';
 import { readEvent } from '../model/event-text.ts';
-import { packed } from '../model/ids.ts';
 import type { Memo } from '../model/memo.ts';
 import type { Ending, HistoryEntry, Invoker, Run, RunError } from '../model/run.ts';
 import { placeOf } from './event-place.ts';
@@ -171,7 +170,7 @@ export class Runs {
     ) as [string, string];
     const lists = [this.#keys.activeRunsOf(env), active, this.#keys.runMinutes(env, ending.status), ended];
     const kept = [this.#keys.memos(env, id), this.#keys.stack(env, id), this.#keys.history(env, id)];
-    const slots = [packed(id), this.#keys.runSlot(env, ending.status, ''), this.#slotHolds];
+    const slots = [this.#keys.runSlot(env, ending.status, ''), this.#slotHolds];
     const trimming = [this.#keys.run(env, ''), nowMs, Math.random()];
     const args = [this.#retentionMs, memberOf(env, id), id, ...slots, ...trimming, ...fields];
     return (await this.#redis.endRun(...keys, ...lists, ...kept, ...args)) === 1;
