@@ -1,5 +1,5 @@
 /** A bare host of functions: answers every call at once, counts the calls, and notes how old each event was. The function `bench-ten`
- *  has ten steps, any other none. Told `report` over IPC it tells what it has seen since the last report; told `hold` it keeps its
+ *  has ten steps, any other none; those that are called failing fail for good. Told `report` over IPC it tells what it has seen since the last report; told `hold` it keeps its
  *  answers back until it is told `release`. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -32,7 +32,9 @@ const server = createServer((request, response) => {
     const done = request.url?.includes('bench-ten') ? Number(/"current":(\d+)/.exec(body)?.[1]) : STEPS;
     const headers = { 'content-type': 'application/json', 'x-service-sdk': 'bench:v1.0.0' };
     const answer = () => {
-      if (done < STEPS) response.writeHead(206, headers).end(JSON.stringify([stepRun(done)]));
+      if (request.url?.includes('failing'))
+        response.writeHead(400, { ...headers, 'x-service-no-retry': 'true' }).end('{}');
+      else if (done < STEPS) response.writeHead(206, headers).end(JSON.stringify([stepRun(done)]));
       else response.writeHead(200, headers).end('null');
     };
     if (held) held.push(answer);

@@ -134,6 +134,19 @@ describe('the list of runs', () => {
     expect(new Set(seen).size).to.equal(40);
   });
 
+  it('has runs of archived functions, among those of the app and among all', async () => {
+    host.on('f', () => NO_RETRY);
+    await host.register(service, [{ id: 'f', triggers: [{ event: 'archived/x' }] }], { appName: 'archived' });
+    await send('archived/x');
+    const [run] = (await listed('app=archived&status=Failed', 1)) as [RunView];
+    await host.register(service, [{ id: 'g', triggers: [{ event: 'archived/y' }] }], { appName: 'archived' });
+    expect(ids(await all('app=archived'))).to.deep.equal([run.run_id]);
+    expect(ids(await all('app=archived&function_id=archived-f'))).to.deep.equal([run.run_id]);
+    expect(ids(await all('status=Failed'))).to.include(run.run_id);
+    expect(ids(await all('status=Completed'))).not.to.include(run.run_id);
+    expect(ids(await all(''))).to.include(run.run_id);
+  });
+
   it('has runs that were queued in a span of time', async () => {
     await host.register(service, [{ id: 'f', triggers: [{ event: 'span/x' }] }], { appName: 'span' });
     await send('span/x');

@@ -13,6 +13,12 @@ const EVENTS = 2_000_000;
 const WAITING = 100_000;
 const FUNCTIONS = 2_000;
 const APPS = 10;
+/** Runs of each function that have ended. */
+const ENDED = 5;
+/** What every function of the apps runs on. */
+const SPREAD = 'bench/spread';
+/** As the host knows them. */
+const FAILING = 'failing';
 /** For each second of a round. */
 const RUNS = 4_000;
 /** Events between two words of how far it is. */
@@ -104,10 +110,25 @@ async function fill(stage: Stage, bench: Bench): Promise<void> {
   await stage.service.drained();
   await stage.stopWorker();
   await stage.service.register('bench', [{ id: 'run', event: 'bench/run' }]);
-  for (let app = 0; app < APPS; app++) {
-    await stage.service.register(`app-${app}`, functionsOf(app, Math.ceil((FUNCTIONS * growthScale) / APPS)));
-  }
+  const functions = Array.from({ length: APPS }, (_, app) =>
+    functionsOf(app, Math.ceil((FUNCTIONS * growthScale) / APPS)),
+  );
+  for (const [app, some] of functions.entries()) await stage.service.register(`app-${app}`, some);
+  await runEach(stage, functions.flat());
   await keepWaiting(stage, bench);
+}
+
+/** Has all functions of the apps run some times. */
+async function runEach(stage: Stage, functions: readonly BenchFunction[]): Promise<void> {
+  const failing = functions.filter(({ id }) => id.startsWith(FAILING)).length;
+  await stage.startWorker();
+  for (let n = 1; n <= ENDED; n++) {
+    await stage.service.send(eventOf(SPREAD));
+    await stage.service.drained(n * failing);
+    stage.bench.tell(`${(n * functions.length).toLocaleString('en')} runs have ended`);
+  }
+  await stage.service.forgetFailed();
+  await stage.stopWorker();
 }
 
 /** Has all events ingested, and so many runs waiting for a worker. */
@@ -118,10 +139,11 @@ async function keepWaiting(stage: Stage, bench: Bench): Promise<void> {
   bench.tell(`${(await stage.service.queued()).runs.toLocaleString('en')} runs wait`);
 }
 
-/** Most by name, some by wildcard; one looks at every event of the measured runs, and declines. */
+/** Most by name, some by wildcard; one looks at every event of the measured runs, and declines. A few fail. */
 function functionsOf(app: number, count: number): BenchFunction[] {
   return Array.from({ length: count }, (_, n) => {
-    if (n === 0) return { id: `fn-${n}`, event: 'bench/run', expression: 'event.data.total > 1000' };
-    return { id: `fn-${n}`, event: n % 10 === 0 ? `app-${app}/part-${n}/*` : `app-${app}/thing-${n}.done` };
+    if (n === 0) return { id: `fn-${n}`, event: 'bench/run', expression: 'event.data.total > 1000', also: SPREAD };
+    const event = n % 10 === 0 ? `app-${app}/part-${n}/*` : `app-${app}/thing-${n}.done`;
+    return { id: `${n % 50 === 1 ? FAILING : 'fn'}-${n}`, event, also: SPREAD };
   });
 }

@@ -9,16 +9,20 @@ const MOST_P50_MS = 10;
 
 export async function readRows(service: Service): Promise<Row[]> {
   const ids = await service.someEventIds(READS + WARM_UPS);
-  const deep = await service.eventAmidst();
   // What the API itself would have given with the page before, without reading a million events to get it.
-  const cursor = Buffer.from(JSON.stringify(deep)).toString('base64url');
+  const cursorAt = (deep: object) => Buffer.from(JSON.stringify(deep)).toString('base64url');
+  const amidstEvents = cursorAt(await service.eventAmidst());
+  const amidstRuns = cursorAt(await service.runAmidst('app-0-fn-0'));
   const paths: Record<string, (n: number) => string> = {
     'an event by its ID': (n) => `/v1/events/${ids[n % ids.length]}`,
     'the first page of events': () => '/v1/events',
-    'a page in the midst of all events': () => `/v1/events?cursor=${cursor}`,
+    'a page in the midst of all events': () => `/v1/events?cursor=${amidstEvents}`,
     'a page of the events of one name': () => '/v1/events?name=bench/kind-0',
     'the first page of runs': () => '/v1/runs',
+    'a page in the midst of all runs': () => `/v1/runs?cursor=${amidstRuns}`,
+    'a page of all failed runs': () => '/v1/runs?status=Failed',
     "a page of one function's runs": () => '/v1/runs?function_id=bench-run',
+    "a page of one app's runs": () => '/v1/runs?app=app-0',
     "a page of one app's waiting runs": () => '/v1/runs?app=bench&status=Queued',
   };
   const rows: Row[] = [];

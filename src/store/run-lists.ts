@@ -70,13 +70,16 @@ export class RunLists {
     return newestAtOnce(this.#redis, indexes, span, limit);
   }
 
-  /** The active ones first: a run that ends meanwhile may be found twice, and is never missed. */
+  /** The active ones first: a run that ends meanwhile may be found twice, and is never missed. Where they fill the page, no older ones are
+   *  looked for. */
   async #newestOfAll(env: string, groups: readonly RunGroup[], span: Span, limit: number): Promise<Position[]> {
     const active = groups.includes('active')
       ? await newest(this.#redis, [this.#keys.activeRunsOf(env)], span, limit)
       : [];
     const endings = groups.filter((group) => group !== 'active');
-    const ended = await Promise.all(endings.map((ending) => this.#slots.newest({ env, ending, span, limit })));
+    const last = active[limit - 1];
+    const rest = last ? { ...span, after: last.at } : span;
+    const ended = await Promise.all(endings.map((ending) => this.#slots.newest({ env, ending, span: rest, limit })));
     const found = new Map([...active, ...ended.flat()].map((position) => [position.id, position]));
     return newestFirst([...found.values()]).slice(0, limit);
   }

@@ -55,10 +55,10 @@ export class RunSlots {
 
   /** The next `limit` of those that ended so. */
   async newest(query: Query): Promise<Position[]> {
-    const found: Position[] = [];
+    let found: Position[] = [];
     for await (const minutes of this.#minutes(query)) {
       for await (const { runs } of this.#parts(query, minutes, 0)) {
-        found.push(...runs.filter((run) => isWithin(run, query.span)));
+        found = [...found, ...runs.filter((run) => isWithin(run, query.span))];
         if (found.length >= query.limit) return newestFirst(found).slice(0, query.limit);
       }
     }

@@ -57,6 +57,13 @@ describe('triggers', () => {
     expect(matched(table, 'order/paid')).to.deep.equal([]);
     expect(table.find('old')?.id).to.equal('old');
   });
+
+  it("are of an app's functions, archived ones too", () => {
+    const [one, two, other] = [fn('one'), { ...fn('two'), archived: true }, { ...fn('other'), app: 'another' }];
+    const table = new TriggerTable([one, other, two]);
+    expect(table.idsOf('app')).to.deep.equal(['one', 'two']);
+    expect(table.idsOf('nobody')).to.deep.equal([]);
+  });
 });
 
 describe('trigger expressions', () => {
