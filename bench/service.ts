@@ -116,7 +116,7 @@ export class Service {
 
   /** A run of the function that about half of those that have ended well were created after. */
   runAmidst(functionId: string): Promise<{ at: number; id: string }> {
-    return this.#middleOf(KEYS.runIndex(ENV, functionId, 'Completed'));
+    return this.#middleOf(KEYS.runIndex(ENV, 'Completed', functionId));
   }
 
   async #middleOf(index: string): Promise<{ at: number; id: string }> {
