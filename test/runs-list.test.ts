@@ -200,6 +200,44 @@ describe('the list of runs', () => {
     expect(ids(await listed('app=long&status=Completed', 2))[1]).to.equal(run.run_id);
   });
 
+  it('has the runs of an event, in the order in which they were made, whatever time its ID names', async () => {
+    host.on('f', () => ({ body: 'done' }));
+    host.on('g', () => ({ body: 'done' }));
+    await host.register(service, [
+      { id: 'f', triggers: [{ event: 'caused/x' }] },
+      { id: 'g', triggers: [{ event: 'caused/x' }] },
+    ]);
+    const entropy = Buffer.from('0123456789').toString('base64');
+    const now = Date.now();
+    for (const [days, inBucket] of [
+      [0, 3],
+      [3, 0],
+    ] as const) {
+      const headers = { 'x-service-event-id-seed': `${now - days * 86_400_000},${entropy}` };
+      const { body } = await service.post('/e/key', { name: 'caused/x', data: {} }, headers);
+      const [id] = body.ids as [string];
+      const ofEvent = async () => (await service.get(`/v1/events/${id}/runs`)).body.data as RunView[];
+      const done = (count: number) =>
+        until(
+          async () => {
+            const runs = await ofEvent();
+            return runs.filter(({ status }) => status === 'Completed').length === count && runs;
+          },
+          { describe: `${count} runs of the event are done` },
+        );
+      const first = ids(await done(2));
+      const again = (await service.post(`/v1/runs/${first[0]}/retry`)).body.data.run_id;
+      expect(ids(await done(3)), `${days} days`).to.deep.equal([...first, again]);
+      expect(ids(await list(`event_id=${id}`).then(({ data }) => data)).sort()).to.deep.equal([...first, again].sort());
+      // What came at another time than its ID says does not keep alive what is known of the events of that time.
+      const bucket = await service.redis.hget(`${service.prefix}:event-runs:production:${id.slice(0, 8)}`, id.slice(8));
+      expect((bucket ?? '').length / 26, `${days} days`).to.equal(inBucket);
+      const ttl = await service.redis.pttl(`${service.prefix}:late-event-runs:production:${id}`);
+      if (days > 0) expect(ttl).to.be.within(7 * 86_400_000 - 60_000, 7 * 86_400_000);
+      else expect(ttl).to.equal(-2);
+    }
+  });
+
   describe('and doing a run again', () => {
     async function ended(name: string, status: string): Promise<RunView> {
       await send(name);

@@ -26,7 +26,12 @@ export function placeOf(keys: Keyspace, env: string, id: string): Place {
 }
 
 export function bucketOf(keys: Keyspace, env: string, id: string): string {
-  return keys.eventBucket(env, id.slice(0, SLICE_LENGTH));
+  return keys.eventBucket(env, sliceOf(id));
+}
+
+/** Of time, that the ID begins with. */
+export function sliceOf(id: string): string {
+  return id.slice(0, SLICE_LENGTH);
 }
 
 export function fieldOf(id: string): string {

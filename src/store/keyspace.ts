@@ -46,8 +46,11 @@ export interface Keyspace {
   waits(env: string, eventName: string): string;
   /** zset: IDs of a function's runs that have not ended, or have ended so, by time of creation */
   runIndex(env: string, group: RunGroup, functionId: string): string;
-  /** zset: IDs of the runs an event caused, by time of creation */
-  eventRuns(env: string, eventId: string): string;
+  /** hash: rest of an event's ID → IDs of the runs that it caused, one after the other, in the order of their creation; of the slice of time
+   *  that the events' IDs begin with */
+  eventRuns(env: string, slice: string): string;
+  /** string: IDs of further runs that it caused, made long after */
+  lateEventRuns(env: string, eventId: string): string;
   /** hash: function ID → function, as JSON */
   functions(env: string): string;
   /** hash: ID of a paused function → since when, Unix milliseconds */
@@ -143,7 +146,8 @@ export function keyspace(prefix: string): Keyspace {
     runMinutes: (env, ending) => `${prefix}:run-minutes:${env}:${ending}`,
     waits: (env, eventName) => `${prefix}:waits:${env}:${eventName}`,
     runIndex: (env, group, functionId) => `${prefix}:runs:${env}:${group}:${functionId}`,
-    eventRuns: (env, eventId) => `${prefix}:event-runs:${env}:${eventId}`,
+    eventRuns: (env, slice) => `${prefix}:event-runs:${env}:${slice}`,
+    lateEventRuns: (env, eventId) => `${prefix}:late-event-runs:${env}:${eventId}`,
     functions: (env) => `${prefix}:functions:${env}`,
     pausedFunctions: (env) => `${prefix}:paused-functions:${env}`,
     apps: (env) => `${prefix}:apps:${env}`,

@@ -1,6 +1,7 @@
 /** Lists of runs, newest first. Each run is in one index of its function, among the active ones or those that ended likewise: a list of
  *  some functions reads several indexes as one. And it is in one place of the list of all: among the active ones, or in a slot. */
 import { groupOf, RUN_GROUPS, type Run, type RunGroup, type RunStatus } from '../model/run.ts';
+import { runsOfEvents } from './event-runs.ts';
 import type { Keyspace } from './keyspace.ts';
 import { type Redis, replies } from './redis.ts';
 import { RUN_FIELDS } from './run-fields.ts';
@@ -87,9 +88,7 @@ export class RunLists {
   /** Of each event, in the order of their IDs: what it caused and how that stands, in the order of their creation. */
   async briefsOfEvents(env: string, eventIds: readonly string[]): Promise<RunBrief[][]> {
     if (eventIds.length === 0) return [];
-    const listing = this.#redis.pipeline();
-    for (const id of eventIds) listing.zrange(this.#keys.eventRuns(env, id), 0, '-1');
-    const listed = replies<string[]>(await listing.exec());
+    const listed = await runsOfEvents(this.#redis, this.#keys, env, eventIds);
     const reading = this.#redis.pipeline();
     for (const id of listed.flat()) reading.hmget(this.#keys.run(env, id), RUN_FIELDS.functionId, RUN_FIELDS.status);
     const fields = replies<[string | null, string | null]>(await reading.exec()).values();

@@ -5,6 +5,7 @@ import { readEvent } from '../model/event-text.ts';
 import type { Memo } from '../model/memo.ts';
 import type { Ending, HistoryEntry, Invoker, Run, RunError } from '../model/run.ts';
 import { placeOf } from './event-place.ts';
+import { isLate, runsOfEvents } from './event-runs.ts';
 import type { Keyspace } from './keyspace.ts';
 import { type Redis, replies } from './redis.ts';
 import { RUN_FIELDS, toHistory, toRun } from './run-fields.ts';
@@ -73,6 +74,7 @@ export class Runs {
         memberOf(env, ''),
         this.#keys.run(env, ''),
         this.#keys.eventRuns(env, ''),
+        this.#keys.lateEventRuns(env, ''),
         this.#keys.runIndex(env, 'active', ''),
         JSON.stringify(some.map(rowOf)),
       );
@@ -185,7 +187,8 @@ export class Runs {
 
   /** The runs that an event caused, in the order of their creation. */
   async ofEvent(env: string, eventId: string): Promise<Run[]> {
-    return this.readMany(env, await this.#redis.zrange(this.#keys.eventRuns(env, eventId), 0, '-1'));
+    const [ids] = await runsOfEvents(this.#redis, this.#keys, env, [eventId]);
+    return this.readMany(env, ids as string[]);
   }
 
   /** In the order of their IDs; one that is not there is left out. */
@@ -213,12 +216,12 @@ function* portions(runs: readonly NewRun[]): Generator<[NewRun, ...NewRun[]]> {
 }
 
 /** As create-runs.lua reads it. What has no form in UTF-8 would have none in JSON either that Redis reads. */
-function rowOf({ id, lookAfterAt, functionId, eventId, requestId, invoker, retryOf, trace }: NewRun) {
+function rowOf({ id, lookAfterAt, functionId, eventId, queuedAt, requestId, invoker, retryOf, trace }: NewRun) {
   const fields = [RUN_FIELDS.requestId, requestId];
   if (invoker) fields.push(RUN_FIELDS.invokerRun, invoker.runId, RUN_FIELDS.invokerStep, invoker.stepId.toWellFormed());
   if (retryOf) fields.push(RUN_FIELDS.retryOf, retryOf);
   if (trace) fields.push(RUN_FIELDS.trace, trace);
-  return [id, lookAfterAt, functionId.toWellFormed(), eventId, ...fields];
+  return [id, lookAfterAt, functionId.toWellFormed(), eventId, isLate(eventId, queuedAt), ...fields];
 }
 
 /** A run among those of all environments. */
