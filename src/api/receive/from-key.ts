@@ -67,7 +67,7 @@ function parseEvents(body: Buffer, headers: IncomingHttpHeaders): Event[] {
     throw new ServiceError('body_missing', { detail: 'send one event object or an array of them' });
   }
   const text = textOf(body);
-  return validateEvents(parsed(text), text.length);
+  return validateEvents(parsed(text), text);
 }
 
 function textOf(body: Buffer): string {

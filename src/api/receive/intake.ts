@@ -58,9 +58,9 @@ export async function take(
   const place = dev ? { env: PRODUCTION } : await placeOf(webhook.env, selection, environments);
   const { id, version, transform: code } = webhook;
   const given = await toTransformRequest(request.body, headers, search);
-  const { event: returned, textLength, logs: console } = await transforms.run({ id, version, code }, given);
+  const { event: returned, text, logs: console } = await transforms.run({ id, version, code }, given);
   if (returned === null) return { outcome: 'ignored', event: null, ids: [], console };
-  const event = eventOfTransform(returned, textLength);
+  const event = eventOfTransform(returned, text);
   if (!webhook.gate.takesName(event.name)) {
     return { outcome: 'filtered', reason: 'event_refused', event, ids: [], console };
   }
@@ -83,9 +83,9 @@ export async function take(
 }
 
 /** @throws ServiceError transform_failed when what the transform returned is no valid event */
-export function eventOfTransform(returned: unknown, textLength: number): Event {
+export function eventOfTransform(returned: unknown, text: string): Event {
   try {
-    const [event] = validateEvents(returned, textLength);
+    const [event] = validateEvents(returned, text);
     return event as Event;
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;

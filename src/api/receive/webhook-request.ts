@@ -41,7 +41,7 @@ async function parseBody(
 function parseJson(text: string): unknown {
   try {
     const value = JSON.parse(text);
-    return isShallow(value, text.length) ? value : undefined;
+    return isShallow(value, text) ? value : undefined;
   } catch {
     return undefined;
   }

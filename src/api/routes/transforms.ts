@@ -43,13 +43,13 @@ export function transformRoutes({ transforms }: { transforms: Transforms }): Rou
       async handle({ body: { transform, body, headers, query } }) {
         await transforms.check(transform);
         const request = await sampleRequest(body, headers, query);
-        const { event, textLength, logs, durationMs } = await transforms.run(
+        const { event, text, logs, durationMs } = await transforms.run(
           { id: `test:${newId()}`, version: '1', code: transform },
           request,
         );
         return {
           data: {
-            event: event === null ? null : eventOfTransform(event, textLength),
+            event: event === null ? null : eventOfTransform(event, text),
             console: logs,
             duration_ms: durationMs,
           },
