@@ -28,10 +28,12 @@ const meter = instruments?.meter ?? SILENT;
 const metrics =
   instruments && (await (await import('./api/metrics-port.ts')).openMetricsPort(config, instruments, log));
 const redis = connect(config, 'wait', log);
-await ready(redis);
+// The queues have a connection of their own: ioredis copies every script of a connection into every pipeline, and BullMQ brings fifty.
+const queueRedis = connect(config, 'wait', log);
+await Promise.all([ready(redis), ready(queueRedis)]);
 
 const store = createStore(redis, config);
-const queueOptions = { connection: redis, prefix: store.queuePrefix };
+const queueOptions = { connection: queueRedis, prefix: store.queuePrefix };
 const [ingests, runs] = [ingestQueue(queueOptions), runQueue(queueOptions, tracing?.jobs)];
 for (const queue of [ingests, runs]) queue.on('error', (error) => log.debug({ err: error.message }, 'queue'));
 const functions = new FunctionTables(store.functions);
@@ -75,6 +77,7 @@ live(
     await Promise.all([ingests.close(), runs.close(), caller.close(), metrics?.close()]);
     durability?.close();
     redis.disconnect();
+    queueRedis.disconnect();
     await tracing?.close();
   },
   metrics && { metricsPort: metrics.port },
