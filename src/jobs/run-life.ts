@@ -43,6 +43,8 @@ export class RunLife {
         if (result.was) await this.#noteWait(env, runId, stepId, result.was, memo);
         return this.goOn(result.run, result.stackLength);
       case 'there':
+        // A call with all that is done may have been answered: to make it again would do nothing.
+        if ((await this.#deps.runs.answeredAt(env, runId)) >= result.stackLength) return;
         return this.goOn(result.run, result.stackLength);
       case 'steps':
         return this.fail(

@@ -1,3 +1,4 @@
+import { Queue } from 'bullmq';
 import { expect } from 'chai';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { startOwnRedis } from '../support/own-redis.ts';
@@ -313,6 +314,44 @@ describe('a run', () => {
     await host.register(service, [{ id: 'f', triggers: [{ event: 'memo/x' }] }], { appName: 'memo' });
     expect((await ended(await send({ name: 'memo/x', data: {} }))).output).to.equal('first');
     await release.promise;
+  });
+
+  it('is not called again when it is told once more of a step that it knows, and has been called with', async () => {
+    host.on('parent', ({ body }) => {
+      const isFirst = Object.keys(body.steps).length === 0;
+      const child = { opts: { function_id: 'twice-child' } };
+      return { status: 206, body: [isFirst ? op('InvokeFunction', 1, child) : op('Sleep', 2, { name: '1h' })] };
+    });
+    host.on('child', () => ({ body: 'done' }));
+    const functions = ['parent', 'child'].map((id) => ({ id, triggers: [{ event: `twice/${id}` }] }));
+    await host.register(service, functions, { appName: 'twice' });
+    const eventId = await send({ name: 'twice/parent', data: {} });
+    const { body } = await service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data?.length === 1);
+    const parentId = body.data[0].run_id as string;
+    const pending = `${service.prefix}:run:production:${parentId}:pending`;
+    await until(() => service.redis.hexists(pending, op('', 2).id), { describe: 'the run sleeps' });
+    const runKey = `${service.prefix}:run:production:${parentId}`;
+    await until(async () => (await service.redis.hget(runKey, 'answered_at')) === '1', { describe: 'it is answered' });
+
+    // As after the death of a worker that had told it, and had not noted that.
+    const [child] = (await service.get('/v1/runs?function_id=twice-child')).body.data;
+    const jobKey = (id: string) => `${service.prefix}:queue:runs:${id}`;
+    const connection = service.redis.duplicate();
+    const queue = new Queue('runs', { connection, prefix: `${service.prefix}:queue` });
+    try {
+      await until(async () => (await service.redis.exists(jobKey(child.run_id))) === 0, { describe: 'it has told' });
+      const ref = { env: 'production', runId: child.run_id, eventId: child.event_id, requestId: 'R' };
+      const data = { ...ref, functionId: 'twice-child', kind: 'call', at: 0 };
+      await queue.add('twice-child', data, { jobId: child.run_id });
+      await until(async () => (await service.redis.exists(jobKey(child.run_id))) === 0, {
+        describe: 'it has told again',
+      });
+    } finally {
+      await queue.close();
+      connection.disconnect();
+    }
+    expect(await service.redis.exists(jobKey(`${parentId}-1`))).to.equal(0);
+    expect(host.calls('parent').length).to.equal(2);
   });
 
   it('fails with a clear word past 1,000 steps', async function () {

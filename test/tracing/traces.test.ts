@@ -260,17 +260,22 @@ describe('a trace', () => {
 
   it('that the sender does not record is not recorded here either, and nothing of it is in any job', async () => {
     const hushed = begun('00');
-    host.on('hushed', ({ number }) => (number === 0 ? { status: 500, body: { name: 'E', message: 'once' } } : {}));
+    const mayEnd = Promise.withResolvers<object>();
+    host.on('hushed', ({ number }) =>
+      number === 0 ? { status: 500, body: { name: 'E', message: 'once' } } : mayEnd.promise,
+    );
     await register('hushed', 'hushed/x', ['hushed']);
     const { body } = await send('hushed/x', hushed.headers);
     const calls = [await host.nextCall('hushed'), await host.nextCall('hushed')];
     // The app is told not to record it either.
     for (const call of calls) expect(named(call)[2]).to.equal('00');
     const runId = calls[0]?.body.ctx.run_id;
-    await service.waitFor(`/v1/runs/${runId}`, ({ body }) => body.data.ended_at);
+    // Once it has done its work it is gone.
     const job = await service.redis.hgetall(`${service.prefix}:queue:runs:${runId}`);
     expect(job).to.include({ name: 'hushed-hushed' }).and.not.have.property('tm');
     expect(JSON.parse(job.opts as string)).to.not.have.any.keys('tm', 'omc');
+    mayEnd.resolve({});
+    await service.waitFor(`/v1/runs/${runId}`, ({ body }) => body.data.ended_at);
     const run = await service.redis.hgetall(`${service.prefix}:run:production:${runId}`);
     expect(run).to.include({ s: 'Completed' }).and.not.have.property('trace');
 
