@@ -1,6 +1,6 @@
 /** A bare host of functions: answers every call at once, counts the calls, and notes how old each event was. The function `bench-ten`
- *  has ten steps, any other none; those that are called failing fail for good. Told `report` over IPC it tells what it has seen since the last report; told `hold` it keeps its
- *  answers back until it is told `release`. */
+ *  has ten steps, any other none; one with `failing` in its name fails for good. Told `report` over IPC it tells what it has seen since the
+ *  last report; told `hold` it keeps its answers back until it is told `release`. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

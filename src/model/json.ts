@@ -27,7 +27,7 @@ const [QUOTE, BACKSLASH, OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] =
 ) as [number, number, number, number, number, number];
 
 /** Whether `value` nests no deeper than MAX_DEPTH, so that every later writer of it, recursive or not, can write it.
- *  @param text that it was read from, where there is one: it is looked through ten times as fast as the value */
+ *  @param text that it was read from, where there is one: it is sooner looked through than the value */
 export function isShallow(value: unknown, text?: string): boolean {
   return (text !== undefined && isShallowText(text)) || depthWithin(value, MAX_DEPTH);
 }

@@ -1,5 +1,6 @@
 /** Lua scripts as commands of a connection. Each stands in its own file, headed by its keys, arguments and return codes. `using`: a
- *  file of functions that it calls. */
+ *  file of functions that it calls. Keys that follow from others (keyspace.ts) are made in the scripts, which spares senders
+ *  arguments. That, like BullMQ, asks for one Redis and no cluster. */
 import { readFileSync } from 'node:fs';
 import type { ChainableCommander, Redis } from 'ioredis';
 

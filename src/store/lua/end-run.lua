@@ -36,6 +36,7 @@ redis.call('ZREM', KEYS[2], ARGV[3])
 redis.call('ZREM', KEYS[3], ARGV[1])
 redis.call('ZREM', KEYS[4], ARGV[1])
 redis.call('ZADD', KEYS[5], queuedAt, ARGV[1])
+-- Parts of the run (keyspace.ts).
 redis.call('DEL', KEYS[1] .. ':pending')
 for _, key in ipairs({ KEYS[1], KEYS[5], KEYS[1] .. ':memos', KEYS[1] .. ':stack', KEYS[1] .. ':history' }) do
   redis.call('PEXPIRE', key, ARGV[2])
