@@ -8,7 +8,7 @@ import { keyspace } from '../src/store/keyspace.ts';
 import { TRANSFORM } from './bodies.ts';
 
 export const SECRETS = {
-  EVENT_KEYS: 'bench-key',
+  EVENT_KEYS: 'bench-key-0123456789',
   SECRET_KEY: 'bench-secret-key-0123456789abcdef',
   API_KEY: 'bench-api-key-0123456789',
   SIGNING_KEY: 'signkey-bench-00ff',

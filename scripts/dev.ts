@@ -26,7 +26,8 @@ await runMain(async () => {
   const port = (await readPort(process.env.PORT)) || (await freePort());
   const redis = await redisToUse();
   await freshDashboard();
-  const env = { ...process.env, MODE: 'dev', REDIS_URL: redis.url, PORT: String(port) };
+  // Nothing else is there that could take the requests meanwhile.
+  const env = { SHUTDOWN_DRAIN_SECONDS: '0', ...process.env, MODE: 'dev', REDIS_URL: redis.url, PORT: String(port) };
 
   const example = options.example ? await exampleApp(port) : undefined;
   const worker = supervise({ entry: join(SOURCE, 'worker.ts'), env, print: printer('worker', 'magenta') });

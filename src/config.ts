@@ -5,7 +5,9 @@ import { SETTINGS, type Setting, settingsOf, shownGiven } from './settings.ts';
 const DAY_MS = 86_400_000;
 /** Seals what dev mode keeps, where every door is open anyway. */
 const DEV_SECRET_KEY = 'dev mode has no secrets worth a key';
-const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/;
+const LOOPBACK = /^(?:.*\.)?localhost$|^127(?:\.\d{1,3}){3}$|^\[::1\]$/;
+/** A key that strangers may try has to be one that they cannot guess. */
+const MIN_EVENT_KEY_LENGTH = 16;
 const schema = z.object(SETTINGS);
 type Env = z.infer<typeof schema>;
 
@@ -18,9 +20,35 @@ export interface Marks {
   readonly runJobs: number;
 }
 
+/** How much may be registered. */
+export interface Quotas {
+  /** In one environment. */
+  readonly apps: number;
+  readonly functionsOfApp: number;
+  /** In one environment. */
+  readonly functions: number;
+  /** Of one function. */
+  readonly triggers: number;
+  readonly configBytes: number;
+  /** In all. */
+  readonly branches: number;
+}
+
+/** Where apps may be called. CIDR ranges, or the word private. */
+export interface OutboundSettings {
+  readonly blockPrivate: boolean;
+  readonly deny: readonly string[];
+  /** Exceptions to these two. */
+  readonly allow: readonly string[];
+  /** Of branch environments alone. */
+  readonly branchDeny: readonly string[];
+}
+
 export interface Config {
   readonly settings: readonly Setting[];
   readonly dev: boolean;
+  /** Whose pages may use dev mode, and under whose hosts it answers, beside this machine's. */
+  readonly devAllowedOrigins: readonly string[];
   readonly host: string;
   readonly port: number;
   /** Without a trailing slash; undefined: the address the service listens on. */
@@ -28,6 +56,7 @@ export interface Config {
   readonly redisUrl: string;
   readonly redisTlsVerify: boolean;
   readonly keyPrefix: string;
+  /** auto: fsync where the server can promise it without making senders wait for the next second, else redis. */
   readonly ingestDurability: Env['INGEST_DURABILITY'];
   /** Past these, senders are told to come later. */
   readonly marks: Marks;
@@ -40,16 +69,26 @@ export interface Config {
   readonly signingKey: string | undefined;
   readonly signingKeyFallback: string | undefined;
   readonly eventMaxBytes: number;
+  /** How far ahead of its receipt an event's `ts` may lie. */
+  readonly eventMaxFutureMs: number;
   /** Hops of X-Forwarded-For to believe; 0: none of the X-Forwarded headers. */
   readonly trustProxy: number;
   readonly webhookLogSize: number;
   readonly retentionMs: number;
   readonly retryScale: number;
   readonly callTimeoutMs: number;
-  readonly blockPrivateAddresses: boolean;
+  readonly outbound: OutboundSettings;
   readonly runConcurrency: number;
+  /** From 0 to 1. */
+  readonly appShare: number;
+  readonly branchShare: number;
+  readonly quotas: Quotas;
+  /** A branch that is not used for so long is archived, and then deleted; undefined: never. */
+  readonly branchExpiryMs: number | undefined;
   readonly ingestConcurrency: number;
   readonly stalledAfterMs: number;
+  readonly shutdownDrainMs: number;
+  readonly shutdownGraceMs: number;
   /** A run that is not heard of for so long is looked after. Longer than any stalled job takes to be taken up. */
   readonly lookAfterMs: number;
   readonly transformTimeoutMs: number;
@@ -68,8 +107,18 @@ export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
+const NODE_MAJOR = 24;
+
+/** What is wrong with the Node that this runs on. One that cannot read TypeScript gets no further than scripts/start. */
+export function nodeProblem(version: string = process.versions.node): string | undefined {
+  if (Number.parseInt(version, 10) >= NODE_MAJOR) return undefined;
+  return `Tidegate needs Node ${NODE_MAJOR}; this is Node ${version}`;
+}
+
 /** @throws ConfigError */
 export function readConfig(env: Record<string, string | undefined> = process.env): Config {
+  const node = nodeProblem();
+  if (node !== undefined) throw new ConfigError(node);
   const given = Object.fromEntries(Object.entries(env).filter(([name, value]) => name in SETTINGS && value !== ''));
   const parsed = schema.safeParse(given);
   if (!parsed.success) {
@@ -98,6 +147,12 @@ function unsafeInProduction(env: Env): string[] {
   if (env.SECRET_KEY === undefined) {
     refused.push(`SECRET_KEY: not set, and required unless MODE=dev (${SETTINGS.SECRET_KEY.description})`);
   }
+  for (const [at, key] of env.EVENT_KEYS.entries()) {
+    if (key.length >= MIN_EVENT_KEY_LENGTH) continue;
+    refused.push(
+      `EVENT_KEYS: key ${at + 1} has ${key.length} characters; each takes ${MIN_EVENT_KEY_LENGTH} or more, as from: openssl rand -hex 32`,
+    );
+  }
   if ((env.ADMIN_EMAIL === undefined) !== (env.ADMIN_PASSWORD === undefined)) {
     const [set, missing] = env.ADMIN_EMAIL ? ['ADMIN_EMAIL', 'ADMIN_PASSWORD'] : ['ADMIN_PASSWORD', 'ADMIN_EMAIL'];
     refused.push(`${missing}: not set, but ${set} is; set both or neither`);
@@ -116,7 +171,13 @@ function unsafeInProduction(env: Env): string[] {
 }
 
 function isSafeAddress({ protocol, hostname }: URL): boolean {
-  return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname));
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
+}
+
+/** Whether a machine calls itself by that name; no page elsewhere can be under one.
+ *  @param hostname of a URL, as `URL` has it */
+export function isLoopback(hostname: string): boolean {
+  return LOOPBACK.test(hostname);
 }
 
 function adminOf({ ADMIN_EMAIL: email, ADMIN_PASSWORD: password }: Env): Config['admin'] {
@@ -136,13 +197,14 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
   return Object.freeze({
     settings,
     dev,
+    devAllowedOrigins: env.DEV_ALLOWED_ORIGINS,
     host: dev ? '127.0.0.1' : (env.HOST ?? '0.0.0.0'),
     port: env.PORT,
     publicUrl: env.PUBLIC_URL?.replace(/\/+$/, ''),
     redisUrl: env.REDIS_URL,
     redisTlsVerify: env.REDIS_TLS_VERIFY,
     keyPrefix: env.KEY_PREFIX,
-    ingestDurability: env.INGEST_DURABILITY,
+    ingestDurability: dev && env.INGEST_DURABILITY === 'auto' ? 'redis' : env.INGEST_DURABILITY,
     marks: {
       memoryBytes: env.REDIS_MEMORY_BYTES,
       memoryPercent: env.REDIS_MEMORY_LIMIT_PERCENT,
@@ -157,15 +219,34 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
     signingKey: env.SIGNING_KEY,
     signingKeyFallback: env.SIGNING_KEY_FALLBACK,
     eventMaxBytes: env.EVENT_MAX_BYTES,
+    eventMaxFutureMs: env.EVENT_MAX_FUTURE_DAYS * DAY_MS,
     trustProxy: env.TRUST_PROXY,
     webhookLogSize: env.WEBHOOK_LOG_SIZE,
     retentionMs: env.RETENTION_DAYS * DAY_MS,
     retryScale: env.RETRY_SCALE,
     callTimeoutMs: env.CALL_TIMEOUT_SECONDS * 1_000,
-    blockPrivateAddresses: env.BLOCK_PRIVATE_ADDRESSES,
+    outbound: {
+      blockPrivate: env.BLOCK_PRIVATE_ADDRESSES,
+      deny: env.OUTBOUND_DENY_CIDRS,
+      allow: env.OUTBOUND_ALLOW_CIDRS,
+      branchDeny: env.OUTBOUND_BRANCH_DENY_CIDRS,
+    },
     runConcurrency: env.RUN_CONCURRENCY,
+    appShare: env.APP_CONCURRENCY_PERCENT / 100,
+    branchShare: env.BRANCH_CONCURRENCY_PERCENT / 100,
+    quotas: {
+      apps: env.APPS_MAX,
+      functionsOfApp: env.FUNCTIONS_PER_APP_MAX,
+      functions: env.FUNCTIONS_MAX,
+      triggers: env.TRIGGERS_PER_FUNCTION_MAX,
+      configBytes: env.FUNCTION_CONFIG_MAX_BYTES,
+      branches: env.BRANCH_ENVIRONMENTS_MAX,
+    },
+    branchExpiryMs: env.BRANCH_EXPIRY_DAYS > 0 ? env.BRANCH_EXPIRY_DAYS * DAY_MS : undefined,
     ingestConcurrency: env.INGEST_CONCURRENCY,
     stalledAfterMs: env.STALLED_AFTER_SECONDS * 1_000,
+    shutdownDrainMs: env.SHUTDOWN_DRAIN_SECONDS * 1_000,
+    shutdownGraceMs: env.SHUTDOWN_GRACE_SECONDS * 1_000,
     lookAfterMs: env.STALLED_AFTER_SECONDS * 4_000,
     transformTimeoutMs: env.TRANSFORM_TIMEOUT_MS,
     transformThreads: env.TRANSFORM_THREADS,

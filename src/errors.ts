@@ -1,7 +1,7 @@
 /** The catalogue of everything that can go wrong for a caller: code, HTTP status, public message.
  *  docs/errors.md says what to do about each; a test holds the two equal. */
 export const CATALOGUE = {
-  address_blocked: [400, 'The service does not call addresses that are not public'],
+  address_blocked: [400, 'The service does not call this address'],
   access_denied: [403, 'The credentials do not allow this'],
   backlog_full: [429, 'Too much waits to be done already'],
   body_missing: [400, 'The request has no body'],
@@ -13,6 +13,7 @@ export const CATALOGUE = {
   credentials_invalid: [401, 'The credentials are missing or wrong'],
   email_taken: [409, 'There is a user with this email address already'],
   environment_archived: [403, 'The environment is archived'],
+  environment_deleting: [409, 'The environment is being deleted'],
   environment_exists: [409, 'There is such an environment already'],
   environment_mismatch: [403, 'The key belongs to another environment'],
   environment_missing: [400, 'The request does not say which environment it is for'],
@@ -31,6 +32,7 @@ export const CATALOGUE = {
   method_not_allowed: [405, 'The method is not supported here'],
   not_found: [404, 'There is nothing here'],
   origin_untrusted: [403, 'The request did not come from a page of this service'],
+  quota_exceeded: [403, 'A limit of this service is reached'],
   registration_invalid: [400, 'The app cannot be registered'],
   app_unreachable: [400, 'The app did not answer as an app does'],
   run_active: [409, 'The run has not ended'],
@@ -39,6 +41,7 @@ export const CATALOGUE = {
   seed_invalid: [400, 'The event-id-seed header is not valid'],
   sign_in_failed: [401, 'The email address or the password is wrong'],
   signing_key_given: [409, 'The signing key is given by a setting'],
+  too_many_fields: [400, 'The request has too many fields'],
   too_many_attempts: [429, 'There were too many attempts to sign in'],
   transform_failed: [400, 'The transform did not make an event'],
   transform_invalid: [400, 'The transform cannot be compiled'],

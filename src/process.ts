@@ -2,16 +2,23 @@
 import { flushCompileCache, getCompileCacheDir } from 'node:module';
 import type { Logger } from './log.ts';
 
-const FORCED_EXIT_MS = 25_000;
+/** For what is left to do when the last request or call is over. */
+const LAST_MS = 4_500;
 
-/** @param facts told to the parent over IPC with the word that this process is ready */
-export function live(log: Logger, close: () => Promise<void>, facts: Record<string, unknown> = {}): void {
+/** @param endMs how long `close` may wait for what is in flight
+ *  @param facts told to the parent over IPC with the word that this process is ready */
+export function live(
+  log: Logger,
+  close: () => Promise<void>,
+  endMs: number,
+  facts: Record<string, unknown> = {},
+): void {
   let ending = false;
   const end = (why: string) => {
     if (ending) return;
     ending = true;
     log.info({ why }, 'ending');
-    setTimeout(() => process.exit(1), FORCED_EXIT_MS).unref();
+    setTimeout(() => process.exit(1), endMs + LAST_MS).unref();
     close().then(
       () => process.exit(0),
       (error: Error) => {

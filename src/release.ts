@@ -1,39 +1,120 @@
-/** Run before a deploy goes live: is the configuration complete, and is Redis there, new enough, and set to lose nothing? */
-import { ConfigError, readConfig } from './config.ts';
+/** Run before a deploy goes live: is the configuration complete, and is Redis there, new enough, and set to lose nothing? Each question is a
+ *  function of its own; all that is wrong is told at once. A problem stops the deploy, a warning does not. */
+import { type Config, ConfigError, nodeProblem, readConfig } from './config.ts';
 import { createLog } from './log.ts';
+import { describeOutbound } from './model/outbound.ts';
 import { checkDurability } from './store/durability.ts';
-import { connect, ready } from './store/redis.ts';
+import { connect, type Redis } from './store/redis.ts';
+import { redisStatus } from './store/redis-status.ts';
+import { createStore } from './store/store.ts';
 
 const REDIS_TIMEOUT_MS = 10_000;
 const REDIS_MIN_MAJOR = 7;
+/** What waiting does not mend. */
+const FINAL =
+  /^(WRONGPASS|NOAUTH|NOPERM)|certificate|SSL|TLS|wrong version number|ENOTFOUND|ERR AUTH|invalid password/i;
 
-try {
-  const config = readConfig();
+type Finding = { problem: string } | { warning: string };
+
+const OF_SETTINGS: ((config: Config) => Finding[])[] = [publicUrl, proxies];
+const OF_REDIS: ((redis: Redis, config: Config) => Promise<Finding[]>)[] = [redisSettings, durability, secretKey];
+
+process.exit((await release()) ? 0 : 1);
+
+async function release(): Promise<boolean> {
+  const node = nodeProblem();
+  if (node !== undefined) return tell([{ problem: node }]);
+  let config: Config;
+  try {
+    config = readConfig();
+  } catch (error) {
+    if (error instanceof ConfigError) return tell([{ problem: error.message }]);
+    throw error;
+  }
+  const found = OF_SETTINGS.flatMap((check) => check(config));
   const redis = connect(config, 'wait', createLog('silent', 'release'));
-  const timeout = AbortSignal.timeout(REDIS_TIMEOUT_MS);
-  await Promise.race([
-    ready(redis),
-    new Promise((_, reject) => {
-      timeout.onabort = () =>
-        reject(new ConfigError(`REDIS_URL: no Redis answers at ${new URL(config.redisUrl).host}`));
-    }),
-  ]);
-  const server = await redis.info('server');
-  const version = /redis_version:(\S+)/.exec(server)?.[1] ?? 'unknown';
+  const unreachable = await whyUnreachable(redis);
+  if (unreachable !== undefined) {
+    return tell([
+      ...found,
+      { problem: `REDIS_URL: no Redis answers at ${new URL(config.redisUrl).host}: ${unreachable}` },
+    ]);
+  }
+  for (const check of OF_REDIS) found.push(...(await check(redis, config).catch(problemOf)));
+  if (!tell(found)) return false;
+  console.log(describeOutbound(config.outbound));
+  console.log('ready for release: settings are complete, Redis answers');
+  return true;
+}
+
+/** @returns whether the deploy may go on */
+function tell(found: Finding[]): boolean {
+  for (const one of found) {
+    if ('problem' in one) console.error(one.problem);
+    else console.warn(`warning: ${one.warning}`);
+  }
+  return !found.some((one) => 'problem' in one);
+}
+
+function publicUrl({ dev, publicUrl }: Config): Finding[] {
+  if (dev || publicUrl !== undefined) return [];
+  return [
+    {
+      problem:
+        'PUBLIC_URL: not set. Webhook URLs and links for people begin with it, and browsers are trusted by it. Set it to the address ' +
+        'under which people and senders reach the service, such as https://events.example.com',
+    },
+  ];
+}
+
+function proxies({ publicUrl, trustProxy }: Config): Finding[] {
+  if (!publicUrl?.startsWith('https:') || trustProxy > 0) return [];
+  return [
+    {
+      warning:
+        'TRUST_PROXY is 0, but PUBLIC_URL is https, which a proxy in front must serve: everybody seems to come from its address, and ' +
+        'the failed sign-ins of one count against all. Set TRUST_PROXY to the number of proxies.',
+    },
+  ];
+}
+
+/** In Redis's own words, or those of TLS or DNS. */
+async function whyUnreachable(redis: Redis): Promise<string | undefined> {
+  const answered = Promise.withResolvers<string | undefined>();
+  let last = `nothing within ${REDIS_TIMEOUT_MS / 1_000} s`;
+  redis.on('error', ({ message }) => {
+    last = message;
+    if (FINAL.test(message)) answered.resolve(message);
+  });
+  // Redis lets strangers connect, and then answers nothing but this.
+  redis.ping().then(
+    () => answered.resolve(undefined),
+    (error: Error) => answered.resolve(error.message),
+  );
+  const timeout = setTimeout(() => answered.resolve(last), REDIS_TIMEOUT_MS);
+  return answered.promise.finally(() => clearTimeout(timeout));
+}
+
+async function redisSettings(redis: Redis): Promise<Finding[]> {
+  const { version, warnings } = await redisStatus(redis);
   if (Number.parseInt(version, 10) < REDIS_MIN_MAJOR) {
-    throw new ConfigError(`REDIS_URL: Redis ${version} answers; it takes 7.0 or newer`);
+    return [{ problem: `REDIS_URL: Redis ${version} answers; Tidegate needs 7.0 or newer` }];
   }
-  await checkDurability(config, redis);
-  const memory = await redis.info('memory');
-  const policy = /maxmemory_policy:(\S+)/.exec(memory)?.[1];
-  if (policy !== undefined && policy !== 'noeviction') {
-    console.warn(
-      `warning: Redis has maxmemory-policy ${policy}; under memory pressure it would drop accepted events. Set noeviction.`,
-    );
-  }
-  console.log(`ready for release: settings are complete, Redis ${version} answers`);
-  process.exit(0);
-} catch (error) {
-  console.error(error instanceof ConfigError ? error.message : error);
-  process.exit(1);
+  return warnings.map((warning) => ({ warning: `Redis ${version}: ${warning}` }));
+}
+
+async function durability(redis: Redis, config: Config): Promise<Finding[]> {
+  const less = await checkDurability(config, redis);
+  return less === undefined ? [] : [{ warning: less }];
+}
+
+async function secretKey(redis: Redis, config: Config): Promise<Finding[]> {
+  await createStore(redis, config).secretKeyCheck.verify();
+  return [];
+}
+
+function problemOf(error: Error): Finding[] {
+  return [
+    { problem: error instanceof ConfigError ? error.message : `REDIS_URL: Redis answers, but: ${error.message}` },
+  ];
 }

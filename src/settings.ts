@@ -15,6 +15,7 @@ const SECRET = new Set([
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const positive = z.coerce.number().int().min(1);
+const percent = z.coerce.number().int().min(1).max(100);
 const limit = z.coerce.number().int().min(0);
 const signingKey = z.string().regex(/^signkey-\w+-(?:[0-9a-fA-F]{2})+$/);
 const emailSchema = z.string().trim().toLowerCase().pipe(z.email());
@@ -25,9 +26,23 @@ const list = z.string().transform((text) =>
     .filter(Boolean),
 );
 
+const cidrs = list.pipe(
+  z.array(
+    z.union([z.literal('private'), z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
+      error: 'comma-separated CIDR ranges such as 10.0.0.0/8, or the word private',
+    }),
+  ),
+);
+
 /** Every variable the service reads. The README's table of settings is proved equal to this by a test. */
 export const SETTINGS = {
   MODE: z.enum(['production', 'dev']).default('production').describe('dev opens every door and binds to loopback only'),
+  DEV_ALLOWED_ORIGINS: list
+    .pipe(z.array(z.url({ protocol: /^https?$/ }).transform((url) => new URL(url).origin)))
+    .default([])
+    .describe(
+      "in dev mode: comma-separated origins whose pages may send, and under whose hosts it answers, beside this machine's",
+    ),
   HOST: z.string().min(1).optional().describe('address to listen on; default 0.0.0.0, in dev mode always 127.0.0.1'),
   PORT: port.default(8288).describe('port to listen on'),
   PUBLIC_URL: z.url().optional().describe('address under which senders reach this service; webhook URLs begin with it'),
@@ -45,9 +60,11 @@ export const SETTINGS = {
     .default('service')
     .describe('first part of every key in Redis; lets several copies share one Redis'),
   INGEST_DURABILITY: z
-    .enum(['redis', 'fsync'])
-    .default('redis')
-    .describe("an event is acknowledged when Redis has it, or (fsync) when it is on Redis's disk"),
+    .enum(['auto', 'redis', 'fsync'])
+    .default('auto')
+    .describe(
+      "an event is acknowledged when Redis has it (redis), or when it is on Redis's disk (fsync); auto: fsync in production where Redis has appendfsync always, else redis",
+    ),
   REDIS_MEMORY_BYTES: positive
     .optional()
     .describe('memory that Redis may use, where Redis itself has no limit (maxmemory 0)'),
@@ -65,7 +82,9 @@ export const SETTINGS = {
     .describe('calls of functions that may wait before senders are told to come later; 0: any'),
   EVENT_KEYS: list
     .default([])
-    .describe('comma-separated secrets that may send events to production, beside the keys made in the API'),
+    .describe(
+      'comma-separated secrets, of at least 16 characters each, that may send events to production, beside the keys made in the API',
+    ),
   SECRET_KEY: z
     .string()
     .min(32)
@@ -88,6 +107,12 @@ export const SETTINGS = {
     .optional()
     .describe('the former SIGNING_KEY while it is rotated; apps may still prove themselves with it'),
   EVENT_MAX_BYTES: positive.default(524_288).describe('largest request body on /e/'),
+  EVENT_MAX_FUTURE_DAYS: z.coerce
+    .number()
+    .min(0)
+    .max(3_650)
+    .default(365)
+    .describe('days that `ts` of an event may lie ahead; its functions run then, and it is kept for them'),
   TRUST_PROXY: z.coerce
     .number()
     .int()
@@ -113,13 +138,60 @@ export const SETTINGS = {
     .stringbool()
     .default(false)
     .describe('true: apps at private, loopback, link-local and metadata addresses are not called'),
+  OUTBOUND_DENY_CIDRS: cidrs
+    .default([])
+    .describe('comma-separated CIDR ranges where apps are not called; private: every address that is not public'),
+  OUTBOUND_ALLOW_CIDRS: cidrs.default([]).describe('exceptions to OUTBOUND_DENY_CIDRS and BLOCK_PRIVATE_ADDRESSES'),
+  OUTBOUND_BRANCH_DENY_CIDRS: cidrs
+    .default([])
+    .describe('as OUTBOUND_DENY_CIDRS, for apps of branch environments alone and without exceptions'),
   RUN_CONCURRENCY: positive.default(100).describe('function calls in flight in one worker'),
+  APP_CONCURRENCY_PERCENT: percent
+    .default(90)
+    .describe(
+      'of the calls that an environment, or an app in it, could have in flight if it were alone: how many it may; the rest is for others',
+    ),
+  BRANCH_CONCURRENCY_PERCENT: percent
+    .default(50)
+    .describe('of RUN_CONCURRENCY: calls that all branch environments together may have in flight'),
+  APPS_MAX: positive.default(200).describe('apps that may be registered in one environment'),
+  FUNCTIONS_PER_APP_MAX: positive
+    .max(10_000)
+    .default(2_000)
+    .describe('functions that one app may register; at most 10000'),
+  FUNCTIONS_MAX: positive
+    .default(5_000)
+    .describe('functions that may be registered in one environment, and archived ones that are remembered beside them'),
+  TRIGGERS_PER_FUNCTION_MAX: positive.default(50).describe('triggers, and events that cancel it, of one function'),
+  FUNCTION_CONFIG_MAX_BYTES: positive.default(65_536).describe('largest configuration of one function, as JSON'),
+  BRANCH_ENVIRONMENTS_MAX: positive.default(200).describe('branch environments in all, archived ones among them'),
+  BRANCH_EXPIRY_DAYS: z.coerce
+    .number()
+    .min(0)
+    .default(30)
+    .describe(
+      'a branch environment without events and registrations for so many days is archived, and deleted after as many more; 0: never',
+    ),
   INGEST_CONCURRENCY: positive.default(4).describe('ingest jobs in flight in one worker'),
   STALLED_AFTER_SECONDS: z.coerce
     .number()
     .positive()
     .default(30)
     .describe('a job whose worker has been silent this long is taken up by another'),
+  SHUTDOWN_DRAIN_SECONDS: z.coerce
+    .number()
+    .nonnegative()
+    .max(600)
+    .default(2)
+    .describe(
+      'after SIGTERM, web answers new requests for this long while /readyz says 503, so that balancers turn elsewhere',
+    ),
+  SHUTDOWN_GRACE_SECONDS: z.coerce
+    .number()
+    .positive()
+    .max(7_200)
+    .default(20)
+    .describe('after SIGTERM, requests and calls in flight may take this long; calls are then handed to other workers'),
   TRANSFORM_TIMEOUT_MS: positive.default(1_000).describe('longest a webhook transform may take'),
   TRANSFORM_THREADS: positive.default(2).describe('threads that run transforms in one web process'),
   METRICS_PORT: port

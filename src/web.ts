@@ -4,18 +4,20 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { createApp } from './api/app.ts';
 import { prepareFirstAdmin } from './api/identity/first-admin.ts';
-import { sealAnew } from './api/identity/seal-anew.ts';
+import { claimSecretKey, sealAnew } from './api/identity/seal-anew.ts';
 import { LiveStreams } from './api/live-streams.ts';
 import { openMetricsPort } from './api/metrics-port.ts';
+import { Readiness } from './api/readiness.ts';
 import { Recorder } from './api/receive/recorder.ts';
 import { endingOf } from './api/server-end.ts';
 import { readConfig } from './config.ts';
 import { INTRODUCTION_TIMEOUT_MS } from './functions/introduction.ts';
-import { outgoingAgent } from './functions/outgoing.ts';
+import { Outgoing } from './functions/outgoing.ts';
 import { SILENT } from './instruments/meter.ts';
 import { startInstruments } from './instruments/start.ts';
 import { Acceptor } from './jobs/accept.ts';
 import { FunctionTables } from './jobs/function-tables.ts';
+import { Judge } from './jobs/judge.ts';
 import { Pressure } from './jobs/pressure.ts';
 import { ingestQueue, runQueue } from './jobs/queues.ts';
 import { Reports, startReporting } from './jobs/reports.ts';
@@ -23,6 +25,7 @@ import { runParts } from './jobs/run-parts.ts';
 import { storedStatus } from './jobs/stored-status.ts';
 import { TracedAcceptor } from './jobs/traced-acceptor.ts';
 import { createLog } from './log.ts';
+import { describeOutbound } from './model/outbound.ts';
 import { live } from './process.ts';
 import { durabilityOf } from './store/durability.ts';
 import { connect } from './store/redis.ts';
@@ -39,6 +42,7 @@ const FIRST_READ_MS = 2_000;
 
 const config = readConfig();
 const log = createLog(config.logLevel, 'web');
+log.info({ outbound: describeOutbound(config.outbound) }, 'where apps may be called');
 if (config.dev) log.warn('dev mode: every door is open; not for production');
 const tracing = await startTracing(config.tracing, 'web', log);
 
@@ -51,10 +55,17 @@ const metrics =
 const redis = connect(config, 'answer-soon', log);
 const subscriber = connect(config, 'wait', log);
 const store = createStore(redis, config);
-const directory = new WebhookDirectory(store.webhooks);
+const { transformTimeoutMs: timeoutMs, transformThreads: threads } = config;
+const transforms = traced(createTransforms({ timeoutMs, threads, log, meter }), tracing);
+const directory = new WebhookDirectory(store.webhooks, (id) => transforms.evict(id));
+const secretKeyClaimed = claimSecretKey(store, log).catch((error: Error) => {
+  log.fatal({ err: error.message }, 'cannot start');
+  process.exit(1);
+});
 // Without Redis it starts all the same, and says so to whoever asks.
 const firstReads = Promise.all([
-  directory.follow(store.changes, subscriber),
+  secretKeyClaimed,
+  directory.follow(subscriber),
   store.environments.follow(subscriber),
   store.apiKeys.follow(subscriber),
   store.eventKeys.follow(subscriber),
@@ -62,11 +73,9 @@ const firstReads = Promise.all([
 ]);
 await Promise.race([firstReads, setTimeout(FIRST_READ_MS)]);
 
-const queueOptions = { connection: redis, prefix: store.queuePrefix };
+const queueOptions = { connection: redis, prefix: store.queuePrefix, skipVersionCheck: true };
 const queues = [ingestQueue(queueOptions), runQueue(queueOptions, tracing?.jobs)] as const;
 for (const queue of queues) queue.on('error', (error) => log.debug({ err: error.message }, 'queue'));
-const { transformTimeoutMs: timeoutMs, transformThreads: threads } = config;
-const transforms = traced(createTransforms({ timeoutMs, threads, log, meter }), tracing);
 const durability = await durabilityOf(config, redis, log);
 const acceptor = tracing
   ? new TracedAcceptor(tracing, store.dedup, queues[0], meter, durability)
@@ -80,10 +89,12 @@ const { life, retries, invocations } = runParts(
   queues[1],
   acceptor,
   reports,
+  new Judge(store.expressionProblems, log, meter),
   config.lookAfterMs,
   tracing,
 );
-const outgoing = outgoingAgent({ ...config, timeoutMs: INTRODUCTION_TIMEOUT_MS });
+const outgoing = new Outgoing({ ...config, timeoutMs: INTRODUCTION_TIMEOUT_MS });
+const readiness = new Readiness({ redis, queue: queues[0], firstReads });
 const recorder = new Recorder(store.webhookLog, reports, log);
 const streams = new LiveStreams(store.liveFeed(subscriber));
 instruments?.watch({
@@ -99,6 +110,7 @@ const app = createApp({
   transforms,
   acceptor,
   pressure,
+  readiness,
   recorder,
   reports,
   life,
@@ -113,7 +125,8 @@ const app = createApp({
 });
 
 const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: REQUEST_TIMEOUT_MS }, app.callback());
-const endServer = endingOf(server);
+const { shutdownDrainMs: drainMs, shutdownGraceMs: graceMs } = config;
+const endServer = endingOf(server, { drainMs, graceMs, endStreams: () => streams.close() });
 await new Promise<void>((resolve, reject) => {
   server.once('error', reject);
   server.listen(config.port, config.host, resolve);
@@ -121,17 +134,17 @@ await new Promise<void>((resolve, reject) => {
 const { port } = server.address() as AddressInfo;
 const address = config.publicUrl ?? `http://${config.host === '0.0.0.0' ? 'localhost' : config.host}:${port}`;
 await Promise.race([prepareFirstAdmin(config, store, address, log), setTimeout(FIRST_READ_MS)]);
-void sealAnew(config, store, log);
+void secretKeyClaimed.then(() => sealAnew(config, store, log));
 const reporting = startReporting(reports, store, 'web', log);
 pressure.watch();
 
 live(
   log,
   async () => {
-    streams.close();
+    readiness.end();
     await endServer();
     pressure.close();
-    await Promise.all([transforms.close(), outgoing.close()]);
+    await Promise.all([transforms.close(), outgoing.destroy()]);
     await recorder.settle();
     await reporting.close();
     await Promise.all([...queues.map((queue) => queue.close()), metrics?.close()]);
@@ -140,5 +153,6 @@ live(
     subscriber.disconnect();
     await tracing?.close();
   },
+  Math.max(drainMs, graceMs),
   { port, ...(metrics && { metricsPort: metrics.port }) },
 );

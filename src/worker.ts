@@ -4,18 +4,23 @@ import { FunctionCaller } from './functions/caller.ts';
 import { SILENT } from './instruments/meter.ts';
 import { startInstruments } from './instruments/start.ts';
 import { Acceptor } from './jobs/accept.ts';
+import { AppLimits } from './jobs/app-limits.ts';
+import { CallGate } from './jobs/call-gate.ts';
 import { FunctionTables } from './jobs/function-tables.ts';
+import { Judge } from './jobs/judge.ts';
 import { INGEST, ingestQueue, RUNS, runQueue } from './jobs/queues.ts';
 import { Reports, startReporting } from './jobs/reports.ts';
 import { runParts } from './jobs/run-parts.ts';
 import { storedStatus } from './jobs/stored-status.ts';
 import { TracedAcceptor } from './jobs/traced-acceptor.ts';
 import { createLog } from './log.ts';
+import { FairShares } from './model/fair-shares.ts';
 import { live } from './process.ts';
 import { durabilityOf } from './store/durability.ts';
 import { connect, ready } from './store/redis.ts';
 import { createStore } from './store/store.ts';
 import { startTracing } from './tracing/start.ts';
+import { startBranchKeeper } from './workers/branch-keeper.ts';
 import { startReconciler } from './workers/reconciler.ts';
 import { startWorkers } from './workers/workers.ts';
 
@@ -33,6 +38,10 @@ const queueRedis = connect(config, 'wait', log);
 await Promise.all([ready(redis), ready(queueRedis)]);
 
 const store = createStore(redis, config);
+await store.secretKeyCheck.claim().catch((error: Error) => {
+  log.fatal({ err: error.message }, 'cannot start');
+  process.exit(1);
+});
 const queueOptions = { connection: queueRedis, prefix: store.queuePrefix };
 const [ingests, runs] = [ingestQueue(queueOptions), runQueue(queueOptions, tracing?.jobs)];
 for (const queue of [ingests, runs]) queue.on('error', (error) => log.debug({ err: error.message }, 'queue'));
@@ -42,18 +51,29 @@ const durability = await durabilityOf(config, redis, log);
 const acceptor = tracing
   ? new TracedAcceptor(tracing, store.dedup, ingests, meter, durability)
   : new Acceptor(store.dedup, ingests, meter, durability);
+const limits = new AppLimits(config.runConcurrency);
 const caller = new FunctionCaller({
   timeoutMs: config.callTimeoutMs,
-  blockPrivateAddresses: config.blockPrivateAddresses,
+  outbound: config.outbound,
   signingKeyOf: (env) => (config.dev ? config.signingKey : store.signingKeys.current(env)),
+  kindOf: (env) => store.environmentKinds.of(env),
   dev: config.dev,
+  onEnd: (env, app, call) => limits.note(env, app, call),
   tracing,
 });
 const { lookAfterMs } = config;
+const judge = new Judge(store.expressionProblems, log, meter);
+const ofRuns = runParts(store, functions, runs, acceptor, reports, judge, lookAfterMs, tracing);
+const shares = new FairShares({ ...config, capacity: config.runConcurrency });
+const gate = new CallGate(shares, limits, (jobId) => {
+  ofRuns.schedule.unpark(jobId).catch((error: Error) => log.debug({ err: error.message }, 'call stays put back'));
+});
 const parts = {
   ...store,
-  ...runParts(store, functions, runs, acceptor, reports, lookAfterMs, tracing),
+  ...ofRuns,
+  gate,
   functions,
+  ingestQueue: ingests,
   caller,
   reports,
   lookAfterMs,
@@ -62,17 +82,19 @@ const parts = {
 const workers = startWorkers(config, queueOptions, parts, log, meter, tracing);
 instruments?.watch({
   eventsUnanswered: () => acceptor.unansweredEvents,
+  calls: () => ({ ...gate.state, slowedApps: limits.slowed().length }),
   slots: { [INGEST]: config.ingestConcurrency, [RUNS]: config.runConcurrency },
   stored: storedStatus(store, [ingests, runs]),
 });
 await workers.ready();
 const reconciler = startReconciler(parts, lookAfterMs, log);
-const reporting = startReporting(reports, store, 'worker', log);
+const branches = startBranchKeeper({ ...store, queues: [ingests, runs], log }, config.branchExpiryMs);
+const reporting = startReporting(reports, store, 'worker', log, () => ({ slowedApps: limits.slowed() }));
 
 live(
   log,
   async () => {
-    await Promise.all([workers.close(), reconciler.close()]);
+    await Promise.all([workers.close(), reconciler.close(), branches.close()]);
     await reporting.close();
     await Promise.all([ingests.close(), runs.close(), caller.close(), metrics?.close()]);
     durability?.close();
@@ -80,5 +102,6 @@ live(
     queueRedis.disconnect();
     await tracing?.close();
   },
+  config.shutdownGraceMs,
   metrics && { metricsPort: metrics.port },
 );

@@ -1,6 +1,8 @@
 /** Who may do what: every kind of credential at every door, made from the table of routes. A new route is in it by being there. */
 import { createHash } from 'node:crypto';
+import { appRoutes } from '@bull-board/api/dist/routes.js';
 import { expect } from 'chai';
+import { BOARD_ACCESS } from '../src/api/board-access.ts';
 import { ACCESS, type Access, covers } from '../src/model/access.ts';
 import { addUser, type Headers, keyHeaders, sessionHeaders } from './support/identity.ts';
 import { routes } from './support/route-table.ts';
@@ -23,13 +25,25 @@ const table: Door[] = routes.map(({ method, path, access, about, body }) => ({
 }));
 
 const account = { about: 'account', hasBody: false } as const;
+/** Every route of Bull Board that changes something, as the installed version has them. */
+function boardDoors(): Door[] {
+  return appRoutes.api.flatMap(({ method, route }) =>
+    [method].flat().flatMap((verb) => {
+      const name = `${verb.toUpperCase()} ${route}`;
+      const path = `/queues${route}`;
+      // What is for nobody tells everybody who may change something that it is not there.
+      const access = BOARD_ACCESS[name] ?? 'write';
+      return verb === 'get' ? [] : [{ ...account, method: verb.toUpperCase(), path, access }];
+    }),
+  );
+}
+
 /** What else is behind the guard. */
 const others: Door[] = [
   { ...account, method: 'GET', path: '/queues', access: 'read' },
   { ...account, method: 'GET', path: '/queues/api/queues', access: 'read' },
   { ...account, method: 'PUT', path: '/queues/api/queues/nope/pause', access: 'write' },
-  { ...account, method: 'POST', path: '/queues/api/queues/nope/add', access: 'write' },
-  { ...account, method: 'PATCH', path: '/queues/api/queues/nope/nope/delay', access: 'write' },
+  ...boardDoors(),
   { ...account, method: 'GET', path: '/v1/nope', access: 'read' },
   { about: 'environment', hasBody: false, method: 'GET', path: '/v1/stream', access: 'read' },
 ];

@@ -42,7 +42,7 @@ describe('the list of all runs', () => {
   before(() => {
     redis = connectRedis();
     runs = new Runs(redis, keys, RETENTION_MS, SLOT_HOLDS);
-    lists = new RunLists(redis, keys, runs, new RunSlots(redis, keys, SLOT_HOLDS));
+    lists = new RunLists(redis, keys, new RunSlots(redis, keys, SLOT_HOLDS));
   });
   after(async () => {
     await deleteKeys(redis, prefix);
@@ -55,7 +55,10 @@ describe('the list of all runs', () => {
   }
 
   async function end(env: string, { id, functionId }: Made, status: Ending['status'], nowMs = now): Promise<void> {
-    expect(await runs.end({ env, id, functionId }, ENDINGS[status], nowMs)).to.equal(true);
+    expect(await runs.end({ env, id, functionId }, ENDINGS[status], nowMs)).to.deep.equal({
+      done: 0,
+      pending: new Map(),
+    });
   }
 
   async function make(made: readonly Made[]): Promise<string> {

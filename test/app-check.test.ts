@@ -177,6 +177,55 @@ describe('the check of an app', () => {
     }
   });
 
+  describe('for a caller without admin access', () => {
+    let member: Record<string, string>;
+    before(async () => {
+      const key = { name: 'member', access: 'write' };
+      const { body } = await production.post('/v1/api-keys', key, production.apiHeaders);
+      member = { authorization: `Bearer ${body.data.secret}` };
+    });
+
+    it('says "reachable" or not, and nothing of what it found', async () => {
+      const nobody = createServer();
+      const port = await listen(nobody);
+      nobody.close();
+      const away = [
+        `http://127.0.0.1:${port}/api`,
+        'http://app.invalid/api',
+        'http://169.254.169.254/latest/meta-data',
+        await host(saying({ hello: 'a stranger' }, 404, {})),
+      ];
+      const answers = [];
+      for (const url of away) {
+        const name = await register(production, url);
+        answers.push((await production.post(`/v1/apps/${name}/check`, undefined, member)).body.data);
+      }
+      expect(answers[0]).to.deep.include({ ok: false, reachable: false, answered_in_ms: null, status: null });
+      expect(answers[0].problems.map(({ code }: { code: string }) => code)).to.deep.equal(['unreachable']);
+      for (const answer of answers) expect(answer).to.deep.equal(answers[0]);
+      const there = await register(production, await host(saying({ function_count: 9, mode: 'dev' })));
+      expect((await production.post(`/v1/apps/${there}/check`, undefined, member)).body.data).to.deep.equal({
+        ok: true,
+        reachable: true,
+        answered_in_ms: null,
+        status: null,
+        problems: [],
+      });
+    });
+
+    it('says nothing of it where an app is asked to register, or of its last registration', async () => {
+      const url = await host((_, response) => void response.writeHead(200).end('the secrets of an intranet page'));
+      const name = await register(production, url);
+      const refused = await production.post('/v1/apps', { url }, member);
+      expect([refused.status, refused.body.code]).to.deep.equal([400, 'app_unreachable']);
+      expect(refused.body.error).to.include('an admin sees the reason').and.not.include('sdk header');
+      const asMember = (await production.get(`/v1/apps/${name}`, member)).body.data.last_sync;
+      expect(asMember).to.include({ succeeded: false });
+      expect(asMember.error).to.include('an admin sees the reason');
+      expect((await production.get(`/v1/apps/${name}`)).body.data.last_sync.error).to.include('no sdk header');
+    });
+  });
+
   it('is one of an app that there is', async () => {
     const { status, body } = await dev.post('/v1/apps/nope/check');
     expect([status, body.code]).to.deep.equal([404, 'not_found']);

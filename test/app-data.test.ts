@@ -35,10 +35,18 @@ describe('what a call request is too large to carry', () => {
     expect([steps.status, steps.body]).to.deep.equal([200, { [id]: { data: { n: 1 } } }]);
   });
 
-  it('is found whatever branch an app names in dev mode, where there is only production', async () => {
+  it('is found in the environment that an app names, and there must be one of that name', async () => {
     const [run] = (await service.get('/v1/runs')).body.data;
-    const { status } = await service.get(`/v0/runs/${run.run_id}/actions`, { 'x-service-env': 'some-branch' });
-    expect(status).to.equal(200);
+    const read = async (env: string) => {
+      const { status, body } = await service.get(`/v0/runs/${run.run_id}/actions`, { 'x-service-env': env });
+      return [status, body.code];
+    };
+    await service.post('/v1/environments', { name: 'some-branch', kind: 'branch' });
+    expect(await read('production')).to.deep.equal([200, undefined]);
+    expect(await read('some-branch')).to.deep.equal([404, 'not_found']);
+    for (const env of ['no-branch', 'a:b', '@branches', '../x', 'x'.repeat(5_000)]) {
+      expect(await read(env), env).to.deep.equal([404, 'environment_unknown']);
+    }
   });
 
   it('is nothing for a run that is not there', async () => {

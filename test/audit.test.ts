@@ -1,6 +1,9 @@
 import { expect } from 'chai';
+import { MAX_REFUSALS } from '../src/store/refusals.ts';
 import { addUser, keyHeaders, PASSWORD, sessionHeaders, signIn } from './support/identity.ts';
+import { openStore } from './support/own-store.ts';
 import { type Service, startService } from './support/service.ts';
+import { until } from './support/until.ts';
 
 interface Entry {
   id: string;
@@ -15,7 +18,7 @@ interface Entry {
 describe('the audit log', () => {
   let service: Service;
   before(async () => {
-    service = await startService({ dev: false, workers: 0 });
+    service = await startService({ dev: false, workers: 0, env: { LOG_LEVEL: 'info' } });
     await addUser(service, 'ada@example.com', 'admin');
   });
   after(() => service.stop());
@@ -48,9 +51,70 @@ describe('the audit log', () => {
     await signIn(service, 'ada@example.com');
     expect((await entries())[0]).to.include({ action: 'sign-in', summary: 'Signed in' });
     await signIn(service, 'mallory@example.com', 'let me in');
-    const [refused] = await entries();
-    expect(refused).to.include({ action: 'sign-in refused', summary: 'sign_in_failed' });
-    expect(refused?.who).to.deep.equal({ kind: 'user', id: '', name: 'mallory@example.com' });
+    await signIn(service, 'mallory@example.com', 'let me in now');
+    const { data } = (await service.get('/v1/audit/refusals')).body;
+    expect(data.length).to.equal(1);
+    expect(data[0]).to.include({
+      action: 'sign-in',
+      reason: 'sign_in_failed',
+      name: 'mallory@example.com',
+      address: '127.0.0.1',
+      count: 2,
+    });
+    expect(data[0].first_at < data[0].last_at).to.equal(true);
+    expect((await entries())[0]).to.include({ action: 'sign-in', summary: 'Signed in' });
+  });
+
+  it('cannot be erased by those who are refused: they have a list of their own, which is bounded', async () => {
+    const before = await entries('?limit=100');
+    const store = openStore(service.prefix);
+    const refusal = { action: 'sign-in', reason: 'sign_in_failed', address: '192.0.2.1' };
+    const names = Array.from({ length: MAX_REFUSALS + 10 }, (_, n) => `${n}@example.com`);
+    await Promise.all(names.map((name) => store.refusals.note({ ...refusal, name }, 'r', Date.now())));
+    expect(await service.redis.zcard(`${service.prefix}:refusals`)).to.equal(MAX_REFUSALS);
+    expect(await service.redis.hlen(`${service.prefix}:refusal-counts`)).to.equal(MAX_REFUSALS);
+    for (const key of ['refusals', 'refusal-counts']) {
+      expect(await service.redis.pttl(`${service.prefix}:${key}`)).to.be.within(1, 30 * 86_400_000);
+    }
+    expect(await entries('?limit=100')).to.deep.equal(before);
+
+    const seen = [];
+    let query = '?limit=100';
+    for (;;) {
+      const { data, metadata } = (await service.get(`/v1/audit/refusals${query}`)).body;
+      seen.push(...data.map(({ name }: { name: string }) => name));
+      if (!metadata.cursor) break;
+      query = `?limit=100&cursor=${metadata.cursor}`;
+    }
+    expect(seen).to.deep.equal(names.slice(-MAX_REFUSALS).reverse());
+    await store.redis.quit();
+  });
+
+  it('is in the log of the process, too, a line an entry', async () => {
+    const { body } = await service.post(
+      '/v1/webhooks',
+      { name: 'logged', transform: 'function transform() {}' },
+      service.apiHeaders,
+    );
+    await signIn(service, 'trudy@example.com', 'open sesame');
+    const lines = () =>
+      service
+        .output()
+        .split('\n')
+        .filter((line) => line.startsWith('{'))
+        .map((line) => JSON.parse(line))
+        .filter(({ msg }) => msg.startsWith('audit'));
+    const refused = () => lines().find(({ refusal }) => refusal?.name === 'trudy@example.com');
+    await until(refused, { describe: 'the refusal is logged' });
+    expect(refused().refusal).to.include({ action: 'sign-in', reason: 'sign_in_failed', ip: '127.0.0.1' });
+    const made = lines().find(({ audit }) => audit?.target === body.data.id);
+    expect(made.audit).to.deep.include({
+      who: { kind: 'setting', id: 'API_KEY', name: 'the setting API_KEY' },
+      action: 'POST /v1/webhooks',
+      ip: '127.0.0.1',
+    });
+    expect(made.request_id).to.match(/^[0-9A-Z]{26}$/);
+    expect(service.output()).not.to.include('open sesame');
   });
 
   it('tells of what is changed in Bull Board', async () => {

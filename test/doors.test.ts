@@ -3,7 +3,7 @@ import { ConfigError, readConfig } from '../src/config.ts';
 import { type Service, startService } from './support/service.ts';
 
 const SECRETS = {
-  EVENT_KEYS: 'key-one, key-two',
+  EVENT_KEYS: 'key-one-0123456789, key-two-0123456789',
   SECRET_KEY: 'secret-key-of-the-tests-0123456789',
   API_KEY: 'api-key-of-the-tests',
   SIGNING_KEY: 'signkey-test-00ff',
@@ -28,18 +28,18 @@ describe('outside dev mode', () => {
   });
 
   it('only known keys send events', async () => {
-    expect((await ask('/e/key-one', event())).status).to.equal(200);
-    expect((await ask('/e/key-two', event())).status).to.equal(200);
+    expect((await ask('/e/key-one-0123456789', event())).status).to.equal(200);
+    expect((await ask('/e/key-two-0123456789', event())).status).to.equal(200);
     const unknown = await ask('/e/key-three', event());
     expect([unknown.status, unknown.body.code]).to.deep.equal([401, 'key_unknown']);
   });
 
   it('a key sends only to its own environment', async () => {
-    expect((await ask('/e/key-one', event({ 'x-service-env': 'production' }))).status).to.equal(200);
+    expect((await ask('/e/key-one-0123456789', event({ 'x-service-env': 'production' }))).status).to.equal(200);
     for (const [path, headers] of [
-      ['/e/key-one', { 'x-service-env': 'feature-x' }],
-      ['/e/key-one', { 'x-inngest-env': 'feature-x' }],
-      ['/e/key-one?x-service-env=feature-x', {}],
+      ['/e/key-one-0123456789', { 'x-service-env': 'feature-x' }],
+      ['/e/key-one-0123456789', { 'x-inngest-env': 'feature-x' }],
+      ['/e/key-one-0123456789?x-service-env=feature-x', {}],
     ] as const) {
       const answer = await ask(path, event(headers));
       expect([answer.status, answer.body.code]).to.deep.equal([403, 'environment_mismatch']);
@@ -76,7 +76,7 @@ describe('outside dev mode', () => {
   });
 
   it('web pages of others get no leave to send', async () => {
-    const answer = await ask('/e/key-one', event());
+    const answer = await ask('/e/key-one-0123456789', event());
     expect(answer.headers.get('access-control-allow-origin')).to.equal(null);
   });
 });
@@ -109,6 +109,8 @@ describe('the configuration', () => {
 
   it('refuses what would be unsafe in production, and says which', () => {
     expect(refusal({ SECRET_KEY: 'short' })).to.match(/^SECRET_KEY: got 5 characters/);
+    expect(refusal({ EVENT_KEYS: 'sixteen-letters!, short' })).to.match(/^EVENT_KEYS: key 2 has 5 characters/);
+    expect(refusal({ EVENT_KEYS: 'sixteen-letters!' })).to.equal('none');
     expect(refusal({ API_KEY: 'fifteen-letters' })).to.match(/^API_KEY: got 15 characters/);
     expect(refusal({ ADMIN_EMAIL: 'a@example.com', ADMIN_PASSWORD: 'hunter2' })).to.match(/^ADMIN_PASSWORD: /);
     expect(refusal({ ADMIN_EMAIL: 'a@example.com' })).to.match(/^ADMIN_PASSWORD: not set, but ADMIN_EMAIL is/);

@@ -11,7 +11,10 @@ import { until } from './support/until.ts';
 const FSYNC = { INGEST_DURABILITY: 'fsync' };
 const ROOT = resolve(import.meta.dirname, '..');
 
-describe('INGEST_DURABILITY=fsync', () => {
+describe('INGEST_DURABILITY=fsync', function () {
+  // Several processes start, one after the other.
+  this.timeout(60_000);
+
   let own: OwnRedis;
   let admin: Redis;
   let played: PlayedRedis;
@@ -28,17 +31,77 @@ describe('INGEST_DURABILITY=fsync', () => {
     await own.remove();
   });
 
-  async function start(version: '7.0' | '7.2', workers = 0, dev = true): Promise<Service> {
+  async function start(version: '7.0' | '7.2', workers = 0, dev = true, env: object = FSYNC): Promise<Service> {
     played = await playRedis(own.url, version);
     service = await startService({
       dev,
       workers,
-      env: { ...FSYNC, REDIS_URL: played.url, STALLED_AFTER_SECONDS: '1' },
+      env: { ...env, REDIS_URL: played.url, STALLED_AFTER_SECONDS: '1' },
     });
     return service;
   }
 
-  const send = (id: string) => (service as Service).post('/e/key', { id, name: 'disk/x', data: {} });
+  const send = (id: string) =>
+    (service as Service).post((service as Service).eventPath, { id, name: 'disk/x', data: {} });
+
+  describe('unless it is said otherwise, where Redis syncs every write', () => {
+    const AUTO = { LOG_LEVEL: 'info' };
+    const says = (what: string) => until(() => service?.output().includes(what), { describe: `the log says: ${what}` });
+
+    it('is kept in production, and the log says so', async () => {
+      await start('7.2', 0, false, AUTO);
+      expect((await send('a')).status).to.equal(200);
+      expect(played.asked()).to.equal(1);
+      await says("an event is acknowledged when it is on Redis's disk");
+    });
+
+    it('is kept by a Redis before 7.2 that answers no sooner', async () => {
+      await start('7.0', 0, false, AUTO);
+      expect((await send('a')).status).to.equal(200);
+      expect(played.asked()).to.equal(0);
+      await says("an event is acknowledged when it is on Redis's disk");
+    });
+
+    it('is not what dev mode waits for', async () => {
+      await start('7.2', 0, true, AUTO);
+      expect((await send('a')).status).to.equal(200);
+      expect(played.asked()).to.equal(0);
+    });
+
+    for (const [what, ...command] of [
+      ['syncs once a second', 'CONFIG', 'SET', 'appendfsync', 'everysec'],
+      ['has no file', 'CONFIG', 'SET', 'appendonly', 'no'],
+      ['does not let its settings be read', 'ACL', 'SETUSER', 'default', '-config'],
+    ] as const) {
+      it(`nothing is asked of a Redis that ${what}: web and worker start, and say what is promised`, async () => {
+        await admin.call(...(command as [string, ...string[]]));
+        await start('7.2', 1, false, AUTO);
+        expect((await send('a')).status).to.equal(200);
+        expect(played.asked()).to.equal(0);
+        await says('an event is acknowledged when Redis has it: what Redis has not synced to its disk is lost');
+        const env = { ...service?.env, PUBLIC_URL: 'https://events.example.com' };
+        const { exitCode, output } = await run('node', ['src/release.ts'], { cwd: ROOT, env });
+        expect([exitCode, output.includes('warning: INGEST_DURABILITY is auto')]).to.deep.equal([0, true]);
+      });
+    }
+
+    it('follows the server: another one after a failover keeps less, or more', async () => {
+      await start('7.2', 0, false, AUTO);
+      expect((await send('a')).status).to.equal(200);
+      const reconnect = () => admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+      await admin.config('SET', 'appendfsync', 'everysec');
+      await reconnect();
+      await says('an event is acknowledged when Redis has it');
+      const before = played.asked();
+      await until(async () => (await send('b')).status === 200, { describe: 'events are taken in' });
+      expect(played.asked()).to.equal(before);
+      await admin.config('SET', 'appendfsync', 'always');
+      await reconnect();
+      await until(async () => (await send('c')).status === 200 && played.asked() > before, {
+        describe: 'it asks again',
+      });
+    });
+  });
 
   describe('with a Redis before 7.2', () => {
     /** Each process that looks at boot, and what it says as it refuses. */

@@ -199,15 +199,6 @@ describe('sending events', () => {
     expect([bad.status, bad.body.code]).to.deep.equal([400, 'seed_invalid']);
   });
 
-  it('opens /e/ to web pages in dev mode, and nothing else', async () => {
-    const preflight = await fetch(`${service.url}/e/any-key`, { method: 'OPTIONS' });
-    expect(preflight.status).to.equal(204);
-    expect(preflight.headers.get('access-control-allow-origin')).to.equal('*');
-    expect(preflight.headers.get('access-control-allow-private-network')).to.equal('true');
-    const api = await fetch(`${service.url}/v1/events`, { headers: { origin: 'https://example.com' } });
-    expect(api.headers.get('access-control-allow-origin')).to.equal(null);
-  });
-
   it('says which request it was', async () => {
     const { body } = await send({ name: 'traced/x', data: {} });
     const event = await stored(body.ids[0]);

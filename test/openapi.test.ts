@@ -46,7 +46,6 @@ describe('the OpenAPI document', () => {
     let host: AppHost;
     const called = new Set<string>();
     before(async () => {
-      // In dev mode there is no holding page.
       service = await startService({ dev: false });
       host = await startAppHost();
     });
@@ -159,7 +158,7 @@ describe('the OpenAPI document', () => {
       await call('POST /v1/holding/:id/assign', { id: one }, { environment: 'production' });
       await call('DELETE /v1/holding/:id', { id: two });
       await call('POST /v1/holding/assign', {}, { environment: 'production', name: 'webhook/received' });
-      await call('DELETE /v1/holding');
+      await call('DELETE /v1/holding', {}, undefined, '?all=true');
       await call('POST /v1/webhooks/:id/rotate', { id }, { keep_old_seconds: 60 });
       await call('DELETE /v1/webhooks/:id', { id });
       const transform = 'function transform(evt) { console.log(evt); return { name: "a/b", data: evt }; }';
@@ -172,6 +171,8 @@ describe('the OpenAPI document', () => {
       await call('GET /v1/environments/:name', { name: 'staging' });
       await call('POST /v1/environments/:name/archive', { name: 'staging' });
       await call('POST /v1/environments/:name/unarchive', { name: 'staging' });
+      await call('POST /v1/environments', {}, { name: 'a-branch', kind: 'branch' });
+      await call('DELETE /v1/environments/:name', { name: 'a-branch' });
       await call('GET /v1/environments/:name/signing-key', { name: 'staging' });
       await call('POST /v1/environments/:name/signing-key/rotate', { name: 'staging' });
       const { id: keyId } = await call('POST /v1/event-keys', {}, { name: 'Shop', environment: 'staging' });
@@ -194,6 +195,7 @@ describe('the OpenAPI document', () => {
       await call('POST /v1/users/:id/password-link', { id });
       await call('DELETE /v1/users/:id', { id });
       await call('GET /v1/audit');
+      await call('GET /v1/audit/refusals');
       await call('GET /v1/settings');
     });
 

@@ -2,9 +2,15 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import { readConfig } from '../src/config.ts';
+import { hashedKey } from '../src/functions/signing.ts';
+import { outboundRules } from '../src/model/outbound.ts';
 import { whyNotPublic } from '../src/model/public-address.ts';
 import { type AppHost, startAppHost } from './support/app-host.ts';
 import { type Service, startService } from './support/service.ts';
+import { until } from './support/until.ts';
+
+const hasError = ({ error }: { error?: unknown }) => Boolean(error);
 
 async function end(server: Server): Promise<void> {
   server.close();
@@ -144,6 +150,147 @@ describe('calls to apps', () => {
         expect(error.message).to.include('is not called').and.include('(loopback)');
         expect(host.calls()).to.deep.equal([]);
       });
+    }
+  });
+
+  describe('by default', () => {
+    let service: Service;
+    before(async () => {
+      service = await startService();
+    });
+    after(() => service.stop());
+
+    const METADATA: [host: string, kind: string][] = [
+      ['169.254.169.254', 'link-local'],
+      ['169.254.170.2', 'link-local'],
+      ['0xa9fea9fe', 'link-local'],
+      ['0251.0376.0251.0376', 'link-local'],
+      ['2852039166', 'link-local'],
+      ['[::ffff:169.254.169.254]', 'link-local'],
+      ['[64:ff9b::a9fe:a9fe]', 'link-local'],
+      ['[2002:a9fe:a9fe::1]', 'link-local'],
+      ['[fe80::1]', 'link-local'],
+      ['[fd00:ec2::254]', 'metadata'],
+      ['[fd20:ce::254]', 'metadata'],
+      ['100.100.100.200', 'metadata'],
+      ['168.63.129.16', 'metadata'],
+    ];
+
+    it('reach no link-local and no metadata address, however it is written', async () => {
+      for (const [address, kind] of METADATA) {
+        const { status, body } = await service.post('/v1/apps', { url: `http://${address}/latest/meta-data` });
+        expect([status, body.code], address).to.deep.equal([400, 'address_blocked']);
+        expect(body.error).to.include(kind).and.include('never calls link-local or metadata addresses');
+      }
+    });
+
+    it('reach none of them from a function: the run says why', async () => {
+      const registration = host.registration([{ id: 'f', triggers: [{ event: 'metadata/x' }] }]);
+      const elsewhere = JSON.parse(JSON.stringify(registration).replaceAll(/127\.0\.0\.1:\d+/g, '169.254.169.254'));
+      const headers = { 'x-service-sdk': 'test:v1.0.0' };
+      expect((await service.post('/fn/register', elsewhere, headers)).status).to.equal(200);
+      expect((await firstError(service, 'metadata/x')).name).to.equal('AddressBlocked');
+    });
+
+    it('reach private addresses: apps of a self-hosted service usually stand there', async () => {
+      await host.register(service, [{ id: 'f', triggers: [{ event: 'private/x' }] }]);
+      await service.post('/e/key', { name: 'private/x', data: {} });
+      await host.nextCall('f');
+    });
+  });
+
+  it('of branch environments can be kept from private addresses alone', async () => {
+    const service = await startService({ dev: false, env: { OUTBOUND_BRANCH_DENY_CIDRS: 'private' } });
+    try {
+      const functions = [{ id: 'f', retries: 0, triggers: [{ event: 'branch/x' }] }];
+      await host.register(service, functions);
+      await service.post(service.eventPath, { name: 'branch/x', data: {} });
+      await host.nextCall('f');
+      await service.post('/v1/environments', { name: 'feature', kind: 'branch' }, service.apiHeaders);
+      const { body: signing } = await service.get('/v1/environments/feature/signing-key');
+      const inBranch = { 'x-service-env': 'feature' };
+      await host.register(service, functions, {
+        headers: { ...inBranch, authorization: `Bearer ${hashedKey(signing.data.current)}` },
+      });
+      const key = await service.post('/v1/event-keys', { name: 'b', environment: 'branches' }, service.apiHeaders);
+      const sent = await service.post(`/e/${key.body.data.secret}`, { name: 'branch/x', data: {} }, inBranch);
+      const headers = { ...service.apiHeaders, ...inBranch };
+      const run = await until(
+        async () => (await service.get(`/v1/events/${sent.body.ids[0]}/runs`, headers)).body.data?.find(hasError),
+        { describe: "the branch's run says why its function was not called" },
+      );
+      expect(run.error.message).to.include('OUTBOUND_BRANCH_DENY_CIDRS').and.include('127.0.0.1');
+      expect(host.calls('f').length).to.equal(1);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  describe('are held to the lists of CIDRs', () => {
+    const whyNot = (address: string, env: Record<string, string>, branch = false) =>
+      outboundRules(readConfig({ MODE: 'dev', ...env }).outbound, branch).refusal(address);
+
+    it('that deny, with exceptions that allow', () => {
+      const env = { OUTBOUND_DENY_CIDRS: '10.0.0.0/8, 2001:db8::/32', OUTBOUND_ALLOW_CIDRS: '10.1.0.0/16' };
+      expect(whyNot('10.2.3.4', env)).to.equal('10.2.3.4, which OUTBOUND_DENY_CIDRS denies (10.0.0.0/8)');
+      expect(whyNot('::ffff:10.2.3.4', env)).to.include('OUTBOUND_DENY_CIDRS');
+      expect(whyNot('64:ff9b::a02:304', env)).to.include('OUTBOUND_DENY_CIDRS');
+      expect(whyNot('2001:db8::1', env)).to.include('OUTBOUND_DENY_CIDRS');
+      for (const open of ['10.1.3.4', '::ffff:10.1.3.4', '192.168.0.1', '8.8.8.8']) {
+        expect(whyNot(open, env), open).to.equal(undefined);
+      }
+    });
+
+    it('which hold for loopback however it is reached: connected to, 0.0.0.0 and :: are this machine', () => {
+      for (const range of ['127.0.0.0/8', '::1/128']) {
+        const env = { OUTBOUND_BRANCH_DENY_CIDRS: range };
+        for (const address of ['0.0.0.0', '::', '::ffff:0.0.0.0']) {
+          expect(whyNot(address, env, true), `${address}, ${range}`).to.include('OUTBOUND_BRANCH_DENY_CIDRS');
+          expect(whyNot(address, env), address).to.equal(undefined);
+        }
+      }
+    });
+
+    it('where "private" is every address that is not public', () => {
+      const env = { OUTBOUND_DENY_CIDRS: 'private', OUTBOUND_ALLOW_CIDRS: '192.168.7.0/24' };
+      for (const closed of ['127.0.0.1', '10.0.0.1', 'fd12::1', '192.168.8.1', '100.64.0.1']) {
+        expect(whyNot(closed, env), closed).to.be.a('string');
+      }
+      for (const open of ['192.168.7.9', '8.8.8.8', '2606:4700:4700::1111']) {
+        expect(whyNot(open, env), open).to.equal(undefined);
+      }
+    });
+
+    it('except for branches, which no exception for all opens what they are denied', () => {
+      const env = { OUTBOUND_BRANCH_DENY_CIDRS: '10.0.0.0/8', OUTBOUND_ALLOW_CIDRS: '10.1.0.0/16' };
+      expect(whyNot('10.1.0.1', env)).to.equal(undefined);
+      expect(whyNot('10.1.0.1', env, true)).to.include('OUTBOUND_BRANCH_DENY_CIDRS');
+    });
+
+    it('that never open a link-local or metadata address', () => {
+      const env = { OUTBOUND_ALLOW_CIDRS: '0.0.0.0/0,::/0,private' };
+      for (const closed of ['169.254.169.254', 'fe80::1', '100.100.100.200', 'fd00:ec2::254', '2002:a9fe:a9fe::1']) {
+        expect(whyNot(closed, env), closed).to.include('never calls');
+        expect(whyNot(closed, { ...env, BLOCK_PRIVATE_ADDRESSES: 'true' }), closed).to.include('never calls');
+      }
+    });
+
+    it('and what is no CIDR range stops the start', () => {
+      for (const wrong of ['10.0.0.0/40', 'intranet', '10.0.0']) {
+        expect(() => readConfig({ MODE: 'dev', OUTBOUND_DENY_CIDRS: wrong })).to.throw(/OUTBOUND_DENY_CIDRS.*CIDR/);
+      }
+    });
+  });
+
+  it("are told of in web's first lines: which addresses are open", async () => {
+    const env = { LOG_LEVEL: 'info', OUTBOUND_DENY_CIDRS: '10.0.0.0/8', OUTBOUND_BRANCH_DENY_CIDRS: 'private' };
+    const service = await startService({ workers: 0, env });
+    try {
+      expect(service.output().split('\n')[1]).to.include(
+        'apps may be at public and private addresses; not at 10.0.0.0/8; those of branch environments not at private addresses; never at link-local or metadata addresses',
+      );
+    } finally {
+      await service.stop();
     }
   });
 

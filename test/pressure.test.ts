@@ -71,6 +71,16 @@ describe('before Redis is full', () => {
     expect(said).to.include('REDIS_MEMORY_LIMIT_PERCENT').and.not.include('"level":"error"');
   });
 
+  it('apps are not registered while memory is short', async () => {
+    await start();
+    const functions = [{ id: 'f', triggers: [{ event: 'full/x' }] }];
+    expect((await host.register(service, functions)).status).to.equal(200);
+    await fill();
+    expectLater(await host.register(service, functions), 'memory_short');
+    await empty();
+    await until(async () => (await host.register(service, functions)).status === 200, { describe: 'it is registered' });
+  });
+
   it('they are told before their body is read', async () => {
     await start();
     await fill();
@@ -105,7 +115,7 @@ describe('before Redis is full', () => {
     expect((await api('POST', `${requests}/${id}/rerun`, { dry_run: true })).status).to.equal(200);
     expect((await api('GET', '/v1/events')).status).to.equal(200);
     expect((await api('POST', '/v1/event-keys', { name: 'k', environment: 'production' })).status).to.equal(201);
-    expect((await api('DELETE', '/v1/holding')).status).to.equal(200);
+    expect((await api('DELETE', '/v1/holding?all=true')).status).to.equal(200);
     expect((await logged()).map((one: { ids: string[] }) => one.ids)).to.deep.equal([first.body.ids]);
     expect((await api('DELETE', `/v1/webhooks/${webhook.id}`)).status).to.equal(204);
   });

@@ -254,7 +254,7 @@ describe('the list of runs', () => {
       const { run_id, ...same } = body.data;
       expect(run_id).not.to.equal(failed.run_id);
       expect(same).to.include({ function_id: 'again-f', event_id: failed.event_id, retry_of: failed.run_id });
-      const [completed] = await listed('app=again&status=Completed', 1);
+      const [completed] = await listed('app=again&status=Completed&fields=output', 1);
       expect(completed).to.include({ run_id, output: 'well', retry_of: failed.run_id });
       expect(ids(await listed('app=again&status=Failed', 1))).to.deep.equal([failed.run_id]);
     });

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { get } from 'node:http';
 import { expect } from 'chai';
 import { type Service, startService } from './support/service.ts';
 
@@ -75,37 +74,3 @@ describe('security headers', () => {
     expect((await service.get(`/queues/${script}`, {})).status).to.equal(401);
   });
 });
-
-describe('dev mode', () => {
-  it('says in its first line that it is not for production, and takes no changes from pages of other hosts', async () => {
-    const service = await startService({ workers: 0 });
-    try {
-      const webhook = { name: 'x', transform: 'function transform() { return null; }' };
-      expect(service.output().split('\n')[1]).to.include('not for production');
-      for (const origin of ['https://evil.example', 'null', 'http://localhost.evil.example']) {
-        const { status, body } = await service.post('/v1/webhooks', webhook, { origin });
-        expect([status, body.code], origin).to.deep.equal([403, 'origin_untrusted']);
-        // A page may send text anywhere without asking.
-        const app = await service.post('/fn/register', '{}', { origin, 'content-type': 'text/plain' });
-        expect([app.status, app.body.code], origin).to.deep.equal([403, 'origin_untrusted']);
-      }
-      const rebound = await fetchAs('rebound.example', `${service.url}/v1/webhooks`);
-      expect(rebound).to.equal(403);
-      for (const headers of [{}, { origin: 'http://localhost:5173' }, { origin: service.url }]) {
-        expect((await service.post('/v1/webhooks', webhook, headers as never)).status).to.equal(201);
-      }
-    } finally {
-      await service.stop();
-    }
-  });
-});
-
-/** The status that a page gets to see whose name was made to lead to the service. */
-function fetchAs(host: string, url: string): Promise<number | undefined> {
-  const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
-  get(url, { headers: { host } }, (response) => {
-    response.resume();
-    resolve(response.statusCode);
-  }).on('error', reject);
-  return promise;
-}

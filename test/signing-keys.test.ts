@@ -1,8 +1,13 @@
+import { resolve } from 'node:path';
 import { expect } from 'chai';
 import { hashedKey } from '../src/functions/signing.ts';
 import { type AppHost, startAppHost } from './support/app-host.ts';
+import { startOwnRedis } from './support/own-redis.ts';
+import { must } from './support/program.ts';
 import { SECRETS, type Service, startService } from './support/service.ts';
 import { until } from './support/until.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
 
 describe('signing keys', () => {
   let service: Service;
@@ -100,7 +105,10 @@ describe('signing keys', () => {
   });
 });
 
-describe('the secret key', () => {
+describe('the secret key', function () {
+  // Several processes start, one after the other.
+  this.timeout(90_000);
+
   it('is changed without losing what the former one sealed', async () => {
     const service = await startService({ dev: false, workers: 0, env: { SIGNING_KEY: '' } });
     try {
@@ -121,20 +129,89 @@ describe('the secret key', () => {
     }
   });
 
-  it('when it is lost, takes the signing keys with it, until they are rotated', async () => {
-    const service = await startService({ dev: false, workers: 0, env: { SIGNING_KEY: '' } });
+  describe('when it is another than the one that sealed', () => {
+    const ANOTHER = 'another-secret-key-0123456789abcdef';
+
+    async function refusals(service: Service): Promise<void> {
+      const env = { ...service.env, PUBLIC_URL: 'https://events.example.com' };
+      const starts = await Promise.allSettled([
+        service.startWeb(),
+        service.startWorker(),
+        must('node', ['src/release.ts'], { cwd: ROOT, env }),
+      ]);
+      for (const start of starts) {
+        const said = start.status === 'rejected' ? String(start.reason) : 'it started';
+        expect(said)
+          .to.include('SECRET_KEY: neither it nor SECRET_KEY_FALLBACK opens')
+          .and.match(/exit code 1|ended with 1/);
+      }
+    }
+
+    it('nothing starts, and no release passes, though nothing but the service itself has sealed anything', async () => {
+      const service = await startService({ dev: false, workers: 0 });
+      try {
+        service.env.SECRET_KEY = ANOTHER;
+        // The wrong fallback is no help; with the right one all start.
+        service.env.SECRET_KEY_FALLBACK = 'a-third-secret-key-0123456789abcdef';
+        await refusals(service);
+        service.env.SECRET_KEY_FALLBACK = SECRETS.SECRET_KEY;
+        await Promise.all([service.startWeb(), service.startWorker()]);
+      } finally {
+        await service.stop();
+      }
+    });
+
+    it('nothing starts either where an earlier version sealed, and the way out is in the message', async () => {
+      const service = await startService({ dev: false, workers: 0, env: { SIGNING_KEY: '' } });
+      try {
+        const path = '/v1/environments/production/signing-key';
+        const { current } = (await service.get(path)).body.data;
+        await service.redis.del(`${service.prefix}:seal-check`);
+        service.env.SECRET_KEY = ANOTHER;
+        const said = await service.startWeb().catch((error: Error) => error.message);
+        expect(said).to.include('opens the signing key of production');
+        const keys = ['signing-keys', 'seal-check'].map((key) => `${service.prefix}:${key}`);
+        for (const key of keys) expect(said).to.include(key);
+        await service.redis.del(keys);
+        await service.startWeb();
+        const answer = await fetch(service.urls[1] + path, { headers: service.apiHeaders });
+        expect(((await answer.json()) as { data: { current: string } }).data.current).not.to.equal(current);
+      } finally {
+        await service.stop();
+      }
+    });
+
+    it('a web that started without Redis is not ready, and ends when it sees Redis', async () => {
+      const own = await startOwnRedis();
+      const service = await startService({ dev: false, workers: 0, env: { REDIS_URL: own.url } });
+      try {
+        await own.stop();
+        service.env.SECRET_KEY = ANOTHER;
+        const web = await service.startWeb();
+        expect((await fetch(`${service.urls[1]}/livez`)).status).to.equal(200);
+        expect((await fetch(`${service.urls[1]}/readyz`)).status).to.equal(503);
+        await own.start();
+        await until(() => !web.running(), { describe: 'it has ended' });
+        expect(web.output()).to.include('SECRET_KEY: neither it nor SECRET_KEY_FALLBACK opens');
+        service.webs.pop();
+      } finally {
+        await service.stop();
+        await own.remove();
+      }
+    });
+  });
+
+  it('that is right lets a web that started without Redis be ready once Redis is there', async () => {
+    const own = await startOwnRedis();
+    await own.stop();
+    const service = await startService({ dev: false, workers: 0, env: { REDIS_URL: own.url } });
     try {
-      const path = '/v1/environments/production/signing-key';
-      await service.get(path);
-      service.env.SECRET_KEY = 'another-secret-key-0123456789abcdef';
-      await service.startWeb();
-      const ask = (method: string, at: string) =>
-        fetch(service.urls[1] + at, { method, headers: service.apiHeaders }).then(({ status }) => status);
-      expect(await ask('GET', path)).to.equal(500);
-      expect(await ask('POST', `${path}/rotate`)).to.equal(200);
-      expect(await ask('GET', path)).to.equal(200);
+      expect((await service.get('/readyz')).status).to.equal(503);
+      await own.start();
+      await service.waitFor('/readyz', ({ status }) => status === 200);
     } finally {
       await service.stop();
+      await own.remove();
     }
   });
 

@@ -40,10 +40,13 @@ describe('a stored event', () => {
     expect(ttl).to.be.within(RETENTION_MS + HOUR_MS - MOMENT_MS, RETENTION_MS + HOUR_MS);
   });
 
-  it('whose own time comes much later is kept until then, and for the retention', async () => {
+  it('whose own time comes much later is kept as long as any other, and until then for whoever needs it', async () => {
     const now = Date.now();
     const event = envelope({ name: 'delayed/x', ts: now + 30 * DAY_MS }, { receivedAt: now });
     await ingest(event);
+    expect(await store.redis.exists(keptKey(store, event.internalId))).to.equal(0);
+    expect(await store.redis.pttl(bucketKey(store, event.internalId))).to.be.at.most(RETENTION_MS + HOUR_MS);
+    await store.events.keep(ENV, event.internalId, 30 * DAY_MS);
     const ttl = await store.redis.pttl(keptKey(store, event.internalId));
     expect(ttl).to.be.within(RETENTION_MS + 30 * DAY_MS - MOMENT_MS, RETENTION_MS + 30 * DAY_MS);
     expect(await storedText(store, event.internalId)).to.equal('');
@@ -51,7 +54,18 @@ describe('a stored event', () => {
     expect(await listed({ name: 'delayed/x', source: 'api' })).to.deep.equal([event.internalId]);
     await store.redis.del(bucketKey(store, event.internalId));
     expect(await store.events.read(ENV, event.internalId)).to.include({ ts: event.ts, received_at: now });
-    expect((await store.events.since(ENV, 'delayed/x', 0, 10)).length).to.equal(1);
+    expect((await Array.fromAsync(store.events.since(ENV, 'delayed/x', 0, 10))).flat().length).to.equal(1);
+  });
+
+  it('is read with a few others when it is looked for by its name, however many large ones there are', async () => {
+    const all = Array.from({ length: 40 }, (_, n) =>
+      envelope({ name: 'large/x', data: { n, text: 'x'.repeat(500_000) } }),
+    );
+    for (const event of all) await ingest(event);
+    const portions = await Array.fromAsync(store.events.since(ENV, 'large/x', 0, 1_000));
+    expect(Math.max(...portions.map((some) => some.length))).to.be.at.most(10);
+    const found = portions.flat().map(({ internalId }) => internalId);
+    expect(found.sort()).to.deep.equal(all.map(({ internalId }) => internalId).sort());
   });
 
   it('is the same when it is sent again and no longer delayed', async () => {

@@ -5,9 +5,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+
+	"github.com/tidegate/tidegate/clients/go/internal/timing"
 )
 
-const defaultRetries = 4
+const (
+	defaultRetries = 4
+	// maxRetries: the service takes no more.
+	maxRetries = 20
+)
 
 // FunctionOpts configure a function.
 type FunctionOpts struct {
@@ -106,14 +112,18 @@ func (f *function) check() error {
 	switch {
 	case f.id == "":
 		return fmt.Errorf("tidegate: a function needs an ID")
-	case f.retries < 0:
-		return fmt.Errorf("tidegate: function %q: Retries must be from 0, got %d", f.id, f.retries)
+	case f.retries < 0 || f.retries > maxRetries:
+		return fmt.Errorf("tidegate: function %q: Retries must be from 0 to %d, got %d", f.id, maxRetries, f.retries)
 	case len(f.triggers) == 0:
 		return fmt.Errorf("tidegate: function %q has no triggers, so it would never run", f.id)
 	}
 	for _, t := range f.triggers {
-		if t.Event == "" && t.Cron == "" {
+		if t.Event == "" && !t.isCron {
 			return fmt.Errorf("tidegate: function %q: a trigger has the name of an event or a schedule; got neither", f.id)
+		}
+		if t.isCron && !timing.IsCron(t.Cron) {
+			const want = `cron must be a schedule such as "0 9 * * 1" (minute, hour, day, month, weekday)`
+			return fmt.Errorf("tidegate: function %q: %s, got %q", f.id, want, t.Cron)
 		}
 	}
 	return nil

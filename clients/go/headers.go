@@ -6,6 +6,7 @@ const (
 	headerSDK                = headerPrefix + "sdk"
 	headerEnv                = headerPrefix + "env"
 	headerSignature          = headerPrefix + "signature"
+	headerSignatureURL       = headerPrefix + "signature-url"
 	headerReqVersion         = headerPrefix + "req-version"
 	headerNoRetry            = headerPrefix + "no-retry"
 	headerExpectedServerKind = headerPrefix + "expected-server-kind"

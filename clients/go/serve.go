@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 
 	"github.com/tidegate/tidegate/clients/go/internal/canonical"
 	"github.com/tidegate/tidegate/clients/go/internal/clock"
@@ -149,7 +148,12 @@ func authenticCall(ctx context.Context, r AppRequest, s settings) (call, error) 
 		if err != nil {
 			return call{}, err
 		}
-		if flaw := signature.Flaw(r.Header.Get(headerSignature), signed, keys, clock.Of(ctx).Now()); flaw != "" {
+		header := r.Header.Get(headerSignature)
+		flaw := signature.Flaw(header, signed, keys, clock.Of(ctx).Now())
+		if flaw == "" {
+			flaw = signature.URLFlaw(r.Header.Get(headerSignatureURL), header, signature.TargetOf(r.URL), signed, keys)
+		}
+		if flaw != "" {
 			return call{}, &ServeError{Status: http.StatusUnauthorized, Message: "Not a call from the service: " + flaw}
 		}
 	}
@@ -173,17 +177,13 @@ func bodyOf(body any) (raw, signed []byte, err error) {
 
 // requested is what the call's address names: a function, and perhaps the one step of it to run.
 func (h *AppHandler) requested(r AppRequest) (f *function, step string, err error) {
-	var query url.Values
-	if parsed, err := url.Parse(r.URL); err == nil {
-		query = parsed.Query()
-	}
-	id := query.Get("fnId")
-	f = h.byID[id]
+	target := signature.TargetOf(r.URL)
+	f = h.byID[target.FunctionID]
 	if f == nil {
-		message := fmt.Sprintf("The app has no function %q; register it again", id)
+		message := fmt.Sprintf("The app has no function %q; register it again", target.FunctionID)
 		return nil, "", &ServeError{Status: http.StatusInternalServerError, Message: message}
 	}
-	step = query.Get("stepId")
+	step = target.StepID
 	if step == "step" {
 		step = ""
 	}

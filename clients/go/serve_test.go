@@ -61,7 +61,7 @@ func TestHostsThatHaveParsedTheBody(t *testing.T) {
 	}
 	ask := func(body any, key string) tidegate.AppAnswer {
 		header := http.Header{}
-		header.Set("x-service-signature", signature.Sign(signed, key, time.Now()))
+		setSignatures(header, signed, key)
 		return app.Answer(t.Context(), tidegate.AppRequest{Method: "POST", URL: "/?fnId=shop-fn", Header: header, Body: body})
 	}
 	for name, body := range map[string]any{"parsed": parsed, "text": string(signed), "bytes": signed} {
@@ -141,7 +141,7 @@ func TestWhatDoesNotFitIntoACallIsFetched(t *testing.T) {
 	} {
 		for _, refuse = range []bool{true, false} {
 			header := http.Header{}
-			header.Set("x-service-signature", signature.Sign([]byte(body), signingKey, time.Now()))
+			setSignatures(header, []byte(body), signingKey)
 			a := app.Answer(t.Context(), tidegate.AppRequest{Method: "POST", URL: "/?fnId=shop-fn", Header: header, Body: body})
 			if refuse && !strings.Contains(string(a.Body), "The state of run 01R could not be fetched: the service answered 503") {
 				t.Errorf("%s: got %d %s", name, a.Status, a.Body)
@@ -212,4 +212,12 @@ func TestAHandlerOfAnotherTypeFailsTheAttempt(t *testing.T) {
 	if a.Status != 500 || !bytes.Contains(a.Body, []byte("the event does not fit the handler's type")) {
 		t.Errorf("got %d %s", a.Status, a.Body)
 	}
+}
+
+// setSignatures of a call of shop-fn, made now.
+func setSignatures(header http.Header, body []byte, key string) {
+	now := time.Now()
+	target := signature.Target{FunctionID: "shop-fn", StepID: "step"}
+	header.Set("x-service-signature", signature.Sign(body, key, now))
+	header.Set("x-service-signature-url", signature.SignURL(target, body, key, now))
 }

@@ -8,6 +8,7 @@ type trigger struct {
 	Event      string `json:"event,omitempty"`
 	Expression string `json:"expression,omitempty"`
 	Cron       string `json:"cron,omitempty"`
+	isCron     bool
 }
 
 func (t trigger) triggers() []trigger { return []trigger{t} }
@@ -34,7 +35,7 @@ func EventTrigger(name string, options ...TriggerOption) Trigger {
 }
 
 // CronTrigger starts the function by the clock, such as 0 * * * *.
-func CronTrigger(schedule string) Trigger { return trigger{Cron: schedule} }
+func CronTrigger(schedule string) Trigger { return trigger{Cron: schedule, isCron: true} }
 
 // Triggers starts the function on any of these.
 func Triggers(several ...Trigger) Trigger {

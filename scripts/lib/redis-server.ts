@@ -16,7 +16,7 @@ export interface OwnRedis {
   port: number;
   /** Resolves, with the last lines it wrote, when Redis has ended without being stopped by us. */
   lost: Promise<string>;
-  /** Saves what there is, and ends. */
+  /** Saves what there is, if it can, and ends. */
   stop(): Promise<void>;
 }
 
@@ -37,6 +37,8 @@ export async function startRedis(
     appendfsync,
     'maxmemory-policy': 'noeviction',
     loglevel: 'warning',
+    // Also when it cannot save: with its disk full or its folder gone it would stay for ever.
+    'shutdown-on-sigterm': 'force',
   };
   const options = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
   const keeper = fork(KEEPER, [program.file, program.argv0, ...options], {

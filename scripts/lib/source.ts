@@ -6,6 +6,8 @@ export interface Source {
   code: string;
   /** Content of each string, or of a template up to its first `${`, by the offset of its opening quote. */
   strings: Map<number, string>;
+  /** Regular expressions, with their slashes and flags, by offset. */
+  patterns: Map<number, string>;
 }
 
 /** After one of these a slash begins a regular expression; after anything else it divides. */
@@ -19,6 +21,7 @@ const TEMPLATE_PART = /[`}](?:[^`\\$]|\\[\s\S]|\$(?!\{))*(?:`|\$\{)/y;
 
 export function readSource(text: string): Source {
   const strings = new Map<number, string>();
+  const patterns = new Map<number, string>();
   /** For each `${` that is open: how many braces are open inside it. */
   const templates: number[] = [];
   let code = '';
@@ -46,6 +49,7 @@ export function readSource(text: string): Source {
       if (opens) templates.push(0);
       code += char + blank(part.slice(1, -1)) + part.at(-1);
     } else if (regexp) {
+      patterns.set(at, regexp);
       code += blank(regexp);
     } else {
       const open = templates.length - 1;
@@ -54,7 +58,7 @@ export function readSource(text: string): Source {
       code += char;
     }
   }
-  return { code, strings };
+  return { code, strings, patterns };
 }
 
 export function lineAt(code: string, offset: number): number {

@@ -1,8 +1,8 @@
 /** The Koa application: what every request passes through, and every door. */
 import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
-import type { Dispatcher } from 'undici';
 import type { Config } from '../config.ts';
+import type { Outgoing } from '../functions/outgoing.ts';
 import type { Instruments } from '../instruments/instruments.ts';
 import type { Acceptor } from '../jobs/accept.ts';
 import type { FunctionTables } from '../jobs/function-tables.ts';
@@ -19,7 +19,9 @@ import type { Tracing } from '../tracing/tracing.ts';
 import type { Transforms } from '../transforms/transforms.ts';
 import { appDataRoutes } from './apps/data.ts';
 import { registerRoute } from './apps/register.ts';
-import { board, boardPolicy } from './board.ts';
+import { board, boardBodies, boardPolicy } from './board.ts';
+import { allowOnBoard, auditBoard, clampBoardQuery, findBoardRoute } from './board-access.ts';
+import { compressAnswers } from './compress.ts';
 import { dashboardFiles, dashboardPage } from './dashboard.ts';
 import { openApi } from './docs/openapi.ts';
 import { DOCS_STYLE, docsPage } from './docs/page.ts';
@@ -27,12 +29,15 @@ import { funnelErrors, identify } from './funnel.ts';
 import { healthRoutes } from './health.ts';
 import { answerPage } from './html-page.ts';
 import { Auditor } from './identity/auditor.ts';
-import { auditBoard } from './identity/deeds.ts';
 import { identityDoors } from './identity/doors.ts';
-import { allowByMethod, guard } from './identity/guard.ts';
+import { guard } from './identity/guard.ts';
+import { answerLocally } from './identity/local.ts';
 import type { LiveStreams } from './live-streams.ts';
 import { measureRequests } from './measure.ts';
+import { refuseStrangeMethods } from './methods.ts';
 import { metricsDoor, noMetricsDoor } from './metrics-door.ts';
+import { readQueriesOnce, refuseLongQueries } from './parameters.ts';
+import type { Readiness } from './readiness.ts';
 import type { Recorder } from './receive/recorder.ts';
 import { receiveRoutes } from './receive/routes.ts';
 import { Senders } from './receive/senders.ts';
@@ -74,6 +79,7 @@ export interface AppDeps {
   transforms: Transforms;
   acceptor: Acceptor;
   pressure: Pressure;
+  readiness: Readiness;
   recorder: Recorder;
   reports: Reports;
   streams: LiveStreams;
@@ -81,7 +87,7 @@ export interface AppDeps {
   retries: RunRetries;
   invocations: Invocations;
   /** The way out to apps. */
-  outgoing: Dispatcher;
+  outgoing: Outgoing;
   queues: [IngestQueue, RunQueue];
   tracing?: Tracing | undefined;
   /** undefined: nobody asks for metrics. */
@@ -92,22 +98,33 @@ export interface AppDeps {
 export function createApp(deps: AppDeps): Koa {
   const { config, store, directory, queues, instruments, pressure, log } = deps;
   const app = new Koa();
+  readQueriesOnce(app);
   app.proxy = config.trustProxy > 0;
   app.maxIpsCount = config.trustProxy;
-  app.on('error', (error: Error) => log.debug({ err: error.message }, 'connection'));
-  const auditor = new Auditor(store.audit, log);
+  app.on('error', (error: NodeJS.ErrnoException & { status?: number }) => {
+    // Connections end with a code; what has none is a fault of ours that the funnel has not seen, or a refusal of Bull Board's.
+    if (error.code !== undefined || (error.status ?? 500) < 500) log.debug({ err: error.message }, 'connection');
+    else log.error({ err: error }, 'not answered in order');
+  });
+  const auditor = new Auditor(store.audit, store.refusals, log);
   if (instruments) app.use(measureRequests(instruments.meter));
   app.use(identify);
   if (deps.tracing) app.use(traceRequests(deps.tracing));
-  app.use(securityHeaders(config.publicUrl)).use(funnelErrors(log, pressure));
+  app
+    .use(securityHeaders(config.publicUrl))
+    .use(compressAnswers())
+    .use(funnelErrors(log, pressure))
+    .use(refuseStrangeMethods)
+    .use(refuseLongQueries);
+  if (config.dev) app.use(answerLocally(config.devAllowedOrigins));
 
   const senders = new Senders(store.eventKeys, directory, config.dev);
-  const receive = receiveRoutes({ ...store, ...deps, dev: config.dev, senders });
+  const receive = receiveRoutes({ ...store, ...deps, senders });
   app.use(receive.routes() as Middleware);
 
   const open = new Router();
-  healthRoutes(open, store.redis, pressure, config.dev ? 'dev' : 'production');
-  registerRoute(open, config, store);
+  healthRoutes(open, deps.readiness, pressure, config.dev ? 'dev' : 'production');
+  registerRoute(open, config, store, pressure);
   appDataRoutes(open, config, store);
   app.use(open.routes() as Middleware);
   const { metricsToken } = config;
@@ -118,7 +135,12 @@ export function createApp(deps: AppDeps): Koa {
   app.use(guard(config, store)).use(dashboardPage());
   app.use(streamDoor(config, store, deps.streams).routes() as Middleware);
   app.use(restricted(apiRoutes(deps), { environments: store.environments, auditor }).routes() as Middleware);
-  app.use(allowByMethod).use(auditBoard(auditor)).use(boardPolicy).use(board(queues));
+  app
+    .use(findBoardRoute() as Middleware)
+    .use(allowOnBoard)
+    .use(auditBoard(auditor))
+    .use(clampBoardQuery);
+  app.use(boardPolicy).use(boardBodies).use(board(queues));
   return app;
 }
 
@@ -128,7 +150,7 @@ export function apiRoutes(deps: AppDeps): Route[] {
   const eventLimit = () => store.account.limits.eventMaxBytes ?? config.eventMaxBytes;
   // Where two paths fit, the first stands: /v1/events/names before /v1/events/:id.
   return [
-    ...environmentRoutes(store),
+    ...environmentRoutes({ ...store, config }),
     ...eventKeyRoutes(store),
     ...limitRoutes({ ...store, config }),
     ...eventCountRoutes(store),
@@ -139,9 +161,9 @@ export function apiRoutes(deps: AppDeps): Route[] {
     ...webhookStatsRoutes(store),
     ...webhookRoutes({ ...store, config, transforms }),
     ...webhookDoorRoutes({ ...store, config }),
-    ...webhookLogRoutes({ ...store, ...deps, dev: config.dev }),
+    ...webhookLogRoutes({ ...store, ...deps }),
     ...holdingRoutes({ ...store, ...deps }),
-    ...transformRoutes({ transforms }),
+    ...transformRoutes({ transforms, config }),
     ...apiKeyRoutes(store),
     ...signingKeyRoutes(store),
     ...auditRoutes(store),

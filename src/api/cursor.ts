@@ -23,6 +23,13 @@ export function pageQuery<Position>(position: z.ZodType<Position>) {
       .max(MAX_PAGE)
       .default(DEFAULT_PAGE)
       .meta({ description: 'Most entries of a page' }),
+    ...cursorQuery(position),
+  };
+}
+
+/** Of a list whose pages have as much as an answer holds (list.ts). */
+export function cursorQuery<Position>(position: z.ZodType<Position>) {
+  return {
     cursor: z
       .string()
       .transform((text, context): Position => {
@@ -41,15 +48,16 @@ export function nextPage(last: unknown): { cursor?: string } {
   return last === undefined ? {} : { cursor: Buffer.from(JSON.stringify(last)).toString('base64url') };
 }
 
-/** A page of a list that is at hand, sorted by name. */
+/** A page of a list that is at hand, sorted by name.
+ *  @param limit absent: all that follows */
 export function pageOf<T>(
   sorted: readonly T[],
   nameOf: (one: T) => string,
-  { limit, cursor }: { limit: number; cursor?: string | undefined },
-): { page: T[]; metadata: { cursor?: string } } {
+  { limit = sorted.length, cursor }: { limit?: number; cursor?: string | undefined },
+): { page: T[]; next: string | undefined } {
   const rest = cursor === undefined ? sorted : sorted.filter((one) => nameOf(one) > cursor);
   const page = rest.slice(0, limit);
-  return { page, metadata: nextPage(rest.length > limit ? nameOf(page.at(-1) as T) : undefined) };
+  return { page, next: rest.length > limit ? nameOf(page.at(-1) as T) : undefined };
 }
 
 function decoded(text: string): unknown {

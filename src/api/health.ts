@@ -1,19 +1,24 @@
 /** Is the process alive, can it work, and how is it? Open to everyone, and tells nothing that is secret. */
 import type Router from '@koa/router';
 import type { Pressure } from '../jobs/pressure.ts';
-import type { Redis } from '../store/redis.ts';
+import type { Readiness } from './readiness.ts';
 
-export function healthRoutes(router: Router, redis: Redis, pressure: Pressure, mode: 'dev' | 'production'): void {
+export function healthRoutes(
+  router: Router,
+  readiness: Readiness,
+  pressure: Pressure,
+  mode: 'dev' | 'production',
+): void {
   router.get('/livez', (ctx) => {
     ctx.body = { status: 'ok' };
   });
   router.get('/readyz', async (ctx) => {
-    const up = await answers(redis);
+    const up = await readiness.ready();
     ctx.status = up ? 200 : 503;
     ctx.body = { status: up ? 'ok' : 'unavailable' };
   });
   router.get('/health', async (ctx) => {
-    const up = await answers(redis);
+    const up = await readiness.healthy();
     ctx.status = up ? 200 : 503;
     ctx.body = {
       status: up ? 'ok' : 'unavailable',
@@ -23,12 +28,4 @@ export function healthRoutes(router: Router, redis: Redis, pressure: Pressure, m
       uptime_seconds: Math.floor(process.uptime()),
     };
   });
-}
-
-async function answers(redis: Redis): Promise<boolean> {
-  try {
-    return (await redis.ping()) === 'PONG';
-  } catch {
-    return false;
-  }
 }

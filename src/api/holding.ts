@@ -6,6 +6,8 @@ import { timeSchema } from './views/time.ts';
 
 /** Looked at in one request, whatever the filter lets through. */
 const MAX_LOOKED_AT = 5_000;
+/** Characters of what is found in one request. */
+const MAX_FOUND = 4 * 1_048_576;
 
 export const holdingFilter = {
   webhook: z.string().optional().meta({ description: 'ID of the webhook' }),
@@ -32,11 +34,15 @@ export async function findHeld(
 ): Promise<HoldingPage> {
   const page: HeldEvent[] = [];
   let lookedAt = 0;
+  let found = 0;
   const span = { after: filter.received_after, before: filter.received_before, cursor };
-  for await (const held of heldEvents.walk(span)) {
-    if (passes(held, filter)) page.push(held);
+  for await (const { held, size } of heldEvents.walk(span)) {
+    if (passes(held, filter)) {
+      page.push(held);
+      found += size;
+    }
     lookedAt++;
-    if (page.length === limit || lookedAt === MAX_LOOKED_AT) {
+    if (page.length === limit || found > MAX_FOUND || lookedAt === MAX_LOOKED_AT) {
       return { page, next: { at: held.receivedAt, id: held.internalId } };
     }
   }

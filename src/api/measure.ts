@@ -13,7 +13,7 @@ export function measureRequests(meter: Meter) {
     await next();
     const route = routeOf(ctx);
     meter.answered(ctx.method, route, ctx.status, performance.now() - startedAt);
-    if (ctx.status >= 400) meter.refused(route, codeOf(ctx.body));
+    if (ctx.status >= 400) meter.refused(route, codeOf(ctx));
   };
 }
 
@@ -25,7 +25,7 @@ function routeOf(ctx: Context): string {
   return typeof matched === 'string' ? matched : OTHER;
 }
 
-function codeOf(body: unknown): string {
-  const { code = '' } = (body ?? {}) as { code?: string };
+function codeOf(ctx: Context): string {
+  const code = (ctx.state.errorCode as string | undefined) ?? '';
   return Object.hasOwn(CATALOGUE, code) ? code : OTHER;
 }

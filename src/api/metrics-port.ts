@@ -15,6 +15,9 @@ export interface MetricsPort {
   close(): Promise<void>;
 }
 
+/** Whoever reads the metrics may read them once more. */
+const LAST_ANSWER_MS = 2_000;
+
 /** @throws ConfigError when it cannot listen there */
 export async function openMetricsPort(
   { host, metricsPort = 0, metricsToken }: Config,
@@ -28,7 +31,7 @@ export async function openMetricsPort(
     throw new ServiceError('not_found', { detail: 'this port answers GET /metrics and nothing else' });
   });
   const server = createServer(app.callback());
-  const close = endingOf(server);
+  const close = endingOf(server, { drainMs: 0, graceMs: LAST_ANSWER_MS, endStreams: () => {} });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(explained(error, host, metricsPort)));
     server.listen(metricsPort, host, resolve);

@@ -1,20 +1,25 @@
 /** A route of the REST API, declared once: its schemas validate what comes in, and describe it in the OpenAPI document. */
 import type { default as Router, RouterMiddleware } from '@koa/router';
 import type { Context } from 'koa';
-import { koaBody } from 'koa-body';
-import type { z } from 'zod';
+import { type HttpMethodEnum, koaBody } from 'koa-body';
+import { z } from 'zod';
 import { type ErrorCode, ServiceError } from '../errors.ts';
+import { ENV_SELECTORS } from '../functions/headers.ts';
 import type { Access, Caller } from '../model/access.ts';
 import { PRODUCTION } from '../model/environment.ts';
 import { describe, parseExact } from '../model/json.ts';
 import type { Environments } from '../store/environments.ts';
-import { isJsonType, mediaTypeOf, readBody } from './body.ts';
+import { bodyError, describeType, isJsonType, mediaTypeOf, readBody, refuseEncoding } from './body.ts';
 import type { Auditor } from './identity/auditor.ts';
 import { callerOf } from './identity/callers.ts';
 import { deedOf } from './identity/deeds.ts';
 import { allow, environmentOf } from './identity/guard.ts';
+import { ListPage } from './list.ts';
+import type { Query } from './parameters.ts';
+import { strict, unknownField } from './unknown-fields.ts';
 
 type Schema = z.ZodType;
+
 type Parsed<S extends Schema | undefined> = S extends Schema ? z.output<S> : undefined;
 
 export interface Input<Params, Query, Body> {
@@ -47,6 +52,8 @@ export interface Route {
   body?: Schema;
   /** Where the body holds an event: it is read without losing a digit of it, up to so many bytes. */
   eventLimit?: () => number;
+  /** The largest body, where it is not the usual one. */
+  bodyLimitBytes?: number;
   /** false: it changes nothing, though its method is not GET; then it is not audited. */
   changes?: false;
   /** Status of the answer; default 200, or 204 where there is no `data`. */
@@ -78,22 +85,13 @@ export function route<
     handle(input: Input<Parsed<Params>, Parsed<Query>, Parsed<Body>>): Promise<Reply>;
   },
 ): Route {
-  return definition as unknown as Route;
+  const { params, query, body } = definition;
+  return { ...definition, params, query: strict(query), body: strict(body) } as unknown as Route;
 }
 
-/** A webhook's request of 512 KB may take several times that as a field of JSON (`/v1/transforms/test`). */
-const BODY_LIMIT = '4mb';
-const readJson = koaBody({
-  jsonLimit: BODY_LIMIT,
-  jsonStrict: false,
-  urlencoded: false,
-  text: false,
-  onError: (error) => {
-    throw (error as Error & { status?: number }).status === 413
-      ? new ServiceError('body_too_large', { detail: `the limit is ${BODY_LIMIT}` })
-      : new ServiceError('body_not_json', { detail: error.message });
-  },
-});
+/** A transform of 65,536 characters fits in, however it is escaped. */
+export const BODY_LIMIT_BYTES = 524_288;
+const NO_FIELDS = z.strictObject({});
 
 export interface MountDeps {
   environments: Environments;
@@ -102,13 +100,33 @@ export interface MountDeps {
 
 export function mount(router: Router, routes: readonly Route[], deps: MountDeps): void {
   for (const one of routes) {
-    const middleware = one.body ? [bodyReader(one)] : [];
-    router[one.method](one.path, allowing(one), ...middleware, (ctx) => serve(ctx as unknown as Context, one, deps));
+    router[one.method](one.path, allowing(one), bodyReader(one), (ctx) => serve(ctx as unknown as Context, one, deps));
   }
 }
 
-function bodyReader({ eventLimit }: Route): RouterMiddleware {
-  return eventLimit ? readEvent(eventLimit) : (readJson as RouterMiddleware);
+/** Of a route that takes no body, one that has a field all the same is to be told so. */
+function bodyReader({ method, body, eventLimit, bodyLimitBytes = BODY_LIMIT_BYTES }: Route): RouterMiddleware {
+  if (method === 'get') return (_, next) => next();
+  const read = eventLimit ? readEvent(eventLimit) : readJson(bodyLimitBytes);
+  return (ctx, next) => {
+    refuseEncoding(ctx.req);
+    if (body) demandJson(ctx.get('content-type'));
+    return read(ctx, next);
+  };
+}
+
+function readJson(limitBytes: number): RouterMiddleware {
+  return koaBody({
+    // A DELETE takes no body, and whoever sends one is told so.
+    parsedMethods: ['POST', 'PUT', 'PATCH', 'DELETE'] as HttpMethodEnum[],
+    jsonLimit: limitBytes,
+    jsonStrict: false,
+    urlencoded: false,
+    text: false,
+    onError: (error) => {
+      throw bodyError(error, limitBytes) ?? new ServiceError('body_not_json', { detail: error.message, cause: error });
+    },
+  }) as unknown as RouterMiddleware;
 }
 
 function readEvent(limitBytes: () => number): RouterMiddleware {
@@ -123,6 +141,15 @@ function readEvent(limitBytes: () => number): RouterMiddleware {
   };
 }
 
+/** @throws ServiceError content_type_unsupported */
+function demandJson(contentType: string): void {
+  const mediaType = mediaTypeOf(contentType);
+  if (isJsonType(mediaType)) return;
+  throw new ServiceError('content_type_unsupported', {
+    detail: `got ${describeType(mediaType)}; send application/json`,
+  });
+}
+
 /** Before anything of the request is read. */
 function allowing(one: Route): RouterMiddleware {
   return async (ctx, next) => {
@@ -134,8 +161,8 @@ function allowing(one: Route): RouterMiddleware {
 async function serve(ctx: Context, one: Route, { environments, auditor }: MountDeps): Promise<void> {
   const reply = await one.handle({
     params: check(one.params, ctx.params, 'path parameter') as never,
-    query: check(one.query, ctx.query, 'query parameter') as never,
-    body: check(one.body, bodyOf(ctx, one), 'field') as never,
+    query: check(one.query ?? NO_FIELDS, ownParameters(ctx.query), 'query parameter') as never,
+    body: check(one.body ?? NO_FIELDS, bodyOf(ctx, one), 'field') as never,
     env: one.about === 'environment' ? await selectedEnvironment(ctx, environments) : PRODUCTION,
     requestId: ctx.state.requestId as string,
     caller: callerOf(ctx),
@@ -144,14 +171,20 @@ async function serve(ctx: Context, one: Route, { environments, auditor }: MountD
   if (one.method !== 'get' && one.changes !== false) await auditor.note(ctx, deedOf(ctx, one, reply.data));
   ctx.status = one.status ?? (one.data ? 200 : 204);
   if (one.data) {
-    ctx.body = { data: reply.data, metadata: { fetched_at: new Date().toISOString(), ...reply.metadata } };
+    const metadata = { fetched_at: new Date().toISOString(), ...reply.metadata };
+    ctx.type = 'json';
+    ctx.body = reply.data instanceof ListPage ? reply.data.toJson(metadata) : { data: reply.data, metadata };
   }
 }
 
-/** @throws ServiceError environment_unknown */
+/** @throws ServiceError environment_unknown, environment_deleting */
 async function selectedEnvironment(ctx: Context, environments: Environments): Promise<string> {
   const name = environmentOf(ctx);
-  if (name !== PRODUCTION && !(await environments.seek(name))) {
+  if (name === PRODUCTION) return name;
+  const environment = await environments.seek(name);
+  // What was written to it now would be left behind.
+  if (environment?.deletingAt !== undefined) throw new ServiceError('environment_deleting', { detail: describe(name) });
+  if (!environment) {
     throw new ServiceError('environment_unknown', {
       detail: `got ${describe(name)}; GET /v1/environments lists what there is`,
     });
@@ -159,13 +192,14 @@ async function selectedEnvironment(ctx: Context, environments: Environments): Pr
   return name;
 }
 
-function bodyOf(ctx: Context, one: Route): unknown {
-  if (!one.body) return undefined;
-  const mediaType = mediaTypeOf(ctx.get('content-type'));
-  if (!isJsonType(mediaType)) {
-    throw new ServiceError('content_type_unsupported', { detail: `got "${mediaType}"; send application/json` });
-  }
-  return (ctx.request as unknown as { body?: unknown }).body;
+/** The environment may be selected of every route. */
+export function ownParameters(query: Query): Query {
+  return Object.fromEntries(Object.entries(query).filter(([name]) => !ENV_SELECTORS.includes(name)));
+}
+
+function bodyOf({ request }: Context, one: Route): unknown {
+  const { body } = request as unknown as { body?: unknown };
+  return one.body ? body || undefined : body || {};
 }
 
 /** @throws ServiceError input_invalid, naming the place, what it got and what it takes */
@@ -173,6 +207,15 @@ export function check<S extends Schema>(schema: S | undefined, given: unknown, p
   if (!schema) return undefined;
   const { success, data, error } = schema.safeParse(given);
   if (success) return data;
+  const unknown = error.issues.find((issue) => issue.code === 'unrecognized_keys');
+  if (unknown) {
+    const name = unknown.keys[0] as string;
+    const field = [...unknown.path, shortened(name)].join('.');
+    throw new ServiceError('input_invalid', {
+      detail: `${place} "${field}": ${unknownField(schema, unknown.path, name)}`,
+      facts: { field },
+    });
+  }
   const { path, message } = error.issues[0] as z.core.$ZodIssue;
   const got = path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], given);
   const name = path.length > 0 ? `${place} "${path.join('.')}"` : 'the body';
@@ -180,4 +223,9 @@ export function check<S extends Schema>(schema: S | undefined, given: unknown, p
     detail: `${name}: got ${describe(got)}: ${message}`,
     facts: { field: path.join('.') },
   });
+}
+
+/** A name of the caller's own, in a message. */
+function shortened(name: string): string {
+  return name.length > 64 ? `${name.slice(0, 64)}…` : name;
 }

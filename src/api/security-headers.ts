@@ -11,11 +11,14 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
 };
+/** Paths are the same in capitals (the router's rule). Answers that hold what not everybody may see, and pages with a token in them. Files of the dashboard say themselves how long they last. */
+const PRIVATE = /^\/(?:auth|e|fn|openapi\.json|set-password|set-up|sign-in|v0|v1)(?:\/|$)/i;
 const A_YEAR = 'max-age=31536000; includeSubDomains';
 
 export function securityHeaders(publicUrl: string | undefined) {
   return async (ctx: Context, next: Next): Promise<void> => {
     ctx.set(HEADERS);
+    if (PRIVATE.test(ctx.path)) ctx.set('cache-control', 'no-store');
     if (isSecure(ctx, publicUrl)) ctx.set('strict-transport-security', A_YEAR);
     await next();
   };

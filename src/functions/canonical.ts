@@ -6,7 +6,10 @@ export function canonical(value: unknown): string {
   try {
     return canonicalize(value) as string;
   } catch {
-    const text = JSON.stringify(value).replace(/(?<=(?<!\\)(?:\\\\)*)\\ud[89a-f][\da-f]{2}/g, '\ufffd');
+    // Escapes are read in turn: one that looks back for the beginning of a run of backslashes takes the square of its length.
+    const text = JSON.stringify(value).replace(/\\(?:ud[89a-f][\da-f]{2}|.)/g, (escaped) =>
+      escaped.length > 2 ? '\ufffd' : escaped,
+    );
     return canonicalize(JSON.parse(text)) as string;
   }
 }

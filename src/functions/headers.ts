@@ -1,6 +1,7 @@
 /** The protocol's headers. Each exists under two prefixes; no other file knows a header's full name (protocol: two dialects). */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dialect } from '../model/app.ts';
+import { sign, signUrl } from './signing.ts';
 
 const PREFIXES: Record<Dialect, string> = { service: 'x-service-', inngest: 'x-inngest-' };
 const DIALECTS = Object.keys(PREFIXES) as Dialect[];
@@ -9,6 +10,7 @@ export type Suffix =
   | 'sdk'
   | 'env'
   | 'signature'
+  | 'signature-url'
   | 'req-version'
   | 'no-retry'
   | 'server-kind'
@@ -35,5 +37,22 @@ export function dialectOf(headers: IncomingHttpHeaders): Dialect | undefined {
 
 /** Names under which a request selects a branch environment, by header or by query parameter. */
 export const ENV_SELECTORS: readonly string[] = DIALECTS.map((dialect) => headerName(dialect, 'env'));
+
+/** What proves a call, by names of the dialect. Only our own clients know of the URL's signature. */
+export function signatureHeaders(
+  dialect: Dialect,
+  url: string,
+  body: string,
+  signingKey: string | undefined,
+): Record<string, string> {
+  if (signingKey === undefined) return {};
+  const signature = sign(body, signingKey, Date.now());
+  return {
+    [headerName(dialect, 'signature')]: signature,
+    ...(dialect === 'service' && {
+      [headerName(dialect, 'signature-url')]: signUrl(url, body, signature, signingKey),
+    }),
+  };
+}
 
 export const SERVER_SDK = 'tidegate:v0.1.0';

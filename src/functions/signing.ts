@@ -10,6 +10,17 @@ export function sign(body: string, signingKey: string, nowMs: number): string {
   return `t=${seconds}&s=${mac.digest('hex')}`;
 }
 
+/** The header's value for the query parameters that name function and step: HMAC-SHA256 over them, then what `sign` signs. So a call that
+ *  was recorded is of no use for another function of the app. The rest of the address is left out: proxies change it.
+ *  @param signature what `sign` made of this body */
+export function signUrl(url: string, body: string, signature: string, signingKey: string): string {
+  const { searchParams } = new URL(url);
+  const [fnId, stepId] = [searchParams.get('fnId') ?? '', searchParams.get('stepId') ?? 'step'];
+  const seconds = /^t=(\d+)/.exec(signature)?.[1] ?? '';
+  const mac = createHmac('sha256', signingKey.replace(KEY_PREFIX, ''));
+  return mac.update(`url\n${fnId}\n${stepId}\n`).update(body).update(seconds).digest('hex');
+}
+
 /** What an app sends instead of the key itself: the part after the prefix replaced by the SHA-256 of its bytes. */
 export function hashedKey(signingKey: string): string {
   const prefix = KEY_PREFIX.exec(signingKey)?.[0] ?? '';

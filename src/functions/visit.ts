@@ -4,9 +4,8 @@ import { type Dispatcher, errors, request } from 'undici';
 import type { Dialect } from '../model/app.ts';
 import type { Finding, Obstacle } from '../model/app-problems.ts';
 import { isJsonObject } from '../model/json.ts';
-import { dialectOf, headerName, SERVER_SDK } from './headers.ts';
+import { dialectOf, headerName, SERVER_SDK, signatureHeaders } from './headers.ts';
 import { AddressBlocked, readText } from './outgoing.ts';
-import { sign } from './signing.ts';
 
 const TIMEOUT_MS = 10_000;
 const ANSWER_MAX_BYTES = 1_048_576;
@@ -27,7 +26,7 @@ export interface Visit {
 export async function visit(app: Visit, outgoing: Dispatcher): Promise<Finding> {
   const startedAt = performance.now();
   try {
-    const answer = await request(app.url, { dispatcher: outgoing, ...timed(), headers: callHeaders(app, '') });
+    const answer = await request(app.url, { dispatcher: outgoing, ...timed(), headers: callHeaders(app, app.url, '') });
     const text = await readText(answer.body, ANSWER_MAX_BYTES);
     const answeredInMs = Math.round(performance.now() - startedAt);
     const isApp = dialectOf(answer.headers) !== undefined;
@@ -48,11 +47,11 @@ function timed() {
   return { signal: AbortSignal.timeout(TIMEOUT_MS) };
 }
 
-function callHeaders({ dialect, dev, signingKey }: Visit, body: string): Record<string, string> {
+function callHeaders({ dialect, dev, signingKey }: Visit, url: string, body: string): Record<string, string> {
   return {
     [headerName(dialect, 'sdk')]: SERVER_SDK,
     [headerName(dialect, 'server-kind')]: dev ? 'dev' : 'cloud',
-    ...(signingKey && { [headerName(dialect, 'signature')]: sign(body, signingKey, Date.now()) }),
+    ...signatureHeaders(dialect, url, body, signingKey),
   };
 }
 
@@ -62,7 +61,7 @@ async function refusesCalls(app: Visit, outgoing: Dispatcher): Promise<boolean> 
   target.searchParams.set('fnId', NO_FUNCTION);
   target.searchParams.set('stepId', 'step');
   const body = '{}';
-  const headers = { 'content-type': 'application/json', ...callHeaders(app, body) };
+  const headers = { 'content-type': 'application/json', ...callHeaders(app, target.href, body) };
   const answer = await request(target, { method: 'POST', dispatcher: outgoing, ...timed(), headers, body });
   await answer.body.dump();
   return answer.statusCode === 401;

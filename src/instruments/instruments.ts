@@ -1,5 +1,6 @@
 /** The instruments of one process: the work tells them what it does, and somebody may come and read them. */
 import packageJson from '../../package.json' with { type: 'json' };
+import { watchEventLoop } from './event-loop.ts';
 import { type Meter, SILENT } from './meter.ts';
 import { Panel } from './panel.ts';
 import { type Sources, sourceGauges } from './sources.ts';
@@ -22,6 +23,7 @@ export function createInstruments(role: 'web' | 'worker'): Instruments {
   const panel = new Panel(role);
   const { version } = packageJson;
   panel.gaugesBy('build_info', 'Always 1; its labels say what runs.', ['version'])(version).set(1);
+  watchEventLoop(panel);
   const meter = { ...SILENT, ...workMeter(panel), ...(role === 'web' ? webMeter(panel) : workerMeter(panel)) };
   const read = sourceGauges(panel, role);
   let watched: Sources | undefined;

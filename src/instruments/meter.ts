@@ -7,8 +7,11 @@ export const CALL_RESULTS = ['completed', 'progress', 'failed', 'failed_for_good
 export type CallResult = (typeof CALL_RESULTS)[number];
 
 export const STOP_CAUSES = ['time', 'memory'] as const;
-/** recalled: killed for the sake of one transform that was to leave it. */
-export const DEATH_CAUSES = [...STOP_CAUSES, 'recalled', 'ended'] as const;
+/** crash: it ended itself; killed: somebody else did; recalled: killed for the sake of one transform that was to leave it. */
+export const DEATH_CAUSES = [...STOP_CAUSES, 'crash', 'killed', 'recalled', 'ended'] as const;
+
+/** Why an expression did not judge an event. */
+export const SKIP_REASONS = ['too_costly', 'quarantined', 'refused'] as const;
 
 export interface TransformMeter {
   /** A transform ran to its end, well or with an error of its own. */
@@ -26,6 +29,11 @@ export interface JobMeter {
   jobEnded(queue: string, outcome: 'done' | 'failed', ms: number): void;
   jobStalled(queue: string): void;
   ingestBatch(events: number): void;
+  /** An ingest job that stalled again and again was split in two. */
+  ingestSplit(): void;
+  /** An event whose ingestion stalls alone, too, is not tried again. */
+  eventSetApart(): void;
+  expressionSkipped(reason: (typeof SKIP_REASONS)[number]): void;
 }
 
 export interface Meter extends TransformMeter, JobMeter {
@@ -61,6 +69,9 @@ export const SILENT: Meter = {
   jobEnded: nothing,
   jobStalled: nothing,
   ingestBatch: nothing,
+  ingestSplit: nothing,
+  eventSetApart: nothing,
+  expressionSkipped: nothing,
   answered: nothing,
   refused: nothing,
   received: nothing,

@@ -4,6 +4,8 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 /** Upper bounds in seconds. */
 export const SHORT = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 export const LONG = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 7_200];
+/** 0.25 is what scripts/fuzz lets no request cost. */
+export const DELAYS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 export const EVENTS = [1, 2, 5, 10, 25, 50, 100, 250, 500];
 export const BYTES = [256, 1_024, 4_096, 16_384, 65_536, 262_144, 524_288, 1_048_576, 4_194_304];
 

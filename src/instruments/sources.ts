@@ -26,6 +26,8 @@ export interface Sources {
   stored(): Promise<StoredStatus | undefined>;
   /** Of a web process. */
   transforms?(): { threads: number; waiting: number; inFlight: number };
+  /** Of a worker: calls that wait in it for room, that it has put back for want of room, and apps that it slows. */
+  calls?(): { waiting: number; parked: number; slowedApps: number };
   /** Of a worker: jobs that it may be at, at once, by queue. */
   slots?: Readonly<Record<string, number>>;
 }
@@ -61,8 +63,20 @@ function transformGauges(panel: Panel): (sources: Sources) => void {
 }
 
 function slotGauges(panel: Panel): (sources: Sources) => void {
+  const waiting = panel.gauge('calls_waiting', 'Calls that wait in this worker until their app has room.');
+  const parked = panel.gauge('calls_parked', 'Calls that this worker has put back until their app has room.');
+  const slowed = panel.gauge(
+    'apps_slowed',
+    'Apps of which this worker makes fewer calls at once, because they are sick.',
+  );
   const slots = panel.gaugesBy('job_slots', 'Jobs that this process may be at, at once.', ['queue']);
-  return ({ slots: given = {} }) => {
+  return ({ slots: given = {}, calls }) => {
+    const state = calls?.();
+    if (state) {
+      waiting.set(state.waiting);
+      parked.set(state.parked);
+      slowed.set(state.slowedApps);
+    }
     for (const [queue, most] of Object.entries(given)) slots(queue).set(most);
   };
 }

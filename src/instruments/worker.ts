@@ -1,5 +1,5 @@
 /** What worker alone measures: its jobs, and its calls of functions. */
-import { CALL_RESULTS, type JobMeter, type Meter } from './meter.ts';
+import { CALL_RESULTS, type JobMeter, type Meter, SKIP_REASONS } from './meter.ts';
 import { EVENTS, LONG, type Panel } from './panel.ts';
 
 export function workerMeter(panel: Panel): JobMeter & Pick<Meter, 'called'> {
@@ -11,6 +11,20 @@ export function workerMeter(panel: Panel): JobMeter & Pick<Meter, 'called'> {
   const durations = panel.histogramsBy('job_duration_seconds', 'Jobs, each try for itself.', ['queue'], LONG);
   const stalled = panel.countersBy('jobs_stalled_total', 'Jobs taken up from a worker that fell silent.', ['queue']);
   const batches = panel.histogram('ingest_batch_events', 'Events of an ingest job.', EVENTS);
+  const splits = panel.counter(
+    'ingest_jobs_split_total',
+    'Ingest jobs that stalled again and again, and were split in two.',
+  );
+  const apart = panel.counter(
+    'events_set_apart_total',
+    'Events whose ingestion stalls workers; each stays as a failed job.',
+  );
+  const skipped = panel.counters(
+    'expressions_skipped_total',
+    'Events that an expression of a function did not judge.',
+    'reason',
+    SKIP_REASONS,
+  );
   const calls = panel.counters('calls_total', 'Calls of functions.', 'result', CALL_RESULTS);
   const callDurations = panel.histogram('call_duration_seconds', 'Calls of functions, until their answer.', LONG);
   const counts = new Map<string, number>();
@@ -33,6 +47,9 @@ export function workerMeter(panel: Panel): JobMeter & Pick<Meter, 'called'> {
     },
     jobStalled: (queue) => stalled(queue).inc(),
     ingestBatch: (events) => batches.observe(events),
+    ingestSplit: () => splits.inc(),
+    eventSetApart: () => apart.inc(),
+    expressionSkipped: (reason) => skipped(reason).inc(),
     called(result, ms) {
       calls(result).inc();
       callDurations.observe(ms / 1_000);

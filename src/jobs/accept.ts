@@ -200,7 +200,12 @@ function idFor({ seed, receivedAt }: Arrival, index: number): string {
   return seed ? seededId(seed, index + 1) : newId(receivedAt);
 }
 
+/** Each job holds events of one environment: what one does to its worker is none of another's business. */
 function inJobs(envelopes: Envelope[]): IngestJob[] {
+  return [...Map.groupBy(envelopes, ({ env }) => env).values()].flatMap(inJobsOfOne);
+}
+
+function inJobsOfOne(envelopes: Envelope[]): IngestJob[] {
   const jobs: IngestJob[] = [];
   let bytes = 0;
   for (const envelope of envelopes) {

@@ -4,13 +4,14 @@ import { UnrecoverableError } from 'bullmq';
 import { type Failure, failedForGood, type Outcome } from '../functions/answer.ts';
 import type { FunctionCaller } from '../functions/caller.ts';
 import { MAX_STEP_BYTES } from '../model/memo.ts';
-import type { RunError } from '../model/run.ts';
 import type { Loaded, Runs } from '../store/runs.ts';
+import { AttemptFailed, type Tries, withFaults } from './faults.ts';
 import type { FunctionTables } from './function-tables.ts';
 import { type AnsweredCall, applyOps, type ProgressDeps } from './progress.ts';
 import { type CallJob, refOf } from './queues.ts';
 import type { Reports } from './reports.ts';
 import { historyOf, isPlain } from './run-history.ts';
+import { insist } from './store-retries.ts';
 
 export interface CallDeps extends ProgressDeps {
   runs: Runs;
@@ -21,26 +22,13 @@ export interface CallDeps extends ProgressDeps {
   lookAfterMs: number;
 }
 
-/** How often the job has been tried before, and may be tried in all. */
-export interface Tries {
-  before: number;
-  max: number;
-}
-
-/** An attempt failed and another is to come. */
-export class AttemptFailed extends Error {
-  override name = 'AttemptFailed';
-  /** The delay that the app asked for; none: the schedule's. */
-  readonly retryAfterMs: number | undefined;
-
-  constructor({ name, message }: RunError, retryAfterMs: number | undefined) {
-    super(`${name}: ${message}`);
-    this.retryAfterMs = retryAfterMs;
-  }
-}
-
-/** @throws AttemptFailed when another attempt is due, UnrecoverableError when the run has failed for good */
+/** @throws AttemptFailed when another attempt is due, UnrecoverableError when the run has failed for good; what Redis said when it refused:
+ *    then nothing has become of the attempt, and it is to be made again */
 export async function call(job: CallJob, queuedAt: number, tries: Tries, deps: CallDeps): Promise<void> {
+  await withFaults(job, tries, deps, () => callOnce(job, queuedAt, tries, deps));
+}
+
+async function callOnce(job: CallJob, queuedAt: number, tries: Tries, deps: CallDeps): Promise<void> {
   const startedAt = Date.now();
   const { env, runId, eventId, at, stepId } = job;
   const loaded = await deps.runs.load(
@@ -55,11 +43,11 @@ export async function call(job: CallJob, queuedAt: number, tries: Tries, deps: C
   const failure = await attempt({ job, loaded, tries, startedAt, queuedAt }, deps);
   if (!failure) return;
   if (failure.retriable && tries.before + 1 < tries.max) {
-    await deps.runs.noteFailure(env, runId, failure.error);
+    await insist(() => deps.runs.noteFailure(env, runId, failure.error));
     deps.reports.moved(loaded.run, 'Running');
     throw new AttemptFailed(failure.error, failure.retryAfterMs);
   }
-  await deps.life.fail(loaded.run, failure.error, loaded.event);
+  await insist(() => deps.life.fail(loaded.run, failure.error, loaded.event));
   throw new UnrecoverableError(`${failure.error.name}: ${failure.error.message}`);
 }
 
@@ -70,13 +58,21 @@ function reportStart({ run, event }: Loaded, startedAt: number, reports: Reports
   reports.started(run, Math.max(0, startedAt - dueAt));
 }
 
-/** @returns how it failed, if it did */
+/** Calls, writes the attempt into the run's history, and does what the answer says.
+ *  @returns how it failed, if it did */
 async function attempt(one: Attempt, deps: CallDeps): Promise<Failure | undefined> {
   const { job, loaded, tries } = one;
   try {
-    return await settle(await outcomeOf(loaded, job, tries, deps), one, deps);
+    const outcome = await outcomeOf(loaded, job, tries, deps);
+    const failure = outcome.kind === 'failed' ? outcome : tooLarge(outcome);
+    if (!isPlain(loaded, outcome, tries.before)) {
+      const entries = historyOf(failure ?? outcome, one);
+      await insist(() => deps.runs.noteHistory(job.env, job.runId, entries));
+    }
+    return failure ?? (await insist(() => settle(outcome, one, deps)));
   } finally {
-    if (loaded.planOnly && job.at !== undefined) await deps.runs.donePlanning(job.env, job.runId, job.at);
+    const { at } = job;
+    if (loaded.planOnly && at !== undefined) await insist(() => deps.runs.donePlanning(job.env, job.runId, at));
   }
 }
 
@@ -107,15 +103,10 @@ interface Attempt {
   startedAt: number;
 }
 
-/** Does what the answer says, and writes it into the run's history.
+/** Does what the answer says. Done again, it changes nothing.
  *  @returns how the attempt failed, if it did */
 async function settle(outcome: Outcome, attempt: Attempt, deps: CallDeps): Promise<Failure | undefined> {
-  const { job, loaded, tries } = attempt;
-  const failure = outcome.kind === 'failed' ? outcome : tooLarge(outcome);
-  if (!isPlain(loaded, outcome, tries.before)) {
-    await deps.runs.noteHistory(job.env, job.runId, historyOf(failure ?? outcome, attempt));
-  }
-  if (failure) return failure;
+  const { job, loaded } = attempt;
   if (outcome.kind === 'completed') {
     await deps.life.complete(loaded.run, outcome.output);
     return undefined;

@@ -1,14 +1,19 @@
 /** The functions of each environment, indexed by trigger, in memory. A table is read anew when the version in Redis has moved,
  *  which is asked once a job: a registration that was answered is seen by every event that comes after it. */
+import { LRUCache } from 'lru-cache';
 import type { AppFunction } from '../model/app.ts';
 import { TriggerTable } from '../model/triggers.ts';
 import type { Functions } from '../store/functions.ts';
 
 const RECENT_MS = 1_000;
+/** Environments whose tables are held: branches come and go, and each may have thousands of functions. */
+const HELD_MAX = 1_000;
 
 export class FunctionTables {
   readonly #functions: Functions;
-  readonly #tables = new Map<string, { version: number; table: TriggerTable; checkedAt: number }>();
+  readonly #tables = new LRUCache<string, { version: number; table: TriggerTable; checkedAt: number }>({
+    max: HELD_MAX,
+  });
 
   constructor(functions: Functions) {
     this.#functions = functions;
@@ -25,6 +30,11 @@ export class FunctionTables {
     const table = new TriggerTable(functions);
     this.#tables.set(env, { version, table, checkedAt });
     return table;
+  }
+
+  /** The function as it stood when it was last asked for; undefined: not known here. */
+  held(env: string, functionId: string): AppFunction | undefined {
+    return this.#tables.get(env)?.table.find(functionId);
   }
 
   /** The function as it stood at most a second ago: good enough for a run that there is. One that is not found may have been

@@ -3,26 +3,32 @@
 import { type Envelope, recordOf } from '../model/event.ts';
 import { type FormerEnvelope, upToDate } from '../model/event-text.ts';
 import { runIdOf } from '../model/run.ts';
-import type { TriggerTable } from '../model/triggers.ts';
+import type { TriggerExpression, TriggerTable } from '../model/triggers.ts';
+import type { Environments } from '../store/environments.ts';
 import type { Events } from '../store/events.ts';
 import type { Arrivals } from './arrivals.ts';
 import type { FunctionTables } from './function-tables.ts';
+import type { Judge } from './judge.ts';
+import { ofLiveEnvironments } from './live-environments.ts';
 import type { Reports } from './reports.ts';
 import type { RunStarter, RunToStart } from './run-starter.ts';
 
 export interface IngestDeps {
+  environments: Pick<Environments, 'read'>;
   events: Events;
   functions: FunctionTables;
   starter: Pick<RunStarter, 'start'>;
   arrivals: Arrivals;
+  judge: Judge;
   reports: Reports;
 }
 
 export async function ingest(batch: readonly (Envelope | FormerEnvelope)[], deps: IngestDeps): Promise<void> {
-  const events = batch.map(upToDate);
+  const events = await ofLiveEnvironments(batch.map(upToDate), deps.environments);
+  if (events.length === 0) return;
   const [stored, tables] = await Promise.all([deps.events.storeNew(events), tablesOf(events, deps.functions)]);
   const open = stored.filter(({ settled }) => !settled).map(({ event }) => event);
-  await deps.starter.start(triggeredBy(open, tables), Date.now());
+  await deps.starter.start(await triggeredBy(open, tables, deps.judge), Date.now());
   await deps.events.settle(stored, Date.now());
   deps.reports.ingested(stored, Date.now());
   // Also of events that an earlier try has settled: it may have died before it came to this.
@@ -36,10 +42,23 @@ async function tablesOf(events: readonly Envelope[], functions: FunctionTables):
   return new Map(envs.map((env, i) => [env, tables[i] as TriggerTable]));
 }
 
-function triggeredBy(events: readonly Envelope[], tables: ReadonlyMap<string, TriggerTable>): RunToStart[] {
-  return events.flatMap((event) => {
+async function triggeredBy(
+  events: readonly Envelope[],
+  tables: ReadonlyMap<string, TriggerTable>,
+  judge: Judge,
+): Promise<RunToStart[]> {
+  const runs: RunToStart[] = [];
+  judge.begin();
+  for (const event of events) {
+    const { env, internalId, name, ts } = event;
     const read = () => ({ ...recordOf(event), source: event.source });
-    const functions = tables.get(event.env)?.match(event.name, read) ?? [];
-    return functions.map((fn) => ({ id: runIdOf(event.internalId, fn.id), fn, event, dueAt: event.ts }));
-  });
+    const isMet = ({ fn, source, expression }: TriggerExpression, read: unknown) =>
+      judge.isMet({ env, functionId: fn.id, source, expression }, { event: read });
+    for (const fn of tables.get(env)?.match(name, read, isMet) ?? []) {
+      if (fn) runs.push({ id: runIdOf(internalId, fn.id), fn, event, dueAt: ts });
+      if (judge.mustRest) await judge.rest();
+    }
+  }
+  await judge.tell();
+  return runs;
 }

@@ -2,7 +2,7 @@
 
 import { ServiceError } from '../errors.ts';
 import { type Envelope, type Event, FUNCTION_INVOKED, toEnvelope } from '../model/event.ts';
-import { derivedId, newId } from '../model/ids.ts';
+import { derivedEventId, derivedId, newId } from '../model/ids.ts';
 import { isJsonObject } from '../model/json.ts';
 import { type Op, stepName } from '../model/op.ts';
 import { type Run, runIdOf } from '../model/run.ts';
@@ -79,7 +79,7 @@ function invocationEvent(invoking: Run, op: Op, nowMs: number): Envelope {
     ...(typeof v === 'string' && { v }),
   };
   return toEnvelope(event, {
-    internalId: derivedId(invoking.id, 'invoke-event', op.id),
+    internalId: derivedEventId(invoking.id, 'invoke-event', op.id),
     env: invoking.env,
     receivedAt: nowMs,
     source: 'service',

@@ -46,7 +46,16 @@ export class Pressure {
   /** Before anything is taken in for a sender. What the service does by itself does not ask: it is what makes room.
    *  @throws ServiceError memory_short, backlog_full */
   admit(): void {
-    const [excess] = this.#excesses;
+    this.#refuse(this.#excesses[0]);
+  }
+
+  /** Before an app is registered: it takes memory. What waits in the queues is no reason: the app may be what mends it.
+   *  @throws ServiceError memory_short */
+  admitRegistration(): void {
+    this.#refuse(this.#excesses.find(({ resource }) => resource === 'memory'));
+  }
+
+  #refuse(excess: Excess | undefined): void {
     if (!excess) return;
     const seconds = retryAfterSeconds(excess);
     throw new ServiceError(excess.resource === 'memory' ? 'memory_short' : 'backlog_full', {

@@ -1,12 +1,14 @@
 /** What a call's operations do to its run (protocol: ops). */
 import type { Failure } from '../functions/answer.ts';
 import { failedAttempt, failedForGood } from '../functions/answer.ts';
-import { momentMs } from '../model/duration.ts';
+import { MAX_WAIT_MS, momentMs } from '../model/duration.ts';
+import { payloadOf } from '../model/event.ts';
 import { compileWait } from '../model/expression.ts';
-import { MAX_STEP_BYTES, type Memo, type Pending } from '../model/memo.ts';
+import { MAX_STEP_BYTES, MAX_STEPS, type Memo, type Pending } from '../model/memo.ts';
 import { errorOf, failureMemo, type Op, stepName } from '../model/op.ts';
 import type { Run } from '../model/run.ts';
-import { type Wait, waitKey } from '../model/wait.ts';
+import { waitKey } from '../model/wait.ts';
+import { findable } from '../model/wait-index.ts';
 import type { Loaded } from '../store/runs.ts';
 import type { Steps } from '../store/steps.ts';
 import type { Waits } from '../store/waits.ts';
@@ -44,7 +46,11 @@ export async function applyOps(
   deps: ProgressDeps,
 ): Promise<Failure | undefined> {
   let failure: Failure | undefined;
-  for (const op of ops) failure = (await applyOp(op, call, deps)) ?? failure;
+  for (const op of ops) {
+    failure = (await applyOp(op, call, deps)) ?? failure;
+    // The run is about to end: nothing more is begun for it.
+    if (failure?.retriable === false) return failure;
+  }
   return failure ?? standstill(ops, call);
 }
 
@@ -101,17 +107,20 @@ async function finish(run: Run, op: Op, memo: Memo, { life }: ProgressDeps): Pro
 }
 
 /** Notes that the step has begun; undefined when it is done, or its run has ended. */
-function begin(
+async function begin(
   op: Op,
   call: AnsweredCall,
   { steps }: ProgressDeps,
   step: Omit<Pending, 'since'>,
-): Promise<Pending | undefined> {
-  return steps.begin(call.loaded.run, op.id, { ...step, since: call.startedAt });
+): Promise<Pending | Failure | undefined> {
+  const begun = await steps.begin(call.loaded.run, op.id, { ...step, since: call.startedAt });
+  if (begun !== 'steps') return begun;
+  return failedForGood('TooManySteps', `the run has more than ${MAX_STEPS} steps; hand parts of it to other functions`);
 }
 
-async function plan(op: Op, call: AnsweredCall, deps: ProgressDeps): Promise<undefined> {
+async function plan(op: Op, call: AnsweredCall, deps: ProgressDeps): Promise<Failure | undefined> {
   const planned = await begin(op, call, deps, { op: 'StepPlanned', name: stepName(op) });
+  if (planned && 'kind' in planned) return planned;
   if (planned) await deps.schedule.call({ ref: call.ref, stepId: op.id, retries: call.retries });
 }
 
@@ -123,13 +132,15 @@ async function sleep(op: Op, call: AnsweredCall, deps: ProgressDeps): Promise<Fa
       'InvalidSleep',
       `step "${stepName(op)}" sleeps for ${JSON.stringify(text)}, which is no time string and no ISO date`,
     );
+  if (isTooFar(until)) return tooFar('SleepTooLong', `step "${stepName(op)}" sleeps for ${JSON.stringify(text)}`);
   const asleep = await begin(op, call, deps, { op: 'Sleep', name: stepName(op), until });
+  if (asleep && 'kind' in asleep) return asleep;
   if (asleep?.until !== undefined) await deps.schedule.wake(call.ref, op.id, asleep.until, Date.now());
   return undefined;
 }
 
 async function wait(op: Op, call: AnsweredCall, deps: ProgressDeps): Promise<Failure | undefined> {
-  const { run } = call.loaded;
+  const { run, event } = call.loaded;
   const eventName = op.opts?.event ?? op.name ?? '';
   const expression = op.opts?.if ?? undefined;
   const problem = eventName === '' ? 'names no event' : expression && problemOf(expression);
@@ -137,18 +148,20 @@ async function wait(op: Op, call: AnsweredCall, deps: ProgressDeps): Promise<Fai
   const until = untilOf(op);
   if (until && 'kind' in until) return until;
   const waiting = await begin(op, call, deps, { op: 'WaitForEvent', name: eventName, ...until });
-  if (!waiting) return undefined;
-  const stored: Wait = {
+  if (!waiting || 'kind' in waiting) return waiting;
+  const described = {
     runId: run.id,
+    functionId: run.functionId,
     eventId: run.eventId,
     stepId: op.id,
     ...(expression && { expression }),
     ...until,
   };
-  const key = waitKey(stored);
-  await deps.waits.add(run.env, eventName, key, stored);
+  const added = { key: waitKey(described), eventName, ...findable(described, payloadOf(event)) };
+  // Before the wait can be met: whatever meets it removes the wake job.
   if (waiting.until !== undefined) await deps.schedule.wake(call.ref, op.id, waiting.until, Date.now(), eventName);
-  await deps.arrivals.lookBack(run.env, eventName, { key, wait: stored }, call.startedAt);
+  const stored = await deps.waits.add(run.env, [added], Date.now());
+  await deps.arrivals.lookBack(run.env, eventName, stored, call.startedAt);
   return undefined;
 }
 
@@ -156,7 +169,7 @@ async function invoke(op: Op, call: AnsweredCall, deps: ProgressDeps): Promise<F
   const until = untilOf(op);
   if (until && 'kind' in until) return until;
   const begun = await begin(op, call, deps, { op: 'InvokeFunction', name: stepName(op), ...until });
-  if (!begun) return undefined;
+  if (!begun || 'kind' in begun) return begun;
   if (begun.until !== undefined) await deps.schedule.wake(call.ref, op.id, begun.until, Date.now());
   await deps.invocations.invoke(call.loaded.run, op);
   return undefined;
@@ -167,10 +180,24 @@ function untilOf(op: Op): { until?: number } | Failure {
   const timeout = op.opts?.timeout;
   if (timeout === undefined || timeout === null) return {};
   const until = momentMs(timeout, Date.now());
+  if (until !== undefined && isTooFar(until)) {
+    return tooFar('TimeoutTooLong', `step "${stepName(op)}" has the time-out ${JSON.stringify(timeout)}`);
+  }
   if (until !== undefined) return { until };
   return failedForGood(
     'InvalidTimeout',
     `step "${stepName(op)}" has the time-out ${JSON.stringify(timeout)}, which is no time string and no ISO date`,
+  );
+}
+
+function isTooFar(untilMs: number): boolean {
+  return untilMs - Date.now() > MAX_WAIT_MS;
+}
+
+function tooFar(name: string, what: string): Failure {
+  return failedForGood(
+    name,
+    `${what}, which ends more than ${MAX_WAIT_MS / 86_400_000} days from now; use a shorter time`,
   );
 }
 
@@ -179,6 +206,6 @@ function problemOf(expression: string): string | undefined {
     compileWait(expression);
     return undefined;
   } catch (error) {
-    return `has an expression that is no CEL: ${(error as Error).message.split('\n')[0]}`;
+    return `waits with an "if" that is refused: ${(error as Error).message}`;
   }
 }

@@ -12,15 +12,17 @@ export interface QueueStatus {
 }
 
 export async function queueStatus(queue: IngestQueue | RunQueue, nowMs: number): Promise<QueueStatus> {
-  const [counts, [oldest], due] = await Promise.all([
+  const [counts, [oldest], [oldestOfBranches], due] = await Promise.all([
     queue.getJobCounts('wait', 'prioritized', 'active', 'delayed', 'failed'),
     queue.getJobs(['wait'], 0, 0, true),
+    queue.getJobs(['prioritized'], 0, 0, true),
     firstDue(queue),
   ]);
   const { wait = 0, prioritized = 0, active = 0, delayed = 0, failed = 0 } = counts;
   // A delayed job joins those that wait when a worker has looked: until then it is overdue where it is.
   const overdue = due !== undefined && due < nowMs ? [due] : [];
-  const since = [...(oldest ? [waitingSince(oldest)] : []), ...overdue];
+  const first = [oldest, oldestOfBranches].flatMap((job) => (job ? [waitingSince(job)] : []));
+  const since = [...first, ...overdue];
   const oldestWaitingAt = since.length > 0 ? Math.min(...since) : undefined;
   return { waiting: wait + prioritized, active, delayed, failed, oldestWaitingAt };
 }

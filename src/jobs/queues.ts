@@ -9,11 +9,18 @@ import type { JobTelemetry } from '../tracing/job-telemetry.ts';
 export interface QueueOptions {
   connection: ConnectionOptions;
   prefix: string;
+  /** BullMQ asks Redis for its version when a queue is made, and when the answer fails, as on a connection with a command time-out, the
+   *  queue fails for ever. true: it does not ask. */
+  skipVersionCheck?: boolean;
 }
 
-/** The events of the requests that shared one group commit. */
+/** The events of one environment, of the requests that shared one group commit. */
 export interface IngestJob {
   events: (Envelope | FormerEnvelope)[];
+  /** A part of a job that stalled its workers (workers/suspects.ts). */
+  suspect?: true;
+  /** Stalls that no longer count against it: it was set apart for them, and somebody had it tried again. */
+  pardonedStalls?: number;
 }
 
 /** The run that a job is for, and what a job needs to know of it without asking. */

@@ -1,12 +1,15 @@
-/** Looks after runs that were not heard of for a while: whatever job they should have is enqueued. One that is there is not enqueued
- *  again, and one that was done already finds nothing to do, so looking after a run that is well costs little and changes nothing. */
-
+/** Looks after runs that were not heard of for a while: whatever job they should have is enqueued, also where a job that has ended without
+ *  ending its run has the same ID. One that waits or is at work is not enqueued again, and one that was done already finds nothing to do,
+ *  so looking after a run that is well costs little and changes nothing. */
+import type { LRUCache } from 'lru-cache';
+import type { Logger } from '../log.ts';
 import { derivedId } from '../model/ids.ts';
 import type { Pending } from '../model/memo.ts';
 import { DEFAULT_RETRIES } from '../model/retry.ts';
 import { hasEnded, type Run } from '../model/run.ts';
 import type { ActiveRuns } from '../store/active-runs.ts';
 import type { Events } from '../store/events.ts';
+import { isStoreFailure } from '../store/redis.ts';
 import type { Runs } from '../store/runs.ts';
 import type { Steps } from '../store/steps.ts';
 import type { FunctionTables } from './function-tables.ts';
@@ -15,6 +18,8 @@ import type { RunLife } from './run-life.ts';
 import type { RunSchedule } from './run-schedule.ts';
 
 const RUNS_AT_ONCE = 1_000;
+/** A run that cannot be looked after is tried again after 2, 4, 8, … times the usual time. */
+const MAX_DOUBLINGS = 8;
 
 export interface ReconcileDeps {
   activeRuns: ActiveRuns;
@@ -27,15 +32,34 @@ export interface ReconcileDeps {
   lookAfterMs: number;
 }
 
-/** @returns how many runs were looked after */
-export async function reconcile(deps: ReconcileDeps, nowMs: number): Promise<number> {
+/** How often in a row each run could not be looked after. */
+export type Troubles = Pick<LRUCache<string, number>, 'get' | 'set' | 'delete'>;
+
+/** One run that cannot be looked after keeps nobody from the others.
+ *  @returns how many runs were looked after
+ *  @throws what Redis says when it refuses */
+export async function reconcile(deps: ReconcileDeps, nowMs: number, troubles: Troubles, log: Logger): Promise<number> {
   const due = await deps.activeRuns.due(nowMs, RUNS_AT_ONCE);
   for (const { env, runId } of due) {
-    const run = await deps.runs.read(env, runId);
-    if (run && !hasEnded(run)) await lookAfter(run, deps, nowMs);
-    else await deps.activeRuns.forget(env, runId);
+    try {
+      await lookAt(env, runId, deps, nowMs);
+      troubles.delete(runId);
+    } catch (error) {
+      if (isStoreFailure(error)) throw error;
+      const times = (troubles.get(runId) ?? 0) + 1;
+      troubles.set(runId, times);
+      const { name, message, stack } = error as Error;
+      log.error({ run_id: runId, env, times, err: `${name}: ${message}`, stack }, 'a run could not be looked after');
+      await deps.activeRuns.postpone(env, runId, nowMs + deps.lookAfterMs * 2 ** Math.min(times, MAX_DOUBLINGS));
+    }
   }
   return due.length;
+}
+
+async function lookAt(env: string, runId: string, deps: ReconcileDeps, nowMs: number): Promise<void> {
+  const run = await deps.runs.read(env, runId);
+  if (run && !hasEnded(run)) await lookAfter(run, deps, nowMs);
+  else await deps.activeRuns.forget(env, runId);
 }
 
 async function lookAfter(run: Run, deps: ReconcileDeps, nowMs: number): Promise<void> {
@@ -45,12 +69,13 @@ async function lookAfter(run: Run, deps: ReconcileDeps, nowMs: number): Promise<
   await deps.events.keep(env, eventId);
   const { pending, done } = await deps.steps.progress(env, id);
   const answeredAt = await deps.runs.answeredAt(env, id);
-  if (answeredAt < done) await deps.schedule.call({ ref, at: done, retries });
+  if (answeredAt < done) await deps.schedule.restoreCall({ ref, at: done, retries });
   for (const [stepId, step] of pending) {
-    if (step.op === 'StepPlanned') await deps.schedule.call({ ref, stepId, retries });
+    if (step.op === 'StepPlanned') await deps.schedule.restoreCall({ ref, stepId, retries });
     if (step.op === 'InvokeFunction') await askInvoked(run, stepId, deps);
     if (step.until !== undefined) {
-      await deps.schedule.wake(ref, stepId, step.until, nowMs, step.op === 'WaitForEvent' ? step.name : undefined);
+      const eventName = step.op === 'WaitForEvent' ? step.name : undefined;
+      await deps.schedule.restoreWake(ref, stepId, step.until, nowMs, eventName);
     }
   }
   await deps.activeRuns.postpone(env, id, nextLook([...pending.values()], nowMs) + deps.lookAfterMs);

@@ -10,7 +10,7 @@ import type { Ending, Run, RunStatus } from '../model/run.ts';
 import type { Stored } from '../store/events.ts';
 import type { LiveNews, NewsOf } from '../store/live.ts';
 import type { Metrics } from '../store/metrics.ts';
-import { BEAT_MS, type Processes, type ProcessKind } from '../store/processes.ts';
+import { BEAT_MS, type Processes, type ProcessKind, type ProcessStatus } from '../store/processes.ts';
 import { type RunCounter, Tally } from '../store/tally.ts';
 import type { LogOutcome } from '../store/webhook-log.ts';
 
@@ -131,15 +131,17 @@ export interface Reporting {
   close(): Promise<void>;
 }
 
-/** Begins to tell, and goes on until it is closed. */
+/** Begins to tell, and goes on until it is closed.
+ *  @param more what else the process says of itself */
 export function startReporting(
   reports: Reports,
   { processes }: { processes: Processes },
   kind: ProcessKind,
   log: Logger,
+  more: () => Pick<ProcessStatus, 'slowedApps'> = () => ({}),
 ): Reporting {
   const self = { id: newId(), kind, host: hostname(), pid: process.pid, startedAt: Date.now() };
-  const beat = () => processes.beat({ ...self, seenAt: Date.now(), memoryBytes: process.memoryUsage.rss() });
+  const beat = () => processes.beat({ ...self, seenAt: Date.now(), memoryBytes: process.memoryUsage.rss(), ...more() });
   const ends = [every(FLUSH_MS, () => reports.flush(Date.now()), log), every(BEAT_MS, beat, log)];
   return {
     async close() {

@@ -1,15 +1,15 @@
 /** The moves that a run can make whoever moves it: a step comes to its end, the run completes, fails, or is cancelled.
  *  Each may be made twice; what was first stands. */
 import { type Event, type EventRecord, FUNCTION_FAILED, payloadOf } from '../model/event.ts';
-import { derivedId } from '../model/ids.ts';
+import { derivedEventId } from '../model/ids.ts';
+import { isShallowJson, MAX_DEPTH } from '../model/json.ts';
 import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending } from '../model/memo.ts';
 import { DEFAULT_RETRIES } from '../model/retry.ts';
 import type { Ending, Run, RunError } from '../model/run.ts';
-import { waitKey } from '../model/wait.ts';
 import type { Events } from '../store/events.ts';
-import type { Runs } from '../store/runs.ts';
+import { isStoreFailure } from '../store/redis.ts';
+import type { LeftOver, Runs } from '../store/runs.ts';
 import type { Steps } from '../store/steps.ts';
-import type { Waits } from '../store/waits.ts';
 import type { Acceptor } from './accept.ts';
 import type { FunctionTables } from './function-tables.ts';
 import { refOf } from './queues.ts';
@@ -21,7 +21,6 @@ export interface RunLifeDeps {
   runs: Runs;
   steps: Steps;
   events: Events;
-  waits: Waits;
   functions: FunctionTables;
   schedule: RunSchedule;
   acceptor: Acceptor;
@@ -40,7 +39,7 @@ export class RunLife {
     const result = await this.#deps.steps.memoize(env, runId, stepId, memo);
     switch (result.outcome) {
       case 'stored':
-        if (result.was) await this.#noteWait(env, runId, stepId, result.was, memo);
+        if (result.was) await this.#endWait(result.run, stepId, result.was, memo);
         return this.goOn(result.run, result.stackLength);
       case 'there':
         // A call with all that is done may have been answered: to make it again would do nothing.
@@ -65,10 +64,12 @@ export class RunLife {
     }
   }
 
-  /** The end of a step that no call brings, and so no call writes down. */
-  async #noteWait(env: string, runId: string, stepId: string, step: Pending, memo: Memo): Promise<void> {
+  /** The end of a step that no call brings, and so no call writes down. Nothing needs to wake it any more. */
+  async #endWait({ env, id }: Run, stepId: string, step: Pending, memo: Memo): Promise<void> {
     if (step.op === 'StepPlanned') return;
-    await this.#deps.runs.noteHistory(env, runId, [waitOf(stepId, step, memo, Date.now())]);
+    await this.#deps.runs.noteHistory(env, id, [waitOf(stepId, step, memo, Date.now())]);
+    // A sleep is ended by nothing but its own wake job, which is at work.
+    if (step.op !== 'Sleep' && step.until !== undefined) await this.#deps.schedule.dropWakes(id, [stepId]);
   }
 
   /** Has the function called with the `done` steps that it has finished. */
@@ -83,10 +84,7 @@ export class RunLife {
   /** The word of the failure goes out first: should this process die between the two, doing both again changes nothing.
    *  @param event that caused the run, where it is at hand */
   async fail(run: Run, error: RunError, event?: EventRecord): Promise<void> {
-    const cause = event ?? (await this.#deps.events.record(run.env, run.eventId));
-    // A handler of failures that fails is not itself announced: nothing would end that.
-    if (cause && cause.name !== FUNCTION_FAILED) await this.#announceFailure(run, cause, error);
-    await this.#end(run, { status: 'Failed', error });
+    await this.#end(run, { status: 'Failed', error: await this.#announced(run, error, event) });
   }
 
   /** @returns the run; undefined when there is none. One that has ended stays as it is. */
@@ -103,14 +101,23 @@ export class RunLife {
   }
 
   async #end(run: Run, ending: Ending): Promise<void> {
-    const { runs, functions, waits, reports } = this.#deps;
-    if (await runs.end(run, ending, Date.now())) reports.ended(run, ending.status);
+    const { runs, reports } = this.#deps;
+    const leftOver = await runs.end(run, ending, Date.now());
+    if (leftOver) reports.ended(run, ending.status);
     const ended = await this.#asEnded(run, ending);
     await this.tellInvoker(ended);
-    const fn = await functions.find(run.env, run.functionId);
-    for (const [i, { event }] of (fn?.cancel ?? []).entries()) {
-      await waits.remove(run.env, event, waitKey({ runId: run.id, eventId: run.eventId }, i));
-    }
+    // Last: a job that stays finds a run that has ended, and does nothing.
+    if (leftOver) await this.#dropJobs(run.id, ending, leftOver);
+  }
+
+  /** Jobs that would wait for their time, maybe for months, to find a run that has ended. */
+  async #dropJobs(runId: string, { status }: Ending, { done, pending }: LeftOver): Promise<void> {
+    const { schedule } = this.#deps;
+    const calls = [...pending].filter(([, { op }]) => op === 'StepPlanned').map(([stepId]) => ({ runId, stepId }));
+    const wakes = [...pending].filter(([, { until }]) => until !== undefined).map(([stepId]) => stepId);
+    if (wakes.length > 0) await schedule.dropWakes(runId, wakes);
+    // A run completes in the very call that would be next.
+    await schedule.dropCalls(status === 'Completed' ? calls : [...calls, { runId, at: done }]);
   }
 
   /** What ended the run first stands; an invoker must be told that, and nothing else. */
@@ -119,11 +126,24 @@ export class RunLife {
     return (await this.#deps.runs.read(run.env, run.id)) ?? { ...run, ...ending };
   }
 
+  /** @returns the error with which the run fails: a run whose event cannot be read, or not be passed on, fails all the same */
+  async #announced(run: Run, error: RunError, event: EventRecord | undefined): Promise<RunError> {
+    try {
+      const cause = event ?? (await this.#deps.events.record(run.env, run.eventId));
+      // A handler of failures that fails is not itself announced: nothing would end that.
+      if (cause && cause.name !== FUNCTION_FAILED) await this.#announceFailure(run, cause, error);
+      return error;
+    } catch (fault) {
+      if (isStoreFailure(fault)) throw fault;
+      return { ...error, message: `${error.message} (${FUNCTION_FAILED} was not sent: ${(fault as Error).message})` };
+    }
+  }
+
   async #announceFailure(run: Run, event: EventRecord, error: RunError): Promise<void> {
     const payload = payloadOf(event);
     const data = { function_id: run.functionId, run_id: run.id, error, event: payload, events: [payload] };
     const failed: Event = { name: FUNCTION_FAILED, data };
-    await this.#deps.acceptor.acceptOwn(failed, derivedId(run.id, 'failed'), {
+    await this.#deps.acceptor.acceptOwn(failed, derivedEventId(run.id, 'failed'), {
       env: run.env,
       source: 'service',
       requestId: run.requestId,
@@ -140,7 +160,18 @@ function limit(name: string, message: string): RunError {
   return { name, message };
 }
 
-function resultOf({ id, status, output, error }: Run): Memo {
-  if (status === 'Completed') return { data: JSON.parse(output ?? 'null') };
+function resultOf({ id, status, output = 'null', error }: Run): Memo {
+  if (status === 'Completed') return outputOf(id, output);
   return { error: error ?? { name: 'InvokedRunCancelled', message: `the invoked run ${id} was cancelled` } };
+}
+
+/** Outputs are held to MAX_DEPTH where they come in; one that was stored before that must not keep its invoker waiting. */
+function outputOf(runId: string, output: string): Memo {
+  try {
+    if (isShallowJson(output)) return { data: JSON.parse(output) };
+  } catch {
+    // Told below.
+  }
+  const message = `the output of the invoked run ${runId} is no JSON, or nested deeper than ${MAX_DEPTH} levels`;
+  return { error: { name: 'OutputUnreadable', message } };
 }

@@ -6,6 +6,7 @@ import { Arrivals } from './arrivals.ts';
 import { Cancels } from './cancels.ts';
 import type { FunctionTables } from './function-tables.ts';
 import { Invocations } from './invocations.ts';
+import type { Judge } from './judge.ts';
 import type { RunQueue } from './queues.ts';
 import type { Reports } from './reports.ts';
 import { RunLife } from './run-life.ts';
@@ -17,6 +18,7 @@ export interface RunParts {
   schedule: RunSchedule;
   life: RunLife;
   arrivals: Arrivals;
+  judge: Judge;
   starter: RunStarter;
   invocations: Invocations;
   retries: RunRetries;
@@ -29,15 +31,17 @@ export function runParts(
   queue: RunQueue,
   acceptor: Acceptor,
   reports: Reports,
+  judge: Judge,
   lookAfterMs: number,
   tracing?: Tracing,
 ): RunParts {
-  const schedule = new RunSchedule(queue);
+  const schedule = new RunSchedule(queue, store.environmentKinds);
   const life = new RunLife({ ...store, functions, schedule, acceptor, reports });
-  const arrivals = new Arrivals(store.events, store.waits, life);
+  const arrivals = new Arrivals(store.events, store.waits, life, judge);
   const starter = new RunStarter(
+    store.events,
     store.runs,
-    new Cancels(store.waits, arrivals),
+    new Cancels(store.waits, store.events, arrivals),
     schedule,
     reports,
     lookAfterMs,
@@ -45,5 +49,5 @@ export function runParts(
   );
   const invocations = new Invocations(store.events, functions, starter, life, reports);
   const retries = new RunRetries(store, functions, starter, schedule);
-  return { schedule, life, arrivals, starter, invocations, retries };
+  return { schedule, life, arrivals, judge, starter, invocations, retries };
 }

@@ -2,6 +2,8 @@
 import type { AppFunction } from '../model/app.ts';
 import type { Envelope } from '../model/event.ts';
 import type { Invoker } from '../model/run.ts';
+import { SLACK_MS } from '../store/event-place.ts';
+import type { Events } from '../store/events.ts';
 import type { Runs } from '../store/runs.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { Cancels } from './cancels.ts';
@@ -25,6 +27,7 @@ export interface RunToStart {
 }
 
 export class RunStarter {
+  readonly #events: Events;
   readonly #runs: Runs;
   readonly #cancels: Cancels;
   readonly #schedule: RunSchedule;
@@ -34,6 +37,7 @@ export class RunStarter {
 
   /** @param lookAfterMs a run that is not heard of for so long after it is due is looked after */
   constructor(
+    events: Events,
     runs: Runs,
     cancels: Cancels,
     schedule: RunSchedule,
@@ -41,6 +45,7 @@ export class RunStarter {
     lookAfterMs: number,
     tracing?: Tracing,
   ) {
+    this.#events = events;
     this.#runs = runs;
     this.#cancels = cancels;
     this.#schedule = schedule;
@@ -51,6 +56,7 @@ export class RunStarter {
 
   async start(runs: readonly RunToStart[], nowMs: number): Promise<void> {
     const active = this.#tracing?.carried();
+    await this.#keepEvents(runs, nowMs);
     await this.#runs.create(
       runs.map(({ id, fn, event, invoker, retryOf, dueAt, trace = active }) => ({
         id,
@@ -84,5 +90,14 @@ export class RunStarter {
     for (const { id, fn, event } of runs) {
       this.#reports.moved({ env: event.env, id, functionId: fn.id, eventId: event.internalId }, 'Queued');
     }
+  }
+
+  /** An event that is dated ahead is kept past its retention for the runs that begin then, and for nothing else. */
+  async #keepEvents(runs: readonly RunToStart[], nowMs: number): Promise<void> {
+    const aheadMs = new Map<string, { event: CausingEvent; ms: number }>();
+    for (const { event, dueAt } of runs) {
+      if (dueAt - nowMs > SLACK_MS) aheadMs.set(`${event.env}/${event.internalId}`, { event, ms: dueAt - nowMs });
+    }
+    await Promise.all([...aheadMs.values()].map(({ event, ms }) => this.#events.keep(event.env, event.internalId, ms)));
   }
 }

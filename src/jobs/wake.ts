@@ -1,18 +1,26 @@
 /** The wake job: a sleep is over, or a wait or an invocation has taken too long. */
 import type { Memo, Pending } from '../model/memo.ts';
 import { waitKey } from '../model/wait.ts';
+import type { Runs } from '../store/runs.ts';
 import type { Steps } from '../store/steps.ts';
 import type { Waits } from '../store/waits.ts';
+import { type Tries, withFaults } from './faults.ts';
 import type { WakeJob } from './queues.ts';
 import type { RunLife } from './run-life.ts';
 
 export interface WakeDeps {
+  runs: Runs;
   steps: Steps;
   waits: Waits;
   life: RunLife;
 }
 
-export async function wake({ env, runId, eventId, stepId, eventName }: WakeJob, deps: WakeDeps): Promise<void> {
+/** @throws AttemptFailed, UnrecoverableError, or what Redis said when it refused */
+export async function wake(job: WakeJob, tries: Tries, deps: WakeDeps): Promise<void> {
+  await withFaults(job, tries, deps, () => endStep(job, deps));
+}
+
+async function endStep({ env, runId, eventId, stepId, eventName }: WakeJob, deps: WakeDeps): Promise<void> {
   const { pending } = await deps.steps.progress(env, runId);
   const step = pending.get(stepId);
   await deps.life.finishStep(env, runId, stepId, memoOf(step));

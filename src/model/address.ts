@@ -34,8 +34,38 @@ export function isWithin(address: Address, { base, bits }: Range): boolean {
   return address.kind() === base.kind() && address.match(base as never, bits);
 }
 
+/** Whom an address stands for: an IPv6 address its /64, since one host has as many in it as it likes; any other text itself. */
+export function addressBlock(text: string): string {
+  const address = parseAddress(text);
+  if (!address) return text;
+  if (address.kind() === 'ipv4') return address.toString();
+  return `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/64`)}/64`;
+}
+
 /** Without a zone, and an IPv4 address in four decimal parts: the library reads more than people mean. */
 function isAddress(text: string): boolean {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return true;
   return text.includes(':') && !text.includes('%') && ipaddr.IPv6.isValid(text);
+}
+
+/** Ways to write an IPv4 address into an IPv6 one, which a translator or tunnel on the way turns back: NAT64 (well known and local),
+ *  IPv4-translated, IPv4-compatible, 6to4, Teredo. */
+const TRANSLATIONS: [range: string, firstByte: number, flipped?: true][] = [
+  ['64:ff9b::/96', 12],
+  ['64:ff9b:1::/48', 12],
+  ['::ffff:0:0:0/96', 12],
+  ['::/96', 12],
+  ['2002::/16', 2],
+  ['2001::/32', 12, true],
+];
+
+/** The IPv4 addresses that an IPv6 address may lead to. */
+export function translatedIpv4(address: Address): Address[] {
+  if (address.kind() === 'ipv4') return [];
+  const bytes = address.toByteArray();
+  return TRANSLATIONS.flatMap(([text, first, flipped]) => {
+    if (!isWithin(address, parseRange(text) as Range)) return [];
+    const four = bytes.slice(first, first + 4).map((byte) => (flipped ? byte ^ 0xff : byte));
+    return [new ipaddr.IPv4(four)];
+  });
 }

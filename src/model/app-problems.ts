@@ -47,6 +47,7 @@ export const PROBLEM_CODES = [
   'signing_key',
   'function_count',
   'sync_failed',
+  'unreachable',
 ] as const;
 
 export interface Problem {
@@ -54,6 +55,13 @@ export interface Problem {
   message: string;
   fix: string;
 }
+
+/** All that a caller without admin access is told. */
+export const UNREACHABLE: Problem = {
+  code: 'unreachable',
+  message: 'No app answered at the URL',
+  fix: 'Ask an admin to check the app: they see the reason.',
+};
 
 /** The gravest first. */
 export function problemsOf(found: Finding, known: KnownApp): Problem[] {
@@ -74,8 +82,8 @@ function obstacleProblem(code: Obstacle, message: string, { url }: KnownApp): Pr
       'See whether it hangs, and whether a firewall lets the service through.',
     ],
     blocked: [
-      'The service does not call addresses that are not public',
-      'Use a public address, or set BLOCK_PRIVATE_ADDRESSES to false.',
+      'The service does not call this address',
+      'Move the app, or change BLOCK_PRIVATE_ADDRESSES or the OUTBOUND_ settings. Link-local and metadata addresses stay closed.',
     ],
     broken: ['The connection broke', 'See what the app, or a proxy before it, wrote at that moment.'],
   };

@@ -7,24 +7,18 @@ import { DEFAULT_RETRIES } from './retry.ts';
 
 const MAX_RETRIES = 20;
 
-const httpUrl = z.url({ protocol: /^https?$/, error: 'an http or https URL' });
+const httpUrl = z.url({ protocol: /^https?$/, error: 'an http or https URL' }).max(2_048);
 
 const triggerSchema = z
   .looseObject({
     event: z.string().min(1).max(256).optional(),
-    expression: z
-      .string()
-      .nullish()
-      .superRefine((source, context) => {
-        const problem = source ? problemOf(source, compile) : undefined;
-        if (problem) context.addIssue({ code: 'custom', message: `not a CEL expression: ${problem}` });
-      }),
-    cron: z.string().min(1).optional(),
+    expression: z.string().nullish(),
+    cron: z.string().min(1).max(256).optional(),
   })
   .refine(({ event, cron }) => event !== undefined || cron !== undefined, 'a trigger with "event" or "cron"');
 
 const stepSchema = z.looseObject({
-  id: z.string(),
+  id: z.string().max(256),
   runtime: z.looseObject({ url: httpUrl }),
   retries: z.looseObject({ attempts: z.int().min(0).max(MAX_RETRIES).optional() }).nullish(),
 });
@@ -33,36 +27,42 @@ const timeString = z.string().refine((text) => durationMs(text) !== undefined, '
 
 const cancelSchema = z.looseObject({
   event: z.string().min(1).max(256),
-  if: z
-    .string()
-    .nullish()
-    .superRefine((source, context) => {
-      const problem = source ? problemOf(source, compileWait) : undefined;
-      if (problem) context.addIssue({ code: 'custom', message: `not a CEL expression: ${problem}` });
-    }),
+  if: z.string().nullish(),
   timeout: timeString.nullish(),
 });
 
 const functionSchema = z.looseObject({
   id: z.string().min(1).max(256),
-  name: z.string().optional(),
+  name: z.string().max(256).optional(),
   triggers: z.array(triggerSchema).min(1),
   cancel: z.array(cancelSchema).nullish(),
   steps: z.record(z.string(), stepSchema).refine((steps) => 'step' in steps, 'an object with the entry "step"'),
 });
 
-/** Unknown fields are kept with the function and never refused. */
+/** Goes through the expressions of a registration, which may be thousands: after each it says what is wrong with it, or nothing. */
+export function* expressionProblems({ functions }: Registration): Generator<string | undefined> {
+  for (const { id, triggers, cancel } of functions) {
+    for (const [i, { expression }] of triggers.entries()) {
+      if (expression) yield problemOf(id, `triggers[${i}].expression`, expression, compile);
+    }
+    for (const [i, { if: expression }] of (cancel ?? []).entries()) {
+      if (expression) yield problemOf(id, `cancel[${i}].if`, expression, compileWait);
+    }
+  }
+}
+
+/** Unknown fields of a function are kept with it; none is refused. */
 export const registrationSchema = z.preprocess(
   spelled,
   z
-    .looseObject({
+    .object({
       url: httpUrl,
       appName: z.string().min(1).max(128),
-      sdk: z.string().optional(),
-      framework: z.string().nullish(),
+      sdk: z.string().max(256).optional(),
+      framework: z.string().max(256).nullish(),
       functions: z
         .array(functionSchema)
-        .max(2_000)
+        .max(10_000)
         .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, 'functions whose ids differ'),
     })
     .meta({ id: 'Registration' }),
@@ -144,11 +144,16 @@ export function functionsOf(registration: Registration, dialect: Dialect): AppFu
   });
 }
 
-function problemOf(expression: string, compiler: (source: string) => unknown): string | undefined {
+function problemOf(
+  functionId: string,
+  field: string,
+  expression: string,
+  compiler: (source: string) => unknown,
+): string | undefined {
   try {
     compiler(expression);
     return undefined;
   } catch (error) {
-    return (error as Error).message.split('\n')[0];
+    return `function "${functionId}", ${field} is not a CEL expression that the service takes: ${(error as Error).message}`;
   }
 }

@@ -29,9 +29,25 @@ export interface Environment {
   createdAt: number;
   /** An archived environment refuses new events; what it has stays readable. */
   archivedAt?: number;
+  /** When it was last taken out of the archive. */
+  reopenedAt?: number;
+  /** When it was last seen to be used, of a branch: to within a day. */
+  usedAt?: number;
+  /** Since when it is being deleted with all that it has; archived from then on, too, and for good. */
+  deletingAt?: number;
 }
 
 /** What keys, webhooks and signing keys of the environment belong to: itself, or the set of all branches. */
 export function ownerOf({ name, kind }: Environment): string {
   return kind === 'branch' ? BRANCHES : name;
+}
+
+/** It refuses new events from then on; one that does already stays as it is. */
+export function archived(environment: Environment, nowMs: number): Environment {
+  return { ...environment, archivedAt: environment.archivedAt ?? nowMs };
+}
+
+/** From then on it is deleted with all that it has. */
+export function deleting(environment: Environment, nowMs: number): Environment {
+  return { ...archived(environment, nowMs), deletingAt: environment.deletingAt ?? nowMs };
 }

@@ -9,7 +9,7 @@
  *  where the text is found. JSON text as it is written has no line break of its own. */
 import type { Envelope, EventRecord, RecordParts, Source } from './event.ts';
 import { timeOf } from './ids.ts';
-import { parseExact } from './json.ts';
+import { parseStored } from './json.ts';
 
 /** A source, or the number that stands for it. */
 export type WrittenSource = Source | number;
@@ -49,6 +49,6 @@ export type FormerEnvelope = Omit<Envelope, 'payload' | 'source'> & { record: st
 export function upToDate(envelope: Envelope | FormerEnvelope): Envelope {
   if (!('record' in envelope)) return envelope;
   const { record, ...rest } = envelope;
-  const { name, data, id, ts, user, v, source } = parseExact(record) as EventRecord & { source: Source };
+  const { name, data, id, ts, user, v, source } = parseStored(record) as EventRecord & { source: Source };
   return { ...rest, source, payload: JSON.stringify({ name, data, id, ts, user, v }) };
 }

@@ -114,6 +114,19 @@ export function refuseDeep(value: unknown, text?: string): void {
   throw new ServiceError('event_invalid', { detail: `nested deeper than ${MAX_DEPTH} levels; flatten the data` });
 }
 
+const DAY_MS = 86_400_000;
+
+/** An event that is dated ahead runs its functions then, and is kept for them: not for decades.
+ *  @throws ServiceError event_invalid, naming index and field, what it got and what it takes */
+export function refuseFarFuture(events: readonly Event[], nowMs: number, maxFutureMs: number): void {
+  for (const [index, { ts }] of events.entries()) {
+    if (ts === undefined || ts - nowMs <= maxFutureMs) continue;
+    const days = maxFutureMs / DAY_MS;
+    const latest = new Date(nowMs + maxFutureMs).toISOString();
+    throw invalid(index, 'ts', ts, `a time no more than ${days} days ahead (EVENT_MAX_FUTURE_DAYS), now ${latest}`);
+  }
+}
+
 function validateEvent(candidate: unknown, index: number): Event {
   if (!isJsonObject(candidate)) {
     throw invalid(index, undefined, candidate, 'a JSON object with name and data');

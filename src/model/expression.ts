@@ -1,54 +1,80 @@
-/** Expressions in CEL: over `event` in triggers; over `event`, which caused a run, and `async`, which arrived, in waits. */
-import { Environment } from '@marcbachmann/cel-js';
+/** Expressions in CEL: over `event` in triggers; over `event`, which caused a run, and `async`, which arrived, in waits. They are written
+ *  by apps, and judged by processes that all apps share, so both what they are and what they cost is bounded
+ *  (docs/decisions/0014-expressions-run-on-fuel.md). */
+import type { ASTNode } from '@marcbachmann/cel-js';
 import { LRUCache } from 'lru-cache';
+import { Language } from './expressions/language.ts';
 
-/** Whether the events meet the expression. What cannot be evaluated (a field that is not there, say) is not met. */
-export type Expression = (scope: { event: unknown; async?: unknown }) => boolean;
+/** Units that one judgment may spend: about 5 ms, 20 at worst. Enough to look at a field of each of 10,000 elements of a list. */
+export const JUDGMENT_UNITS = 60_000;
 
-/** JSON has one kind of number, CEL two that do not mix: whole numbers in an expression meet JSON's doubles half way. */
-const MIXED: Record<string, (a: number, b: number) => number> = {
-  '+': (a, b) => a + b,
-  '-': (a, b) => a - b,
-  '*': (a, b) => a * b,
-  '/': (a, b) => a / b,
-  '%': (a, b) => a % b,
-};
+/** `too_costly`: it was stopped, and nothing is known. */
+export type Verdict = 'met' | 'not_met' | 'too_costly';
 
-const triggers = withMixedNumbers(new Environment().registerVariable('event', 'dyn'));
-const waits = withMixedNumbers(new Environment().registerVariable('event', 'dyn').registerVariable('async', 'dyn'));
+export interface Judgment {
+  verdict: Verdict;
+  /** Units that it has spent. */
+  cost: number;
+}
 
-function withMixedNumbers(environment: Environment): Environment {
-  for (const [operator, apply] of Object.entries(MIXED)) {
-    environment.registerOperator(`double ${operator} int`, (a: number, b: bigint) => apply(a, Number(b)));
-    environment.registerOperator(`int ${operator} double`, (a: bigint, b: number) => apply(Number(a), b));
+export interface Scope extends Record<string, unknown> {
+  event: unknown;
+  async?: unknown;
+}
+
+export interface Expression {
+  ast: ASTNode;
+  /** Whether the events meet the expression. What cannot be evaluated (a field that is not there, say) is not met. Never throws.
+   *  @param units that it may spend */
+  judge(scope: Scope, units?: number): Judgment;
+}
+
+const KEPT_MAX = 1_000;
+
+/** Expressions of one kind. The latest are kept, since functions share them, and are read anew with every change of their environment. */
+class Kind {
+  readonly #language: Language;
+  readonly #compiled = new LRUCache<string, Expression>({ max: KEPT_MAX });
+
+  constructor(variables: readonly string[]) {
+    this.#language = new Language(variables);
   }
-  return environment.registerOperator('double % double', (a: number, b: number) => a % b);
+
+  compile(source: string): Expression {
+    const kept = this.#compiled.get(source);
+    if (kept) return kept;
+    const compiled = compileIn(this.#language, source);
+    this.#compiled.set(source, compiled);
+    return compiled;
+  }
 }
 
-/** @throws Error that says what is wrong with the expression */
+const triggers = new Kind(['event']);
+const waits = new Kind(['event', 'async']);
+
+/** @throws Error that says what is wrong with the expression: what was found, and what is allowed */
 export function compile(source: string): Expression {
-  return compileIn(triggers, source);
+  return triggers.compile(source);
 }
 
-const WAITS_MAX = 1_000;
-const compiledWaits = new LRUCache<string, Expression>({ max: WAITS_MAX });
-
-/** As `compile`, with `async`; the latest are kept, since the waits of a function share their expressions. */
+/** As `compile`, with `async`. */
 export function compileWait(source: string): Expression {
-  const compiled = compiledWaits.get(source) ?? compileIn(waits, source);
-  compiledWaits.set(source, compiled);
-  return compiled;
+  return waits.compile(source);
 }
 
-function compileIn(environment: Environment, source: string): Expression {
-  const program = environment.parse(source);
-  const check = program.check();
-  if (!check.valid) throw check.error ?? new Error('The expression is not valid');
-  return (scope) => {
-    try {
-      return program(scope) === true;
-    } catch {
-      return false;
-    }
+function compileIn(language: Language, source: string): Expression {
+  const { fuel } = language;
+  const { ast, evaluate } = language.compile(source);
+  return {
+    ast,
+    judge(scope, units = JUDGMENT_UNITS) {
+      fuel.fill(units);
+      let met = false;
+      try {
+        met = evaluate(scope) === true;
+      } catch {}
+      const verdict = fuel.exhausted ? 'too_costly' : met ? 'met' : 'not_met';
+      return { verdict, cost: fuel.spent };
+    },
   };
 }

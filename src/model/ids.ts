@@ -22,8 +22,15 @@ export interface Seed {
   entropy: Buffer;
 }
 
+const TIME_DIGITS = 10;
 const SEED = /^(\d{1,15}),([A-Za-z0-9+/_-]{14}(?:==)?)$/;
 const MAX_TIME_MS = 2 ** 48 - 1;
+
+/** The first 6 of the 16 random digits of an event that the service itself sends. No seed reaches such an ID, so nobody can send an event under
+ *  the ID that the failure of a run, say, is going to have. Of random IDs one in a billion begins so. */
+const OWN_EVENT = 'SYSTEM';
+/** What a seed gets instead. The client that made the seed made it at random: refusing it would fail one send in a billion for good. */
+const NOT_OWN_EVENT = 'SYSTEN';
 
 /** Reads `<unix ms>,<base64 of 10 bytes>` (protocol: event-id-seed); undefined when it is anything else. */
 export function parseSeed(header: string): Seed | undefined {
@@ -31,14 +38,16 @@ export function parseSeed(header: string): Seed | undefined {
   if (!match) return undefined;
   const timeMs = Number(match[1]);
   const entropy = Buffer.from(match[2] as string, 'base64');
-  return timeMs <= MAX_TIME_MS && entropy.length === 10 ? { timeMs, entropy } : undefined;
+  if (timeMs > MAX_TIME_MS || entropy.length !== 10) return undefined;
+  return { timeMs, entropy };
 }
 
-/** The ID of the nth event of a seeded request, counted from 1: n is added to the last 4 of the 10 bytes. */
+/** The ID of the nth event of a seeded request, counted from 1: n is added to the last 4 of the 10 bytes. Never an ID of the service's own events. */
 export function seededId(seed: Seed, n: number): string {
   const entropy = Buffer.from(seed.entropy);
   entropy.writeUInt32BE((entropy.readUInt32BE(6) + n) >>> 0, 6);
-  return fromBytes(seed.timeMs, entropy);
+  const id = fromBytes(seed.timeMs, entropy);
+  return id.startsWith(OWN_EVENT, TIME_DIGITS) ? withPrefix(id, NOT_OWN_EVENT) : id;
 }
 
 /** An ID at the time of `parent` whose 80 bits are a hash of the parent and `parts`. */
@@ -47,9 +56,19 @@ export function derivedId(parent: string, ...parts: string[]): string {
   return fromBytes(timeOf(parent), digest.subarray(0, 10));
 }
 
+/** A derived ID for an event that the service itself sends. */
+export function derivedEventId(parent: string, ...parts: string[]): string {
+  return withPrefix(derivedId(parent, ...parts), OWN_EVENT);
+}
+
+/** The ID whose random digits begin with the prefix. */
+function withPrefix(id: string, prefix: string): string {
+  return id.slice(0, TIME_DIGITS) + prefix + id.slice(TIME_DIGITS + prefix.length);
+}
+
 /** The time that an ID names, Unix milliseconds. */
 export function timeOf(id: string): number {
-  return numberIn(id, 0, 10);
+  return numberIn(id, 0, TIME_DIGITS);
 }
 
 /** The 128 bits of an ID as 32 hexadecimal digits. */

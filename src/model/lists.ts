@@ -9,7 +9,7 @@ const mode = z
   .meta({ description: 'allow: only what is listed; deny: all but what is listed' });
 
 export const nameListSchema = z
-  .object({
+  .strictObject({
     mode,
     items: z
       .array(
@@ -29,7 +29,7 @@ export const nameListSchema = z
   .meta({ id: 'NameList', description: 'Which event names are taken' });
 
 export const addressListSchema = z
-  .object({
+  .strictObject({
     mode,
     items: z
       .array(
@@ -70,8 +70,36 @@ export function gateOf({ eventNames, ipAddresses }: Lists): Gate {
   };
 }
 
+/** A batch has 500 names, and a list 200 patterns: each name is compared with a few of them, not with all. */
 function nameMatcher(items: readonly string[]): (name: string) => boolean {
   const exact = new Set(items.filter((item) => !item.endsWith('*')));
-  const beginnings = items.filter((item) => item.endsWith('*')).map((item) => item.slice(0, -1));
-  return (name) => exact.has(name) || beginnings.some((beginning) => name.startsWith(beginning));
+  const beginnings = shortest(items.filter((item) => item.endsWith('*')).map((item) => item.slice(0, -1)));
+  return (name) => exact.has(name) || beginsWithOne(name, beginnings);
+}
+
+/** Sorted, without those that begin with another of them. */
+function shortest(beginnings: string[]): string[] {
+  const kept: string[] = [];
+  for (const one of beginnings.sort(byCodeUnits)) {
+    const last = kept.at(-1);
+    if (last === undefined || !one.startsWith(last)) kept.push(one);
+  }
+  return kept;
+}
+
+/** Between a beginning of the name and the name itself stands, in the order of code units, only what begins with that beginning too: so
+ *  it is the last one that does not come after the name, or none. */
+function beginsWithOne(name: string, beginnings: readonly string[]): boolean {
+  let [from, to] = [0, beginnings.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((beginnings[middle] as string) <= name) from = middle + 1;
+    else to = middle;
+  }
+  return from > 0 && name.startsWith(beginnings[from - 1] as string);
+}
+
+function byCodeUnits(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }

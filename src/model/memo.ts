@@ -4,6 +4,7 @@ import type { RunError } from './run.ts';
 /** A finished step's; a sleep's is null; a wait's is the event, or null on time-out. */
 export type Memo = { data: unknown } | { error: RunError & { data?: unknown } } | Record<string, unknown> | null;
 
+/** Finished ones, and those that have begun. */
 export const MAX_STEPS = 1_000;
 export const MAX_STEP_BYTES = 4 * 1_024 * 1_024;
 export const MAX_STATE_BYTES = 32 * 1_024 * 1_024;

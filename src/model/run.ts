@@ -19,6 +19,21 @@ export interface RunError {
   stack?: string;
 }
 
+const MAX_ERROR_LENGTH = { name: 256, message: 16_384, stack: 65_536 } as const;
+
+/** An error that an app reports, cut to what is worth keeping: it is stored with every attempt. */
+export function boundedError({ name, message, stack }: RunError): RunError {
+  return {
+    name: cut(name, MAX_ERROR_LENGTH.name),
+    message: cut(message, MAX_ERROR_LENGTH.message),
+    ...(stack && { stack: cut(stack, MAX_ERROR_LENGTH.stack) }),
+  };
+}
+
+function cut(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length)}… (${text.length} characters in all)`;
+}
+
 /** A step of another run that waits for this one's end (protocol: InvokeFunction). */
 export interface Invoker {
   runId: string;

@@ -2,10 +2,18 @@
 import type { AppFunction } from './app.ts';
 import { compile, type Expression } from './expression.ts';
 
-interface Rule {
+/** A trigger's expression, and the function that it is of. */
+export interface TriggerExpression {
   fn: AppFunction;
-  met: Expression | undefined;
+  source: string;
+  /** undefined: an earlier version took it, this one refuses it. It triggers nothing, and keeps nothing else from being triggered. */
+  readonly expression: Expression | undefined;
 }
+
+type Rule = TriggerExpression | { fn: AppFunction; source: undefined };
+
+const isMetAlone = ({ expression }: TriggerExpression, event: unknown) =>
+  expression?.judge({ event }).verdict === 'met';
 
 export class TriggerTable {
   readonly #functions = new Map<string, AppFunction>();
@@ -32,19 +40,30 @@ export class TriggerTable {
     return this.#idsByApp.get(app) ?? [];
   }
 
-  /** Every function that the event triggers, each once.
+  /** Every function that the event triggers, each once; and undefined after each expression that is not met, so that whoever asks may
+   *  rest.
    *  @param read gives the event; called only where an expression asks for it */
-  match(name: string, read: () => unknown): AppFunction[] {
-    const scope = { event: undefined as unknown };
+  *match(
+    name: string,
+    read: () => unknown,
+    isMet: (trigger: TriggerExpression, event: unknown) => boolean = isMetAlone,
+  ): Generator<AppFunction | undefined> {
+    let event: unknown;
     const matched = new Set<AppFunction>();
     for (const rules of this.#candidates(name)) {
-      for (const { fn, met } of rules) {
-        if (matched.has(fn)) continue;
-        if (met) scope.event ??= read();
-        if (!met || met(scope)) matched.add(fn);
+      for (const rule of rules) {
+        if (matched.has(rule.fn)) continue;
+        if (rule.source !== undefined) {
+          event ??= read();
+          if (!isMet(rule, event)) {
+            yield undefined;
+            continue;
+          }
+        }
+        matched.add(rule.fn);
+        yield rule.fn;
       }
     }
-    return [...matched];
   }
 
   *#candidates(name: string): Generator<Rule[]> {
@@ -63,9 +82,29 @@ export class TriggerTable {
       if (event === undefined) continue;
       const wild = event.endsWith('/*') || event.endsWith('.*');
       const [index, key] = wild ? [this.#byPrefix, event.slice(0, -1)] : [this.#byName, event];
-      const rule = { fn, met: expression === undefined ? undefined : compile(expression) };
-      add(index, key, rule);
+      add(index, key, expression === undefined ? { fn, source: undefined } : ruleOf(fn, expression));
     }
+  }
+}
+
+/** Compiled when it is first asked: an environment may have thousands. */
+function ruleOf(fn: AppFunction, source: string): Rule {
+  let compiled: { expression: Expression | undefined } | undefined;
+  return {
+    fn,
+    source,
+    get expression() {
+      compiled ??= { expression: compiledOrNone(source) };
+      return compiled.expression;
+    },
+  };
+}
+
+function compiledOrNone(source: string): Expression | undefined {
+  try {
+    return compile(source);
+  } catch {
+    return undefined;
   }
 }
 

@@ -13,16 +13,17 @@ export class Account {
   readonly #redis: Redis;
   readonly #key: string;
   readonly #changes: Changes;
-  readonly #limits = new Mirror(() => this.readLimits());
+  readonly #limits: Mirror<Limits>;
 
   constructor(redis: Redis, keys: Keyspace, changes: Changes) {
     this.#redis = redis;
     this.#key = keys.accountLimits;
     this.#changes = changes;
+    this.#limits = new Mirror(changes, () => this.readLimits());
   }
 
   follow(subscriber: Redis): Promise<void> {
-    return this.#limits.follow(this.#changes, subscriber);
+    return this.#limits.follow(subscriber);
   }
 
   /** From memory. */

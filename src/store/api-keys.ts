@@ -17,25 +17,23 @@ export class ApiKeys {
   readonly #redis: Redis;
   readonly #keys: Keyspace;
   readonly #changes: Changes;
-  readonly #mirror = new Mirror(async () => new Map((await this.#readAll()).map((key) => [key.digest, key])));
+  readonly #mirror: Mirror<Map<string, ApiKey>>;
   readonly #noted = new Map<string, number>();
 
   constructor(redis: Redis, keys: Keyspace, changes: Changes) {
     this.#redis = redis;
     this.#keys = keys;
     this.#changes = changes;
+    this.#mirror = new Mirror(changes, async () => new Map((await this.#readAll()).map((key) => [key.digest, key])));
   }
 
   follow(subscriber: Redis): Promise<void> {
-    return this.#mirror.follow(this.#changes, subscriber);
+    return this.#mirror.follow(subscriber);
   }
 
   /** From memory, or from the store: another process may have made it a moment ago. */
   async find(digest: string): Promise<ApiKey | undefined> {
-    const held = this.#mirror.value.get(digest);
-    if (held) return held;
-    const text = await this.#redis.hget(this.#keys.apiKeys, digest);
-    return text === null ? undefined : (JSON.parse(text) as ApiKey);
+    return this.#mirror.value.get(digest) ?? (await this.#mirror.current()).get(digest);
   }
 
   async create(key: ApiKey): Promise<void> {
@@ -55,16 +53,18 @@ export class ApiKeys {
   async revoke(id: string): Promise<ApiKey | undefined> {
     const key = (await this.#readAll()).find((one) => one.id === id);
     if (!key) return undefined;
-    replies(await this.#redis.multi().hdel(this.#keys.apiKeys, key.digest).hdel(this.#keys.apiKeyUses, id).exec());
+    // No transaction: a full Redis refuses to queue anything in one, and deleting is what makes room.
+    replies(await this.#redis.pipeline().hdel(this.#keys.apiKeys, key.digest).hdel(this.#keys.apiKeyUses, id).exec());
     this.#noted.delete(id);
     await this.#changed();
     return key;
   }
 
-  async noteUse(id: string, nowMs: number): Promise<void> {
+  /** Writes down that the key was used, now and then, and keeps nobody waiting: a key is good where Redis takes no writes, too. */
+  noteUse(id: string, nowMs: number): void {
     if (nowMs - (this.#noted.get(id) ?? 0) < NOTE_USE_EVERY_MS) return;
     this.#noted.set(id, nowMs);
-    await this.#redis.hset(this.#keys.apiKeyUses, id, nowMs);
+    this.#redis.hset(this.#keys.apiKeyUses, id, nowMs).catch(() => this.#noted.delete(id));
   }
 
   async #changed(): Promise<void> {

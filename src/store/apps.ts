@@ -1,7 +1,11 @@
 /** Apps that have registered: where each is, what it speaks, and how its last registration went. Its functions are kept apart. */
 import type { Dialect } from '../model/app.ts';
+import { quotaExceeded } from '../model/quotas.ts';
 import type { Keyspace } from './keyspace.ts';
 import type { Redis } from './redis.ts';
+
+/** How it came out that a registration failed: the app itself said it here, or was asked at its URL. */
+export type SyncFinder = 'told' | 'asked';
 
 export interface App {
   name: string;
@@ -12,7 +16,7 @@ export interface App {
   /** The last time that it succeeded, Unix milliseconds. */
   registeredAt: number;
   /** The last attempt; without an error it succeeded. */
-  lastSync: { at: number; error?: string };
+  lastSync: { at: number; error?: string; found?: SyncFinder };
 }
 
 export class Apps {
@@ -33,6 +37,14 @@ export class Apps {
     return text === null ? undefined : (JSON.parse(text) as App);
   }
 
+  /** @throws ServiceError quota_exceeded when the app would be one too many */
+  async refuseMany(env: string, name: string, most: number): Promise<void> {
+    const names = await this.#redis.hkeys(this.#keys.apps(env));
+    if (names.length < most || names.includes(name)) return;
+    const what = `The environment "${env}" has ${names.length} apps`;
+    throw quotaExceeded('apps', most, names.length, what, 'Delete some that are no longer used');
+  }
+
   /** By name. */
   async all(env: string): Promise<App[]> {
     const texts = await this.#redis.hvals(this.#keys.apps(env));
@@ -40,9 +52,15 @@ export class Apps {
   }
 
   /** Notes that an app that is known could not be registered. */
-  async noteFailure(env: string, isMeant: (app: App) => boolean, error: string, nowMs: number): Promise<void> {
+  async noteFailure(
+    env: string,
+    isMeant: (app: App) => boolean,
+    error: string,
+    nowMs: number,
+    found: SyncFinder = 'told',
+  ): Promise<void> {
     const app = (await this.all(env)).find(isMeant);
-    if (app) await this.save(env, { ...app, lastSync: { at: nowMs, error } });
+    if (app) await this.save(env, { ...app, lastSync: { at: nowMs, error, found } });
   }
 
   async remove(env: string, name: string): Promise<void> {

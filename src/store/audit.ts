@@ -1,7 +1,9 @@
-/** Who did what, when, from where: the last ten thousand entries. */
+/** Who did what, when, from where: the last ten thousand entries. Only what was done stands here, never what was refused (refusals.ts): of
+ *  that anybody can cause ten thousand. */
 import type { Caller } from '../model/access.ts';
 import type { Keyspace } from './keyspace.ts';
 import type { Redis } from './redis.ts';
+import { type ScriptedRedis, withScripts } from './scripts.ts';
 
 const MAX_ENTRIES = 10_000;
 
@@ -26,16 +28,16 @@ export interface StoredAuditEntry extends AuditEntry {
 }
 
 export class Audit {
-  readonly #redis: Redis;
+  readonly #redis: ScriptedRedis;
   readonly #key: string;
 
   constructor(redis: Redis, keys: Keyspace) {
-    this.#redis = redis;
+    this.#redis = withScripts(redis);
     this.#key = keys.audit;
   }
 
   async append(entry: AuditEntry): Promise<void> {
-    await this.#redis.xadd(this.#key, 'MAXLEN', MAX_ENTRIES, '*', 'entry', JSON.stringify(entry));
+    await this.#redis.appendAudit(this.#key, JSON.stringify(entry), MAX_ENTRIES);
   }
 
   /** Newest first.

@@ -4,7 +4,7 @@
  *  mark there first: Redis's file is one sequence, in which the mark comes after everything that was answered before. Commits are
  *  not held up by one another's wait; all that come while one barrier is on its way share the next. */
 import { ServiceError } from '../errors.ts';
-import { type Redis, replies, unavailable } from './redis.ts';
+import { type Redis, replies, translateAway, unavailable } from './redis.ts';
 import { factOf } from './redis-status.ts';
 
 /** With appendfsync everysec a sync begins within a second; the rest is for a disk that is busy. Less than the connection waits. */
@@ -57,7 +57,8 @@ export class DiskBarrier {
       return factOf(info as string, 'run_id');
     } catch (error) {
       // Whatever it says, it has not promised.
-      throw error instanceof ServiceError ? error : unavailable((error as Error).message, error);
+      const told = translateAway(error);
+      throw told instanceof ServiceError ? told : unavailable('Redis did not sync its file', error);
     }
   }
 }

@@ -9,6 +9,8 @@ export interface DurableServer {
   runId: string;
   /** It is asked when a write is on its disk; false: it answers no sooner. */
   asked: boolean;
+  /** It syncs what it is given at once; false: some time later, or it does not tell. */
+  syncsAtOnce: boolean;
 }
 
 /** A Redis with WAITAOF syncs sooner or later, unless it is told never to. */
@@ -45,7 +47,8 @@ export async function durableServer(redis: Redis): Promise<DurableServer> {
     const takes = wrong.map(([name, values]) => `${name} ${values.join(' or ')}`).join(', ');
     throw refusal(version, `has ${got}; it takes ${takes}: set that in redis.conf or by CONFIG SET, ${OR_LESS}`);
   }
-  return { runId: factOf(info, 'run_id'), asked };
+  const syncsAtOnce = settings.appendfsync === 'always' && settings['no-appendfsync-on-rewrite'] !== 'yes';
+  return { runId: factOf(info, 'run_id'), asked, syncsAtOnce };
 }
 
 function refusal(version: string, what: string): ConfigError {
@@ -66,8 +69,9 @@ async function readSettings(redis: Redis): Promise<{ settings: Record<string, st
     for (let at = 0; at + 1 < reply.length; at += 2) settings[reply[at] as string] = reply[at + 1] as string;
     return { settings };
   } catch (error) {
+    const { message } = error as Error;
     const translated = translateAway(error);
-    if (translated !== error) throw translated;
-    return { settings: {}, unreadable: (error as Error).message };
+    if (translated !== error && !message.startsWith('NOPERM')) throw translated;
+    return { settings: {}, unreadable: message };
   }
 }

@@ -1,26 +1,32 @@
 /** Environments. Production is always there; others are made through the API, branches also by an app that registers. */
 import { type Environment, PRODUCTION } from '../model/environment.ts';
+import { quotaExceeded } from '../model/quotas.ts';
 import type { Changes } from './changes.ts';
 import type { Keyspace } from './keyspace.ts';
 import { Mirror } from './mirror.ts';
 import type { Redis } from './redis.ts';
+import { type ScriptedRedis, withScripts } from './scripts.ts';
+import { SharedRead } from './shared-read.ts';
 
 const PRODUCTION_ENVIRONMENT: Environment = { name: PRODUCTION, kind: 'production', createdAt: 0 };
 
 export class Environments {
-  readonly #redis: Redis;
+  readonly #redis: ScriptedRedis;
   readonly #key: string;
   readonly #changes: Changes;
-  readonly #mirror = new Mirror(() => this.#readAll());
+  readonly #mirror: Mirror<Map<string, Environment>>;
+  readonly #anew: SharedRead<Map<string, Environment>>;
 
   constructor(redis: Redis, keys: Keyspace, changes: Changes) {
-    this.#redis = redis;
+    this.#redis = withScripts(redis);
     this.#key = keys.environments;
     this.#changes = changes;
+    this.#mirror = new Mirror(changes, () => this.#readAll());
+    this.#anew = new SharedRead(() => this.#mirror.refresh());
   }
 
   follow(subscriber: Redis): Promise<void> {
-    return this.#mirror.follow(this.#changes, subscriber);
+    return this.#mirror.follow(subscriber);
   }
 
   /** From memory. */
@@ -30,7 +36,7 @@ export class Environments {
 
   /** Asks the store for one that is not in memory: another process may have made it a moment ago. */
   async seek(name: string): Promise<Environment | undefined> {
-    return this.find(name) ?? (await this.#mirror.refresh()).get(name);
+    return this.find(name) ?? (await this.#anew.ask()).get(name);
   }
 
   /** From the store, also in a process that does not follow the changes. */
@@ -46,17 +52,38 @@ export class Environments {
     return [PRODUCTION_ENVIRONMENT, ...others.sort((a, b) => a.name.localeCompare(b.name))];
   }
 
-  /** Answers whether it is new; one that is there stays as it is. */
-  async create(environment: Environment): Promise<boolean> {
-    if (environment.name === PRODUCTION) return false;
-    const created = await this.#redis.hsetnx(this.#key, environment.name, JSON.stringify(environment));
+  /** Answers whether it is new; one that is there stays as it is.
+   *  @param branchesMax there may be so many branches in all
+   *  @throws ServiceError quota_exceeded */
+  async create(environment: Environment, branchesMax: number): Promise<boolean> {
+    const { name, kind } = environment;
+    if (name === PRODUCTION) return false;
+    const bound = kind === 'branch' ? branchesMax : '';
+    const made = await this.#redis.createEnvironment(this.#key, name, JSON.stringify(environment), bound);
+    const [outcome, count = 0] = made as [outcome: number, count?: number];
+    if (outcome === -1) {
+      const what = `There are ${count} branch environments`;
+      throw quotaExceeded('branches', branchesMax, count, what, 'Delete some that are no longer used');
+    }
     await this.#changed();
-    return created === 1;
+    return outcome === 1;
   }
 
-  /** Changes one that is there. */
-  async save(environment: Environment): Promise<void> {
-    await this.#redis.hset(this.#key, environment.name, JSON.stringify(environment));
+  /** Changes one as it stands now, whoever else is changing it.
+   *  @returns what it has become; undefined: there is none of that name */
+  async change(name: string, change: (environment: Environment) => Environment): Promise<Environment | undefined> {
+    for (;;) {
+      const text = await this.#redis.hget(this.#key, name);
+      if (text === null) return undefined;
+      const changed = change(JSON.parse(text) as Environment);
+      if ((await this.#redis.swapField(this.#key, name, text, JSON.stringify(changed))) !== 1) continue;
+      await this.#changed();
+      return changed;
+    }
+  }
+
+  async remove(name: string): Promise<void> {
+    await this.#redis.hdel(this.#key, name);
     await this.#changed();
   }
 

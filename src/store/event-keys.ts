@@ -25,14 +25,14 @@ export class EventKeys {
     this.#keys = keys;
     this.#changes = changes;
     this.#fromSettings = secrets.map(keyOfSetting);
-    this.#byDigest = new Mirror(async () => {
+    this.#byDigest = new Mirror(changes, async () => {
       const all = [...this.#fromSettings, ...(await this.all())];
       return new Map(all.map((key) => [key.digest, inUse(key)]));
     });
   }
 
   follow(subscriber: Redis): Promise<void> {
-    return this.#byDigest.follow(this.#changes, subscriber);
+    return this.#byDigest.follow(subscriber);
   }
 
   /** From memory.
@@ -43,9 +43,7 @@ export class EventKeys {
 
   /** Asks the store for one that is not in memory: another process may have made it a moment ago. */
   async seek(digest: string): Promise<EventKeyInUse | undefined> {
-    const id = await this.#redis.hget(this.#keys.eventKeyDigests, digest);
-    const key = id === null ? undefined : await this.read(id);
-    return key && inUse(key);
+    return (await this.#byDigest.current()).get(digest);
   }
 
   async read(id: string): Promise<EventKey | undefined> {
@@ -68,7 +66,8 @@ export class EventKeys {
   }
 
   async remove({ id, digest }: EventKey): Promise<void> {
-    const writing = this.#redis.multi();
+    // No transaction: a full Redis refuses to queue anything in one, and deleting is what makes room.
+    const writing = this.#redis.pipeline();
     writing.hdel(this.#keys.eventKeys, id).hdel(this.#keys.eventKeyDigests, digest).hdel(this.#keys.eventKeyUses, id);
     replies(await writing.exec());
     await this.#changed();

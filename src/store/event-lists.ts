@@ -33,6 +33,8 @@ interface Listing extends Pick<EventQuery, 'env' | 'name' | 'limit'> {
 /** No index knows where events came from: their records are asked. So many at a time, and for one page so often at most. */
 const READING = 500;
 const MAX_READINGS = 20;
+/** Characters of the events of a page: web reads and writes them on its only thread. */
+const PAGE_SIZE = 2 * 1_048_576;
 
 export class EventLists {
   readonly #redis: Redis;
@@ -56,12 +58,14 @@ export class EventLists {
     this.#retentionMs = retentionMs;
   }
 
-  /** By time of receipt and then by ID; a page is stable while events arrive. With a source a page may be short and yet have a next. */
+  /** By time of receipt and then by ID; a page is stable while events arrive. With a source, or of large events, a page may be short and
+   *  yet have a next. */
   async list({ env, name, source, span, limit }: EventQuery, nowMs: number): Promise<EventPage> {
     const kept = { ...span, after: Math.max(span.after ?? 0, nowMs - this.#retentionMs) };
     const wanted = { env, name, span: kept, limit };
     const { found, next } = await (source === undefined ? this.#page(wanted) : this.#pageFrom(source, wanted));
-    return { events: await this.#events.readMany(env, idsOf(found)), next };
+    const { events, read } = await this.#events.readWithin(env, idsOf(found), PAGE_SIZE);
+    return { events, next: read < found.length ? found[read - 1] : next };
   }
 
   /** The events with that ID, be it the internal one or the sender's: of the latter, the newest. */

@@ -38,11 +38,6 @@ export function fieldOf(id: string): string {
   return id.slice(SLICE_LENGTH);
 }
 
-/** The event's own time comes later than a bucket's slack covers. */
-export function isDelayed({ ts, receivedAt }: Envelope): boolean {
-  return ts - receivedAt > SLACK_MS;
-}
-
 export function isStray({ internalId, receivedAt }: Envelope): boolean {
   return Math.abs(receivedAt - timeOf(internalId)) > STRAY_MS;
 }

@@ -1,7 +1,7 @@
 /** The events themselves, as text (model/event-text.ts), in their places. */
 import type { Envelope, RecordParts, Source } from '../model/event.ts';
 import { FACTS_MAX, readEvent, readSource, type WrittenSource, writeEvent } from '../model/event-text.ts';
-import { bucketOf, fieldOf, isDelayed, isStray, placeOf, SLACK_MS } from './event-place.ts';
+import { bucketOf, fieldOf, isStray, placeOf, SLACK_MS } from './event-place.ts';
 import type { EventSources } from './event-sources.ts';
 import type { Keyspace } from './keyspace.ts';
 import { inPipelines, type Redis, replies } from './redis.ts';
@@ -34,10 +34,12 @@ export class EventRecords {
     for (const [i, event] of batch.entries()) {
       const text = writeEvent(event, sources[i] as WrittenSource);
       const bucket = bucketOf(this.#keys, event.env, event.internalId);
-      const stray = isStray(event);
-      if (!stray) buckets.add(bucket);
-      if (stray || isDelayed(event)) this.#storeApart(pipeline, event, text, stray);
-      else pipeline.hsetnx(bucket, fieldOf(event.internalId), text);
+      if (isStray(event)) {
+        this.#storeApart(pipeline, event, text);
+      } else {
+        buckets.add(bucket);
+        pipeline.hsetnx(bucket, fieldOf(event.internalId), text);
+      }
     }
     for (const bucket of buckets) {
       // GT alone gives no end to what has none.
@@ -48,12 +50,9 @@ export class EventRecords {
     return batch.map((_, i) => stored[i] === 1);
   }
 
-  /** Its bucket points to a delayed event: sent again when it is no longer delayed, it is still the same. */
-  #storeApart(pipeline: ScriptedPipeline, event: Envelope, text: string, stray: boolean): void {
-    const { env, internalId, ts, receivedAt } = event;
+  #storeApart(pipeline: ScriptedPipeline, { env, internalId }: Envelope, text: string): void {
     const { bucket, field, copy } = placeOf(this.#keys, env, internalId);
-    const keptMs = this.#retentionMs + Math.max(0, ts - receivedAt);
-    pipeline.storeApart(bucket, copy, field, text, keptMs, stray ? 0 : 1);
+    pipeline.storeApart(bucket, copy, field, text, this.#retentionMs);
   }
 
   /** In the order of the IDs; undefined: it is not there. */

@@ -1,12 +1,17 @@
 /** Numbers that stand for the sources of events which come again and again: event keys and webhooks. A number, once given, stands for
  *  its source for ever, so processes keep what they have learnt in memory. */
+import { PRODUCTION } from '../model/environment.ts';
 import { type Source, subjectOf } from '../model/event.ts';
 import type { WrittenSource } from '../model/event-text.ts';
 import type { Keyspace } from './keyspace.ts';
 import type { Redis } from './redis.ts';
 import { type ScriptedRedis, withScripts } from './scripts.ts';
 
+/** An environment that is deleted may come back with other numbers, no sooner than this (jobs/branches.ts). Production stays. */
+const KNOWN_MS = 4_000;
+
 interface Known {
+  since: number;
   numbers: Map<string, number>;
   sources: Map<number, Source>;
 }
@@ -35,31 +40,33 @@ export class EventSources {
 
   /** What was written, read; "" for a number that nobody knows any more. */
   async read(env: string, written: readonly (WrittenSource | undefined)[]): Promise<(Source | undefined)[]> {
-    const { sources } = this.#knownOf(env);
+    const known = this.#knownOf(env);
+    const { sources } = known;
     if (written.some((source) => typeof source === 'number' && !sources.has(source))) {
       const all = await this.#redis.hgetall(this.#keys.eventSources(env));
-      for (const [source, number] of Object.entries(all)) this.#learn(env, source as Source, Number(number));
+      for (const [source, number] of Object.entries(all)) learn(known, source as Source, Number(number));
     }
     return written.map((source) => (typeof source === 'number' ? (sources.get(source) ?? ('' as Source)) : source));
   }
 
   async #ask(env: string, source: Source): Promise<number> {
     const number = (await this.#redis.numberSource(this.#keys.eventSources(env), source)) as number;
-    this.#learn(env, source, number);
+    learn(this.#knownOf(env), source, number);
     return number;
   }
 
-  #learn(env: string, source: Source, number: number): void {
-    const { numbers, sources } = this.#knownOf(env);
-    numbers.set(source, number);
-    sources.set(number, source);
-  }
-
   #knownOf(env: string): Known {
-    const known = this.#byEnv.get(env) ?? { numbers: new Map(), sources: new Map() };
+    const held = this.#byEnv.get(env);
+    if (held && (env === PRODUCTION || Date.now() - held.since < KNOWN_MS)) return held;
+    const known = { since: Date.now(), numbers: new Map(), sources: new Map() };
     this.#byEnv.set(env, known);
     return known;
   }
+}
+
+function learn({ numbers, sources }: Known, source: Source, number: number): void {
+  numbers.set(source, number);
+  sources.set(number, source);
 }
 
 /** Those of which there are few and that send much. */

@@ -10,7 +10,7 @@ import {
   recordOf,
   type Source,
 } from '../model/event.ts';
-import { parseExact } from '../model/json.ts';
+import { parseStored } from '../model/json.ts';
 import type { EventRecords, FoundRecord } from './event-records.ts';
 import type { EventSlots } from './event-slots.ts';
 import type { Keyspace } from './keyspace.ts';
@@ -30,6 +30,11 @@ export interface Stored {
 export type NamedEvent = RecordParts & Pick<Envelope, 'env' | 'name'>;
 
 export type FoundEvent = EventRecord & { source: Source; duplicates: number };
+
+/** Of a list whose events may be of any size: by these it is seen how large they are. */
+const FIRST_PORTION = 10;
+/** About as many characters are read at once then. */
+const PORTION_CHARACTERS = 4_194_304;
 
 export class Events {
   readonly #redis: ScriptedRedis;
@@ -108,33 +113,72 @@ export class Events {
     return record && recordOf(record);
   }
 
-  /** Keeps the event for at least the retention from now: somebody is at work on it. */
-  async keep(env: string, internalId: string): Promise<void> {
-    await this.#records.keep(env, internalId, this.#retentionMs);
+  /** The same of several, in the order of their IDs. */
+  async records(env: string, internalIds: readonly string[]): Promise<(EventRecord | undefined)[]> {
+    if (internalIds.length === 0) return [];
+    return (await this.#records.read(env, internalIds)).map((record) => record && recordOf(record));
   }
 
-  /** Events of one name received since then, in the order of their receipt. */
-  async since(env: string, name: string, receivedAtMs: number, limit: number): Promise<NamedEvent[]> {
+  /** Keeps the event for at least the retention from now, or from a moment so far ahead: somebody is at work on it, or will be. */
+  async keep(env: string, internalId: string, aheadMs = 0): Promise<void> {
+    await this.#records.keep(env, internalId, this.#retentionMs + aheadMs);
+  }
+
+  /** Events of one name received since then, in the order of their receipt; some at a time, since each may have half a megabyte. */
+  async *since(env: string, name: string, receivedAtMs: number, limit: number): AsyncGenerator<NamedEvent[]> {
     const index = this.#keys.eventIndex(env, name);
     const ids = await this.#redis.zrangebyscore(index, receivedAtMs, '+inf', 'LIMIT', 0, limit);
-    const records = await this.#records.read(env, ids);
-    return records.flatMap((record) => (record ? [{ env, name, ...record }] : []));
+    let size = 0;
+    for (let read = 0, portion = FIRST_PORTION; read < ids.length; ) {
+      const records = await this.#records.read(env, ids.slice(read, read + portion));
+      read += records.length;
+      for (const record of records) size += record?.payload.length ?? 0;
+      portion = Math.max(1, Math.floor(PORTION_CHARACTERS / (size / read + 1)));
+      yield records.flatMap((record) => (record ? [{ env, name, ...record }] : []));
+    }
   }
 
   async read(env: string, internalId: string): Promise<FoundEvent | undefined> {
     return (await this.readMany(env, [internalId]))[0];
   }
 
+  /** As many of the first as hold so many characters together, and one at least; one that is not there is left out.
+   *  @returns `read`: how many of the IDs were looked at */
+  async readWithin(env: string, ids: readonly string[], max: number): Promise<{ events: FoundEvent[]; read: number }> {
+    const events: FoundEvent[] = [];
+    let read = 0;
+    let size = 0;
+    let portion = FIRST_PORTION;
+    while (read < ids.length && (read === 0 || size < max)) {
+      const some = ids.slice(read, read + portion);
+      const records = await this.#records.read(env, some);
+      const within = records.findIndex((record, i) => {
+        size += record?.payload.length ?? 0;
+        return size > max && read + i > 0;
+      });
+      const fitting = within === -1 ? some.length : within;
+      events.push(...(await this.#found(env, some.slice(0, fitting), records)));
+      read += fitting;
+      if (within !== -1) break;
+      portion = Math.max(1, Math.floor((max - size) / (size / read + 1)));
+    }
+    return { events, read };
+  }
+
   /** In the order of their IDs; one that is not there is left out. */
   async readMany(env: string, ids: readonly string[]): Promise<FoundEvent[]> {
     if (ids.length === 0) return [];
-    const [records, counts] = await Promise.all([
-      this.#records.read(env, ids),
-      this.#redis.mget(ids.map((id) => this.#keys.duplicates(env, id))),
-    ]);
-    return records.flatMap((record, i) => {
-      if (!record) return [];
-      return [{ ...recordOf(record, parseExact), source: record.source, duplicates: Number(counts[i] ?? 0) }];
+    return this.#found(env, ids, await this.#records.read(env, ids));
+  }
+
+  async #found(env: string, ids: readonly string[], records: readonly (FoundRecord | undefined)[]) {
+    if (ids.length === 0) return [];
+    const counts = await this.#redis.mget(ids.map((id) => this.#keys.duplicates(env, id)));
+    return counts.flatMap((count, i): FoundEvent[] => {
+      const record = records[i];
+      return record
+        ? [{ ...recordOf(record, parseStored), source: record.source, duplicates: Number(count ?? 0) }]
+        : [];
     });
   }
 }

@@ -1,8 +1,11 @@
 /** Registered functions, those of every app of an environment together. Which are paused is kept apart: registering does not change it. */
+
+import type { ChainableCommander } from 'ioredis';
 import { ServiceError } from '../errors.ts';
 import type { AppFunction } from '../model/app.ts';
+import { quotaExceeded } from '../model/quotas.ts';
 import type { Keyspace } from './keyspace.ts';
-import { type Redis, replies } from './redis.ts';
+import { inPipelines, type Redis, replies } from './redis.ts';
 
 export class Functions {
   readonly #redis: Redis;
@@ -35,32 +38,60 @@ export class Functions {
   }
 
   /** Makes `functions` the app's only live ones; others it had are archived. Answers whether that changed anything.
-   *  @throws ServiceError registration_invalid when another app has a function of the same ID */
-  async replace(env: string, app: string, functions: readonly AppFunction[]): Promise<boolean> {
+   *  @param most there may be so many live functions in the environment, and so many archived ones are remembered
+   *  @throws ServiceError registration_invalid when another app has a function of the same ID, quota_exceeded */
+  async replace(env: string, app: string, functions: readonly AppFunction[], most: number): Promise<boolean> {
     const registered = await this.#redis.hvals(this.#keys.functions(env));
     const known = new Map(registered.map((text) => toFunction(text)).map((fn) => [fn.id, fn]));
     for (const { id } of functions) refuseTaken(known.get(id), app);
+    refuseMany(env, app, functions, [...known.values()], most);
     const kept = new Set(functions.map(({ id }) => id));
     const gone = [...known.values()].filter((fn) => fn.app === app && !fn.archived && !kept.has(fn.id));
     const wanted = [...functions, ...gone.map((fn) => ({ ...fn, archived: true }))];
     const changed = wanted.filter((fn) => JSON.stringify(known.get(fn.id)) !== JSON.stringify(fn));
     if (changed.length === 0) return false;
+    const forgotten = await this.#forgettable(env, [...known.values()], kept, most);
     const writing = this.#redis.multi();
+    if (forgotten.length > 0) {
+      writing.hdel(this.#keys.functions(env), ...forgotten).hdel(this.#keys.pausedFunctions(env), ...forgotten);
+    }
     writing.hset(this.#keys.functions(env), ...changed.flatMap((fn) => [fn.id, JSON.stringify(fn)]));
-    writing.incr(this.#keys.functionsVersion(env));
-    replies(await writing.exec());
+    replies(await this.#grown(writing, env).exec());
     return true;
+  }
+
+  /** A version is never that of an environment of the same name that was deleted: it begins with the time. */
+  #grown(writing: ChainableCommander, env: string): ChainableCommander {
+    const key = this.#keys.functionsVersion(env);
+    return writing.setnx(key, Date.now()).incr(key);
+  }
+
+  /** Of more archived functions than are remembered: those that have no run in flight. An app that registers under ever new IDs leaves no
+   *  more behind than that. */
+  async #forgettable(
+    env: string,
+    known: readonly AppFunction[],
+    kept: ReadonlySet<string>,
+    most: number,
+  ): Promise<string[]> {
+    const archived = known.filter((fn) => fn.archived && !kept.has(fn.id)).map(({ id }) => id);
+    const many = archived.slice(0, Math.max(0, archived.length - most));
+    const counts = await inPipelines<number>(
+      this.#redis,
+      many.map((id) => ['zcard', this.#keys.runIndex(env, 'active', id)]),
+    );
+    return many.filter((_, i) => counts[i] === 0);
   }
 
   /** From now on no event triggers it. Pausing twice changes nothing. */
   async pause(env: string, id: string, nowMs: number): Promise<void> {
     const writing = this.#redis.multi().hsetnx(this.#keys.pausedFunctions(env), id, nowMs);
-    replies(await writing.incr(this.#keys.functionsVersion(env)).exec());
+    replies(await this.#grown(writing, env).exec());
   }
 
   async resume(env: string, id: string): Promise<void> {
     const writing = this.#redis.multi().hdel(this.#keys.pausedFunctions(env), id);
-    replies(await writing.incr(this.#keys.functionsVersion(env)).exec());
+    replies(await this.#grown(writing, env).exec());
   }
 }
 
@@ -68,6 +99,22 @@ function toFunction(text: string, pausedAt?: (id: string) => string | undefined)
   const fn = JSON.parse(text) as AppFunction;
   const since = pausedAt?.(fn.id);
   return since === undefined ? fn : { ...fn, pausedAt: Number(since) };
+}
+
+/** An app that has as many as before is let be, also where the limit was lowered. */
+function refuseMany(
+  env: string,
+  app: string,
+  functions: readonly AppFunction[],
+  known: readonly AppFunction[],
+  most: number,
+): void {
+  const live = known.filter((fn) => !fn.archived);
+  const others = live.filter((fn) => fn.app !== app).length;
+  const there = others + functions.length;
+  if (there <= most || there <= live.length) return;
+  const what = `The environment "${env}" would have ${there} functions`;
+  throw quotaExceeded('functions', most, there, what, 'Delete apps that are no longer used');
 }
 
 function refuseTaken(holder: AppFunction | undefined, app: string): void {

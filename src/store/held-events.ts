@@ -19,8 +19,14 @@ export interface HeldEvent {
   requestId: string;
 }
 
-/** Read at once while walking. */
-const BATCH = 100;
+export interface WalkedEvent {
+  held: HeldEvent;
+  /** Characters that it takes in the store. */
+  size: number;
+}
+
+/** Read at once while walking; each may have as much as a request. */
+const BATCH = 25;
 
 export class HeldEvents {
   readonly #redis: Redis;
@@ -49,13 +55,15 @@ export class HeldEvents {
   }
 
   /** Newest first, by time of receipt and then by ID: stable while events arrive and go. */
-  async *walk({ after, before, cursor }: Span): AsyncGenerator<HeldEvent> {
+  async *walk({ after, before, cursor }: Span): AsyncGenerator<WalkedEvent> {
     let last = cursor;
     for (;;) {
       const positions = await newest(this.#redis, [this.#keys.heldEvents], { after, before, cursor: last }, BATCH);
       if (positions.length === 0) return;
       const texts = await this.#redis.mget(positions.map(({ id }) => this.#keys.heldEvent(id)));
-      for (const text of texts) if (text !== null) yield JSON.parse(text) as HeldEvent;
+      for (const text of texts) {
+        if (text !== null) yield { held: JSON.parse(text) as HeldEvent, size: text.length };
+      }
       last = positions.at(-1);
     }
   }

@@ -42,8 +42,14 @@ export interface Keyspace {
   runSlot(env: string, ending: Ending['status'], stretch: string): string;
   /** zset: the minutes that have such a slot, by when they begin */
   runMinutes(env: string, ending: Ending['status']): string;
-  /** hash: `<run ID>/<step>` → what is waited for, as JSON; of one event name */
+  /** hash: `<run ID>/<step>` → what is waited for, as JSON; of one event name, and of no value that the event must have */
   waits(env: string, eventName: string): string;
+  /** hash: the same, of one field and the one value that the event must have there, for which the digest stands (model/wait-index.ts) */
+  waitsByValue(env: string, digest: string, eventName: string): string;
+  /** hash: path of a field that waits for the name look at, as JSON → how many do */
+  waitPaths(env: string, eventName: string): string;
+  /** hash: `<run ID>/<step>` of the run's waits → where they are, as JSON; follows from the run's key */
+  waitsOf(env: string, runId: string): string;
   /** zset: IDs of a function's runs that have not ended, or have ended so, by time of creation */
   runIndex(env: string, group: RunGroup, functionId: string): string;
   /** hash: rest of an event's ID → IDs of the runs that it caused, one after the other, in the order of their creation; of the slice of time
@@ -51,6 +57,10 @@ export interface Keyspace {
   eventRuns(env: string, slice: string): string;
   /** string: IDs of further runs that it caused, made long after */
   lateEventRuns(env: string, eventId: string): string;
+  /** hash: function ID → what kept its expressions from being judged last, as JSON */
+  expressionProblems(env: string): string;
+  /** hash: function ID → how many events its expressions did not judge since there are problems */
+  expressionSkips(env: string): string;
   /** hash: function ID → function, as JSON */
   functions(env: string): string;
   /** hash: ID of a paused function → since when, Unix milliseconds */
@@ -99,12 +109,20 @@ export interface Keyspace {
   session(digest: string): string;
   /** string: what a one-time link is for, as JSON, by the SHA-256 of its token */
   link(digest: string): string;
-  /** hash: tries to sign in, by the SHA-256 of the account or of the address they came from */
-  attempts(kind: 'account' | 'address', digest: string): string;
+  /** first part of keys, as a limiter makes them: string: failed sign-ins, by the SHA-256 of what the limit is on */
+  signInThrottle(limit: string): string;
+  /** string: empty; there was a sign-in to the account from this address, by the SHA-256 of both */
+  knownAddress(digest: string): string;
+  /** string: nothing, sealed: what opens it opens what is sealed */
+  sealCheck: string;
   /** hash: environment, or the set of branches → its signing keys, sealed */
   signingKeys: string;
   /** stream: who did what */
   audit: string;
+  /** zset: IDs of refused attempts, by when they were last repeated (microseconds) */
+  refusals: string;
+  /** hash: such an ID → what was refused, how often and when, as JSON */
+  refusalCounts: string;
   /** hash: what was counted in a block of steps that begins then (Unix milliseconds): step and counter → number */
   metrics(env: string, stepMs: number, blockStart: number): string;
   /** hash: what became of runs in the hour that begins then: counter and function ID → number */
@@ -113,10 +131,14 @@ export interface Keyspace {
   processes: string;
   /** string: a process that is alive, as JSON */
   process(id: string): string;
+  /** string: token of who holds the lock */
+  lock(name: string): string;
   /** channel: what has just happened in the environment; undefined: on the whole account */
   live(env: string | undefined): string;
   /** channel: something that processes keep in memory has changed */
   changes: string;
+  /** string: another one after each such change; kept for an hour */
+  changesVersion: string;
   /** string: empty; written so that what was written before it can be waited for */
   diskBarrier: string;
   /** first part of BullMQ's own keys */
@@ -145,9 +167,14 @@ export function keyspace(prefix: string): Keyspace {
     runSlot: (env, ending, stretch) => `${prefix}:run-slot:${env}:${ending}:${stretch}`,
     runMinutes: (env, ending) => `${prefix}:run-minutes:${env}:${ending}`,
     waits: (env, eventName) => `${prefix}:waits:${env}:${eventName}`,
+    waitsByValue: (env, digest, eventName) => `${prefix}:waits-by-value:${env}:${digest}:${eventName}`,
+    waitPaths: (env, eventName) => `${prefix}:wait-paths:${env}:${eventName}`,
+    waitsOf: (env, runId) => `${prefix}:run:${env}:${runId}:waits`,
     runIndex: (env, group, functionId) => `${prefix}:runs:${env}:${group}:${functionId}`,
     eventRuns: (env, slice) => `${prefix}:event-runs:${env}:${slice}`,
     lateEventRuns: (env, eventId) => `${prefix}:late-event-runs:${env}:${eventId}`,
+    expressionProblems: (env) => `${prefix}:expression-problems:${env}`,
+    expressionSkips: (env) => `${prefix}:expression-skips:${env}`,
     functions: (env) => `${prefix}:functions:${env}`,
     pausedFunctions: (env) => `${prefix}:paused-functions:${env}`,
     apps: (env) => `${prefix}:apps:${env}`,
@@ -172,16 +199,55 @@ export function keyspace(prefix: string): Keyspace {
     userEmails: `${prefix}:user-emails`,
     session: (digest) => `${prefix}:session:${digest}`,
     link: (digest) => `${prefix}:link:${digest}`,
-    attempts: (kind, digest) => `${prefix}:attempts:${kind}:${digest}`,
+    signInThrottle: (limit) => `${prefix}:sign-in-throttle:${limit}`,
+    knownAddress: (digest) => `${prefix}:known-address:${digest}`,
+    sealCheck: `${prefix}:seal-check`,
     signingKeys: `${prefix}:signing-keys`,
     audit: `${prefix}:audit`,
+    refusals: `${prefix}:refusals`,
+    refusalCounts: `${prefix}:refusal-counts`,
     metrics: (env, stepMs, blockStart) => `${prefix}:metrics:${env}:${stepMs}:${blockStart}`,
     functionMetrics: (env, hourStart) => `${prefix}:function-metrics:${env}:${hourStart}`,
     processes: `${prefix}:processes`,
     process: (id) => `${prefix}:process:${id}`,
+    lock: (name) => `${prefix}:lock:${name}`,
     live: (env) => (env === undefined ? `${prefix}:live` : `${prefix}:live:${env}`),
     changes: `${prefix}:changes`,
+    changesVersion: `${prefix}:changes-version`,
     diskBarrier: `${prefix}:disk-barrier`,
     queues: `${prefix}:queue`,
   };
 }
+
+/** The keys that belong to one environment: all that hold something of it, and are deleted with it (environment-data.ts). Each is made of the
+ *  prefix, what it holds, the environment's name, and perhaps more. */
+export const OF_ENVIRONMENT = [
+  'eventBucket',
+  'keptEvent',
+  'eventSources',
+  'duplicates',
+  'eventIndex',
+  'eventSlot',
+  'eventMinutes',
+  'eventNames',
+  'eventOfId',
+  'dedup',
+  'run',
+  'activeRunsOf',
+  'runSlot',
+  'runMinutes',
+  'waits',
+  'waitsByValue',
+  'waitPaths',
+  'runIndex',
+  'eventRuns',
+  'lateEventRuns',
+  'functions',
+  'pausedFunctions',
+  'apps',
+  'functionsVersion',
+  'expressionProblems',
+  'expressionSkips',
+  'metrics',
+  'functionMetrics',
+] as const satisfies (keyof Keyspace)[];

@@ -1,4 +1,5 @@
 /** Which processes are alive: each says so every few seconds. One that has not for a while is gone, however it ended. */
+import type { SlowedApp } from '../model/adaptive-limit.ts';
 import type { Keyspace } from './keyspace.ts';
 import { type Redis, replies } from './redis.ts';
 
@@ -19,6 +20,8 @@ export interface ProcessStatus {
   seenAt: number;
   /** Resident. */
   memoryBytes: number;
+  /** Of a worker: apps whose calls it slows. */
+  slowedApps?: SlowedApp[];
 }
 
 export class Processes {

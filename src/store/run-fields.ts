@@ -21,6 +21,9 @@ export const RUN_FIELDS = {
   answeredAt: 'answered_at',
 } as const;
 
+/** Characters of what cannot be read, in the message. */
+const SHOWN = 200;
+
 export function toRun(env: string, id: string, fields: Record<string, string>): Run {
   const { f, e, r, s, a, q, b, x, o, error, invoker_run, invoker_step, retry_of, trace } = fields;
   return {
@@ -38,8 +41,17 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     ...(b && { startedAt: Number(b) }),
     ...(x && { endedAt: Number(x) }),
     ...(o !== undefined && { output: o }),
-    ...(error !== undefined && { error: JSON.parse(error) as RunError }),
+    ...(error !== undefined && { error: readError(error) }),
   };
+}
+
+/** One run that cannot be read must not hide others, nor keep anybody from ending it. */
+function readError(text: string): RunError {
+  try {
+    return JSON.parse(text) as RunError;
+  } catch {
+    return { name: 'ErrorUnreadable', message: `the stored error is not JSON: ${text.slice(0, SHOWN)}` };
+  }
 }
 
 export function toHistory(texts: readonly string[]): HistoryEntry[] {

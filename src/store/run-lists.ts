@@ -3,10 +3,10 @@
 import { groupOf, RUN_GROUPS, type Run, type RunGroup, type RunStatus } from '../model/run.ts';
 import { runsOfEvents } from './event-runs.ts';
 import type { Keyspace } from './keyspace.ts';
+import { ListedRuns } from './listed-runs.ts';
 import { type Redis, replies } from './redis.ts';
 import { RUN_FIELDS } from './run-fields.ts';
 import type { RunSlots } from './run-slots.ts';
-import type { Runs } from './runs.ts';
 import { type ScriptedRedis, withScripts } from './scripts.ts';
 import { isOlder, newest, newestAtOnce, newestFirst, type Position, type Span } from './timeline.ts';
 
@@ -33,13 +33,14 @@ const MAX_READINGS = 20;
 export class RunLists {
   readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
-  readonly #runs: Runs;
+  /** The runs themselves. */
+  readonly listed: ListedRuns;
   readonly #slots: RunSlots;
 
-  constructor(redis: Redis, keys: Keyspace, runs: Runs, slots: RunSlots) {
+  constructor(redis: Redis, keys: Keyspace, slots: RunSlots) {
     this.#redis = withScripts(redis);
     this.#keys = keys;
-    this.#runs = runs;
+    this.listed = new ListedRuns(redis, keys);
     this.#slots = slots;
   }
 
@@ -49,7 +50,7 @@ export class RunLists {
     let cursor = span.cursor;
     for (let reading = 0; reading < MAX_READINGS; reading++) {
       const positions = await this.#newest({ ...query, span: { ...span, cursor } });
-      const read = await this.#runs.readMany(
+      const read = await this.listed.read(
         env,
         positions.map(({ id }) => id),
       );
@@ -100,11 +101,17 @@ export class RunLists {
     );
   }
 
+  /** What an event caused, in the order of their creation. */
+  async allOfEvent(env: string, eventId: string): Promise<Run[]> {
+    const [ids = []] = await runsOfEvents(this.#redis, this.#keys, env, [eventId]);
+    return this.listed.read(env, ids);
+  }
+
   /** The runs of one event: few enough to be read at once. */
   async ofEvent(eventId: string, { env, functionIds, status, span, limit }: RunQuery): Promise<RunPage> {
     const listed = functionIds && new Set(functionIds);
     const { after = 0, before = Number.POSITIVE_INFINITY, cursor } = span;
-    const runs = (await this.#runs.ofEvent(env, eventId))
+    const runs = (await this.allOfEvent(env, eventId))
       .filter((run) => (!listed || listed.has(run.functionId)) && (!status || run.status === status))
       .filter((run) => run.queuedAt >= after && run.queuedAt < before && (!cursor || isOlder(positionOf(run), cursor)))
       .sort((a, b) => (isOlder(positionOf(a), positionOf(b)) ? 1 : -1));

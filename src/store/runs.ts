@@ -2,10 +2,10 @@
  *  run has ended, and then for the retention. */
 import { type EventRecord, recordOf } from '../model/event.ts';
 import { readEvent } from '../model/event-text.ts';
-import type { Memo } from '../model/memo.ts';
+import type { Memo, Pending } from '../model/memo.ts';
 import type { Ending, HistoryEntry, Invoker, Run, RunError } from '../model/run.ts';
 import { placeOf } from './event-place.ts';
-import { isLate, runsOfEvents } from './event-runs.ts';
+import { isLate } from './event-runs.ts';
 import type { Keyspace } from './keyspace.ts';
 import { type Redis, replies } from './redis.ts';
 import { RUN_FIELDS, toHistory, toRun } from './run-fields.ts';
@@ -42,6 +42,14 @@ export interface Loaded {
   pending: number;
   /** New steps are to be planned, not run at once: others are under way, or another call may be planning the same ones. */
   planOnly: boolean;
+}
+
+/** What a run leaves behind that was ended just now. */
+export interface LeftOver {
+  /** How many steps are done: its next call would have been made with those. */
+  done: number;
+  /** Steps that had begun and were not finished, by their hashed IDs. */
+  pending: Map<string, Pending>;
 }
 
 /** For a millisecond or two Redis does nothing else. */
@@ -142,9 +150,9 @@ export class Runs {
     await this.#redis.noteHistory(this.#keys.run(env, id), ...entries.map((entry) => JSON.stringify(entry)));
   }
 
-  /** All has been done that the answer to the call with `at` finished steps said. */
+  /** All has been done that the answer to the call with `at` finished steps said. Of a run that is gone nothing is written. */
   async noteAnswered(env: string, id: string, at: number): Promise<void> {
-    await this.#redis.hset(this.#keys.run(env, id), RUN_FIELDS.answeredAt, at);
+    await this.#redis.noteAnswered(this.#keys.run(env, id), RUN_FIELDS.answeredAt, at);
   }
 
   /** With how many finished steps the function was last called and answered; -1: never. */
@@ -152,13 +160,14 @@ export class Runs {
     return Number((await this.#redis.hget(this.#keys.run(env, id), RUN_FIELDS.answeredAt)) ?? -1);
   }
 
-  /** Ends the run; what ended it first stands. Answers whether this ended it. */
-  async end(run: Pick<Run, 'env' | 'id' | 'functionId'>, ending: Ending, nowMs: number): Promise<boolean> {
+  /** Ends the run; what ended it first stands.
+   *  @returns undefined when it had ended before, or is not there */
+  async end(run: Pick<Run, 'env' | 'id' | 'functionId'>, ending: Ending, nowMs: number): Promise<LeftOver | undefined> {
     const { env, id, functionId } = run;
     const fields: (string | number)[] = [RUN_FIELDS.status, ending.status, RUN_FIELDS.endedAt, nowMs];
     if (ending.status === 'Completed') fields.push(RUN_FIELDS.output, ending.output);
     if (ending.status === 'Failed') fields.push(RUN_FIELDS.error, JSON.stringify(ending.error));
-    const ended = await this.#redis.endRun(
+    const [ended, done = 0, begun = []] = (await this.#redis.endRun(
       this.#keys.run(env, id),
       this.#keys.activeRuns,
       this.#keys.activeRunsOf(env),
@@ -172,8 +181,10 @@ export class Runs {
       this.#keys.runSlot(env, ending.status, ''),
       this.#slotHolds,
       ...fields,
-    );
-    return ended === 1;
+    )) as [ended: number, done?: number, begun?: string[]];
+    if (ended !== 1) return undefined;
+    const pending = Object.entries(fromFlat(begun)).map(([id, text]) => [id, JSON.parse(text) as Pending] as const);
+    return { done, pending: new Map(pending) };
   }
 
   async read(env: string, id: string): Promise<Run | undefined> {
@@ -183,12 +194,6 @@ export class Runs {
   /** Attempts and steps in the order of their ends. */
   async history(env: string, id: string): Promise<HistoryEntry[]> {
     return toHistory(await this.#redis.lrange(this.#keys.history(env, id), 0, -1));
-  }
-
-  /** The runs that an event caused, in the order of their creation. */
-  async ofEvent(env: string, eventId: string): Promise<Run[]> {
-    const [ids] = await runsOfEvents(this.#redis, this.#keys, env, [eventId]);
-    return this.readMany(env, ids as string[]);
   }
 
   /** In the order of their IDs; one that is not there is left out. */

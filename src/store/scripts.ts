@@ -6,6 +6,7 @@ import type { ChainableCommander, Redis } from 'ioredis';
 
 const SCRIPTS = {
   createRuns: { file: 'create-runs.lua', numberOfKeys: 2 },
+  createEnvironment: { file: 'create-environment.lua', numberOfKeys: 1 },
   loadCall: { file: 'load-call.lua', numberOfKeys: 4, using: 'kept-event.lua' },
   storeMemo: { file: 'store-memo.lua', numberOfKeys: 1 },
   planStep: { file: 'plan-step.lua', numberOfKeys: 3, using: 'kept-event.lua' },
@@ -16,12 +17,18 @@ const SCRIPTS = {
   numberSource: { file: 'number-source.lua', numberOfKeys: 1 },
   logRequests: { file: 'log-requests.lua', numberOfKeys: 3 },
   noteHistory: { file: 'note-history.lua', numberOfKeys: 1 },
+  noteAnswered: { file: 'note-answered.lua', numberOfKeys: 1 },
   noteFailure: { file: 'note-failure.lua', numberOfKeys: 1 },
-  endRun: { file: 'end-run.lua', numberOfKeys: 6 },
+  endRun: { file: 'end-run.lua', numberOfKeys: 6, using: 'waits-of-run.lua' },
+  addWaits: { file: 'add-waits.lua' },
+  removeWait: { file: 'remove-wait.lua', numberOfKeys: 2, using: 'waits-of-run.lua' },
   newestAtOnce: { file: 'newest-at-once.lua' },
   createUser: { file: 'create-user.lua', numberOfKeys: 2 },
   changeUser: { file: 'change-user.lua', numberOfKeys: 2 },
-  takeAttempt: { file: 'take-attempt.lua', numberOfKeys: 2 },
+  startSession: { file: 'start-session.lua', numberOfKeys: 1 },
+  appendAudit: { file: 'append-audit.lua', numberOfKeys: 1 },
+  noteRefusal: { file: 'note-refusal.lua', numberOfKeys: 2 },
+  holdLock: { file: 'hold-lock.lua', numberOfKeys: 1 },
   swapField: { file: 'swap-field.lua', numberOfKeys: 1 },
 } as const satisfies Record<string, Script>;
 

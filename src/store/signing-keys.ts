@@ -7,6 +7,7 @@ import type { Environments } from './environments.ts';
 import type { Keyspace } from './keyspace.ts';
 import type { Redis } from './redis.ts';
 import { type ScriptedRedis, withScripts } from './scripts.ts';
+import { SharedRead } from './shared-read.ts';
 
 /** A rotation is followed after so long by those who sign; until then the former key is good as well. */
 const HELD_MS = 5_000;
@@ -28,6 +29,7 @@ export class SigningKeys {
   readonly #sealer: Sealer;
   readonly #given: SigningKeyPair | undefined;
   readonly #held = new Map<string, { pair: SigningKeyPair; until: number }>();
+  readonly #reads = new Map<string, SharedRead<SigningKeyPair>>();
 
   /** @param given production's, by setting */
   constructor(
@@ -65,6 +67,13 @@ export class SigningKeys {
     return pair.current;
   }
 
+  /** As it stands now. Strangers may have it asked for. */
+  latest(owner: string): Promise<SigningKeyPair> {
+    const read = this.#reads.get(owner) ?? new SharedRead(() => this.of(owner));
+    this.#reads.set(owner, read);
+    return read.ask();
+  }
+
   async of(owner: string): Promise<SigningKeyPair> {
     if (this.isGiven(owner)) return this.#given as SigningKeyPair;
     const text = await this.#redis.hget(this.#key, owner);
@@ -88,6 +97,20 @@ export class SigningKeys {
     await this.#redis.hset(this.#key, owner, this.#sealed(pair, owner));
     this.#held.clear();
     return pair;
+  }
+
+  /** Whose keys were sealed under a secret that is not at hand. */
+  async unreadable(): Promise<string[]> {
+    const kept = await this.#redis.hgetall(this.#key);
+    return Object.keys(kept).filter((owner) => {
+      try {
+        this.#opened(kept[owner] as string, owner);
+        return false;
+      } catch (error) {
+        if (error instanceof SealError) return true;
+        throw error;
+      }
+    });
   }
 
   /** Seals under the present secret what the former one sealed. Answers how many keys that were. */

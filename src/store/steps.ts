@@ -41,15 +41,20 @@ export class Steps {
     return { outcome, stackLength, run, was: was ? (JSON.parse(was) as Pending) : undefined };
   }
 
-  /** Notes that a step has begun. What was noted first stands, and is returned; undefined: the step is done, or the run has ended.
-   *  The run's event is kept until the step is over, and then for the retention. */
-  async begin(run: Pick<Run, 'env' | 'id' | 'eventId'>, stepId: string, step: Pending): Promise<Pending | undefined> {
+  /** Notes that a step has begun. What was noted first stands, and is returned; undefined: the step is done, or the run has ended;
+   *  'steps': the run has too many. The run's event is kept until the step is over, and then for the retention. */
+  async begin(
+    run: Pick<Run, 'env' | 'id' | 'eventId'>,
+    stepId: string,
+    step: Pending,
+  ): Promise<Pending | 'steps' | undefined> {
     const { env, id, eventId } = run;
     const { bucket, field, copy } = placeOf(this.#keys, env, eventId);
     const keptMs = this.#retentionMs + Math.max(0, (step.until ?? 0) - step.since);
     const text = JSON.stringify(step);
     const keys = [this.#keys.run(env, id), bucket, copy];
-    const reply = (await this.#redis.planStep(...keys, stepId, text, keptMs, field)) as string | null;
+    const reply = (await this.#redis.planStep(...keys, stepId, text, keptMs, field, MAX_STEPS)) as string | null;
+    if (reply === 'steps') return 'steps';
     return reply ? (JSON.parse(reply) as Pending) : undefined;
   }
 

@@ -5,10 +5,11 @@ import { Account } from './account.ts';
 import { ActiveRuns } from './active-runs.ts';
 import { ApiKeys } from './api-keys.ts';
 import { Apps } from './apps.ts';
-import { Attempts } from './attempts.ts';
 import { Audit } from './audit.ts';
 import { Changes } from './changes.ts';
 import { Dedup } from './dedup.ts';
+import { EnvironmentData } from './environment-data.ts';
+import { EnvironmentKinds } from './environment-kinds.ts';
 import { Environments } from './environments.ts';
 import { EventCounts } from './event-counts.ts';
 import { EventKeys } from './event-keys.ts';
@@ -17,18 +18,23 @@ import { EventRecords } from './event-records.ts';
 import { EventSlots } from './event-slots.ts';
 import { EventSources } from './event-sources.ts';
 import { Events } from './events.ts';
+import { ExpressionProblems } from './expression-problems.ts';
 import { Functions } from './functions.ts';
 import { HeldEvents } from './held-events.ts';
 import { keyspace } from './keyspace.ts';
 import { Links } from './links.ts';
 import { LiveFeed, LiveNews } from './live.ts';
+import { Locks } from './locks.ts';
 import { Metrics } from './metrics.ts';
 import { Processes } from './processes.ts';
 import type { Redis } from './redis.ts';
+import { Refusals } from './refusals.ts';
 import { RunLists } from './run-lists.ts';
 import { RunSlots } from './run-slots.ts';
 import { Runs } from './runs.ts';
+import { SecretKeyCheck } from './secret-key-check.ts';
 import { Sessions } from './sessions.ts';
+import { SignInThrottle } from './sign-in-throttle.ts';
 import { SigningKeys } from './signing-keys.ts';
 import { Steps } from './steps.ts';
 import { Users } from './users.ts';
@@ -42,6 +48,9 @@ export interface Store {
   queuePrefix: string;
   changes: Changes;
   environments: Environments;
+  environmentKinds: EnvironmentKinds;
+  environmentData: EnvironmentData;
+  locks: Locks;
   account: Account;
   eventKeys: EventKeys;
   dedup: Dedup;
@@ -49,6 +58,7 @@ export interface Store {
   eventLists: EventLists;
   eventCounts: EventCounts;
   functions: Functions;
+  expressionProblems: ExpressionProblems;
   apps: Apps;
   runs: Runs;
   runLists: RunLists;
@@ -62,9 +72,11 @@ export interface Store {
   users: Users;
   sessions: Sessions;
   links: Links;
-  attempts: Attempts;
+  signInThrottle: SignInThrottle;
   signingKeys: SigningKeys;
+  secretKeyCheck: SecretKeyCheck;
   audit: Audit;
+  refusals: Refusals;
   metrics: Metrics;
   processes: Processes;
   liveNews: LiveNews;
@@ -83,11 +95,15 @@ export function createStore(redis: Redis, config: Config): Store {
   const slots = new EventSlots(redis, keys, retentionMs);
   const events = new Events(redis, keys, records, slots, retentionMs);
   const runs = new Runs(redis, keys, retentionMs);
+  const signingKeys = new SigningKeys(redis, keys, environments, sealer, givenSigningKeys(config));
   return {
     redis,
     queuePrefix: keys.queues,
     changes,
     environments,
+    environmentKinds: new EnvironmentKinds(environments),
+    environmentData: new EnvironmentData(redis, keyPrefix),
+    locks: new Locks(redis, keys),
     account: new Account(redis, keys, changes),
     eventKeys: new EventKeys(redis, keys, changes, eventKeys),
     dedup: new Dedup(redis, keys),
@@ -95,9 +111,10 @@ export function createStore(redis: Redis, config: Config): Store {
     eventLists: new EventLists(redis, keys, { events, records, slots }, retentionMs),
     eventCounts: new EventCounts(redis, keys, slots, retentionMs),
     functions: new Functions(redis, keys),
+    expressionProblems: new ExpressionProblems(redis, keys),
     apps: new Apps(redis, keys),
     runs,
-    runLists: new RunLists(redis, keys, runs, new RunSlots(redis, keys)),
+    runLists: new RunLists(redis, keys, new RunSlots(redis, keys)),
     activeRuns: new ActiveRuns(redis, keys),
     steps: new Steps(redis, keys, retentionMs),
     waits: new Waits(redis, keys),
@@ -108,9 +125,11 @@ export function createStore(redis: Redis, config: Config): Store {
     users,
     sessions: new Sessions(redis, keys, users),
     links: new Links(redis, keys),
-    attempts: new Attempts(redis, keys),
-    signingKeys: new SigningKeys(redis, keys, environments, sealer, givenSigningKeys(config)),
+    signInThrottle: new SignInThrottle(redis, keys),
+    signingKeys,
+    secretKeyCheck: new SecretKeyCheck(redis, keys, sealer, signingKeys),
     audit: new Audit(redis, keys),
+    refusals: new Refusals(redis, keys),
     metrics: new Metrics(redis, keys),
     processes: new Processes(redis, keys),
     liveNews: new LiveNews(redis, keys),

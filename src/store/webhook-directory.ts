@@ -1,7 +1,6 @@
 /** Webhooks by the hash of their keys, in memory, so that a request is authenticated without a question to Redis. */
 import { type Gate, gateOf } from '../model/lists.ts';
 import { digestOf } from '../model/secret.ts';
-import type { Changes } from './changes.ts';
 import { Mirror } from './mirror.ts';
 import type { Redis } from './redis.ts';
 import { hasKey, keysOf, type Webhook, type Webhooks } from './webhooks.ts';
@@ -9,19 +8,22 @@ import { hasKey, keysOf, type Webhook, type Webhooks } from './webhooks.ts';
 export type WebhookInUse = Webhook & { gate: Gate };
 
 export class WebhookDirectory {
-  readonly #webhooks: Webhooks;
   readonly #byDigest: Mirror<Map<string, WebhookInUse>>;
 
-  constructor(webhooks: Webhooks) {
-    this.#webhooks = webhooks;
-    this.#byDigest = new Mirror(async () => {
+  /** @param onGone is told of each webhook that was deleted, or whose transform was changed, since the last reading */
+  constructor(webhooks: Webhooks, onGone: (id: string) => void = () => {}) {
+    let versions = new Map<string, string>();
+    this.#byDigest = new Mirror(webhooks.changes, async () => {
       const all = (await webhooks.all()).map(inUse);
+      const before = versions;
+      versions = new Map(all.map(({ id, version }) => [id, version]));
+      for (const [id, version] of before) if (versions.get(id) !== version) onGone(id);
       return new Map(all.flatMap((webhook) => keysOf(webhook).map((key) => [digestOf(key), webhook] as const)));
     });
   }
 
-  follow(changes: Changes, subscriber: Redis): Promise<void> {
-    return this.#byDigest.follow(changes, subscriber);
+  follow(subscriber: Redis): Promise<void> {
+    return this.#byDigest.follow(subscriber);
   }
 
   /** @param digest of the key
@@ -32,9 +34,9 @@ export class WebhookDirectory {
   }
 
   /** Asks the store for a key that is not in memory: another process may have made the webhook a moment ago. */
-  async seek(key: string, nowMs: number): Promise<WebhookInUse | undefined> {
-    const webhook = await this.#webhooks.readByKey(key);
-    return webhook && hasKey(webhook, key, nowMs) ? inUse(webhook) : undefined;
+  async seek(key: string, digest: string, nowMs: number): Promise<WebhookInUse | undefined> {
+    await this.#byDigest.current();
+    return this.find(key, digest, nowMs);
   }
 }
 

@@ -32,12 +32,12 @@ export interface FormerKey {
 export class Webhooks {
   readonly #redis: Redis;
   readonly #keys: Keyspace;
-  readonly #changes: Changes;
+  readonly changes: Changes;
 
   constructor(redis: Redis, keys: Keyspace, changes: Changes) {
     this.#redis = redis;
     this.#keys = keys;
-    this.#changes = changes;
+    this.changes = changes;
   }
 
   async save(webhook: Webhook): Promise<void> {
@@ -45,7 +45,7 @@ export class Webhooks {
     writing.hset(this.#keys.webhooks, webhook.id, JSON.stringify(webhook));
     for (const key of keysOf(webhook)) writing.hset(this.#keys.webhookKeys, key, webhook.id);
     replies(await writing.exec());
-    await this.#changes.announce();
+    await this.changes.announce();
   }
 
   async read(id: string): Promise<Webhook | undefined> {
@@ -78,10 +78,11 @@ export class Webhooks {
   }
 
   async remove(webhook: Webhook): Promise<void> {
-    const writing = this.#redis.multi().hdel(this.#keys.webhooks, webhook.id);
+    // No transaction: a full Redis refuses to queue anything in one, and deleting is what makes room.
+    const writing = this.#redis.pipeline().hdel(this.#keys.webhooks, webhook.id);
     writing.hdel(this.#keys.webhookKeys, ...keysOf(webhook));
     replies(await writing.exec());
-    await this.#changes.announce();
+    await this.changes.announce();
   }
 }
 

@@ -5,9 +5,11 @@ import { Pace } from './pace.ts';
 import type { StopCause, Verdict } from './protocol.ts';
 import type { Death, SandboxOptions } from './sandbox.ts';
 import { type StandingRules, Standings } from './standing.ts';
-import type { Ticket } from './ticket.ts';
+import { interrupted, type Ticket } from './ticket.ts';
 import type { Waiting } from './waiting.ts';
 
+/** So often alone in a child that ended itself, and a request is guilty: once may be a coincidence. */
+const CRASHES = 2;
 /** Requests sent ahead for each thread, so that it need not wait for the parent between two batches. */
 const AHEAD = 16;
 
@@ -22,6 +24,8 @@ export interface Dispatch {
   admit(ticket: Ticket): void;
   /** Tickets that wait, and those that are in a child. */
   use(): { waiting: number; inFlight: number };
+  /** Nothing is kept of this webhook. */
+  evict(id: string): void;
   close(): Promise<void>;
 }
 
@@ -46,6 +50,10 @@ export function createDispatch({ sandbox, standing, places, idleMs }: DispatchOp
   return {
     admit,
     use: () => ({ waiting: main.waiting + suspects.waiting, inFlight: main.inFlight + suspects.inFlight }),
+    evict(id) {
+      main.evict(id);
+      suspects.evict(id);
+    },
     close: async () => {
       await Promise.all([main.close(), suspects.close()]);
     },
@@ -85,16 +93,34 @@ export function createDispatch({ sandbox, standing, places, idleMs }: DispatchOp
 
   /** Guilt is certain only for who was alone and overdue. A child can also die for no fault of what ran in it, so all
    *  others have one more try, alone. */
-  function onDeathInMain({ caught, cause }: Death) {
+  function onDeathInMain({ caught: { begun, waiting }, cause }: Death) {
+    const caught = [...waiting, ...begun];
     const [first, ...others] = caught;
     if (first && others.length === 0 && cause === 'time') return convict(first, cause);
+    if (cause === 'killed') return again(begun, waiting);
     if (cause !== 'recalled') for (const ticket of caught) accuse(ticket);
     for (const ticket of caught) admit(ticket);
     for (const key of new Set(caught.map(({ key }) => key))) reseat(key);
   }
 
-  function onDeathOfSuspect({ caught, cause }: Death) {
-    for (const ticket of caught) if (cause !== 'recalled') convict(ticket, cause);
+  /** After a death that came from outside: whoever ran goes alone, since the kernel's out-of-memory killer is outside too;
+   *  its webhook is as good as before. */
+  function again(begun: readonly Ticket[], waiting: readonly Ticket[]) {
+    for (const ticket of begun) ticket.caught = true;
+    for (const ticket of [...waiting, ...begun]) admit(ticket);
+  }
+
+  function onDeathOfSuspect({ caught: { begun, waiting }, cause }: Death) {
+    for (const ticket of [...begun, ...waiting]) {
+      if (cause === 'killed') ticket.settle(interrupted());
+      else if (cause === 'recalled') admit(ticket);
+      else if (cause !== 'crash') convict(ticket, cause);
+      else {
+        ticket.crashes += 1;
+        if (ticket.crashes < CRASHES) suspects.enter(ticket);
+        else convict(ticket, 'memory');
+      }
+    }
   }
 
   function accuse(ticket: Ticket) {

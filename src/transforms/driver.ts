@@ -2,21 +2,51 @@ import type { Limits } from './protocol.ts';
 
 export type UserTransform = (evt: unknown, headers: unknown, queryParams: unknown, raw: unknown) => unknown;
 
+/** The user's code, wrapped: runs it, and gives what it defined. */
+export type UserCode = () => UserTransform | undefined;
+
 /** The name of the driver's own lines in a stack; the user's are `transform.js`. */
 export const DRIVER_FILE = 'driver';
 
+/** The answer of `call` when an earlier request has spoiled the isolate for all later ones. */
+export const SPOILED = 'spoiled';
+
+const MESSAGE_CHARS = 1_000;
+const STACK_CHARS = 2_000;
+
+export type DriverLimits = Pick<Limits, 'logLines' | 'logChars' | 'outputChars'> & {
+  messageChars: number;
+  stackChars: number;
+  spoiled: string;
+};
+
+export function driverLimits({ logLines, logChars, outputChars }: Limits): DriverLimits {
+  return {
+    logLines,
+    logChars,
+    outputChars,
+    messageChars: MESSAGE_CHARS,
+    stackChars: STACK_CHARS,
+    spoiled: SPOILED,
+  };
+}
+
 /** Stands between the service and a transform, *inside* the isolate: it is sent there as source text, so it can use
  *  nothing but its arguments and the language. It runs before the user's code and takes what it needs at once; after
- *  that it calls no method that the user's code could have replaced. It answers with the JSON of a `Report`. */
-export function driver(limits: Pick<Limits, 'logLines' | 'logChars' | 'outputChars'>) {
+ *  that it calls no method that the user's code could have replaced. It answers with the JSON of a `Report`.
+ *  Each request runs the user's code from its first line, so nothing that one request leaves in a variable is there for the next.
+ *  @param harden null for code that changes built-ins on purpose: its isolate serves one request */
+export function driver(limits: DriverLimits, harden: (() => () => boolean) | null) {
   const { parse, stringify } = JSON;
   const { apply, construct } = Reflect;
   const { isArray } = Array;
-  const { slice } = String.prototype;
+  const { slice, indexOf } = String.prototype;
+  const scope = globalThis;
   const text = String;
   const ErrorClass = Error;
 
-  let transform: UserTransform;
+  let run: UserCode;
+  const undefinedTransform = {};
   let pending: Promise<void> | undefined;
   let settled: string | undefined;
   let logs = '';
@@ -33,16 +63,33 @@ export function driver(limits: Pick<Limits, 'logLines' | 'logChars' | 'outputCha
     debug: (...parts: unknown[]) => capture('debug', parts),
   };
 
+  const restore = harden?.() ?? (() => true);
+
   return {
-    bind(fn: UserTransform) {
-      transform = fn;
+    bind(code: UserCode) {
+      run = code;
+    },
+
+    /** Only defines the function. */
+    check(): string {
+      try {
+        define();
+        return report('"event":null');
+      } catch (error) {
+        return failure(error);
+      }
     },
 
     /** undefined: the transform returned a promise, see `collect` and `wait`. */
     call(json: string): string | undefined {
+      if (!restore()) return limits.spoiled;
       const args = parse(json);
       pending = settled = undefined;
+      logs = '';
+      lines = chars = 0;
+      full = false;
       try {
+        const transform = define();
         const result = transform(args[0], args[1], args[2], args[3]);
         if (!isThenable(result)) return success(result);
         pending = settle(result);
@@ -61,6 +108,12 @@ export function driver(limits: Pick<Limits, 'logLines' | 'logChars' | 'outputCha
       return settled;
     },
   };
+
+  function define(): UserTransform {
+    const transform = apply(run, scope, []);
+    if (transform === undefined) throw undefinedTransform;
+    return transform;
+  }
 
   async function settle(result: unknown) {
     try {
@@ -86,17 +139,28 @@ export function driver(limits: Pick<Limits, 'logLines' | 'logChars' | 'outputCha
 
   function refusal(got: string, most?: number) {
     const expected = most ? `at most ${most} are taken` : 'expected an event object or null';
-    return report(`"error":{"message":${stringify(`it returned ${got}; ${expected}`)},"stack":""}`);
+    const message = `it returned ${cut(got, limits.messageChars)}; ${expected}`;
+    return report(`"error":{"message":${stringify(message)},"stack":""}`);
   }
 
   function failure(error: unknown) {
     let message = 'it threw something that cannot be shown';
     let stack = '';
     try {
-      message = error instanceof ErrorClass ? show(error) : `it threw ${show(error)}`;
-      if (error instanceof ErrorClass) stack = text(error.stack);
+      if (error === undefinedTransform) message = 'no function named "transform" is defined';
+      else message = error instanceof ErrorClass ? show(error) : `it threw ${show(error)}`;
+      if (error instanceof ErrorClass) stack = places(text(error.stack));
     } catch {}
-    return report(`"error":{"message":${stringify(cut(message, 1_000))},"stack":${stringify(cut(stack, 4_000))}}`);
+    const { messageChars, stackChars } = limits;
+    return report(
+      `"error":{"message":${stringify(cut(message, messageChars))},"stack":${stringify(cut(stack, stackChars))}}`,
+    );
+  }
+
+  /** A stack without the message before it, which may be of any length. */
+  function places(stack: string): string {
+    const start = apply(indexOf, stack, ['\n    at ']);
+    return start < 0 ? '' : apply(slice, stack, [start]);
   }
 
   /** Joined by hand: an object of ours would pass through a `toJSON` that the user put on Object.prototype. */

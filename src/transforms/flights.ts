@@ -14,6 +14,12 @@ export interface Load {
   readonly slow: number;
 }
 
+export interface Drained {
+  /** Those that were being worked on, with what was in one batch with them. */
+  begun: Ticket[];
+  waiting: Ticket[];
+}
+
 interface Flight {
   batch: Batch;
   /** undefined: still waits inside the child for a free thread. */
@@ -62,12 +68,12 @@ export class Flights {
     return this.#flights.values().some(({ begunAt }) => begunAt !== undefined && begunAt < time);
   }
 
-  /** Everybody leaves; those that were being worked on come last. */
-  drain(): Ticket[] {
+  /** Everybody leaves. */
+  drain(): Drained {
     const batches = [...this.#flights.values()].map(({ batch }) => batch.tickets);
     this.#flights.clear();
     this.#load = { tickets: 0, slow: 0 };
-    return [...batches.slice(this.#threads), ...batches.slice(0, this.#threads)].flat();
+    return { begun: batches.slice(0, this.#threads).flat(), waiting: batches.slice(this.#threads).flat() };
   }
 
   #count({ tickets, slow }: Batch, sign: 1 | -1) {

@@ -1,11 +1,20 @@
 import ivm from 'isolated-vm';
-import { DRIVER_FILE, type Driver, driver, type UserTransform } from './driver.ts';
+import { DRIVER_FILE, type Driver, driver, driverLimits, SPOILED, type UserCode } from './driver.ts';
+import { harden } from './harden.ts';
 import type { Limits, StopCause } from './protocol.ts';
 
-const SOURCE = `return (${driver})($0);`;
-const FIND_TRANSFORM = 'typeof transform === "function" ? transform : undefined';
+const SOURCE = `return (${driver})($0, $1 ? ${harden} : null);`;
+const FILE = { filename: 'transform.js' };
+/** On lines of its own, so that the columns of errors are those of the code. */
+const BEFORE = '(function () {\n';
+const AFTER = '\n;return typeof transform === "function" ? transform : undefined;\n})';
+/** Adds to a built-in, or to a class of its own: told apart by nothing cheap. Every repetition is bounded: the code is a stranger's. */
+const CHANGES_PROTOTYPES =
+  /\bprototype\s{0,9}(\.\s{0,9}[\w$]{1,99}|\[[^\]]{0,99}\])\s{0,9}=[^=]|\bassign\s{0,9}\(\s{0,9}[\w$.]{1,99}\.prototype\b|defineProperty|__proto__/;
 const STOPPED_BY_TIMEOUT = 'Script execution timed out.';
 const SYNTAX_ERROR = /^(.*) \[(transform\.js:\d+:\d+)\]$/s;
+const FAULT_CHARS = 1_000;
+const STACK_CHARS = 2_000;
 
 /** The transform was ended from outside. Its isolate is of no more use. */
 export class Stopped extends Error {
@@ -24,67 +33,75 @@ export class CodeError extends Error {
   }
 }
 
-/** One webhook's transform, defined in an isolate of its own. Only strings cross its border.
- *  Life: `createIsolate` compiles and runs the code; `call` any number of times; `dispose`. */
+/** One webhook's transform, compiled in an isolate of its own. Only strings cross its border.
+ *  Life: `createIsolate` compiles the code; `call` runs all of it, any number of times; `dispose`. */
 export interface Isolate {
   readonly code: string;
+  /** Requests that it may serve. */
+  readonly lasts: number;
   uses: number;
-  /** The JSON of a `Report`. @throws Stopped, CodeError */
-  call(args: string, deadline: number): string | Promise<string>;
+  /** The JSON of a `Report`; undefined: an earlier request left the isolate of no use. @throws Stopped, CodeError */
+  call(args: string, deadline: number): string | undefined | Promise<string | undefined>;
+  /** The same for the definition alone. @throws Stopped, CodeError */
+  check(deadline: number): string;
+  /** What it holds of the process's memory. */
+  bytes(): number;
   dispose(): void;
 }
 
-/** `deadline`, here and in `call`, is of `performance.now()`. @throws Stopped, CodeError */
-export function createIsolate(code: string, limits: Limits, deadline: number): Isolate {
+/** `deadline` is of `performance.now()`. @throws Stopped, CodeError */
+export function createIsolate(code: string, limits: Limits): Isolate {
   const isolate = new ivm.Isolate({ memoryLimit: limits.memoryLimitMb });
   try {
+    // First as it is: what is no script cannot close the function that it is wrapped in.
+    const script = compiled(isolate, code);
+    script.release();
+    const shared = !CHANGES_PROTOTYPES.test(code);
     const context = isolate.createContextSync();
-    const inside: ivm.Reference<Driver> = context.evalClosureSync(SOURCE, [limits], {
+    const inside: ivm.Reference<Driver> = context.evalClosureSync(SOURCE, [driverLimits(limits), shared], {
       arguments: { copy: true },
       result: { reference: true },
       filename: DRIVER_FILE,
     });
-    define(isolate, context, inside, code, deadline);
-    return callable(isolate, inside, code);
+    const wrapped = compiled(isolate, BEFORE + code + AFTER, -1);
+    const run: ivm.Reference<UserCode> = wrapped.runSync(context, { reference: true });
+    inside.getSync('bind', { reference: true }).applySync(undefined, [run.derefInto()]);
+    return callable(isolate, inside, code, shared ? limits.usesPerIsolate : 1);
   } catch (error) {
-    isolate.dispose();
-    throw error;
+    const reason = stopOf(isolate, error) ?? error;
+    if (!isolate.isDisposed) isolate.dispose();
+    throw reason;
   }
 }
 
-function define(
-  isolate: ivm.Isolate,
-  context: ivm.Context,
-  inside: ivm.Reference<Driver>,
-  code: string,
-  deadline: number,
-) {
-  let transform: ivm.Reference<UserTransform>;
+function compiled(isolate: ivm.Isolate, code: string, lineOffset = 0) {
   try {
-    const script = isolate.compileScriptSync(code, { filename: 'transform.js' });
-    script.runSync(context, { timeout: remaining(deadline) });
-    // `const transform = …` is seen by every script of the context, but is no property of its global.
-    transform = context.evalSync(FIND_TRANSFORM, { reference: true, timeout: remaining(deadline) });
+    return isolate.compileScriptSync(code, { ...FILE, lineOffset });
   } catch (error) {
     throw stopOf(isolate, error) ?? codeError(error);
   }
-  if (transform.typeof !== 'function') throw new CodeError('no function named "transform" is defined');
-  inside.getSync('bind', { reference: true }).applySync(undefined, [transform.derefInto()]);
 }
 
-function callable(isolate: ivm.Isolate, inside: ivm.Reference<Driver>, code: string): Isolate {
+function callable(isolate: ivm.Isolate, inside: ivm.Reference<Driver>, code: string, lasts: number): Isolate {
   const call = inside.getSync('call', { reference: true });
   const collect = inside.getSync('collect', { reference: true });
   const wait = inside.getSync('wait', { reference: true });
 
-  function callInside(args: string, deadline: number): string | Promise<string> {
+  function within<T>(work: () => T): T {
     try {
-      const text = call.applySync(undefined, [args], { timeout: remaining(deadline) });
-      return text ?? collect.applySync(undefined, [], { timeout: remaining(deadline) }) ?? settled(deadline);
+      return work();
     } catch (error) {
       // The driver catches what a transform throws, so this is a promise that was rejected and left lying.
       throw stopOf(isolate, error) ?? codeError(error);
     }
+  }
+
+  function callInside(args: string, deadline: number) {
+    return within(() => {
+      const text = call.applySync(undefined, [args], { timeout: remaining(deadline) });
+      if (text === SPOILED) return undefined;
+      return text ?? collect.applySync(undefined, [], { timeout: remaining(deadline) }) ?? settled(deadline);
+    });
   }
 
   /** The slow way, 30 times slower than `collect`: for a promise that may never settle. */
@@ -100,7 +117,24 @@ function callable(isolate: ivm.Isolate, inside: ivm.Reference<Driver>, code: str
     }
   }
 
-  return { code, uses: 0, call: callInside, dispose: () => isolate.dispose() };
+  return {
+    code,
+    lasts,
+    uses: 0,
+    call: callInside,
+    check: (deadline) => {
+      const check = inside.getSync('check', { reference: true });
+      return within(() => check.applySync(undefined, [], { timeout: remaining(deadline) }));
+    },
+    bytes() {
+      if (isolate.isDisposed) return Number.POSITIVE_INFINITY;
+      const { total_heap_size, malloced_memory, externally_allocated_size } = isolate.getHeapStatisticsSync();
+      return total_heap_size + malloced_memory + externally_allocated_size;
+    },
+    dispose: () => {
+      if (!isolate.isDisposed) isolate.dispose();
+    },
+  };
 }
 
 /** isolated-vm tells a stop from an error of the code by nothing but the message. A transform that throws this very
@@ -112,9 +146,10 @@ function stopOf(isolate: ivm.Isolate, error: unknown): Stopped | undefined {
 }
 
 function codeError(error: unknown) {
-  if (!(error instanceof Error)) return new CodeError(`it threw ${String(error)}`);
+  if (!(error instanceof Error)) return new CodeError(`it threw ${String(error)}`.slice(0, FAULT_CHARS));
   const [, message = error.message, at] = SYNTAX_ERROR.exec(error.message) ?? [];
-  return new CodeError(`${error.name}: ${message}`, at ? `    at ${at}` : error.stack);
+  const stack = at ? `    at ${at}` : (error.stack ?? '').slice((error.stack ?? '').indexOf('\n    at '));
+  return new CodeError(`${error.name}: ${message}`.slice(0, FAULT_CHARS), stack.slice(0, STACK_CHARS));
 }
 
 function remaining(deadline: number) {

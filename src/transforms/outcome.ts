@@ -13,19 +13,30 @@ const Report = z.union([
 ]);
 type Report = z.infer<typeof Report>;
 
-const PLACE = /^\s+at .*?transform\.js:(\d+):(\d+)\)?$/m;
+const PLACE = /transform\.js:(\d{1,9}):(\d{1,9})\)?$/;
+/** The stack is a stranger's text, of any length; the place is in its first lines. */
+const STACK_CHARS = 8_192;
 
 export function outcomeOf(ticket: Ticket, text: string, durationMs: number): TransformOutcome | ServiceError {
   const report = read(text);
   if (report === undefined) return failed(ticket, 'its answer could not be read');
   if ('event' in report) return { event: report.event, text, logs: report.logs, durationMs };
   const { message, stack } = report.error;
-  const [, line, column] = PLACE.exec(stack) ?? [];
+  const [, line, column] = placeIn(stack) ?? [];
   return failed(ticket, line ? `line ${line}: ${message}` : message, {
     message,
     ...(line && { line: Number(line), column: Number(column) }),
     ...(report.logs.length > 0 && { logs: report.logs }),
   });
+}
+
+/** Line by line: a pattern for all of it goes back and forth over what is between. */
+function placeIn(stack: string): RegExpExecArray | null {
+  for (const line of stack.slice(0, STACK_CHARS).split('\n')) {
+    const found = line.trimStart().startsWith('at ') ? PLACE.exec(line) : null;
+    if (found) return found;
+  }
+  return null;
 }
 
 export function stopped(ticket: Ticket, cause: StopCause, timeoutMs: number): ServiceError {

@@ -1,15 +1,16 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { LRUCache } from 'lru-cache';
 import type { TransformMeter } from '../instruments/meter.ts';
 import type { Logger } from '../log.ts';
-import { type Batch, Flights, type Load } from './flights.ts';
-import type { FromChild, Limits, Order, StopCause, Verdict } from './protocol.ts';
+import { type Batch, type Drained, Flights, type Load } from './flights.ts';
+import { CHILD, forkOptions, volunteerForTheOutOfMemoryKiller } from './fork.ts';
+import { type FromChild, type Limits, memoryBounds, type Order, type StopCause, type Verdict } from './protocol.ts';
 import type { Ticket } from './ticket.ts';
 
-const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
 const CODES_IN_A_CHILD = 1_000;
 const STDERR_CHARS = 2_000;
+/** How V8 ends a process when an allocation fails, and what a fault in it looks like. Every other signal comes from outside. */
+const SELF_INFLICTED = new Set<NodeJS.Signals>(['SIGABRT', 'SIGTRAP', 'SIGILL', 'SIGSEGV', 'SIGBUS', 'SIGFPE']);
 
 export interface SandboxOptions {
   limits: Limits;
@@ -26,15 +27,20 @@ export interface SandboxEvents {
   ready(): void;
   /** With fewer verdicts than it has tickets: the others were not begun. */
   answered(batch: Batch, verdicts: readonly Verdict[]): void;
+  /** It should make room for another one soon. Comes again and again until it does. */
+  worn(): void;
   /** The process has ended, and not by `end`. Nothing comes after this. */
   died(death: Death): void;
 }
 
+/** `time` and `memory`: killed by the parent for it. `crash`: it ended itself. `killed`: by somebody else, and nobody in it is to
+ *  blame. `recalled`: killed by the parent, which wants the caught ones back and blames none of them. */
+export type DeathCause = StopCause | 'crash' | 'killed' | 'recalled';
+
 export interface Death {
-  /** Those that were in it; the likeliest culprits last. */
-  caught: Ticket[];
-  /** `recalled`: killed by the parent, which wants the caught ones back and blames none of them. */
-  cause: StopCause | 'recalled';
+  /** Those that were in it. */
+  caught: Drained;
+  cause: DeathCause;
   wasReady: boolean;
 }
 
@@ -52,7 +58,10 @@ export class Sandbox {
   readonly #gone = Promise.withResolvers<void>();
   #state: 'starting' | 'ready' | 'dying' | 'ended' = 'starting';
   #wasReady = false;
-  #cause: Death['cause'] = 'memory';
+  /** Why the parent has killed it. */
+  #cause: DeathCause | undefined;
+  #batches = 0;
+  #bytes = 0;
   #orders: Order[] = [];
   #stderr = '';
 
@@ -65,17 +74,8 @@ export class Sandbox {
       dispose: (slot) => this.#say({ order: 'forget', slot }),
     });
     this.#forkedAt = options.now();
-    this.#process = fork(CHILD, [JSON.stringify(options.limits)], {
-      env: {},
-      execArgv: [
-        '--no-node-snapshot',
-        '--disable-warning=ExperimentalWarning',
-        '--max-semi-space-size=4',
-        '--heap-growing-percent=30',
-      ],
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    });
+    this.#process = fork(CHILD, [JSON.stringify(options.limits)], forkOptions());
+    volunteerForTheOutOfMemoryKiller(this.#process.pid);
     options.meter.childForked();
     this.#process.on('message', (message: FromChild) => this.#hear(message));
     this.#process.on('exit', (code, signal) => this.#onGone({ code, signal }));
@@ -98,14 +98,20 @@ export class Sandbox {
 
   /** @param batch tickets of one webhook; one that only has its code checked is alone */
   send(batch: Batch) {
+    this.#batches += 1;
     const number = this.#flights.add(batch, this.#options.now());
     const slot = this.#slotOf(batch.tickets[0] as Ticket, number);
     const args = batch.tickets.map((ticket) => ticket.args);
     this.#say({ order: 'perform', batch: number, slot, args: isGiven(args) ? args : null });
   }
 
-  kill(cause: Death['cause']) {
-    if (this.#state === 'ended') return;
+  /** A webhook is no more, or has other code: what is kept of it goes. */
+  evict(id: string) {
+    if (this.#state === 'ready') this.#say({ order: 'evict', id });
+  }
+
+  kill(cause: DeathCause) {
+    if (this.#state === 'ended' || this.#state === 'dying') return;
     this.#state = 'dying';
     this.#cause = cause;
     this.#process.kill('SIGKILL');
@@ -138,10 +144,23 @@ export class Sandbox {
 
   #hear(message: FromChild) {
     if (message === 'ready') return this.#onReady();
+    if ('bytes' in message) return this.#weigh(message.bytes);
     for (const { batch, verdicts } of message) {
       const flown = this.#flights.take(batch, this.#options.now());
       if (flown) this.#events.answered(flown, verdicts);
     }
+    if (this.#isWorn()) this.#events.worn();
+  }
+
+  #weigh(bytes: number) {
+    this.#bytes = bytes;
+    if (bytes > memoryBounds(this.#options.limits).kill) this.kill('memory');
+    else if (this.#isWorn()) this.#events.worn();
+  }
+
+  #isWorn() {
+    const { limits } = this.#options;
+    return this.ready && (this.#batches >= limits.batchesPerChild || this.#bytes > memoryBounds(limits).replace);
   }
 
   #onReady() {
@@ -166,17 +185,19 @@ export class Sandbox {
     return this.ready && this.#flights.anyBegunBefore(now() - limits.timeoutMs - graceMs);
   }
 
-  #onGone(exit: Record<string, unknown>) {
+  #onGone(exit: { code?: number | null; signal?: NodeJS.Signals | null; err?: Error }) {
     clearInterval(this.#watch);
-    this.#options.meter.childGone(this.#state === 'ended' ? 'ended' : this.#cause);
+    const cause = this.#cause ?? causeOf(exit.signal);
+    this.#options.meter.childGone(this.#state === 'ended' ? 'ended' : cause);
     this.#gone.resolve();
     if (this.#state === 'ended') return;
     this.#state = 'ended';
     const caught = this.#flights.drain();
     const { log } = this.#options;
+    const count = caught.begun.length + caught.waiting.length;
     if (!this.#wasReady) log.error({ ...exit, stderr: this.#stderr }, 'a child for transforms could not start');
-    else log.info({ ...exit, cause: this.#cause, caught: caught.length }, 'a child for transforms has died');
-    this.#events.died({ caught, cause: this.#cause, wasReady: this.#wasReady });
+    else log.info({ ...exit, cause, caught: count }, 'a child for transforms has died');
+    this.#events.died({ caught, cause, wasReady: this.#wasReady });
   }
 
   /** Also comes when there never was a process; then there is no `exit`. */
@@ -188,6 +209,10 @@ export class Sandbox {
     if (this.#state === 'starting') this.#stderr = (this.#stderr + text).slice(-STDERR_CHARS);
     this.#options.log.debug({ stderr: text }, 'a child for transforms wrote to its standard error');
   }
+}
+
+function causeOf(signal: NodeJS.Signals | null | undefined): DeathCause {
+  return signal && !SELF_INFLICTED.has(signal) ? 'killed' : 'crash';
 }
 
 function isGiven(args: (string | null)[]): args is string[] {

@@ -12,6 +12,8 @@ export class Ticket {
   readonly answer: Promise<TransformOutcome>;
   /** Was in flight when its child died, so it has one more try, alone. */
   caught = false;
+  /** How often a child that had nothing else to do has ended itself over it. */
+  crashes = 0;
   settled = false;
 
   readonly #resolve: (outcome: TransformOutcome) => void;
@@ -38,8 +40,18 @@ export class Ticket {
 }
 
 export function overloaded() {
-  return new ServiceError('overloaded', {
-    detail: 'too many transforms wait for their turn; send the request again',
-    retryAfterSeconds: 1,
-  });
+  return busy('too many transforms wait for their turn; send the request again', 1);
+}
+
+/** The process was killed from outside, more than once: nobody's fault. */
+export function interrupted() {
+  return busy('the process that runs transforms was killed; send the request again', 1);
+}
+
+export function notStarting(retryAfterSeconds: number) {
+  return busy('the process that runs transforms does not start; send the request again', retryAfterSeconds);
+}
+
+function busy(detail: string, retryAfterSeconds: number) {
+  return new ServiceError('overloaded', { detail, retryAfterSeconds });
 }

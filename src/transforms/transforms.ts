@@ -20,6 +20,8 @@ export interface Transforms {
   check(code: string): Promise<void>;
   /** How much of the pool is in use now. */
   use(): { threads: number; waiting: number; inFlight: number };
+  /** The webhook is no more, or has other code: lets go of what is kept of it. */
+  evict(id: string): void;
   /** Answers what is still open with `overloaded`; resolves when no process is left. */
   close(): Promise<void>;
 }
@@ -84,6 +86,7 @@ export function createTransforms({
     },
 
     use: () => ({ threads, ...dispatch.use() }),
+    evict: (id) => dispatch.evict(id),
     close: () => dispatch.close(),
   };
 }

@@ -2,31 +2,55 @@
 import { type Job, Worker } from 'bullmq';
 import type { Config } from '../config.ts';
 import type { Meter } from '../instruments/meter.ts';
-import { AttemptFailed, type CallDeps, call } from '../jobs/call.ts';
+import { type CallDeps, call } from '../jobs/call.ts';
+import type { CallGate } from '../jobs/call-gate.ts';
+import { AttemptFailed } from '../jobs/faults.ts';
 import { type IngestDeps, ingest } from '../jobs/ingest.ts';
-import { INGEST, type IngestJob, KEPT, type QueueOptions, RUNS, type RunJob } from '../jobs/queues.ts';
+import {
+  INGEST,
+  type IngestJob,
+  type IngestQueue,
+  KEPT,
+  type QueueOptions,
+  RUNS,
+  type RunJob,
+} from '../jobs/queues.ts';
 import { type WakeDeps, wake } from '../jobs/wake.ts';
 import type { Logger } from '../log.ts';
 import { retryDelayMs } from '../model/retry.ts';
+import type { EnvironmentKinds } from '../store/environment-kinds.ts';
 import type { Tracing } from '../tracing/tracing.ts';
+import { ownerOf, throughGate } from './fair-calls.ts';
+import { HandBack } from './hand-back.ts';
+import { keepingLock } from './kept-lock.ts';
 import { measured } from './measured.ts';
+import { outlasting } from './store-outage.ts';
+import { Suspects } from './suspects.ts';
 import { ingestTraced, runTraced } from './traced-jobs.ts';
 
 const INGEST_RETRY_MAX_MS = 60_000;
 const WAKE_RETRY_MS = 1_000;
-/** Heroku kills a process 30 s after it asked it to end. */
-const SHUTDOWN_GRACE_MS = 20_000;
+/** For what is handed back to reach Redis. */
+const HAND_BACK_MS = 2_000;
+/** Characters of an error in the log; an app's may have any number. */
+const LOGGED = 1_000;
 
 export interface Workers {
   ready(): Promise<void>;
-  /** Takes no more jobs and waits for those at work. What is not done in time is left to other workers, which repeat it. */
+  /** Takes no more jobs and waits for those at work. What is not done in time is handed back, and repeated by other workers. */
   close(): Promise<void>;
+}
+
+export interface WorkerDeps extends IngestDeps, CallDeps, WakeDeps {
+  ingestQueue: IngestQueue;
+  gate: CallGate;
+  environmentKinds: EnvironmentKinds;
 }
 
 export function startWorkers(
   config: Config,
   queues: QueueOptions,
-  deps: IngestDeps & CallDeps & WakeDeps,
+  deps: WorkerDeps,
   log: Logger,
   meter: Meter,
   tracing?: Tracing,
@@ -35,13 +59,14 @@ export function startWorkers(
     ...queues,
     lockDuration: config.stalledAfterMs,
     stalledInterval: config.stalledAfterMs,
-    // A job is never given up because workers died over it.
+    // A job is never given up because workers died over it; which are, suspects.ts decides.
     maxStalledCount: Number.MAX_SAFE_INTEGER,
   };
   const ingestBatch = ingestHandler(deps, tracing);
+  const suspects = new Suspects(deps.ingestQueue, log, meter);
   const ingestCounted = (job: Job<IngestJob>) => {
     meter.ingestBatch(job.data.events.length);
-    return ingestBatch(job);
+    return suspects.handle(job, ingestBatch);
   };
   const ingestWorker = new Worker<IngestJob, void>(INGEST, measured(INGEST, ingestCounted, meter), {
     ...shared,
@@ -49,13 +74,20 @@ export function startWorkers(
     concurrency: config.ingestConcurrency,
     settings: { backoffStrategy: (tries = 1) => Math.min(1_000 * 2 ** Math.min(tries, 10), INGEST_RETRY_MAX_MS) },
   });
-  const runWorker = new Worker<RunJob, void>(RUNS, measured(RUNS, runHandler(deps, tracing), meter), {
-    ...shared,
-    ...KEPT[RUNS],
-    ...(tracing && { telemetry: tracing.jobs }),
-    concurrency: config.runConcurrency,
-    settings: { backoffStrategy: (tries = 1, _type, error, job) => delayAfter(tries, error, job, config.retryScale) },
-  });
+  const { gate } = deps;
+  const handBack = new HandBack();
+  const inTurn = throughGate(gate, ownerOf(deps), measured(RUNS, runHandler(deps, tracing), meter));
+  const runWorker = new Worker<RunJob, void>(
+    RUNS,
+    handBack.over(keepingLock(outlasting(inTurn, log), config.stalledAfterMs)),
+    {
+      ...shared,
+      ...KEPT[RUNS],
+      ...(tracing && { telemetry: tracing.jobs }),
+      concurrency: config.runConcurrency,
+      settings: { backoffStrategy: (tries = 1, _type, error, job) => delayAfter(tries, error, job, config.retryScale) },
+    },
+  );
   logOutcomes(ingestWorker, log, (job) => ({ queue: INGEST, job: job.id, events: job.data.events.length }));
   logOutcomes(runWorker, log, ({ id, data, attemptsMade }) => {
     const { runId, requestId, functionId } = data;
@@ -72,7 +104,10 @@ export function startWorkers(
   for (const worker of all) worker.on('stalled', () => meter.jobStalled(worker.name));
   return {
     ready: async () => void (await Promise.all(all.map((worker) => worker.waitUntilReady()))),
-    close: () => closeAll(all, log),
+    close() {
+      gate.close();
+      return closeAll(all, config.shutdownGraceMs, () => giveUp(handBack, deps, log));
+    },
   };
 }
 
@@ -85,8 +120,9 @@ function runHandler(deps: CallDeps & WakeDeps, tracing?: Tracing): (job: Job<Run
 }
 
 function runJob({ data, timestamp, attemptsMade, opts }: Job<RunJob>, deps: CallDeps & WakeDeps): Promise<void> {
-  if (data.kind === 'wake') return wake(data, deps);
-  return call(data, timestamp, { before: attemptsMade, max: opts.attempts ?? 1 }, deps);
+  const tries = { before: attemptsMade, max: opts.attempts ?? 1 };
+  if (data.kind === 'wake') return wake(data, tries, deps);
+  return call(data, timestamp, tries, deps);
 }
 
 function delayAfter(
@@ -95,7 +131,7 @@ function delayAfter(
   job: { data?: RunJob } | undefined,
   scale: number,
 ): number {
-  if (job?.data?.kind === 'wake') return WAKE_RETRY_MS;
+  if (job?.data?.kind === 'wake') return WAKE_RETRY_MS * 2 ** tries;
   const asked = error instanceof AttemptFailed ? error.retryAfterMs : undefined;
   return asked ?? retryDelayMs(tries, Math.random(), scale);
 }
@@ -106,18 +142,28 @@ function logOutcomes<Data>(
   facts: (job: Job<Data>) => Record<string, unknown>,
 ): void {
   if (log.isLevelEnabled('debug')) worker.on('completed', (job) => log.debug(facts(job), 'job done'));
-  worker.on('failed', (job, error) => log.warn({ ...(job && facts(job)), err: error.message }, 'job failed'));
+  worker.on('failed', (job, error) =>
+    log.warn({ ...(job && facts(job)), err: error.message.slice(0, LOGGED) }, 'job failed'),
+  );
   worker.on('stalled', (jobId) =>
     log.warn({ queue: worker.name, job: jobId }, 'job taken up from a worker that fell silent'),
   );
   worker.on('error', (error) => log.warn({ queue: worker.name, err: error.message }, 'worker'));
 }
 
-async function closeAll(workers: Pick<Worker, 'close'>[], log: Logger): Promise<void> {
-  const deadline = setTimeout(() => {
-    log.warn('jobs still at work are left to other workers');
-    for (const worker of workers) void worker.close(true);
-  }, SHUTDOWN_GRACE_MS);
-  await Promise.all(workers.map((worker) => worker.close()));
-  clearTimeout(deadline);
+/** Calls that are still at work are abandoned, and their jobs handed back. */
+function giveUp(handBack: HandBack, { caller }: Pick<CallDeps, 'caller'>, log: Logger): void {
+  caller.abandon();
+  const jobs = handBack.all();
+  if (jobs > 0) log.warn({ jobs }, 'calls that were still at work are handed to other workers');
+}
+
+/** Resolves, whatever Redis does, soon after the grace. */
+async function closeAll(workers: Pick<Worker, 'close'>[], graceMs: number, giveUp: () => void): Promise<void> {
+  const timers: NodeJS.Timeout[] = [];
+  const late = new Promise<void>((resolve) => {
+    timers.push(setTimeout(giveUp, graceMs), setTimeout(resolve, graceMs + HAND_BACK_MS));
+  });
+  await Promise.race([late, Promise.all(workers.map((worker) => worker.close()))]);
+  for (const timer of timers) clearTimeout(timer);
 }

@@ -88,7 +88,7 @@ describe('looking after the service in the dashboard', () => {
       await page.getByText('It answered 200').waitFor();
       await app.close();
       await check.click();
-      await page.getByText('It did not answer').waitFor();
+      await page.getByText('No app answered').waitFor();
       await page.getByText('What helps:').waitFor();
     }));
 

@@ -17,6 +17,7 @@ export const PLACES = [
   '/environments',
   '/members',
   '/audit-log',
+  '/audit-log?tab=refusals',
   '/settings',
   '/jobs',
 ];

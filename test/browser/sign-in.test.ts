@@ -48,6 +48,19 @@ describe('the dashboard outside dev mode', () => {
       { forgive: /401/ },
     ));
 
+  it('shows an admin whose attempts to sign in were refused, and how often', () =>
+    visit(async (page) => {
+      for (let n = 0; n < 3; n++) {
+        await service.post('/auth/sign-in', { email: 'mallory@example.com', password: 'let me in' });
+      }
+      await page.goto(`${service.url}/audit-log`);
+      await signIn(page, ADMIN);
+      await page.getByRole('link', { name: 'Refused attempts' }).click();
+      const row = page.getByRole('row').filter({ hasText: 'mallory@example.com' });
+      await row.getByText('sign-in: wrong email address or password').waitFor();
+      await row.getByText('3', { exact: true }).waitFor();
+    }));
+
   it('leads to signing in once, however many requests are refused', () =>
     visit(
       async (page) => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { type ClientOptions, type Logger, Tidegate } from 'tidegate';
 import { serve } from 'tidegate/node';
-import { sign } from '../../clients/typescript/src/signature.ts';
+import { sign, signUrl } from '../../clients/typescript/src/signature.ts';
 import { hashStepId } from '../../clients/typescript/src/steps/ids.ts';
 import { useCleanEnv, useServers } from './servers.ts';
 
@@ -25,7 +25,11 @@ describe('A call whose state did not fit into it', () => {
       await step.run('big', () => 'must not run'),
     ]);
     const url = await listen(serve({ client, functions: [fn] }));
-    const headers = { 'x-service-signature': sign(body, SIGNING_KEY, Math.floor(Date.now() / 1_000)) };
+    const at = Math.floor(Date.now() / 1_000);
+    const headers = {
+      'x-service-signature': sign(body, SIGNING_KEY, at),
+      'x-service-signature-url': signUrl({ fnId: 'shop-fn', stepId: 'step' }, body, SIGNING_KEY, at),
+    };
     const response = await fetch(`${url}?fnId=shop-fn&stepId=step`, { method: 'POST', body, headers });
     return { status: response.status, body: JSON.parse(await response.text()) };
   }

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { NonRetriableError, RetryAfterError, Tidegate } from 'tidegate';
+import { serve } from 'tidegate/node';
 
 const client = new Tidegate({ id: 'shop' });
 const handler = () => {};
@@ -28,6 +29,52 @@ describe('Functions and errors of the TypeScript client', () => {
       const config = { id: 'a', triggers: trigger as { event: string } };
       expect(() => client.createFunction(config, handler)).to.throw(TypeError, 'event and perhaps if, or cron');
     }
+  });
+
+  it('are refused with a misspelt option, which is named, and the one that was meant', () => {
+    const define = (config: object) => () => client.createFunction(config as never, handler as never);
+    const triggers = { event: 'order/paid' };
+    for (const [config, message] of [
+      [{ id: 'a', trigger: triggers }, 'Function "a" has no option "trigger"; did you mean "triggers"?'],
+      [{ id: 'a', triggers, cancelon: [] }, 'Function "a" has no option "cancelon"; did you mean "cancelOn"?'],
+      [{ id: 'a', triggers, onfailure: handler }, 'did you mean "onFailure"?'],
+      [{ id: 'a', triggers, colour: 1 }, 'has no option "colour"; known are id, name, retries, triggers'],
+      [
+        { id: 'a', triggers, debounce: { perod: '1s' } },
+        'Function "a": debounce has no option "perod"; did you mean "period"?',
+      ],
+      [
+        { id: 'a', triggers, cancelOn: [{ event: 'b', iff: 'true' }] },
+        'cancelOn has no option "iff"; did you mean "if"?',
+      ],
+    ] as const) {
+      expect(define(config), message).to.throw(TypeError, message);
+    }
+  });
+
+  it('are refused in the shapes of other versions, and the message shows how it is written', () => {
+    const create = client.createFunction.bind(client) as (...given: unknown[]) => unknown;
+    for (const given of [
+      [{ id: 'a' }, { event: 'order/paid' }, handler],
+      [{ id: 'a', triggers: { event: 'order/paid' } }, handler, {}],
+      ['a', 'order/paid', handler],
+      ['a', handler],
+      [{ id: 'a', triggers: { event: 'order/paid' } }],
+    ]) {
+      expect(() => create(...given)).to.throw(
+        TypeError,
+        'createFunction({ id: "a", triggers: { event: "order/paid" } }, handler)',
+      );
+    }
+  });
+
+  it('are told of options that a client or serve does not have', () => {
+    expect(() => new Tidegate({ id: 'shop', evenKey: 'k' } as never)).to.throw(TypeError, 'did you mean "eventKey"?');
+    const options = { client, functions: [], servOrigin: 'https://shop.example' };
+    expect(() => serve(options as never)).to.throw(
+      TypeError,
+      'serve has no option "servOrigin"; did you mean "serveOrigin"?',
+    );
   });
 
   it('keep the cause of a NonRetriableError', () => {

@@ -93,6 +93,14 @@ function fn(handler: Parameters<typeof client.createFunction>[1], id = 'fn') {
   return client.createFunction({ id, triggers: { event: 'order/paid' } }, handler);
 }
 
+/** As the service makes it, beside a signature. */
+function urlSignature(fnId: string, body: string, headers: Record<string, string>): Record<string, string> {
+  const t = /^t=(\d+)/.exec(headers['x-service-signature'] ?? '')?.[1];
+  if (t === undefined) return {};
+  const hmac = createHmac('sha256', '0123456789abcdef').update(`url\n${fnId}\nstep\n${body}${t}`);
+  return { 'x-service-signature-url': hmac.digest('hex') };
+}
+
 function signatureOf(body: string, ageSeconds = 0, key = '0123456789abcdef'): string {
   const t = Math.floor(Date.now() / 1_000) - ageSeconds;
   return `t=${t}&s=${createHmac('sha256', key).update(`${body}${t}`).digest('hex')}`;
@@ -107,7 +115,7 @@ for (const [name, { framework, host }] of Object.entries(HOSTS)) {
       const response = await fetch(`${await listen(host(options))}${PATH}?fnId=${id}&stepId=step`, {
         method: 'POST',
         body,
-        headers: { 'content-type': 'application/json', ...headers },
+        headers: { 'content-type': 'application/json', ...urlSignature(id, body, headers), ...headers },
       });
       return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) };
     }
@@ -207,7 +215,7 @@ for (const [name, { framework, host }] of Object.entries(HOSTS)) {
     });
 
     it('runs a call that the service has signed', async () => {
-      const headers = { 'x-service-signature': signatureOf(CALL, 299) };
+      const headers = { 'x-service-signature': signatureOf(CALL, 290) };
       const answer = await post({ client: signed, functions: [fn(() => 'ran')] }, CALL, headers);
       expect(answer).to.deep.include({ status: 200, body: 'ran' });
     });
@@ -248,6 +256,20 @@ for (const [name, { framework, host }] of Object.entries(HOSTS)) {
         expect(body.message).to.include(why);
         expect(answered.get('x-service-sdk')).to.equal('ts:v0.1.0');
       }
+    });
+
+    it('answers 401 to a recorded call that is sent to another function, or whose URL is not signed', async () => {
+      const other = client.createFunction({ id: 'other', triggers: { event: 'order/paid' } }, () => 'must not run');
+      const functions = [fn(() => 'ran'), other];
+      const signature = { 'x-service-signature': signatureOf(CALL) };
+      const recorded = { ...signature, ...urlSignature('shop-fn', CALL, signature) };
+      expect((await post({ client: signed, functions }, CALL, recorded)).status).to.equal(200);
+      const replayed = await post({ client: signed, functions }, CALL, recorded, 'shop-other');
+      expect(replayed.status).to.equal(401);
+      expect(replayed.body.message).to.include('another function or step');
+      const stripped = await post({ client: signed, functions }, CALL, { ...signature, 'x-service-signature-url': '' });
+      expect(stripped.status).to.equal(401);
+      expect(stripped.body.message).to.include('URL is not signed');
     });
 
     it('runs nothing outside dev mode without a signing key', async () => {

@@ -103,6 +103,20 @@ export function handling() {
   typed.createFunction({ id: 'a', triggers: {} }, () => {});
   // @ts-expect-error: triggers are missing
   typed.createFunction({ id: 'a' }, () => {});
+  // @ts-expect-error: it is triggers
+  loose.createFunction({ id: 'a', trigger: { event: 'a' } }, () => {});
+  // @ts-expect-error: it is retries
+  loose.createFunction({ id: 'a', retires: 3, triggers: { event: 'a' } }, () => {});
+  // @ts-expect-error: it is period
+  loose.createFunction({ id: 'a', throttle: { limit: 1, perid: '1m' }, triggers: { event: 'a' } }, () => {});
+  // @ts-expect-error: the triggers are part of the config
+  loose.createFunction({ id: 'a' }, { event: 'a' }, () => {});
+  // @ts-expect-error: there is no third argument
+  loose.createFunction({ id: 'a', triggers: { event: 'a' } }, () => {}, {});
+  // @ts-expect-error: it is eventKey
+  new Tidegate({ id: 'shop', evenKey: 'k' });
+  // @ts-expect-error: it is path
+  serve({ client: loose, functions: [], servePath: '/' });
 }
 
 export function stepping() {

@@ -17,6 +17,9 @@ interface Case {
   [ofTheClient: string]: unknown;
 }
 
+/** That the clients of the cases name. */
+const ENVIRONMENTS = ['pr-12', 'pr-13'];
+
 const SEED = '1767225600000,ABEiM0RVZneImQ==';
 
 /** A played service's replies are worth something when the real one's are like them. */
@@ -25,6 +28,7 @@ describe('The service conforms: sends', () => {
   let refusal: Answer;
   before(async () => {
     service = await startService({ workers: 0 });
+    for (const name of ENVIRONMENTS) await service.post('/v1/environments', { name });
     refusal = await service.post('/e/key', [{ name: '', data: {} }]);
   });
   after(() => service.stop());

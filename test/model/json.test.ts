@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { isShallow, MAX_DEPTH, parseExact } from '../../src/model/json.ts';
+import { isShallow, MAX_DEPTH, parseExact, parseStored } from '../../src/model/json.ts';
 
 describe('JSON that keeps every digit', () => {
   it('writes back whole numbers and fractions that a double cannot hold', () => {
@@ -20,6 +20,70 @@ describe('JSON that keeps every digit', () => {
     fc.assert(
       fc.property(fc.bigInt(), (n) => {
         expect(JSON.stringify(parseExact(`[${n}]`))).to.equal(`[${n}]`);
+      }),
+    );
+  });
+
+  it('reads what is no JSON as JSON.parse does: with its words about the text as it came, and a number is no key', () => {
+    for (const text of [
+      '[12345678901234567890',
+      '{12345678901234567890:1}',
+      '{12345678901234567890 \n:1}',
+      '[1e400,]',
+      '01e400',
+      '-',
+      '[1.2.3, 1e400]',
+      '1e400 1',
+      '"12345678901234567890',
+      '[0012345678901234567890]',
+      '[--12345678901234567890]',
+      '[1e999e9]',
+    ]) {
+      const words = (parse: (text: string) => unknown) => {
+        try {
+          return JSON.stringify(parse(text));
+        } catch (error) {
+          return (error as Error).message;
+        }
+      };
+      expect(words(parseExact), text).to.equal(words(JSON.parse));
+    }
+  });
+
+  it('refuses more numbers that a double cannot hold than anybody needs', () => {
+    const text = (count: number) => `[${Array(count).fill('1e400').join(',')}]`;
+    expect(JSON.stringify(parseExact(text(20_000)))).to.equal(text(20_000));
+    expect(() => parseExact(text(20_001))).to.throw(SyntaxError, 'more than 20000 numbers');
+  });
+
+  it('reads what was stored whatever it holds: of more such numbers than that, the others are as a double holds them', () => {
+    const [exact, rounded] = ['12345678901234567890', '12345678901234567000'];
+    const stored = parseStored(`[${Array(20_001).fill(exact).join(',')}]`) as unknown[];
+    expect(JSON.stringify(stored.slice(-2))).to.equal(`[${exact},${rounded}]`);
+  });
+
+  it('keeps numbers wherever they stand, and leaves strings alone that look like them', () => {
+    const value = fc.letrec((tie) => ({
+      text: fc.oneof(
+        fc.constantFrom('12345678901234567890', '1e400', '-1E-400', '0', '-7', '1.5', 'true', '{}', '[]'),
+        fc.string().map((one) => JSON.stringify(one)),
+        fc.constantFrom('"12345678901234567890"', '"\\"1e400"', '"__proto__"'),
+        fc.array(tie('text') as fc.Arbitrary<string>, { maxLength: 4 }).map((all) => `[${all.join(' , ')}]`),
+        fc
+          .uniqueArray(fc.constantFrom('a', '__proto__', '12345678901234567890', 'b'), { maxLength: 3 })
+          .chain((keys) =>
+            fc
+              .tuple(...keys.map(() => tie('text') as fc.Arbitrary<string>))
+              .map((all) => `{${all.map((one, i) => `${JSON.stringify(keys[i])}:${one}`).join(',')}}`),
+          ),
+      ),
+    })).text as fc.Arbitrary<string>;
+    const inOrder = (text: string) => text.replace(/ , /g, ',');
+    fc.assert(
+      fc.property(value, (text) => {
+        // Keys that are numbers come first, as in any object.
+        fc.pre(!text.includes('{"a') || !text.includes('"12345678901234567890":'));
+        expect(JSON.stringify(parseExact(text))).to.equal(inOrder(text));
       }),
     );
   });

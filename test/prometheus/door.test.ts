@@ -103,7 +103,7 @@ describe('metrics while Redis is away', () => {
   it('are told at once, as far as they are known without it, and in full when it is back', async () => {
     const redis = await startOwnRedis();
     // A key that need not be looked up.
-    const env = { REDIS_URL: redis.url, METRICS_PORT: '0', EVENT_KEYS: 'known' };
+    const env = { REDIS_URL: redis.url, METRICS_PORT: '0', EVENT_KEYS: 'known-event-key-0123' };
     const service = await startService({ env });
     const processes = [...service.webs, ...service.workers];
     const eventually = (process: ServiceProcess, describe: string, wished: (found: Scrape) => boolean) =>
@@ -115,12 +115,12 @@ describe('metrics while Redis is away', () => {
         expect(away.text).not.to.match(/^tidegate_(queue_|runs_active|redis_used|processes)/m);
         expect(away.value('process_resident_memory_bytes')).to.be.greaterThan(1_000_000);
       }
-      expect((await service.post('/e/known', { name: 'x', data: {} })).status).to.equal(503);
+      expect((await service.post('/e/known-event-key-0123', { name: 'x', data: {} })).status).to.equal(503);
       const refused = await scrape(at(service.webs[0]));
       expect(refused.value('tidegate_commit_failures_total')).to.equal(1);
       expect(refused.value('tidegate_http_refusals_total', { code: 'unavailable' })).to.equal(1);
       await redis.start();
-      const sent = async () => (await service.post('/e/known', { name: 'x', data: {} })).status === 200;
+      const sent = async () => (await service.post('/e/known-event-key-0123', { name: 'x', data: {} })).status === 200;
       await until(sent, { describe: 'events are taken again' });
       for (const process of processes) {
         const done = (found: Scrape) => found.value('tidegate_queue_jobs', { queue: 'ingest', state: 'waiting' }) === 0;

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
@@ -11,11 +11,12 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const START = join(ROOT, 'scripts/start');
 
 describe('scripts/start', () => {
-  it('is what the Procfile starts web and worker with', () => {
+  it('is what the Procfile starts web, worker and release with', () => {
     const procfile = readFileSync(join(ROOT, 'Procfile'), 'utf8');
     expect(procfile)
       .to.match(/^web: scripts\/start web$/m)
-      .and.match(/^worker: scripts\/start worker$/m);
+      .and.match(/^worker: scripts\/start worker$/m)
+      .and.match(/^release: scripts\/start release$/m);
   });
 
   it('becomes the process, on a small heap, and keeps its compiled code for the next start', async () => {
@@ -41,8 +42,30 @@ describe('scripts/start', () => {
     }
   });
 
+  for (const [version, says] of [
+    ['v20.19.5', 'Tidegate needs Node 24; this is Node 20.19.5\n'],
+    ['v18.0.0', 'Tidegate needs Node 24; this is Node 18.0.0\n'],
+    ['v9.1.0', 'Tidegate needs Node 24; this is Node 9.1.0\n'],
+  ] as const) {
+    it(`says which Node it needs where it finds ${version}`, () => {
+      const bin = mkdtempSync(join(tmpdir(), 'tidegate-node-'));
+      try {
+        writeFileSync(join(bin, 'node'), `#!/bin/sh\n[ "$1" = --version ] && echo ${version}\n`, { mode: 0o755 });
+        for (const role of ['web', 'worker', 'release']) {
+          const { status, stderr } = spawnSync(START, [role], {
+            encoding: 'utf8',
+            env: { PATH: `${bin}:/usr/bin:/bin` },
+          });
+          expect([status, stderr], role).to.deep.equal([1, says]);
+        }
+      } finally {
+        rmSync(bin, { recursive: true, force: true });
+      }
+    });
+  }
+
   it('says what it takes', () => {
     const { status, stderr } = spawnSync(START, ['wob'], { encoding: 'utf8' });
-    expect([status, stderr]).to.deep.equal([2, 'usage: scripts/start web|worker\n']);
+    expect([status, stderr]).to.deep.equal([2, 'usage: scripts/start web|worker|release\n']);
   });
 });

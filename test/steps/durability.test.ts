@@ -463,6 +463,32 @@ describe('a run', () => {
     }
   });
 
+  it('that is deleted while it is called, as those of a deleted environment are, stays gone when the answer comes', async () => {
+    for (const [gone, answer] of Object.entries({
+      ended: { body: 'done' },
+      failed: { status: 500, body: { name: 'Late', message: 'too late' } },
+      progress: {
+        status: 206,
+        body: [op('StepRun', 1, { data: 1 }), op('Sleep', 2, { opts: { duration: '1h' } }), op('StepPlanned', 3, {})],
+      },
+    })) {
+      const release = Promise.withResolvers<object>();
+      host.on(gone, () => release.promise);
+      await host.register(service, [{ id: gone, triggers: [{ event: `gone/${gone}` }], retries: 0 }], {
+        appName: `gone-${gone}`,
+      });
+      await send({ name: `gone/${gone}`, data: {} });
+      const call = await host.nextCall(gone);
+      const runId = call.body.ctx.run_id as string;
+      const ofRun = () => service.redis.keys(`${service.prefix}:run:*${runId}*`);
+      await service.redis.del(...(await ofRun()));
+      release.resolve(answer);
+      const active = `${service.prefix}:queue:runs:active`;
+      await until(async () => (await service.redis.llen(active)) === 0, { describe: 'its job is done' });
+      expect(await ofRun(), gone).to.deep.equal([]);
+    }
+  });
+
   it('leaves nothing that does not expire', async () => {
     host.on('f', ({ number }) =>
       number === 0 ? { status: 206, body: [op('StepRun', 1, { data: 1 })] } : { body: 'done' },

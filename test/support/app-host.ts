@@ -28,6 +28,8 @@ export interface CallAnswer {
   headers?: Record<string, string | undefined>;
   /** Sent as JSON, but bytes as they are; absent: `null`. */
   body?: unknown;
+  /** Goes over the connection as it is, head and all, instead of the above; then the connection is closed. */
+  wire?: Buffer;
 }
 
 /** `'hang up'` closes the connection without an answer. A promise that stays open keeps the call in flight. */
@@ -151,6 +153,10 @@ export class AppHost {
     const answer = await this.#answerTo(request, fnId, url.searchParams.get('stepId'));
     if (answer === 'hang up') {
       request.socket.destroy();
+      return;
+    }
+    if (answer.wire) {
+      request.socket.end(answer.wire);
       return;
     }
     const { status = 200, headers = {}, body = null } = answer;

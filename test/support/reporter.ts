@@ -1,15 +1,36 @@
-/** Mocha's spec reporter, and at its end one plain line to look for: `12 passed, 0 failed`; scripts/test, which
- *  may run several mochas, is told so too. */
+/** Mocha's spec reporter, and at its end the files that took longest, and one plain line to look for: `12 passed, 0 failed`; scripts/test,
+ *  which may run several mochas, is told so too. */
+import { relative } from 'node:path';
 import mocha from 'mocha';
+
+const SLOWEST_SHOWN = 10;
+/** Of fewer, everybody sees which take long. */
+const FILES_MIN = 5;
 
 export default class SpecWithTotals extends mocha.reporters.Spec {
   constructor(runner: mocha.Runner, options: mocha.MochaOptions) {
     super(runner, options);
+    const { EVENT_RUN_END, EVENT_SUITE_BEGIN, EVENT_SUITE_END } = mocha.Runner.constants;
+    const startedAt = new Map<mocha.Suite, number>();
+    const seconds = new Map<string, number>();
+    runner.on(EVENT_SUITE_BEGIN, (suite) => startedAt.set(suite, performance.now()));
+    runner.on(EVENT_SUITE_END, (suite) => {
+      const { file, parent } = suite;
+      if (!file || !parent?.root) return;
+      const took = (performance.now() - (startedAt.get(suite) ?? 0)) / 1_000;
+      seconds.set(file, (seconds.get(file) ?? 0) + took);
+    });
     // The spec reporter's own listener was added before, so its summary comes first.
-    runner.once(mocha.Runner.constants.EVENT_RUN_END, () => {
+    runner.once(EVENT_RUN_END, () => {
       const { passes, failures } = this.stats;
+      if (seconds.size >= FILES_MIN) console.log(slowest(seconds));
       console.log(`${passes} passed, ${failures} failed`);
       process.send?.({ passes, failures });
     });
   }
+}
+
+function slowest(seconds: ReadonlyMap<string, number>): string {
+  const sorted = [...seconds].sort(([, a], [, b]) => b - a).slice(0, SLOWEST_SHOWN);
+  return ['Slowest files:', ...sorted.map(([file, took]) => `  ${took.toFixed(0)} s ${relative('', file)}`)].join('\n');
 }

@@ -30,7 +30,7 @@ const NUMBER = /^(?:[+-]?(?:Inf|[\d.]+(?:e[+-]?\d+)?)|nan)$/i;
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"(?:,|$)/y;
 
 /** @throws for a line that is none of the format */
-function parse(text: string): Scrape {
+export function parse(text: string): Scrape {
   const series: Series[] = [];
   const types = new Map<string, string>();
   for (const line of text.split('\n')) {

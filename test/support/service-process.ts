@@ -25,11 +25,15 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const END_MS = 10_000;
 
 /** Resolves when the process says that it is ready. @throws with its output when it ends before that */
-export async function startProcess(role: Role, env: NodeJS.ProcessEnv): Promise<ServiceProcess> {
+export async function startProcess(
+  role: Role,
+  env: NodeJS.ProcessEnv,
+  execArgv: string[] = [],
+): Promise<ServiceProcess> {
   const child = fork(resolve(ROOT, `src/${role}.ts`), {
     cwd: ROOT,
     env,
-    execArgv: [],
+    execArgv,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   const output = collectOutput(child);

@@ -12,11 +12,13 @@ export interface ServiceOptions {
   webs?: number;
   /** false: production, with the secrets below */
   dev?: boolean;
+  /** Flags for Node, as scripts/start has them. */
+  execArgv?: Partial<Record<Role, string[]>>;
 }
 
 /** What production needs; a test may set others through `env`. */
 export const SECRETS = {
-  EVENT_KEYS: 'test-event-key',
+  EVENT_KEYS: 'test-event-key-0123456789',
   SECRET_KEY: 'test-secret-key-0123456789abcdef-0123456789abcdef',
   API_KEY: 'test-api-key-0123456789',
   SIGNING_KEY: 'signkey-test-0123456789abcdef0123456789abcdef',
@@ -30,8 +32,9 @@ export async function startService({
   workers = 1,
   webs = 1,
   dev = true,
+  execArgv = {},
 }: ServiceOptions = {}): Promise<Service> {
-  const service = new Service(dev, env);
+  const service = new Service(dev, env, execArgv);
   running.add(service);
   const starts = await Promise.allSettled([
     ...Array.from({ length: webs }, () => service.startWeb()),
@@ -54,8 +57,11 @@ export class Service {
   readonly dev: boolean;
   readonly env: Record<string, string>;
 
-  constructor(dev: boolean, env: Record<string, string>) {
+  readonly #execArgv: Partial<Record<Role, string[]>>;
+
+  constructor(dev: boolean, env: Record<string, string>, execArgv: Partial<Record<Role, string[]>> = {}) {
     this.dev = dev;
+    this.#execArgv = execArgv;
     this.env = {
       MODE: dev ? 'dev' : 'production',
       HOST: '127.0.0.1',
@@ -63,6 +69,8 @@ export class Service {
       REDIS_URL: redisUrl(),
       KEY_PREFIX: this.prefix,
       LOG_LEVEL: 'warn',
+      // No balancer is there to turn elsewhere.
+      SHUTDOWN_DRAIN_SECONDS: '0',
       ...(dev ? {} : SECRETS),
       ...env,
     };
@@ -160,7 +168,8 @@ export class Service {
   async #start(role: Role, processes: ServiceProcess[]): Promise<ServiceProcess> {
     // Nothing of the developer's own settings reaches it.
     const { PATH, TMPDIR, NODE_V8_COVERAGE, SERVICE_TEST_RUN } = process.env;
-    const started = await startProcess(role, { PATH, TMPDIR, NODE_V8_COVERAGE, SERVICE_TEST_RUN, ...this.env });
+    const env = { PATH, TMPDIR, NODE_V8_COVERAGE, SERVICE_TEST_RUN, ...this.env };
+    const started = await startProcess(role, env, this.#execArgv[role]);
     processes.push(started);
     return started;
   }

@@ -32,6 +32,8 @@ type appRequest struct {
 	Sign    *struct {
 		Key        string  `json:"key"`
 		AgeSeconds float64 `json:"age_seconds"`
+		// For is the path that it is signed for: absent the request's, null none.
+		For json.RawMessage `json:"for"`
 	} `json:"sign"`
 }
 
@@ -110,6 +112,14 @@ func (a *playedApp) ask(t *testing.T, r appRequest, expected appAnswer) {
 	if r.Sign != nil {
 		at := time.Now().Add(-time.Duration(r.Sign.AgeSeconds * float64(time.Second)))
 		request.Header.Set("x-service-signature", signature.Sign(body, r.Sign.Key, at))
+		signedFor := &r.Path
+		if len(r.Sign.For) > 0 {
+			read(t, r.Sign.For, &signedFor)
+		}
+		if signedFor != nil {
+			target := signature.TargetOf(*signedFor)
+			request.Header.Set("x-service-signature-url", signature.SignURL(target, body, r.Sign.Key, at))
+		}
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {

@@ -17,6 +17,8 @@ var topics = map[string]func(t *testing.T, c json.RawMessage){
 	"seeds":          adapter(seeds),
 	"step-ids":       adapter(stepIDs),
 	"signatures":     adapter(signatures),
+	"definitions":    adapter(definitions),
+	"signed-urls":    adapter(signedURLs),
 	"durations":      adapter(durations),
 	"retry-after":    adapter(retryAfter),
 	"sends":          adapter(sends),

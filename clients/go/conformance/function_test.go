@@ -88,6 +88,14 @@ func (c *concurrencies) UnmarshalJSON(text []byte) error {
 // create makes the function of a case.
 func (o functionOptions) create(t *testing.T, client *tidegate.Client) tidegate.ServableFunction {
 	t.Helper()
+	f, err := o.define(client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func (o functionOptions) define(client *tidegate.Client) (tidegate.ServableFunction, error) {
 	options := tidegate.FunctionOpts{ID: o.ID, Name: o.Name, Retries: o.Retries, FlowControl: o.flow()}
 	if o.OnFailure != nil {
 		options.OnFailure = func(ctx context.Context, in tidegate.FailureInput) (any, error) {
@@ -98,13 +106,9 @@ func (o functionOptions) create(t *testing.T, client *tidegate.Client) tidegate.
 	for _, on := range o.Triggers {
 		triggers = append(triggers, on.trigger())
 	}
-	f, err := tidegate.CreateFunction(client, options, tidegate.Triggers(triggers...), func(ctx context.Context, in tidegate.Input[json.RawMessage]) (any, error) {
+	return tidegate.CreateFunction(client, options, tidegate.Triggers(triggers...), func(ctx context.Context, in tidegate.Input[json.RawMessage]) (any, error) {
 		return o.Program.runAs(ctx, in.Event.Raw, in.RunID, in.Attempt, in.MaxAttempts, nil)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
 }
 
 func (o triggerOptions) trigger() tidegate.Trigger {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	tidegate "github.com/tidegate/tidegate/clients/go"
 	"github.com/tidegate/tidegate/clients/go/internal/canonical"
 	"github.com/tidegate/tidegate/clients/go/internal/replay"
 	"github.com/tidegate/tidegate/clients/go/internal/seed"
@@ -103,6 +104,49 @@ func signatures(t *testing.T, c signatureCase) {
 	if got := "Bearer " + signature.Bearer(c.Keys[0]); got != c.Bearer {
 		t.Errorf("expected the bearer %q, got %q", c.Bearer, got)
 	}
+}
+
+type definitionCase struct {
+	titled
+	Function json.RawMessage `json:"function"`
+	// Untyped: it does not fit the type of a function's options, so it does not compile.
+	Untyped bool     `json:"untyped"`
+	Flaw    []string `json:"flaw"`
+}
+
+func definitions(t *testing.T, c definitionCase) {
+	if c.Untyped {
+		return
+	}
+	client, err := tidegate.NewClient(tidegate.ClientOpts{AppID: "shop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var options functionOptions
+	read(t, c.Function, &options)
+	flaw := ""
+	if _, err := options.define(client); err != nil {
+		flaw = err.Error()
+	}
+	checkFlaw(t, c.Flaw, flaw)
+}
+
+type signedURLCase struct {
+	titled
+	URL       string   `json:"url"`
+	Body      string   `json:"body"`
+	Header    string   `json:"header"`
+	URLHeader *string  `json:"url_header"`
+	Keys      []string `json:"keys"`
+	Flaw      []string `json:"flaw"`
+}
+
+func signedURLs(t *testing.T, c signedURLCase) {
+	urlHeader := ""
+	if c.URLHeader != nil {
+		urlHeader = *c.URLHeader
+	}
+	checkFlaw(t, c.Flaw, signature.URLFlaw(urlHeader, c.Header, signature.TargetOf(c.URL), []byte(c.Body), c.Keys))
 }
 
 // checkFlaw wants none when none is expected, and else each of the texts.

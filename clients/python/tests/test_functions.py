@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -14,6 +15,7 @@ from tidegate import (
     CronTrigger,
     Debounce,
     EventTrigger,
+    Handler,
     RetryAfterError,
     SyncContext,
     Tidegate,
@@ -37,9 +39,11 @@ def test_functions_have_four_retries_and_their_id_for_a_name_unless_told_otherwi
     ("options", "words"),
     [
         ({"id": ""}, "needs an id"),
-        ({"retries": -1}, "retries must be a whole number from 0, got -1"),
-        ({"retries": 1.5}, "retries must be a whole number from 0, got 1.5"),
-        ({"retries": True}, "retries must be a whole number from 0, got True"),
+        ({"retries": -1}, "retries must be a whole number from 0 to 20, got -1"),
+        ({"retries": 1.5}, "retries must be a whole number from 0 to 20, got 1.5"),
+        ({"retries": 99}, "retries must be a whole number from 0 to 20, got 99"),
+        ({"trigger": CronTrigger("daily")}, 'Function "fn": cron must be a schedule such as "0 9 \\* \\* 1"'),
+        ({"retries": True}, "retries must be a whole number from 0 to 20, got True"),
         ({"trigger": []}, "has no triggers, so it would never run"),
         ({"trigger": ""}, "a trigger is the name of an event"),
         ({"trigger": {"event": "a"}}, "a trigger is the name of an event"),
@@ -103,3 +107,19 @@ def test_the_delay_of_a_retry_after_error_is_rounded_up_to_whole_seconds(retry_a
 def test_a_retry_after_error_whose_delay_means_nothing_is_refused(retry_after: Any) -> None:
     with pytest.raises(ValueError, match=r"retry-after header|time zone"):
         RetryAfterError("busy", retry_after)
+
+
+def test_an_option_that_is_not_known_is_named_and_the_one_that_was_meant() -> None:
+    for options, words in [
+        ({"retires": 3}, 'Function "fn" has no option "retires"; did you mean "retries"?'),
+        ({"triggers": "a"}, 'Function "fn" has no option "triggers"; did you mean "trigger"?'),
+        ({"colour": 1}, 'has no option "colour"; known are id, trigger'),
+    ]:
+        unknown: dict[str, Any] = {"id": "fn", "trigger": "a", **options}
+        with pytest.raises(TypeError, match=re.escape(words)):
+            client.create_function(**unknown)
+    misspelt: dict[str, Any] = {"evnt_key": "k"}
+    with pytest.raises(TypeError, match='Tidegate has no option "evnt_key"; did you mean "event_key"'):
+        Tidegate("shop", **misspelt)
+    with pytest.raises(TypeError, match='did you mean "serve_origin"'):
+        Handler(client, [], **{"serve_orign": "https://shop.example"})  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 from django.core.handlers.asgi import ASGIHandler
@@ -121,6 +122,7 @@ class Served:
         headers = {"content-type": "application/json"}
         if signature is not None:
             headers["x-service-signature"] = signature
+            headers["x-service-signature-url"] = _sign_url(url, body, signature)
         status, fields, text = ask(self.origins[mode], method, url, headers, body)
         return status, fields, json.loads(text)
 
@@ -205,6 +207,18 @@ def test_a_call_without_a_sound_signature_is_not(served: Served, why: str, signa
     assert why in body["message"]
 
 
+@pytest.mark.parametrize(("path", "status"), [("plain", 200), ("reading", 401)])
+def test_a_recorded_call_is_of_no_use_for_another_function(path: str, status: int) -> None:
+    handler = tidegate.Handler(signed, _functions(signed))
+    headers = _signatures(f"{PATH}?fnId=shop-plain&stepId=step", CALL)
+    url = f"{PATH}?fnId=shop-{path}&stepId=step"
+    answer = handler.answer(tidegate.AppRequest(method="POST", url=url, headers=headers, body=CALL))
+    assert answer.status == status
+    stripped = {"X-Service-Signature": headers["X-Service-Signature"]}
+    answer = handler.answer(tidegate.AppRequest(method="POST", url=url, headers=stripped, body=CALL))
+    assert (answer.status, "URL is not signed" in answer.body) == (401, True)
+
+
 def test_a_get_tells_how_many_functions_there_are_and_nothing_secret(served: Served) -> None:
     status, _, body = served.ask("GET", mode="cloud")
     assert (status, body) == (200, {"function_count": 5, "mode": "cloud", "framework": served.framework})
@@ -248,7 +262,7 @@ def test_a_body_that_was_parsed_is_checked_by_its_canonical_form() -> None:
     request = tidegate.AppRequest(
         method="POST",
         url=f"{PATH}?fnId=shop-plain&stepId=step",
-        headers={"X-Service-Signature": _sign(canonical)},
+        headers=_signatures(f"{PATH}?fnId=shop-plain&stepId=step", canonical),
         body=dict(reversed(json.loads(CALL).items())),
     )
     assert handler.answer(request).status == 200
@@ -277,8 +291,8 @@ def test_what_did_not_fit_into_a_call_is_fetched_with_a_proof() -> None:
         client = Tidegate("shop", is_dev=False, base_url=service.url, signing_key=KEY)
         handler = tidegate.Handler(client, _functions(client))
         with client:
-            headers = {"x-service-signature": _sign(trimmed)}
             url = f"{PATH}?fnId=shop-plain&stepId=step"
+            headers = _signatures(url, trimmed)
             answer = handler.answer(tidegate.AppRequest(method="POST", url=url, headers=headers, body=trimmed))
         assert answer.status == 200
         assert [asked.path for asked in service.requests] == ["/v0/runs/01R/batch", "/v0/runs/01R/actions"]
@@ -292,6 +306,18 @@ def test_functions_with_one_id_or_of_another_app_are_refused() -> None:
         tidegate.Handler(dev, [fn, fn])
     with pytest.raises(ConfigError, match='of the app "shop", not "other"'):
         tidegate.Handler(Tidegate("other"), [fn])
+
+
+def _signatures(url: str, body: bytes) -> dict[str, str]:
+    signature = _sign(body)
+    return {"X-Service-Signature": signature, "X-Service-Signature-Url": _sign_url(url, body, signature)}
+
+
+def _sign_url(url: str, body: bytes, signature: str) -> str:
+    query = parse_qs(url.partition("?")[2])
+    named = f"url\n{query['fnId'][0]}\n{query['stepId'][0]}\n".encode()
+    at = signature.partition("&")[0].removeprefix("t=").encode()
+    return hmac.new(b"0123456789abcdef", named + body + at, "sha256").hexdigest()
 
 
 def _sign(body: bytes, age_seconds: int = 0) -> str:

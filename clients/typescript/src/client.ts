@@ -9,9 +9,10 @@ import type {
   TidegateFunction,
   Trigger,
 } from './function-types.ts';
-import { defineFunction } from './functions.ts';
+import { defineFunction, refuseMoreArguments } from './functions.ts';
+import { refuseUnknown } from './options.ts';
 import { type SendOptions, type SendResult, sendEvents } from './send.ts';
-import { type ClientOptions, readSettings, type Settings } from './settings.ts';
+import { CLIENT_OPTIONS, type ClientOptions, readSettings, type Settings } from './settings.ts';
 
 class Client<Events> {
   readonly id: string;
@@ -19,6 +20,7 @@ class Client<Events> {
   readonly #schemas: EventSchemas | undefined;
 
   constructor({ schemas, ...options }: ClientOptions & { schemas?: EventSchemas }) {
+    refuseUnknown('A client', options, CLIENT_OPTIONS);
     if (!options.id) throw new TypeError('A client needs an id: the name of its app');
     this.id = options.id;
     this.#options = options;
@@ -46,7 +48,9 @@ class Client<Events> {
   createFunction<const Triggers extends OneOrMany<Trigger<Events>>, Output>(
     config: FunctionConfig<Triggers, Events>,
     handler: Handler<Events, Triggers, Output>,
+    ...more: []
   ): TidegateFunction<Awaited<Output>, EventOf<Events, One<Triggers>>['data']> {
+    refuseMoreArguments(more);
     const fn = defineFunction(this.id, config as unknown as AnyFunctionConfig, handler as AnyHandler);
     return fn as TidegateFunction<Awaited<Output>>;
   }

@@ -50,6 +50,21 @@ const HANDED_THROUGH = [
   'timeouts',
 ] as const satisfies (keyof FlowControl)[];
 
+/** What each setting that is an object may have. */
+export const FLOW_FIELDS: Record<string, readonly string[]> = {
+  concurrency: ['limit', 'key', 'scope'],
+  throttle: ['limit', 'period', 'burst', 'key'],
+  rateLimit: ['limit', 'period', 'key'],
+  debounce: ['period', 'key', 'timeout'],
+  batchEvents: ['maxSize', 'timeout', 'key'],
+  priority: ['run'],
+  singleton: ['key', 'mode'],
+  cancelOn: ['event', 'if', 'timeout'],
+  timeouts: ['start', 'finish'],
+};
+
+export const FLOW_NAMES: readonly string[] = ['concurrency', 'cancelOn', ...HANDED_THROUGH];
+
 /** The part of a function's registration that says this. */
 export function flowOnTheWire(flow: FlowControl): Record<string, unknown> {
   const { concurrency, cancelOn } = flow;

@@ -1,4 +1,6 @@
 /** Defining a function: its configuration checked, and its `onFailure` made a function of its own. */
+import { isCron } from './cron.ts';
+import { FLOW_FIELDS, FLOW_NAMES } from './flow.ts';
 import type {
   AnyFailureHandler,
   AnyFunctionConfig,
@@ -8,18 +10,24 @@ import type {
   TidegateFunction,
   Trigger,
 } from './function-types.ts';
+import { refuseUnknown } from './options.ts';
 import { reviveError } from './wire-error.ts';
 
 const DEFAULT_RETRIES = 4;
+/** The service takes no more. */
+const MAX_RETRIES = 20;
+const OPTIONS = ['id', 'name', 'retries', 'triggers', 'onFailure', ...FLOW_NAMES];
 
 /** @throws TypeError when the configuration makes no sense */
 export function defineFunction(appId: string, config: AnyFunctionConfig, handler: AnyHandler): TidegateFunction {
+  checkArguments(config, handler);
   const { id, name = id, retries = DEFAULT_RETRIES, triggers: given, onFailure, ...flow } = config;
-  const triggers = [given].flat();
+  const triggers = given === undefined ? [] : [given].flat();
   if (!id) throw new TypeError('A function needs an id');
-  if (!Number.isInteger(retries) || retries < 0) {
-    throw new TypeError(`Function "${id}": retries must be a whole number from 0, got ${retries}`);
+  if (!Number.isInteger(retries) || retries < 0 || retries > MAX_RETRIES) {
+    throw new TypeError(`Function "${id}": retries must be a whole number from 0 to ${MAX_RETRIES}, got ${retries}`);
   }
+  checkFlow(id, flow);
   if (triggers.length === 0) throw new TypeError(`Function "${id}" has no triggers, so it would never run`);
   for (const trigger of triggers) checkTrigger(id, trigger);
   const fn = { appId, id, name, retries, triggers, flow, handler };
@@ -39,9 +47,48 @@ function failureFunction(of: { appId: string; id: string; name: string }, onFail
   );
 }
 
+/** Of other versions and libraries the trigger is an argument of its own. */
+const HOW = `createFunction takes (config, handler), and the triggers are part of the config: \
+createFunction({ id: "a", triggers: { event: "order/paid" } }, handler)`;
+
+function checkArguments(config: unknown, handler: unknown): void {
+  if (typeof config !== 'object' || config === null) throw new TypeError(`${HOW}; got ${typeof config} for the config`);
+  if (typeof handler !== 'function') throw new TypeError(`${HOW}; got ${typeof handler} for the handler`);
+  refuseUnknown(`Function "${(config as { id?: unknown }).id}"`, config, OPTIONS);
+}
+
+/** @throws TypeError */
+export function refuseMoreArguments(more: readonly unknown[]): void {
+  if (more.length > 0) throw new TypeError(`${HOW}; got ${2 + more.length} arguments`);
+}
+
+function checkFlow(id: string, flow: object): void {
+  for (const [name, given] of Object.entries(flow)) {
+    const known = FLOW_FIELDS[name];
+    for (const one of [given].flat()) {
+      if (known && typeof one === 'object' && one !== null) refuseUnknown(`Function "${id}": ${name}`, one, known);
+    }
+  }
+}
+
 /** Type checks let unknown fields pass here, and a misspelt `if` would run the function on every event. */
 function checkTrigger(id: string, trigger: Trigger): void {
-  const fields = Object.keys(trigger).sort().join();
-  if (['event', 'event,if', 'cron'].includes(fields)) return;
-  throw new TypeError(`Function "${id}": a trigger has event and perhaps if, or cron; got ${JSON.stringify(trigger)}`);
+  const fields = Object.keys(trigger ?? {})
+    .sort()
+    .join();
+  if (!['event', 'event,if', 'cron'].includes(fields)) {
+    throw new TypeError(
+      `Function "${id}": a trigger has event and perhaps if, or cron; got ${JSON.stringify(trigger)}`,
+    );
+  }
+  if ('cron' in trigger && !isCron(trigger.cron)) {
+    throw new TypeError(
+      `Function "${id}": cron must be a schedule such as "0 9 * * 1" (minute, hour, day, month, weekday), got "${trigger.cron}"`,
+    );
+  }
+  if ('event' in trigger && (typeof trigger.event !== 'string' || trigger.event === '')) {
+    throw new TypeError(
+      `Function "${id}": a trigger's event must be the name of an event, got ${JSON.stringify(trigger)}`,
+    );
+  }
 }

@@ -8,11 +8,12 @@ import { ServeError } from './errors.ts';
 import type { OneOrMany } from './events.ts';
 import type { TidegateFunction } from './function-types.ts';
 import { HEADERS, REQ_VERSION, SDK } from './headers.ts';
+import { refuseUnknown } from './options.ts';
 import { compositeId, register } from './registration.ts';
 import { type Outcome, outcomeOf, runCall } from './run-call.ts';
 import { seedOfStep } from './seed.ts';
 import type { Settings } from './settings.ts';
-import { findFlaw } from './signature.ts';
+import { findFlaw, findUrlFlaw, targetOf } from './signature.ts';
 
 /** The part of a client that hosting its functions takes. */
 export interface AppClient {
@@ -31,6 +32,13 @@ export interface ServeOptions {
   serveOrigin?: string | undefined;
 }
 
+const SERVE_OPTIONS = Object.keys({
+  client: true,
+  functions: true,
+  path: true,
+  serveOrigin: true,
+} satisfies Record<keyof ServeOptions, true>);
+
 /** Its body is JSON. */
 export type AppAnswer = Outcome;
 
@@ -41,6 +49,7 @@ const STEP_ITSELF = 'step';
 
 /** @throws TypeError when two functions share an id, or one is another app's */
 export function createHandler(options: ServeOptions, framework: string): AppHandler {
+  refuseUnknown('serve', options, SERVE_OPTIONS);
   const { client } = options;
   const functions = options.functions.flatMap((fn) => (fn.onFailure ? [fn, fn.onFailure] : [fn]));
   const byId = indexById(client, functions);
@@ -85,7 +94,11 @@ async function authenticCall(request: AppRequest, settings: Settings): Promise<C
   const raw = typeof body === 'string' || Buffer.isBuffer(body) ? body : canonical(body);
   if (settings.mode === 'cloud') {
     const keys = [settings.signingKey, settings.signingKeyFallback].filter((key) => key !== undefined);
-    const flaw = findFlaw(request.header(HEADERS.signature), raw, keys, Date.now());
+    const header = request.header(HEADERS.signature);
+    const target = targetOf(request.url);
+    const flaw =
+      findFlaw(header, raw, keys, Date.now()) ??
+      findUrlFlaw(request.header(HEADERS.signatureUrl), header, target, raw, keys);
     if (flaw) throw new ServeError(401, `Not a call from the service: ${flaw}`);
   }
   return readCall(raw.toString(), settings);
@@ -101,11 +114,9 @@ function indexById(client: AppClient, functions: readonly TidegateFunction[]): R
 
 /** What the call's address names: a function, and perhaps the one step of it to run. */
 function requestedOf(request: AppRequest, byId: ReadonlyMap<string, TidegateFunction>) {
-  const query = new URLSearchParams(request.url.split('?', 2)[1]);
-  const id = query.get('fnId') ?? '';
+  const { fnId: id, stepId: step } = targetOf(request.url);
   const fn = byId.get(id);
   if (!fn) throw new ServeError(500, `The app has no function "${id}"; register it again`);
-  const step = query.get('stepId') ?? STEP_ITSELF;
   return { fn, step: step === STEP_ITSELF ? undefined : step };
 }
 

@@ -7,6 +7,7 @@ export const HEADERS = {
   sdk: `${PREFIX}sdk`,
   env: `${PREFIX}env`,
   signature: `${PREFIX}signature`,
+  signatureUrl: `${PREFIX}signature-url`,
   reqVersion: `${PREFIX}req-version`,
   noRetry: `${PREFIX}no-retry`,
   expectedServerKind: `${PREFIX}expected-server-kind`,

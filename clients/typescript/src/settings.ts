@@ -32,6 +32,19 @@ export interface ClientOptions {
   fetch?: typeof fetch | undefined;
 }
 
+export const CLIENT_OPTIONS = Object.keys({
+  id: true,
+  eventKey: true,
+  baseUrl: true,
+  env: true,
+  isDev: true,
+  signingKey: true,
+  signingKeyFallback: true,
+  maxBytes: true,
+  logger: true,
+  fetch: true,
+} satisfies Record<keyof ClientOptions, true>);
+
 /** Reading a setting that is missing, and needed in this mode, throws a ConfigError. */
 export interface Settings {
   /** Also the kind of service this client means to reach. */

@@ -37,6 +37,40 @@ export function findFlaw(
   return undefined;
 }
 
+/** What a call's address names. The signature covers this and not the rest, which proxies change. */
+export interface Target {
+  fnId: string;
+  stepId: string;
+}
+
+/** @param url with a query */
+export function targetOf(url: string): Target {
+  const query = new URLSearchParams(url.split('?', 2)[1]);
+  return { fnId: query.get('fnId') ?? '', stepId: query.get('stepId') ?? 'step' };
+}
+
+/** The signature-url header's value.
+ *  @param atSeconds as in the signature header */
+export function signUrl(target: Target, body: string | Buffer, key: string, atSeconds: number): string {
+  return urlDigest(target, body, key, String(atSeconds)).toString('hex');
+}
+
+/** Why the signature-url header does not prove that a call, whose signature is right, was made for this function and step;
+ *  undefined when it does. */
+export function findUrlFlaw(
+  urlHeader: string | undefined,
+  header: string | undefined,
+  target: Target,
+  body: string | Buffer,
+  keys: readonly string[],
+): string | undefined {
+  if (!urlHeader) return 'the URL is not signed';
+  const at = new URLSearchParams(header).get('t') ?? '';
+  const given = Buffer.from(urlHeader, 'hex');
+  if (keys.some((key) => equal(given, urlDigest(target, body, key, at)))) return undefined;
+  return "the URL's signature is wrong: the call was made for another function or step";
+}
+
 /** Takes the same time wherever they differ. */
 function equal(given: Buffer, expected: Buffer): boolean {
   return given.length === expected.length && timingSafeEqual(given, expected);
@@ -44,6 +78,11 @@ function equal(given: Buffer, expected: Buffer): boolean {
 
 function digest(body: string | Buffer, key: string, at: string): Buffer {
   return createHmac('sha256', partsOf(key).hex).update(body).update(at).digest();
+}
+
+function urlDigest({ fnId, stepId }: Target, body: string | Buffer, key: string, at: string): Buffer {
+  const mac = createHmac('sha256', partsOf(key).hex).update(`url\n${fnId}\n${stepId}\n`);
+  return mac.update(body).update(at).digest();
 }
 
 function partsOf(key: string): { prefix: string; hex: string } {

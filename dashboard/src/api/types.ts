@@ -4,11 +4,11 @@ import type { apiKeySchema, newApiKeySchema } from '../../../src/api/routes/api-
 import type { appCheckSchema } from '../../../src/api/routes/app-check.ts';
 import type { appSchema, detailedAppSchema } from '../../../src/api/routes/apps.ts';
 import type { arrivalSchema } from '../../../src/api/routes/arrival.ts';
-import type { entrySchema } from '../../../src/api/routes/audit.ts';
+import type { entrySchema, refusalSchema } from '../../../src/api/routes/audit.ts';
 import type { environmentSchema } from '../../../src/api/routes/environments.ts';
 import type { bucketSchema, eventNameSchema } from '../../../src/api/routes/event-counts.ts';
 import type { eventKeySchema, madeSchema } from '../../../src/api/routes/event-keys.ts';
-import type { heldSchema } from '../../../src/api/routes/holding.ts';
+import type { heldSchema, listedHeldSchema } from '../../../src/api/routes/holding.ts';
 import type { invokedSchema } from '../../../src/api/routes/invoke.ts';
 import type { limitsSchema } from '../../../src/api/routes/limits.ts';
 import type { functionStatsSchema, metricsSchema } from '../../../src/api/routes/metrics.ts';
@@ -19,10 +19,11 @@ import type { signingKeySchema } from '../../../src/api/routes/signing-keys.ts';
 import type { resultSchema } from '../../../src/api/routes/transforms.ts';
 import type { userSchema } from '../../../src/api/routes/users.ts';
 import type { webhookStatsSchema } from '../../../src/api/routes/webhook-stats.ts';
+import type { listedRunSchema } from '../../../src/api/run-list.ts';
 import type { listedEventSchema, runBriefSchema, storedEventSchema } from '../../../src/api/views/event.ts';
-import type { detailedFunctionSchema, functionSchema } from '../../../src/api/views/function.ts';
+import type { detailedFunctionSchema, functionSchema, listedFunctionSchema } from '../../../src/api/views/function.ts';
 import type { LiveKind, liveSchemas } from '../../../src/api/views/live.ts';
-import type { loggedInFullSchema, loggedSchema } from '../../../src/api/views/request.ts';
+import type { listedRequestSchema, loggedInFullSchema, loggedSchema } from '../../../src/api/views/request.ts';
 import type { runSchema } from '../../../src/api/views/run.ts';
 import type { historySchema } from '../../../src/api/views/run-history.ts';
 import type { stepSchema } from '../../../src/api/views/step.ts';
@@ -35,6 +36,8 @@ export type AppWithFunctions = z.output<typeof detailedAppSchema>;
 /** `POST /v1/apps/:name/check` */
 export type AppCheck = z.output<typeof appCheckSchema>;
 export type AuditEntry = z.output<typeof entrySchema>;
+/** `GET /v1/audit/refusals` */
+export type Refusal = z.output<typeof refusalSchema>;
 export type Environment = z.output<typeof environmentSchema>;
 export type EventKey = z.output<typeof eventKeySchema>;
 export type NewEventKey = z.output<typeof madeSchema>;
@@ -49,8 +52,12 @@ export type EventName = z.output<typeof eventNameSchema>;
 /** `GET /v1/events/:id/arrival` */
 export type Arrival = z.output<typeof arrivalSchema>;
 export type HeldEvent = z.output<typeof heldSchema>;
+/** `GET /v1/holding` */
+export type ListedHeldEvent = z.output<typeof listedHeldSchema>;
 export type Limits = z.output<typeof limitsSchema>;
 export type Run = z.output<typeof runSchema>;
+/** `GET /v1/runs`, and the runs of an event */
+export type ListedRun = z.output<typeof listedRunSchema>;
 export type RunWithHistory = z.output<typeof detailedRunSchema>;
 /** `GET /v1/runs/:id/steps/:step_id` */
 export type Step = z.output<typeof stepSchema>;
@@ -61,8 +68,12 @@ export type SigningKeys = z.output<typeof signingKeySchema>;
 export type TransformResult = z.output<typeof resultSchema>;
 export type User = z.output<typeof userSchema>;
 export type FunctionSummary = z.output<typeof functionSchema>;
+/** `GET /v1/functions` */
+export type ListedFunction = z.output<typeof listedFunctionSchema>;
 export type FunctionDetails = z.output<typeof detailedFunctionSchema>;
 export type LoggedRequest = z.output<typeof loggedSchema>;
+/** `GET /v1/webhooks/:id/requests` */
+export type ListedRequest = z.output<typeof listedRequestSchema>;
 export type LoggedRequestInFull = z.output<typeof loggedInFullSchema>;
 export type Webhook = z.output<typeof webhookSchema>;
 /** `GET /v1/webhooks/stats` */

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { ask } from '../api/client.ts';
-import type { FunctionSummary, Webhook } from '../api/types.ts';
+import type { ListedFunction, Webhook } from '../api/types.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { useEnv } from './environment.ts';
 import { PLACES } from './navigation.ts';
@@ -91,7 +91,7 @@ function useTargets(words: string, open: boolean, onClose: () => void): Target[]
   const navigate = useNavigate();
   const functions = useQuery({
     queryKey: ['functions', env, 'palette'],
-    queryFn: ({ signal }) => ask<FunctionSummary[]>('/v1/functions', { env, signal, query: { limit: 100 } }),
+    queryFn: ({ signal }) => ask<ListedFunction[]>('/v1/functions', { env, signal, query: { limit: 100 } }),
     enabled: open,
   });
   const webhooks = useQuery({

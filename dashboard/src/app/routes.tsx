@@ -132,7 +132,11 @@ const members = createRoute({
 const audit = createRoute({
   getParentRoute: () => root,
   path: '/audit-log',
-  validateSearch: search({ q: text, who: oneOf(['user', 'api-key', 'setting', 'dev']) }),
+  validateSearch: search({
+    q: text,
+    who: oneOf(['user', 'api-key', 'setting', 'dev']),
+    tab: oneOf(['changes', 'refusals']),
+  }),
   component: lazyRouteComponent(() => import('../pages/audit/page.tsx')),
 });
 

@@ -3,24 +3,28 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import { readHeader } from '../../functions/headers.ts';
-import { PRODUCTION } from '../../model/environment.ts';
 import { payloadOf } from '../../model/event.ts';
 import type { Store } from '../../store/store.ts';
+import { existingEnvironment } from './environment.ts';
 import { appGuard } from './proof.ts';
 
 export function appDataRoutes(
   router: Router,
   config: Config,
-  { runs, steps, events, signingKeys }: Pick<Store, 'runs' | 'steps' | 'events' | 'signingKeys'>,
+  {
+    runs,
+    steps,
+    events,
+    signingKeys,
+    environments,
+  }: Pick<Store, 'runs' | 'steps' | 'events' | 'signingKeys' | 'environments'>,
 ): void {
-  // As where it registered: in dev mode there is only production.
-  const envOf = ({ req }: Context) => (!config.dev && readHeader(req.headers, 'env')) || PRODUCTION;
-  const guard = appGuard(config, signingKeys) as never;
+  const envOf = ({ req }: Context) => existingEnvironment(req.headers, environments);
+  const guard = appGuard(config, signingKeys, environments) as never;
 
   router.get('/v0/runs/:id/batch', guard, async (ctx) => {
     const id = runIdOf(ctx as unknown as Context);
-    const env = envOf(ctx as unknown as Context);
+    const env = await envOf(ctx as unknown as Context);
     const run = await runs.read(env, id);
     const event = run && (await events.record(env, run.eventId));
     if (!event) throw notFound(id);
@@ -29,7 +33,7 @@ export function appDataRoutes(
 
   router.get('/v0/runs/:id/actions', guard, async (ctx) => {
     const id = runIdOf(ctx as unknown as Context);
-    const env = envOf(ctx as unknown as Context);
+    const env = await envOf(ctx as unknown as Context);
     if (!(await runs.read(env, id))) throw notFound(id);
     ctx.body = await steps.memos(env, id);
   });

@@ -4,18 +4,17 @@ import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { readHeader } from '../../functions/headers.ts';
 import { provesKey } from '../../functions/signing.ts';
-import { PRODUCTION } from '../../model/environment.ts';
-import type { SigningKeys } from '../../store/signing-keys.ts';
+import { BRANCHES, ownerOf, PRODUCTION } from '../../model/environment.ts';
+import type { Environments } from '../../store/environments.ts';
+import type { SigningKeyPair, SigningKeys } from '../../store/signing-keys.ts';
 import { bearerOf } from '../identity/callers.ts';
-import { demandLocalPage } from '../identity/origin.ts';
 
 type Guard = (ctx: Context, next: Next) => Promise<void>;
 
 /** `Authorization: Bearer <hashed signing key>` (protocol: two dialects), of the environment that the app names. */
-export function appGuard({ dev }: Config, signingKeys: SigningKeys): Guard {
+export function appGuard({ dev }: Config, signingKeys: SigningKeys, environments: Environments): Guard {
   return async (ctx, next) => {
-    if (dev) demandLocalPage(ctx);
-    else if (!(await isProven(ctx, signingKeys))) {
+    if (!dev && !(await isProven(ctx, signingKeys, environments))) {
       throw new ServiceError('credentials_invalid', {
         detail: 'the app must have the signing key of its environment; all branches share one',
       });
@@ -24,10 +23,13 @@ export function appGuard({ dev }: Config, signingKeys: SigningKeys): Guard {
   };
 }
 
-async function isProven(ctx: Context, signingKeys: SigningKeys): Promise<boolean> {
+async function isProven(ctx: Context, signingKeys: SigningKeys, environments: Environments): Promise<boolean> {
   const given = bearerOf(ctx);
   if (given === undefined) return false;
-  const owner = await signingKeys.ownerOf(readHeader(ctx.req.headers, 'env') || PRODUCTION);
-  const { current, fallback } = await signingKeys.of(owner);
-  return [current, fallback].some((key) => key !== undefined && provesKey(given, key));
+  const environment = await environments.seek(readHeader(ctx.req.headers, 'env') || PRODUCTION);
+  // One that is not there can only become a branch.
+  const owner = environment ? ownerOf(environment) : BRANCHES;
+  const proves = ({ current, fallback }: SigningKeyPair) =>
+    [current, fallback].some((key) => key !== undefined && provesKey(given, key));
+  return proves(await signingKeys.latest(owner));
 }

@@ -5,17 +5,28 @@ import { hashPassword, isPassword } from '../../model/password.ts';
 import { newSecret } from '../../model/secret.ts';
 import type { Role, User } from '../../model/user.ts';
 import type { Link } from '../../store/links.ts';
+import type { Throttled, ThrottleLimit } from '../../store/sign-in-throttle.ts';
 import type { Store } from '../../store/store.ts';
 
 /** Passwords that wait to be looked at in this process; each takes a fifth of a second and 32 MiB. */
 const MAX_WAITING = 64;
 
-export type AccountDeps = Pick<Store, 'users' | 'sessions' | 'links' | 'attempts'>;
+export type AccountDeps = Pick<Store, 'users' | 'sessions' | 'links' | 'signInThrottle'>;
 
 /** Somebody who has just proved who they are, and the token of their new session. */
 export interface SignedIn {
   user: User;
   token: string;
+}
+
+export class TooManyAttempts extends ServiceError {
+  readonly limit: ThrottleLimit;
+
+  constructor({ limit, waitMs }: Throttled) {
+    const retryAfterSeconds = Math.ceil(waitMs / 1_000);
+    super('too_many_attempts', { detail: `try again in ${retryAfterSeconds} s`, retryAfterSeconds });
+    this.limit = limit;
+  }
 }
 
 export class Accounts {
@@ -31,15 +42,12 @@ export class Accounts {
    *  @throws ServiceError sign_in_failed, too_many_attempts, overloaded */
   async signIn(email: string, password: string, address: string): Promise<SignedIn> {
     const attempt = { account: email, address };
-    const { users, sessions, attempts } = this.#store;
-    const waitMs = await attempts.begin(attempt, Date.now());
-    if (waitMs > 0) {
-      const retryAfterSeconds = Math.ceil(waitMs / 1_000);
-      throw new ServiceError('too_many_attempts', { detail: `try again in ${retryAfterSeconds} s`, retryAfterSeconds });
-    }
+    const { users, sessions, signInThrottle } = this.#store;
+    const throttled = await signInThrottle.begin(attempt);
+    if (throttled) throw new TooManyAttempts(throttled);
     const user = await users.readByEmail(email);
     if (!(await this.#isPassword(password, user)) || !user) throw new ServiceError('sign_in_failed');
-    await attempts.succeed(attempt);
+    await signInThrottle.succeed(attempt);
     return { user, token: await sessions.start(user, Date.now()) };
   }
 

@@ -35,7 +35,7 @@ export class Callers {
     if (apiKey !== undefined && sameSecret(secret, apiKey)) return SETTING_CALLER;
     const key = await this.#store.apiKeys.find(digestOf(secret));
     if (!key) return undefined;
-    await this.#store.apiKeys.noteUse(key.id, Date.now());
+    this.#store.apiKeys.noteUse(key.id, Date.now());
     return callerOfKey(key);
   }
 }

@@ -1,9 +1,8 @@
 /** What the audit log says of a request that changed something. */
-import type { Context, Next } from 'koa';
-import type { Auditor, Deed } from './auditor.ts';
+import type { Context } from 'koa';
+import type { Deed } from './auditor.ts';
 import { callerOf } from './callers.ts';
 import { environmentOf, type Rule } from './guard.ts';
-import { changesNothing } from './origin.ts';
 
 /** Fields of a body that tell what was done and hold no secret. */
 const TOLD = ['name', 'email', 'role', 'access', 'environment', 'kind'];
@@ -25,16 +24,6 @@ export function deedOf(ctx: Context, { method, path, about, summary }: Named, da
     ...(target && { target }),
     ...(about === 'environment' && { environment: environmentOf(ctx) }),
     summary: [summary, ...told((ctx.request as { body?: unknown }).body)].join(', '),
-  };
-}
-
-/** Notes the changes made in Bull Board, whose routes are its own. */
-export function auditBoard(auditor: Auditor) {
-  return async (ctx: Context, next: Next): Promise<void> => {
-    await next();
-    if (changesNothing(ctx) || ctx.status >= 400) return;
-    const action = `${ctx.method} ${ctx.path}`;
-    await auditor.note(ctx, { who: callerOf(ctx), action, summary: 'Changed a queue or a job in Bull Board' });
   };
 }
 

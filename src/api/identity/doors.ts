@@ -6,6 +6,7 @@ import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { callerOfUser, emailSchema, passwordSchema } from '../../model/user.ts';
 import type { Store } from '../../store/store.ts';
+import { clientAddress } from '../client-address.ts';
 import { answerPage } from '../html-page.ts';
 import { check } from '../route.ts';
 import { Accounts, type SignedIn } from './accounts.ts';
@@ -23,8 +24,6 @@ const signInSchema = z.object({ email: emailSchema, password: givenSchema });
 const setUpSchema = z.object({ token: tokenSchema, email: emailSchema, password: passwordSchema });
 const setPasswordSchema = z.object({ token: tokenSchema, password: passwordSchema });
 const changePasswordSchema = z.object({ current_password: givenSchema, password: passwordSchema });
-
-const NOBODY = { kind: 'user', id: '' } as const;
 
 export function identityDoors(config: Config, store: Store, auditor: Auditor): Router {
   const router = new Router();
@@ -53,6 +52,16 @@ export function identityDoors(config: Config, store: Store, auditor: Auditor): R
     }
   }
 
+  /** @param name as whom it is tried */
+  async function orNoted(ctx: Context, action: string, name: string, trying: Promise<SignedIn>): Promise<SignedIn> {
+    try {
+      return await trying;
+    } catch (error) {
+      if (error instanceof ServiceError && error.status < 500) await auditor.refuse(ctx, action, name, error);
+      throw error;
+    }
+  }
+
   router.post('/auth/sign-in', async (context) => {
     const ctx = context as unknown as Context;
     const fields = await readFields(ctx, publicUrl);
@@ -62,15 +71,8 @@ export function identityDoors(config: Config, store: Store, auditor: Auditor): R
       (error) => signInPage(next, error),
       async () => {
         const { email, password } = check(signInSchema, fields, 'field') as z.output<typeof signInSchema>;
-        const signedIn = await accounts.signIn(email, password, ctx.ip).catch(async (error: ServiceError) => {
-          await auditor.note(ctx, {
-            who: { ...NOBODY, name: email },
-            action: 'sign-in refused',
-            summary: error.code ?? error.name,
-          });
-          throw error;
-        });
-        await letIn(ctx, signedIn, 'sign-in', next);
+        const signingIn = accounts.signIn(email, password, clientAddress(ctx));
+        await letIn(ctx, await orNoted(ctx, 'sign-in', email, signingIn), 'sign-in', next);
       },
     );
   });
@@ -83,7 +85,8 @@ export function identityDoors(config: Config, store: Store, auditor: Auditor): R
       (error) => setUpPage(tokenOf(fields), error),
       async () => {
         const { token, email, password } = check(setUpSchema, fields, 'field') as z.output<typeof setUpSchema>;
-        await letIn(ctx, await accounts.setUp(token, email, password), 'set-up');
+        const settingUp = accounts.setUp(token, email, password);
+        await letIn(ctx, await orNoted(ctx, 'set-up', email, settingUp), 'set-up');
       },
     );
   });
@@ -96,7 +99,8 @@ export function identityDoors(config: Config, store: Store, auditor: Auditor): R
       (error) => setPasswordPage(tokenOf(fields), error),
       async () => {
         const { token, password } = check(setPasswordSchema, fields, 'field') as z.output<typeof setPasswordSchema>;
-        await letIn(ctx, await accounts.setPassword(token, password), 'set-password');
+        const setting = accounts.setPassword(token, password);
+        await letIn(ctx, await orNoted(ctx, 'set-password', '', setting), 'set-password');
       },
     );
   });
@@ -107,11 +111,11 @@ export function identityDoors(config: Config, store: Store, auditor: Auditor): R
     const fields = await readFields(ctx, publicUrl);
     const given = check(changePasswordSchema, fields, 'field') as z.output<typeof changePasswordSchema>;
     ctx.state.caller = await callers.of(ctx);
-    const { kind, id } = callerOf(ctx);
+    const { kind, id, name } = callerOf(ctx);
     if (kind !== 'user')
       throw new ServiceError('access_denied', { detail: 'only a user who has signed in has a password' });
-    const changed = await accounts.changePassword(id, given.current_password, given.password, ctx.ip);
-    await letIn(ctx, changed, 'set-password');
+    const changing = accounts.changePassword(id, given.current_password, given.password, clientAddress(ctx));
+    await letIn(ctx, await orNoted(ctx, 'change-password', name, changing), 'set-password');
   });
 
   router.post('/auth/sign-out', async (context) => {

@@ -1,7 +1,8 @@
 /** What a form or a program sends to the few doors that take both. */
 import type { Context } from 'koa';
 import { ServiceError } from '../../errors.ts';
-import { isJsonType, mediaTypeOf, readBody } from '../body.ts';
+import { describeType, isJsonType, mediaTypeOf, readBody } from '../body.ts';
+import { type Lists, parseFields } from '../parameters.ts';
 import { demandOwnOrigin } from './origin.ts';
 
 const MAX_BYTES = 16_384;
@@ -18,10 +19,16 @@ export async function readFields(ctx: Context, publicUrl: string | undefined): P
   const mediaType = mediaTypeOf(ctx.get('content-type'));
   if (isForm(ctx) || ctx.get('origin') !== '') demandOwnOrigin(ctx, publicUrl);
   if (!isForm(ctx) && !isJsonType(mediaType)) {
-    throw new ServiceError('content_type_unsupported', { detail: `got "${mediaType}"; send application/json` });
+    throw new ServiceError('content_type_unsupported', {
+      detail: `got ${describeType(mediaType)}; send application/json`,
+    });
   }
   const text = (await readBody(ctx.req, MAX_BYTES)).toString('utf8');
-  return isForm(ctx) ? Object.fromEntries(new URLSearchParams(text)) : parsed(text);
+  return isForm(ctx) ? lastValues(parseFields(text, 'the form')) : parsed(text);
+}
+
+function lastValues(lists: Lists): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(lists).map(([name, values]) => [name, values.at(-1)]));
 }
 
 function parsed(text: string): unknown {

@@ -7,7 +7,7 @@ import { PRODUCTION } from '../../model/environment.ts';
 import type { Store } from '../../store/store.ts';
 import { environmentSelection } from '../selection.ts';
 import { Callers, callerOf } from './callers.ts';
-import { changesNothing, demandLocal, demandOwnScript } from './origin.ts';
+import { changesNothing, demandOwnScript } from './origin.ts';
 
 type Middleware = (ctx: Context, next: Next) => Promise<void>;
 
@@ -28,7 +28,6 @@ export function guard(config: Config, store: Pick<Store, 'apiKeys' | 'sessions'>
 /** A key is sent on purpose; what a browser adds by itself may have been another site's doing. */
 function demandTrustedOrigin({ kind }: Caller, ctx: Context, { publicUrl }: Config): void {
   if (kind === 'user' && !changesNothing(ctx)) demandOwnScript(ctx, publicUrl);
-  if (kind === 'dev') demandLocal(ctx);
 }
 
 function isBrowsing(ctx: Context): boolean {
@@ -51,12 +50,6 @@ export function allow(ctx: Context, { access, about }: Rule): void {
   if (selected !== caller.environment) {
     throw denied(`this key is held to the environment "${caller.environment}"; it needs one for "${selected}"`);
   }
-}
-
-/** Of what is about all environments and has no routes of its own, such as Bull Board. */
-export async function allowByMethod(ctx: Context, next: Next): Promise<void> {
-  allow(ctx, { access: changesNothing(ctx) ? 'read' : 'write', about: 'account' });
-  await next();
 }
 
 /** The environment that a request selects; else the caller's own, else production. */

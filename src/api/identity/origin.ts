@@ -1,11 +1,10 @@
-/** Whether a request that a browser sends by itself with what it holds (a cookie, or in dev mode nothing at all) comes from a page of
- *  this service. Browsers say so in headers that no page can set. */
+/** Whether a request that a browser sends by itself, with the cookie that it holds, comes from a page of this service. Browsers say so in
+ *  headers that no page can set. */
 import type { Context } from 'koa';
 import { ServiceError } from '../../errors.ts';
 import { isJsonType, mediaTypeOf } from '../body.ts';
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
-const LOOPBACK = /^(.*\.)?localhost$|^127\.0\.0\.1$|^\[::1\]$/;
 
 export function changesNothing(ctx: Context): boolean {
   return SAFE_METHODS.has(ctx.method);
@@ -22,23 +21,6 @@ export function demandOwnScript(ctx: Context, publicUrl: string | undefined): vo
   demandOwnOrigin(ctx, publicUrl);
   const mediaType = mediaTypeOf(ctx.get('content-type'));
   if (mediaType !== '' && !isJsonType(mediaType)) throw untrusted(`got "${mediaType}"; send application/json`);
-}
-
-/** Of a request to dev mode, where everybody may do everything: pages of other hosts may not, nor pages of a name that was made to
- *  lead to this machine.
- *  @throws ServiceError origin_untrusted */
-export function demandLocal(ctx: Context): void {
-  if (!LOOPBACK.test(ctx.hostname)) throw untrusted(`it was sent to "${ctx.hostname}"; dev mode answers to localhost`);
-  demandLocalPage(ctx);
-}
-
-/** Of a change in dev mode that a page may have sent, whatever name this machine goes by.
- *  @throws ServiceError origin_untrusted */
-export function demandLocalPage(ctx: Context): void {
-  const origin = ctx.get('origin');
-  if (origin === '' || changesNothing(ctx)) return;
-  const isLocal = URL.canParse(origin) && LOOPBACK.test(new URL(origin).hostname);
-  if (!isLocal) throw untrusted(`got "${origin}"; in dev mode only pages of this machine`);
 }
 
 export function isOwnOrigin(ctx: Context, publicUrl: string | undefined): boolean {

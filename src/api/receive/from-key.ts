@@ -8,18 +8,19 @@ import { readHeader } from '../../functions/headers.ts';
 import type { Acceptor } from '../../jobs/accept.ts';
 import type { Pressure } from '../../jobs/pressure.ts';
 import type { Reports } from '../../jobs/reports.ts';
-import { PRODUCTION } from '../../model/environment.ts';
-import { type Event, validateEvents } from '../../model/event.ts';
+import { type Event, refuseFarFuture, validateEvents } from '../../model/event.ts';
 import { isKept } from '../../model/event-key.ts';
 import { parseSeed, type Seed } from '../../model/ids.ts';
 import { parseExact } from '../../model/json.ts';
 import type { Account } from '../../store/account.ts';
 import type { Environments } from '../../store/environments.ts';
 import type { EventKeyInUse, EventKeys } from '../../store/event-keys.ts';
-import { isJsonType, mediaTypeOf, readBody } from '../body.ts';
+import { describeType, isJsonType, mediaTypeOf, readBody } from '../body.ts';
+import { clientAddress } from '../client-address.ts';
 import { environmentSelection } from '../selection.ts';
-import { clientAddress, refuseAddress, refuseNames } from './gate.ts';
-import { environmentOf, type Received } from './place.ts';
+import { refuseAddress, refuseNames } from './gate.ts';
+import { environmentOf, type Received, selectedEnvironment } from './place.ts';
+import { ANY_KEY } from './senders.ts';
 
 export interface FromKeyDeps {
   config: Config;
@@ -41,11 +42,15 @@ export async function receiveFromKey(
   refuseAddress(key.gate, clientAddress(ctx));
   pressure.admit();
   eventKeys.noteUse(key, receivedAt);
-  const env = config.dev ? PRODUCTION : await environmentOf(key.env, environmentSelection(ctx), environments);
+  const selection = environmentSelection(ctx);
+  const env = await (key === ANY_KEY
+    ? selectedEnvironment(selection, environments)
+    : environmentOf(key.env, selection, environments));
   const limitBytes = key.maxBytes ?? account.limits.eventMaxBytes ?? config.eventMaxBytes;
   const body = await readBody(ctx.req, limitBytes);
   reports.received(body.length);
   const events = parseEvents(body, ctx.req.headers);
+  refuseFarFuture(events, receivedAt, config.eventMaxFutureMs);
   refuseNames(key.gate, events);
   const ids = await acceptor.accept(events, {
     env,
@@ -60,8 +65,9 @@ export async function receiveFromKey(
 function parseEvents(body: Buffer, headers: IncomingHttpHeaders): Event[] {
   const mediaType = mediaTypeOf(headers['content-type']);
   if (!isJsonType(mediaType)) {
-    const got = mediaType ? `"${mediaType}"` : 'none';
-    throw new ServiceError('content_type_unsupported', { detail: `got ${got}; events are sent as application/json` });
+    throw new ServiceError('content_type_unsupported', {
+      detail: `got ${describeType(mediaType)}; events are sent as application/json`,
+    });
   }
   if (body.length === 0) {
     throw new ServiceError('body_missing', { detail: 'send one event object or an array of them' });

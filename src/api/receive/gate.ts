@@ -1,15 +1,8 @@
 /** What lists refuse of a request. */
-import type { Context } from 'koa';
 import { ServiceError } from '../../errors.ts';
 import type { Event } from '../../model/event.ts';
 import { describe } from '../../model/json.ts';
 import type { Gate } from '../../model/lists.ts';
-
-/** The sender's address: of the connection, or as far up X-Forwarded-For as TRUST_PROXY allows. Some proxies add the port. */
-export function clientAddress(ctx: Context): string {
-  const [, bracketed, v4] = /^(?:\[(.+)\](?::\d+)?|([\d.]+):\d+)$/.exec(ctx.ip) ?? [];
-  return bracketed ?? v4 ?? ctx.ip;
-}
 
 /** @throws ServiceError ip_refused */
 export function refuseAddress(gate: Gate, address: string): void {

@@ -1,12 +1,11 @@
 /** What becomes of a webhook's request: its transform makes an event, which is accepted, filtered or held (spec 4.2, 7). The same
  *  for one that just came in and one that is put through again. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { parse } from 'node:querystring';
+import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/accept.ts';
 import type { Reports } from '../../jobs/reports.ts';
-import { PRODUCTION } from '../../model/environment.ts';
-import { type Event, validateEvents } from '../../model/event.ts';
+import { type Event, refuseFarFuture, validateEvents } from '../../model/event.ts';
 import { newId } from '../../model/ids.ts';
 import type { Environments } from '../../store/environments.ts';
 import type { HeldEvents, HeldReason } from '../../store/held-events.ts';
@@ -14,12 +13,13 @@ import { translateAway } from '../../store/redis.ts';
 import type { WebhookInUse } from '../../store/webhook-directory.ts';
 import type { LogSummary } from '../../store/webhook-log.ts';
 import type { Transforms } from '../../transforms/transforms.ts';
+import { parseFields } from '../parameters.ts';
 import { selectionOf } from '../selection.ts';
 import { placeOf } from './place.ts';
 import { toTransformRequest } from './webhook-request.ts';
 
 export interface IntakeDeps {
-  dev: boolean;
+  config: Pick<Config, 'eventMaxFutureMs'>;
   environments: Environments;
   transforms: Transforms;
   acceptor: Acceptor;
@@ -50,17 +50,17 @@ export interface Taken extends Pick<LogSummary, 'ids' | 'console'> {
 export async function take(
   webhook: WebhookInUse,
   request: WebhookRequest,
-  { dev, environments, transforms, acceptor, heldEvents, reports }: IntakeDeps,
+  { config, environments, transforms, acceptor, heldEvents, reports }: IntakeDeps,
   dry = false,
 ): Promise<Taken> {
   const { headers, search, requestId, receivedAt } = request;
-  const selection = selectionOf(headers, search === '' ? {} : parse(search));
-  const place = dev ? { env: PRODUCTION } : await placeOf(webhook.env, selection, environments);
+  const selection = selectionOf(headers, search === '' ? {} : parseFields(search, 'the query string'));
+  const place = await placeOf(webhook.env, selection, environments);
   const { id, version, transform: code } = webhook;
   const given = await toTransformRequest(request.body, headers, search);
   const { event: returned, text, logs: console } = await transforms.run({ id, version, code }, given);
   if (returned === null) return { outcome: 'ignored', event: null, ids: [], console };
-  const event = eventOfTransform(returned, text);
+  const event = eventOfTransform(returned, text, receivedAt, config.eventMaxFutureMs);
   if (!webhook.gate.takesName(event.name)) {
     return { outcome: 'filtered', reason: 'event_refused', event, ids: [], console };
   }
@@ -83,10 +83,11 @@ export async function take(
 }
 
 /** @throws ServiceError transform_failed when what the transform returned is no valid event */
-export function eventOfTransform(returned: unknown, text: string): Event {
+export function eventOfTransform(returned: unknown, text: string, nowMs: number, maxFutureMs: number): Event {
   try {
-    const [event] = validateEvents(returned, text);
-    return event as Event;
+    const events = validateEvents(returned, text);
+    refuseFarFuture(events, nowMs, maxFutureMs);
+    return events[0] as Event;
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const detail = error.message.replace(/^.*?: event 0,? ?/, '');

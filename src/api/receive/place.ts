@@ -1,6 +1,6 @@
 /** Which environment a request's events go to, by whose key it is and what it selects (spec 2.6, 5.3, 7). */
 import { ServiceError } from '../../errors.ts';
-import { BRANCHES, type Environment, ownerOf } from '../../model/environment.ts';
+import { BRANCHES, type Environment, ownerOf, PRODUCTION } from '../../model/environment.ts';
 import { describe } from '../../model/json.ts';
 import type { Environments } from '../../store/environments.ts';
 import type { HeldReason } from '../../store/held-events.ts';
@@ -29,6 +29,19 @@ export async function placeOf(
   if (ownerOf(environment) !== owner) return { held: 'environment_mismatch' };
   refuseArchived(environment);
   return { env: name };
+}
+
+/** For a key that belongs to no environment, as dev mode takes: where the request says, and production where it says nothing.
+ *  @throws ServiceError environment_archived, environment_unknown */
+export async function selectedEnvironment(selection: string | undefined, environments: Environments): Promise<string> {
+  const environment = await environments.seek(selection ?? PRODUCTION);
+  if (!environment) {
+    throw new ServiceError('environment_unknown', {
+      detail: `got ${describe(selection)}; make it, or have an app register in it`,
+    });
+  }
+  refuseArchived(environment);
+  return environment.name;
 }
 
 /** For what cannot be held: an event key's events.

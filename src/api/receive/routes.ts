@@ -3,6 +3,7 @@
 import Router from '@koa/router';
 import type { Context } from 'koa';
 import { ServiceError } from '../../errors.ts';
+import { openToPages } from '../identity/local.ts';
 import { type FromKeyDeps, receiveFromKey } from './from-key.ts';
 import { type FromWebhookDeps, receiveFromWebhook } from './from-webhook.ts';
 import type { Senders } from './senders.ts';
@@ -13,7 +14,7 @@ export interface ReceiveDeps extends FromKeyDeps, FromWebhookDeps {
 
 export function receiveRoutes(deps: ReceiveDeps): Router {
   const router = new Router({ prefix: '/e' });
-  if (deps.config.dev) router.use(openToBrowsers);
+  if (deps.config.dev) router.use(openToPages as never);
   router.post('/:key', (ctx) => receive(ctx as unknown as Context & { params: { key: string } }, deps));
   router.all('/:key', (ctx) => {
     ctx.set('allow', 'POST');
@@ -32,19 +33,4 @@ async function receive(ctx: Context & { params: { key: string } }, deps: Receive
       : await receiveFromKey(ctx, sender.key, receivedAt, deps);
   ctx.body = { ids, status: 200 };
   if (env !== undefined) deps.reports.acknowledged(env, performance.now() - startedAt);
-}
-
-/** Dev mode only: a page under development may send events from anywhere. */
-async function openToBrowsers(
-  ctx: Pick<Context, 'set' | 'method' | 'status'>,
-  next: () => Promise<unknown>,
-): Promise<void> {
-  ctx.set('access-control-allow-origin', '*');
-  if (ctx.method !== 'OPTIONS') return void (await next());
-  ctx.set('access-control-allow-methods', 'POST');
-  ctx.set('access-control-allow-headers', '*');
-  // Chromium asks before it lets a page of a public address send to this machine.
-  ctx.set('access-control-allow-private-network', 'true');
-  ctx.set('access-control-max-age', '600');
-  ctx.status = 204;
 }

@@ -7,8 +7,8 @@ import type { WebhookDirectory, WebhookInUse } from '../../store/webhook-directo
 
 export type Sender = { kind: 'event-key'; key: EventKeyInUse } | { kind: 'webhook'; webhook: WebhookInUse };
 
-/** In dev mode every key that is not known is this one. */
-const ANY_KEY: EventKeyInUse = {
+/** In dev mode every key that is not known is this one, and of no environment. */
+export const ANY_KEY: EventKeyInUse = {
   id: 'any',
   name: 'any',
   env: PRODUCTION,
@@ -41,7 +41,10 @@ export class Senders {
   }
 
   async #seek(secret: string, digest: string, nowMs: number): Promise<Sender | undefined> {
-    const [key, webhook] = await Promise.all([this.#eventKeys.seek(digest), this.#webhooks.seek(secret, nowMs)]);
+    const [key, webhook] = await Promise.all([
+      this.#eventKeys.seek(digest),
+      this.#webhooks.seek(secret, digest, nowMs),
+    ]);
     if (key) return { kind: 'event-key', key };
     return webhook && { kind: 'webhook', webhook };
   }

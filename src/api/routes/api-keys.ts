@@ -8,6 +8,8 @@ import { describe } from '../../model/json.ts';
 import { digestOf, newSecret } from '../../model/secret.ts';
 import type { UsedApiKey } from '../../store/api-keys.ts';
 import type { Store } from '../../store/store.ts';
+import { cursorQuery, inNames, pageOf } from '../cursor.ts';
+import { listReply } from '../list.ts';
 import { type Route, route } from '../route.ts';
 
 const HINT_LENGTH = 4;
@@ -45,10 +47,12 @@ export function apiKeyRoutes({ apiKeys, environments }: Pick<Store, 'apiKeys' | 
       path: '/v1/api-keys',
       summary: 'List API keys',
       description: 'Without that of the setting API_KEY.',
+      query: z.object(cursorQuery(inNames)),
       data: z.array(apiKeySchema),
       errors: [],
-      async handle() {
-        return { data: (await apiKeys.all()).map(present) };
+      async handle({ query }) {
+        const { page, next } = pageOf(await apiKeys.all(), ({ id }) => id, query);
+        return listReply(page, { present, positionOf: ({ id }) => id, next });
       },
     }),
     route({

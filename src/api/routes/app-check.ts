@@ -1,11 +1,13 @@
 /** `POST /v1/apps/:name/check`: whether an app can be called, and if not, why. */
-import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
+import type { Outgoing } from '../../functions/outgoing.ts';
 import { visit } from '../../functions/visit.ts';
-import { PROBLEM_CODES, problemsOf } from '../../model/app-problems.ts';
+import { type Caller, covers } from '../../model/access.ts';
+import { PROBLEM_CODES, problemsOf, UNREACHABLE } from '../../model/app-problems.ts';
 import { FUNCTION_FAILED } from '../../model/event.ts';
 import type { Apps } from '../../store/apps.ts';
+import type { EnvironmentKinds } from '../../store/environment-kinds.ts';
 import type { Functions } from '../../store/functions.ts';
 import type { SigningKeys } from '../../store/signing-keys.ts';
 import { type Route, route } from '../route.ts';
@@ -13,11 +15,18 @@ import { type Route, route } from '../route.ts';
 export const appCheckSchema = z
   .object({
     ok: z.boolean(),
-    answered_in_ms: z.int().nullable().meta({ description: 'null: it did not answer' }),
-    status: z.int().nullable().meta({ description: 'HTTP status of its answer' }),
+    reachable: z.boolean().meta({ description: 'An app answered at its URL' }),
+    answered_in_ms: z
+      .int()
+      .nullable()
+      .meta({ description: 'null: it did not answer, or the caller has no admin access' }),
+    status: z
+      .int()
+      .nullable()
+      .meta({ description: 'HTTP status of its answer; null: none, or the caller has no admin access' }),
     problems: z
       .array(z.object({ code: z.enum(PROBLEM_CODES), message: z.string(), fix: z.string() }))
-      .meta({ description: 'The gravest first' }),
+      .meta({ description: 'The gravest first. Without admin access: `unreachable` alone' }),
   })
   .meta({ id: 'AppCheck' });
 
@@ -26,11 +35,12 @@ export interface AppCheckRouteDeps {
   apps: Apps;
   functions: Functions;
   signingKeys: SigningKeys;
-  /** By which apps are asked. */
-  outgoing: Dispatcher;
+  environmentKinds: EnvironmentKinds;
+  outgoing: Outgoing;
 }
 
-export function appCheckRoutes({ config, apps, functions, signingKeys, outgoing }: AppCheckRouteDeps): Route[] {
+export function appCheckRoutes(deps: AppCheckRouteDeps): Route[] {
+  const { config, apps, functions, signingKeys, environmentKinds, outgoing } = deps;
   return [
     route({
       method: 'post',
@@ -41,24 +51,37 @@ export function appCheckRoutes({ config, apps, functions, signingKeys, outgoing 
       changes: false,
       summary: 'Find out what is wrong with an app',
       description:
-        'Asks at its URL, signed as a call is, and says what stands between it and its calls. Nothing of it is run.',
+        'Asks at its URL, signed as a call is, and says what stands between it and its calls. Nothing of it is run. ' +
+        'Callers without admin access learn whether the app is reachable, and nothing else.',
       params: z.object({ name: z.string() }),
       data: appCheckSchema,
       errors: ['not_found'],
-      async handle({ env, params: { name } }) {
+      async handle({ env, caller, params: { name } }) {
         const app = await apps.read(env, name);
         if (!app) throw new ServiceError('not_found', { detail: `no app has the name "${name}"` });
         const signingKey = config.dev ? undefined : await signingKeys.current(env);
         const { url, dialect } = app;
-        const found = await visit({ url, dialect, dev: config.dev, signingKey }, outgoing);
+        const agent = outgoing.for(await environmentKinds.of(env));
+        const found = await visit({ url, dialect, dev: config.dev, signingKey }, agent);
+        const reachable = found.isApp === true;
+        if (!seesDetails(caller)) return { data: withoutDetails(reachable) };
         const live = (await functions.all(env)).functions.filter((fn) => fn.app === name && !fn.archived);
         const handlers = live.filter(({ triggers }) => triggers.every(({ event }) => event === FUNCTION_FAILED));
         const counts = { functionCount: live.length, handlerCount: handlers.length };
         const known = { url, dev: config.dev, ...counts, syncError: app.lastSync.error };
         const problems = problemsOf(found, known);
         const { answeredInMs = null, status = null } = found;
-        return { data: { ok: problems.length === 0, answered_in_ms: answeredInMs, status, problems } };
+        return { data: { ok: problems.length === 0, reachable, answered_in_ms: answeredInMs, status, problems } };
       },
     }),
   ];
+}
+
+/** What is found out at a URL tells of the network that the service stands in, and whoever may write can choose the URL. */
+function seesDetails({ access }: Caller): boolean {
+  return covers(access, 'admin');
+}
+
+function withoutDetails(reachable: boolean) {
+  return { ok: reachable, reachable, answered_in_ms: null, status: null, problems: reachable ? [] : [UNREACHABLE] };
 }

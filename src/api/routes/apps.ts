@@ -1,15 +1,34 @@
 /** `/v1/apps`: the apps that have registered, and telling the service of one. */
-import type { Dispatcher } from 'undici';
 import { z } from 'zod';
+import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { askToRegister } from '../../functions/introduction.ts';
+import type { Outgoing } from '../../functions/outgoing.ts';
+import { type Caller, covers } from '../../model/access.ts';
+import { SLOWED_BY, type SlowedApp } from '../../model/adaptive-limit.ts';
 import type { AppFunction } from '../../model/app.ts';
 import type { App, Apps } from '../../store/apps.ts';
+import type { EnvironmentKinds } from '../../store/environment-kinds.ts';
+import type { ExpressionProblems } from '../../store/expression-problems.ts';
 import type { Functions } from '../../store/functions.ts';
+import type { Processes } from '../../store/processes.ts';
 import { inNames, pageOf, pageQuery } from '../cursor.ts';
+import { listReply } from '../list.ts';
 import { type Route, route } from '../route.ts';
 import { functionSchema, presentFunction } from '../views/function.ts';
 import { time } from '../views/time.ts';
+
+const slowedSchema = z
+  .object({
+    by: z.enum(SLOWED_BY).meta({
+      description:
+        'overload: it answers 429, 502, 503 or 504, or not at all; errors: it answers other 5xx; latency: it takes much longer than before',
+    }),
+    since: z.iso.datetime(),
+    limit: z.int().meta({ description: 'Its calls in flight at most, in the workers that slow it' }),
+    max: z.int().meta({ description: 'The same if it were well' }),
+  })
+  .meta({ id: 'SlowedApp', description: 'The workers make fewer calls at once, because the app is sick' });
 
 export const appSchema = z
   .object({
@@ -23,6 +42,9 @@ export const appSchema = z
       .object({ at: z.iso.datetime(), succeeded: z.boolean(), error: z.string().nullable() })
       .meta({ description: 'The last attempt to register it' }),
     function_count: z.int(),
+    slowed: slowedSchema
+      .nullable()
+      .meta({ description: 'null: as many of its calls are made at once as there is room for' }),
   })
   .meta({ id: 'App' });
 
@@ -33,13 +55,24 @@ export const detailedAppSchema = appSchema
 const params = z.object({ name: z.string() });
 
 export interface AppRouteDeps {
+  config: Pick<Config, 'quotas'>;
   apps: Apps;
   functions: Functions;
-  /** By which apps are asked to register. */
-  outgoing: Dispatcher;
+  environmentKinds: EnvironmentKinds;
+  expressionProblems: ExpressionProblems;
+  processes: Processes;
+  outgoing: Outgoing;
 }
 
-export function appRoutes({ apps, functions, outgoing }: AppRouteDeps): Route[] {
+export function appRoutes({
+  apps,
+  functions,
+  environmentKinds,
+  expressionProblems,
+  outgoing,
+  processes,
+  config,
+}: AppRouteDeps): Route[] {
   const tag = 'Apps';
 
   async function existing(env: string, name: string): Promise<App> {
@@ -52,10 +85,15 @@ export function appRoutes({ apps, functions, outgoing }: AppRouteDeps): Route[] 
     return (await functions.all(env)).functions.filter(({ archived }) => !archived);
   }
 
+  async function slowedIn(env: string): Promise<SlowedApp[]> {
+    const alive = await processes.alive();
+    return alive.flatMap(({ slowedApps = [] }) => slowedApps.filter((slowed) => slowed.env === env));
+  }
+
   /** The official Python SDK says 200 also when the service has refused it. */
   async function register(env: string, url: string): Promise<void> {
     const before = new Map((await apps.all(env)).map(({ name, registeredAt }) => [name, registeredAt]));
-    const said = await askToRegister(url, outgoing);
+    const said = await askToRegister(url, outgoing.for(await environmentKinds.of(env)));
     const registered = (await apps.all(env)).some(({ name, registeredAt }) => registeredAt !== before.get(name));
     if (registered) return;
     throw new ServiceError('app_unreachable', {
@@ -74,10 +112,14 @@ export function appRoutes({ apps, functions, outgoing }: AppRouteDeps): Route[] 
       query: z.object(pageQuery(inNames)),
       data: z.array(appSchema),
       errors: [],
-      async handle({ env, query }) {
-        const { page, metadata } = pageOf(await apps.all(env), ({ name }) => name, query);
-        const live = await liveFunctions(env);
-        return { data: page.map((app) => presentApp(app, live)), metadata };
+      async handle({ env, caller, query }) {
+        const { page, next } = pageOf(await apps.all(env), ({ name }) => name, query);
+        const [live, slowed] = await Promise.all([liveFunctions(env), slowedIn(env)]);
+        return listReply(page, {
+          present: (app) => presentApp(app, live, caller, slowed),
+          positionOf: ({ name }) => name,
+          next,
+        });
       },
     }),
     route({
@@ -90,10 +132,12 @@ export function appRoutes({ apps, functions, outgoing }: AppRouteDeps): Route[] 
       params,
       data: detailedAppSchema,
       errors: ['not_found'],
-      async handle({ env, params: { name } }) {
+      async handle({ env, caller, params: { name } }) {
         const app = await existing(env, name);
         const own = (await liveFunctions(env)).filter((fn) => fn.app === name);
-        return { data: { ...presentApp(app, own), functions: own.map(presentFunction) } };
+        const problems = await expressionProblems.of(env, Date.now());
+        const shown = own.map((fn) => presentFunction(fn, problems.get(fn.id)));
+        return { data: { ...presentApp(app, own, caller, await slowedIn(env)), functions: shown } };
       },
     }),
     route({
@@ -107,12 +151,12 @@ export function appRoutes({ apps, functions, outgoing }: AppRouteDeps): Route[] 
       body: z.object({ url: z.url({ protocol: /^https?$/ }) }),
       data: z.object({ url: z.url() }),
       errors: ['app_unreachable', 'address_blocked'],
-      async handle({ env, body: { url } }) {
+      async handle({ env, caller, body: { url } }) {
         try {
           await register(env, url);
         } catch (error) {
-          await apps.noteFailure(env, (app) => app.url === url, (error as Error).message, Date.now());
-          throw error;
+          await apps.noteFailure(env, (app) => app.url === url, (error as Error).message, Date.now(), 'asked');
+          throw tellable(error, caller);
         }
         return { data: { url } };
       },
@@ -130,7 +174,7 @@ export function appRoutes({ apps, functions, outgoing }: AppRouteDeps): Route[] 
       errors: ['not_found'],
       async handle({ env, params: { name } }) {
         await existing(env, name);
-        await functions.replace(env, name, []);
+        await functions.replace(env, name, [], config.quotas.functions);
         await apps.remove(env, name);
         return {};
       },
@@ -138,7 +182,20 @@ export function appRoutes({ apps, functions, outgoing }: AppRouteDeps): Route[] 
   ];
 }
 
-function presentApp({ name, url, sdk, framework, dialect, registeredAt, lastSync }: App, functions: AppFunction[]) {
+const NOT_REGISTERED = 'the app did not register; an admin sees the reason';
+
+/** What was found out at a URL tells of the network that the service stands in: admins are told, others that it did not work. */
+function tellable(error: unknown, { access }: Caller): unknown {
+  const tells = error instanceof ServiceError && (error.code === 'app_unreachable' || error.code === 'address_blocked');
+  return tells && !covers(access, 'admin')
+    ? new ServiceError('app_unreachable', { detail: NOT_REGISTERED, cause: error })
+    : error;
+}
+
+function presentApp(app: App, functions: AppFunction[], { access }: Caller, slowed: readonly SlowedApp[]) {
+  const { name, url, sdk, framework, dialect, registeredAt, lastSync } = app;
+  const hidden = lastSync.found === 'asked' && !covers(access, 'admin');
+  const error = lastSync.error === undefined ? null : hidden ? NOT_REGISTERED : lastSync.error;
   return {
     name,
     url,
@@ -146,7 +203,16 @@ function presentApp({ name, url, sdk, framework, dialect, registeredAt, lastSync
     framework: framework ?? null,
     dialect,
     registered_at: time(registeredAt),
-    last_sync: { at: time(lastSync.at), succeeded: lastSync.error === undefined, error: lastSync.error ?? null },
+    last_sync: { at: time(lastSync.at), succeeded: error === null, error },
     function_count: functions.filter((fn) => fn.app === name).length,
+    slowed: presentSlowed(slowed.filter(({ app }) => app === name)),
   };
+}
+
+/** Of all workers that slow the app: what they make together, and what it was that came first. */
+function presentSlowed(slowed: readonly SlowedApp[]) {
+  const [first] = slowed.toSorted((a, b) => a.since - b.since);
+  if (!first) return null;
+  const sum = (of: (one: SlowedApp) => number) => slowed.reduce((all, one) => all + of(one), 0);
+  return { by: first.by, since: time(first.since), limit: sum(({ limit }) => limit), max: sum(({ max }) => max) };
 }

@@ -1,11 +1,21 @@
 /** `/v1/environments`: making, reading and archiving environments. */
 import { z } from 'zod';
+import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import { ENVIRONMENT_KINDS, type Environment, environmentNameSchema, PRODUCTION } from '../../model/environment.ts';
+import {
+  archived,
+  deleting,
+  ENVIRONMENT_KINDS,
+  type Environment,
+  environmentNameSchema,
+  PRODUCTION,
+} from '../../model/environment.ts';
 import { describe } from '../../model/json.ts';
 import type { Environments } from '../../store/environments.ts';
-import { inNames, nextPage, pageQuery } from '../cursor.ts';
+import { inNames, pageQuery } from '../cursor.ts';
+import { listReply } from '../list.ts';
 import { type Route, route } from '../route.ts';
+import { time } from '../views/time.ts';
 
 export const environmentSchema = z
   .object({
@@ -13,12 +23,20 @@ export const environmentSchema = z
     kind: z.enum(ENVIRONMENT_KINDS),
     created_at: z.iso.datetime().nullable().meta({ description: 'null: it was always there' }),
     archived_at: z.iso.datetime().nullable().meta({ description: 'From then on it refuses new events' }),
+    deleting_at: z.iso.datetime().nullable().meta({
+      description: 'Since when it is being deleted with all that it has; then there is no such environment any more',
+    }),
   })
   .meta({ id: 'Environment' });
 
 const params = z.object({ name: z.string() });
 
-export function environmentRoutes({ environments }: { environments: Environments }): Route[] {
+export interface EnvironmentRouteDeps {
+  environments: Environments;
+  config: Pick<Config, 'quotas'>;
+}
+
+export function environmentRoutes({ environments, config: { quotas } }: EnvironmentRouteDeps): Route[] {
   const tag = 'Environments';
   const about = 'account';
 
@@ -26,6 +44,12 @@ export function environmentRoutes({ environments }: { environments: Environments
     const environment = (await environments.all()).find((one) => one.name === name);
     if (!environment) throw new ServiceError('environment_unknown', { detail: `got ${describe(name)}` });
     return environment;
+  }
+
+  async function change(name: string, to: (environment: Environment) => Environment): Promise<Environment> {
+    const changed = await environments.change(name, to);
+    if (!changed) throw new ServiceError('environment_unknown', { detail: `got ${describe(name)}` });
+    return changed;
   }
 
   return [
@@ -44,7 +68,8 @@ export function environmentRoutes({ environments }: { environments: Environments
         const all = await environments.all();
         const rest = cursor === undefined ? all : all.slice(1).filter(({ name }) => after(name, cursor));
         const page = rest.slice(0, limit);
-        return { data: page.map(present), metadata: nextPage(rest.length > limit ? page.at(-1)?.name : undefined) };
+        const next = rest.length > limit ? page.at(-1)?.name : undefined;
+        return listReply(page, { present, positionOf: ({ name }) => name, next });
       },
     }),
     route({
@@ -58,10 +83,10 @@ export function environmentRoutes({ environments }: { environments: Environments
       body: z.object({ name: environmentNameSchema, kind: z.enum(['named', 'branch']).default('named') }),
       status: 201,
       data: environmentSchema,
-      errors: ['environment_exists'],
+      errors: ['environment_exists', 'quota_exceeded'],
       async handle({ body: { name, kind } }) {
         const environment: Environment = { name, kind, createdAt: Date.now() };
-        if (!(await environments.create(environment))) {
+        if (!(await environments.create(environment, quotas.branches))) {
           throw new ServiceError('environment_exists', { detail: describe(name) });
         }
         return { data: present(environment) };
@@ -93,11 +118,8 @@ export function environmentRoutes({ environments }: { environments: Environments
       data: environmentSchema,
       errors: ['environment_unknown', 'input_invalid'],
       async handle({ params: { name } }) {
-        const environment = await existing(name);
         if (name === PRODUCTION) throw new ServiceError('input_invalid', { detail: 'production cannot be archived' });
-        const archived = { ...environment, archivedAt: environment.archivedAt ?? Date.now() };
-        await environments.save(archived);
-        return { data: present(archived) };
+        return { data: present(await change(name, (one) => archived(one, Date.now()))) };
       },
     }),
     route({
@@ -109,25 +131,55 @@ export function environmentRoutes({ environments }: { environments: Environments
       summary: 'Take an environment out of the archive',
       params,
       data: environmentSchema,
-      errors: ['environment_unknown'],
+      errors: ['environment_unknown', 'environment_deleting'],
       async handle({ params: { name } }) {
-        const { archivedAt: _, ...environment } = await existing(name);
-        if (name !== PRODUCTION) await environments.save(environment);
-        return { data: present(environment) };
+        if (name === PRODUCTION) return { data: present(await existing(name)) };
+        return { data: present(await change(name, (one) => reopened(one, Date.now()))) };
+      },
+    }),
+    route({
+      method: 'delete',
+      path: '/v1/environments/:name',
+      tag,
+      access: 'admin',
+      about,
+      summary: 'Delete a branch environment',
+      description:
+        'With all that it has: events, runs, apps, functions, and jobs that wait. It is archived at once; workers delete what it has in the ' +
+        'background, and then it is gone. API keys that are held to it are revoked. This cannot be undone.',
+      params,
+      status: 202,
+      data: environmentSchema,
+      errors: ['environment_unknown', 'input_invalid'],
+      async handle({ params: { name } }) {
+        const { kind } = await existing(name);
+        if (kind !== 'branch') {
+          throw new ServiceError('input_invalid', {
+            detail: `${describe(name)} is no branch environment, and only these can be deleted; archive it instead`,
+          });
+        }
+        return { data: present(await change(name, (one) => deleting(one, Date.now()))) };
       },
     }),
   ];
+}
+
+/** @throws ServiceError environment_deleting */
+function reopened({ archivedAt: _, ...environment }: Environment, nowMs: number): Environment {
+  if (environment.deletingAt !== undefined) throw new ServiceError('environment_deleting');
+  return { ...environment, reopenedAt: nowMs };
 }
 
 function after(name: string, cursor: string): boolean {
   return cursor === PRODUCTION || name.localeCompare(cursor) > 0;
 }
 
-function present({ name, kind, createdAt, archivedAt }: Environment) {
+function present({ name, kind, createdAt, archivedAt, deletingAt }: Environment) {
   return {
     name,
     kind,
-    created_at: createdAt === 0 ? null : new Date(createdAt).toISOString(),
-    archived_at: archivedAt === undefined ? null : new Date(archivedAt).toISOString(),
+    created_at: createdAt === 0 ? null : time(createdAt),
+    archived_at: archivedAt === undefined ? null : time(archivedAt),
+    deleting_at: deletingAt === undefined ? null : time(deletingAt),
   };
 }

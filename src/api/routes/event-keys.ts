@@ -7,6 +7,7 @@ import { digestOf } from '../../model/secret.ts';
 import type { Environments } from '../../store/environments.ts';
 import type { EventKeys } from '../../store/event-keys.ts';
 import { inNames, pageOf, pageQuery } from '../cursor.ts';
+import { listReply } from '../list.ts';
 import { type Route, route } from '../route.ts';
 import { listFields, listsOf, presentLists, shownListFields } from '../views/list-fields.ts';
 import { checkOwner, ownerSchema, presentOwner, shownOwnerSchema } from '../views/owner.ts';
@@ -99,8 +100,8 @@ export function eventKeyRoutes({ eventKeys, environments }: EventKeyRouteDeps): 
       errors: [],
       async handle({ query }) {
         const [all, uses] = await Promise.all([eventKeys.all(), eventKeys.lastUses()]);
-        const { page, metadata } = pageOf(all, ({ id }) => id, query);
-        return { data: page.map((key) => present(key, uses.get(key.id))), metadata };
+        const { page, next } = pageOf(all, ({ id }) => id, query);
+        return listReply(page, { present: (key) => present(key, uses.get(key.id)), positionOf: ({ id }) => id, next });
       },
     }),
     route({

@@ -1,9 +1,10 @@
 /** `POST /v1/events`, `/v1/events/:id/send-again`: events that people send by hand. */
 import { z } from 'zod';
+import type { Config } from '../../config.ts';
 import { NOT_NOW } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/accept.ts';
 import type { Pressure } from '../../jobs/pressure.ts';
-import { type Event, eventSchema, refuseDeep, type Source, sentAgain } from '../../model/event.ts';
+import { type Event, eventSchema, refuseDeep, refuseFarFuture, type Source, sentAgain } from '../../model/event.ts';
 import type { Environments } from '../../store/environments.ts';
 import type { Events } from '../../store/events.ts';
 import { refuseArchived } from '../receive/place.ts';
@@ -11,6 +12,7 @@ import { type Route, route } from '../route.ts';
 import { eventParams, noSuchEvent } from '../views/event.ts';
 
 export interface EventSendRouteDeps {
+  config: Pick<Config, 'eventMaxFutureMs'>;
   events: Events;
   environments: Environments;
   acceptor: Acceptor;
@@ -20,7 +22,7 @@ export interface EventSendRouteDeps {
 }
 
 export function eventSendRoutes(deps: EventSendRouteDeps): Route[] {
-  const { events, environments, acceptor, pressure, eventLimit } = deps;
+  const { config, events, environments, acceptor, pressure, eventLimit } = deps;
   const shared = { method: 'post', tag: 'Events', access: 'write', about: 'environment', status: 201 } as const;
 
   async function accept(event: Event, env: string, source: Source, requestId: string): Promise<string> {
@@ -47,6 +49,7 @@ export function eventSendRoutes(deps: EventSendRouteDeps): Route[] {
       errors: ['event_invalid', 'body_too_large', 'environment_archived', ...NOT_NOW],
       async handle({ env, body, requestId }) {
         refuseDeep(body);
+        refuseFarFuture([body], Date.now(), config.eventMaxFutureMs);
         return { data: { internal_id: await accept(body, env, 'api', requestId) } };
       },
     }),

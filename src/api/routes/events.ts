@@ -3,21 +3,21 @@ import { z } from 'zod';
 import type { EventLists } from '../../store/event-lists.ts';
 import type { Events } from '../../store/events.ts';
 import type { RunLists } from '../../store/run-lists.ts';
-import type { Runs } from '../../store/runs.ts';
-import { inTime, nextPage, pageQuery } from '../cursor.ts';
+import { cursorQuery, inTime, pageQuery } from '../cursor.ts';
+import { listReply } from '../list.ts';
 import { type Route, route } from '../route.ts';
+import { listedRunSchema, listOfRuns } from '../run-list.ts';
 import { eventParams, listedEventSchema, noSuchEvent, presentEvent, storedEventSchema } from '../views/event.ts';
-import { presentBrief, presentRun, runSchema } from '../views/run.ts';
+import { presentBrief } from '../views/run.ts';
 import { timeSchema } from '../views/time.ts';
 
 export interface EventRouteDeps {
   events: Events;
   eventLists: EventLists;
-  runs: Runs;
   runLists: RunLists;
 }
 
-export function eventRoutes({ events, eventLists, runs, runLists }: EventRouteDeps): Route[] {
+export function eventRoutes({ events, eventLists, runLists }: EventRouteDeps): Route[] {
   const tag = 'Events';
   return [
     route({
@@ -28,7 +28,7 @@ export function eventRoutes({ events, eventLists, runs, runLists }: EventRouteDe
       about: 'environment',
       summary: 'List events, newest first',
       description:
-        'With `source`, a page may hold fewer events than its limit and yet carry a cursor: go on until none comes.',
+        'With `source`, or of large events, a page may hold fewer events than its limit and yet carry a cursor: go on until none comes.',
       query: z.object({
         name: z.string().optional(),
         source: z.string().optional().meta({
@@ -56,11 +56,18 @@ export function eventRoutes({ events, eventLists, runs, runLists }: EventRouteDe
           const { data, ...rest } = presentEvent(event);
           return exclude === 'data' ? rest : { ...rest, data };
         });
-        const metadata = nextPage(page.next);
-        if (include === undefined) return { data, metadata };
         const ids = data.map(({ internal_id }) => internal_id);
-        const caused = await runLists.briefsOfEvents(env, ids);
-        return { data: data.map((event, i) => ({ ...event, runs: caused[i]?.map(presentBrief) ?? [] })), metadata };
+        const caused = include && (await runLists.briefsOfEvents(env, ids));
+        const rows = data.map((event, i) => ({
+          ...event,
+          ...(caused && { runs: caused[i]?.map(presentBrief) ?? [] }),
+        }));
+        return listReply(rows, {
+          present: (event) => event,
+          positionOf: ({ internal_id, received_at }) => ({ at: Date.parse(received_at), id: internal_id }),
+          next: page.next,
+          omittable: ['data', 'user', 'runs'],
+        });
       },
     }),
     route({
@@ -87,11 +94,14 @@ export function eventRoutes({ events, eventLists, runs, runLists }: EventRouteDe
       about: 'environment',
       summary: 'List the runs an event caused',
       params: eventParams,
-      data: z.array(runSchema),
+      query: z.object(cursorQuery(inTime)),
+      data: z.array(listedRunSchema),
       errors: ['not_found'],
-      async handle({ env, params: { id } }) {
+      async handle({ env, params: { id }, query: { cursor } }) {
         if (!(await events.read(env, id))) throw noSuchEvent(id);
-        return { data: (await runs.ofEvent(env, id)).map(presentRun) };
+        const all = await runLists.allOfEvent(env, id);
+        const from = cursor ? all.findIndex((run) => run.id === cursor.id) + 1 : 0;
+        return listOfRuns(runLists.listed, env, all.slice(from), { withOutputs: true });
       },
     }),
   ];

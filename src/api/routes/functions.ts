@@ -1,20 +1,33 @@
 /** `/v1/functions`: what is registered, and pausing it. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
+import type { ExpressionProblems } from '../../store/expression-problems.ts';
 import type { Functions } from '../../store/functions.ts';
 import { inNames, pageOf, pageQuery } from '../cursor.ts';
+import { listReply } from '../list.ts';
 import { type Route, route } from '../route.ts';
-import { detailedFunctionSchema, functionSchema, presentDetails, presentFunction } from '../views/function.ts';
+import {
+  detailedFunctionSchema,
+  functionSchema,
+  listedFunctionSchema,
+  presentDetails,
+  presentFunction,
+} from '../views/function.ts';
 
 const params = z.object({ id: z.string().meta({ description: "With the app's name before it, as runs show it" }) });
 
-export function functionRoutes({ functions }: { functions: Functions }): Route[] {
+interface FunctionRouteDeps {
+  functions: Functions;
+  expressionProblems: ExpressionProblems;
+}
+
+export function functionRoutes({ functions, expressionProblems }: FunctionRouteDeps): Route[] {
   const tag = 'Functions';
 
   async function existing(env: string, id: string) {
     const fn = await functions.read(env, id);
     if (!fn) throw new ServiceError('not_found', { detail: `no function has the id "${id}"` });
-    return fn;
+    return [fn, await expressionProblems.read(env, id, Date.now())] as const;
   }
 
   return [
@@ -33,14 +46,20 @@ export function functionRoutes({ functions }: { functions: Functions }): Route[]
           .meta({ description: 'true: those that are gone from their apps instead' }),
         ...pageQuery(inNames),
       }),
-      data: z.array(functionSchema),
+      data: z.array(listedFunctionSchema),
       errors: [],
       async handle({ env, query: { app, archived, ...at } }) {
         const all = (await functions.all(env)).functions
           .filter((fn) => fn.archived === (archived === 'true') && (app === undefined || fn.app === app))
           .sort((a, b) => (a.id < b.id ? -1 : 1));
-        const { page, metadata } = pageOf(all, ({ id }) => id, at);
-        return { data: page.map(presentFunction), metadata };
+        const { page, next } = pageOf(all, ({ id }) => id, at);
+        const problems = await expressionProblems.of(env, Date.now());
+        return listReply(page, {
+          present: (fn) => presentFunction(fn, problems.get(fn.id)),
+          positionOf: ({ id }) => id,
+          next,
+          omittable: ['triggers'],
+        });
       },
     }),
     route({
@@ -54,7 +73,7 @@ export function functionRoutes({ functions }: { functions: Functions }): Route[]
       data: detailedFunctionSchema,
       errors: ['not_found'],
       async handle({ env, params: { id } }) {
-        return { data: presentDetails(await existing(env, id)) };
+        return { data: presentDetails(...(await existing(env, id))) };
       },
     }),
     route({
@@ -73,7 +92,7 @@ export function functionRoutes({ functions }: { functions: Functions }): Route[]
       async handle({ env, params: { id } }) {
         await existing(env, id);
         await functions.pause(env, id, Date.now());
-        return { data: presentFunction(await existing(env, id)) };
+        return { data: presentFunction(...(await existing(env, id))) };
       },
     }),
     route({
@@ -90,7 +109,7 @@ export function functionRoutes({ functions }: { functions: Functions }): Route[]
       async handle({ env, params: { id } }) {
         await existing(env, id);
         await functions.resume(env, id);
-        return { data: presentFunction(await existing(env, id)) };
+        return { data: presentFunction(...(await existing(env, id))) };
       },
     }),
   ];

@@ -8,8 +8,10 @@ import { eventSchema } from '../../model/event.ts';
 import { describe } from '../../model/json.ts';
 import type { Environments } from '../../store/environments.ts';
 import { HELD_REASONS, type HeldEvent, type HeldEvents } from '../../store/held-events.ts';
+import type { Position } from '../../store/timeline.ts';
 import { inTime, nextPage, pageQuery } from '../cursor.ts';
 import { findHeld, holdingFilter } from '../holding.ts';
+import { listReply, omittedField } from '../list.ts';
 import { refuseArchived } from '../receive/place.ts';
 import { type Route, route } from '../route.ts';
 import { time } from '../views/time.ts';
@@ -29,6 +31,10 @@ export const heldSchema = z
   })
   .meta({ id: 'HeldEvent' });
 
+export const listedHeldSchema = heldSchema
+  .extend({ event: eventSchema.partial({ data: true }), ...omittedField })
+  .meta({ id: 'ListedHeldEvent' });
+
 const assignedSchema = z
   .object({
     internal_id: z.string().meta({ description: 'The ID that the event had on the holding page' }),
@@ -41,6 +47,9 @@ const assignedSchema = z
 const moreSchema = z.boolean().meta({ description: 'There may be more: ask again with metadata.cursor' });
 const params = z.object({ id: z.string().meta({ description: 'Internal ID' }) });
 const goOn = { cursor: pageQuery(inTime).cursor };
+const allOfThem = {
+  all: z.literal('true').optional().meta({ description: 'In place of a filter: every held event' }),
+};
 const target = { environment: environmentNameSchema.meta({ description: 'Name of the environment that takes them' }) };
 
 export interface HoldingRouteDeps {
@@ -88,11 +97,11 @@ export function holdingRoutes({ heldEvents, environments, acceptor, pressure }: 
       description:
         'With a filter a page may be shorter than its limit, and others still follow: go by metadata.cursor.',
       query: z.object({ ...holdingFilter, ...pageQuery(inTime) }),
-      data: z.array(heldSchema),
+      data: z.array(listedHeldSchema),
       errors: [],
       async handle({ query: { limit, cursor, ...filter } }) {
         const { page, next } = await findHeld(heldEvents, filter, { limit, cursor });
-        return { data: page.map(present), metadata: nextPage(next) };
+        return listReply(page, { present, positionOf, next, omittable: ['event.data', 'event.user'] });
       },
     }),
     route({
@@ -171,11 +180,12 @@ export function holdingRoutes({ heldEvents, environments, acceptor, pressure }: 
       access: 'write',
       about,
       summary: 'Delete held events, by filter',
-      description: `Newest first, at most ${AT_ONCE} at once. Without a filter: all.`,
-      query: z.object({ ...holdingFilter, ...goOn }),
+      description: `Newest first, at most ${AT_ONCE} at once. Takes a filter, or \`all=true\`.`,
+      query: z.object({ ...holdingFilter, ...allOfThem, ...goOn }),
       data: z.object({ deleted: z.int(), more: moreSchema }),
       errors: [],
-      async handle({ query: { cursor, ...filter } }) {
+      async handle({ query: { cursor, all, ...filter } }) {
+        demandFilter(filter, all);
         const { page, next } = await findHeld(heldEvents, filter, { limit: AT_ONCE, cursor });
         const deleted = await Promise.all(page.map(({ internalId }) => heldEvents.remove(internalId)));
         return {
@@ -192,8 +202,25 @@ function ignoreNotFound(error: unknown): undefined {
   return undefined;
 }
 
+/** A filter that was left out by mistake must not delete everything.
+ *  @throws ServiceError input_invalid */
+function demandFilter(filter: object, all: 'true' | undefined): void {
+  const isFiltered = Object.values(filter).some((value) => value !== undefined);
+  if (isFiltered !== (all === 'true')) return;
+  throw new ServiceError('input_invalid', {
+    detail: isFiltered
+      ? 'query parameter "all": it takes no filter beside it; leave one of them out'
+      : 'there is no filter; name one, or send all=true to delete every held event',
+    facts: { field: 'all' },
+  });
+}
+
 function notFound(id: string, why = ''): ServiceError {
   return new ServiceError('not_found', { detail: `the holding page has no event "${id}"${why}` });
+}
+
+function positionOf({ receivedAt, internalId }: HeldEvent): Position {
+  return { at: receivedAt, id: internalId };
 }
 
 function present({ internalId, webhookId, selection, reason, event, receivedAt, requestId }: HeldEvent) {

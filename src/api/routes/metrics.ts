@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { quantile } from '../../model/histogram.ts';
 import { METRICS_KEPT_MS, type Metrics, type Point } from '../../store/metrics.ts';
+import { cursorQuery, inNames, pageOf } from '../cursor.ts';
+import { listReply } from '../list.ts';
 import { type Route, route } from '../route.ts';
 import { timeSchema } from '../views/time.ts';
 
@@ -86,6 +88,7 @@ export function metricsRoutes({ metrics }: { metrics: Metrics }): Route[] {
         from: timeSchema
           .optional()
           .meta({ description: 'Inclusive. Absent: a day before `to`. Not more than 7 days ago' }),
+        ...cursorQuery(inNames),
       }),
       data: z.array(functionStatsSchema),
       errors: [],
@@ -93,7 +96,11 @@ export function metricsRoutes({ metrics }: { metrics: Metrics }): Route[] {
         const { from, to } = spanOf(query, DAY_MS, Date.now());
         const counted = await metrics.functions(env, from, to);
         const sorted = counted.sort((a, b) => (a.functionId < b.functionId ? -1 : 1));
-        return { data: sorted.map(({ functionId, ...counts }) => ({ function_id: functionId, ...counts })) };
+        const { page } = pageOf(sorted, ({ functionId }) => functionId, query);
+        return listReply(page, {
+          present: ({ functionId, ...counts }) => ({ function_id: functionId, ...counts }),
+          positionOf: ({ functionId }) => functionId,
+        });
       },
     }),
   ];

@@ -8,8 +8,10 @@ import { RUN_STATUSES } from '../../model/run.ts';
 import type { RunLists } from '../../store/run-lists.ts';
 import type { Runs } from '../../store/runs.ts';
 import type { Steps } from '../../store/steps.ts';
-import { inTime, nextPage, pageQuery } from '../cursor.ts';
+import { inTime, pageQuery } from '../cursor.ts';
+import { fieldsQuery } from '../fields.ts';
 import { type Route, route } from '../route.ts';
+import { listedRunSchema, listOfRuns } from '../run-list.ts';
 import { presentRun, runSchema } from '../views/run.ts';
 import { historySchema, presentHistory } from '../views/run-history.ts';
 import { presentStep, stepSchema } from '../views/step.ts';
@@ -57,7 +59,8 @@ export function runRoutes({ runs, runLists, functionTables, steps, life, retries
       access: 'read',
       about: 'environment',
       summary: 'List runs, newest first',
-      description: 'A page may hold fewer runs than its limit and yet carry a cursor: go on until none comes.',
+      description:
+        'Without outputs, unless `fields` asks for them. A page may hold fewer runs than its limit and yet carry a cursor: go on until none comes.',
       query: z.object({
         status: z.enum(RUN_STATUSES).optional(),
         function_id: z.string().optional(),
@@ -65,15 +68,21 @@ export function runRoutes({ runs, runLists, functionTables, steps, life, retries
         event_id: z.string().optional().meta({ description: 'Internal ID of an event: the runs it caused' }),
         queued_after: timeSchema.optional().meta({ description: 'Inclusive' }),
         queued_before: timeSchema.optional().meta({ description: 'Exclusive' }),
+        fields: fieldsQuery(['output']).meta({
+          description: 'output: what each function returned, which may be large',
+        }),
         ...pageQuery(inTime),
       }),
-      data: z.array(runSchema),
+      data: z.array(listedRunSchema),
       errors: [],
-      async handle({ env, query: { status, function_id, app, event_id, queued_after, queued_before, limit, cursor } }) {
+      async handle({
+        env,
+        query: { status, function_id, app, event_id, queued_after, queued_before, limit, cursor, fields },
+      }) {
         const span = { after: queued_after, before: queued_before, cursor };
         const query = { env, functionIds: await functionIds(env, app, function_id), status, span, limit };
         const page = await (event_id === undefined ? runLists.list(query) : runLists.ofEvent(event_id, query));
-        return { data: page.runs.map(presentRun), metadata: nextPage(page.next) };
+        return listOfRuns(runLists.listed, env, page.runs, { next: page.next, withOutputs: fields.includes('output') });
       },
     }),
     route({

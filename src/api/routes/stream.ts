@@ -1,6 +1,7 @@
 /** `GET /v1/stream`: what happens in an environment, as it happens. The one route of the API whose answer does not end. */
 import Router from '@koa/router';
 import type { Context } from 'koa';
+import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { PRODUCTION } from '../../model/environment.ts';
@@ -9,7 +10,9 @@ import type { Store } from '../../store/store.ts';
 import { Callers, callerOf } from '../identity/callers.ts';
 import { allow, environmentOf } from '../identity/guard.ts';
 import type { LiveStreams } from '../live-streams.ts';
+import { check, ownParameters } from '../route.ts';
 
+const NO_PARAMETERS = z.strictObject({});
 const RULE = { access: 'read', about: 'environment' } as const;
 const RETRY_AFTER_SECONDS = 5;
 
@@ -21,6 +24,7 @@ export function streamDoor(config: Config, { environments, ...store }: Deps, str
   router.get('/v1/stream', async (context) => {
     const ctx = context as unknown as Context;
     allow(ctx, RULE);
+    check(NO_PARAMETERS, ownParameters(ctx.query), 'query parameter');
     const env = environmentOf(ctx);
     if (env !== PRODUCTION && !(await environments.seek(env))) {
       throw new ServiceError('environment_unknown', { detail: `got ${describe(env)}` });
@@ -34,7 +38,6 @@ export function streamDoor(config: Config, { environments, ...store }: Deps, str
       throw new ServiceError('overloaded', { detail: 'too many watch', retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
     ctx.type = 'text/event-stream';
-    ctx.set('cache-control', 'no-store');
     // nginx would gather what is to go out at once.
     ctx.set('x-accel-buffering', 'no');
     // Its connection would be kept for further requests, and keep web from ending.

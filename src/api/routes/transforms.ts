@@ -1,21 +1,35 @@
 /** `/v1/transforms/test`: what a transform makes of a sample request. Ingests nothing (spec 4.3). */
 import { z } from 'zod';
+import type { Config } from '../../config.ts';
 import { eventSchema } from '../../model/event.ts';
 import { newId } from '../../model/ids.ts';
+import { isJsonObject } from '../../model/json.ts';
 import type { Transforms } from '../../transforms/transforms.ts';
+import { MAX_FIELDS } from '../parameters.ts';
 import { eventOfTransform } from '../receive/intake.ts';
 import { toTransformRequest } from '../receive/webhook-request.ts';
 import { type Route, route } from '../route.ts';
 
+/** A transform, and a webhook's request of 512 KB, which as a field of JSON may take twice as much. */
+export const BODY_LIMIT_BYTES = 1_310_720;
 const stringOrList = z.union([z.string(), z.array(z.string())]);
+
+/** Counted before they are looked at: each costs some thousandths of a millisecond. */
+function few<S extends z.ZodType>(schema: S) {
+  return z.preprocess((given, context) => {
+    if (!isJsonObject(given) || Object.keys(given).length <= MAX_FIELDS) return given;
+    context.addIssue({ code: 'custom', message: `it takes an object of at most ${MAX_FIELDS} fields` });
+    return z.NEVER;
+  }, schema);
+}
 
 const sampleSchema = z.object({
   transform: z.string().min(1).max(65_536),
   body: z
     .unknown()
     .meta({ description: 'A string is the raw body as a provider sends it; anything else is sent as JSON' }),
-  headers: z.record(z.string(), z.string()).default({}),
-  query: z.record(z.string(), stringOrList).default({}),
+  headers: few(z.record(z.string(), z.string())).default({}),
+  query: few(z.record(z.string(), stringOrList)).default({}),
 });
 
 export const resultSchema = z
@@ -26,7 +40,12 @@ export const resultSchema = z
   })
   .meta({ id: 'TransformResult' });
 
-export function transformRoutes({ transforms }: { transforms: Transforms }): Route[] {
+export interface TransformRouteDeps {
+  transforms: Transforms;
+  config: Pick<Config, 'eventMaxFutureMs'>;
+}
+
+export function transformRoutes({ transforms, config }: TransformRouteDeps): Route[] {
   return [
     route({
       method: 'post',
@@ -38,6 +57,7 @@ export function transformRoutes({ transforms }: { transforms: Transforms }): Rou
       summary: 'Try a transform on a sample request',
       description: 'Runs exactly as a webhook request would, and ingests nothing.',
       body: sampleSchema,
+      bodyLimitBytes: BODY_LIMIT_BYTES,
       data: resultSchema,
       errors: ['transform_invalid', 'transform_failed', 'overloaded'],
       async handle({ body: { transform, body, headers, query } }) {
@@ -49,7 +69,7 @@ export function transformRoutes({ transforms }: { transforms: Transforms }): Rou
         );
         return {
           data: {
-            event: event === null ? null : eventOfTransform(event, text),
+            event: event === null ? null : eventOfTransform(event, text, Date.now(), config.eventMaxFutureMs),
             console: logs,
             duration_ms: durationMs,
           },

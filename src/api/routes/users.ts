@@ -5,7 +5,9 @@ import { describe } from '../../model/json.ts';
 import { emailSchema, roleSchema, type User } from '../../model/user.ts';
 import type { Store } from '../../store/store.ts';
 import type { Unchanged } from '../../store/users.ts';
+import { cursorQuery, inNames, pageOf } from '../cursor.ts';
 import { type AccountDeps, Accounts } from '../identity/accounts.ts';
+import { listReply } from '../list.ts';
 import { type Route, route } from '../route.ts';
 
 export const userSchema = z
@@ -39,10 +41,12 @@ export function userRoutes(store: AccountDeps & Pick<Store, 'users'>, publicUrl:
       method: 'get',
       path: '/v1/users',
       summary: 'List users',
+      query: z.object(cursorQuery(inNames)),
       data: z.array(userSchema),
       errors: [],
-      async handle() {
-        return { data: (await users.all()).map(present) };
+      async handle({ query }) {
+        const { page, next } = pageOf(await users.all(), ({ id }) => id, query);
+        return listReply(page, { present, positionOf: ({ id }) => id, next });
       },
     }),
     route({

@@ -7,11 +7,12 @@ import { ID_PATTERN } from '../../model/ids.ts';
 import { inUse } from '../../store/webhook-directory.ts';
 import { LOG_OUTCOMES, type LoggedRequest, type WebhookLog } from '../../store/webhook-log.ts';
 import type { Webhooks } from '../../store/webhooks.ts';
-import { nextPage, pageQuery } from '../cursor.ts';
+import { pageQuery } from '../cursor.ts';
+import { listReply } from '../list.ts';
 import { type IntakeDeps, reasonOf, take } from '../receive/intake.ts';
 import type { Recorder } from '../receive/recorder.ts';
 import { type Route, route } from '../route.ts';
-import { loggedInFullSchema, loggedSchema, presentInFull, presentLogged } from '../views/request.ts';
+import { listedRequestSchema, loggedInFullSchema, presentInFull, presentLogged } from '../views/request.ts';
 import { existingWebhook } from '../views/webhook.ts';
 
 const params = z.object({ id: z.string() });
@@ -58,15 +59,18 @@ export function webhookLogRoutes(deps: WebhookLogRouteDeps): Route[] {
       description: 'Whatever became of them. A request enters the log when it has been answered.',
       params,
       query: z.object(pageQuery(z.string().regex(ID_PATTERN))),
-      data: z.array(loggedSchema),
+      data: z.array(listedRequestSchema),
       errors: ['not_found'],
       async handle({ params: { id }, query: { limit, cursor } }) {
         await existingWebhook(webhooks, id);
         const page = await webhookLog.list(id, limit, cursor, Date.now());
-        return {
-          data: page.map(presentLogged),
-          metadata: nextPage(page.length === limit ? page.at(-1)?.id : undefined),
-        };
+        const next = page.length === limit ? page.at(-1)?.id : undefined;
+        return listReply(page, {
+          present: presentLogged,
+          positionOf: ({ id }) => id,
+          next,
+          omittable: ['console', 'message'],
+        });
       },
     }),
     route({

@@ -1,7 +1,9 @@
 /** `/v1/webhooks/stats`: how each webhook's requests go. */
 import { z } from 'zod';
-import type { WebhookLog } from '../../store/webhook-log.ts';
+import type { LogStats, WebhookLog } from '../../store/webhook-log.ts';
 import type { Webhooks } from '../../store/webhooks.ts';
+import { cursorQuery, inNames, pageOf } from '../cursor.ts';
+import { listReply } from '../list.ts';
 import { type Route, route } from '../route.ts';
 import { time } from '../views/time.ts';
 
@@ -24,20 +26,19 @@ export function webhookStatsRoutes({ webhooks, webhookLog }: { webhooks: Webhook
       about: 'account',
       summary: 'Count the requests of each webhook',
       description: 'Of those that its log keeps: the last ones, of 7 days at most.',
+      query: z.object(cursorQuery(inNames)),
       data: z.array(webhookStatsSchema),
       errors: [],
-      async handle() {
-        const ids = (await webhooks.all()).map(({ id }) => id);
-        const counted = await webhookLog.stats(ids, Date.now());
-        return {
-          data: counted.map(({ lastAt, requests, rejected }, i) => ({
-            webhook_id: ids[i],
-            last_request_at: time(lastAt),
-            requests,
-            rejected,
-          })),
-        };
+      async handle({ query }) {
+        const { page } = pageOf(await webhooks.all(), ({ id }) => id, query);
+        const ids = page.map(({ id }) => id);
+        const counted = (await webhookLog.stats(ids, Date.now())).map((one, i) => ({ ...one, id: ids[i] as string }));
+        return listReply(counted, { present, positionOf: ({ id }) => id });
       },
     }),
   ];
+}
+
+function present({ id, lastAt, requests, rejected }: LogStats & { id: string }) {
+  return { webhook_id: id, last_request_at: time(lastAt), requests, rejected };
 }

@@ -7,6 +7,7 @@ import type { WebhookLog } from '../../store/webhook-log.ts';
 import type { Webhook, Webhooks } from '../../store/webhooks.ts';
 import type { Transforms } from '../../transforms/transforms.ts';
 import { inNames, pageOf, pageQuery } from '../cursor.ts';
+import { listReply } from '../list.ts';
 import { type Route, route } from '../route.ts';
 import { listFields, listsOf } from '../views/list-fields.ts';
 import { checkOwner, ownerSchema } from '../views/owner.ts';
@@ -90,8 +91,9 @@ export function webhookRoutes({ config, environments, webhooks, webhookLog, tran
       data: z.array(webhookSchema),
       errors: [],
       async handle({ query, caller, origin }) {
-        const { page, metadata } = pageOf(await webhooks.all(), ({ id }) => id, query);
-        return { data: page.map((webhook) => shownTo(caller, present(webhook, origin))), metadata };
+        const { page, next } = pageOf(await webhooks.all(), ({ id }) => id, query);
+        const shown = (webhook: Webhook) => shownTo(caller, present(webhook, origin));
+        return listReply(page, { present: shown, positionOf: ({ id }) => id, next });
       },
     }),
     route({

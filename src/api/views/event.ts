@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { eventSchema } from '../../model/event.ts';
 import type { FoundEvent } from '../../store/events.ts';
+import { omittedField } from '../list.ts';
 import { runSchema } from './run.ts';
 import { time } from './time.ts';
 
@@ -33,6 +34,7 @@ export const runBriefSchema = runSchema
 export const listedEventSchema = storedEventSchema
   .extend({
     data: eventSchema.shape.data.optional().meta({ description: 'Not there with exclude=data' }),
+    ...omittedField,
     runs: z.array(runBriefSchema).optional().meta({ description: 'That it caused; with include=runs' }),
   })
   .meta({ id: 'ListedEvent' });

@@ -2,6 +2,8 @@
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { LOG_OUTCOMES, type LoggedRequest, type LogSummary } from '../../store/webhook-log.ts';
+import { omittedField } from '../list.ts';
+import { listed } from '../parameters.ts';
 import { time } from './time.ts';
 
 const MASK = '[masked]';
@@ -30,6 +32,11 @@ export const loggedSchema = z
     rerun_of: z.string().nullable().meta({ description: 'The request of this log that was put through again' }),
   })
   .meta({ id: 'LoggedRequest' });
+
+export const listedRequestSchema = loggedSchema
+  .partial({ console: true, message: true })
+  .extend(omittedField)
+  .meta({ id: 'ListedRequest' });
 
 export const loggedInFullSchema = loggedSchema
   .extend({
@@ -83,6 +90,5 @@ function masked<T>(entries: Iterable<readonly [string, T]>, mask: (value: T) => 
 }
 
 function queryOf(search: string): [string, string[]][] {
-  const query = new URLSearchParams(search);
-  return [...new Set(query.keys())].map((name) => [name, query.getAll(name)]);
+  return Object.entries(listed(new URLSearchParams(search)));
 }

@@ -1,6 +1,6 @@
 /** A run as the API tells it. */
 import { z } from 'zod';
-import { parseExact } from '../../model/json.ts';
+import { isShallowJson, MAX_DEPTH, parseStored } from '../../model/json.ts';
 import { RUN_STATUSES, type Run } from '../../model/run.ts';
 import { time } from './time.ts';
 
@@ -30,8 +30,21 @@ export function presentBrief({ id, functionId, status }: Pick<Run, 'id' | 'funct
   return { run_id: id, function_id: functionId, status };
 }
 
+/** Outputs are held to MAX_DEPTH where they come in. One that was stored before that is told as an error: whoever lists runs must not miss
+ *  the others for it. */
+function readOutput(output: string): { output: unknown } | { error: z.infer<typeof runErrorSchema> } {
+  try {
+    if (isShallowJson(output)) return { output: parseStored(output) };
+  } catch {
+    // Told below.
+  }
+  const message = `the stored output is no JSON, or nested deeper than ${MAX_DEPTH} levels; it is left out`;
+  return { error: { name: 'OutputUnreadable', message } };
+}
+
 export function presentRun(run: Run) {
   const { id, functionId, eventId, requestId, status, attempt, queuedAt, startedAt, endedAt, output, error } = run;
+  const read = output === undefined ? { output: null } : readOutput(output);
   return {
     run_id: id,
     function_id: functionId,
@@ -41,8 +54,8 @@ export function presentRun(run: Run) {
     queued_at: time(queuedAt),
     run_started_at: time(startedAt),
     ended_at: time(endedAt),
-    output: output === undefined ? null : parseExact(output),
-    error: error ?? null,
+    output: 'output' in read ? read.output : null,
+    error: error ?? ('error' in read ? read.error : null),
     request_id: requestId,
     retry_of: run.retryOf ?? null,
   };

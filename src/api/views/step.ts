@@ -1,6 +1,6 @@
 /** What a finished step of a run came to, as the API tells it. */
 import { z } from 'zod';
-import { isJsonObject, parseExact } from '../../model/json.ts';
+import { isJsonObject, parseStored } from '../../model/json.ts';
 import { runErrorSchema } from './run.ts';
 
 export const stepSchema = z
@@ -19,7 +19,7 @@ export const stepSchema = z
 
 /** @param memo JSON text of a Memo (model/memo.ts) */
 export function presentStep(stepId: string, memo: string) {
-  const found = parseExact(memo);
+  const found = parseStored(memo);
   if (!isJsonObject(found)) return { step_id: stepId, data: found };
   if ('error' in found) return { step_id: stepId, error: found.error };
   // An event that was waited for has a name beside its data.

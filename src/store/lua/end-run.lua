@@ -3,7 +3,8 @@
 -- KEYS[5] runs of its function that ended likewise (zset)  KEYS[6] minutes in which any were created that ended likewise (zset)
 -- ARGV[1] run ID  ARGV[2] retention (ms)  ARGV[3] the run's member in KEYS[2]  ARGV[4] time (ms)
 -- ARGV[5] what precedes a stretch of time in the key of its slot  ARGV[6] how many runs a slot holds  ARGV[7…] fields and values to set
--- Returns 1 when this ended it, 0 when it had ended before or is not there.
+-- Returns {1, count of its finished steps, those that had begun: step, JSON, step, JSON, …} when this ended it, {0} when it had ended before or is
+-- not there.
 local TRIMMED_AT_ONCE = 8
 -- As in run-slots.ts.
 local MINUTE_MS = 60000
@@ -11,8 +12,10 @@ local SLOTS_MS = { MINUTE_MS, 1000, 50 }
 
 local status, queuedAt, had_failed = unpack(redis.call('HMGET', KEYS[1], 's', 'q', 'error'))
 if status ~= 'Queued' and status ~= 'Running' then
-  return 0
+  return {0}
 end
+local done = redis.call('LLEN', KEYS[1] .. ':stack')
+local begun = redis.call('HGETALL', KEYS[1] .. ':pending')
 
 -- Members of `list` are removed when what they name has expired: of those whose score is at most `upTo`, a few are looked at.
 local function trim(list, upTo, prefix)
@@ -38,6 +41,7 @@ redis.call('ZREM', KEYS[4], ARGV[1])
 redis.call('ZADD', KEYS[5], queuedAt, ARGV[1])
 -- Parts of the run (keyspace.ts).
 redis.call('DEL', KEYS[1] .. ':pending')
+remove_waits(KEYS[1])
 for _, key in ipairs({ KEYS[1], KEYS[5], KEYS[1] .. ':memos', KEYS[1] .. ':stack', KEYS[1] .. ':history' }) do
   redis.call('PEXPIRE', key, ARGV[2])
 end
@@ -65,4 +69,4 @@ if redis.call('PTTL', slots[#slots]) < tonumber(ARGV[2]) then
   redis.call('PEXPIRE', KEYS[6], ARGV[2] + MINUTE_MS)
   trim(KEYS[6], oldest - MINUTE_MS, ARGV[5] .. MINUTE_MS .. ':')
 end
-return 1
+return {1, done, begun}

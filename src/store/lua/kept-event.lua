@@ -7,7 +7,8 @@ local function read_event(bucket, field, copy)
   return redis.call('GET', copy)
 end
 
--- The event stays for at least so many milliseconds. It is copied only if its bucket ends sooner.
+-- The event stays for at least so many milliseconds. It moves out of its bucket only if that ends sooner; the empty field that remains tells
+-- the same event when it is sent again.
 local function keep_event(bucket, field, copy, ms)
   if redis.call('HSTRLEN', bucket, field) > 0 then
     local left = redis.call('PTTL', bucket)
@@ -17,6 +18,7 @@ local function keep_event(bucket, field, copy, ms)
     end
     if redis.call('EXISTS', copy) == 0 then
       redis.call('SET', copy, redis.call('HGET', bucket, field), 'PX', ms)
+      redis.call('HSET', bucket, field, '')
       return
     end
   end

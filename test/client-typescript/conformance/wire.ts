@@ -20,7 +20,7 @@ export interface RequestCase {
   path: string;
   headers?: Record<string, string>;
   body?: unknown;
-  sign?: { key: string; age_seconds: number };
+  sign?: { key: string; age_seconds: number; for?: string | null };
 }
 
 export interface AnswerCase {
@@ -52,7 +52,7 @@ export async function ask(origin: string, given: RequestCase): Promise<{ answer:
   only(given, ['method', 'path', 'headers', 'body', 'sign']);
   const { method, path, headers = {}, sign } = given;
   const body = typeof given.body === 'string' ? given.body : given.body === undefined ? '' : canonical(given.body);
-  const signature = sign && { 'x-service-signature': signatureOf(body, sign) };
+  const signature = sign && signaturesOf(path, body, sign);
   const { hostname, port } = new URL(origin);
   const outgoing = request({ hostname, port, method, path, headers: { ...headers, ...signature }, agent: false });
   outgoing.end(body);
@@ -60,11 +60,20 @@ export async function ask(origin: string, given: RequestCase): Promise<{ answer:
   return { answer, body: JSON.parse(await text(answer)) };
 }
 
-function signatureOf(body: string, { key, age_seconds, ...rest }: NonNullable<RequestCase['sign']>): string {
+function signaturesOf(path: string, body: string, sign: NonNullable<RequestCase['sign']>): Record<string, string> {
+  const { key, age_seconds, for: signedFor = path, ...rest } = sign;
   only(rest, []);
   const at = Math.floor(Date.now() / 1_000) - age_seconds;
-  const secret = key.replace(/^signkey-\w+-/, '');
-  return `t=${at}&s=${createHmac('sha256', secret).update(`${body}${at}`).digest('hex')}`;
+  const hmac = (text: string) =>
+    createHmac('sha256', key.replace(/^signkey-\w+-/, ''))
+      .update(text)
+      .digest('hex');
+  const query = new URLSearchParams(signedFor?.split('?', 2)[1]);
+  const named = `url\n${query.get('fnId') ?? ''}\n${query.get('stepId') ?? 'step'}\n`;
+  return {
+    'x-service-signature': `t=${at}&s=${hmac(`${body}${at}`)}`,
+    ...(signedFor !== null && { 'x-service-signature-url': hmac(`${named}${body}${at}`) }),
+  };
 }
 
 export function expectAnswer(

@@ -66,6 +66,54 @@ func Flaw(header string, body []byte, keys []string, now time.Time) string {
 	return ""
 }
 
+// Target is what a call's address names. The signature covers this and not the rest, which proxies change.
+type Target struct{ FunctionID, StepID string }
+
+// TargetOf reads path and query.
+func TargetOf(address string) Target {
+	var query url.Values
+	if parsed, err := url.Parse(address); err == nil {
+		query = parsed.Query()
+	}
+	step := query.Get("stepId")
+	if !query.Has("stepId") {
+		step = "step"
+	}
+	return Target{query.Get("fnId"), step}
+}
+
+// SignURL is the signature-url header's value of a call signed at this time.
+func SignURL(target Target, body []byte, key string, at time.Time) string {
+	return hex.EncodeToString(urlDigest(target, body, key, strconv.FormatInt(at.Unix(), 10)))
+}
+
+// URLFlaw says why the signature-url header does not prove that a call, whose signature is right, was made for this function
+// and step; it is empty when it does.
+func URLFlaw(urlHeader, header string, target Target, body []byte, keys []string) string {
+	if urlHeader == "" {
+		return "the URL is not signed"
+	}
+	fields, _ := url.ParseQuery(header)
+	given, _ := hex.DecodeString(urlHeader)
+	genuine := false
+	for _, key := range keys {
+		genuine = hmac.Equal(given, urlDigest(target, body, key, fields.Get("t"))) || genuine
+	}
+	if !genuine {
+		return "the URL's signature is wrong: the call was made for another function or step"
+	}
+	return ""
+}
+
+func urlDigest(target Target, body []byte, key, at string) []byte {
+	_, secret := partsOf(key)
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte("url\n" + target.FunctionID + "\n" + target.StepID + "\n"))
+	mac.Write(body)
+	mac.Write([]byte(at))
+	return mac.Sum(nil)
+}
+
 func digest(body []byte, key, at string) []byte {
 	_, secret := partsOf(key)
 	mac := hmac.New(sha256.New, []byte(secret))

@@ -27,6 +27,7 @@ from ._flow import (
 )
 from ._functions import DEFAULT_RETRIES, FailureHandler, Function, Trigger, define_function
 from ._logging import AnyLogger
+from ._options import told_of_unknown
 from ._send import send_events
 from ._settings import Options, Settings
 from ._transport import Transport, default_transport
@@ -48,6 +49,7 @@ class Tidegate:
     As a context manager, `with` or `async with`, it closes its connections; it may be used without, too.
     """
 
+    @told_of_unknown("Tidegate")
     def __init__(
         self,
         app_id: str,
@@ -127,6 +129,7 @@ class Tidegate:
         """The same as `send_sync`, of a list."""
         return self.send_sync(events, seed=seed, timeout=timeout)
 
+    @told_of_unknown("Function")
     def create_function(
         self,
         *,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
 from ._context import Context, FailureContext, SyncContext, SyncFailureContext
+from ._cron import is_cron
 from ._flow import FlowControl
 from ._wire_error import revive_error
 from .errors import ConfigError
@@ -16,6 +17,8 @@ from .errors import ConfigError
 Output_co = TypeVar("Output_co", covariant=True)
 
 DEFAULT_RETRIES = 4
+MAX_RETRIES = 20
+"""The service takes no more."""
 
 
 @dataclass(frozen=True)
@@ -91,8 +94,8 @@ def define_function(
     if not callable(handler):
         raise ConfigError(f'Function "{id}": the handler must be a function, got {handler!r}')
     # Not strict typing, but True is an int too.
-    if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise ConfigError(f'Function "{id}": retries must be a whole number from 0, got {retries}')
+    if isinstance(retries, bool) or not isinstance(retries, int) or not 0 <= retries <= MAX_RETRIES:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ConfigError(f'Function "{id}": retries must be a whole number from 0 to {MAX_RETRIES}, got {retries}')
     fn: Function[Any] = Function(
         app_id=app_id,
         id=id,
@@ -117,8 +120,13 @@ def _trigger(id: str, trigger: object) -> EventTrigger | CronTrigger:
         trigger = EventTrigger(trigger)
     if isinstance(trigger, EventTrigger) and trigger.event:
         return trigger
-    if isinstance(trigger, CronTrigger) and trigger.cron:
-        return trigger
+    if isinstance(trigger, CronTrigger):
+        if is_cron(trigger.cron):
+            return trigger
+        raise ConfigError(
+            f'Function "{id}": cron must be a schedule such as "0 9 * * 1" (minute, hour, day, month, weekday), '
+            f'got "{trigger.cron}"'
+        )
     raise ConfigError(
         f'Function "{id}": a trigger is the name of an event, an EventTrigger or a CronTrigger; got {trigger!r}'
     )

@@ -9,7 +9,6 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
-from urllib.parse import parse_qs
 
 from . import _headers as headers
 from ._address import url_of
@@ -20,11 +19,12 @@ from ._effects import Effects, does, drive, drive_async
 from ._events import EventOrEvents
 from ._functions import Function
 from ._json import write
+from ._options import told_of_unknown
 from ._registration import App, register
 from ._run_call import AppAnswer, CallDeps, RunCall, outcome_of
 from ._seed import seed_of_step
 from ._settings import Settings
-from ._signature import find_flaw
+from ._signature import find_flaw, find_url_flaw, target_of
 from ._steps.moves import Progress
 from .errors import ConfigError, ServeError
 
@@ -34,6 +34,7 @@ _STEP_ITSELF = "step"
 class Handler:
     """For hosts of any kind: `answer = handler.answer(AppRequest(method="POST", url=…, headers=…, body=…))`."""
 
+    @told_of_unknown("Handler")
     def __init__(
         self,
         client: Tidegate,
@@ -126,12 +127,10 @@ class Handler:
 
     def _requested_of(self, request: AppRequest) -> tuple[Function[Any], str | None]:
         """What the call's address names: a function, and perhaps the one step of it to run."""
-        query = parse_qs(request.url.partition("?")[2])
-        function_id = query.get("fnId", [""])[0]
+        function_id, step = target_of(request.url)
         fn = self._by_id.get(function_id)
         if not fn:
             raise ServeError(500, f'The app has no function "{function_id}"; register it again')
-        step = query.get("stepId", [_STEP_ITSELF])[0]
         return fn, None if step == _STEP_ITSELF else step
 
     def _call_deps(self, settings: Settings) -> CallDeps:
@@ -156,7 +155,10 @@ def _authentic_call(request: AppRequest, settings: Settings) -> Effects[Call]:
     raw = request.raw_body()
     if settings.mode == "cloud":
         keys = [key for key in (settings.signing_key, settings.signing_key_fallback) if key is not None]
-        flaw = find_flaw(request.header(headers.SIGNATURE), raw, keys, time.time())
+        header, url_header = request.header(headers.SIGNATURE), request.header(headers.SIGNATURE_URL)
+        flaw = find_flaw(header, raw, keys, time.time()) or find_url_flaw(
+            url_header, header, target_of(request.url), raw, keys
+        )
         if flaw:
             raise ServeError(401, f"Not a call from the service: {flaw}")
     return (yield from read_call(raw, settings))

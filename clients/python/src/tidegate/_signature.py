@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 from urllib.parse import parse_qs
 
 _SIGNING_KEY = re.compile(r"(signkey-[A-Za-z0-9_]+-)((?:[0-9a-f]{2})+)", re.IGNORECASE)
@@ -44,6 +45,37 @@ def find_flaw(header: str | None, body: bytes, keys: Sequence[str], now_seconds:
     return None
 
 
+class Target(NamedTuple):
+    """What a call's address names. The signature covers this and not the rest, which proxies change."""
+
+    function_id: str
+    step_id: str
+
+
+def target_of(url: str) -> Target:
+    query = parse_qs(url.partition("?")[2])
+    return Target(query.get("fnId", [""])[0], query.get("stepId", ["step"])[0])
+
+
+def sign_url(target: Target, body: bytes, key: str, at_seconds: int) -> str:
+    """The signature-url header's value, of a call signed at this time."""
+    return _url_digest(target, body, key, str(at_seconds)).hex()
+
+
+def find_url_flaw(
+    url_header: str | None, header: str | None, target: Target, body: bytes, keys: Sequence[str]
+) -> str | None:
+    """Why the signature-url header does not prove that a call, whose signature is right, was made for this function and
+    step; None when it does."""
+    if not url_header:
+        return "the URL is not signed"
+    at = parse_qs(header or "").get("t", [""])[0]
+    given = bytes_of_hex(url_header)
+    if any(hmac.compare_digest(given, _url_digest(target, body, key, at)) for key in keys):
+        return None
+    return "the URL's signature is wrong: the call was made for another function or step"
+
+
 def bytes_of_hex(text: str) -> bytes:
     """None at all when it is not hex."""
     try:
@@ -55,6 +87,12 @@ def bytes_of_hex(text: str) -> bytes:
 def _digest(body: bytes, key: str, at: str) -> bytes:
     _, digits = _parts_of(key)
     return hmac.digest(digits.encode(), body + at.encode(), "sha256")
+
+
+def _url_digest(target: Target, body: bytes, key: str, at: str) -> bytes:
+    _, digits = _parts_of(key)
+    named = f"url\n{target.function_id}\n{target.step_id}\n".encode(errors="replace")
+    return hmac.digest(digits.encode(), named + body + at.encode(), "sha256")
 
 
 def _parts_of(key: str) -> tuple[str, str]:

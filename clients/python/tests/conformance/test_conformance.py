@@ -34,6 +34,8 @@ ADAPTERS = {
     "seeds": Adapter(pure.check_seeds, ("of", "seed"), passes_over=("id",)),
     "step-ids": Adapter(pure.check_step_ids, ("ids", "names", "hashes")),
     "signatures": Adapter(pure.check_signatures, ("body", "header", "now", "keys", "flaw", "bearer")),
+    "definitions": Adapter(pure.check_definitions, ("function", "flaw"), passes_over=("untyped",)),
+    "signed-urls": Adapter(pure.check_signed_urls, ("url", "body", "header", "url_header", "keys", "flaw")),
     "durations": Adapter(pure.check_durations, ("value", "wire", "ms")),
     "retry-after": Adapter(pure.check_retry_after, ("header", "now", "delay_ms")),
     "webhooks": Adapter(pure.check_webhooks, ("provider", "data", "secret", "options", "now", "flaw")),

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 
@@ -77,15 +78,25 @@ def ask_app(origin: str, given: dict[str, Any]) -> Answer:
     only(given, ("method", "path", "headers", "body", "sign"))
     body = given.get("body", "")
     raw = (body if isinstance(body, str) else canonical(body)).encode()
-    signature = {"x-service-signature": _signature(raw, given["sign"])} if "sign" in given else {}
+    signature = _signatures(given["path"], raw, given["sign"]) if "sign" in given else {}
     return ask(origin, given["method"], given["path"], {**given.get("headers", {}), **signature}, raw)
 
 
-def _signature(body: bytes, given: dict[str, Any]) -> str:
-    only(given, ("key", "age_seconds"))
+def _signatures(path: str, body: bytes, given: dict[str, Any]) -> dict[str, str]:
+    only(given, ("key", "age_seconds", "for"))
     at = int(time.time()) - given["age_seconds"]
     secret = given["key"].split("-", 2)[2].encode()
-    return f"t={at}&s={hmac.new(secret, body + str(at).encode(), hashlib.sha256).hexdigest()}"
+
+    def mac(raw: bytes) -> str:
+        return hmac.new(secret, raw + str(at).encode(), hashlib.sha256).hexdigest()
+
+    signature = {"x-service-signature": f"t={at}&s={mac(body)}"}
+    signed_for = given.get("for", path)
+    if signed_for is None:
+        return signature
+    query = parse_qs(signed_for.partition("?")[2])
+    named = f"url\n{query.get('fnId', [''])[0]}\n{query.get('stepId', ['step'])[0]}\n".encode()
+    return {**signature, "x-service-signature-url": mac(named + body)}
 
 
 def check_answer(answer: Answer, expected: dict[str, Any], names: Names) -> None:

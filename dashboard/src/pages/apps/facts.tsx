@@ -28,8 +28,37 @@ export function AppFacts({ app }: { app: App }) {
           <span className="font-mono text-xs">x-{app.dialect}-</span>
         </Fact>
         <Fact name="Functions">{app.function_count}</Fact>
+        <Fact name="Calls">
+          <Calls slowed={app.slowed} />
+        </Fact>
       </Facts>
     </Card>
+  );
+}
+
+const SLOWED_BY = {
+  overload: 'It answers 429, 502, 503 or 504, or not at all',
+  errors: 'It answers other 5xx',
+  latency: 'It takes much longer than before',
+} as const;
+
+/** Whether the workers make as many calls at once as they could. */
+function Calls({ slowed }: Pick<App, 'slowed'>) {
+  if (!slowed) {
+    return (
+      <Badge tone="good" icon="check">
+        Not slowed
+      </Badge>
+    );
+  }
+  return (
+    <Badge
+      tone="warn"
+      icon="warning"
+      title={`${SLOWED_BY[slowed.by]}, since ${new Date(slowed.since).toLocaleString()}`}
+    >
+      Slowed to {slowed.limit} of {slowed.max} at once
+    </Badge>
   );
 }
 

@@ -61,7 +61,7 @@ function Findings({ health: { ok, status, answered_in_ms, problems }, at }: { he
         <span className="font-medium">{ok ? 'Nothing is wrong' : countOf(problems.length)}</span>
       </p>
       <p className="px-4 pt-1 pb-4 text-sm text-muted">
-        {status === null ? 'It did not answer' : `It answered ${status}`}
+        {status !== null ? `It answered ${status}` : ok ? 'An app answered' : 'No app answered'}
         {answered_in_ms !== null && ` in ${duration(answered_in_ms)}`} · checked <Time at={at} />
       </p>
       {problems.length > 0 && (

@@ -8,20 +8,32 @@ import { Empty } from '../../ui/empty.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
 import { columnsFor } from './columns.tsx';
 import { EntryDialog } from './entry-dialog.tsx';
 import { Filters } from './filters.tsx';
 import { matches } from './matches.ts';
+import { Refusals } from './refusals.tsx';
 
 const route = getRouteApi('/audit-log');
 /** Rows that fill a window: while fewer are found, the search goes on into the past. */
 const ENOUGH = 40;
 
+const TABS = [
+  ['changes', 'Changes'],
+  ['refusals', 'Refused attempts'],
+] as const;
+
 export default function AuditPage() {
+  const { tab = 'changes' } = route.useSearch();
   return (
-    <Page title="Audit log" lead="What was changed, and who tried to sign in. The last 10,000 entries, newest first.">
+    <Page
+      title="Audit log"
+      lead="Who changed what, and whose attempts to sign in were refused. The last 10,000 changes and 1,000 kinds of refusals."
+    >
       <NeedsAdmin title="Only admins read the audit log">
-        <Log />
+        <Tabs label="Parts of the audit log" tabs={TABS} current={tab} />
+        {tab === 'refusals' ? <Refusals /> : <Log />}
       </NeedsAdmin>
     </Page>
   );

@@ -24,12 +24,12 @@ export function columnsFor(may: boolean): Column<Environment>[] {
       cell: ({ created_at }) =>
         created_at ? <Time at={created_at} /> : <span className="text-muted">always there</span>,
     },
-    { id: 'actions', header: '', width: '7.5rem', align: 'right', cell: (one) => may && <Actions of={one} /> },
+    { id: 'actions', header: '', width: '12rem', align: 'right', cell: (one) => may && <Actions of={one} /> },
   ];
 }
 
 /** Leads to what it has: the whole dashboard is about the environment that is chosen. */
-function Name({ of: { name, kind, archived_at } }: { of: Environment }) {
+function Name({ of: { name, kind, archived_at, deleting_at } }: { of: Environment }) {
   const current = useEnv() === name;
   return (
     <div className="min-w-0">
@@ -45,14 +45,21 @@ function Name({ of: { name, kind, archived_at } }: { of: Environment }) {
         {current && 'shown now'}
         <span className="md:hidden">
           {current && ' · '}
-          {archived_at ? 'archived' : KINDS[kind]}
+          {deleting_at ? 'being deleted' : archived_at ? 'archived' : KINDS[kind]}
         </span>
       </p>
     </div>
   );
 }
 
-function State({ of: { archived_at } }: { of: Environment }) {
+function State({ of: { archived_at, deleting_at } }: { of: Environment }) {
+  if (deleting_at) {
+    return (
+      <Badge tone="bad" icon="box" title={`Since ${new Date(deleting_at).toLocaleString()}`}>
+        deleting
+      </Badge>
+    );
+  }
   if (!archived_at) {
     return (
       <Badge tone="good" icon="check">
@@ -67,7 +74,7 @@ function State({ of: { archived_at } }: { of: Environment }) {
   );
 }
 
-function Actions({ of: { name, archived_at } }: { of: Environment }) {
+function Actions({ of: { name, kind, archived_at, deleting_at } }: { of: Environment }) {
   const path = `/v1/environments/${encodeURIComponent(name)}`;
   const archive = useDeed({
     act: () => ask(`${path}/archive`, { method: 'POST' }),
@@ -79,12 +86,29 @@ function Actions({ of: { name, archived_at } }: { of: Environment }) {
     told: `${name} takes events again`,
     changes: 'environments',
   });
-  if (name === PRODUCTION) return null;
+  const remove = useDeed({
+    act: () => ask(path, { method: 'DELETE' }),
+    told: `${name} is being deleted`,
+    changes: 'environments',
+  });
+  if (name === PRODUCTION || deleting_at) return null;
   if (archived_at) {
     return (
-      <Button busy={unarchive.isPending} onClick={() => unarchive.mutate()}>
-        Unarchive
-      </Button>
+      <div className="flex justify-end gap-2">
+        <Button busy={unarchive.isPending} onClick={() => unarchive.mutate()}>
+          Unarchive
+        </Button>
+        {kind === 'branch' && (
+          <ConfirmButton
+            title={`Delete ${name}?`}
+            text="Its events, runs, apps and functions are deleted with it, and API keys that are held to it are revoked. This cannot be undone."
+            action="Delete it"
+            onConfirm={() => remove.mutateAsync().catch(() => {})}
+          >
+            Delete
+          </ConfirmButton>
+        )}
+      </div>
     );
   }
   return (

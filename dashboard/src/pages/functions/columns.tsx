@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router';
-import type { FunctionStats, FunctionSummary } from '../../api/types.ts';
+import type { FunctionStats, ListedFunction } from '../../api/types.ts';
 import type { Column } from '../../ui/data-table.tsx';
 import { FunctionState } from './state.tsx';
 import { TriggerLine } from './triggers.tsx';
 import { failureRate, noRuns, percent } from './use-stats.ts';
 
 /** @param stats undefined: not known yet */
-export function columnsWith(stats: ReadonlyMap<string, FunctionStats> | undefined): Column<FunctionSummary>[] {
+export function columnsWith(stats: ReadonlyMap<string, FunctionStats> | undefined): Column<ListedFunction>[] {
   const statsOf = (id: string) => stats && (stats.get(id) ?? noRuns(id));
   return [
     { id: 'name', header: 'Function', width: 'minmax(0, 2fr)', cell: (fn) => <Name fn={fn} /> },
@@ -37,7 +37,7 @@ export function columnsWith(stats: ReadonlyMap<string, FunctionStats> | undefine
   ];
 }
 
-function Name({ fn: { id, name } }: { fn: FunctionSummary }) {
+function Name({ fn: { id, name } }: { fn: ListedFunction }) {
   return (
     <>
       <Link to="/functions/$id" params={{ id }} className="block truncate font-medium hover:underline">

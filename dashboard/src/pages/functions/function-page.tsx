@@ -14,6 +14,7 @@ import { Card, Fact, Facts, Page } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useRuns } from '../runs/use-runs.ts';
+import { ExpressionProblem } from './expression-problem.tsx';
 import { InvokeDialog } from './invoke-dialog.tsx';
 import { LastDay } from './last-day.tsx';
 import { LastRuns } from './last-runs.tsx';
@@ -55,6 +56,7 @@ function Known({ fn }: { fn: FunctionDetails }) {
       }
     >
       <div className="space-y-6">
+        {fn.expression_problem && <ExpressionProblem problem={fn.expression_problem} />}
         <Card>
           <FunctionFacts fn={fn} />
         </Card>

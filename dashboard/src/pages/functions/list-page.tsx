@@ -1,6 +1,6 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import type { FunctionSummary } from '../../api/types.ts';
+import type { ListedFunction } from '../../api/types.ts';
 import { Button } from '../../ui/button.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -42,7 +42,7 @@ export default function FunctionsPage() {
   );
 }
 
-function matches({ id, name, app, triggers }: FunctionSummary, words = '', wantedApp?: string): boolean {
+function matches({ id, name, app, triggers = [] }: ListedFunction, words = '', wantedApp?: string): boolean {
   if (wantedApp !== undefined && app !== wantedApp) return false;
   const text = [id, name, ...triggers.map(({ event, cron }) => event ?? cron)].join(' ').toLowerCase();
   return words

@@ -4,9 +4,9 @@ import { absolute } from '../../ui/time.tsx';
 
 /** Whether events trigger it. */
 export function FunctionState({
-  fn: { paused_at, archived },
+  fn: { paused_at, expression_problem, archived },
 }: {
-  fn: Pick<FunctionSummary, 'paused_at' | 'archived'>;
+  fn: Pick<FunctionSummary, 'paused_at' | 'expression_problem' | 'archived'>;
 }) {
   if (archived) {
     return (
@@ -19,6 +19,13 @@ export function FunctionState({
     return (
       <Badge tone="warn" icon="pause" title={`Since ${absolute(new Date(paused_at))}`}>
         Paused
+      </Badge>
+    );
+  }
+  if (expression_problem !== null) {
+    return (
+      <Badge tone="warn" icon="warning" title={expression_problem.message}>
+        Skips events
       </Badge>
     );
   }

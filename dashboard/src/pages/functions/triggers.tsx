@@ -4,8 +4,8 @@ import { Icon } from '../../ui/icon.tsx';
 
 type Trigger = FunctionSummary['triggers'][number];
 
-/** In one line, for a list. */
-export function TriggerLine({ triggers }: { triggers: readonly Trigger[] }) {
+/** In one line, for a list, which leaves out what is too large for it. */
+export function TriggerLine({ triggers = [] }: { triggers?: readonly Trigger[] | undefined }) {
   return <p className="truncate font-mono text-xs text-muted">{triggers.map(wordOf).join(', ')}</p>;
 }
 

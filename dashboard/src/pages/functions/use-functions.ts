@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { ask } from '../../api/client.ts';
-import type { FunctionDetails, FunctionSummary } from '../../api/types.ts';
+import type { FunctionDetails, ListedFunction } from '../../api/types.ts';
 import { useEnv } from '../../app/environment.ts';
 import { readAll } from './read-all.ts';
 
@@ -9,7 +9,7 @@ export function useAllFunctions(archived = false) {
   const env = useEnv();
   const { data: functions, ...result } = useQuery({
     queryKey: ['functions', env, 'all', archived],
-    queryFn: ({ signal }) => readAll<FunctionSummary>('/v1/functions', { env, signal, query: { archived } }),
+    queryFn: ({ signal }) => readAll<ListedFunction>('/v1/functions', { env, signal, query: { archived } }),
   });
   return { functions, ...result };
 }

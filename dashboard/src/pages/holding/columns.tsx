@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { HeldEvent } from '../../api/types.ts';
+import type { ListedHeldEvent } from '../../api/types.ts';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/data-table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -12,7 +12,7 @@ export function columnsOf(
   mayWrite: boolean,
   onOpen: (id: string) => void,
   onAssign: (assigning: Assigning) => void,
-): Column<HeldEvent>[] {
+): Column<ListedHeldEvent>[] {
   return [
     {
       id: 'event',

@@ -1,8 +1,8 @@
 /** What the holding page asks of the service. It is the account's: no environment selects among held events. */
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { ask, type Reply } from '../../api/client.ts';
+import { ask, type Query, type Reply } from '../../api/client.ts';
 import { useLive } from '../../api/live.ts';
-import type { HeldEvent } from '../../api/types.ts';
+import type { HeldEvent, ListedHeldEvent } from '../../api/types.ts';
 
 const PAGE = 100;
 
@@ -22,7 +22,7 @@ export function useHeldEvents({ webhook, name, selection, reason }: Filter) {
   return useInfiniteQuery({
     queryKey: ['held-events', filter],
     queryFn: ({ signal, pageParam }) =>
-      ask<HeldEvent[]>('/v1/holding', { signal, query: { ...filter, limit: PAGE, cursor: pageParam } }),
+      ask<ListedHeldEvent[]>('/v1/holding', { signal, query: { ...filter, limit: PAGE, cursor: pageParam } }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ metadata }) => metadata.cursor,
   });
@@ -66,10 +66,15 @@ export function useDiscard() {
       return 1;
     }
     return inTurns<{ deleted: number; more: boolean }>(
-      (cursor) => ask('/v1/holding', { method: 'DELETE', query: { ...which.filter, cursor } }),
+      (cursor) => ask('/v1/holding', { method: 'DELETE', query: { ...filterOrAll(which.filter), cursor } }),
       ({ deleted }) => deleted,
     );
   });
+}
+
+/** What deletes everything has to say so. */
+function filterOrAll(filter: Filter): Query {
+  return Object.values(filter).some(Boolean) ? { ...filter } : { all: true };
 }
 
 function useChanging<Input>(mutationFn: (input: Input) => Promise<number>) {

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { FunctionSummary } from '../../api/types.ts';
+import type { ListedFunction } from '../../api/types.ts';
 import { useEnv } from '../../app/environment.ts';
 import { useMe } from '../../app/me.ts';
 import { Empty } from '../../ui/empty.tsx';
@@ -43,9 +43,9 @@ export function NoRuns({ filtered }: { filtered: boolean }) {
 }
 
 /** Name of an event that triggers one of them. */
-function triggerAmong(functions: readonly FunctionSummary[]): string | undefined {
+function triggerAmong(functions: readonly ListedFunction[]): string | undefined {
   const names = functions
     .filter(({ paused_at }) => paused_at === null)
-    .flatMap(({ triggers }) => triggers.map(({ event }) => event));
+    .flatMap(({ triggers = [] }) => triggers.map(({ event }) => event));
   return names.find((name) => name !== undefined && !name.includes('*'));
 }

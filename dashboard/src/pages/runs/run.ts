@@ -1,10 +1,10 @@
 /** A run as these pages hold it. */
-import type { Run } from '../../api/types.ts';
+import type { ListedRun as Answered, Run } from '../../api/types.ts';
 
 /** In a list: without its output, which may have megabytes. */
 export type ListedRun = Omit<Run, 'output' | 'error'> & { error: string | null };
 
-export function listed({ output: _, error, ...run }: Run): ListedRun {
+export function listed({ output: _, omitted: __, error = null, ...run }: Answered): ListedRun {
   return { ...run, error: error && `${error.name}: ${error.message}` };
 }
 

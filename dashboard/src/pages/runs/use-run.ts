@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { ask } from '../../api/client.ts';
 import { useLive } from '../../api/live.ts';
-import type { Run, RunWithHistory, StoredEvent } from '../../api/types.ts';
+import type { ListedRun, Run, RunWithHistory, StoredEvent } from '../../api/types.ts';
 import { useEnv } from '../../app/environment.ts';
 import { hasEnded } from './run.ts';
 import { useThrottled } from './use-throttled.ts';
@@ -49,7 +49,8 @@ export function useRetries({ run_id: id, event_id, function_id }: Pick<Run, 'run
   const env = useEnv();
   const { data } = useQuery({
     queryKey: ['run-retries', env, id],
-    queryFn: ({ signal }) => ask<Run[]>('/v1/runs', { env, signal, query: { event_id, function_id, limit: 100 } }),
+    queryFn: ({ signal }) =>
+      ask<ListedRun[]>('/v1/runs', { env, signal, query: { event_id, function_id, limit: 100 } }),
   });
   return (data?.data ?? []).filter(({ retry_of }) => retry_of === id).map(({ run_id }) => run_id);
 }

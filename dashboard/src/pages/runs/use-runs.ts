@@ -2,7 +2,7 @@ import { type InfiniteData, useInfiniteQuery, useQueryClient } from '@tanstack/r
 import { useCallback, useEffect, useMemo } from 'react';
 import { ask, type Query } from '../../api/client.ts';
 import { useLive } from '../../api/live.ts';
-import type { Run } from '../../api/types.ts';
+import type { ListedRun } from '../../api/types.ts';
 import { useEnv } from '../../app/environment.ts';
 import { listed } from './run.ts';
 import { type RunPage, withFirstPage, withStatuses } from './run-list.ts';
@@ -30,7 +30,7 @@ export function useRuns(filters: RunFilters, pageSize = PAGE_SIZE) {
     async (cursor?: string, signal?: AbortSignal): Promise<RunPage> => {
       const [asked, limit] = JSON.parse(text) as [RunFilters, number];
       const query = { ...queryOf(asked), limit, cursor };
-      const { data, metadata } = await ask<Run[]>('/v1/runs', { env, query, ...(signal && { signal }) });
+      const { data, metadata } = await ask<ListedRun[]>('/v1/runs', { env, query, ...(signal && { signal }) });
       return { runs: data.map(listed), cursor: metadata.cursor };
     },
     [env, text],
@@ -55,7 +55,7 @@ export function useRuns(filters: RunFilters, pageSize = PAGE_SIZE) {
   useEffect(refresh, [refresh, key]);
   useLive('hello', refresh);
   useLive('runs', ({ runs }) => {
-    const statuses = new Map(runs.map(({ run_id, status }) => [run_id, status as Run['status']]));
+    const statuses = new Map(runs.map(({ run_id, status }) => [run_id, status as ListedRun['status']]));
     queries.setQueryData<Pages>(key, (before) => before && changed(before, withStatuses(before.pages, statuses)));
     refresh();
   });

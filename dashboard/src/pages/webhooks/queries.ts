@@ -3,7 +3,7 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tansta
 import { useCallback } from 'react';
 import { ask, type Reply } from '../../api/client.ts';
 import { useLive } from '../../api/live.ts';
-import type { LoggedRequest, LoggedRequestInFull, Webhook, WebhookStats } from '../../api/types.ts';
+import type { ListedRequest, LoggedRequestInFull, Webhook, WebhookStats } from '../../api/types.ts';
 import { useEnv } from '../../app/environment.ts';
 
 const MOST = 100;
@@ -54,7 +54,7 @@ export function useRequests(id: string) {
   return useInfiniteQuery({
     queryKey: ['webhook-requests', env, id],
     queryFn: ({ signal, pageParam }) =>
-      ask<LoggedRequest[]>(`/v1/webhooks/${id}/requests`, { signal, query: { limit: MOST, cursor: pageParam } }),
+      ask<ListedRequest[]>(`/v1/webhooks/${id}/requests`, { signal, query: { limit: MOST, cursor: pageParam } }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ metadata }) => metadata.cursor,
   });

@@ -6,16 +6,17 @@ from typing import Any
 
 import pytest
 
-from tidegate import WebhookVerificationError, verify_webhook
+from tidegate import ConfigError, Tidegate, WebhookVerificationError, verify_webhook
 from tidegate._canonical import canonical
 from tidegate._json import parse
 from tidegate._moments import epoch_ms, moment_ms, parse_iso_date, retry_after_ms, time_string
 from tidegate._seed import seed_from, seed_of_step
-from tidegate._signature import find_flaw, hashed_key
+from tidegate._signature import find_flaw, find_url_flaw, hashed_key, target_of
 from tidegate._steps.ids import RepeatNumbers, hash_step_id
 
 from ..cases import Case, only
 from ..match import Names
+from ..settings import function_of
 
 
 def check_canonical_json(case: Case) -> None:
@@ -52,6 +53,36 @@ def check_signatures(case: Case) -> None:
     else:
         Names().check(found, case["flaw"], "the.flaw")
     assert f"Bearer {hashed_key(case['keys'][0])}" == case["bearer"]
+
+
+def check_definitions(case: Case) -> None:
+    client = Tidegate("shop")
+
+    def define() -> None:
+        given = dict(case["function"])
+        options = given.pop("options", {})
+        if options:
+            events = [trigger["event"] for trigger in given["triggers"]]
+            client.create_function(id=given["id"], trigger=events, **options)(lambda ctx: None)
+        else:
+            function_of(client, given, "plain")
+
+    if case["flaw"] is None:
+        define()
+        return
+    with pytest.raises((ConfigError, TypeError)) as raised:
+        define()
+    Names().check(str(raised.value), case["flaw"], "the.flaw")
+
+
+def check_signed_urls(case: Case) -> None:
+    found = find_url_flaw(
+        case["url_header"], case["header"], target_of(case["url"]), case["body"].encode(), case["keys"]
+    )
+    if case["flaw"] is None:
+        assert found is None
+    else:
+        Names().check(found, case["flaw"], "the.flaw")
 
 
 def check_durations(case: Case) -> None:

@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { ApiError, ask } from '../../../api/client.ts';
 import { useLive } from '../../../api/live.ts';
-import type { Arrival, Run, StoredEvent } from '../../../api/types.ts';
+import type { Arrival, ListedRun, StoredEvent } from '../../../api/types.ts';
 import type { EventToSend } from '../code/place.ts';
 
 const RETRY_MS = 300;
@@ -35,7 +35,7 @@ export function useRunsOf(env: string, id: string, enabled: boolean) {
   useLive('hello', readAnew);
   return useQuery({
     queryKey,
-    queryFn: ({ signal }) => ask<Run[]>(`/v1/events/${encodeURIComponent(id)}/runs`, { env, signal }),
+    queryFn: ({ signal }) => ask<ListedRun[]>(`/v1/events/${encodeURIComponent(id)}/runs`, { env, signal }),
     enabled,
     // News may be missed.
     refetchInterval: ({ state }) => (state.data?.data.every(({ ended_at }) => ended_at) ? 15_000 : 2_000),

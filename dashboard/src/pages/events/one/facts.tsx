@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import type { Run, StoredEvent } from '../../../api/types.ts';
+import type { ListedRun, StoredEvent } from '../../../api/types.ts';
 import { CopyButton } from '../../../ui/code.tsx';
 import { Card, Fact, Facts } from '../../../ui/page.tsx';
 import { RunStatus } from '../../../ui/status.tsx';
@@ -15,7 +15,7 @@ export function EventFacts({
 }: {
   env: string;
   event: StoredEvent;
-  runs: readonly Run[] | undefined;
+  runs: readonly ListedRun[] | undefined;
 }) {
   const webhooks = useWebhooks(env);
   const { internal_id, id, ts, received_at, source, request_id, duplicates, v } = event;
@@ -52,7 +52,7 @@ export function EventFacts({
   );
 }
 
-function RunSummary({ runs }: { runs: readonly Run[] | undefined }) {
+function RunSummary({ runs }: { runs: readonly ListedRun[] | undefined }) {
   if (!runs) return <None>…</None>;
   if (runs.length === 0) return <None>no function ran</None>;
   const counts = [...Map.groupBy(runs, ({ status }) => status)];

@@ -1,5 +1,5 @@
 import { Link, useNavigate } from '@tanstack/react-router';
-import type { Run } from '../../../api/types.ts';
+import type { ListedRun } from '../../../api/types.ts';
 import { type Column, DataTable } from '../../../ui/data-table.tsx';
 import { Empty } from '../../../ui/empty.tsx';
 import { Loading } from '../../../ui/loading.tsx';
@@ -9,7 +9,7 @@ import { RunStatus } from '../../../ui/status.tsx';
 import { duration, Time } from '../../../ui/time.tsx';
 import type { useRunsOf } from './event.ts';
 
-const COLUMNS: Column<Run>[] = [
+const COLUMNS: Column<ListedRun>[] = [
   {
     id: 'function',
     header: 'Function',

@@ -44,7 +44,7 @@ async function whyUnreached(origin: string): Promise<string> {
     () => false,
   );
   if (listens) {
-    return `Something runs at ${origin}, but takes no events from this page. Is it the service, in dev mode (MODE=dev)?`;
+    return `Something runs at ${origin}, but takes no events from this page. Is it the service, in dev mode (MODE=dev), with DEV_ALLOWED_ORIGINS=${window.location.origin}?`;
   }
   return `Nothing answers at ${origin}. Either no service runs there, or the browser does not let this page reach this machine.`;
 }

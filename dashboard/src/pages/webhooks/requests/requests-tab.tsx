@@ -1,6 +1,6 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect } from 'react';
-import type { LoggedRequest, Webhook } from '../../../api/types.ts';
+import type { ListedRequest, Webhook } from '../../../api/types.ts';
 import { type Column, DataTable } from '../../../ui/data-table.tsx';
 import { Empty } from '../../../ui/empty.tsx';
 import { Loading } from '../../../ui/loading.tsx';
@@ -75,7 +75,7 @@ function Log({ webhook }: { webhook: Webhook }) {
   );
 }
 
-const COLUMNS: Column<LoggedRequest>[] = [
+const COLUMNS: Column<ListedRequest>[] = [
   { id: 'outcome', header: 'Outcome', width: '6.25rem', cell: ({ outcome }) => <Outcome outcome={outcome} /> },
   { id: 'what', header: 'Event or reason', width: 'minmax(4rem, 3fr)', cell: (request) => <What {...request} /> },
   { id: 'status', header: 'Answered', width: '5rem', align: 'right', wideOnly: true, cell: ({ status }) => status },
@@ -104,7 +104,7 @@ const COLUMNS: Column<LoggedRequest>[] = [
   },
 ];
 
-function What({ id, event_name, reason, message, rerun_of }: LoggedRequest) {
+function What({ id, event_name, reason, message, rerun_of }: ListedRequest) {
   const words = event_name ?? (reason ? capital(reasonWords(reason)) : 'No event');
   return (
     <span className="flex min-w-0 items-center gap-2">

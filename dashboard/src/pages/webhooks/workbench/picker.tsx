@@ -1,4 +1,4 @@
-import type { LoggedRequest, Webhook } from '../../../api/types.ts';
+import type { ListedRequest, Webhook } from '../../../api/types.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Select } from '../../../ui/field.tsx';
 import { relative, useNow } from '../../../ui/time.tsx';
@@ -58,7 +58,7 @@ export function Picker({ webhook, inUse }: { webhook: Webhook; inUse: SampleInUs
   );
 }
 
-function words({ received_at, outcome, event_name, status }: LoggedRequest, now: number): string {
+function words({ received_at, outcome, event_name, status }: ListedRequest, now: number): string {
   const what = event_name ?? (outcome === 'rejected' ? `answered ${status}` : '');
   return [relative(Date.parse(received_at) - now), outcome, what].filter(Boolean).join(' · ');
 }

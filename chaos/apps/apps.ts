@@ -1,0 +1,64 @@
+/** The apps in three languages, each a process of its own. */
+import { resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { freePort } from '../../scripts/lib/ports.ts';
+import { buildGo } from '../../test/support/go.ts';
+import { type HostProgram, startHost } from '../../test/support/program.ts';
+import { installPython } from '../../test/support/python.ts';
+import { SECRETS } from '../service.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const HERE = import.meta.dirname;
+const REGISTER_AGAIN_MS = 200;
+const REGISTERED_WITHIN_MS = 20_000;
+
+/** The functions that each app has on an event. */
+export const FUNCTIONS: Record<string, Record<string, readonly string[]>> = {
+  typescript: {
+    'chaos/plain': ['plain'],
+    'chaos/hook': ['hook'],
+    'chaos/steps': ['steps'],
+    'chaos/flaky': ['flaky'],
+    'chaos/wait': ['wait'],
+    'chaos/parent': ['parent'],
+  },
+  python: { 'chaos/steps': ['steps'], 'chaos/flaky': ['flaky'] },
+  go: { 'chaos/steps': ['steps'], 'chaos/flaky': ['flaky'] },
+};
+
+/** @throws for a language that is none of the three, or not installed on this machine */
+export async function startApp(language: string, serviceUrl: string, executionsUrl: string): Promise<HostProgram> {
+  const port = String(await freePort());
+  const env = {
+    PORT: port,
+    SERVICE_SERVE_ORIGIN: `http://127.0.0.1:${port}`,
+    SERVICE_BASE_URL: serviceUrl,
+    SERVICE_SIGNING_KEY: SECRETS.SIGNING_KEY,
+    SERVICE_EVENT_KEY: SECRETS.EVENT_KEYS,
+    EXECUTIONS_URL: executionsUrl,
+  };
+  const app = await start(language, env);
+  const deadline = Date.now() + REGISTERED_WITHIN_MS;
+  for (;;) {
+    const answer = await fetch(app.url, { method: 'PUT' });
+    if (answer.ok) return app;
+    if (Date.now() > deadline) throw new Error(`the app in ${language} could not register: ${await answer.text()}`);
+    await setTimeout(REGISTER_AGAIN_MS);
+  }
+}
+
+async function start(language: string, env: Record<string, string>): Promise<HostProgram> {
+  switch (language) {
+    case 'typescript':
+      return startHost(process.execPath, [resolve(HERE, 'app.ts')], { cwd: ROOT, env });
+    case 'python': {
+      const bin = await installPython('example-python', resolve(ROOT, 'examples/python/requirements.txt'));
+      const path = { PYTHONPATH: resolve(ROOT, 'clients/python/src') };
+      return startHost(resolve(bin, 'python'), [resolve(HERE, 'app.py')], { cwd: ROOT, env: { ...env, ...path } });
+    }
+    case 'go':
+      return startHost(await buildGo('chaos', '.', resolve(HERE, 'go')), [], { cwd: ROOT, env });
+    default:
+      throw new Error(`--languages: no app in ${language}; there are typescript, python and go`);
+  }
+}

@@ -1,0 +1,89 @@
+/** After the last fault: waits until every acknowledged event is found with all its runs at their end, and says what is not. */
+import { setTimeout } from 'node:timers/promises';
+import type { Acknowledged } from '../load/ledger.ts';
+import type { Service } from '../service.ts';
+
+const LOOK_AGAIN_MS = 250;
+const AT_ONCE = 8;
+
+interface RunView {
+  id: string;
+  function_id: string;
+  status: string;
+  error?: { name: string; message: string } | null;
+}
+
+export interface Recovery {
+  seconds: number;
+  runs: number;
+  lost: string[];
+  missing: string[];
+  doubled: string[];
+  stuck: string[];
+  /** Runs of functions that end well when they are called as promised. */
+  failed: string[];
+}
+
+type State = Omit<Recovery, 'seconds' | 'runs'> & { runs: number };
+
+/** @param functionsOf the functions that are to run on an event, by its name */
+export async function recover(
+  service: Service,
+  events: Iterable<Acknowledged>,
+  functionsOf: (name: string) => readonly string[],
+  patienceMs: number,
+): Promise<Recovery> {
+  const startedAt = performance.now();
+  const result: State = { runs: 0, lost: [], missing: [], doubled: [], stuck: [], failed: [] };
+  let pending = [...events];
+  for (;;) {
+    const isLast = performance.now() - startedAt > patienceMs;
+    const again: Acknowledged[] = [];
+    const queue = [...pending];
+    const work = async () => {
+      for (let event = queue.pop(); event; event = queue.pop()) {
+        const found = await look(service, event, functionsOf(event.name));
+        if (isUnsettled(found) && !isLast) again.push(event);
+        else add(result, found);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    if (again.length === 0) return { ...result, seconds: (performance.now() - startedAt) / 1_000 };
+    pending = again;
+    await setTimeout(LOOK_AGAIN_MS);
+  }
+}
+
+async function look(service: Service, event: Acknowledged, functions: readonly string[]): Promise<State> {
+  const { internalId, name } = event;
+  const what = `${name} ${internalId}`;
+  const state: State = { runs: 0, lost: [], missing: [], doubled: [], stuck: [], failed: [] };
+  const runs = await service.get<RunView[]>(`/v1/events/${internalId}/runs`);
+  if (!runs || !(await service.get(`/v1/events/${internalId}`))) return { ...state, lost: [what] };
+  state.runs = runs.length;
+  for (const fn of functions) {
+    const ofFunction = runs.filter(({ function_id }) => function_id === fn);
+    if (ofFunction.length === 0) state.missing.push(`${what}: no run of ${fn}`);
+    if (ofFunction.length > 1) state.doubled.push(`${what}: ${ofFunction.length} runs of ${fn}`);
+  }
+  for (const { id, function_id, status, error } of runs) {
+    const run = `${what}: run ${id} of ${function_id} is ${status}`;
+    if (status === 'Queued' || status === 'Running') state.stuck.push(run);
+    else if (status !== 'Completed' && !mayFail(name)) state.failed.push(`${run} (${error?.name}: ${error?.message})`);
+  }
+  return state;
+}
+
+/** Some of what the hostile app does fails a run for good, as it should. */
+function mayFail(name: string): boolean {
+  return name === 'chaos/hostile';
+}
+
+function isUnsettled({ lost, missing, stuck }: State): boolean {
+  return lost.length + missing.length + stuck.length > 0;
+}
+
+function add(result: State, found: State): void {
+  result.runs += found.runs;
+  for (const kind of ['lost', 'missing', 'doubled', 'stuck', 'failed'] as const) result[kind].push(...found[kind]);
+}

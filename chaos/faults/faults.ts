@@ -1,0 +1,239 @@
+/** Everything that is broken, by name. Each fault mends what it broke before it resolves. */
+import { setTimeout } from 'node:timers/promises';
+import type { Sender } from '../load/sender.ts';
+import type { ProcessPlace } from '../process.ts';
+import type { Random } from '../random.ts';
+import type { RedisServer } from '../redis.ts';
+import type { Service } from '../service.ts';
+import type { RedisProxy } from './redis-proxy.ts';
+import type { SmallDisk } from './small-disk.ts';
+
+export interface Stage {
+  service: Service;
+  sender: Sender;
+  redis: RedisServer;
+  proxy: RedisProxy;
+  random: Random;
+  /** undefined: this machine mounts none. */
+  disk: SmallDisk | undefined;
+  /** How long Redis, or a process, is stopped. */
+  stopMs: number;
+}
+
+export interface Fault {
+  name: string;
+  weight: number;
+  /** Whether calls in flight may have to be made again. An orderly end is no excuse. */
+  excuses: boolean;
+  /** How many processes of the service it ends. */
+  ends: number;
+  /** Where it cannot be done, why. */
+  impossible?(stage: Stage): string | undefined;
+  run(stage: Stage): Promise<void>;
+}
+
+const SLOW_LEAST_MS = 20;
+const SLOW_MOST_MS = 400;
+const MIB = 1_048_576;
+
+const anyOf = (places: readonly ProcessPlace[], random: Random) => random.pick(places);
+
+/** It is started again at once, and what comes next need not wait for that. */
+async function crash(place: ProcessPlace): Promise<void> {
+  await place.kill();
+  void place.start();
+}
+
+async function replace(place: ProcessPlace): Promise<void> {
+  await place.terminate();
+  await place.start();
+}
+
+async function stopped(stage: Stage, place: ProcessPlace): Promise<void> {
+  place.signal('SIGSTOP');
+  await setTimeout(stage.stopMs);
+  place.signal('SIGCONT');
+}
+
+async function stepped(stage: Stage, ms: number): Promise<void> {
+  const place = anyOf(stage.service.all, stage.random);
+  place.stepClock(ms);
+  await setTimeout(stage.random.between(1_000, 3_000));
+  place.stepClock(0);
+}
+
+export const FAULTS: readonly Fault[] = [
+  {
+    name: 'kill-web',
+    weight: 4,
+    excuses: true,
+    ends: 1,
+    run: ({ service, random }) => crash(anyOf(service.webs, random)),
+  },
+  {
+    name: 'kill-worker',
+    weight: 8,
+    excuses: true,
+    ends: 1,
+    run: ({ service, random }) => crash(anyOf(service.workers, random)),
+  },
+  {
+    name: 'kill-all',
+    weight: 1,
+    excuses: true,
+    ends: 4,
+    run: async ({ service }) => void (await Promise.all(service.all.map(crash))),
+  },
+  {
+    name: 'terminate-web',
+    weight: 3,
+    excuses: false,
+    ends: 1,
+    run: ({ service, random }) => replace(anyOf(service.webs, random)),
+  },
+  {
+    name: 'terminate-worker',
+    weight: 3,
+    excuses: false,
+    ends: 1,
+    run: ({ service, random }) => replace(anyOf(service.workers, random)),
+  },
+  {
+    name: 'rolling-deploy',
+    weight: 1,
+    excuses: false,
+    ends: 4,
+    run: async ({ service, sender }) => {
+      // What failed before is over.
+      while (service.ready.length < service.webs.length) await setTimeout(50);
+      sender.isDeploying = true;
+      for (const place of [...service.webs, ...service.workers]) {
+        await replace(place);
+        while (service.ready.length < service.webs.length) await setTimeout(50);
+      }
+      sender.isDeploying = false;
+    },
+  },
+  {
+    name: 'kill-redis',
+    weight: 3,
+    excuses: true,
+    ends: 0,
+    run: async ({ redis, random }) => {
+      await redis.end('SIGKILL');
+      await setTimeout(random.between(0, 1_500));
+      await redis.start();
+    },
+  },
+  {
+    name: 'restart-redis',
+    weight: 1,
+    excuses: true,
+    ends: 0,
+    run: async ({ redis }) => {
+      await redis.end('SIGTERM');
+      await redis.start();
+    },
+  },
+  {
+    name: 'stop-redis',
+    weight: 1,
+    excuses: true,
+    ends: 0,
+    run: async ({ redis, stopMs }) => {
+      redis.pause();
+      await setTimeout(stopMs);
+      redis.resume();
+    },
+  },
+  {
+    name: 'stop-worker',
+    weight: 2,
+    excuses: true,
+    ends: 0,
+    run: (stage) => stopped(stage, anyOf(stage.service.workers, stage.random)),
+  },
+  {
+    name: 'stop-web',
+    weight: 1,
+    excuses: true,
+    ends: 0,
+    run: (stage) => stopped(stage, anyOf(stage.service.webs, stage.random)),
+  },
+  {
+    name: 'full-redis',
+    weight: 2,
+    excuses: true,
+    ends: 0,
+    run: async ({ redis, stopMs }) => {
+      await redis.admin.config('SET', 'maxmemory', '1');
+      await setTimeout(stopMs);
+      await redis.admin.config('SET', 'maxmemory', '0');
+    },
+  },
+  {
+    name: 'slow-redis',
+    weight: 2,
+    excuses: true,
+    ends: 0,
+    run: async ({ proxy, random, stopMs }) => {
+      proxy.delay(() => random.between(SLOW_LEAST_MS, SLOW_MOST_MS));
+      await setTimeout(stopMs);
+      proxy.delay(() => 0);
+    },
+  },
+  {
+    name: 'cut-redis',
+    weight: 3,
+    excuses: true,
+    ends: 0,
+    run: async ({ proxy }) => {
+      proxy.cutInMidReply();
+      await setTimeout(600);
+    },
+  },
+  {
+    name: 'unreachable-redis',
+    weight: 1,
+    excuses: true,
+    ends: 0,
+    run: async ({ proxy, random }) => {
+      proxy.shut();
+      await setTimeout(random.between(500, 3_000));
+      proxy.open();
+    },
+  },
+  {
+    name: 'boot-on-slow-redis',
+    weight: 1,
+    excuses: true,
+    ends: 1,
+    run: async ({ proxy, service, random }) => {
+      const place = anyOf(service.webs, random);
+      await place.kill();
+      proxy.delay((reply) => (reply.includes('redis_version:') ? 2_300 : 0));
+      const started = place.start();
+      await setTimeout(3_000);
+      proxy.delay(() => 0);
+      await started;
+    },
+  },
+  { name: 'clock-ahead', weight: 1, excuses: false, ends: 0, run: (stage) => stepped(stage, 10_000) },
+  { name: 'clock-behind', weight: 1, excuses: false, ends: 0, run: (stage) => stepped(stage, -10_000) },
+  {
+    name: 'full-disk',
+    weight: 1,
+    excuses: true,
+    ends: 0,
+    impossible: ({ disk }) =>
+      disk ? undefined : 'the full disk: this run mounts none (--short), or this machine lets none be mounted',
+    run: async ({ disk, redis, random }) => {
+      // Redis that syncs every write ends when it cannot; it is started again when there is room.
+      disk?.fill(random.between(0, MIB));
+      await setTimeout(2_000);
+      disk?.free();
+      await redis.end('SIGKILL');
+      await redis.start();
+    },
+  },
+];

@@ -1,0 +1,23 @@
+/** Loaded into each process of the service under attack: its wall clock steps when the attacker says so, as by NTP or a virtual machine
+ *  that was asleep. Timers and performance.now() are monotonic and go on as before, as they do on a real machine. */
+
+const RealDate = Date;
+let aheadMs = 0;
+
+class SteppedDate extends RealDate {
+  constructor(...args: unknown[]) {
+    if (args.length === 0) super(RealDate.now() + aheadMs);
+    // @ts-expect-error Date takes these in several shapes
+    else super(...args);
+  }
+
+  static override now(): number {
+    return RealDate.now() + aheadMs;
+  }
+}
+
+process.on('message', (message: { clockAheadMs?: number }) => {
+  if (message.clockAheadMs === undefined) return;
+  aheadMs = message.clockAheadMs;
+  globalThis.Date = SteppedDate as DateConstructor;
+});

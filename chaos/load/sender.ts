@@ -1,0 +1,172 @@
+/** Sends as a good sender does: each request is identified, by IDs of its events or by an ID seed, and sent again until it is acknowledged.
+ *  Some are sent once more after that. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { BEHAVIORS } from '../apps/hostile.ts';
+import type { Random } from '../random.ts';
+import { SECRETS, type Service } from '../service.ts';
+import type { Timeline } from '../timeline.ts';
+import type { Ledger } from './ledger.ts';
+
+const ANSWER_MS = 20_000;
+const AGAIN_MS = 300;
+const REPEATED_SHARE = 0.15;
+const GO_AFTER_MS = 700;
+const BATCH = 5;
+
+interface SentEvent {
+  name: string;
+  data: object;
+  id?: string;
+}
+
+interface Request {
+  path: string;
+  /** Of the events that come of it. */
+  name: string;
+  body: object;
+  headers?: Record<string, string>;
+}
+
+export class Sender {
+  /** Requests that failed while a rolling deploy was under way. */
+  readonly failedInDeploy: string[] = [];
+  sentInDeploy = 0;
+  isDeploying = false;
+  readonly #service: Service;
+  readonly #ledger: Ledger;
+  readonly #timeline: Timeline;
+  readonly #random: Random;
+  readonly #webhookPath: string;
+  readonly #inFlight = new Set<Promise<void>>();
+  #sent = 0;
+  #stopped = false;
+
+  constructor(service: Service, ledger: Ledger, timeline: Timeline, random: Random, webhookPath: string) {
+    this.#service = service;
+    this.#ledger = ledger;
+    this.#timeline = timeline;
+    this.#random = random;
+    this.#webhookPath = webhookPath;
+  }
+
+  async keepSending(perSecond: number): Promise<void> {
+    while (!this.#stopped) {
+      this.#begin(this.#random.weighted(KINDS).make(this.#make));
+      await setTimeout((1_000 / perSecond) * this.#random.between(0.5, 1.5));
+    }
+  }
+
+  /** Sends nothing new, and waits until all that was sent is acknowledged. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
+  }
+
+  readonly #make: Make = {
+    event: (name, data = {}) => this.#identified([{ name, data }]),
+    batch: (name) => this.#identified(Array.from({ length: BATCH }, () => ({ name, data: {} }))),
+    seeded: (name) => ({
+      ...this.#request(
+        name,
+        Array.from({ length: BATCH }, () => ({ name, data: { n: ++this.#sent } })),
+      ),
+      headers: { 'x-service-event-id-seed': `${Date.now()},${randomBytes(10).toString('base64')}` },
+    }),
+    webhook: () => ({ path: this.#webhookPath, name: 'chaos/hook', body: { delivery: this.#newId() } }),
+    behavior: () =>
+      this.#identified([{ name: 'chaos/hostile', data: { behavior: this.#random.pick(Object.keys(BEHAVIORS)) } }]),
+    wait: () => {
+      const key = this.#newId();
+      void setTimeout(GO_AFTER_MS).then(() => this.#begin(this.#identified([{ name: 'chaos/go', data: { key } }])));
+      return this.#identified([{ name: 'chaos/wait', data: { key } }]);
+    },
+  };
+
+  #identified(events: SentEvent[]): Request {
+    const [first] = events as [SentEvent];
+    return this.#request(
+      first.name,
+      events.map((event) => ({ ...event, id: this.#newId() })),
+    );
+  }
+
+  #request(name: string, events: SentEvent[]): Request {
+    return { path: `/e/${SECRETS.EVENT_KEYS}`, name, body: events.length === 1 ? (events[0] as SentEvent) : events };
+  }
+
+  #newId(): string {
+    return `chaos-${++this.#sent}`;
+  }
+
+  #begin(request: Request): void {
+    const repeats = this.#random.next() < REPEATED_SHARE;
+    const sending = this.#send(request, repeats).finally(() => this.#inFlight.delete(sending));
+    this.#inFlight.add(sending);
+  }
+
+  async #send(request: Request, repeats: boolean): Promise<void> {
+    const ids = await this.#untilAcknowledged(request, undefined);
+    if (repeats) await this.#untilAcknowledged(request, ids);
+  }
+
+  async #untilAcknowledged(request: Request, before: string[] | undefined): Promise<string[]> {
+    for (let turn = 0; ; turn++) {
+      if (turn > 0) this.#ledger.resent++;
+      const ids = await this.#try(request);
+      if (ids) {
+        this.#ledger.acknowledge(ids, request.name, this.#timeline.nowMs, before);
+        return ids;
+      }
+      await setTimeout(AGAIN_MS);
+    }
+  }
+
+  async #try({ path, body, headers }: Request): Promise<string[] | undefined> {
+    const { ready } = this.#service;
+    if (ready.length === 0) return undefined;
+    const url = this.#random.pick(ready);
+    const inDeploy = this.isDeploying;
+    if (inDeploy) this.sentInDeploy++;
+    try {
+      const answer = await fetch(url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(ANSWER_MS),
+      });
+      const text = await answer.text();
+      if (answer.status === 200) return (JSON.parse(text) as { ids: string[] }).ids;
+      if (inDeploy) this.failedInDeploy.push(`${answer.status} ${text}`);
+      if (answer.status === 503 || answer.status === 429) this.#ledger.refused++;
+      else this.#ledger.wrong.push(`${answer.status} ${text.slice(0, 300)}`);
+    } catch (error) {
+      this.#ledger.unanswered++;
+      const { message, cause } = error as Error & { cause?: Error };
+      if (inDeploy) this.failedInDeploy.push(`${message} ${cause?.message ?? ''} at ${url}`);
+    }
+    return undefined;
+  }
+}
+
+interface Make {
+  event(name: string, data?: object): Request;
+  batch(name: string): Request;
+  seeded(name: string): Request;
+  webhook(): Request;
+  behavior(): Request;
+  /** And, soon after, the event that is waited for. */
+  wait(): Request;
+}
+
+const KINDS: { weight: number; make(make: Make): Request }[] = [
+  { weight: 5, make: (make) => make.event('chaos/plain') },
+  { weight: 2, make: (make) => make.batch('chaos/plain') },
+  { weight: 2, make: (make) => make.seeded('chaos/plain') },
+  { weight: 4, make: (make) => make.event('chaos/steps') },
+  { weight: 2, make: (make) => make.event('chaos/flaky') },
+  { weight: 2, make: (make) => make.wait() },
+  { weight: 2, make: (make) => make.event('chaos/parent') },
+  { weight: 3, make: (make) => make.webhook() },
+  { weight: 1, make: (make) => make.behavior() },
+];

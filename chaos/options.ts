@@ -1,0 +1,92 @@
+/** The options of scripts/chaos. */
+import { parseArgs } from 'node:util';
+import { Problem } from '../scripts/lib/problem.ts';
+
+export const HELP = `scripts/chaos [options]
+
+  Starts two web and two worker processes, Redis and apps, sends events, and kills, stops, slows and fills what the service
+  stands on. Then it counts what was lost, doubled, stuck or repeated. Exit code 1 when any count is over what is promised.
+
+  --short             the form that scripts/test runs: at most two minutes, apps in TypeScript alone
+  --seed <n>          the same faults in the same order (default: from the clock)
+  --minutes <n>       how long things are broken (5)
+  --kills <n>         go on until so many processes were killed or ended, too (0)
+  --rate <n>          requests a second (10)
+  --only <faults>     comma-separated names of faults, instead of all
+  --languages <list>  apps: typescript,python,go (default: all; --short: typescript)
+  --at-most <n>       minutes after which no more is broken, also when --kills is not reached (three times --minutes)
+  --out <file>        where to write the results as JSON
+  --record            write chaos/results/<date>.json, and the figures of docs/reliability.md
+  --logs <folder>     keep what the processes write
+  --quiet             the table alone
+  --help              this`;
+
+export interface Options {
+  short: boolean;
+  seed: number;
+  minutes: number;
+  kills: number;
+  atMostMinutes: number;
+  rate: number;
+  only: string[] | undefined;
+  languages: string[];
+  out: string | undefined;
+  record: boolean;
+  logs: string | undefined;
+  quiet: boolean;
+  help: boolean;
+}
+
+const SHORT_MINUTES = 0.75;
+
+/** @throws Problem that names the option */
+export function readOptions(args: string[]): Options {
+  const given = parse(args);
+  const number = (name: 'seed' | 'minutes' | 'kills' | 'rate' | 'at-most', usual: number) => {
+    const value = given[name] === undefined ? usual : Number(given[name]);
+    if (!(value >= 0)) throw new Problem(`--${name} takes a number, and got "${given[name]}"`);
+    return value;
+  };
+  const { short, only, languages, out, record, logs, quiet, help } = given;
+  const minutes = number('minutes', short ? SHORT_MINUTES : 5);
+  return {
+    short,
+    seed: number('seed', Date.now() % 1_000_000),
+    minutes,
+    kills: number('kills', 0),
+    atMostMinutes: number('at-most', 3 * minutes),
+    rate: number('rate', short ? 6 : 10),
+    only: only?.split(','),
+    languages: (languages ?? (short ? 'typescript' : 'typescript,python,go')).split(','),
+    out,
+    record,
+    logs,
+    quiet,
+    help,
+  };
+}
+
+function parse(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      options: {
+        short: { type: 'boolean', default: false },
+        seed: { type: 'string' },
+        minutes: { type: 'string' },
+        kills: { type: 'string' },
+        rate: { type: 'string' },
+        only: { type: 'string' },
+        languages: { type: 'string' },
+        'at-most': { type: 'string' },
+        out: { type: 'string' },
+        record: { type: 'boolean', default: false },
+        logs: { type: 'string' },
+        quiet: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    }).values;
+  } catch (error) {
+    throw new Problem(`${(error as Error).message}\n\n${HELP}`);
+  }
+}

@@ -1,0 +1,45 @@
+/** Random numbers from a seed: the same seed gives the same faults, in the same order, at the same pace. */
+
+export class Random {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+
+  /** From 0 to 1, without 1 (mulberry32). */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let t = this.#state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  }
+
+  between(least: number, most: number): number {
+    return least + this.next() * (most - least);
+  }
+
+  pick<T>(items: readonly T[]): T {
+    return items[Math.floor(this.next() * items.length)] as T;
+  }
+
+  /** @param weights of the items, in their order */
+  weighted<T extends { weight: number }>(items: readonly T[]): T {
+    const sum = items.reduce((all, { weight }) => all + weight, 0);
+    let rest = this.next() * sum;
+    for (const item of items) {
+      rest -= item.weight;
+      if (rest < 0) return item;
+    }
+    return items.at(-1) as T;
+  }
+
+  /** In another order. */
+  shuffled<T>(items: readonly T[]): T[] {
+    return items
+      .map((item) => ({ item, at: this.next() }))
+      .sort((a, b) => a.at - b.at)
+      .map(({ item }) => item);
+  }
+}

@@ -1,0 +1,194 @@
+/** Started by scripts/chaos. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Problem, runMain } from '../scripts/lib/problem.ts';
+import type { HostProgram } from '../test/support/program.ts';
+import { FUNCTIONS, startApp } from './apps/apps.ts';
+import { type Executions, listenForExecutions } from './apps/executions.ts';
+import { startHostileApp } from './apps/hostile.ts';
+import { type Attacked, attack } from './attack.ts';
+import { keptByMistake } from './checks/keys.ts';
+import { type Recovery, recover } from './checks/recovery.ts';
+import { repeatsOf } from './checks/repeats.ts';
+import { startRedisProxy } from './faults/redis-proxy.ts';
+import { mountSmallDisk } from './faults/small-disk.ts';
+import { Ledger } from './load/ledger.ts';
+import { Sender } from './load/sender.ts';
+import { HELP, type Options, readOptions } from './options.ts';
+import { record } from './pages.ts';
+import { Random } from './random.ts';
+import { redisIn } from './redis.ts';
+import { type Count, type Results, table, violated } from './results.ts';
+import { Service } from './service.ts';
+import { watchStarvation } from './starvation.ts';
+import { Timeline } from './timeline.ts';
+
+const TRANSFORM = `function transform(evt) { return { name: 'chaos/hook', id: evt.delivery, data: evt }; }`;
+const STOP_MS = { short: 3_000, long: 10_000 };
+const RECOVERY_MS = { short: 60_000, long: 180_000 };
+const SHOWN_FINDINGS = 10;
+const ENDS_WITHIN_SECONDS = 25;
+
+await runMain(async () => {
+  const options = readOptions(process.argv.slice(2));
+  if (options.help) return console.log(HELP);
+  const timeline = new Timeline((line) => options.quiet || console.log(line));
+  const results = await run(options, timeline);
+  if (options.record) console.log(`Written: ${record(results)}`);
+  if (options.out) writeFileSync(options.out, `${JSON.stringify(results, undefined, 2)}\n`);
+  console.log(`\n${table(results.counts)}\n`);
+  for (const why of results.left_out) console.log(`Left out: ${why}.`);
+  const broken = violated(results);
+  if (broken.length > 0) throw new Problem(report(broken, results, timeline));
+});
+
+function report(broken: readonly Count[], { command }: Results, timeline: Timeline): string {
+  const findings = broken.map(({ name, findings = [] }) => {
+    const shown = findings.slice(0, SHOWN_FINDINGS).map((finding) => `  ${finding}`);
+    if (findings.length > shown.length) shown.push(`  … and ${findings.length - shown.length} more`);
+    return [`${name}:`, ...shown].join('\n');
+  });
+  return [
+    `Not as promised. The same again: ${command}`,
+    ...findings,
+    'What was broken, and when:',
+    timeline.text(),
+  ].join('\n\n');
+}
+
+async function run(options: Options, timeline: Timeline): Promise<Results> {
+  const dir = mkdtempSync(join(tmpdir(), 'tidegate-chaos-'));
+  if (options.logs) mkdirSync(options.logs, { recursive: true });
+  const disk = options.short ? undefined : mountSmallDisk(dir);
+  const closing: (() => unknown)[] = [
+    () => {
+      disk?.unmount();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  ];
+  const close = async () => {
+    for (let end = closing.pop(); end; end = closing.pop()) await end();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => close().then(() => process.exit(130)));
+  try {
+    const redis = await redisIn(dir);
+    closing.push(async () => {
+      redis.resume();
+      await redis.end('SIGKILL');
+      redis.admin.disconnect();
+    });
+    const proxy = await startRedisProxy(redis.url);
+    closing.push(() => proxy.close());
+    const executions = await listenForExecutions(timeline);
+    closing.push(() => executions.close());
+    const service = new Service(proxy.url, options.logs);
+    closing.push(() => service.stop());
+    await service.start();
+    const hostile = await startHostileApp();
+    closing.push(() => hostile.close());
+    const [serviceUrl = ''] = service.ready;
+    await hostile.register(serviceUrl);
+    await Promise.all(
+      options.languages.map(async (language) => {
+        const app: HostProgram = await startApp(language, serviceUrl, executions.url);
+        closing.push(() => app.stop());
+      }),
+    );
+    const webhook = await service.post<{ url: string }>('/v1/webhooks', { name: 'chaos', transform: TRANSFORM });
+
+    const random = new Random(options.seed);
+    const ledger = new Ledger();
+    // Another sequence than that of the faults: how fast answers come must not change what is broken.
+    const sender = new Sender(service, ledger, timeline, new Random(options.seed + 1), new URL(webhook.url).pathname);
+    closing.push(watchStarvation(timeline, () => service.workers));
+    timeline.note('sending begins');
+    const sending = sender.keepSending(options.rate);
+    const stopMs = options.short ? STOP_MS.short : STOP_MS.long;
+    const attacked = await attack({ service, sender, redis, proxy, random, disk, stopMs }, timeline, options);
+    timeline.note('all is mended');
+    const mendedAt = performance.now();
+    await sender.stop();
+    await sending;
+    const patienceMs = options.short ? RECOVERY_MS.short : RECOVERY_MS.long;
+    const recovery = await recover(service, ledger.events.values(), (name) => expected(name, options), patienceMs);
+    recovery.seconds = (performance.now() - mendedAt) / 1_000;
+    timeline.note('every run is at its end, or given up on');
+    const kept = await keptByMistake(redis.admin);
+    const version = /redis_version:(\S+)/.exec(await redis.admin.info('server'))?.[1] ?? '';
+    await service.stop();
+    return toResults({ options, timeline, attacked, recovery, ledger, sender, executions, service, kept, version });
+  } finally {
+    await close();
+  }
+}
+
+function expected(name: string, { languages }: Options): string[] {
+  if (name === 'chaos/hostile') return ['hostile-hostile'];
+  return languages.flatMap((language) => (FUNCTIONS[language]?.[name] ?? []).map((fn) => `chaos-${language}-${fn}`));
+}
+
+interface Facts {
+  options: Options;
+  timeline: Timeline;
+  attacked: Attacked;
+  recovery: Recovery;
+  ledger: Ledger;
+  sender: Sender;
+  executions: Executions;
+  service: Service;
+  kept: string[];
+  version: string;
+}
+
+function toResults(facts: Facts): Results {
+  const { options, attacked, recovery, ledger, sender, executions, service, kept } = facts;
+  const { kills, terminations, unexpected } = service.ends;
+  const repeats = repeatsOf(executions.all, facts.timeline);
+  const none = (name: string, findings: string[]): Count => ({ name, most: 0, figure: findings.length, findings });
+  const counts: Count[] = [
+    none('acknowledged events lost', recovery.lost),
+    none('runs missing', recovery.missing),
+    none('runs doubled', recovery.doubled),
+    none('runs stuck', recovery.stuck),
+    none('runs failed that should not', recovery.failed),
+    none('one ID, two events', ledger.twice),
+    none('finished steps executed again', repeats.afterFinished),
+    none('steps executed again without a crash', repeats.unexcused),
+    none('keys kept for ever by mistake', kept),
+    none('answers other than 200, 429 and 503', ledger.wrong),
+    none('processes that ended by themselves, or not in order', unexpected),
+    none('requests failed in rolling deploys', sender.failedInDeploy),
+    { name: 'SIGTERM to exit, longest', most: ENDS_WITHIN_SECONDS, figure: Math.max(0, ...terminations), unit: 's' },
+    {
+      name: 'recovery after the last fault',
+      most: (options.short ? RECOVERY_MS.short : RECOVERY_MS.long) / 1_000,
+      figure: recovery.seconds,
+      unit: 's',
+    },
+  ];
+  return {
+    seed: options.seed,
+    command: `scripts/chaos --seed ${options.seed}${options.short ? ' --short' : ` --minutes ${options.minutes} --kills ${options.kills}`}`,
+    at: new Date().toISOString(),
+    machine: { cpu: cpus()[0]?.model ?? '', cores: cpus().length, node: process.version, redis: facts.version },
+    minutes: facts.timeline.nowMs / 60_000,
+    languages: options.languages,
+    faults: attacked.faults,
+    left_out: attacked.leftOut,
+    load: {
+      'acknowledged events': ledger.events.size,
+      'acknowledged requests': ledger.acknowledgements,
+      'requests sent again after an acknowledgement': ledger.repeated,
+      'requests sent again without one': ledger.resent,
+      runs: recovery.runs,
+      'step executions': repeats.executions,
+      'steps repeated because of a crash': repeats.excused,
+      'processes killed': kills,
+      'processes ended by SIGTERM': terminations.length,
+      'requests in rolling deploys': sender.sentInDeploy,
+    },
+    counts,
+  };
+}

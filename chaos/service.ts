@@ -1,0 +1,110 @@
+/** The service under attack: two web and two worker processes, and what asks them. */
+import { setTimeout } from 'node:timers/promises';
+import { type Ends, ProcessPlace } from './process.ts';
+
+export const SECRETS = {
+  EVENT_KEYS: 'chaos-event-key-0123456789abcdef',
+  SECRET_KEY: 'chaos-secret-key-0123456789abcdef',
+  API_KEY: 'chaos-api-key-0123456789abcdef',
+  SIGNING_KEY: 'signkey-chaos-0123456789abcdef0123456789abcdef',
+};
+/** A job of a worker that died is taken up after so long. */
+export const STALLED_AFTER_SECONDS = 5;
+export const CALL_TIMEOUT_SECONDS = 15;
+
+const WEBS = 2;
+const WORKERS = 2;
+const PROBE_MS = 100;
+const PROBE_TIMEOUT_MS = 1_000;
+const ASK_TIMEOUT_MS = 5_000;
+
+export class Service {
+  readonly ends: Ends = { kills: 0, terminations: [], unexpected: [] };
+  readonly webs: ProcessPlace[];
+  readonly workers: ProcessPlace[];
+  #ready: string[] = [];
+  #closed = false;
+
+  constructor(redisUrl: string, logs: string | undefined) {
+    const env = {
+      MODE: 'production',
+      HOST: '127.0.0.1',
+      PORT: '0',
+      REDIS_URL: redisUrl,
+      INGEST_DURABILITY: 'fsync',
+      STALLED_AFTER_SECONDS: String(STALLED_AFTER_SECONDS),
+      CALL_TIMEOUT_SECONDS: String(CALL_TIMEOUT_SECONDS),
+      RETRY_SCALE: '0.02',
+      SHUTDOWN_DRAIN_SECONDS: '1',
+      LOG_LEVEL: 'warn',
+      ...SECRETS,
+    };
+    const places = (role: 'web' | 'worker', count: number) =>
+      Array.from({ length: count }, (_, index) => new ProcessPlace(role, index, env, this.ends, logs));
+    this.webs = places('web', WEBS);
+    this.workers = places('worker', WORKERS);
+  }
+
+  get all(): ProcessPlace[] {
+    return [...this.webs, ...this.workers];
+  }
+
+  /** The web processes that a balancer would send to now. */
+  get ready(): readonly string[] {
+    return this.#ready;
+  }
+
+  async start(): Promise<void> {
+    await Promise.all(this.all.map((place) => place.start()));
+    void this.#balance();
+    while (this.#ready.length < WEBS) await setTimeout(PROBE_MS);
+  }
+
+  async stop(): Promise<void> {
+    this.#closed = true;
+    await Promise.all(this.all.map((place) => place.terminate()));
+  }
+
+  /** Asks the API of any process that answers, until one does. @returns undefined for 404 */
+  async get<T>(path: string): Promise<T | undefined> {
+    for (let turn = 0; ; turn++) {
+      const answer = await this.#ask(path, { headers: { authorization: `Bearer ${SECRETS.API_KEY}` } }, turn);
+      if (answer?.status === 404) return undefined;
+      if (answer?.ok) return ((await answer.json()) as { data: T }).data;
+      if (answer && answer.status < 500) throw new Error(`GET ${path}: ${answer.status} ${await answer.text()}`);
+      await setTimeout(PROBE_MS);
+    }
+  }
+
+  async post<T>(path: string, body: object): Promise<T> {
+    const headers = { authorization: `Bearer ${SECRETS.API_KEY}`, 'content-type': 'application/json' };
+    const answer = await this.#ask(path, { method: 'POST', headers, body: JSON.stringify(body) }, 0);
+    if (!answer?.ok) throw new Error(`POST ${path}: ${answer?.status} ${await answer?.text()}`);
+    return ((await answer.json()) as { data: T }).data;
+  }
+
+  async #ask(path: string, init: RequestInit, turn: number): Promise<Response | undefined> {
+    const urls = this.webs.flatMap(({ url }) => url ?? []);
+    if (urls.length === 0) return undefined;
+    const signal = AbortSignal.timeout(ASK_TIMEOUT_MS);
+    return fetch(urls[turn % urls.length] + path, { ...init, signal }).catch(() => undefined);
+  }
+
+  /** Health checks, as a balancer makes them. */
+  async #balance(): Promise<void> {
+    while (!this.#closed) {
+      const asked = this.webs.map(async ({ url }) => {
+        const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
+        const isReady =
+          url &&
+          (await fetch(`${url}/readyz`, { signal }).then(
+            ({ ok }) => ok,
+            () => false,
+          ));
+        return isReady ? [url] : [];
+      });
+      this.#ready = (await Promise.all(asked)).flat();
+      await setTimeout(PROBE_MS);
+    }
+  }
+}

@@ -1,0 +1,19 @@
+/** All attacks, weighed by how much stands behind each. */
+import fc from 'fast-check';
+import type { Case } from '../case.ts';
+import type { OpenApiDocument } from '../targets.ts';
+import { apiCases } from './api.ts';
+import { appCases } from './apps.ts';
+import { pageCases } from './pages.ts';
+import { receiveCases } from './receive.ts';
+import { wireCases } from './wire.ts';
+
+export function allCases(document: OpenApiDocument): fc.Arbitrary<Case> {
+  return fc.oneof(
+    { weight: 8, arbitrary: apiCases(document) },
+    { weight: 6, arbitrary: receiveCases },
+    { weight: 4, arbitrary: appCases },
+    { weight: 2, arbitrary: pageCases },
+    { weight: 2, arbitrary: wireCases },
+  );
+}

@@ -1,0 +1,98 @@
+/** What people's browsers ask for: signing in and out, pages, files, and Bull Board. */
+import fc from 'fast-check';
+import type { Case } from '../case.ts';
+import { jsonBody } from './bodies.ts';
+import { value, word } from './hostile.ts';
+import { type Header, headers, METHODS, principal, queryOf, queryValue, urlText, withBody } from './requests.ts';
+
+const OWN: Header[] = [['origin', 'http://{{host}}']];
+const text = fc.oneof(fc.constantFrom('fuzz@example.com', 'correct horse battery', '/runs', '//evil.example'), word);
+const fields = fc.oneof(
+  fc.record({ email: text, password: text, token: text, next: text, current_password: text }, { requiredKeys: [] }),
+  fc.dictionary(word, word, { maxKeys: 4 }),
+);
+
+const signing: fc.Arbitrary<Case> = fc
+  .record({
+    path: fc.constantFrom('sign-in', 'set-up', 'set-password', 'change-password', 'sign-out', 'me', 'x'),
+    method: fc.oneof(
+      { weight: 6, arbitrary: fc.constant('POST') },
+      { weight: 1, arbitrary: fc.constantFrom(...METHODS) },
+    ),
+    query: queryOf(fc.array(fc.tuple(fc.constantFrom('next', 'token'), queryValue), { maxLength: 2 })),
+    headers: headers(fc.oneof(fc.constant(OWN), fc.constant<Header[]>([]), principal)),
+    body: fc.oneof(
+      fields.map((all) => ({ pieces: [formOf(all)], type: 'application/x-www-form-urlencoded' })),
+      jsonBody(fc.oneof(fields, value)).map((pieces) => ({ pieces, type: 'application/json' })),
+      fc
+        .constantFrom('a&', '&', '%', 'email=a&', '%41=%')
+        .map((one) => ({ pieces: [{ repeat: one, times: 5_000 }], type: 'application/x-www-form-urlencoded' })),
+    ),
+  })
+  .map(({ path, method, query, headers, body }) =>
+    withBody({ area: `/auth/${path}`, method, target: `/auth/${path}${query}`, headers }, body.pieces, body.type),
+  );
+
+function formOf(all: Record<string, string>): string {
+  const pairs = Object.entries(all).map(([name, one]) =>
+    [name, one].map((part) => encodeURIComponent(part.toWellFormed())).join('='),
+  );
+  return pairs.join('&');
+}
+
+const PATHS = [
+  '/',
+  '/runs',
+  '/events/x',
+  '/sign-in',
+  '/set-up',
+  '/set-password',
+  '/docs',
+  '/openapi.json',
+  '/metrics',
+  '/health',
+  '/readyz',
+  '/livez',
+  '/favicon.svg',
+  '/assets/',
+  '/assets/index.html',
+  '/assets/../package.json',
+  '/assets/%2e%2e/%2e%2e/package.json',
+  '/assets/..%5c..%5cpackage.json',
+  '/assets/%00',
+  '/assets//etc/passwd',
+  '/queues',
+  '/queues/',
+  '/queues/api/queues',
+  '/queues/static/../../package.json',
+  '/queues/api/queues/ingest/{{event}}',
+  '/queues/api/queues/runs/{{run}}/logs',
+  '/queues/queue/ingest',
+  '//',
+  '/%',
+  '/%zz',
+  '/.env',
+  '*',
+  'http://other.example/',
+] as const;
+
+const BOARD_PARAMS = ['activeQueue', 'status', 'page', 'jobsPerPage', 'next', 'token'] as const;
+
+const visits: fc.Arbitrary<Case> = fc
+  .record({
+    path: fc.oneof(
+      { weight: 4, arbitrary: fc.constantFrom(...PATHS) },
+      { weight: 1, arbitrary: urlText.map((one) => `/${one}`) },
+    ),
+    method: fc.oneof(
+      { weight: 8, arbitrary: fc.constantFrom('GET', 'HEAD') },
+      { weight: 1, arbitrary: fc.constantFrom('OPTIONS', 'TRACE', 'PROPFIND') },
+    ),
+    query: queryOf(fc.array(fc.tuple(fc.constantFrom(...BOARD_PARAMS), queryValue), { maxLength: 4 })),
+    headers: headers(principal),
+  })
+  .map(({ path, method, query, headers }) =>
+    withBody({ area: `page ${path}`, method, target: path + query, headers }, undefined),
+  );
+
+export const pageCases: fc.Arbitrary<Case> = fc.oneof(signing, visits);

@@ -1,0 +1,51 @@
+/** What a run of attacks has shown, in words. */
+import { quantile } from '../bench/numbers.ts';
+import type { Finding, Report } from './fuzz.ts';
+
+/** Growth that is no leak: V8 lets its heap grow while there is room. */
+const GROWTH_BYTES = 200 * 1_048_576;
+/** Below this a percentile says more of the machine than of the service. */
+const P99_FLOOR_MS = 50;
+
+export function findingText({ origin, problem, case: one, command }: Finding): string {
+  return `${origin} (${one.area}): ${problem}\n  ${command}`;
+}
+
+/** What is wrong beside single cases; each a sentence. */
+export function failuresOf({ neighbor, residentBytes: { warm, end } }: Report): string[] {
+  const failures = neighbor.failures.slice(0, 5).map((one) => `another sender's event was refused: ${one}`);
+  const [before, during] = [p99(neighbor.beforeMs), p99(neighbor.duringMs)];
+  if (during > 2 * Math.max(before, P99_FLOOR_MS)) {
+    failures.push(`another sender's p99 was ${during.toFixed(0)} ms, of ${before.toFixed(0)} ms before`);
+  }
+  for (const [role, bytes] of Object.entries(end)) {
+    const grown = bytes - (warm[role] ?? bytes);
+    if (grown > GROWTH_BYTES) failures.push(`${role} has grown by ${megabytes(grown)}, to ${megabytes(bytes)}`);
+  }
+  return failures;
+}
+
+export function summary({ seed, cases, seconds, statuses, neighbor, residentBytes: { warm, end } }: Report): string {
+  const counted = Object.entries(statuses).map(([status, count]) => `${status}: ${count}`);
+  const memory = Object.entries(end).map(
+    ([role, bytes]) => `${role} ${megabytes(warm[role] ?? 0)} → ${megabytes(bytes)}`,
+  );
+  return [
+    `${cases} cases of seed ${seed} in ${seconds.toFixed(0)} s; answers ${counted.join(', ')}`,
+    ...(neighbor.duringMs.length > 0 ? [neighborLine(neighbor)] : []),
+    `memory: ${memory.join(', ')}`,
+  ].join('\n');
+}
+
+function neighborLine({ beforeMs, duringMs }: Report['neighbor']): string {
+  const counted = `${beforeMs.length} and ${duringMs.length} events`;
+  return `another sender's p99: ${p99(beforeMs).toFixed(1)} ms before, ${p99(duringMs).toFixed(1)} ms beside one attacker (${counted})`;
+}
+
+function p99(latencies: number[]): number {
+  return latencies.length > 0 ? quantile(latencies, 0.99) : 0;
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.round(bytes / 1_048_576)} MB`;
+}

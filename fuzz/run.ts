@@ -1,0 +1,41 @@
+/** `scripts/fuzz`: attacks a service of its own, says what it found, and how to do that again. */
+import { resolve } from 'node:path';
+import { buildDashboard, isDashboardStale } from '../scripts/lib/dashboard.ts';
+import { Problem, runMain } from '../scripts/lib/problem.ts';
+import { startOwnRedis } from '../test/support/own-redis.ts';
+import { saveToCorpus } from './corpus.ts';
+import { fuzz } from './fuzz.ts';
+import { HELP, readOptions } from './options.ts';
+import { failuresOf, findingText, summary } from './report.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+
+await runMain(async () => {
+  const { help, save, ...options } = readOptions(process.argv.slice(2));
+  if (help) return console.log(HELP);
+  if (isDashboardStale(ROOT)) await buildDashboard(ROOT);
+  const redis = await startOwnRedis();
+  // Where services look for it that are started for tests.
+  process.env.REDIS_URL = redis.url;
+  try {
+    console.log(`seed ${options.seed}`);
+    const report = await fuzz({ ...options, shrink: save, timed: true, tell: (line) => console.log(line) });
+    if (save) {
+      const made = report.findings.filter(({ origin }) => !origin.startsWith('corpus'));
+      const saved = saveToCorpus(made.map(({ problem, case: one }) => ({ title: titleOf(problem), case: one })));
+      console.log(`${saved.added} added to ${saved.file}, of ${made.length} found`);
+    }
+    const failures = [...report.findings.map(findingText), ...failuresOf(report)];
+    console.log(`\n${summary(report)}`);
+    if (failures.length > 0)
+      throw new Problem(`\n${failures.join('\n\n')}\n\nAgain: scripts/fuzz --seed ${report.seed}`);
+  } finally {
+    await redis.remove();
+  }
+});
+
+/** Of what went wrong, in a line that says nothing of this run alone. */
+function titleOf(problem: string): string {
+  const [line = ''] = problem.split('\n', 1);
+  return line.replace(/,?"?request_id"?[^,}]*/g, '').slice(0, 200);
+}

@@ -1,0 +1,171 @@
+/** What the attacks are aimed at: a service of its own in production mode, with one of everything in it. What an attack has deleted or
+ *  locked is made anew before the next ones. */
+import { request } from '../test/support/http.ts';
+import { addUser, cookieOf, signIn } from '../test/support/identity.ts';
+import { type Scrape, scrape } from '../test/support/scrape.ts';
+import { SECRETS, type Service, startService } from '../test/support/service.ts';
+import { until } from '../test/support/until.ts';
+import type { Names } from './case.ts';
+import { type Host, startHost } from './host.ts';
+
+/** Webhooks of several kinds, by what their transforms do. */
+const TRANSFORMS = {
+  json: 'function transform(evt) { return { name: "fuzz/hook", data: evt.data || {} }; }',
+  everything:
+    'function transform(evt, headers, queryParams, raw) { return { name: "fuzz/" + (headers["X-Kind"] || "hook"), data: { evt, headers, queryParams, raw } }; }',
+  given: 'function transform(evt) { return evt; }',
+  throwing: 'function transform(evt) { throw new Error(evt.message || "no"); }',
+} as const;
+
+/** As scripts/start has them: without, V8 lets a heap grow for as long as there is room, and growth tells nothing. */
+const HEAP = {
+  web: ['--max-semi-space-size=16', '--heap-growing-percent=40'],
+  worker: ['--max-semi-space-size=16', '--heap-growing-percent=80'],
+};
+const EMAIL = 'fuzz@example.com';
+const FUNCTIONS = [
+  { id: 'answers', triggers: [{ event: 'fuzz/answer' }], retries: 1 },
+  { id: 'any', triggers: [{ event: 'fuzz/*' }], retries: 0 },
+  {
+    id: 'paid',
+    triggers: [{ event: 'order/paid', expression: 'event.data.total > 10 && event.data.name.startsWith("a")' }],
+    cancel: [{ event: 'fuzz/cancel', if: 'async.data.id == event.data.id' }],
+    retries: 0,
+  },
+];
+
+export interface Targets {
+  service: Service;
+  names: Names;
+  document: OpenApiDocument;
+  /** Makes anew what is gone. */
+  refresh(): Promise<void>;
+  /** What web and worker tell Prometheus. */
+  scrapes(): Promise<{ web: Scrape; worker: Scrape }>;
+  /** @throws when an event that is sent now has no finished run soon, or a process has ended */
+  proveAlive(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a document of JSON, looked at where it is used
+export type OpenApiDocument = { paths: Record<string, Record<string, any>>; components?: { schemas?: object } };
+
+export async function startTargets(): Promise<Targets> {
+  const host = await startHost();
+  const service = await startService({
+    dev: false,
+    execArgv: HEAP,
+    // Strangers' functions are retried too: soon, or they would pile up.
+    env: { METRICS_PORT: '0', RETRY_SCALE: '0.0005', RUN_CONCURRENCY: '20', CALL_TIMEOUT_SECONDS: '5' },
+  }).catch(async (error) => {
+    await host.close();
+    throw error;
+  });
+  const names: Record<string, string> = { host: new URL(service.url).host, 'api-key': SECRETS.API_KEY };
+  const document = (await service.get('/openapi.json')).body as OpenApiDocument;
+  const probe = prober(service, host);
+
+  async function refresh(): Promise<void> {
+    await make(service, host, names);
+  }
+
+  await refresh();
+  const [web, worker] = [service.webs[0], service.workers[0]];
+  return {
+    service,
+    names,
+    document,
+    refresh,
+    scrapes: async () => ({
+      web: await scrape(`http://127.0.0.1:${web?.metricsPort}`),
+      worker: await scrape(`http://127.0.0.1:${worker?.metricsPort}`),
+    }),
+    proveAlive: probe,
+    async stop() {
+      await service.stop();
+      await host.close();
+    },
+  };
+}
+
+async function make(service: Service, host: Host, names: Record<string, string>): Promise<void> {
+  const api = async (method: string, path: string, body?: object) =>
+    (await service.request(method, path, body, service.apiHeaders)).body.data;
+  const isThere = async (path: string, id?: string) =>
+    id !== undefined && (await service.get(`${path}/${id}`)).status === 200;
+  await api('PUT', '/v1/account/limits', { event_max_bytes: null });
+  await api('POST', '/v1/environments', { name: 'fuzz-branch', kind: 'branch' });
+  await api('POST', '/v1/environments/fuzz-branch/unarchive');
+  names.environment = 'fuzz-branch';
+  for (const [kind, transform] of Object.entries(TRANSFORMS)) {
+    const name = `hook:${kind}`;
+    if (names[name]) continue;
+    names[name] = keyOf(await api('POST', '/v1/webhooks', { name: kind, transform }));
+  }
+  names['hook:branches'] ??= keyOf(
+    await api('POST', '/v1/webhooks', { name: 'branches', environment: 'branches', transform: TRANSFORMS.json }),
+  );
+  // These may be changed, paused, rotated and deleted.
+  if (!(await isThere('/v1/webhooks', names.webhook))) {
+    const webhook = await api('POST', '/v1/webhooks', { name: 'to be attacked', transform: TRANSFORMS.everything });
+    names.webhook = webhook.id;
+    names['hook:attacked'] = keyOf(webhook);
+  }
+  await api('POST', `/v1/webhooks/${names.webhook}/resume`);
+  if (!(await isThere('/v1/event-keys', names['event-key-id']))) {
+    const key = await api('POST', '/v1/event-keys', { name: 'to be attacked', environment: 'production' });
+    names['event-key-id'] = key.id;
+    names['attacked-key'] = key.secret;
+  }
+  names['event-key'] = SECRETS.EVENT_KEYS;
+  names['api-key-id'] ??= (await api('POST', '/v1/api-keys', { name: 'to be attacked', access: 'read' })).id;
+  await register(service, host);
+  names.app = 'fuzz';
+  names.function = 'fuzz-any';
+  names['app-url'] = host.url;
+  names['app-proof'] = service.appHeaders.authorization ?? '';
+  const [event] = (await service.post(service.eventPath, { name: 'fuzz/seen', data: { n: 1 } })).body.ids ?? [];
+  names.event = event ?? names.event ?? '';
+  names.run = await runOf(service, names.event as string);
+  names.user ??= await addUser(service, EMAIL, 'member');
+  const cookie = cookieOf(await signIn(service, EMAIL)).cookie ?? '';
+  if (cookie.includes('=')) names.session = cookie;
+}
+
+function keyOf(webhook: { url: string }): string {
+  return new URL(webhook.url).pathname.split('/e/')[1] as string;
+}
+
+async function runOf(service: Service, event: string): Promise<string> {
+  const answer = await service.get(`/v1/events/${event}/runs`);
+  return answer.body.data?.[0]?.run_id ?? event;
+}
+
+async function register(service: Service, host: Host): Promise<void> {
+  const functions = FUNCTIONS.map(({ id, retries, ...rest }) => {
+    const runtime = { type: 'http', url: `${host.url}?fnId=fuzz-${id}&stepId=step` };
+    const steps = { step: { id: 'step', name: 'step', runtime, retries: { attempts: retries } } };
+    return { id: `fuzz-${id}`, name: id, ...rest, steps };
+  });
+  const headers = { 'x-service-sdk': 'fuzz:v1.0.0', ...service.appHeaders };
+  const body = { url: host.url, deployType: 'ping', appName: 'fuzz', sdk: 'fuzz:v1.0.0', v: '0.1', functions };
+  const answer = await request('POST', `${service.url}/fn/register`, { body, headers });
+  // An attack may have paused one.
+  for (const { id } of FUNCTIONS) await service.post(`/v1/functions/fuzz-${id}/resume`, undefined, service.apiHeaders);
+  if (answer.status !== 200) throw new Error(`the app could not register: ${JSON.stringify(answer.body)}`);
+}
+
+function prober(service: Service, host: Host): () => Promise<void> {
+  return async () => {
+    for (const one of [...service.webs, ...service.workers]) {
+      if (!one.running()) throw new Error(`${one.role} has ended:\n${one.output().slice(-4_000)}`);
+    }
+    await register(service, host);
+    const sent = await service.post(service.eventPath, { name: 'fuzz/alive', data: {} });
+    if (sent.status !== 200) throw new Error(`an event was refused: ${sent.status} ${JSON.stringify(sent.body)}`);
+    const path = `/v1/events/${sent.body.ids[0]}/runs`;
+    const finished = async () =>
+      (await service.get(path)).body.data?.some((run: { status: string }) => run.status === 'Completed');
+    await until(finished, { timeoutMs: 60_000, describe: 'an event that is sent after the attacks has its run' });
+  };
+}

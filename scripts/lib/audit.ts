@@ -1,0 +1,73 @@
+/** Known advisories on what runs in production, as `npm audit` tells them. One that is known and harmless here may be allowed, with a
+ *  reason, until a day on which somebody looks again (scripts/audit-allowed.json). */
+import { spawnSync } from 'node:child_process';
+
+/** Of `npm audit --json`. */
+export interface AuditReport {
+  vulnerabilities?: Record<string, { via: (string | Advisory)[] }>;
+  /** Where the registry knows no such question, or is not there. */
+  message?: string;
+}
+
+interface Advisory {
+  name: string;
+  title: string;
+  url: string;
+  severity: string;
+}
+
+export interface Allowed {
+  /** GHSA-… */
+  advisory: string;
+  reason: string;
+  /** 2027-01-31: the last day on which it is allowed. */
+  expires: string;
+}
+
+const TIMEOUT_MS = 60_000;
+const SERIOUS = new Set(['high', 'critical']);
+
+/** @returns undefined, and says why, when nobody answers */
+export function askRegistry(say: (line: string) => void): AuditReport | undefined {
+  const { stdout, error } = spawnSync('npm', ['audit', '--omit=dev', '--json'], {
+    encoding: 'utf8',
+    timeout: TIMEOUT_MS,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const report = parsed(stdout ?? '');
+  if (report?.vulnerabilities) return report;
+  const why = report?.message ?? error?.message ?? 'no answer';
+  say(`The registry has no advisories to offer (${why}): the dependencies are not checked.`);
+  return undefined;
+}
+
+/** @param today 2026-11-22 @returns a line for each advisory that is not allowed, and for each allowance that is over */
+export function problemsIn(
+  { vulnerabilities = {} }: AuditReport,
+  allowed: readonly Allowed[],
+  today: string,
+): string[] {
+  const advisories = new Map(
+    Object.values(vulnerabilities)
+      .flatMap(({ via }) => via)
+      .filter((one) => typeof one === 'object')
+      .filter(({ severity }) => SERIOUS.has(severity))
+      .map((one) => [one.url.split('/').at(-1) as string, one]),
+  );
+  const over = allowed.filter(({ expires }) => expires < today);
+  const valid = new Set(allowed.filter(({ expires }) => expires >= today).map(({ advisory }) => advisory));
+  return [
+    ...[...advisories]
+      .filter(([id]) => !valid.has(id))
+      .map(([id, { name, severity, title, url }]) => `${id} (${severity}) in ${name}: ${title}. ${url}`),
+    ...over.map(({ advisory, expires, reason }) => `${advisory} was allowed until ${expires} (${reason}): look again`),
+  ];
+}
+
+function parsed(text: string): AuditReport | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,29 @@
+import { expect } from 'chai';
+import { registrationSchema } from '../../src/model/app.ts';
+import { eachCase } from './cases.ts';
+
+interface Case {
+  title: string;
+  function: { id: string; retries?: unknown; triggers: unknown[]; options?: object };
+  untyped?: boolean;
+  flaw: string[] | null;
+}
+
+const FIELDS = { function: true, untyped: 'a registration has no types', flaw: true } as const;
+
+describe('The service conforms: definitions', () => {
+  // It keeps unknown options for what is to come, and looks at a schedule when it acts on it.
+  const refuses = ({ flaw, function: { triggers, options } }: Case) =>
+    flaw === null || !(options || JSON.stringify(triggers).includes('cron') || flaw.includes('perid'));
+  eachCase<Case>(
+    'definitions',
+    FIELDS,
+    ({ function: { id, retries, triggers }, flaw }) => {
+      const runtime = { url: 'https://shop.example/api' };
+      const step = { id: 'step', runtime, ...(retries !== undefined && { retries: { attempts: retries } }) };
+      const app = { url: runtime.url, appName: 'shop', functions: [{ id, triggers, steps: { step } }] };
+      expect(registrationSchema.safeParse(app).success).to.equal(flaw === null);
+    },
+    refuses,
+  );
+});

@@ -1,0 +1,246 @@
+import { Queue } from 'bullmq';
+import { expect } from 'chai';
+import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const COSTLY = 'event.data.list.all(a, event.data.list.all(b, event.data.list.all(c, a + b + c < 1000)))';
+const LARGE = { list: Array(1_000).fill(1) };
+
+describe('expressions of functions', () => {
+  let service: Service;
+  let host: AppHost;
+  before(async () => {
+    service = await startService();
+  });
+  after(() => service.stop());
+  beforeEach(async () => {
+    host = await startAppHost();
+  });
+  afterEach(() => host.close());
+
+  async function send(name: string, data: object): Promise<string> {
+    const { status, body } = await service.post('/e/key', { name, data });
+    expect(status).to.equal(200);
+    return body.ids[0];
+  }
+
+  /** Of an event that is wholly ingested. */
+  async function functionsOf(eventId: string): Promise<string[]> {
+    await service.waitFor(`/v1/events/${eventId}`, ({ status }) => status === 200);
+    const name = (await service.get(`/v1/events/${eventId}`)).body.data.name;
+    const index = `${service.prefix}:events:production:${name}`;
+    await until(async () => (await service.redis.zscore(index, eventId)) !== null, { describe: 'it is ingested' });
+    const { data } = (await service.get(`/v1/events/${eventId}/runs`)).body;
+    return data.map((run: { function_id: string }) => run.function_id).sort();
+  }
+
+  const problemOf = async (id: string) => (await service.get(`/v1/functions/${id}`)).body.data.expression_problem;
+
+  it('are refused at registration with the function, the field, what was found and what is allowed', async () => {
+    const deep = `${'(['.repeat(40)}1`;
+    for (const [field, fn, found] of [
+      ['triggers[0].expression', { triggers: [{ event: 'a/x', expression: deep }] }, 'more than 32 levels'],
+      [
+        'triggers[1].expression',
+        { triggers: [{ event: 'a/x' }, { event: 'a/y', expression: `${'1+'.repeat(3_000)}1 == 1` }] },
+        'has 6006 characters; at most 4096 are allowed',
+      ],
+      [
+        'cancel[0].if',
+        { triggers: [{ event: 'a/x' }], cancel: [{ event: 'a/y', if: 'cel.bind(v, "a", v + v) == "aa"' }] },
+        'cel.bind()',
+      ],
+      [
+        'triggers[0].expression',
+        { triggers: [{ event: 'a/x', expression: 'event.data.a.matches("(?=a)")' }] },
+        'not RE2',
+      ],
+    ] as const) {
+      const { status, body } = await host.register(service, [{ id: 'f', ...fn } as never], { appName: 'bounds' });
+      expect([status, body.code]).to.deep.equal([400, 'registration_invalid']);
+      expect(body.error ?? body.message)
+        .to.include(`function "bounds-f", ${field}`)
+        .and.include(found);
+    }
+    const app = await service.get('/v1/apps/bounds');
+    expect(app.status).to.equal(404);
+  });
+
+  it('that cannot be afforded are not met: the event triggers the other functions, and the function says what it skipped', async () => {
+    const on = (expression?: string) => ({ triggers: [{ event: 'cost/x', ...(expression && { expression }) }] });
+    await host.register(service, [
+      { id: 'costly', ...on(COSTLY) },
+      { id: 'cheap', ...on('event.data.list.size() == 1000') },
+      { id: 'any', ...on() },
+    ]);
+    expect((await problemOf('test-app-costly')) ?? null).to.equal(null);
+    expect(await functionsOf(await send('cost/x', LARGE))).to.deep.equal(['test-app-any', 'test-app-cheap']);
+    const problem = await until(() => problemOf('test-app-costly'), { describe: 'it is written down' });
+    expect(problem).to.include({ reason: 'too_costly', expression: COSTLY, events: 1 });
+    const listed = (await service.get('/v1/functions?limit=100')).body.data;
+    const told = listed.map(({ id, expression_problem }: { id: string; expression_problem: unknown }) => [
+      id,
+      expression_problem !== null,
+    ]);
+    expect(told).to.deep.include(['test-app-costly', true]).and.deep.include(['test-app-cheap', false]);
+    // A list that it can afford.
+    expect(await functionsOf(await send('cost/x', { list: [1, 2] }))).to.include('test-app-costly');
+  });
+
+  it('that were stopped again and again are quarantined, with a reason, and still judge what costs next to nothing', async () => {
+    await host.register(service, [{ id: 'f', triggers: [{ event: 'quarantine/x', expression: COSTLY }] }], {
+      appName: 'quarantine',
+    });
+    const batch = Array.from({ length: 12 }, () => ({ name: 'quarantine/x', data: LARGE }));
+    const { ids } = (await service.post('/e/key', batch)).body;
+    expect(await functionsOf(ids.at(-1))).to.deep.equal([]);
+    const problem = await until(
+      async () => {
+        const found = await problemOf('quarantine-f');
+        return found?.events === 12 && found;
+      },
+      { describe: 'all are written down' },
+    );
+    expect(problem.reason).to.equal('quarantined');
+    expect(problem.message).to.match(/stopped too often; until \d{4}-/);
+    expect(await functionsOf(await send('quarantine/x', { list: [1, 2, 3] }))).to.deep.equal(['quarantine-f']);
+    // Ten elements would be affordable at any other time.
+    expect(await functionsOf(await send('quarantine/x', { list: Array(10).fill(1) }))).to.deep.equal([]);
+  });
+
+  it('that an earlier version took and this one refuses trigger nothing, and keep nothing else from being triggered', async () => {
+    const functions = [
+      { id: 'old', triggers: [{ event: 'old/x', expression: 'event.data.n == 1' }] },
+      { id: 'new', triggers: [{ event: 'old/x' }] },
+    ];
+    await host.register(service, functions, { appName: 'past' });
+    const stored = `${service.prefix}:functions:production`;
+    const text = (await service.redis.hget(stored, 'past-old')) as string;
+    const old = JSON.parse(text);
+    old.triggers[0].expression = 'cel.bind(v, event.data.n, v == 1)';
+    await service.redis.hset(stored, 'past-old', JSON.stringify(old));
+    await service.redis.incr(`${service.prefix}:functions-version:production`);
+    expect(await functionsOf(await send('old/x', { n: 1 }))).to.deep.equal(['past-new']);
+    const problem = await until(() => problemOf('past-old'), { describe: 'it is written down' });
+    expect(problem.reason).to.equal('refused');
+    expect(problem.message).to.include('register the app again');
+    await host.register(service, functions, { appName: 'past' });
+    expect(await problemOf('past-old')).to.equal(null);
+    expect(await functionsOf(await send('old/x', { n: 1 }))).to.deep.equal(['past-new', 'past-old']);
+  });
+
+  it('of a wait are held to the same bounds: the step fails with the reason', async () => {
+    const waitFor = (expression: string) => ({
+      status: 206,
+      body: [
+        {
+          op: 'WaitForEvent',
+          id: 'a'.repeat(40),
+          displayName: 'w',
+          opts: { event: 'w/never', if: expression, timeout: '1h' },
+        },
+      ],
+    });
+    host.on('f', () => waitFor('async.data.text.matches("(a)\\\\1")'));
+    await host.register(service, [{ id: 'f', triggers: [{ event: 'w/x' }] }], { appName: 'waiting' });
+    const id = await send('w/x', {});
+    const { body } = await service.waitFor(`/v1/events/${id}/runs`, ({ body }) => body.data?.[0]?.ended_at);
+    expect(body.data[0].status).to.equal('Failed');
+    expect(body.data[0].error.name).to.equal('InvalidWait');
+    expect(body.data[0].error.message).to.include('step "w"').and.include('RE2');
+  });
+
+  it('are never judged in one job with those of another environment', async () => {
+    const quiet = await startService({ workers: 0, dev: false });
+    try {
+      const paths = [quiet.eventPath];
+      for (const name of ['staging', 'qa']) {
+        await quiet.post('/v1/environments', { name }, quiet.apiHeaders);
+        const made = await quiet.post('/v1/event-keys', { name, environment: name }, quiet.apiHeaders);
+        paths.push(`/e/${made.body.data.secret}`);
+      }
+      const sent = await Promise.all(
+        Array.from({ length: 60 }, (_, i) => quiet.post(paths[i % 3] as string, { name: 'mixed/x', data: { i } })),
+      );
+      expect(new Set(sent.map(({ status }) => status))).to.deep.equal(new Set([200]));
+      const jobs = await jobsOf(quiet, 'wait');
+      const mixed = jobs.map(({ data }) => new Set(data.events.map(({ env }: { env: string }) => env)).size);
+      expect(new Set(mixed)).to.deep.equal(new Set([1]));
+      expect(new Set(jobs.flatMap(({ data }) => data.events.map(({ env }: { env: string }) => env))).size).to.equal(3);
+      const counted = jobs.flatMap(({ data }) => data.events);
+      expect(counted).to.have.length(60);
+    } finally {
+      await quiet.stop();
+    }
+  });
+
+  it('a job that stalls workers again and again is split, and no event of it is lost or doubled', async () => {
+    const quiet = await startService({ workers: 0 });
+    try {
+      await host.register(quiet, [{ id: 'f', triggers: [{ event: 'stall/x' }] }], { appName: 'stall' });
+      const batch = Array.from({ length: 20 }, (_, i) => ({ name: 'stall/x', data: { i } }));
+      const { ids } = (await quiet.post('/e/key', batch)).body;
+      const [job] = await jobsOf(quiet, 'wait');
+      await quiet.redis.hset(`${quiet.prefix}:queue:ingest:${job?.id}`, 'stc', 3);
+      await quiet.startWorker();
+      for (const id of ids) {
+        const { body } = await quiet.waitFor(`/v1/events/${id}/runs`, ({ body }) => body.data?.[0]?.ended_at);
+        expect(body.data).to.have.length(1);
+      }
+      const done = await until(
+        async () => {
+          const jobs = await jobsOf(quiet, 'completed');
+          return jobs.length === 8 && jobs;
+        },
+        { describe: 'the parts are done, and the job itself' },
+      );
+      const sizes = done.map(({ data }) => data.events.length);
+      expect(Math.max(...sizes.filter((size) => size < 20))).to.equal(3);
+      expect((await quiet.get('/v1/events?name=stall/x&limit=100')).body.data).to.have.length(20);
+    } finally {
+      await quiet.stop();
+    }
+  });
+
+  it('an event whose ingestion stalls alone is set apart as a failed job with a reason, and is ingested when that is retried', async () => {
+    const quiet = await startService({ workers: 0 });
+    try {
+      const [id] = (await quiet.post('/e/key', { name: 'apart/x', data: {} })).body.ids;
+      const [job] = await jobsOf(quiet, 'wait');
+      await quiet.redis.hset(`${quiet.prefix}:queue:ingest:${job?.id}`, 'stc', 6);
+      await quiet.startWorker();
+      const [apart] = await until(
+        async () => {
+          const jobs = await jobsOf(quiet, 'failed');
+          return jobs.length > 0 && jobs;
+        },
+        { describe: 'it has failed' },
+      );
+      expect(apart?.failedReason).to.include(`Event ${id} stalled 6 workers and is set apart`);
+      expect((await quiet.get(`/v1/events/${id}`)).status).to.equal(404);
+      // Others go on.
+      const [other] = (await quiet.post('/e/key', { name: 'apart/x', data: {} })).body.ids;
+      await quiet.waitFor(`/v1/events/${other}`, ({ status }) => status === 200);
+      await withQueue(quiet, async (queue) => (await queue.getJob(apart?.id ?? ''))?.retry());
+      await quiet.waitFor(`/v1/events/${id}`, ({ status }) => status === 200);
+    } finally {
+      await quiet.stop();
+    }
+  });
+});
+
+async function withQueue<T>(service: Service, use: (queue: Queue) => Promise<T>): Promise<T> {
+  const queue = new Queue('ingest', {
+    connection: { url: service.env.REDIS_URL as string },
+    prefix: `${service.prefix}:queue`,
+  });
+  try {
+    return await use(queue);
+  } finally {
+    await queue.close();
+  }
+}
+
+const jobsOf = (service: Service, state: 'wait' | 'completed' | 'failed') =>
+  withQueue(service, (queue) => queue.getJobs([state]));

@@ -1,0 +1,56 @@
+/** Answers that nest too deep, or seem to. */
+import { deep, failedAfterRetry, failedAtOnce, type HostileAnswer, raw, step } from './entry.ts';
+
+export const DEPTH: readonly HostileAnswer[] = [
+  {
+    name: 'an output nested 100,000 deep',
+    answer: () => ({ body: raw(deep(100_000)) }),
+    must: failedAtOnce('AnswerTooDeep', '500 levels'),
+  },
+  {
+    name: 'an output nested 5,000 deep',
+    answer: () => ({ body: raw(deep(5_000)) }),
+    must: failedAtOnce('AnswerTooDeep'),
+  },
+  {
+    name: 'an output of objects nested 2,000,000 deep',
+    answer: () => ({ body: raw(`${'{"a":'.repeat(700_000)}1${'}'.repeat(700_000)}`) }),
+    must: failedAtOnce('AnswerTooDeep'),
+  },
+  {
+    name: 'an output that opens a million lists and closes none',
+    answer: () => ({ body: raw('['.repeat(1_000_000)) }),
+    must: failedAtOnce('AnswerTooDeep'),
+  },
+  {
+    name: 'an output nested 500 deep',
+    answer: () => ({ body: raw(deep(500)) }),
+    must: { status: 'Completed', calls: 1 },
+  },
+  {
+    name: 'brackets by the thousand in a string',
+    answer: () => ({ body: '['.repeat(5_000) }),
+    must: { status: 'Completed', calls: 1 },
+  },
+  {
+    name: 'a step output nested 100,000 deep',
+    answer: () => ({
+      status: 206,
+      body: raw(`[{"id":"${step('s')}","op":"StepRun","name":"s","data":${deep(100_000)}}]`),
+    }),
+    must: failedAtOnce('AnswerTooDeep'),
+  },
+  {
+    name: 'a step output nested 490 deep',
+    answer: ({ number }) =>
+      number === 0
+        ? { status: 206, body: raw(`[{"id":"${step('s')}","op":"StepRun","name":"s","data":${deep(490)}}]`) }
+        : { body: 'went on' },
+    must: { status: 'Completed', calls: 2, output: 'went on' },
+  },
+  {
+    name: 'an error nested 100,000 deep',
+    answer: () => ({ status: 500, body: raw(deep(100_000)) }),
+    must: failedAfterRetry('Error', 'status 500'),
+  },
+];

@@ -1,0 +1,103 @@
+/** Answers that are small lies: statuses, headers and operations that contradict each other or themselves. */
+import { failedAfterRetry, failedAtOnce, type HostileAnswer, many, op, opsOnce, raw, step } from './entry.ts';
+
+export const FURTHER: readonly HostileAnswer[] = [
+  {
+    name: 'white space by the megabyte',
+    answer: () => ({ body: raw(' '.repeat(1_000_000)) }),
+    must: { status: 'Completed', calls: 1, output: null },
+  },
+  { name: 'two values of JSON', answer: () => ({ body: raw('1 2') }), must: failedAfterRetry('AppError', 'not JSON') },
+  {
+    name: 'a number beyond all numbers',
+    answer: () => ({ body: raw('1e400') }),
+    must: { status: 'Completed', calls: 1 },
+  },
+  {
+    name: 'an output of a key __proto__',
+    answer: () => ({ body: raw('{"__proto__":{"polluted":true}}') }),
+    must: { status: 'Completed', calls: 1 },
+  },
+  {
+    name: 'an output that looks like an error',
+    answer: () => ({ body: { name: 'Error', message: 'no' } }),
+    must: { status: 'Completed', calls: 1, output: { name: 'Error', message: 'no' } },
+  },
+  { name: 'no content', answer: () => ({ status: 204, body: raw('') }), must: failedAfterRetry('Error', '204') },
+  { name: 'a status that there is not', answer: () => ({ status: 599, body: 'x' }), must: failedAfterRetry('Error') },
+  {
+    name: 'too many requests, and no word of when',
+    answer: () => ({ status: 429, body: {} }),
+    must: failedAfterRetry('Error'),
+  },
+  {
+    name: 'a retry-after that is negative',
+    answer: () => ({ status: 500, headers: { 'retry-after': '-5' }, body: {} }),
+    must: failedAfterRetry('Error'),
+  },
+  {
+    name: 'no-retry beside operations',
+    answer: ({ number }) =>
+      number === 0
+        ? { status: 206, headers: { 'x-service-no-retry': 'true' }, body: [op('StepRun', { data: 1 })] }
+        : { body: 'went on' },
+    must: { status: 'Completed', calls: 2, output: 'went on' },
+  },
+  {
+    name: 'no-retry in capitals',
+    answer: () => ({ status: 500, headers: { 'x-service-no-retry': 'TRUE' }, body: {} }),
+    must: failedAfterRetry('Error'),
+  },
+  {
+    name: '200,000 empty objects for operations',
+    answer: () => ({ status: 206, body: raw(`[${'{},'.repeat(200_000)}{}]`) }),
+    must: failedAtOnce('TooManyOperations'),
+  },
+  {
+    name: 'one operation with 20,000 unknown fields',
+    answer: opsOnce({
+      ...op('StepRun', { data: 1 }),
+      ...Object.fromEntries(many(20_000, (n) => [`f${n}`, n]) as [string, number][]),
+    }),
+    must: { status: 'Completed', calls: 2, output: 'went on' },
+  },
+  {
+    name: 'an operation of a known name in small letters',
+    answer: () => ({ status: 206, body: [op('steprun')] }),
+    must: failedAfterRetry('AppError'),
+  },
+  {
+    name: 'an ID in capitals',
+    answer: () => ({ status: 206, body: [{ ...op('StepRun'), id: 'A'.repeat(40) }] }),
+    must: failedAfterRetry('AppError'),
+  },
+  {
+    name: 'one step that is done and has failed',
+    answer: opsOnce(op('StepRun', { data: 1 }), op('StepFailed', { error: { name: 'E', message: 'm' } })),
+    must: { status: 'Completed', calls: 2, output: 'went on' },
+  },
+  {
+    name: 'a step named like the prototype',
+    answer: opsOnce({
+      ...op('StepRun', { data: 1 }),
+      id: step('__proto__'),
+      name: '__proto__',
+      displayName: 'constructor',
+    }),
+    must: { status: 'Completed', calls: 2, output: 'went on' },
+  },
+  {
+    name: 'an error with a cause in a cause in a cause',
+    answer: () => ({
+      status: 400,
+      headers: { 'x-service-no-retry': 'true' },
+      body: raw(`${'{"name":"E","message":"m","cause":'.repeat(100)}1${'}'.repeat(100)}`),
+    }),
+    must: failedAtOnce('E', 'm'),
+  },
+  {
+    name: 'an end whose output is not there',
+    answer: () => ({ status: 206, body: [op('RunComplete')] }),
+    must: { status: 'Completed', calls: 1, output: null },
+  },
+];

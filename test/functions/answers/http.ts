@@ -1,0 +1,87 @@
+/** Responses that are broken below the body. */
+import { gzipSync } from 'node:zlib';
+import { failedAfterRetry, type HostileAnswer, many, wire } from './entry.ts';
+
+export const HTTP: readonly HostileAnswer[] = [
+  {
+    name: 'no sdk header',
+    answer: () => ({ headers: { 'x-service-sdk': undefined } }),
+    must: failedAfterRetry('AppError', 'sdk header'),
+  },
+  {
+    name: '300 headers',
+    answer: () => ({ headers: Object.fromEntries(many(300, () => ({})).map((_, n) => [`x-${n}`, '1'])) }),
+    must: failedAfterRetry('TooManyHeaders', 'more than 200'),
+  },
+  {
+    name: 'headers of 40 KB',
+    answer: () => ({ headers: { 'x-large': 'x'.repeat(40_000) } }),
+    must: failedAfterRetry('HeadersTooLarge'),
+  },
+  {
+    name: 'retry-after twice',
+    answer: () =>
+      wire(
+        'HTTP/1.1 500 No',
+        'x-service-sdk: test:v1.0.0',
+        'retry-after: 1',
+        'retry-after: 2',
+        'content-length: 2',
+        '',
+        '{}',
+      ),
+    must: failedAfterRetry('Error', 'status 500'),
+  },
+  {
+    name: 'a redirect to the service itself',
+    answer: () => ({ status: 302, headers: { location: 'http://127.0.0.1:1/' } }),
+    must: failedAfterRetry('Error', 'status 302'),
+  },
+  {
+    name: 'a compressed body',
+    answer: () => ({ headers: { 'content-encoding': 'gzip' }, body: gzipSync('{}') }),
+    must: failedAfterRetry('AppError', 'not JSON'),
+  },
+  { name: 'nothing but the end of the connection', answer: () => 'hang up', must: failedAfterRetry('CallError') },
+  {
+    name: 'half of the body that was announced',
+    answer: () => wire('HTTP/1.1 200 OK', 'x-service-sdk: test:v1.0.0', 'content-length: 100', '', '{"half":'),
+    must: failedAfterRetry('CallError'),
+  },
+  {
+    name: 'chunks that are none',
+    answer: () => wire('HTTP/1.1 200 OK', 'x-service-sdk: test:v1.0.0', 'transfer-encoding: chunked', '', 'zz', 'null'),
+    must: failedAfterRetry('CallError'),
+  },
+  { name: 'something that is no HTTP', answer: () => wire('+OK', '$-1', ''), must: failedAfterRetry('CallError') },
+  {
+    name: 'a length and chunks at once',
+    answer: () =>
+      wire(
+        'HTTP/1.1 200 OK',
+        'x-service-sdk: test:v1.0.0',
+        'content-length: 4',
+        'transfer-encoding: chunked',
+        '',
+        '4',
+        'null',
+        '0',
+        '',
+        '',
+      ),
+    must: failedAfterRetry('CallError'),
+  },
+  {
+    name: 'early hints by the dozen before the answer',
+    answer: () =>
+      wire(
+        ...many(24, () => ({})).flatMap(() => ['HTTP/1.1 103 Early Hints', 'link: </x>', '']),
+        'HTTP/1.1 200 OK',
+        'x-service-sdk: test:v1.0.0',
+        'content-length: 7',
+        '',
+        '"after"',
+      ),
+    must: { status: 'Completed', calls: 1, output: 'after' },
+  },
+];

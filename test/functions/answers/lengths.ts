@@ -1,0 +1,54 @@
+/** Names, outputs and errors that are too long, or of the wrong kind. */
+import { failedAfterRetry, failedAtOnce, type HostileAnswer, op, opsOnce, raw } from './entry.ts';
+
+export const LENGTHS: readonly HostileAnswer[] = [
+  {
+    name: 'a step name of 5,000 characters',
+    answer: opsOnce(op('StepRun', { displayName: 'n'.repeat(5_000) })),
+    must: failedAtOnce('NameTooLong', '5000 characters, more than 1024'),
+  },
+  {
+    name: 'a function ID of a megabyte',
+    answer: opsOnce(op('InvokeFunction', { opts: { function_id: 'f'.repeat(1_000_000) } })),
+    must: failedAtOnce('NameTooLong'),
+  },
+  {
+    name: 'an output of more numbers that a double cannot hold than are kept exactly',
+    answer: () => ({ body: raw(`[${Array(20_001).fill('12345678901234567890')}]`) }),
+    must: { status: 'Completed', calls: 1, output: Array(20_001).fill(12_345_678_901_234_567_000) },
+  },
+  {
+    name: 'an output of 5 MB',
+    answer: () => ({ body: 'x'.repeat(5_000_000) }),
+    must: failedAtOnce('OutputTooLarge'),
+  },
+  {
+    name: 'a step output of a little more than 4 MiB',
+    answer: opsOnce(op('StepRun', { data: 'x'.repeat(4_194_310) })),
+    must: failedAtOnce('OutputTooLarge'),
+  },
+  {
+    name: 'an error message of a megabyte',
+    answer: () => ({
+      status: 400,
+      headers: { 'x-service-no-retry': 'true' },
+      body: { name: 'E', message: 'm'.repeat(1_000_000) },
+    }),
+    must: failedAtOnce('E', '(1000000 characters in all)'),
+  },
+  {
+    name: 'an error that is no object',
+    answer: () => ({ status: 500, body: 42 }),
+    must: failedAfterRetry('Error', 'status 500'),
+  },
+  {
+    name: 'an error whose parts are no text',
+    answer: () => ({ status: 500, body: { name: {}, message: [], stack: 1 } }),
+    must: failedAfterRetry('Error'),
+  },
+  {
+    name: 'a failed step whose error is no error',
+    answer: opsOnce(op('StepFailed', { data: { name: {}, message: 5 } })),
+    must: { status: 'Completed', calls: 2 },
+  },
+];

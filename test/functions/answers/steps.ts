@@ -1,0 +1,41 @@
+/** Answers with too many operations, or with none that lead anywhere. */
+import { failedAfterRetry, failedAtOnce, type HostileAnswer, many, op, opsOnce, step } from './entry.ts';
+
+export const STEPS: readonly HostileAnswer[] = [
+  {
+    name: '9,000 planned steps at once',
+    answer: () => ({ status: 206, body: many(9_000, (n) => op('StepPlanned', { id: step(`${n}`) })) }),
+    must: failedAtOnce('TooManyOperations', '9000 step operations, more than 1000'),
+  },
+  {
+    name: '9,000 finished steps at once',
+    answer: () => ({ status: 206, body: many(9_000, (n) => op('StepRun', { id: step(`${n}`), data: n })) }),
+    must: failedAtOnce('TooManyOperations'),
+  },
+  {
+    name: 'more planned steps with each call than a run may have',
+    answer: ({ number }) => ({
+      status: 206,
+      body: [
+        ...many(900, (n) => op('Sleep', { id: step(`${number} ${n}`), name: '1d' })),
+        op('StepRun', { id: step(`done ${number}`), data: null }),
+      ],
+    }),
+    must: { status: 'Failed', error: 'TooManySteps', says: 'more than 1000 steps', calls: 2 },
+  },
+  {
+    name: 'the same step a thousand times',
+    answer: opsOnce(...many(1_000, (n) => op('StepRun', { data: n }))),
+    must: { status: 'Completed', calls: 2 },
+  },
+  {
+    name: 'no operation at all',
+    answer: () => ({ status: 206, body: [] }),
+    must: failedAfterRetry('AppError', 'nothing is left to do'),
+  },
+  {
+    name: 'a step that is done, again and again',
+    answer: () => ({ status: 206, body: [op('StepRun', { data: 1 })] }),
+    must: { status: 'Failed', error: 'AppError', says: 'again', calls: 3 },
+  },
+];

@@ -1,0 +1,162 @@
+import { expect } from 'chai';
+import { ParkedCalls } from '../../src/jobs/parked-calls.ts';
+import { AdaptiveLimit, type FinishedCall } from '../../src/model/adaptive-limit.ts';
+import { type CallOwner, FairShares } from '../../src/model/fair-shares.ts';
+
+const owner = (env: string, app: string): CallOwner => ({
+  env,
+  app,
+  branch: env !== 'production' && env !== 'staging',
+});
+
+describe('shares of calls in flight', () => {
+  const shares = (capacity = 100) => new FairShares({ capacity, appShare: 0.9, branchShare: 0.5 });
+  /** As many as it may. */
+  function fill(of: FairShares, who: CallOwner): number {
+    let begun = 0;
+    for (; of.room(who) > 0; begun++) of.start(who);
+    return begun;
+  }
+
+  it('leave an app that is alone nearly everything, and the next in its environment the room that is left', () => {
+    const of = shares();
+    expect(fill(of, owner('production', 'a'))).to.equal(81);
+    expect(fill(of, owner('production', 'b'))).to.equal(8);
+    expect(fill(of, owner('staging', 'a'))).to.equal(8);
+    expect(of.room(owner('production', 'c'))).to.be.above(0);
+  });
+
+  it('leave production room however many branches there are', () => {
+    const of = shares();
+    let branches = 0;
+    for (let n = 0; n < 200; n++) branches += fill(of, owner(`branch-${n}`, 'a'));
+    expect(branches).to.equal(50);
+    expect(fill(of, owner('production', 'a'))).to.be.above(35);
+  });
+
+  it('return with the calls that end', () => {
+    const of = shares(10);
+    const a = owner('production', 'a');
+    const begun = fill(of, a);
+    expect(of.room(a)).to.be.below(1);
+    for (let n = 0; n < begun; n++) of.end(a);
+    expect(fill(of, owner('production', 'b'))).to.equal(begun);
+  });
+
+  for (const capacity of [1, 2, 3, 5]) {
+    it(`let somebody in where there is room for ${capacity}, and never more`, () => {
+      const of = shares(capacity);
+      let begun = 0;
+      for (let n = 0; n < 20; n++) begun += fill(of, owner(n % 2 ? 'production' : `branch-${n}`, `app-${n}`));
+      expect(begun).to.be.within(1, capacity);
+    });
+  }
+
+  it("are no larger than the app's own limit", () => {
+    const of = shares();
+    const a = owner('production', 'a');
+    of.start(a);
+    expect(of.room(a, 1)).to.equal(0);
+    expect(of.room(a, 3)).to.equal(2);
+  });
+});
+
+describe('the limit of an app', () => {
+  let now: number;
+  let limit: AdaptiveLimit;
+  beforeEach(() => {
+    now = 1_000;
+    limit = new AdaptiveLimit(100);
+  });
+  function calls(count: number, status: number | undefined, { ms = 10, functionId = 'f' } = {}): void {
+    for (let n = 0; n < count; n++) {
+      const call: FinishedCall = { functionId, status, startedAt: now, endedAt: now + ms };
+      now += ms + 1;
+      limit.note(call);
+    }
+  }
+
+  for (const [what, status] of [
+    ['503', 503],
+    ['429', 429],
+    ['nothing', undefined],
+  ] as const) {
+    it(`comes down to one call while the app answers ${what}, and up again`, () => {
+      calls(200, status);
+      expect(limit.limit).to.equal(1);
+      expect(limit.slowed?.by).to.equal('overload');
+      calls(2_000, 200);
+      expect(limit.limit).to.equal(100);
+      expect(limit.slowed).to.equal(undefined);
+    });
+  }
+
+  it('keeps a tenth for an app whose functions throw, and all for one where a few do', () => {
+    for (let n = 0; n < 100; n++) {
+      calls(1, 500);
+      calls(4, 200);
+    }
+    expect(limit.limit).to.equal(100);
+    calls(500, 500);
+    expect(limit.limit).to.equal(10);
+    expect(limit.slowed?.by).to.equal('errors');
+  });
+
+  it('is lowered where a function becomes much slower than it was, until that is usual', () => {
+    calls(50, 200, { ms: 50 });
+    calls(40, 200, { ms: 5_000 });
+    expect(limit.slowed?.by).to.equal('latency');
+    expect(limit.limit).to.be.below(100);
+    calls(3_000, 200, { ms: 5_000 });
+    expect(limit.limit).to.equal(100);
+  });
+
+  it('does not take slow functions for sick ones', () => {
+    for (let n = 0; n < 100; n++) {
+      calls(1, 200, { functionId: 'quick', ms: 5 });
+      calls(1, 206, { functionId: 'slow', ms: 60_000 });
+    }
+    expect(limit.limit).to.equal(100);
+  });
+
+  it('is lowered once for calls that were in flight together', () => {
+    for (let n = 0; n < 100; n++) limit.note({ functionId: 'f', status: 503, startedAt: 1, endedAt: 2_000 + n });
+    expect(limit.limit).to.equal(50);
+  });
+});
+
+describe('calls that were put back', () => {
+  const a = owner('production', 'a');
+  const b = owner('production', 'b');
+
+  it('return one after the other, not at once', () => {
+    const parked = new ParkedCalls();
+    const due = Array.from({ length: 1_000 }, (_, n) => parked.park(a, `job-${n}`, 0) as number);
+    expect(due[0]).to.equal(1_000);
+    expect(due).to.deep.equal(due.toSorted((x, y) => x - y));
+    expect(due.at(-1)).to.be.within(9_000, 12_000);
+  });
+
+  it('never later than in five minutes, however many they are', () => {
+    const parked = new ParkedCalls();
+    const due = Array.from({ length: 50_000 }, (_, n) => parked.park(a, `job-${n}`, 0) as number);
+    expect(Math.max(...due)).to.be.at.most(300_000);
+  });
+
+  it('are taken when their app has room, or else those of another that has', () => {
+    const parked = new ParkedCalls();
+    for (const id of ['a1', 'a2', 'a3']) parked.park(a, id, 0);
+    parked.park(b, 'b1', 0);
+    expect(parked.take(a, () => 5, 10)).to.deep.equal(['a1', 'a2']);
+    expect(parked.take(a, ({ app }) => (app === 'b' ? 1 : 0), 10)).to.deep.equal(['b1']);
+    expect(parked.take(a, () => 0, 10)).to.deep.equal([]);
+    expect(parked.count).to.equal(1);
+  });
+
+  it('are forgotten when they have returned by themselves', () => {
+    const parked = new ParkedCalls();
+    parked.park(a, 'a1', 0);
+    expect(parked.take(a, () => 5, 60_000)).to.deep.equal([]);
+    expect(parked.count).to.equal(0);
+  });
+});

@@ -1,0 +1,57 @@
+import { globSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { checkSync } from 'recheck';
+import { lineAt, readSource } from '../../scripts/lib/source.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+/** Chosen so that the answer is the same on every machine: `checker: auto` goes by the pattern, and steps are counted, not time. */
+const PARAMS = { timeout: 20_000, randomSeed: 1 } as const;
+
+/** Held to what they are given by other code, which the reason names. */
+const BOUNDED: Record<string, string> = {
+  '/<link href="https:[^>]*>/': "reads Bull Board's own page, which holds nothing that came from outside",
+  '/\\/+$/': 'reads the setting PUBLIC_URL, once',
+  '/\\\\(?:[pP]\\{[^}]*\\}|x\\{[^}]*\\}|.)|\\[\\^?\\]?(?:\\\\.|\\[:[^\\]]*:\\]|[^\\]\\\\])*\\]|\\{(\\d+)(,?)(\\d*)\\}|./gsu':
+    'reads patterns of at most 256 characters',
+  '/\\bprototype\\s{0,9}(\\.\\s{0,9}[\\w$]{1,99}|\\[[^\\]]{0,99}\\])\\s{0,9}=[^=]|\\bassign\\s{0,9}\\(\\s{0,9}[\\w$.]{1,99}\\.prototype\\b|defineProperty|__proto__/':
+    'runs in the child of transforms, which is killed when it takes too long; each repetition is bounded',
+  '/(\\d+(?:\\.\\d+)?)(ns|us|ms|s|m|h|d|w)/g':
+    'reads what the whole pattern before it has let through: each run of digits ends with a unit',
+};
+
+describe('Regular expressions of src/', function () {
+  this.timeout(120_000);
+  let backend: string | undefined;
+  before(() => {
+    // In this process: the faster ones leave an agent behind.
+    backend = process.env.RECHECK_SYNC_BACKEND;
+    process.env.RECHECK_SYNC_BACKEND = 'pure';
+  });
+  after(() => {
+    if (backend === undefined) delete process.env.RECHECK_SYNC_BACKEND;
+    else process.env.RECHECK_SYNC_BACKEND = backend;
+  });
+
+  it('look at text in linear time, whatever it holds', () => {
+    const slow: string[] = [];
+    const checked = new Map<string, string | undefined>();
+    for (const file of globSync('src/**/*.ts', { cwd: ROOT }).sort()) {
+      const { code, patterns } = readSource(readFileSync(resolve(ROOT, file), 'utf8'));
+      for (const [offset, pattern] of patterns) {
+        if (!checked.has(pattern)) checked.set(pattern, attackOn(pattern));
+        const attack = checked.get(pattern);
+        if (attack && !(pattern in BOUNDED)) slow.push(`${file}:${lineAt(code, offset)} ${pattern}: ${attack}`);
+      }
+    }
+    if (slow.length > 0) throw new Error(`Each of these goes back and forth:\n  ${slow.join('\n  ')}`);
+  });
+});
+
+/** @returns how it is made to take its time; undefined: it takes none */
+function attackOn(pattern: string): string | undefined {
+  const end = pattern.lastIndexOf('/');
+  const found = checkSync(pattern.slice(1, end), pattern.slice(end + 1), PARAMS);
+  if (found.status === 'safe') return undefined;
+  if (found.status === 'unknown') return `unknown (${found.error?.kind})`;
+  return `${found.complexity?.summary}, by ${found.attack?.pattern.slice(0, 120)}`;
+}

@@ -1,0 +1,442 @@
+/** Every parser of the main thread that reads what strangers send, the largest input that it may be given, and what costs it most. Whoever
+ *  adds a parser adds a row. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { ROOT_CONTEXT } from '@opentelemetry/api';
+import { core } from '@opentelemetry/sdk-node';
+import { BODY_MAX_BYTES as REGISTRATION_BYTES } from '../../src/api/apps/register.ts';
+import { mediaTypeOf } from '../../src/api/body.ts';
+import { clientAddress } from '../../src/api/client-address.ts';
+import { inNames, inTime, pageQuery } from '../../src/api/cursor.ts';
+import { bearerOf } from '../../src/api/identity/callers.ts';
+import { readSessionCookie } from '../../src/api/identity/cookie.ts';
+import { safeNext } from '../../src/api/identity/next.ts';
+import { parseFields } from '../../src/api/parameters.ts';
+import { canonicalised, toTransformRequest } from '../../src/api/receive/webhook-request.ts';
+import { BODY_LIMIT_BYTES as API_BYTES, check, type Route } from '../../src/api/route.ts';
+import { BODY_LIMIT_BYTES as SAMPLE_BYTES, transformRoutes } from '../../src/api/routes/transforms.ts';
+import { selectionOf } from '../../src/api/selection.ts';
+import { timeSchema } from '../../src/api/views/time.ts';
+import { interpret } from '../../src/functions/answer.ts';
+import { ANSWER_MAX_BYTES } from '../../src/functions/caller.ts';
+import { canonical } from '../../src/functions/canonical.ts';
+import { hashedKey, provesKey, sign } from '../../src/functions/signing.ts';
+import { registrationSchema } from '../../src/model/app.ts';
+import { durationMs, momentMs } from '../../src/model/duration.ts';
+import { environmentNameSchema } from '../../src/model/environment.ts';
+import { validateEvents } from '../../src/model/event.ts';
+import { compile, compileWait } from '../../src/model/expression.ts';
+import { parseSeed } from '../../src/model/ids.ts';
+import { isShallow, parseExact } from '../../src/model/json.ts';
+import { addressListSchema, gateOf, nameListSchema } from '../../src/model/lists.ts';
+import { parseOps } from '../../src/model/op.ts';
+import { refuseTooMuch } from '../../src/model/quotas.ts';
+import { retryAfterMs } from '../../src/model/retry.ts';
+import { fromCarried } from '../../src/tracing/carried.ts';
+import { signedAnswers } from './answers.ts';
+import { type Attack, fill, json, multiparts, numbered, queries, runs } from './attacks.ts';
+import { contextWith } from './context.ts';
+import { expressions } from './expressions.ts';
+import { bodiesOf, fieldsOf, ROUTES } from './routes.ts';
+
+const KB = 1_024;
+/** All header lines together, and the request line: Node's own limit (--max-http-header-size). */
+export const HEADER_BYTES = 16 * KB;
+/** EVENT_MAX_BYTES as it is set where nobody sets it. */
+export const EVENT_BYTES = 512 * KB;
+/** Of a form to sign in with. */
+const FORM_BYTES = 16 * KB;
+const SDK: IncomingHttpHeaders = { 'x-service-sdk': 'x' };
+
+export interface Parser {
+  name: string;
+  bytes: number;
+  /** Where it costs more than others may: how much, and why that is borne. */
+  larger?: { budgetMs: number; reason: string };
+  attacks: readonly Attack[];
+  /** What comes before it, and has a row of its own. */
+  prepare?(text: string): unknown;
+  // biome-ignore lint/suspicious/noExplicitAny: text, or what it was prepared to be
+  parse(text: any): unknown;
+}
+
+const ANSWERS = {
+  budgetMs: 400,
+  reason: "an app's own answer, of which V8's parser takes most: it keeps a worker from its other calls for so long",
+};
+const QUOTAS = {
+  apps: 200,
+  functionsOfApp: 2_000,
+  functions: 5_000,
+  triggers: 50,
+  configBytes: 65_536,
+  branches: 200,
+};
+/** No transform runs: only what is made of the sample before. */
+const [SAMPLES] = transformRoutes({
+  transforms: { check: async () => {}, run: async () => ({ event: null, logs: [], durationMs: 0 }) } as never,
+  config: { eventMaxFutureMs: 0 },
+}) as [Route];
+
+const header = (
+  name: string,
+  parse: (text: string) => unknown,
+  parts: readonly string[],
+  more: Attack[] = [],
+): Parser => ({
+  name,
+  bytes: HEADER_BYTES,
+  attacks: [...runs(HEADER_BYTES, parts), ...more],
+  parse,
+});
+
+export const PARSERS: readonly Parser[] = [
+  {
+    name: 'a query string',
+    bytes: HEADER_BYTES,
+    attacks: queries(HEADER_BYTES),
+    parse: (text) => parseFields(text, 'the query'),
+  },
+  {
+    name: 'a form to sign in with',
+    bytes: FORM_BYTES,
+    attacks: queries(FORM_BYTES),
+    parse: (text) => parseFields(text, 'the form'),
+  },
+  {
+    name: "a webhook's form",
+    bytes: EVENT_BYTES,
+    attacks: queries(EVENT_BYTES),
+    parse: (text) => toTransformRequest(Buffer.from(text), { 'content-type': 'application/x-www-form-urlencoded' }, ''),
+  },
+  {
+    name: "a webhook's multipart body",
+    bytes: EVENT_BYTES,
+    attacks: multiparts(EVENT_BYTES),
+    parse: (text) => toTransformRequest(Buffer.from(text), { 'content-type': 'multipart/form-data; boundary=b' }, ''),
+  },
+  {
+    name: "a webhook's JSON",
+    bytes: EVENT_BYTES,
+    attacks: json(EVENT_BYTES),
+    parse: (text) => toTransformRequest(Buffer.from(text), { 'content-type': 'application/json' }, ''),
+  },
+  {
+    name: "a webhook's query string",
+    bytes: HEADER_BYTES,
+    attacks: queries(HEADER_BYTES),
+    parse: (text) => toTransformRequest(Buffer.alloc(0), {}, text),
+  },
+  {
+    name: 'events',
+    bytes: EVENT_BYTES,
+    attacks: [
+      ...json(EVENT_BYTES),
+      ...json(EVENT_BYTES, { around: ['{"name":"x","data":{"a":', '}}'] }).map(
+        ([title, text]): Attack => [`data of ${title}`, text],
+      ),
+      ['events without number', fill('{"name":"x","data":{}},', EVENT_BYTES, '[', '{"name":"x","data":{}}]')],
+      ['invalid events without number', fill('{},', EVENT_BYTES, '[', '{}]')],
+      ['fields that no event has', `{"name":"x","data":{},${numbered(EVENT_BYTES - 50, (n) => `"${n}":1,`)}"z":1}`],
+    ],
+    parse: (text) => validateEvents(parseExact(text), text),
+  },
+  { name: 'the depth of JSON', bytes: EVENT_BYTES, attacks: json(EVENT_BYTES), parse: (text) => isShallow([], text) },
+  {
+    name: 'cookies',
+    bytes: HEADER_BYTES,
+    attacks: [
+      ...runs(HEADER_BYTES, ['session=; ', 'session', ';', ' ', 'a=b; ', 'session="', '=', '; session']),
+      ['another name each time', numbered(HEADER_BYTES, (n) => `${n}=1; `)],
+    ],
+    parse: (text) => readSessionCookie(contextWith({ cookie: text }), false),
+  },
+  {
+    name: 'names of headers',
+    bytes: HEADER_BYTES,
+    attacks: [...runs(HEADER_BYTES, ['a', 'a-', '-', '-a', 'X-'], 'a'), ['2,000 of them', 'many']],
+    parse: (text) => canonicalised(text === 'many' ? manyHeaders() : { [text]: 'x' }),
+  },
+  header('X-Forwarded-For', (text) => clientAddress(contextWith({ 'x-forwarded-for': text })), [
+    '1',
+    '1.',
+    '.',
+    '[',
+    '[1',
+    ':',
+    '1.1.1.1, ',
+    ' ',
+    ',',
+  ]),
+  header(
+    'the bearer of a key',
+    (text) => bearerOf(contextWith({ authorization: text })),
+    ['Bearer ', ' ', 'a', 'B'],
+    [['white space after it', fill(' ', HEADER_BYTES, 'Bearer ', 'a b')]],
+  ),
+  header(
+    'an event-id-seed',
+    parseSeed,
+    ['1', '1,', ',', 'A', '='],
+    [['digits and base64', fill('A', HEADER_BYTES, '1,', '==')]],
+  ),
+  header('the selection of an environment', (text) => selectionOf({ 'x-service-env': text }, {}), ['a', 'a/', '-']),
+  header('the name of an environment', (text) => environmentNameSchema.safeParse(text), ['a', 'a/', 'a.', '/', 'a-']),
+  header('a cursor', (text) => pageQuery(inTime).cursor.safeParse(text), ['A', 'W1tb', '_', 'eyJ']),
+  header('a cursor among names', (text) => pageQuery(inNames).cursor.safeParse(text), ['A', 'Ig', '_']),
+  header(
+    'a time as a parameter',
+    (text) => timeSchema.safeParse(text),
+    ['1', '-', '2026-', 'T', ':', '0', '.0', '2026-01-01T00:00:00.'],
+    [['a long fraction', fill('0', HEADER_BYTES, '2026-01-01T00:00:00.', 'Z!')]],
+  ),
+  header(
+    'where to go after signing in',
+    safeNext,
+    ['/', '/a', '/../', '/./', '\\', '%2e', '//', '/?', '\t', '@', ':'],
+    [
+      ['a path up and down', fill('/a/..', HEADER_BYTES)],
+      ['a host of many labels', fill('a.', HEADER_BYTES, '//')],
+      ['a host of Punycode', fill('xn--a', HEADER_BYTES, '//')],
+    ],
+  ),
+  header(
+    'a traceparent and tracestate',
+    fromCarried,
+    ['0', 'a=1,', '=', ',', ' ', '-'],
+    [['a long tracestate', fill('a=1,', HEADER_BYTES, `00-${'1'.repeat(32)}-${'1'.repeat(16)}-01 `)]],
+  ),
+  {
+    name: "an app's proof",
+    bytes: HEADER_BYTES,
+    attacks: runs(HEADER_BYTES, ['signkey-', 'a', '-', 'signkey-a-', '_']),
+    parse: (text) => [provesKey(text, 'signkey-prod-0123'), hashedKey(text)],
+  },
+  {
+    name: 'a body that is signed',
+    bytes: EVENT_BYTES,
+    attacks: [['bytes', fill('x', EVENT_BYTES)]],
+    parse: (text) => sign(text, 'signkey-a-00', 0),
+  },
+  {
+    name: 'canonical JSON of an event',
+    bytes: EVENT_BYTES,
+    attacks: [
+      ...json(EVENT_BYTES, { around: ['{"data":', '}'] }),
+      ['a run of backslashes, and half a surrogate pair', fill('\\\\', EVENT_BYTES, '{"data":"', '\\ud800"}')],
+      ['halves of surrogate pairs after backslashes', fill('\\\\\\ud800', EVENT_BYTES, '{"data":"', '"}')],
+    ],
+    prepare: validated,
+    parse: canonical,
+  },
+  header(
+    'a retry-after',
+    (text) => retryAfterMs(text, 0),
+    ['1', ' ', '1.', '.', '9', '-', 'Mon, 0', '2026-01-01', '\t'],
+    [
+      ['white space before', fill(' ', HEADER_BYTES, '', '1')],
+      ['a date of many parts', fill('1 ', HEADER_BYTES, 'Thu, ')],
+      ['a date of many parentheses', fill('(', HEADER_BYTES, 'Thu, 1')],
+      ['a year of many digits', fill('9', HEADER_BYTES, '2026-01-01')],
+    ],
+  ),
+  header(
+    'a time string',
+    durationMs,
+    ['1', '1s', '1s ', ' ', '1.', '1.1', '1ms', '1m', 's'],
+    [['digits around a point', fill('1', HEADER_BYTES / 2, '', '.') + fill('1', HEADER_BYTES / 2)]],
+  ),
+  {
+    name: 'a moment that an answer names',
+    bytes: EVENT_BYTES,
+    attacks: [
+      ...runs(EVENT_BYTES, ['1', '1s', '1s ', ' ', '1.1', '-', '\n', '(', '1 ', '2026-01-01T']),
+      ['a time string', fill('1s', EVENT_BYTES)],
+      ['parentheses of a date', fill('(a)', EVENT_BYTES, 'Thu, 1 ')],
+    ],
+    parse: (text) => momentMs(text, 0),
+  },
+  {
+    name: 'lists of addresses',
+    bytes: 200 * 64,
+    attacks: runs(64, ['1', ':', '::', '1.', 'f', '/', '0:', '::ffff:', '%', '1:'], '/128'),
+    parse: (text) => addressListSchema.safeParse({ mode: 'deny', items: Array(200).fill(text) }),
+  },
+  {
+    name: 'an address, held against 200 ranges',
+    bytes: HEADER_BYTES,
+    attacks: [...runs(HEADER_BYTES, ['1', ':', '1.', '0:', '::', 'f']), ['an address', '2001:db8::1']],
+    parse: (text) => RANGES.takesAddress(text),
+  },
+  {
+    name: 'lists of event names',
+    bytes: 200 * 256,
+    attacks: runs(256, ['a', '*', 'a/', '/'], '*'),
+    parse: (text) => nameListSchema.safeParse({ mode: 'deny', items: Array(200).fill(text) }),
+  },
+  {
+    name: '500 event names, held against 200 patterns',
+    bytes: 256,
+    attacks: runs(256, ['a', 'a/', '*']),
+    parse: (text) => Array.from({ length: 500 }, () => NAMES.takesName(text)),
+  },
+  ...[
+    { name: "an app's answer that a run is done", status: 200 },
+    { name: "an app's answer of operations", status: 206 },
+    { name: "an app's error", status: 500 },
+  ].flatMap(({ name, status }): Parser[] => {
+    const parse = (text: string) => interpret({ status, headers: SDK, body: text }, 0);
+    const attacks = (bytes: number) => [...json(bytes), ...signedAnswers(bytes)];
+    return [
+      { name, bytes: EVENT_BYTES, attacks: attacks(EVENT_BYTES), parse },
+      { name, bytes: ANSWER_MAX_BYTES, larger: ANSWERS, attacks: attacks(ANSWER_MAX_BYTES), parse },
+    ];
+  }),
+  {
+    name: 'operations',
+    bytes: ANSWER_MAX_BYTES,
+    attacks: signedAnswers(ANSWER_MAX_BYTES),
+    prepare: JSON.parse,
+    parse: parseOps,
+  },
+  {
+    name: 'the expression of a trigger',
+    bytes: EVENT_BYTES,
+    attacks: expressions(EVENT_BYTES),
+    parse: (text) => compile(text),
+  },
+  {
+    name: 'the expression of a wait',
+    bytes: EVENT_BYTES,
+    attacks: expressions(EVENT_BYTES),
+    parse: (text) => compileWait(text),
+  },
+  {
+    name: 'a registration',
+    bytes: REGISTRATION_BYTES,
+    larger: { budgetMs: 250, reason: 'only holders of a signing key register, and seldom' },
+    attacks: [
+      ...json(REGISTRATION_BYTES),
+      ...json(REGISTRATION_BYTES, { around: ['{"url":"http://a/","appName":"a","functions":', '}'] }).map(
+        ([title, text]): Attack => [`functions of ${title}`, text],
+      ),
+      ...[
+        ['triggers', '{"event":"a"},', '"triggers":[', '{"event":"a"}],"steps":{}'],
+        ['fields', '"a":1,', '', '"z":1'],
+      ].map(([title, part, before, after]): Attack => {
+        const start = `{"url":"http://a/","appName":"a","functions":[{"id":"a",${before}`;
+        return [`many ${title}`, fill(part as string, REGISTRATION_BYTES, start, `${after}}]}`)];
+      }),
+    ],
+    parse(text) {
+      const given = JSON.parse(text);
+      refuseTooMuch(given, QUOTAS);
+      return check(registrationSchema, given, 'field');
+    },
+  },
+  {
+    name: 'parameters of all routes of the API, one after the other',
+    bytes: HEADER_BYTES,
+    attacks: runs(HEADER_BYTES, ['a', '1', '-', ':', ',', '%', ' ', 'A', '/', '*', '.', 'T', 'webhook:'], '!'),
+    parse: (text) =>
+      ROUTES.map((one) => fieldsOf(one).map((name) => tried(() => check(one.query, { [name]: text }, '')))),
+  },
+  {
+    name: 'parameters that no route of the API knows, of all routes one after the other',
+    bytes: HEADER_BYTES,
+    attacks: queries(HEADER_BYTES),
+    prepare: (text) => tried(() => parseFields(text, '')),
+    parse: (lists) => ROUTES.map(({ query }) => tried(() => check(query, lists, ''))),
+  },
+  {
+    name: 'a body of the API',
+    bytes: API_BYTES,
+    larger: { budgetMs: 100, reason: 'only holders of a key that may write send one' },
+    attacks: json(API_BYTES),
+    parse: (text) => JSON.parse(text),
+  },
+  ...bodiesOf(ROUTES).map(
+    ({ name, schema, fields }): Parser => ({
+      name,
+      bytes: API_BYTES,
+      larger: { budgetMs: 100, reason: 'only holders of a key that may write send one' },
+      attacks: fields.flatMap((field) =>
+        json(API_BYTES, { around: [`{"${field}":`, '}'] })
+          .filter(([title]) => /^(?:empty lists|empty objects|another key each time|strings|a string)$/.test(title))
+          .map(([title, text]): Attack => [`"${field}" of ${title}`, text]),
+      ),
+      parse: (text) => check(schema, JSON.parse(text), 'field'),
+    }),
+  ),
+  {
+    name: "a transform's sample",
+    bytes: SAMPLE_BYTES,
+    larger: { budgetMs: 250, reason: 'only those who may change webhooks try transforms' },
+    attacks: [
+      ...json(SAMPLE_BYTES, { around: ['{"transform":"x","body":', '}'] }),
+      ...json(500_000).map(
+        ([title, text]): Attack => [`text of ${title}`, JSON.stringify({ transform: 'x', body: text })],
+      ),
+      ['many values', fill('"",', SAMPLE_BYTES, '{"transform":"x","query":{"a":[', '""]}}')],
+      ...['headers', 'query'].map(
+        (field): Attack => [
+          `many ${field}`,
+          `{"transform":"x","${field}":{${numbered(SAMPLE_BYTES - 50, (n) => `"${n}":"",`)}"z":""}}`,
+        ],
+      ),
+    ],
+    parse: (text) => SAMPLES.handle({ body: check(SAMPLES.body, JSON.parse(text), 'field') } as never),
+  },
+  header('Baggage, a traceparent and a tracestate', carriedBy, ['a=1,', 'a=', ',', ';', '=', '%', 'a=1;b;', ' ']),
+  header("a multipart body's content type", boundaryOf, ['a', ';', 'boundary=', '"', '\\"', ' ', 'b="', '=', ';a=b']),
+  header(
+    'Accept and Accept-Encoding',
+    (text) => {
+      const context = contextWith({ accept: text, 'accept-encoding': text });
+      return [context.acceptsEncodings('gzip', 'br'), context.accepts('html', 'json')];
+    },
+    ['a,', 'gzip;q=0.1,', ' ,', ',', ';', 'a;q=', '"', '*/*,', 'a/b;c="', '\\'],
+  ),
+  header('a content type', (text) => mediaTypeOf(text), ['a', ';', '/', ' ', 'a/']),
+];
+
+const RANGES = gateOf({
+  ipAddresses: { mode: 'deny', items: Array.from({ length: 200 }, (_, n) => `2001:db8:${n}::/64`) },
+});
+const NAMES = gateOf({
+  eventNames: { mode: 'deny', items: Array.from({ length: 200 }, (_, n) => `${'a'.repeat(200)}${n}*`) },
+});
+
+/** Node hands on no more. */
+function manyHeaders(): IncomingHttpHeaders {
+  return Object.fromEntries(Array.from({ length: 2_000 }, (_, n) => [`x-${Math.random().toString(36)}-${n}`, 'x']));
+}
+
+/** null: it is refused, and comes no further */
+function validated(text: string): unknown {
+  try {
+    const value = parseExact(text);
+    return isShallow(value, text) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The SDK's own propagators, as traces have them where they are switched on. */
+function carriedBy(text: string): unknown {
+  const readers = [new core.W3CBaggagePropagator(), new core.W3CTraceContextPropagator()];
+  const headers = { baggage: text, traceparent: text, tracestate: text };
+  const getter = { get: (_: unknown, name: string) => headers[name as keyof typeof headers], keys: () => [] };
+  return readers.map((one) => one.extract(ROOT_CONTEXT, headers, getter));
+}
+
+function boundaryOf(text: string): unknown {
+  return toTransformRequest(Buffer.from('--b--'), { 'content-type': `multipart/form-data; ${text}` }, '');
+}
+
+function tried(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    return error;
+  }
+}

@@ -1,0 +1,33 @@
+import { expect } from 'chai';
+import { type AuditReport, problemsIn } from '../../scripts/lib/audit.ts';
+
+const advisory = (id: string, severity: string) => ({
+  name: 'left-pad',
+  title: 'Pads too much',
+  url: `https://github.com/advisories/${id}`,
+  severity,
+});
+const REPORT: AuditReport = {
+  vulnerabilities: {
+    'left-pad': { via: [advisory('GHSA-high', 'high'), advisory('GHSA-low', 'low')] },
+    // Through another: told once, where it is.
+    'right-pad': { via: ['left-pad'] },
+  },
+};
+
+describe('The audit of dependencies', () => {
+  it('fails on a serious advisory, by its name, and on no other', () => {
+    const problems = problemsIn(REPORT, [], '2026-11-22');
+    expect(problems).to.have.lengthOf(1);
+    expect(problems[0]).to.match(/^GHSA-high \(high\) in left-pad: Pads too much/);
+    expect(problemsIn({ vulnerabilities: {} }, [], '2026-11-22')).to.be.empty;
+  });
+
+  it('lets one pass that is allowed, up to the day that is named, and then asks to look again', () => {
+    const allowed = [{ advisory: 'GHSA-high', reason: 'nothing is padded', expires: '2026-12-31' }];
+    expect(problemsIn(REPORT, allowed, '2026-12-31')).to.be.empty;
+    const over = problemsIn(REPORT, allowed, '2027-01-01');
+    expect(over).to.have.lengthOf(2);
+    expect(over[1]).to.include('GHSA-high was allowed until 2026-12-31 (nothing is padded)');
+  });
+});

@@ -1,0 +1,76 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { ServiceError } from '../../src/errors.ts';
+import type { TransformOutcome } from '../../src/transforms/transforms.ts';
+import { QUICK, REQUEST, shared, webhook } from './support.ts';
+
+const FOLDER = new URL('./attacks/', import.meta.url);
+/** Of whatever is answered about a failure: message, place and 16 KiB of console with their levels. */
+const FAILURE_CHARS = 32_768;
+
+type Expected =
+  | { event: unknown }
+  | { event_text: string }
+  | { error: string; message: string }
+  | { any_of: Expected[] };
+
+interface Attack {
+  attack: string;
+  requests?: { body?: unknown; headers?: Record<string, string>; query?: Record<string, string[]>; raw?: string }[];
+  expect: Expected | Expected[];
+}
+
+const attacks = readdirSync(FOLDER)
+  .filter((file) => file.endsWith('.js'))
+  .map((file) => {
+    const text = readFileSync(new URL(file, FOLDER), 'utf8');
+    const end = text.indexOf('*/');
+    return { file, code: text.slice(end + 3), ...(JSON.parse(text.slice(2, end)) as Attack) };
+  });
+
+describe('a transform that', function () {
+  this.timeout(30_000);
+  const transforms = shared({ ...QUICK, patienceMs: 20_000 });
+  const innocent = webhook(
+    'let n = 0; const transform = (evt) => ({ name: "fine", n: ++n, seen: typeof leak, ...evt })',
+  );
+
+  for (const { file, code, attack, requests = [{}], expect: expected } of attacks) {
+    it(`${attack} (${file})`, async () => {
+      const attacker = webhook(code);
+      for (const [i, given] of requests.entries()) {
+        const body = 'body' in given ? given.body : given.raw === undefined ? {} : JSON.parse(given.raw);
+        const result = await transforms.run(attacker, { ...REQUEST, ...given, body }).catch((error: unknown) => error);
+        const wanted = Array.isArray(expected) ? (expected[i] as Expected) : expected;
+        expect(meets(wanted, result), `request ${i}: ${shown(result)}`).to.equal(true);
+        if (result instanceof ServiceError) {
+          expect(JSON.stringify([result.message, result.facts]).length).to.be.below(FAILURE_CHARS);
+        } else expect((result as TransformOutcome).logs.length).to.be.at.most(101);
+      }
+      const { event } = await transforms.run(innocent, { ...REQUEST, body: { file } });
+      expect(event).to.deep.equal({ name: 'fine', n: 1, seen: 'undefined', file });
+    });
+  }
+});
+
+function meets(wanted: Expected, result: unknown): boolean {
+  if ('any_of' in wanted) return wanted.any_of.some((one) => meets(one, result));
+  if ('error' in wanted) {
+    return result instanceof ServiceError && result.code === wanted.error && result.message.includes(wanted.message);
+  }
+  if (!(result instanceof Object && 'event' in result)) return false;
+  if ('event_text' in wanted) return JSON.stringify(result.event) === wanted.event_text;
+  return JSON.stringify(sorted(result.event)) === JSON.stringify(sorted(wanted.event));
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return entries.map(([key, one]) => [key, sorted(one)]);
+}
+
+function shown(result: unknown) {
+  const text = result instanceof ServiceError ? `${result.code}: ${result.message}` : JSON.stringify(result);
+  return String(text).slice(0, 500);
+}

@@ -1,0 +1,14 @@
+/*
+{
+  "attack": "logs and answers with what looks like the end of a report",
+  "expect": {
+    "event": {
+      "name": "\"},\"logs\":[]}"
+    }
+  }
+}
+*/
+function transform(evt, headers, queryParams, raw) {
+  console.log('"}],"event":{"forged":true}}');
+  return { name: '"},"logs":[]}' }
+}

@@ -1,0 +1,34 @@
+/*
+{
+  "attack": "puts an object of its own above the global object",
+  "requests": [
+    {
+      "body": {
+        "n": 1
+      }
+    },
+    {
+      "body": {
+        "n": 2
+      }
+    }
+  ],
+  "expect": [
+    {
+      "event": {
+        "seen": null
+      }
+    },
+    {
+      "event": {
+        "seen": null
+      }
+    }
+  ]
+}
+*/
+function transform(evt, headers, queryParams, raw) {
+  const seen = globalThis.leak ?? null;
+  Object.setPrototypeOf(globalThis, { leak: evt.n });
+  return { seen }
+}

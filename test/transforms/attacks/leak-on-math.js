@@ -1,0 +1,35 @@
+/*
+{
+  "attack": "keeps a secret on Math",
+  "requests": [
+    {
+      "body": {
+        "n": 1
+      }
+    },
+    {
+      "body": {
+        "n": 2
+      }
+    }
+  ],
+  "expect": [
+    {
+      "event": {
+        "seen": null
+      }
+    },
+    {
+      "event": {
+        "seen": null
+      }
+    }
+  ]
+}
+*/
+function transform(evt, headers, queryParams, raw) {
+  const place = Math;
+  const seen = place.leak ?? null;
+  place.leak = evt.n;
+  return { seen }
+}

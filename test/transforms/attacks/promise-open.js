@@ -1,0 +1,12 @@
+/*
+{
+  "attack": "waits for a promise that never settles",
+  "expect": {
+    "error": "transform_failed",
+    "message": "ran longer than"
+  }
+}
+*/
+function transform(evt, headers, queryParams, raw) {
+  return new Promise(() => {})
+}

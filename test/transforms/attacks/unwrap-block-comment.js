@@ -1,0 +1,10 @@
+/*
+{
+  "attack": "ends in a comment that is not closed",
+  "expect": {
+    "error": "transform_failed",
+    "message": "SyntaxError"
+  }
+}
+*/
+function transform() { return {} } /*

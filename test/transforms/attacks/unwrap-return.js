@@ -1,0 +1,10 @@
+/*
+{
+  "attack": "returns a function instead of defining one",
+  "expect": {
+    "error": "transform_failed",
+    "message": "SyntaxError"
+  }
+}
+*/
+return () => ({ forged: true })
