@@ -31,6 +31,8 @@ describe('a web process that starts while Redis is slow', () => {
     let infos = 0;
     proxy.delay((reply) => (reply.includes('redis_version:') && ++infos > 2 ? SLOW_MS : 0));
     service = await startService({ workers: 0, env: { REDIS_URL: proxy.url } });
+    // What was asked during the start still comes late. A connection that has to begin anew is fast.
+    proxy.delay(() => 0);
     await until(async () => (await send()).status === 200, { describe: 'it takes events' });
     expect(await ready()).to.equal(200);
   });
