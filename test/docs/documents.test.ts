@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { GENERATED } from '../../scripts/docs.ts';
 import { CATALOGUE } from '../../src/errors.ts';
-import { createInstruments } from '../../src/metrics/process-metrics.ts';
+import { createProcessMetrics } from '../../src/metrics/process-metrics.ts';
 import { SETTINGS } from '../../src/settings.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -19,7 +19,7 @@ describe('the documents', () => {
     for (const role of ['web', 'worker'] as const) {
       const mine = rows.filter(([, , , , from]) => from === role || from === 'both' || from === 'Redis');
       const documented = mine.map(([, name, type, labels = '']) => `${name} ${type} ${labels.match(/\w+/g) ?? ''}`);
-      const all = createInstruments(role).catalogue();
+      const all = createProcessMetrics(role).catalogue();
       const own = all.filter(({ name }) => !/^(process|nodejs)_/.test(name));
       expect(documented, role).to.have.members(own.map(({ name, type, labels }) => `${name} ${type} ${labels}`));
     }

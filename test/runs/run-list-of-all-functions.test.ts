@@ -4,7 +4,7 @@ import { ulid } from 'ulid';
 import type { Ending, RunStatus } from '../../src/model/runs/run.ts';
 import { keyspace } from '../../src/store/redis/keyspace.ts';
 import type { Position } from '../../src/store/redis/pagination.ts';
-import { RunSlots } from '../../src/store/runs/ended-run-index.ts';
+import { EndedRunIndex } from '../../src/store/runs/ended-run-index.ts';
 import { RunLists } from '../../src/store/runs/run-lists.ts';
 import { Runs } from '../../src/store/runs/runs.ts';
 import { connectRedis, deleteKeys, freshPrefix, keysOf, type Redis } from '../support/redis.ts';
@@ -42,7 +42,7 @@ describe('the list of all runs', () => {
   before(() => {
     redis = connectRedis();
     runs = new Runs(redis, keys, RETENTION_MS, SLOT_HOLDS);
-    lists = new RunLists(redis, keys, new RunSlots(redis, keys, SLOT_HOLDS));
+    lists = new RunLists(redis, keys, new EndedRunIndex(redis, keys, SLOT_HOLDS));
   });
   after(async () => {
     await deleteKeys(redis, prefix);

@@ -4,7 +4,7 @@ import { hashPassword, isPassword } from '../../model/auth/password.ts';
 import { newSecret } from '../../model/auth/secret.ts';
 import type { Role, User } from '../../model/auth/user.ts';
 import { newId } from '../../model/ids.ts';
-import type { Link } from '../../store/auth/one-time-tokens.ts';
+import type { OneTimeToken } from '../../store/auth/one-time-tokens.ts';
 import type { Throttled, ThrottleLimit } from '../../store/auth/sign-in-throttle.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -19,7 +19,7 @@ export interface SignedIn {
   token: string;
 }
 
-export class TooManyAttempts extends ServiceError {
+export class SignInThrottled extends ServiceError {
   readonly limit: ThrottleLimit;
 
   constructor({ limit, waitMs }: Throttled) {
@@ -44,7 +44,7 @@ export class Accounts {
     const attempt = { account: email, address };
     const { users, sessions, signInThrottle } = this.#store;
     const throttled = await signInThrottle.begin(attempt);
-    if (throttled) throw new TooManyAttempts(throttled);
+    if (throttled) throw new SignInThrottled(throttled);
     const user = await users.readByEmail(email);
     if (!(await this.#isPassword(password, user)) || !user) throw new ServiceError('sign_in_failed');
     await signInThrottle.succeed(attempt);
@@ -96,7 +96,7 @@ export class Accounts {
   }
 
   /** Whether the link still works; looking at it does not use it up. */
-  async isValidLink(token: string, purpose: Link['purpose']): Promise<boolean> {
+  async isValidLink(token: string, purpose: OneTimeToken['purpose']): Promise<boolean> {
     const link = await this.#store.links.read(token);
     if (link?.purpose !== purpose) return false;
     if (link.purpose === 'set-up') return !(await this.#store.users.any());
@@ -130,7 +130,7 @@ function newUser(email: string, role: Role): User {
 }
 
 /** A link made before the last change of the password is void. */
-function isFor(link: Link | undefined, { id, version }: User): boolean {
+function isFor(link: OneTimeToken | undefined, { id, version }: User): boolean {
   return link?.purpose === 'set-password' && link.userId === id && link.version === version;
 }
 

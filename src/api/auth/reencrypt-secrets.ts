@@ -30,7 +30,7 @@ export async function claimSecretKey(
   }
 }
 
-export async function sealAnew({ secretKeyFallback }: Config, store: Store, log: Logger): Promise<void> {
+export async function reencryptSecrets({ secretKeyFallback }: Config, store: Store, log: Logger): Promise<void> {
   if (secretKeyFallback === undefined) return;
   try {
     const count = await store.secretKeyCheck.sealAnew();

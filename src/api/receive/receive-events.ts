@@ -6,15 +6,15 @@ import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { readHeader } from '../../functions/headers.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
-import type { Pressure } from '../../jobs/queues/backpressure.ts';
-import type { Reports } from '../../jobs/telemetry/telemetry.ts';
+import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
 import { isKept } from '../../model/auth/event-key.ts';
 import { type Event, refuseFarFuture, validateEvents } from '../../model/events/event.ts';
 import { parseSeed, type Seed } from '../../model/ids.ts';
 import { parseExact } from '../../model/values/json.ts';
 import type { EventKeyInUse, EventKeys } from '../../store/auth/event-keys.ts';
 import type { Environments } from '../../store/environments/environments.ts';
-import type { Account } from '../../store/environments/installation-limits.ts';
+import type { InstallationLimits } from '../../store/environments/installation-limits.ts';
 import { describeType, isJsonType, mediaTypeOf, readBody } from '../http/body.ts';
 import { clientAddress } from '../http/client-address.ts';
 import { environmentSelection } from '../http/environment-selection.ts';
@@ -24,12 +24,12 @@ import { environmentOf, type Received, selectedEnvironment } from './resolve-env
 
 export interface FromKeyDeps {
   config: Config;
-  account: Account;
+  account: InstallationLimits;
   environments: Environments;
   eventKeys: EventKeys;
   acceptor: Acceptor;
-  reports: Reports;
-  pressure: Pressure;
+  reports: Telemetry;
+  pressure: Backpressure;
 }
 
 /** @returns the internal IDs of the events, in their order */

@@ -2,24 +2,24 @@
 import type { Context } from 'koa';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Pressure } from '../../jobs/queues/backpressure.ts';
-import type { Account } from '../../store/environments/installation-limits.ts';
+import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import type { InstallationLimits } from '../../store/environments/installation-limits.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-directory.ts';
 import type { LogSummary } from '../../store/webhooks/webhook-log.ts';
 import { readBody } from '../http/body.ts';
 import { clientAddress } from '../http/client-address.ts';
 import { refuseAddress } from './allow-list.ts';
-import { type IntakeDeps, reasonOf, take } from './process-webhook.ts';
-import type { Recorder } from './request-log-writer.ts';
+import { type ProcessWebhookDeps, reasonOf, take } from './process-webhook.ts';
+import type { RequestLogWriter } from './request-log-writer.ts';
 import type { Received } from './resolve-environment.ts';
 
 const PAUSED_RETRY_AFTER_SECONDS = 300;
 
-export interface FromWebhookDeps extends IntakeDeps {
+export interface FromWebhookDeps extends ProcessWebhookDeps {
   config: Config;
-  account: Account;
-  pressure: Pressure;
-  recorder: Recorder;
+  account: InstallationLimits;
+  pressure: Backpressure;
+  recorder: RequestLogWriter;
 }
 
 /** @returns the internal ID of the event; none when it made none, or one that is filtered out */

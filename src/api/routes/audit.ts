@@ -1,7 +1,7 @@
 /** `/v1/audit`: who changed what, and who was refused. */
 import { z } from 'zod';
 import type { StoredAuditEntry } from '../../store/auth/audit-log.ts';
-import type { StoredRefusal } from '../../store/auth/rejection-log.ts';
+import type { StoredRejection } from '../../store/auth/rejection-log.ts';
 import type { Store } from '../../store/store.ts';
 import { listReply } from '../rest/list-response.ts';
 import { pageQuery } from '../rest/pagination.ts';
@@ -97,7 +97,7 @@ function present({ id, at, who, action, target, environment, summary, ip, reques
   };
 }
 
-function presentRefusal({ id, action, reason, name, address, count, firstAt, lastAt, requestId }: StoredRefusal) {
+function presentRefusal({ id, action, reason, name, address, count, firstAt, lastAt, requestId }: StoredRejection) {
   return {
     id,
     action,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { NOT_NOW, ServiceError } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
-import type { Pressure } from '../../jobs/queues/backpressure.ts';
+import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { environmentNameSchema } from '../../model/environment.ts';
 import { eventSchema } from '../../model/events/event.ts';
 import { describe } from '../../model/values/json.ts';
@@ -56,7 +56,7 @@ export interface HoldingRouteDeps {
   heldEvents: HeldEvents;
   environments: Environments;
   acceptor: Acceptor;
-  pressure: Pressure;
+  pressure: Backpressure;
 }
 
 export function holdingRoutes({ heldEvents, environments, acceptor, pressure }: HoldingRouteDeps): Route[] {

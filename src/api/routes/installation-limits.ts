@@ -1,6 +1,6 @@
 /** `/v1/account/limits`: limits of the whole account (spec 8). */
 import { z } from 'zod';
-import type { Account } from '../../store/environments/installation-limits.ts';
+import type { InstallationLimits } from '../../store/environments/installation-limits.ts';
 import { type Route, route } from '../rest/route.ts';
 
 const MAX_BYTES = 16 * 1_048_576;
@@ -18,7 +18,7 @@ export const limitsSchema = z
   .meta({ id: 'AccountLimits' });
 
 export interface LimitRouteDeps {
-  account: Account;
+  account: InstallationLimits;
   config: { eventMaxBytes: number };
 }
 

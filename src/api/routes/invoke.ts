@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { NOT_NOW, ServiceError } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
-import type { Pressure } from '../../jobs/queues/backpressure.ts';
+import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { Invocations } from '../../jobs/runs/invocations.ts';
 import { eventSchema, refuseDeep } from '../../model/events/event.ts';
 import type { Environments } from '../../store/environments/environments.ts';
@@ -20,7 +20,7 @@ export interface InvokeRouteDeps {
   environments: Environments;
   acceptor: Acceptor;
   invocations: Invocations;
-  pressure: Pressure;
+  pressure: Backpressure;
   /** Bytes of the largest body with an event. */
   eventLimit: () => number;
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
 import type { RunRetries } from '../../jobs/runs/run-retries.ts';
-import type { RunLife } from '../../jobs/runs/state-transitions.ts';
+import type { RunTransitions } from '../../jobs/runs/state-transitions.ts';
 import { RUN_STATUSES } from '../../model/runs/run.ts';
 import type { RunLists } from '../../store/runs/run-lists.ts';
 import type { Runs } from '../../store/runs/runs.ts';
@@ -37,7 +37,7 @@ export interface RunRouteDeps {
   runLists: RunLists;
   functionTables: FunctionTables;
   steps: Steps;
-  life: RunLife;
+  life: RunTransitions;
   retries: RunRetries;
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { NOT_NOW } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
-import type { Pressure } from '../../jobs/queues/backpressure.ts';
+import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import {
   type Event,
   eventSchema,
@@ -23,7 +23,7 @@ export interface EventSendRouteDeps {
   events: Events;
   environments: Environments;
   acceptor: Acceptor;
-  pressure: Pressure;
+  pressure: Backpressure;
   /** Bytes of the largest body with an event. */
   eventLimit: () => number;
 }

@@ -4,7 +4,7 @@ import type { Logger } from '../../log.ts';
 import { archived, deleting, type Environment } from '../../model/environment.ts';
 import type { Apps } from '../../store/apps/apps.ts';
 import type { ApiKeys } from '../../store/auth/api-keys.ts';
-import type { Audit } from '../../store/auth/audit-log.ts';
+import type { AuditLog } from '../../store/auth/audit-log.ts';
 import type { EnvironmentData } from '../../store/environments/environment-data.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { Redis } from '../../store/redis/connection.ts';
@@ -23,7 +23,7 @@ export interface BranchDeps {
   environmentData: EnvironmentData;
   apiKeys: ApiKeys;
   apps: Apps;
-  audit: Audit;
+  audit: AuditLog;
   locks: Locks;
   queues: [IngestQueue, RunQueue];
   log: Logger;

@@ -7,9 +7,9 @@ import { runIdOf } from '../../model/runs/run.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { RunStarter, RunToStart } from '../runs/run-starter.ts';
-import type { Arrivals } from '../runs/wait-matcher.ts';
-import type { Reports } from '../telemetry/telemetry.ts';
-import type { Judge } from './expression-evaluator.ts';
+import type { WaitMatcher } from '../runs/wait-matcher.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { ExpressionEvaluator } from './expression-evaluator.ts';
 import type { FunctionTables } from './function-tables.ts';
 import { ofLiveEnvironments } from './live-environments.ts';
 
@@ -18,9 +18,9 @@ export interface IngestDeps {
   events: Events;
   functions: FunctionTables;
   starter: Pick<RunStarter, 'start'>;
-  arrivals: Arrivals;
-  judge: Judge;
-  reports: Reports;
+  arrivals: WaitMatcher;
+  judge: ExpressionEvaluator;
+  reports: Telemetry;
 }
 
 export async function ingest(batch: readonly (Envelope | FormerEnvelope)[], deps: IngestDeps): Promise<void> {
@@ -45,7 +45,7 @@ async function tablesOf(events: readonly Envelope[], functions: FunctionTables):
 async function triggeredBy(
   events: readonly Envelope[],
   tables: ReadonlyMap<string, TriggerTable>,
-  judge: Judge,
+  judge: ExpressionEvaluator,
 ): Promise<RunToStart[]> {
   const runs: RunToStart[] = [];
   judge.begin();

@@ -14,8 +14,8 @@ import type { Runs } from '../../store/runs/runs.ts';
 import type { Steps } from '../../store/runs/steps.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import { refOf } from '../queues/queues.ts';
-import type { RunSchedule } from './run-scheduler.ts';
-import type { RunLife } from './state-transitions.ts';
+import type { RunScheduler } from './run-scheduler.ts';
+import type { RunTransitions } from './state-transitions.ts';
 
 const RUNS_AT_ONCE = 1_000;
 /** A run that cannot be looked after is tried again after 2, 4, 8, … times the usual time. */
@@ -27,8 +27,8 @@ export interface ReconcileDeps {
   runs: Runs;
   steps: Steps;
   functions: FunctionTables;
-  schedule: RunSchedule;
-  life: RunLife;
+  schedule: RunScheduler;
+  life: RunTransitions;
   lookAfterMs: number;
 }
 

@@ -6,9 +6,9 @@ import { SLACK_MS } from '../../store/events/event-location.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
-import type { Reports } from '../telemetry/telemetry.ts';
-import type { Cancels } from './cancel-triggers.ts';
-import type { RunSchedule } from './run-scheduler.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { CancelTriggers } from './cancel-triggers.ts';
+import type { RunScheduler } from './run-scheduler.ts';
 
 /** What a run needs to know of the event that caused it. */
 export type CausingEvent = Pick<Envelope, 'env' | 'internalId' | 'requestId' | 'receivedAt'>;
@@ -29,9 +29,9 @@ export interface RunToStart {
 export class RunStarter {
   readonly #events: Events;
   readonly #runs: Runs;
-  readonly #cancels: Cancels;
-  readonly #schedule: RunSchedule;
-  readonly #reports: Reports;
+  readonly #cancels: CancelTriggers;
+  readonly #schedule: RunScheduler;
+  readonly #reports: Telemetry;
   readonly #lookAfterMs: number;
   readonly #tracing: Tracing | undefined;
 
@@ -39,9 +39,9 @@ export class RunStarter {
   constructor(
     events: Events,
     runs: Runs,
-    cancels: Cancels,
-    schedule: RunSchedule,
-    reports: Reports,
+    cancels: CancelTriggers,
+    schedule: RunScheduler,
+    reports: Telemetry,
     lookAfterMs: number,
     tracing?: Tracing,
   ) {

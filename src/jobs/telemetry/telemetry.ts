@@ -4,12 +4,12 @@ import { hostname } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import type { Outcome } from '../../functions/interpret-response.ts';
 import type { Logger } from '../../log.ts';
-import type { CallResult, Meter } from '../../metrics/recorder.ts';
+import type { CallResult, MetricsRecorder } from '../../metrics/recorder.ts';
 import { newId } from '../../model/ids.ts';
 import type { Ending, Run, RunStatus } from '../../model/runs/run.ts';
 import type { Stored } from '../../store/events/events.ts';
-import { type RunCounter, Tally } from '../../store/telemetry/counter-buffer.ts';
-import type { LiveNews, NewsOf } from '../../store/telemetry/live-updates.ts';
+import { CounterBuffer, type RunCounter } from '../../store/telemetry/counter-buffer.ts';
+import type { LiveUpdateOf, LiveUpdatePublisher } from '../../store/telemetry/live-updates.ts';
 import type { Metrics } from '../../store/telemetry/metrics.ts';
 import { BEAT_MS, type Processes, type ProcessKind, type ProcessStatus } from '../../store/telemetry/processes.ts';
 import type { LogOutcome } from '../../store/webhooks/webhook-log.ts';
@@ -27,13 +27,13 @@ const COUNTER_OF: Record<Ending['status'], RunCounter> = {
   Cancelled: 'cancelled',
 };
 
-export class Reports {
+export class Telemetry {
   readonly #metrics: Metrics;
-  readonly #news: LiveNews;
-  readonly #meter: Meter;
-  #tally = new Tally();
+  readonly #news: LiveUpdatePublisher;
+  readonly #meter: MetricsRecorder;
+  #tally = new CounterBuffer();
 
-  constructor({ metrics, liveNews }: { metrics: Metrics; liveNews: LiveNews }, meter: Meter) {
+  constructor({ metrics, liveNews }: { metrics: Metrics; liveNews: LiveUpdatePublisher }, meter: MetricsRecorder) {
     this.#metrics = metrics;
     this.#news = liveNews;
     this.#meter = meter;
@@ -97,14 +97,14 @@ export class Reports {
     this.#news.tell(undefined, 'held-events', { id });
   }
 
-  webhookRequest(request: NewsOf['webhook-requests']): void {
+  webhookRequest(request: LiveUpdateOf['webhook-requests']): void {
     this.#news.tell(undefined, 'webhook-requests', request);
   }
 
   /** Writes what was counted. What Redis did not take is written with the next. */
   async flush(nowMs: number): Promise<void> {
     const tally = this.#tally;
-    this.#tally = new Tally();
+    this.#tally = new CounterBuffer();
     try {
       await this.#metrics.add(tally, nowMs);
     } catch (error) {
@@ -126,20 +126,20 @@ function resultOf(outcome: Outcome): CallResult {
   return outcome.retriable ? 'failed' : 'failed_for_good';
 }
 
-export interface Reporting {
+export interface TelemetryReporter {
   /** Tells what is left, and that the process is gone. */
   close(): Promise<void>;
 }
 
 /** Begins to tell, and goes on until it is closed.
  *  @param more what else the process says of itself */
-export function startReporting(
-  reports: Reports,
+export function startTelemetry(
+  reports: Telemetry,
   { processes }: { processes: Processes },
   kind: ProcessKind,
   log: Logger,
   more: () => Pick<ProcessStatus, 'slowedApps'> = () => ({}),
-): Reporting {
+): TelemetryReporter {
   const self = { id: newId(), kind, host: hostname(), pid: process.pid, startedAt: Date.now() };
   const beat = () => processes.beat({ ...self, seenAt: Date.now(), memoryBytes: process.memoryUsage.rss(), ...more() });
   const ends = [every(FLUSH_MS, () => reports.flush(Date.now()), log), every(BEAT_MS, beat, log)];

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import { BRANCHES, ownerOf, PRODUCTION } from '../../model/environment.ts';
 import type { Environments } from '../environments/environments.ts';
-import { SharedRead } from '../redis/coalesced-read.ts';
+import { CoalescedRead } from '../redis/coalesced-read.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { type ScriptedRedis, withScripts } from '../redis/scripts.ts';
@@ -29,7 +29,7 @@ export class SigningKeys {
   readonly #sealer: Sealer;
   readonly #given: SigningKeyPair | undefined;
   readonly #held = new Map<string, { pair: SigningKeyPair; until: number }>();
-  readonly #reads = new Map<string, SharedRead<SigningKeyPair>>();
+  readonly #reads = new Map<string, CoalescedRead<SigningKeyPair>>();
 
   /** @param given production's, by setting */
   constructor(
@@ -69,7 +69,7 @@ export class SigningKeys {
 
   /** As it stands now. Strangers may have it asked for. */
   latest(owner: string): Promise<SigningKeyPair> {
-    const read = this.#reads.get(owner) ?? new SharedRead(() => this.of(owner));
+    const read = this.#reads.get(owner) ?? new CoalescedRead(() => this.of(owner));
     this.#reads.set(owner, read);
     return read.ask();
   }

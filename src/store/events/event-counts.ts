@@ -3,7 +3,7 @@
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { newest } from '../redis/pagination.ts';
-import { type EventSlots, MINUTE_MS } from './events-by-minute.ts';
+import { type EventsByMinute, MINUTE_MS } from './events-by-minute.ts';
 
 export interface HistogramQuery {
   env: string;
@@ -29,10 +29,10 @@ interface Piece extends TimeSpan {
 export class EventCounts {
   readonly #redis: Redis;
   readonly #keys: Keyspace;
-  readonly #slots: EventSlots;
+  readonly #slots: EventsByMinute;
   readonly #retentionMs: number;
 
-  constructor(redis: Redis, keys: Keyspace, slots: EventSlots, retentionMs: number) {
+  constructor(redis: Redis, keys: Keyspace, slots: EventsByMinute, retentionMs: number) {
     this.#redis = redis;
     this.#keys = keys;
     this.#slots = slots;

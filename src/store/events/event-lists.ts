@@ -2,10 +2,10 @@
 import { isFrom } from '../../model/events/event.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { isOlder, newest, type Position, type Span } from '../redis/pagination.ts';
+import { isOlder, newest, type Position, type TimeRange } from '../redis/pagination.ts';
 import type { EventRecords } from './event-records.ts';
 import type { Events, FoundEvent } from './events.ts';
-import type { EventSlots } from './events-by-minute.ts';
+import type { EventsByMinute } from './events-by-minute.ts';
 
 export interface EventQuery {
   env: string;
@@ -13,7 +13,7 @@ export interface EventQuery {
   /** A source, or what those of a kind begin with: `webhook`. */
   source?: string | undefined;
   /** Of receipt. */
-  span: Span;
+  span: TimeRange;
   limit: number;
 }
 
@@ -24,7 +24,7 @@ export interface EventPage {
 }
 
 /** Not before the events that are still kept. */
-type ListedSpan = Span & { after: number };
+type ListedSpan = TimeRange & { after: number };
 
 interface Listing extends Pick<EventQuery, 'env' | 'name' | 'limit'> {
   span: ListedSpan;
@@ -41,13 +41,13 @@ export class EventLists {
   readonly #keys: Keyspace;
   readonly #events: Events;
   readonly #records: EventRecords;
-  readonly #slots: EventSlots;
+  readonly #slots: EventsByMinute;
   readonly #retentionMs: number;
 
   constructor(
     redis: Redis,
     keys: Keyspace,
-    { events, records, slots }: { events: Events; records: EventRecords; slots: EventSlots },
+    { events, records, slots }: { events: Events; records: EventRecords; slots: EventsByMinute },
     retentionMs: number,
   ) {
     this.#redis = redis;

@@ -15,7 +15,7 @@ import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { type ScriptedRedis, withScripts } from '../redis/scripts.ts';
 import type { EventRecords, FoundRecord } from './event-records.ts';
-import type { EventSlots } from './events-by-minute.ts';
+import type { EventsByMinute } from './events-by-minute.ts';
 
 /** What storing an envelope found. */
 export interface Stored {
@@ -40,10 +40,10 @@ export class Events {
   readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
   readonly #records: EventRecords;
-  readonly #slots: EventSlots;
+  readonly #slots: EventsByMinute;
   readonly #retentionMs: number;
 
-  constructor(redis: Redis, keys: Keyspace, records: EventRecords, slots: EventSlots, retentionMs: number) {
+  constructor(redis: Redis, keys: Keyspace, records: EventRecords, slots: EventsByMinute, retentionMs: number) {
     this.#redis = withScripts(redis);
     this.#keys = keys;
     this.#records = records;

@@ -4,10 +4,10 @@
 import type { Ending } from '../../model/runs/run.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { isOlder, newestFirst, type Position, type Span } from '../redis/pagination.ts';
+import { isOlder, newestFirst, type Position, type TimeRange } from '../redis/pagination.ts';
 
 /** Where a slot has so many, further runs are in shorter ones. What is stored has been stored with this. */
-export const SLOT_HOLDS = 1_000;
+export const SEGMENT_SIZE = 1_000;
 
 /** As in end-run.lua. */
 const MINUTE_MS = 60_000;
@@ -22,7 +22,7 @@ const MINUTES_MAX = 1_000;
 interface Query {
   env: string;
   ending: Ending['status'];
-  span: Span;
+  span: TimeRange;
   limit: number;
 }
 
@@ -42,12 +42,12 @@ interface Part {
   runs: Position[];
 }
 
-export class RunSlots {
+export class EndedRunIndex {
   readonly #redis: Redis;
   readonly #keys: Keyspace;
   readonly #holds: number;
 
-  constructor(redis: Redis, keys: Keyspace, holds: number = SLOT_HOLDS) {
+  constructor(redis: Redis, keys: Keyspace, holds: number = SEGMENT_SIZE) {
     this.#redis = redis;
     this.#keys = keys;
     this.#holds = holds;
@@ -133,7 +133,7 @@ export class RunSlots {
 }
 
 /** Backwards, the shorter stretches of one that touch the span. */
-function startsWithin(from: number, kind: number, span: Span): number[] {
+function startsWithin(from: number, kind: number, span: TimeRange): number[] {
   const length = SLOTS_MS[kind + 1] as number;
   const bounds = boundsOf(span);
   const first = Math.max(from, startOf(bounds.from, length));
@@ -148,10 +148,10 @@ function startOf(timeMs: number, lengthMs: number): number {
 }
 
 /** Both inclusive. */
-function boundsOf({ after = 0, before = Number.POSITIVE_INFINITY, cursor }: Span): { from: number; to: number } {
+function boundsOf({ after = 0, before = Number.POSITIVE_INFINITY, cursor }: TimeRange): { from: number; to: number } {
   return { from: after, to: Math.min(before - 1, cursor?.at ?? Number.POSITIVE_INFINITY) };
 }
 
-function isWithin(run: Position, { after = 0, before = Number.POSITIVE_INFINITY, cursor }: Span): boolean {
+function isWithin(run: Position, { after = 0, before = Number.POSITIVE_INFINITY, cursor }: TimeRange): boolean {
   return run.at >= after && run.at < before && (!cursor || isOlder(run, cursor));
 }

@@ -4,9 +4,9 @@ import { groupOf, RUN_GROUPS, type Run, type RunGroup, type RunStatus } from '..
 import { runsOfEvents } from '../events/event-runs.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { isOlder, newest, newestAtOnce, newestFirst, type Position, type Span } from '../redis/pagination.ts';
+import { isOlder, newest, newestAtOnce, newestFirst, type Position, type TimeRange } from '../redis/pagination.ts';
 import { type ScriptedRedis, withScripts } from '../redis/scripts.ts';
-import type { RunSlots } from './ended-run-index.ts';
+import type { EndedRunIndex } from './ended-run-index.ts';
 import { ListedRuns } from './listed-runs.ts';
 import { RUN_FIELDS } from './run-fields.ts';
 
@@ -15,7 +15,7 @@ export interface RunQuery {
   /** undefined: of all functions. */
   functionIds: readonly string[] | undefined;
   status?: RunStatus | undefined;
-  span: Span;
+  span: TimeRange;
   limit: number;
 }
 
@@ -35,9 +35,9 @@ export class RunLists {
   readonly #keys: Keyspace;
   /** The runs themselves. */
   readonly listed: ListedRuns;
-  readonly #slots: RunSlots;
+  readonly #slots: EndedRunIndex;
 
-  constructor(redis: Redis, keys: Keyspace, slots: RunSlots) {
+  constructor(redis: Redis, keys: Keyspace, slots: EndedRunIndex) {
     this.#redis = withScripts(redis);
     this.#keys = keys;
     this.listed = new ListedRuns(redis, keys);
@@ -74,7 +74,7 @@ export class RunLists {
 
   /** The active ones first: a run that ends meanwhile may be found twice, and is never missed. Where they fill the page, no older ones are
    *  looked for. */
-  async #newestOfAll(env: string, groups: readonly RunGroup[], span: Span, limit: number): Promise<Position[]> {
+  async #newestOfAll(env: string, groups: readonly RunGroup[], span: TimeRange, limit: number): Promise<Position[]> {
     const active = groups.includes('active')
       ? await newest(this.#redis, [this.#keys.activeRunsOf(env)], span, limit)
       : [];

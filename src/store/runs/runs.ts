@@ -4,12 +4,12 @@ import { type EventRecord, recordOf } from '../../model/events/event.ts';
 import { readEvent } from '../../model/events/event-encoding.ts';
 import type { Memo, Pending } from '../../model/runs/memo.ts';
 import type { Ending, HistoryEntry, Invoker, Run, RunError } from '../../model/runs/run.ts';
-import { placeOf } from '../events/event-location.ts';
+import { locationOf } from '../events/event-location.ts';
 import { isLate } from '../events/event-runs.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { fromFlat, type ScriptedRedis, withScripts } from '../redis/scripts.ts';
-import { SLOT_HOLDS } from './ended-run-index.ts';
+import { SEGMENT_SIZE } from './ended-run-index.ts';
 import { RUN_FIELDS, toHistory, toRun } from './run-fields.ts';
 
 export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId' | 'requestId' | 'queuedAt'> {
@@ -61,7 +61,7 @@ export class Runs {
   readonly #retentionMs: number;
   readonly #slotHolds: number;
 
-  constructor(redis: Redis, keys: Keyspace, retentionMs: number, slotHolds: number = SLOT_HOLDS) {
+  constructor(redis: Redis, keys: Keyspace, retentionMs: number, slotHolds: number = SEGMENT_SIZE) {
     this.#redis = withScripts(redis);
     this.#keys = keys;
     this.#retentionMs = retentionMs;
@@ -99,7 +99,7 @@ export class Runs {
     lookAfterAt: number,
   ): Promise<Loaded | { ended: Run } | undefined> {
     const { env, runId, eventId, at, stepId } = call;
-    const place = placeOf(this.#keys, env, eventId);
+    const place = locationOf(this.#keys, env, eventId);
     const reply = (await this.#redis.loadCall(
       this.#keys.run(env, runId),
       place.bucket,

@@ -1,6 +1,6 @@
 /** Webhooks: name, secret keys of the URL, transform, lists. */
 import type { Lists } from '../../model/auth/allow-lists.ts';
-import type { Changes } from '../redis/cache-invalidation.ts';
+import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
@@ -32,9 +32,9 @@ export interface FormerKey {
 export class Webhooks {
   readonly #redis: Redis;
   readonly #keys: Keyspace;
-  readonly changes: Changes;
+  readonly changes: CacheInvalidation;
 
-  constructor(redis: Redis, keys: Keyspace, changes: Changes) {
+  constructor(redis: Redis, keys: Keyspace, changes: CacheInvalidation) {
     this.#redis = redis;
     this.#keys = keys;
     this.changes = changes;
