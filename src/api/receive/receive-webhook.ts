@@ -17,7 +17,7 @@ const PAUSED_RETRY_AFTER_SECONDS = 300;
 
 export interface FromWebhookDeps extends ProcessWebhookDeps {
   config: Config;
-  account: InstallationLimits;
+  installationLimits: InstallationLimits;
   pressure: Backpressure;
   recorder: RequestLogWriter;
 }
@@ -29,7 +29,7 @@ export async function receiveFromWebhook(
   receivedAt: number,
   deps: FromWebhookDeps,
 ): Promise<Received> {
-  const { config, account, pressure, recorder, reports } = deps;
+  const { config, installationLimits, pressure, recorder, reports } = deps;
   const { headers } = ctx.req;
   const search = ctx.querystring;
   const requestId = ctx.state.requestId as string;
@@ -43,7 +43,7 @@ export async function receiveFromWebhook(
   let body: Buffer | undefined;
   try {
     // Also of those that are refused: the log has them whole, and they can be put through again.
-    body = await readBody(ctx.req, account.limits.eventMaxBytes ?? config.eventMaxBytes);
+    body = await readBody(ctx.req, installationLimits.limits.eventMaxBytes ?? config.eventMaxBytes);
     reports.received(body.length);
     refuseAddress(webhook.gate, ip);
     refusePaused(webhook);

@@ -23,7 +23,7 @@ export interface BranchDeps {
   environmentData: EnvironmentData;
   apiKeys: ApiKeys;
   apps: Apps;
-  audit: AuditLog;
+  auditLog: AuditLog;
   locks: Locks;
   queues: [IngestQueue, RunQueue];
   log: Logger;
@@ -61,7 +61,7 @@ async function noteUse(branch: Environment, usedAt: number, everyMs: number, dep
 async function expire(
   branch: Environment,
   what: 'archived' | 'deleted',
-  { environments, audit, log }: BranchDeps,
+  { environments, auditLog, log }: BranchDeps,
   nowMs: number,
 ): Promise<void> {
   let changed = false;
@@ -75,7 +75,7 @@ async function expire(
   log.info({ environment: branch.name }, `branch ${what}: it was not used for BRANCH_EXPIRY_DAYS`);
   const who = { kind: 'setting', id: 'BRANCH_EXPIRY_DAYS', name: 'the setting BRANCH_EXPIRY_DAYS' } as const;
   const entry = { who, target: branch.name, summary: `The branch was not used and is ${what}`, ip: '', requestId: '' };
-  await audit.append({ ...entry, at: nowMs, action: `branch-${what}` });
+  await auditLog.append({ ...entry, at: nowMs, action: `branch-${what}` });
 }
 
 /** One round at every environment that is to be deleted. A round that finds nothing more is its last.
