@@ -92,7 +92,7 @@ export class Accounts {
   }
 
   passwordLink({ id, version }: User): Promise<string> {
-    return this.#store.oneTimeTokens.make({ purpose: 'set-password', userId: id, version });
+    return this.#store.oneTimeTokens.create({ purpose: 'set-password', userId: id, version });
   }
 
   /** Whether the link still works; looking at it does not use it up. */

@@ -39,9 +39,9 @@ export async function receiveFromKey(
   receivedAt: number,
   { config, installationLimits, environments, eventKeys, acceptor, pressure, reports }: FromKeyDeps,
 ): Promise<Received> {
-  refuseAddress(key.gate, clientAddress(ctx));
+  refuseAddress(key.allowList, clientAddress(ctx));
   pressure.admit();
-  eventKeys.noteUse(key, receivedAt);
+  eventKeys.recordUse(key, receivedAt);
   const selection = environmentSelection(ctx);
   const env = await (key === ANY_KEY
     ? selectedEnvironment(selection, environments)
@@ -51,7 +51,7 @@ export async function receiveFromKey(
   reports.received(body.length);
   const events = parseEvents(body, ctx.req.headers);
   refuseFarFuture(events, receivedAt, config.eventMaxFutureMs);
-  refuseNames(key.gate, events);
+  refuseNames(key.allowList, events);
   const ids = await acceptor.accept(events, {
     env,
     source: isKept(key) ? `event-key:${key.id}` : 'event-key',

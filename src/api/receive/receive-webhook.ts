@@ -36,7 +36,7 @@ export async function receiveFromWebhook(
   const ip = clientAddress(ctx);
   if (pressure.full) {
     // Unread and unlogged: the log of all providers' repeats would fill what is nearly full.
-    refuseAddress(webhook.gate, ip);
+    refuseAddress(webhook.allowList, ip);
     pressure.admit();
   }
   const startedAt = performance.now();
@@ -45,7 +45,7 @@ export async function receiveFromWebhook(
     // Also of those that are refused: the log has them whole, and they can be put through again.
     body = await readBody(ctx.req, installationLimits.limits.eventMaxBytes ?? config.eventMaxBytes);
     reports.received(body.length);
-    refuseAddress(webhook.gate, ip);
+    refuseAddress(webhook.allowList, ip);
     refusePaused(webhook);
     const { event, env, ...taken } = await take(webhook, { requestId, receivedAt, headers, search, body }, deps);
     record({ ...taken, status: 200, eventName: event?.name });

@@ -47,7 +47,7 @@ export async function expireBranches(deps: BranchDeps, expiryMs: number, nowMs: 
 /** An event, a registration, a run that has not ended, or that it was made or opened again. */
 async function lastUsed(branch: Environment, { apps, environmentData }: BranchDeps, nowMs: number): Promise<number> {
   const { name, createdAt, reopenedAt = 0, usedAt = 0 } = branch;
-  const [registered, { receivedAt, activeRuns }] = await Promise.all([apps.all(name), environmentData.use(name)]);
+  const [registered, { receivedAt, activeRuns }] = await Promise.all([apps.all(name), environmentData.usage(name)]);
   if (activeRuns > 0) return nowMs;
   return Math.max(createdAt, reopenedAt, usedAt, receivedAt, ...registered.map(({ lastSync }) => lastSync.at));
 }
@@ -84,7 +84,7 @@ export async function deleteEnvironments(deps: BranchDeps, signal: AbortSignal, 
   const due = (await deps.environments.all()).filter((one) => one.kind === 'branch' && one.deletingAt !== undefined);
   for (const { name, deletingAt = nowMs } of due) {
     if (nowMs - deletingAt < SETTLE_MS || signal.aborted) continue;
-    await deps.locks.whileHeld(`environment-deletion:${name}`, LOCK_MS, () => deleteData(name, deps, signal));
+    await deps.locks.withLock(`environment-deletion:${name}`, LOCK_MS, () => deleteData(name, deps, signal));
   }
   return due.length > 0;
 }

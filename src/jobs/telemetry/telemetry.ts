@@ -44,16 +44,16 @@ export class Telemetry {
 
   /** Events have been wholly ingested. */
   ingested(batch: readonly Stored[], nowMs: number): void {
-    for (const { event, repeat, settled } of batch) {
+    for (const { event, repeat, ingested } of batch) {
       const { env, internalId, name, receivedAt, source } = event;
       if (repeat) {
         this.#tally.count(env, 'duplicates');
         this.#meter.ingestedRepeat();
       }
-      if (settled || repeat) continue;
+      if (ingested || repeat) continue;
       this.#tally.count(env, 'events');
       this.#meter.ingested(Math.max(0, nowMs - receivedAt));
-      this.#liveUpdates.tell(env, 'events', { id: internalId, name, receivedAt, source });
+      this.#liveUpdates.publish(env, 'events', { id: internalId, name, receivedAt, source });
     }
   }
 
@@ -93,15 +93,15 @@ export class Telemetry {
 
   /** There is something new to be seen of the run. */
   moved({ env, id, functionId, eventId }: Moved, status: RunStatus): void {
-    this.#liveUpdates.tell(env, 'runs', { id, functionId, eventId, status });
+    this.#liveUpdates.publish(env, 'runs', { id, functionId, eventId, status });
   }
 
   held(id: string): void {
-    this.#liveUpdates.tell(undefined, 'held-events', { id });
+    this.#liveUpdates.publish(undefined, 'held-events', { id });
   }
 
   webhookRequest(request: LiveUpdateOf['webhook-requests']): void {
-    this.#liveUpdates.tell(undefined, 'webhook-requests', request);
+    this.#liveUpdates.publish(undefined, 'webhook-requests', request);
   }
 
   /** Writes what was counted. What Redis did not take is written with the next. */
