@@ -1,4 +1,4 @@
-/** The test command: type check, lint, import layers, advisories, the dashboard's build, then mocha; stops at the first that fails. Started by
+/** The test command: type check, lint, import layers, advisories, the dashboard's build, then mocha; stops at the first failure. Called by
  *  scripts/test. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { buildDashboard, isDashboardStale } from './lib/dashboard.ts';
 import { runMocha, type Totals } from './lib/mocha.ts';
 import { Problem, runMain } from './lib/problem.ts';
 
-const BACKSTAGE = [
+const BACKGROUND = [
   'test/languages',
   'test/official',
   'test/dashboard',
@@ -25,15 +25,15 @@ const BACKSTAGE = [
   'test/parsers',
 ];
 const TESTS = ['test', 'clients/typescript/test'];
-/** Slow, and rarely tells what others do not: scripts/fuzz attacks the same routes by the same document. Run by --all. */
-const SELDOM = ['test/api/schemathesis.test.ts'];
+/** Slow, and rarely finds what others do not: scripts/fuzz attacks the same routes from the same document. Only --all runs it. */
+const SLOW = ['test/api/schemathesis.test.ts'];
 const ALL = '--all';
 const ROOT = resolve(import.meta.dirname, '..');
 
 process.chdir(ROOT);
 const isAll = process.argv.includes(ALL);
 const mochaArgs = process.argv.slice(2).filter((arg) => arg !== ALL);
-// The tests that have a long form take it.
+// Tests with a long form use it.
 if (isAll) process.env.TEST_ALL = '1';
 const interruption = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interruption.abort());
@@ -59,7 +59,7 @@ async function audit(): Promise<void> {
   if (problems.length > 0) throw new Problem(problems.join('\n'));
 }
 
-/** Whoever asked for some tests alone may be at work on something else. */
+/** A broken dashboard must not keep someone from running other tests. */
 async function tryDashboard(): Promise<void> {
   await buildDashboard(ROOT).catch((problem: Error) => console.error(problem.message));
 }
@@ -68,16 +68,16 @@ async function someTests(args: string[]): Promise<void> {
   await runMocha({ args, background: false }, interruption.signal);
 }
 
-/** Two mochas at the same time: on one stage the tests of the service, some of which are about deadlines; backstage, giving way to
- *  them, what compiles, installs and checks much, the browser, and what waits for a Redis that is full, slow or gone. */
+/** Runs two mochas at the same time: in the foreground the tests of the service, some of which depend on deadlines; in the background, at
+ *  low priority, tests that compile or install much, the browser, and tests that wait for a full, slow or missing Redis. */
 async function allTests(): Promise<void> {
-  // Installed before the tests begin, not in the midst of them.
+  // Install it before the tests start.
   findChromium();
   const ignoring = (paths: readonly string[]) =>
     paths.flatMap((path) => ['--ignore', path.endsWith('.ts') ? path : `${path}/**`]);
-  const background = [...BACKSTAGE, ...(isAll ? SELDOM : [])];
+  const background = [...BACKGROUND, ...(isAll ? SLOW : [])];
   const ends = await Promise.allSettled([
-    runMocha({ args: [...TESTS, ...ignoring([...BACKSTAGE, ...SELDOM])], background: false }, interruption.signal),
+    runMocha({ args: [...TESTS, ...ignoring([...BACKGROUND, ...SLOW])], background: false }, interruption.signal),
     runMocha({ args: background, background: true }, interruption.signal),
   ]);
   const failures = ends.filter((end) => end.status === 'rejected').map(({ reason }) => reason as Error);
@@ -89,7 +89,7 @@ async function allTests(): Promise<void> {
   console.log(`${sum(({ passes }) => passes)} passed, ${sum(({ failures }) => failures)} failed in total`);
 }
 
-/** @throws Problem under a heading that names the step */
+/** @throws Problem with a heading that names the step */
 async function step(name: string, work: () => Promise<void>): Promise<void> {
   if (interruption.signal.aborted) return;
   console.log(styleText('bold', `── ${name}`));
