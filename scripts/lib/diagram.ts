@@ -29,7 +29,12 @@ function removeImplied(imports: ReadonlyMap<string, Set<string>>): void {
   }
 }
 
-function reaches(imports: ReadonlyMap<string, Set<string>>, from: string, to: string, seen = new Set<string>()): boolean {
+function reaches(
+  imports: ReadonlyMap<string, Set<string>>,
+  from: string,
+  to: string,
+  seen = new Set<string>(),
+): boolean {
   seen.add(from);
   return [...(imports.get(from) ?? [])].some(
     (next) => next === to || (!seen.has(next) && reaches(imports, next, to, seen)),
