@@ -3,7 +3,7 @@ import type { Options } from './options.ts';
 import type { Found } from './results.ts';
 import type { Group } from './row.ts';
 import type { Running } from './running.ts';
-import { openStage, type Stage, type StageOptions } from './stage.ts';
+import { openStage, type Stage, type StageOptions } from './test-bed.ts';
 
 /** Rows that are measured together. */
 export interface Measure {

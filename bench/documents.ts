@@ -4,8 +4,9 @@
  *      …
  *      <!-- end -->
  */
-import { blockOf } from './blocks.ts';
-import { picturesOf } from './plots/pictures.ts';
+
+import { picturesOf } from './charts/charts.ts';
+import { blockOf } from './document-blocks.ts';
 import type { Results } from './results.ts';
 
 export const DOCUMENTS = ['docs/performance.md', 'docs/scaling.md'];

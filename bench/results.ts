@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import { dirname } from 'node:path';
-import type { Point } from './numbers.ts';
 import type { Row } from './row.ts';
+import type { Point } from './statistics.ts';
 
 export interface Results extends Found {
   /** ISO 8601. */

@@ -1,5 +1,5 @@
 /** Measures that are compared take turns, so that a machine that changes its pace changes that of all of them. */
-import { median } from './numbers.ts';
+import { median } from './statistics.ts';
 
 /** @returns the median of each */
 export async function medians<Name extends string>(

@@ -1,5 +1,5 @@
 /** How fast is it? `scripts/bench`: everything on a Redis of its own (AOF everysec). Prints a table, and writes
- *  bench/results/<date>.json, of which `node bench/pages.ts` makes the figures of the documents. */
+ *  bench/results/<date>.json, of which `node bench/update-docs.ts` makes the figures of the documents. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Problem, runMain } from '../scripts/lib/problem.ts';

@@ -3,7 +3,7 @@
  *  Told over IPC what to send; tells how many were answered every tenth of a second, and at the end how it went. */
 import { setTimeout } from 'node:timers/promises';
 import { Connection } from './connection.ts';
-import { quantile } from './numbers.ts';
+import { quantile } from './statistics.ts';
 
 export interface Stream {
   url: string;

@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis';
 import { hashedKey } from '../src/functions/signing.ts';
 import { INGEST, RUNS } from '../src/jobs/queues/queues.ts';
 import { keyspace } from '../src/store/redis/keyspace.ts';
-import { TRANSFORM } from './bodies.ts';
+import { TRANSFORM } from './payloads.ts';
 
 export const SECRETS = {
   EVENT_KEYS: 'bench-key-0123456789',

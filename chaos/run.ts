@@ -16,13 +16,13 @@ import { mountSmallDisk } from './faults/small-disk.ts';
 import { Ledger } from './load/ledger.ts';
 import { Sender } from './load/sender.ts';
 import { HELP, type Options, readOptions } from './options.ts';
-import { record } from './pages.ts';
 import { Random } from './random.ts';
 import { redisIn } from './redis.ts';
 import { type Count, type Results, table, violated } from './results.ts';
 import { Service } from './service.ts';
 import { watchStarvation } from './starvation.ts';
 import { Timeline } from './timeline.ts';
+import { record } from './update-docs.ts';
 
 const TRANSFORM = `function transform(evt) { return { name: 'chaos/hook', id: evt.delivery, data: evt }; }`;
 const STOP_MS = { short: 3_000, long: 10_000 };

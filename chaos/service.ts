@@ -1,6 +1,6 @@
 /** The service under attack: two web and two worker processes, and what asks them. */
 import { setTimeout } from 'node:timers/promises';
-import { type Ends, ProcessPlace } from './process.ts';
+import { type Ends, ProcessPlace } from './service-process.ts';
 
 export const SECRETS = {
   EVENT_KEYS: 'chaos-event-key-0123456789abcdef',

@@ -4,13 +4,13 @@ import { setTimeout } from 'node:timers/promises';
 import { allCases } from './arbitraries/cases.ts';
 import { type Attack, BATCH, batchesOf } from './batches.ts';
 import { type Case, wireOf } from './case.ts';
-import { commandOf } from './curl.ts';
+import { judge, LIMIT_MS } from './check-response.ts';
 import { shrunk } from './generate.ts';
 import { startNeighbor } from './neighbor.ts';
+import { commandOf } from './reproduce.ts';
+import { exchange } from './socket.ts';
 import { startTargets } from './targets.ts';
-import { judge, LIMIT_MS } from './verdict.ts';
-import { ended, idle, LOOP_LIMIT_SECONDS, type Vitals, vitalsOf } from './watch.ts';
-import { exchange } from './wire.ts';
+import { ended, idle, LOOP_LIMIT_SECONDS, type Vitals, vitalsOf } from './vitals.ts';
 
 export interface FuzzOptions {
   seed: number;

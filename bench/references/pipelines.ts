@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { toEnvelope } from '../../src/model/events/event.ts';
 import { writeEvent } from '../../src/model/events/event-encoding.ts';
 import { newId } from '../../src/model/ids.ts';
-import { eventOf } from '../bodies.ts';
+import { eventOf } from '../payloads.ts';
 
 const { REDIS_URL = '' } = process.env;
 /** As many as in an ingest job, and as many jobs at once as in a worker. */

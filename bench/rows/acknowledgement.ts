@@ -1,10 +1,10 @@
 /** How long a sender waits for its answer when the service has half as much to do as it can do. */
 import type { Measure } from '../bench.ts';
-import { eventOf } from '../bodies.ts';
-import { median } from '../numbers.ts';
+import { eventOf } from '../payloads.ts';
 import { medians } from '../rounds.ts';
 import type { Row } from '../row.ts';
-import type { Stage } from '../stage.ts';
+import { median } from '../statistics.ts';
+import type { Stage } from '../test-bed.ts';
 
 const MOST_P99_MS = 25;
 const WARM_UP_SECONDS = 2;

@@ -1,6 +1,6 @@
 /** What it costs to acknowledge only what is on disk: the rates of accepting, beside those of the default on a stage of its own. */
 import type { Measure } from '../bench.ts';
-import { BATCH_SIZE, batchOf, eventOf } from '../bodies.ts';
+import { BATCH_SIZE, batchOf, eventOf } from '../payloads.ts';
 import { medians } from '../rounds.ts';
 import type { Row } from '../row.ts';
 

@@ -1,12 +1,12 @@
 /** Whether the service gets slower as it fills: its rates with 2,000,000 events stored, 100,000 runs waiting and 2,000 functions
  *  registered, beside those of an empty one; and how soon it is read then. Rounds of the full and of an empty service take turns. */
 import type { Bench, Measure } from '../bench.ts';
-import { BATCH_SIZE, batchOf, eventOf, WEBHOOK_REQUEST } from '../bodies.ts';
-import { called } from '../calls.ts';
-import { median } from '../numbers.ts';
+import { called } from '../count-calls.ts';
+import { BATCH_SIZE, batchOf, eventOf, WEBHOOK_REQUEST } from '../payloads.ts';
 import type { Row } from '../row.ts';
 import type { BenchFunction } from '../service.ts';
-import type { Stage } from '../stage.ts';
+import { median } from '../statistics.ts';
+import type { Stage } from '../test-bed.ts';
 import { readRows } from './reads.ts';
 
 const EVENTS = 2_000_000;

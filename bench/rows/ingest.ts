@@ -1,14 +1,14 @@
 /** Events stored and matched: from a full queue, as fast as it goes; and as they come, 30,000 a second, with functions registered whose
  *  triggers are looked up and evaluated and do not fire (runs are rows of their own). */
 import type { Measure } from '../bench.ts';
-import { BATCH_SIZE, batchOf } from '../bodies.ts';
-import { Meter } from '../meter.ts';
-import { between, highest, median, type Point, slope } from '../numbers.ts';
+import { Meter } from '../cost-meter.ts';
+import { BATCH_SIZE, batchOf } from '../payloads.ts';
 import type { Found } from '../results.ts';
 import { medians } from '../rounds.ts';
 import type { Row } from '../row.ts';
 import type { BenchFunction } from '../service.ts';
-import type { Stage } from '../stage.ts';
+import { between, highest, median, type Point, slope } from '../statistics.ts';
+import type { Stage } from '../test-bed.ts';
 
 const WANTED = 30_000;
 /** A little more than is wanted, so that the rate that is reached does not hang on where the clock cuts the last job. */

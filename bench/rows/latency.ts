@@ -1,9 +1,9 @@
 /** How soon a function is called when little is to be done: from when an event is sent, of a hundred a second. */
 import { setTimeout } from 'node:timers/promises';
 import type { Measure } from '../bench.ts';
-import { now } from '../calls.ts';
-import { median, quantile } from '../numbers.ts';
-import type { Stage } from '../stage.ts';
+import { now } from '../count-calls.ts';
+import { median, quantile } from '../statistics.ts';
+import type { Stage } from '../test-bed.ts';
 
 const PACE_MS = 10;
 /** Rounds are so many times as long as others. */

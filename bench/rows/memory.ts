@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Measure } from '../bench.ts';
 import type { RedisBytes } from '../results.ts';
-import type { Stage } from '../stage.ts';
+import type { Stage } from '../test-bed.ts';
 
 const EVENTS = 40_000;
 const EVENT = {

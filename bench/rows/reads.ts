@@ -1,7 +1,8 @@
 /** How soon the API answers, one question at a time, while nothing else is going on. */
-import { quantile } from '../numbers.ts';
+
 import type { Row } from '../row.ts';
 import type { Service } from '../service.ts';
+import { quantile } from '../statistics.ts';
 
 const READS = 200;
 const WARM_UPS = 20;

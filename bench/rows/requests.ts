@@ -1,12 +1,12 @@
 /** Events taken in, without a worker: single events and batches beside a bare Koa echo of the same bodies and bare pipelines of the same
  *  events, webhooks beside single events and their transform alone. */
 import type { Bench, Measure } from '../bench.ts';
-import { BATCH_SIZE, batchOf, eventOf, WEBHOOK_REQUEST } from '../bodies.ts';
-import { Meter } from '../meter.ts';
+import { Meter } from '../cost-meter.ts';
+import { BATCH_SIZE, batchOf, eventOf, WEBHOOK_REQUEST } from '../payloads.ts';
 import type { Found } from '../results.ts';
 import { medians } from '../rounds.ts';
 import type { Row } from '../row.ts';
-import type { Stage } from '../stage.ts';
+import type { Stage } from '../test-bed.ts';
 
 const ECHO = 'a bare Koa echo';
 const PIPELINES = 'bare Redis pipelines';

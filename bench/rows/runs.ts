@@ -1,13 +1,13 @@
 /** Functions run: from the first event sent to the last call, with one worker and a host that does nothing. */
 import type { Measure } from '../bench.ts';
-import { called } from '../calls.ts';
-import { Meter } from '../meter.ts';
-import type { Point } from '../numbers.ts';
+import { Meter } from '../cost-meter.ts';
+import { called } from '../count-calls.ts';
 import type { Part } from '../processes.ts';
 import type { Found } from '../results.ts';
 import { medians } from '../rounds.ts';
 import type { Row } from '../row.ts';
-import type { Stage } from '../stage.ts';
+import type { Point } from '../statistics.ts';
+import type { Stage } from '../test-bed.ts';
 
 /** For each second of a round, about what one takes. */
 const RUNS = 4_000;

@@ -1,10 +1,10 @@
 /** Memory of the service's processes while single events, webhooks, batches and runs come at a moderate pace. */
 import type { Bench, Measure } from '../bench.ts';
-import { batchOf, eventOf, KIND, WEBHOOK_REQUEST } from '../bodies.ts';
-import { between, highest, type Point, slope } from '../numbers.ts';
+import { batchOf, eventOf, KIND, WEBHOOK_REQUEST } from '../payloads.ts';
 import type { Found, PartKind } from '../results.ts';
 import type { Row } from '../row.ts';
-import type { Stage } from '../stage.ts';
+import { between, highest, type Point, slope } from '../statistics.ts';
+import type { Stage } from '../test-bed.ts';
 import { residentBytes } from '../usage.ts';
 
 const SAMPLE_MS = 5_000;

@@ -1,10 +1,10 @@
 /** Everything that is broken, by name. Each fault mends what it broke before it resolves. */
 import { setTimeout } from 'node:timers/promises';
 import type { Sender } from '../load/sender.ts';
-import type { ProcessPlace } from '../process.ts';
 import type { Random } from '../random.ts';
 import type { RedisServer } from '../redis.ts';
 import type { Service } from '../service.ts';
+import type { ProcessPlace } from '../service-process.ts';
 import type { RedisProxy } from './redis-proxy.ts';
 import type { SmallDisk } from './small-disk.ts';
 

@@ -20,7 +20,7 @@ const TREE = [
     'clients/typescript/src/m.ts',
     'scripts/lib/m.ts',
     'bench/m.ts',
-    'bench/numbers.ts',
+    'bench/statistics.ts',
     'test/support/m.ts',
     'test/m.ts',
   ],

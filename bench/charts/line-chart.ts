@@ -1,6 +1,7 @@
 /** Figures over time as lines, each with its name at its end. */
-import { highest, type Point } from '../numbers.ts';
+
 import type { Series } from '../results.ts';
+import { highest, type Point } from '../statistics.ts';
 import { rounded } from '../table.ts';
 import { line, point, svg, text } from './svg.ts';
 

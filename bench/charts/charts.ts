@@ -1,8 +1,8 @@
 /** The pictures of docs/performance.md, by file name; those for which the results have no figures are not made. */
 import type { Results, Series } from '../results.ts';
 import type { Group, Row } from '../row.ts';
-import { barsOf } from './bars.ts';
-import { linesOf } from './lines.ts';
+import { barsOf } from './bar-chart.ts';
+import { linesOf } from './line-chart.ts';
 
 /** Most that a process shall take. */
 const MOST_MB = 200;

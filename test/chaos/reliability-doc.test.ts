@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { FAULTS } from '../../chaos/faults/faults.ts';
-import { filled, PAGE, readResults, sourceOf } from '../../chaos/pages.ts';
 import { violated } from '../../chaos/results.ts';
+import { filled, PAGE, readResults, sourceOf } from '../../chaos/update-docs.ts';
 
 describe('docs/reliability.md', () => {
   const page = readFileSync(PAGE, 'utf8');

@@ -4,7 +4,7 @@
  *      …
  *      <!-- end -->
  *
- *  `node chaos/pages.ts [file]` fills them, from the newest file where none is named. */
+ *  `node chaos/update-docs.ts [file]` fills them, from the newest file where none is named. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { KEPT } from './checks/keys.ts';

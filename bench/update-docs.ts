@@ -1,4 +1,4 @@
-/** Makes the tables and pictures of the documents from a results file: node bench/pages.ts [bench/results/<date>.json]
+/** Makes the tables and pictures of the documents from a results file: node bench/update-docs.ts [bench/results/<date>.json]
  *  Without a file, from the newest. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';

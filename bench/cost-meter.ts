@@ -1,6 +1,6 @@
 /** What a load costs: CPU time of each part, and traffic of Redis, while it runs. Rounds add up. */
 import type { Cost, PartKind } from './results.ts';
-import type { Stage } from './stage.ts';
+import type { Stage } from './test-bed.ts';
 import { cpuSeconds } from './usage.ts';
 
 interface Reading {

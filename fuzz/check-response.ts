@@ -1,7 +1,7 @@
 /** What an answer may be. Everything else is a finding. */
 import { CATALOGUE } from '../src/errors.ts';
 import type { Case } from './case.ts';
-import type { Outcome } from './wire.ts';
+import type { Outcome } from './socket.ts';
 
 /** Longest that a request may take: a transform's patience, and some for the way. */
 export const LIMIT_MS = 12_000;

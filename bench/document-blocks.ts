@@ -1,5 +1,5 @@
 /** The parts of the documents that are made of results: what stands between two markers. */
-import { picturesOf } from './plots/pictures.ts';
+import { picturesOf } from './charts/charts.ts';
 import type { Results } from './results.ts';
 import { GROUPS, type Group, isReached } from './row.ts';
 import { BUSY, type Load, mostOfOneRedis, type Size, sizeOf, storedBytes } from './sizing.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { barsOf } from '../../bench/plots/bars.ts';
-import { linesOf } from '../../bench/plots/lines.ts';
+import { barsOf } from '../../bench/charts/bar-chart.ts';
+import { linesOf } from '../../bench/charts/line-chart.ts';
 import type { Row } from '../../bench/row.ts';
 
 const row: Row = {

@@ -1,7 +1,7 @@
 /** Calls that the bare host of a stage receives, counted as they come. */
 import { setTimeout } from 'node:timers/promises';
-import type { Point } from './numbers.ts';
-import type { Stage } from './stage.ts';
+import type { Point } from './statistics.ts';
+import type { Stage } from './test-bed.ts';
 
 export interface Called {
   perSecond: number;

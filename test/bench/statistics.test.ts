@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { between, median, type Point, quantile, slope } from '../../bench/numbers.ts';
+import { between, median, type Point, quantile, slope } from '../../bench/statistics.ts';
 import { outcomeOf } from '../../bench/wrk.ts';
 
 describe("the benchmark's figures", () => {
