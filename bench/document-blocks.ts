@@ -1,29 +1,29 @@
-/** The parts of the documents that are made of results: what stands between two markers. */
-import { picturesOf } from './charts/charts.ts';
+/** Renders the generated blocks of docs/performance.md and docs/scaling.md from the results. */
+import { chartsOf } from './charts/charts.ts';
 import type { Results } from './results.ts';
-import { GROUPS, type Group, isReached } from './row.ts';
-import { BUSY, type Load, mostOfOneRedis, type Size, sizeOf, storedBytes } from './sizing.ts';
-import { costTableOf, percent, rounded, table, tableOf } from './table.ts';
+import { GROUPS, type Group, meetsTargets } from './row.ts';
+import { BUSY, type Load, maxRateOfOneRedis, type Size, sizeOf, storedBytes } from './sizing.ts';
+import { costTableOf, formatNumber, formatPercent, table, tableOf } from './table.ts';
 
 const PICTURES = 'pictures/performance';
-const ABSENT = '*These results have no such figures; the next run of `scripts/bench` brings them.*';
+const NO_DATA = '*These results have no such figures. The next full run of `scripts/bench` adds them.*';
 const RATES = [1_000, 10_000, 100_000];
 const DAYS = [1, 3, 7];
 const GB = 1e9;
 
-/** The loads that the page about sizes works out, each at all rates. */
+/** The loads in the sizing tables of docs/scaling.md. */
 const LOADS: Record<string, Omit<Load, 'eventsPerSecond'>> = {
-  'sent singly, stored': { arrival: 'single', runsPerEvent: 0, stepsPerRun: 0 },
-  'in batches of 100, stored': { arrival: 'batch', runsPerEvent: 0, stepsPerRun: 0 },
-  'webhooks, one plain run each': { arrival: 'webhook', runsPerEvent: 1, stepsPerRun: 0 },
-  'sent singly, one plain run each': { arrival: 'single', runsPerEvent: 1, stepsPerRun: 0 },
-  'in batches of 100, one plain run each': { arrival: 'batch', runsPerEvent: 1, stepsPerRun: 0 },
-  'sent singly, one run of three steps each': { arrival: 'single', runsPerEvent: 1, stepsPerRun: 3 },
+  'sent singly, stored': { source: 'single', runsPerEvent: 0, stepsPerRun: 0 },
+  'in batches of 100, stored': { source: 'batch', runsPerEvent: 0, stepsPerRun: 0 },
+  'webhooks, one plain run each': { source: 'webhook', runsPerEvent: 1, stepsPerRun: 0 },
+  'sent singly, one plain run each': { source: 'single', runsPerEvent: 1, stepsPerRun: 0 },
+  'in batches of 100, one plain run each': { source: 'batch', runsPerEvent: 1, stepsPerRun: 0 },
+  'sent singly, one run of three steps each': { source: 'single', runsPerEvent: 1, stepsPerRun: 3 },
 };
 
-/** @param block its name and argument, as the marker has them: `table runs`
- *  @throws Error when there is no such block */
-export function blockOf(block: string, results: Results): string {
+/** @param block name and argument from the marker, such as `table runs`
+ *  @throws Error for an unknown block */
+export function renderBlock(block: string, results: Results): string {
   const [name = '', argument = ''] = block.split(' ');
   switch (name) {
     case 'summary':
@@ -33,67 +33,67 @@ export function blockOf(block: string, results: Results): string {
     case 'picture':
       return picture(argument, results);
     case 'costs':
-      return results.costs.length > 0 ? costTableOf(results.costs) : ABSENT;
+      return results.costs.length > 0 ? costTableOf(results.costs) : NO_DATA;
     case 'bytes':
       return bytesTable(results);
     case 'sizes':
-      return sizes(Number(argument), results);
+      return sizesTable(Number(argument), results);
     case 'one-redis':
-      return oneRedis(results);
+      return oneRedisTable(results);
     case 'stored':
-      return stored(results);
+      return storedTable(results);
     default:
-      throw new Error(`no part of a document is called "${block}"`);
+      throw new Error(`unknown block "${block}"`);
   }
 }
 
 function summary({ at, note, machine, rounds, seconds, rows }: Results): string {
-  const wanted = rows.filter((row) => isReached(row) !== undefined);
-  const missed = wanted.filter((row) => !isReached(row)).map(({ work }) => `- ${work}`);
+  const wanted = rows.filter((row) => meetsTargets(row) !== undefined);
+  const missed = wanted.filter((row) => !meetsTargets(row)).map(({ work }) => `- ${work}`);
   const { cpu, cores, memoryBytes, node, redis } = machine;
   const software = redis ? `Node ${node}, Redis ${redis}` : `Node ${node}`;
-  const where = `${cores} CPUs (${cpu}), ${rounded(memoryBytes / GB)} GB, ${software}`;
+  const where = `${cores} CPUs (${cpu}), ${formatNumber(memoryBytes / GB)} GB, ${software}`;
   const how = `medians of ${rounds} rounds of ${seconds} s`;
-  const verdict = `**${wanted.length - missed.length} of ${wanted.length} targets are reached**`;
-  const missing = missed.length > 0 ? ` Not reached:\n\n${missed.join('\n')}` : '';
+  const verdict = `**${wanted.length - missed.length} of ${wanted.length} targets are met**`;
+  const missing = missed.length > 0 ? ` Missed:\n\n${missed.join('\n')}` : '';
   const told = note ? `\n\n*${note}*` : '';
   return `${verdict}, measured ${at.slice(0, 10)} on ${where}; ${how}.${missing}${told}`;
 }
 
 function groupTable(group: string, { rows }: Results): string {
-  if (!GROUPS.includes(group as Group)) throw new Error(`no rows are of "${group}"`);
+  if (!GROUPS.includes(group as Group)) throw new Error(`unknown group of rows`);
   const shown = rows.filter((row) => row.group === group);
-  return shown.length > 0 ? tableOf(shown) : ABSENT;
+  return shown.length > 0 ? tableOf(shown) : NO_DATA;
 }
 
 function picture(name: string, results: Results): string {
-  const drawn = picturesOf(results).get(name);
-  if (drawn === undefined) return ABSENT;
+  const drawn = chartsOf(results).get(name);
+  if (drawn === undefined) return NO_DATA;
   const [, title = name] = /<title[^>]*>([^<]*)/.exec(drawn) ?? [];
   return `![${title}](${PICTURES}/${name}.svg)`;
 }
 
 function bytesTable({ bytes }: Results): string {
-  if (!bytes) return ABSENT;
+  if (!bytes) return NO_DATA;
   const { event, eventPayload, run } = bytes;
   return table(
     ['of', "in Redis's memory", 'written to the append-only file'],
     [
       [
         `an event with a payload of ${eventPayload} bytes`,
-        `${rounded(event.memory)} bytes`,
-        `${rounded(event.file)} bytes`,
+        `${formatNumber(event.memory)} bytes`,
+        `${formatNumber(event.file)} bytes`,
       ],
-      ['its payload left aside', `${rounded(event.memory - eventPayload)} bytes`, ''],
-      ['a finished run', `${rounded(run.memory)} bytes`, `${rounded(run.file)} bytes`],
+      ['its payload left aside', `${formatNumber(event.memory - eventPayload)} bytes`, ''],
+      ['a finished run', `${formatNumber(run.memory)} bytes`, `${formatNumber(run.file)} bytes`],
     ],
   );
 }
 
-function sizes(eventsPerSecond: number, { costs }: Results): string {
+function sizesTable(eventsPerSecond: number, { costs }: Results): string {
   const lines = Object.entries(LOADS).flatMap(([what, load]) => {
     const size = sizeOf({ ...load, eventsPerSecond }, costs);
-    return size ? [lineOf(what, size)] : [];
+    return size ? [sizeCells(what, size)] : [];
   });
   const heads = [
     'events',
@@ -101,10 +101,12 @@ function sizes(eventsPerSecond: number, { costs }: Results): string {
     'transform children: CPUs busy',
     'worker: processes (CPUs busy)',
   ];
-  return lines.length > 0 ? table([...heads, 'Redis: CPUs busy', 'to and from Redis', 'installations'], lines) : ABSENT;
+  return lines.length > 0
+    ? table([...heads, 'Redis: CPUs busy', 'to and from Redis', 'installations'], lines)
+    : NO_DATA;
 }
 
-function lineOf(what: string, { busy, webs, workers, installations, networkBits }: Size): string[] {
+function sizeCells(what: string, { busy, webs, workers, installations, networkBits }: Size): string[] {
   const two = (value: number) => value.toFixed(2);
   return [
     what,
@@ -112,26 +114,26 @@ function lineOf(what: string, { busy, webs, workers, installations, networkBits 
     two(busy.transforms),
     `${workers} (${two(busy.worker)})`,
     two(busy.redis),
-    `${rounded(networkBits / 1e6)} Mbit/s`,
+    `${formatNumber(networkBits / 1e6)} Mbit/s`,
     String(installations),
   ];
 }
 
-function oneRedis({ costs }: Results): string {
+function oneRedisTable({ costs }: Results): string {
   const lines = Object.entries(LOADS).flatMap(([what, load]) => {
-    const most = mostOfOneRedis({ ...load, eventsPerSecond: 1 }, costs);
-    return most === undefined ? [] : [[what, `${rounded(most)} events/s`]];
+    const most = maxRateOfOneRedis({ ...load, eventsPerSecond: 1 }, costs);
+    return most === undefined ? [] : [[what, `${formatNumber(most)} events/s`]];
   });
-  return lines.length > 0 ? table(['events', `one Redis, ${percent(BUSY)} busy`], lines) : ABSENT;
+  return lines.length > 0 ? table(['events', `one Redis, ${formatPercent(BUSY)} busy`], lines) : NO_DATA;
 }
 
-function stored({ bytes }: Results): string {
-  if (!bytes) return ABSENT;
+function storedTable({ bytes }: Results): string {
+  if (!bytes) return NO_DATA;
   const lines = [100, ...RATES].flatMap((eventsPerSecond) =>
     [0, 1].map((runsPerEvent) => {
-      const load: Load = { eventsPerSecond, arrival: 'single', runsPerEvent, stepsPerRun: 0 };
+      const load: Load = { eventsPerSecond, source: 'single', runsPerEvent, stepsPerRun: 0 };
       const what = `${eventsPerSecond.toLocaleString('en')} events/s${runsPerEvent ? ', a run each' : ''}`;
-      return [what, ...DAYS.map((days) => `${rounded(storedBytes(load, days, bytes) / GB)} GB`)];
+      return [what, ...DAYS.map((days) => `${formatNumber(storedBytes(load, days, bytes) / GB)} GB`)];
     }),
   );
   return table(['on average', ...DAYS.map((days) => `kept ${days} day${days === 1 ? '' : 's'}`)], lines);

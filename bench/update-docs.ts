@@ -1,9 +1,9 @@
-/** Makes the tables and pictures of the documents from a results file: node bench/update-docs.ts [bench/results/<date>.json]
- *  Without a file, from the newest. */
+/** Updates the generated tables and charts of the documents from a results file, by default the newest:
+ *      node bench/update-docs.ts [bench/results/<date>.json] */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { runMain } from '../scripts/lib/problem.ts';
-import { DOCUMENTS, filled, PICTURES, pictureFiles } from './documents.ts';
+import { CHART_FOLDER, chartFiles, DOCUMENTS, fillBlocks } from './documents.ts';
 import { ROOT } from './processes.ts';
 import { readResults } from './results.ts';
 
@@ -12,13 +12,13 @@ await runMain(async () => {
   const results = readResults(file);
   for (const document of DOCUMENTS) {
     const path = join(ROOT, document);
-    writeFileSync(path, filled(readFileSync(path, 'utf8'), relative(ROOT, file), results));
+    writeFileSync(path, fillBlocks(readFileSync(path, 'utf8'), relative(ROOT, file), results));
   }
-  const dir = join(ROOT, PICTURES);
+  const dir = join(ROOT, CHART_FOLDER);
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir, { recursive: true });
-  for (const [name, drawn] of pictureFiles(results)) writeFileSync(join(dir, name), drawn);
-  console.log(`${DOCUMENTS.join(', ')} and ${PICTURES}/ are made of ${relative(ROOT, file)}`);
+  for (const [name, drawn] of chartFiles(results)) writeFileSync(join(dir, name), drawn);
+  console.log(`${DOCUMENTS.join(', ')} and ${CHART_FOLDER}/ updated from ${relative(ROOT, file)}`);
 });
 
 function newest(): string {
