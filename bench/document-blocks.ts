@@ -1,28 +1,28 @@
-/** Renders the generated blocks of docs/performance.md and docs/scaling.md from the results. */
+/** Renders the blocks of the documents, each between two markers, from results. */
 import { chartsOf } from './charts/charts.ts';
 import type { Results } from './results.ts';
 import { GROUPS, type Group, meetsTargets } from './row.ts';
 import { BUSY, type Load, maxRateOfOneRedis, type Size, sizeOf, storedBytes } from './sizing.ts';
 import { costTableOf, formatNumber, formatPercent, table, tableOf } from './table.ts';
 
-const PICTURES = 'pictures/performance';
-const NO_DATA = '*These results have no such figures. The next full run of `scripts/bench` adds them.*';
+const CHART_FOLDER = 'pictures/performance';
+const NO_DATA = '*These results have no such figures. Run `scripts/bench` to measure them.*';
 const RATES = [1_000, 10_000, 100_000];
 const DAYS = [1, 3, 7];
 const GB = 1e9;
 
-/** The loads in the sizing tables of docs/scaling.md. */
+/** The loads of docs/scaling.md, each at all rates. */
 const LOADS: Record<string, Omit<Load, 'eventsPerSecond'>> = {
-  'sent singly, stored': { source: 'single', runsPerEvent: 0, stepsPerRun: 0 },
+  'single, stored': { source: 'single', runsPerEvent: 0, stepsPerRun: 0 },
   'in batches of 100, stored': { source: 'batch', runsPerEvent: 0, stepsPerRun: 0 },
   'webhooks, one plain run each': { source: 'webhook', runsPerEvent: 1, stepsPerRun: 0 },
-  'sent singly, one plain run each': { source: 'single', runsPerEvent: 1, stepsPerRun: 0 },
+  'single, one plain run each': { source: 'single', runsPerEvent: 1, stepsPerRun: 0 },
   'in batches of 100, one plain run each': { source: 'batch', runsPerEvent: 1, stepsPerRun: 0 },
-  'sent singly, one run of three steps each': { source: 'single', runsPerEvent: 1, stepsPerRun: 3 },
+  'single, one run of three steps each': { source: 'single', runsPerEvent: 1, stepsPerRun: 3 },
 };
 
-/** @param block name and argument from the marker, such as `table runs`
- *  @throws Error for an unknown block */
+/** @param block its name and argument, as the marker has them: `table runs`
+ *  @throws Error when there is no such block */
 export function renderBlock(block: string, results: Results): string {
   const [name = '', argument = ''] = block.split(' ');
   switch (name) {
@@ -43,7 +43,7 @@ export function renderBlock(block: string, results: Results): string {
     case 'stored':
       return storedTable(results);
     default:
-      throw new Error(`unknown block "${block}"`);
+      throw new Error(`Unknown block "${block}"`);
   }
 }
 
@@ -56,12 +56,13 @@ function summary({ at, note, machine, rounds, seconds, rows }: Results): string 
   const how = `medians of ${rounds} rounds of ${seconds} s`;
   const verdict = `**${wanted.length - missed.length} of ${wanted.length} targets are met**`;
   const missing = missed.length > 0 ? ` Missed:\n\n${missed.join('\n')}` : '';
-  const told = note ? `\n\n*${note}*` : '';
-  return `${verdict}, measured ${at.slice(0, 10)} on ${where}; ${how}.${missing}${told}`;
+  const targetText = note ? `\n\n*${note}*` : '';
+  return `${verdict}, measured ${at.slice(0, 10)} on ${where}; ${how}.${missing}${targetText}`;
 }
 
 function groupTable(group: string, { rows }: Results): string {
-  if (!GROUPS.includes(group as Group)) throw new Error(`unknown group of rows`);
+  if (!GROUPS.includes(group as Group))
+    throw new Error(`Unknown group "${group}". Expected one of ${GROUPS.join(', ')}`);
   const shown = rows.filter((row) => row.group === group);
   return shown.length > 0 ? tableOf(shown) : NO_DATA;
 }
@@ -70,21 +71,21 @@ function picture(name: string, results: Results): string {
   const drawn = chartsOf(results).get(name);
   if (drawn === undefined) return NO_DATA;
   const [, title = name] = /<title[^>]*>([^<]*)/.exec(drawn) ?? [];
-  return `![${title}](${PICTURES}/${name}.svg)`;
+  return `![${title}](${CHART_FOLDER}/${name}.svg)`;
 }
 
 function bytesTable({ bytes }: Results): string {
   if (!bytes) return NO_DATA;
   const { event, eventPayload, run } = bytes;
   return table(
-    ['of', "in Redis's memory", 'written to the append-only file'],
+    ['item', 'Redis memory', 'append-only file'],
     [
       [
         `an event with a payload of ${eventPayload} bytes`,
         `${formatNumber(event.memory)} bytes`,
         `${formatNumber(event.file)} bytes`,
       ],
-      ['its payload left aside', `${formatNumber(event.memory - eventPayload)} bytes`, ''],
+      ['the same without its payload', `${formatNumber(event.memory - eventPayload)} bytes`, ''],
       ['a finished run', `${formatNumber(run.memory)} bytes`, `${formatNumber(run.file)} bytes`],
     ],
   );
@@ -96,7 +97,7 @@ function sizesTable(eventsPerSecond: number, { costs }: Results): string {
     return size ? [sizeCells(what, size)] : [];
   });
   const heads = [
-    'events',
+    'load',
     'web: processes (CPUs busy)',
     'transform children: CPUs busy',
     'worker: processes (CPUs busy)',
@@ -124,7 +125,7 @@ function oneRedisTable({ costs }: Results): string {
     const most = maxRateOfOneRedis({ ...load, eventsPerSecond: 1 }, costs);
     return most === undefined ? [] : [[what, `${formatNumber(most)} events/s`]];
   });
-  return lines.length > 0 ? table(['events', `one Redis, ${formatPercent(BUSY)} busy`], lines) : NO_DATA;
+  return lines.length > 0 ? table(['load', `maximum with one Redis, ${formatPercent(BUSY)} busy`], lines) : NO_DATA;
 }
 
 function storedTable({ bytes }: Results): string {
@@ -136,5 +137,5 @@ function storedTable({ bytes }: Results): string {
       return [what, ...DAYS.map((days) => `${formatNumber(storedBytes(load, days, bytes) / GB)} GB`)];
     }),
   );
-  return table(['on average', ...DAYS.map((days) => `kept ${days} day${days === 1 ? '' : 's'}`)], lines);
+  return table(['average load', ...DAYS.map((days) => `kept ${days} day${days === 1 ? '' : 's'}`)], lines);
 }

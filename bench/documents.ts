@@ -1,4 +1,4 @@
-/** The documents with generated blocks. A block is the text between two markers; it is rendered from the results file that the marker names.
+/** Documents with figures from a results file. Blocks between two markers are generated; the rest stays as it is.
  *
  *      <!-- bench/results/2026-11-21.json: table runs -->
  *      …
@@ -18,7 +18,8 @@ const MARKED = /<!-- (bench\/results\/[\w.-]+\.json): ([\w -]+) -->\n[\s\S]*?<!-
 export function resultsFileOf(document: string): string {
   const names = new Set([...document.matchAll(MARKED)].map(([, name]) => name));
   const [name, ...more] = names;
-  if (name === undefined || more.length > 0) throw new Error(`expected one results file, found ${names.size}`);
+  if (name === undefined || more.length > 0)
+    throw new Error(`The document must name one results file; it names ${names.size}`);
   return name;
 }
 

@@ -4,17 +4,17 @@ import { Problem } from '../scripts/lib/problem.ts';
 
 export const HELP = `scripts/bench [options]
 
-  Measures the performance of the service against references in the same run, and writes bench/results/<date>.json.
+  Measures throughput, latency and memory next to references of the same run, and writes bench/results/<date>.json.
 
-  --only <text>         run only rows whose names contain the text; writes results only with --out
-  --rounds <n>          rounds of each measurement, in turns with its references; results are medians (3)
-  --seconds <n>         length of a round; some rows use a multiple of it (5)
-  --soak-minutes <n>    length of the memory soak test; 0 skips it (10)
+  --only <text>         measure only rows whose names contain this text; writes no file without --out
+  --rounds <n>          rounds per workload, alternating with its references; results are medians (3)
+  --seconds <n>         length of a round; some rows take a multiple of it (5)
+  --soak-minutes <n>    length of the memory measurement under load; 0 skips it (10)
   --no-growth           skip the measurements on a full service
-  --growth-scale <n>    how full: a fraction of 2,000,000 events, 100,000 jobs and 2,000 functions (1)
+  --growth-scale <n>    how full: a share of 2,000,000 events, 100,000 jobs and 2,000 functions (1)
   --out <file>          write the results to this file
-  --check               exit with code 1 when a target is missed
-  --help                print this help`;
+  --check               exit with code 1 if a target is missed
+  --help                show this help`;
 
 export interface Options {
   only: string | undefined;
@@ -33,7 +33,7 @@ export function readOptions(args: string[]): Options {
   const { only, out, growth, check, help, ...numbers } = parse(args);
   const number = (name: keyof typeof numbers, least: number) => {
     const value = Number(numbers[name]);
-    if (!(value >= least)) throw new Problem(`--${name} must be a number of at least ${least}, got "${numbers[name]}"`);
+    if (!(value >= least)) throw new Problem(`--${name} takes a number of at least ${least}; got "${numbers[name]}"`);
     return value;
   };
   return {

@@ -11,12 +11,12 @@ export function tableOf(rows: readonly Row[]): string {
     const wanted = targets.map((target) => targetText(target, unit)).join(', ');
     return [work, `${formatNumber(value)} ${unit}`, beside.join(', '), wanted, verdict(row)];
   });
-  return table(['Measurement', 'Result', 'References', 'Target', 'Met'], lines);
+  return table(['workload', 'result', 'references', 'target', 'met'], lines);
 }
 
 const PROCESS_NAMES = { web: 'web', worker: 'worker', transforms: 'transform child', redis: 'Redis' };
 
-/** The cost of 1,000 units, and the busiest process. */
+/** The cost of 1,000 units of each workload, and the busiest part during the measurement. */
 export function costTableOf(costs: readonly Cost[]): string {
   const kinds = Object.keys(PROCESS_NAMES) as ProcessKind[];
   const lines = costs.map(({ work, perSecond, cpu, redisInBytes, redisOutBytes }) => {
@@ -29,7 +29,7 @@ export function costTableOf(costs: readonly Cost[]): string {
     ];
   });
   const heads = kinds.map((kind) => `CPU of ${PROCESS_NAMES[kind]}`);
-  return table(['1,000 …', ...heads, 'Measured at; busiest process', 'Bytes to / from Redis, each'], lines);
+  return table(['1,000', ...heads, 'measured at; busiest part', 'bytes to / from Redis per unit'], lines);
 }
 
 export function table(heads: readonly string[], lines: readonly (readonly string[])[]): string {

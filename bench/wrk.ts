@@ -20,10 +20,10 @@ export interface LoadResult {
   perSecond: number;
 }
 
-/** @throws Problem when wrk is missing and cannot be installed */
+/** @throws Problem when wrk is not there and cannot be installed */
 export function ensureWrk(): void {
   if (isInstalled() || (installPackage(PACKAGE) && isInstalled())) return;
-  throw new Problem(`scripts/bench needs wrk, which is not installed and could not be installed.
+  throw new Problem(`scripts/bench needs wrk, and could not install it.
 Install it with 'apt-get install wrk' or 'brew install wrk'.`);
 }
 

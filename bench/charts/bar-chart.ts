@@ -1,4 +1,4 @@
-/** A bar chart of rows: the result, its references below, and a mark at each target. */
+/** Rows as bars: the result, its references below, and a line at the target. */
 import { meetsTargets, type Row, targetValue } from '../row.ts';
 import { formatNumber } from '../table.ts';
 import { line, rect, svg, text } from './svg.ts';
@@ -59,7 +59,7 @@ function largest(row: Row): number {
 }
 
 function legend(scale: 'own' | 'common'): string {
-  const bars = 'blue: result; gray: reference in the same run; vertical line: target';
+  const bars = 'blue: result; gray: reference of the same run; vertical line: target';
   return scale === 'own' ? `${bars}; each row has its own scale` : bars;
 }
 

@@ -110,7 +110,7 @@ async function ingestAtRate(testBed: TestBed): Promise<Measured> {
     },
     {
       ...row,
-      work: `${PACED_WORK}; the backlog grows by`,
+      work: `${PACED_WORK}; backlog growth`,
       value: median(late.map(({ growth }) => growth)),
       unit: 'events/s',
       references: [],
@@ -118,7 +118,7 @@ async function ingestAtRate(testBed: TestBed): Promise<Measured> {
     },
     {
       ...row,
-      work: `${PACED_WORK}; the backlog at its highest`,
+      work: `${PACED_WORK}; peak backlog`,
       value: Math.max(...found.map(({ waiting }) => max(waiting))),
       unit: 'events',
       references: [],

@@ -9,14 +9,14 @@ const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 describe('docs/performance.md and docs/scaling.md', () => {
   for (const document of DOCUMENTS) {
-    it(`${document} matches the results file that it names`, () => {
+    it(`${document} has the figures of its results file`, () => {
       const text = read(document);
       const name = resultsFileOf(text);
       expect(fillBlocks(text, name, readResults(join(ROOT, name)))).to.equal(text);
     });
   }
 
-  it('name the same results file, and the charts match it', () => {
+  it('name the same results file as the source of their pictures', () => {
     const names = new Set(DOCUMENTS.map((document) => resultsFileOf(read(document))));
     expect(names.size).to.equal(1);
     const [name = ''] = names;
@@ -25,7 +25,7 @@ describe('docs/performance.md and docs/scaling.md', () => {
     for (const [file, drawn] of made) expect(read(join(CHART_FOLDER, file)), file).to.equal(drawn);
   });
 
-  it('take the figures of other results and change nothing else', () => {
+  it('take over the figures of other results, and keep everything else', () => {
     const page = (name: string, table: string) =>
       `# Speed\n\n<!-- ${name}: table runs -->\n${table}\n<!-- end -->\n\nMore.\n`;
     const results = {
@@ -44,7 +44,7 @@ describe('docs/performance.md and docs/scaling.md', () => {
     expect(made).to.equal(
       page(
         'bench/results/new.json',
-        '| Measurement | Result | References | Target | Met |\n| --- | --- | --- | --- | --- |\n| runs | 7.0 runs/s |  |  |  |',
+        '| workload | result | references | target | met |\n| --- | --- | --- | --- | --- |\n| runs | 7.0 runs/s |  |  |  |',
       ),
     );
     expect(resultsFileOf(made)).to.equal('bench/results/new.json');
