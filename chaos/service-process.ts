@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '..');
 /** What a process is promised to need at most, and a little more to see by how much it was late. */
-const GIVE_UP_MS = 40_000;
+const KILL_AFTER_MS = 40_000;
 const SHOWN_CHARACTERS = 4_000;
 
 export type Role = 'web' | 'worker';
@@ -20,7 +20,7 @@ export interface Ends {
   unexpected: string[];
 }
 
-export class ProcessPlace {
+export class ServiceProcess {
   readonly role: Role;
   readonly name: string;
   readonly #env: Record<string, string>;
@@ -97,7 +97,7 @@ export class ProcessPlace {
     const exited = once(child, 'exit');
     const startedAt = performance.now();
     child.kill('SIGTERM');
-    const straggler = setTimeout(() => child.kill('SIGKILL'), GIVE_UP_MS);
+    const straggler = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS);
     await exited;
     clearTimeout(straggler);
     this.#ends.terminations.push((performance.now() - startedAt) / 1_000);

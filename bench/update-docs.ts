@@ -1,8 +1,8 @@
-/** Writes the tables and pictures of the documents from a results file, by default the newest: node bench/pages.ts [bench/results/<date>.json] */
+/** Writes the tables and pictures of the documents from a results file, by default the newest: node bench/update-docs.ts [bench/results/<date>.json] */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { runMain } from '../scripts/lib/problem.ts';
-import { DOCUMENTS, filled, PICTURES, pictureFiles } from './documents.ts';
+import { CHART_FOLDER, chartFiles, DOCUMENTS, fillBlocks } from './documents.ts';
 import { ROOT } from './processes.ts';
 import { readResults } from './results.ts';
 
@@ -11,13 +11,13 @@ await runMain(async () => {
   const results = readResults(file);
   for (const document of DOCUMENTS) {
     const path = join(ROOT, document);
-    writeFileSync(path, filled(readFileSync(path, 'utf8'), relative(ROOT, file), results));
+    writeFileSync(path, fillBlocks(readFileSync(path, 'utf8'), relative(ROOT, file), results));
   }
-  const dir = join(ROOT, PICTURES);
+  const dir = join(ROOT, CHART_FOLDER);
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir, { recursive: true });
-  for (const [name, drawn] of pictureFiles(results)) writeFileSync(join(dir, name), drawn);
-  console.log(`Wrote ${DOCUMENTS.join(', ')} and ${PICTURES}/ from ${relative(ROOT, file)}`);
+  for (const [name, drawn] of chartFiles(results)) writeFileSync(join(dir, name), drawn);
+  console.log(`Wrote ${DOCUMENTS.join(', ')} and ${CHART_FOLDER}/ from ${relative(ROOT, file)}`);
 });
 
 function newest(): string {

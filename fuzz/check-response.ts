@@ -1,7 +1,7 @@
 /** What an answer may be. Everything else is a finding. */
 import { CATALOGUE } from '../src/errors.ts';
 import type { Case } from './case.ts';
-import type { Outcome } from './wire.ts';
+import type { Response } from './socket.ts';
 
 /** Longest that a request may take: a transform's patience, and some for the way. */
 export const LIMIT_MS = 12_000;
@@ -14,7 +14,11 @@ const CATALOGUED = /^\/(?:e|v0|v1|fn)\//;
 const INSIDE = /node_modules|\/src\/(?:api|store|jobs|model|functions)\/|\n {4}at \S/;
 
 /** @returns what is wrong with it, in a sentence; undefined: nothing */
-export function judge(one: Case, { status, headers, body, ms, ended }: Outcome, sentBytes: number): string | undefined {
+export function checkResponse(
+  one: Case,
+  { status, headers, body, ms, ended }: Response,
+  sentBytes: number,
+): string | undefined {
   if (ms > LIMIT_MS && ended !== 'silent') return `it took ${Math.round(ms)} ms to be answered`;
   if (status === undefined) return unanswered(one, ended, sentBytes);
   if (status >= 500 && !isMeant(status, body)) return `it was answered with ${status}: ${body.slice(0, 300)}`;
@@ -30,7 +34,7 @@ export function judge(one: Case, { status, headers, body, ms, ended }: Outcome, 
 }
 
 /** Bytes that are no whole request may be met with silence: the server's own time limit ends that. */
-function unanswered(one: Case, ended: Outcome['ended'], sentBytes: number): string | undefined {
+function unanswered(one: Case, ended: Response['ended'], sentBytes: number): string | undefined {
   if (one.kind === 'wire') return undefined;
   if (sentBytes > CUT_BYTES && (ended === 'reset' || ended === 'closed')) return undefined;
   return ended === 'silent' ? `no answer came within ${LIMIT_MS} ms` : `the connection was ${ended} without an answer`;

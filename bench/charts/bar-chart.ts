@@ -1,19 +1,19 @@
 /** Rows as bars: the result, its references below, and a line at the target. */
-import { isReached, type Row, wantedOf } from '../row.ts';
-import { rounded } from '../table.ts';
+import { meetsTargets, type Row, targetValue } from '../row.ts';
+import { formatNumber } from '../table.ts';
 import { line, rect, svg, text } from './svg.ts';
 
 const WIDTH = 800;
 const LEFT = 16;
-/** Figures stand to the right of the bars. */
+/** Values are to the right of the bars. */
 const BAR_WIDTH = 470;
 const TOP = 48;
 const OWN = 16;
 const BESIDE = 10;
 const GAP = 18;
 
-/** @param scale `own`: each row fills the width, for its unit is its own; `common`: they are compared with each other */
-export function barsOf(title: string, rows: readonly Row[], scale: 'own' | 'common'): string {
+/** @param scale `own`: each row fills the width, because its unit differs; `common`: all rows share one scale */
+export function barChart(title: string, rows: readonly Row[], scale: 'own' | 'common'): string {
   const widest = Math.max(...rows.map(largest));
   const parts: string[] = [];
   let y = TOP;
@@ -29,11 +29,11 @@ export function barsOf(title: string, rows: readonly Row[], scale: 'own' | 'comm
 function drawn(row: Row, y: number, x: (value: number) => number): string[] {
   const barY = y + 6;
   const wanted = wantedIn(row);
-  const reached = isReached(row) === false ? ' (missed)' : '';
-  const figure = `${rounded(row.value)} ${row.unit}${reached}`;
+  const reached = meetsTargets(row) === false ? ' (missed)' : '';
+  const figure = `${formatNumber(row.value)} ${row.unit}${reached}`;
   const references = row.references.flatMap(({ what, value }, i) => {
     const at = barY + OWN + 3 + i * (BESIDE + 3);
-    const words = `${what}: ${rounded(value)}`;
+    const words = `${what}: ${formatNumber(value)}`;
     return [rect(LEFT, at, x(value), BESIDE, 'beside'), text(LEFT + BAR_WIDTH + 12, at + BESIDE - 1, words, 'small')];
   });
   return [
@@ -51,7 +51,7 @@ function heightOf({ references }: Row): number {
 }
 
 function wantedIn(row: Row): number[] {
-  return row.targets.map((target) => wantedOf(row, target)).filter((value) => value !== undefined);
+  return row.targets.map((target) => targetValue(row, target)).filter((value) => value !== undefined);
 }
 
 function largest(row: Row): number {
@@ -64,7 +64,7 @@ function legend(scale: 'own' | 'common'): string {
 }
 
 function inWords(row: Row): string {
-  const beside = row.references.map(({ what, value }) => `; ${what}: ${rounded(value)}`).join('');
-  const wanted = wantedIn(row).map((value) => `; target: ${rounded(value)}`);
-  return `${row.work}: ${rounded(row.value)} ${row.unit}${beside}${wanted.join('')}.`;
+  const beside = row.references.map(({ what, value }) => `; ${what}: ${formatNumber(value)}`).join('');
+  const wanted = wantedIn(row).map((value) => `; target: ${formatNumber(value)}`);
+  return `${row.work}: ${formatNumber(row.value)} ${row.unit}${beside}${wanted.join('')}.`;
 }

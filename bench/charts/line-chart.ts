@@ -1,7 +1,8 @@
-/** Figures over time as lines, each with its name at its end. */
-import { highest, type Point } from '../numbers.ts';
+/** A line chart of values over time, each line with its name at the end. */
+
 import type { Series } from '../results.ts';
-import { rounded } from '../table.ts';
+import { max, type Point } from '../statistics.ts';
+import { formatNumber } from '../table.ts';
 import { line, point, svg, text } from './svg.ts';
 
 const WIDTH = 800;
@@ -9,21 +10,21 @@ const HEIGHT = 300;
 const [LEFT, RIGHT, TOP, BOTTOM] = [88, 180, 48, 36];
 const TICKS = 4;
 
-export function linesOf(title: string, { unit, lines }: Series, limit?: number): string {
+export function lineChart(title: string, { unit, lines }: Series, limit?: number): string {
   const drawnLines = lines.filter(({ points }) => points.length > 0);
-  const most = niceMost(Math.max(limit ?? 0, ...drawnLines.map(({ points }) => highest(points))));
+  const most = niceMax(Math.max(limit ?? 0, ...drawnLines.map(({ points }) => max(points))));
   const seconds = Math.max(1, ...drawnLines.map(({ points }) => points.at(-1)?.[0] ?? 0));
   const x = (at: number) => LEFT + ((WIDTH - LEFT - RIGHT) * at) / seconds;
   const y = (value: number) => HEIGHT - BOTTOM - ((HEIGHT - TOP - BOTTOM) * value) / most;
   const grid = Array.from({ length: TICKS + 1 }, (_, i) => (most * i) / TICKS).flatMap((value) => [
     line(LEFT, y(value), WIDTH - RIGHT, y(value), 'grid'),
-    text(LEFT - 8, y(value) + 4, `${rounded(value)} ${unit}`.trim(), 'small', 'end'),
+    text(LEFT - 8, y(value) + 4, `${formatNumber(value)} ${unit}`.trim(), 'small', 'end'),
   ]);
   const times = [0, seconds / 2, seconds].map((at) =>
     text(x(at), HEIGHT - 14, `${Math.round(at)} s`, 'small', 'middle'),
   );
   const marks = limit === undefined ? [] : [line(LEFT, y(limit), WIDTH - RIGHT, y(limit), 'wanted')];
-  const labels = apart(drawnLines.map(({ points }) => y((points.at(-1) as Point)[1])));
+  const labels = spreadLabels(drawnLines.map(({ points }) => y((points.at(-1) as Point)[1])));
   const paths = drawnLines.flatMap(({ name, points }, i) => {
     const path = points.map(([at, value]) => `${point(x(at))},${point(y(value))}`).join(' ');
     return [
@@ -37,8 +38,8 @@ export function linesOf(title: string, { unit, lines }: Series, limit?: number):
   return svg({ title, description, width: WIDTH, height: HEIGHT, body });
 }
 
-/** Names that would stand on each other are moved apart, downwards. */
-function apart(ys: readonly number[]): number[] {
+/** Moves overlapping labels down. */
+function spreadLabels(ys: readonly number[]): number[] {
   const placed = [...ys];
   const order = [...ys.keys()].sort((a, b) => (ys[a] as number) - (ys[b] as number));
   for (const [rank, i] of order.entries()) {
@@ -48,8 +49,8 @@ function apart(ys: readonly number[]): number[] {
   return placed;
 }
 
-/** 1, 2, 4 or 5 times a power of ten: quarters of it are short numbers. */
-function niceMost(most: number): number {
+/** 1, 2, 4 or 5 times a power of ten, so that quarters of it are short numbers. */
+function niceMax(most: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(most, 1)));
   return power * ([1, 2, 4, 5, 10].find((step) => step * power >= most) ?? 10);
 }
@@ -57,7 +58,7 @@ function niceMost(most: number): number {
 function inWords(unit: string) {
   return ({ name, points }: { name: string; points: readonly Point[] }) => {
     const [first, last] = [points[0], points.at(-1)] as [Point, Point];
-    const told = (value: number) => `${rounded(value)} ${unit}`.trim();
-    return `${name}: ${told(first[1])} at first, ${told(last[1])} after ${Math.round(last[0])} s, ${told(highest(points))} at most.`;
+    const told = (value: number) => `${formatNumber(value)} ${unit}`.trim();
+    return `${name}: ${told(first[1])} at the start, ${told(last[1])} after ${Math.round(last[0])} s, ${told(max(points))} maximum.`;
   };
 }

@@ -1,28 +1,28 @@
-/** Calls that the bare host of a stage receives, counted as they come. */
+/** Counts the calls that the function host of a test bed receives. */
 import { setTimeout } from 'node:timers/promises';
-import type { Point } from './numbers.ts';
-import type { Stage } from './stage.ts';
+import type { Point } from './statistics.ts';
+import type { TestBed } from './test-bed.ts';
 
-export interface Called {
+export interface CountedCalls {
   perSecond: number;
   seconds: number;
-  /** Calls so far, over time. */
+  /** Total calls over time. */
   points: Point[];
 }
 
-/** From when the work is set going to the last of so many calls. */
-export async function called(stage: Stage, calls: number, set: () => unknown): Promise<Called> {
-  await stage.host();
+/** Starts the work and waits for the given number of calls. */
+export async function countCalls(testBed: TestBed, calls: number, set: () => unknown): Promise<CountedCalls> {
+  await testBed.host();
   const startedAt = now();
   const going = Promise.resolve(set());
-  // A failure is thrown below; until then it shall not end the process.
+  // A rejection is thrown below; an unhandled one would end the process.
   going.catch(() => {});
   const points: Point[] = [];
   let [seen, lastAt] = [0, startedAt];
   while (seen < calls) {
-    stage.bench.signal.throwIfAborted();
+    testBed.bench.signal.throwIfAborted();
     await setTimeout(50);
-    const next = await stage.host();
+    const next = await testBed.host();
     seen += next.calls;
     lastAt = next.lastAt || lastAt;
     points.push([(now() - startedAt) / 1_000, seen]);
@@ -32,7 +32,7 @@ export async function called(stage: Stage, calls: number, set: () => unknown): P
   return { perSecond: seen / seconds, seconds, points };
 }
 
-/** Milliseconds since 1970, finely. */
+/** Unix milliseconds with a fraction. */
 export function now(): number {
   return performance.timeOrigin + performance.now();
 }

@@ -1,11 +1,11 @@
-/** Plain SVG, legible on light and dark pages, with words for who does not see it. */
-export interface Picture {
+/** Plain SVG for light and dark pages, with a text description for screen readers. */
+export interface Chart {
   title: string;
-  /** All that the picture says, in words. */
+  /** The content of the chart as text. */
   description: string;
   width: number;
   height: number;
-  /** Elements of SVG. */
+  /** SVG elements. */
   body: string;
 }
 
@@ -23,7 +23,7 @@ const STYLE = `
     .line-0 { stroke: #60a5fa; } .line-1 { stroke: #34d399; } .line-2 { stroke: #c084fc; } .line-3 { stroke: #fb7185; }
   }`;
 
-export function svg({ title, description, width, height, body }: Picture): string {
+export function svg({ title, description, width, height, body }: Chart): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="title description">
 <title id="title">${escaped(title)}</title>
 <desc id="description">${escaped(description)}</desc>
@@ -48,7 +48,7 @@ export function line(x1: number, y1: number, x2: number, y2: number, kind: strin
   return `<line class="${kind}" x1="${point(x1)}" y1="${point(y1)}" x2="${point(x2)}" y2="${point(y2)}"/>`;
 }
 
-/** A tenth of a pixel is enough, and keeps the file small. */
+/** A tenth of a pixel is enough and keeps files small. */
 export function point(value: number): string {
   return String(Math.round(value * 10) / 10);
 }

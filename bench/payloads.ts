@@ -1,4 +1,4 @@
-/** What is sent: the bodies of requests, and the transform of the webhook that some of them go to. */
+/** The payloads of all requests, and the transform of the webhook. */
 const DATA = {
   orderId: 'A-1001',
   total: 120.5,
@@ -12,7 +12,7 @@ const DATA = {
 
 export const BATCH_SIZE = 100;
 
-/** An event of some 200 bytes. */
+/** An event of about 200 bytes. */
 export function eventOf(name: string): object {
   return { name, data: DATA };
 }
@@ -21,7 +21,7 @@ export function batchOf(name: string): object[] {
   return Array.from({ length: BATCH_SIZE }, () => eventOf(name));
 }
 
-/** A provider's request of some 150 bytes. */
+/** A webhook request of about 150 bytes. */
 export const WEBHOOK_REQUEST = {
   action: 'opened',
   number: 7,
@@ -30,7 +30,7 @@ export const WEBHOOK_REQUEST = {
   labels: ['tea', 'cups'],
 };
 
-/** Sent with every request, for the transform to read. */
+/** A header of every webhook request. The transform reads it. */
 export const KIND = { 'x-kind': 'hook' };
 
 export const TRANSFORM =

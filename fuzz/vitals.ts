@@ -20,7 +20,7 @@ export interface Vitals {
   residentBytes: Record<Role, number>;
 }
 
-export async function vitalsOf(targets: Targets): Promise<Vitals> {
+export async function readVitals(targets: Targets): Promise<Vitals> {
   const { web, worker } = await targets.scrapes();
   const resident = (scrape: Scrape) => scrape.value('process_resident_memory_bytes') ?? 0;
   return {
@@ -29,18 +29,18 @@ export async function vitalsOf(targets: Targets): Promise<Vitals> {
   };
 }
 
-export function ended({ service }: Targets): string | undefined {
+export function exitedProcess({ service }: Targets): string | undefined {
   const gone = [...service.webs, ...service.workers].find((one) => !one.running());
   return gone && `${gone.role} has ended:\n${gone.output().slice(-4_000)}`;
 }
 
 /** Resolves when no job waits or is at work, or a process has ended. @throws when that does not come */
-export async function idle(targets: Targets): Promise<void> {
+export async function untilIdle(targets: Targets): Promise<void> {
   const { redis, prefix } = targets.service;
   const { queues } = keyspace(prefix);
   const lists = [INGEST, RUNS].flatMap((queue) => ['wait', 'active'].map((state) => `${queues}:${queue}:${state}`));
   const isIdle = async () => {
-    if (ended(targets)) return true;
+    if (exitedProcess(targets)) return true;
     const lengths = await Promise.all(lists.map((list) => redis.llen(list)));
     return lengths.every((length) => length === 0);
   };

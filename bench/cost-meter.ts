@@ -1,29 +1,29 @@
-/** What a load costs: CPU time of each part, and traffic of Redis, while it runs. Rounds add up. */
-import type { Cost, PartKind } from './results.ts';
-import type { Stage } from './stage.ts';
+/** Measures the cost of a load: CPU time of each process and traffic of Redis. Several rounds add up. */
+import type { Cost, ProcessKind } from './results.ts';
+import type { TestBed } from './test-bed.ts';
 import { cpuSeconds } from './usage.ts';
 
 interface Reading {
   at: number;
-  cpu: Map<number, { kind: PartKind; seconds: number }>;
+  cpu: Map<number, { kind: ProcessKind; seconds: number }>;
   inBytes: number;
   outBytes: number;
 }
 
-export class Meter {
-  readonly #stage: Stage;
-  readonly #seconds: Record<PartKind, number> = { web: 0, worker: 0, transforms: 0, redis: 0 };
+export class CostMeter {
+  readonly #testBed: TestBed;
+  readonly #seconds: Record<ProcessKind, number> = { web: 0, worker: 0, transforms: 0, redis: 0 };
   #inBytes = 0;
   #outBytes = 0;
   #units = 0;
   #elapsedMs = 0;
 
-  constructor(stage: Stage) {
-    this.#stage = stage;
+  constructor(testBed: TestBed) {
+    this.#testBed = testBed;
   }
 
-  /** @param units how many of its results a load has done */
-  async over<T>(load: () => Promise<T>, units: (result: T) => number): Promise<T> {
+  /** @param units counts the units of work in the result of the load */
+  async measure<T>(load: () => Promise<T>, units: (result: T) => number): Promise<T> {
     const before = await this.#read();
     const result = await load();
     const after = await this.#read();
@@ -50,8 +50,8 @@ export class Meter {
   }
 
   async #read(): Promise<Reading> {
-    const stats = await this.#stage.redis.info('stats');
-    const parts = this.#stage.pids();
+    const stats = await this.#testBed.redis.info('stats');
+    const parts = this.#testBed.pids();
     return {
       at: performance.now(),
       cpu: new Map(parts.map(({ kind, pid }) => [pid, { kind, seconds: cpuSeconds(pid) }])),

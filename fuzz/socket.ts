@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export interface Outcome {
+export interface Response {
   /** Of the last answer on the connection; undefined: there was none. */
   status: number | undefined;
   headers: Record<string, string>;
@@ -15,12 +15,16 @@ export interface Outcome {
 const SHOWN_BYTES = 4_194_304;
 
 /** @param patienceMs so long for the answer to come and the connection to close, after all is sent */
-export async function exchange(port: number, wire: readonly (Buffer | number)[], patienceMs: number): Promise<Outcome> {
+export async function sendBytes(
+  port: number,
+  wire: readonly (Buffer | number)[],
+  patienceMs: number,
+): Promise<Response> {
   const socket = connect({ port, host: '127.0.0.1' });
   socket.setNoDelay(true);
   const chunks: Buffer[] = [];
   let length = 0;
-  const finished = Promise.withResolvers<Outcome['ended']>();
+  const finished = Promise.withResolvers<Response['ended']>();
   socket.on('data', (chunk: Buffer) => {
     if (length < SHOWN_BYTES) chunks.push(chunk);
     length += chunk.length;
@@ -54,7 +58,7 @@ async function write(socket: ReturnType<typeof connect>, bytes: Buffer, gone: Pr
 }
 
 /** The last answer: others on the connection were answers to what was pipelined before, and are looked at by their status. */
-function parsed(bytes: Buffer): Pick<Outcome, 'status' | 'headers' | 'body'> {
+function parsed(bytes: Buffer): Pick<Response, 'status' | 'headers' | 'body'> {
   const text = bytes.toString('utf8');
   const heads = [...text.matchAll(/HTTP\/1\.[01] (\d{3})[^\r\n]*\r\n/g)];
   const worst = heads.reduce<RegExpMatchArray | undefined>(

@@ -4,7 +4,7 @@
  *      …
  *      <!-- end -->
  *
- *  `node chaos/pages.ts [file]` uses the newest file by default. */
+ *  `node chaos/update-docs.ts [file]` uses the newest file by default. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { KEPT } from './checks/keys.ts';
@@ -27,7 +27,7 @@ const BLOCKS: Record<string, (results: Results) => string> = {
 };
 
 /** The results file that the page names. @throws Error when it names none, or several */
-export function sourceOf(page: string): string {
+export function resultsFileOf(page: string): string {
   const names = new Set([...page.matchAll(MARKED)].map(([, name]) => name as string));
   const [name] = names;
   if (name === undefined || names.size > 1)
@@ -36,7 +36,7 @@ export function sourceOf(page: string): string {
 }
 
 /** @param name of the results file, from the repository's root */
-export function filled(page: string, name: string, results: Results): string {
+export function fillBlocks(page: string, name: string, results: Results): string {
   return page.replaceAll(MARKED, (_all, _name, block: string) => {
     const make = BLOCKS[block];
     if (!make) throw new Error(`Unknown block ${block}. Expected one of ${Object.keys(BLOCKS).join(', ')}`);
@@ -58,7 +58,7 @@ export function record(results: Results): string {
 }
 
 function fill(name: string): void {
-  writeFileSync(PAGE, filled(readFileSync(PAGE, 'utf8'), name, readResults(name)));
+  writeFileSync(PAGE, fillBlocks(readFileSync(PAGE, 'utf8'), name, readResults(name)));
 }
 
 function twoColumns(left: string, right: string, rows: Record<string, number>): string {

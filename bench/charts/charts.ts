@@ -1,13 +1,13 @@
 /** Draws the pictures of docs/performance.md, by file name. Skips those without figures in the results. */
 import type { Results, Series } from '../results.ts';
 import type { Group, Row } from '../row.ts';
-import { barsOf } from './bars.ts';
-import { linesOf } from './lines.ts';
+import { barChart } from './bar-chart.ts';
+import { lineChart } from './line-chart.ts';
 
 /** Target: maximum memory of a process. */
-const MOST_MB = 200;
+const MAX_MB = 200;
 
-export function picturesOf({ rows, series }: Results): Map<string, string> {
+export function chartsOf({ rows, series }: Results): Map<string, string> {
   const of = (group: Group, isOne: (row: Row) => boolean = () => true) =>
     rows.filter((row) => row.group === group && isOne(row));
   const isRate = ({ unit }: Row) => unit.endsWith('/s');
@@ -25,13 +25,13 @@ export function picturesOf({ rows, series }: Results): Map<string, string> {
   const lines: [key: Series['key'], title: string, limit?: number][] = [
     ['backlog', 'Backlog at 30,000 events/s'],
     ['runs', 'Runs per second in the sustained round'],
-    ['soak', 'Memory of the processes under mixed load', MOST_MB],
+    ['soak', 'Memory of the processes under mixed load', MAX_MB],
   ];
   const drawn = new Map<string, string>();
-  for (const [name, title, shown, scale] of bars) if (shown.length > 0) drawn.set(name, barsOf(title, shown, scale));
+  for (const [name, title, shown, scale] of bars) if (shown.length > 0) drawn.set(name, barChart(title, shown, scale));
   for (const [key, title, limit] of lines) {
     const one = series.find((other) => other.key === key);
-    if (one) drawn.set(`${key}-over-time`, linesOf(title, one, limit));
+    if (one) drawn.set(`${key}-over-time`, lineChart(title, one, limit));
   }
   return drawn;
 }

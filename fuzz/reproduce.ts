@@ -11,7 +11,7 @@ const LINE_CHARS = 2_000;
 
 /** A command for a shell: curl, or where a line would be too long, or is no request, nc.
  *  @param label part of the name of the file that a large body is written to */
-export function commandOf(one: Case, names: Names, label: string): string {
+export function reproductionCommand(one: Case, names: Names, label: string): string {
   const file = join(tmpdir(), `tidegate-fuzz-${label}.bin`);
   if (one.kind === 'wire' || lineLength(one) > LINE_CHARS) {
     writeFileSync(file, Buffer.concat(wireOf(one, names).filter((part) => typeof part !== 'number')));
