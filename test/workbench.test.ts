@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { TEMPLATES } from '../dashboard/src/pages/webhooks/templates/templates.ts';
 import { completionsFor } from '../dashboard/src/pages/webhooks/workbench/completions.ts';
-import { readPasted } from '../dashboard/src/pages/webhooks/workbench/pasted.ts';
+import { readPasted } from '../dashboard/src/pages/webhooks/workbench/parse-request.ts';
 import { queryLists } from '../dashboard/src/pages/webhooks/workbench/sample.ts';
 import { type Service, startService } from './support/service.ts';
 

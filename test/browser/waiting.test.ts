@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { EventRow } from '../../dashboard/src/pages/events/list/pages.ts';
-import { countBeside, NONE, together } from '../../dashboard/src/pages/events/list/waiting.ts';
+import type { EventRow } from '../../dashboard/src/pages/events/list/event-pages.ts';
+import { countBeside, NONE, together } from '../../dashboard/src/pages/events/list/unseen-events.ts';
 
 const rowOf = (internal_id: string): EventRow => ({
   internal_id,

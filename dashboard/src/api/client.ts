@@ -1,5 +1,5 @@
 /** Asking the service's API. The session cookie goes along by itself; the environment is named in a header. */
-import { parseExact, stringifyExact } from './json.ts';
+import { parseExact, stringifyExact } from '../lib/exact-json.ts';
 
 export const PRODUCTION = 'production';
 

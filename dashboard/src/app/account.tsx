@@ -1,4 +1,4 @@
-import { useMe } from './me.ts';
+import { useMe } from '../api/current-user.ts';
 
 /** Who is looking, and the way out. In dev mode nobody has signed in. */
 export function Account() {

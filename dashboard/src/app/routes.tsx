@@ -7,10 +7,10 @@ import {
   retainSearchParams,
 } from '@tanstack/react-router';
 import { RUN_STATUSES } from '../../../src/model/run-status.ts';
+import { parseSearch, stringifySearch } from '../lib/query-string.ts';
+import { flag, oneOf, search, text, whole } from '../lib/search-params.ts';
 import { Loading } from '../ui/loading.tsx';
-import { Crash, NotFound } from './dead-ends.tsx';
-import { parseSearch, stringifySearch } from './query-string.ts';
-import { flag, oneOf, search, text, whole } from './search.ts';
+import { Crash, NotFound } from './error-pages.tsx';
 import { Shell } from './shell.tsx';
 
 const root = createRootRoute({
@@ -107,7 +107,7 @@ const holding = createRoute({
   getParentRoute: () => root,
   path: '/held-events',
   validateSearch: search({ webhook: text, name: text, selection: text, reason: text, id: text }),
-  component: lazyRouteComponent(() => import('../pages/holding/page.tsx')),
+  component: lazyRouteComponent(() => import('../pages/held-events/page.tsx')),
 });
 
 const keys = createRoute({
@@ -137,7 +137,7 @@ const audit = createRoute({
     who: oneOf(['user', 'api-key', 'setting', 'dev']),
     tab: oneOf(['changes', 'refusals']),
   }),
-  component: lazyRouteComponent(() => import('../pages/audit/page.tsx')),
+  component: lazyRouteComponent(() => import('../pages/audit-log/page.tsx')),
 });
 
 const settings = createRoute({
@@ -150,7 +150,7 @@ const settings = createRoute({
 const jobs = createRoute({
   getParentRoute: () => root,
   path: '/jobs',
-  component: lazyRouteComponent(() => import('../pages/jobs/page.tsx')),
+  component: lazyRouteComponent(() => import('../pages/queues/page.tsx')),
 });
 
 const routeTree = root.addChildren([

@@ -1,12 +1,12 @@
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { useKeys } from '../lib/use-shortcuts.ts';
 import { IconButton } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Account } from './account.tsx';
-import { useKeys } from './keys.ts';
+import { Palette } from './command-palette.tsx';
 import { PLACES, type Place } from './navigation.ts';
-import { Palette } from './palette.tsx';
-import { Shortcuts } from './shortcuts.tsx';
+import { Shortcuts } from './shortcuts-dialog.tsx';
 import { TopBar } from './top-bar.tsx';
 
 const GROUPS: [Place['group'], string][] = [

@@ -1,10 +1,10 @@
 import { useNavigate } from '@tanstack/react-router';
 import { PRODUCTION } from '../api/client.ts';
+import { useEnv, useEnvironments } from '../api/environment.ts';
+import { setTheme, THEMES, type Theme, useTheme } from '../lib/theme.ts';
 import { IconButton } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Account } from './account.tsx';
-import { useEnv, useEnvironments } from './environment.ts';
-import { setTheme, THEMES, type Theme, useTheme } from './theme.ts';
 
 const THEME_ICONS = { system: 'screen', light: 'sun', dark: 'moon' } as const;
 

@@ -8,9 +8,9 @@ import { Annotation, Compartment, EditorState, type Extension } from '@codemirro
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { useEffect, useRef } from 'react';
-import { offering } from './completion.ts';
-import type { EditorProps } from './editor.tsx';
-import { typingOver } from './typing-over.ts';
+import type { EditorProps } from './editor-props.ts';
+import { offering } from './path-completion.ts';
+import { typingOver } from './replace-selection.ts';
 
 const LOOK = EditorView.theme({
   '&': { height: '100%', backgroundColor: 'var(--surface)', color: 'var(--text)', fontSize: '0.8125rem' },

@@ -3,7 +3,7 @@
 import { createColumnHelper, type RowData, tableFeatures, useTable } from '@tanstack/react-table';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
-import { useKeys } from '../app/keys.ts';
+import { useKeys } from '../lib/use-shortcuts.ts';
 import { Loading } from './loading.tsx';
 
 /** One column: its heading, its cells, its width as a track of a CSS grid. */

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react';
-import { ExactNumber } from '../api/json.ts';
+import { ExactNumber } from '../lib/exact-json.ts';
 import { Icon } from './icon.tsx';
 
 /** Entries of an object or list that are drawn at once: a payload of 512 KB must not draw all it has. */

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import type { ChartProps, Line } from './chart.tsx';
+import type { ChartProps, Line } from './chart-props.ts';
 
 const AXIS_FONT = '11px ui-sans-serif, system-ui, sans-serif';
 const DAY_S = 86_400;

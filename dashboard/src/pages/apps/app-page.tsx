@@ -1,14 +1,14 @@
 import { getRouteApi } from '@tanstack/react-router';
+import { useMay } from '../../api/current-user.ts';
 import type { AppWithFunctions } from '../../api/types.ts';
-import { useMay } from '../../app/me.ts';
+import { useApp } from '../../features/apps/queries.ts';
+import { Problem } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import { AppActions } from './actions.tsx';
-import { AppFacts } from './facts.tsx';
+import { AppFacts } from './details.tsx';
 import { AppFunctions } from './functions.tsx';
 import { HealthCheck } from './health-check.tsx';
-import { useApp } from './use-apps.ts';
 
 const route = getRouteApi('/apps/$name');
 

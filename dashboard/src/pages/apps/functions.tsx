@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import type { AppWithFunctions } from '../../api/types.ts';
+import { FunctionState } from '../../features/functions/function-status.tsx';
+import { TriggerLine } from '../../features/functions/triggers.tsx';
 import { Card } from '../../ui/page.tsx';
-import { FunctionState } from '../functions/state.tsx';
-import { TriggerLine } from '../functions/triggers.tsx';
 
 /** What the app has registered. */
 export function AppFunctions({ app: { name, functions } }: { app: AppWithFunctions }) {

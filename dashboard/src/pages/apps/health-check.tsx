@@ -1,13 +1,13 @@
 import { useState } from 'react';
 import { ask } from '../../api/client.ts';
+import { useMay } from '../../api/current-user.ts';
+import { useEnv } from '../../api/environment.ts';
 import type { AppCheck } from '../../api/types.ts';
-import { useEnv } from '../../app/environment.ts';
-import { useMay } from '../../app/me.ts';
 import { Button } from '../../ui/button.tsx';
+import { Problem } from '../../ui/error-alert.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import { duration, Time } from '../../ui/time.tsx';
 
 type State = 'unasked' | 'asking' | { error: Error } | { health: AppCheck; at: string };

@@ -1,18 +1,18 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { useMay } from '../../api/current-user.ts';
 import type { App } from '../../api/types.ts';
-import { useMay } from '../../app/me.ts';
+import { useApps } from '../../features/apps/queries.ts';
+import { useRegistrationLine } from '../../features/apps/registration-command.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { Empty } from '../../ui/empty-state.tsx';
+import { Problem } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useRegistrationLine } from './first-app.ts';
 import { RegisterDialog } from './register-dialog.tsx';
-import { SyncState } from './sync-state.tsx';
-import { useApps } from './use-apps.ts';
+import { SyncState } from './sync-status.tsx';
 
 const COLUMNS: Column<App>[] = [
   { id: 'name', header: 'App', width: 'minmax(0, 2fr)', cell: (app) => <Name app={app} /> },

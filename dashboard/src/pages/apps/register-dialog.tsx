@@ -1,11 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useId, useState } from 'react';
 import { ask } from '../../api/client.ts';
-import { useEnv } from '../../app/environment.ts';
+import { useEnv } from '../../api/environment.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { Problem } from '../../ui/error-alert.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import { useTell } from '../../ui/toast.tsx';
 
 /** Has the app behind a URL register. What the service could not do is said in place. */

@@ -1,13 +1,13 @@
 import { Link } from '@tanstack/react-router';
 import { ask, PRODUCTION } from '../../api/client.ts';
+import { useEnv } from '../../api/environment.ts';
 import type { Environment } from '../../api/types.ts';
-import { useEnv } from '../../app/environment.ts';
-import { useDeed } from '../../app/use-deed.ts';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/data-table.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
-import { Badge } from '../../ui/status.tsx';
+import { Badge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
+import { useDeed } from '../../ui/use-action.ts';
 
 const KINDS = { production: 'production', named: 'named', branch: 'branch' } as const;
 

@@ -1,11 +1,11 @@
 import { type FormEvent, useId, useState } from 'react';
 import { ask } from '../../api/client.ts';
 import type { Environment } from '../../api/types.ts';
-import { useDeed } from '../../app/use-deed.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { Problem } from '../../ui/error-alert.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
-import { Problem } from '../../ui/problem.tsx';
+import { useDeed } from '../../ui/use-action.ts';
 
 const HINTS = {
   named: 'Has keys, webhooks and a signing key of its own, as staging would.',

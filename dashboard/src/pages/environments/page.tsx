@@ -1,13 +1,13 @@
 import { useMemo, useState } from 'react';
+import { useMay } from '../../api/current-user.ts';
 import type { Environment } from '../../api/types.ts';
-import { useMay } from '../../app/me.ts';
-import { reasonFor } from '../../app/needs-admin.tsx';
-import { useList } from '../../app/use-list.ts';
+import { useList } from '../../api/use-list.ts';
+import { reasonFor } from '../../ui/admin-only.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
+import { Problem } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import { columnsFor } from './columns.tsx';
 import { EnvironmentForm } from './environment-form.tsx';
 

@@ -1,18 +1,18 @@
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { ApiError } from '../../api/client.ts';
-import { useEnv } from '../../app/environment.ts';
-import { Empty } from '../../ui/empty.tsx';
+import { useEnv } from '../../api/environment.ts';
+import { Empty } from '../../ui/empty-state.tsx';
+import { Problem } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { Actions } from './one/actions.tsx';
-import { ArrivalTab } from './one/arrival.tsx';
-import { CodeTab } from './one/code-tab.tsx';
-import { useEvent, useRunsOf } from './one/event.ts';
-import { EventFacts } from './one/facts.tsx';
-import { Payload } from './one/payload.tsx';
-import { RunsTab } from './one/runs.tsx';
+import { Actions } from './detail/actions.tsx';
+import { CodeTab } from './detail/code-tab.tsx';
+import { EventFacts } from './detail/details.tsx';
+import { Payload } from './detail/payload-tab.tsx';
+import { useEvent, useRunsOf } from './detail/queries.ts';
+import { RunsTab } from './detail/runs-tab.tsx';
+import { ArrivalTab } from './detail/source-tab.tsx';
 
 /** One event: what it says, how it came, what it did, and sending it once more. */
 export default function EventsEventPage() {

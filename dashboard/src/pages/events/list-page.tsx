@@ -1,24 +1,24 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
-import { useEnv } from '../../app/environment.ts';
-import { useMay } from '../../app/me.ts';
+import { useMay } from '../../api/current-user.ts';
+import { useEnv } from '../../api/environment.ts';
+import { FirstEvent } from '../../features/events/first-event.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { Empty } from '../../ui/empty-state.tsx';
+import { Problem } from '../../ui/error-alert.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
+import { useWebhooks } from './event-source.tsx';
 import { type Filters, isNarrowed, useFilters, useListQuery, useSpan } from './filters.ts';
-import { FirstEvent } from './first-event.tsx';
 import { columnsOf } from './list/columns.tsx';
+import type { EventRow } from './list/event-pages.ts';
 import { FilterBar } from './list/filter-bar.tsx';
 import { Histogram } from './list/histogram.tsx';
-import { useLiveEvents } from './list/live.ts';
-import type { EventRow } from './list/pages.ts';
-import { MOST_ROWS, useEventRows } from './list/rows.ts';
+import { MOST_ROWS, useEventRows } from './list/use-event-rows.ts';
+import { useLiveEvents } from './list/use-live-events.ts';
 import { SendDialog } from './send/send-dialog.tsx';
-import { useWebhooks } from './source.tsx';
 
 const EXAMPLE = { name: 'hello/world', data: {} };
 

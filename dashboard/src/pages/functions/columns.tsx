@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import type { FunctionStats, ListedFunction } from '../../api/types.ts';
+import { FunctionState } from '../../features/functions/function-status.tsx';
+import { TriggerLine } from '../../features/functions/triggers.tsx';
 import type { Column } from '../../ui/data-table.tsx';
-import { FunctionState } from './state.tsx';
-import { TriggerLine } from './triggers.tsx';
-import { failureRate, noRuns, percent } from './use-stats.ts';
+import { failureRate, noRuns, percent } from './stats.ts';
 
 /** @param stats undefined: not known yet */
 export function columnsWith(stats: ReadonlyMap<string, FunctionStats> | undefined): Column<ListedFunction>[] {

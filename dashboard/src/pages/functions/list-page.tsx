@@ -1,17 +1,17 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { ListedFunction } from '../../api/types.ts';
+import { useRegistrationLine } from '../../features/apps/registration-command.ts';
+import { useAllFunctions } from '../../features/functions/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { Empty } from '../../ui/empty-state.tsx';
+import { Problem } from '../../ui/error-alert.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { useRegistrationLine } from '../apps/first-app.ts';
 import { columnsWith } from './columns.tsx';
-import { useAllFunctions } from './use-functions.ts';
-import { useStats } from './use-stats.ts';
+import { useStats } from './stats.ts';
 
 const route = getRouteApi('/functions');
 

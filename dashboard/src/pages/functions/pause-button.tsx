@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ask } from '../../api/client.ts';
+import { useEnv } from '../../api/environment.ts';
 import type { FunctionSummary } from '../../api/types.ts';
-import { useEnv } from '../../app/environment.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
 import { useTell } from '../../ui/toast.tsx';

@@ -1,12 +1,12 @@
 import { type FormEvent, useId, useState } from 'react';
 import { ask } from '../../api/client.ts';
+import { useEnvironments } from '../../api/environment.ts';
 import type { ApiKey, NewApiKey } from '../../api/types.ts';
-import { useEnvironments } from '../../app/environment.ts';
-import { useDeed } from '../../app/use-deed.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { Problem } from '../../ui/error-alert.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
-import { Problem } from '../../ui/problem.tsx';
+import { useDeed } from '../../ui/use-action.ts';
 
 const ACCESS: [ApiKey['access'], string][] = [
   ['read', 'read: look at everything but secrets'],

@@ -2,18 +2,18 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { ask } from '../../api/client.ts';
 import type { ApiKey, NewApiKey } from '../../api/types.ts';
-import { useDeed } from '../../app/use-deed.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { Empty } from '../../ui/empty-state.tsx';
+import { Problem } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { Badge } from '../../ui/status.tsx';
+import { Paste, ShownOnce } from '../../ui/secret-dialog.tsx';
+import { Badge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
+import { useDeed } from '../../ui/use-action.ts';
 import { ApiKeyForm } from './api-key-form.tsx';
 import { Hint, Section } from './section.tsx';
-import { Paste, ShownOnce } from './shown-once.tsx';
 
 const TONES = { read: 'neutral', write: 'busy', admin: 'warn' } as const;
 

@@ -2,13 +2,13 @@ import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useId, useState } from 'react';
 import { ask, PRODUCTION } from '../../api/client.ts';
 import type { EventKey, Limits, NewEventKey } from '../../api/types.ts';
-import { useDeed } from '../../app/use-deed.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { Problem } from '../../ui/error-alert.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { draftOf, ListField, listOf } from './list-field.tsx';
-import { OwnerSelect } from './owner-select.tsx';
+import { useDeed } from '../../ui/use-action.ts';
+import { draftOf, ListField, listOf } from './access-list-field.tsx';
+import { OwnerSelect } from './scope-select.tsx';
 
 /** Makes an event key, or changes one.
  *  @param onMade is given its secret, which is never told again */

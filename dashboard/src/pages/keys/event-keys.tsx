@@ -1,22 +1,22 @@
 import { useMemo, useState } from 'react';
 import { ask } from '../../api/client.ts';
+import { useMay } from '../../api/current-user.ts';
 import type { EventKey, NewEventKey } from '../../api/types.ts';
-import { useMay } from '../../app/me.ts';
-import { reasonFor } from '../../app/needs-admin.tsx';
-import { useDeed } from '../../app/use-deed.ts';
-import { useList } from '../../app/use-list.ts';
+import { useList } from '../../api/use-list.ts';
+import { reasonFor } from '../../ui/admin-only.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { Empty } from '../../ui/empty-state.tsx';
+import { Problem } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { Badge } from '../../ui/status.tsx';
+import { Paste, ShownOnce } from '../../ui/secret-dialog.tsx';
+import { Badge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
+import { useDeed } from '../../ui/use-action.ts';
 import { EventKeyForm } from './event-key-form.tsx';
-import { BRANCH_SET, ownerLabel } from './owner-select.tsx';
+import { BRANCH_SET, ownerLabel } from './scope-select.tsx';
 import { Hint, Section } from './section.tsx';
-import { Paste, ShownOnce } from './shown-once.tsx';
 
 /** The secrets that senders put into the path: `POST /e/<event key>`. */
 export function EventKeys() {

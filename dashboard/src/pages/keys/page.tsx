@@ -1,5 +1,5 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { NeedsAdmin } from '../../app/needs-admin.tsx';
+import { NeedsAdmin } from '../../ui/admin-only.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { ApiKeys } from './api-keys.tsx';

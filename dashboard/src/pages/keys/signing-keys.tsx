@@ -2,14 +2,14 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ask } from '../../api/client.ts';
 import type { SigningKeys as Pair } from '../../api/types.ts';
-import { useDeed } from '../../app/use-deed.ts';
 import { Button } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/code.tsx';
+import { CopyButton } from '../../ui/code-block.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
+import { Problem } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { ownerLabel, useOwners } from './owner-select.tsx';
+import { useDeed } from '../../ui/use-action.ts';
+import { ownerLabel, useOwners } from './scope-select.tsx';
 import { Section } from './section.tsx';
 
 /** What calls to functions are signed with, and apps prove themselves with. */

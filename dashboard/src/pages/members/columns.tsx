@@ -1,12 +1,12 @@
 import { ask } from '../../api/client.ts';
 import type { User } from '../../api/types.ts';
-import { useDeed } from '../../app/use-deed.ts';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/data-table.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/field.tsx';
-import { Badge } from '../../ui/status.tsx';
+import { Badge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
+import { useDeed } from '../../ui/use-action.ts';
 import type { PasswordLink } from './password-link.ts';
 import { ROLES, type Role } from './roles.ts';
 

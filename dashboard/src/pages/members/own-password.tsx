@@ -1,9 +1,9 @@
 import { type FormEvent, useState } from 'react';
-import { useDeed } from '../../app/use-deed.ts';
 import { Button } from '../../ui/button.tsx';
+import { Problem } from '../../ui/error-alert.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Card } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
+import { useDeed } from '../../ui/use-action.ts';
 import { changePassword } from './change-password.ts';
 
 /** As the service demands (src/model/user.ts, which would bring its validation along). */

@@ -1,7 +1,8 @@
 import type { Metrics } from '../../api/types.ts';
-import { Chart, type Line } from '../../ui/chart.tsx';
+import { count, milliseconds } from '../../lib/format.ts';
+import { Chart } from '../../ui/chart.tsx';
+import type { Line } from '../../ui/chart-props.ts';
 import { Card } from '../../ui/page.tsx';
-import { count, milliseconds } from './words.ts';
 
 const DASHED = [5, 4];
 

@@ -1,16 +1,16 @@
 import { useSearch } from '@tanstack/react-router';
-import { useEnv } from '../../app/environment.ts';
+import { useEnv } from '../../api/environment.ts';
+import { FirstEvent } from '../../features/events/first-event.tsx';
+import { useNewestEvent } from '../../features/events/use-newest-event.ts';
+import { Problem } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { FirstEvent } from '../events/first-event.tsx';
-import { useNewestEvent } from '../events/newest.ts';
-import { Segments } from '../events/segments.tsx';
+import { Segments } from '../../ui/segmented-links.tsx';
 import { Charts } from './charts.tsx';
-import { SPAN_WORDS, SPANS, useMetrics, useOverview } from './data.ts';
-import { FailingFunctions } from './failing.tsx';
-import { Full, NoWorker, Processes, RedisCard } from './machinery.tsx';
-import { Tiles } from './tiles.tsx';
+import { FailingFunctions } from './failing-functions.tsx';
+import { Tiles } from './metric-tiles.tsx';
+import { SPAN_WORDS, SPANS, useMetrics, useOverview } from './metrics.ts';
+import { Full, NoWorker, Processes, RedisCard } from './system-health.tsx';
 
 const OPTIONS = SPANS.map((id) => ({ id, text: id, title: SPAN_WORDS[id] }));
 

@@ -1,13 +1,13 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { stringifyExact } from '../../api/json.ts';
 import type { RunWithHistory, StoredEvent } from '../../api/types.ts';
+import { InvokeDialog } from '../../features/functions/invoke-dialog.tsx';
+import { hasEnded } from '../../features/runs/run.ts';
+import { stringifyExact } from '../../lib/exact-json.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
-import { InvokeDialog } from '../functions/invoke-dialog.tsx';
 import { CANCEL_TEXT } from './columns.tsx';
-import { hasEnded } from './run.ts';
-import { useRunDeeds } from './use-run-deeds.ts';
+import { useRunDeeds } from './use-run-actions.ts';
 
 /** What may be done with the run as it stands.
  *  @param event that it works on, where that is still kept */

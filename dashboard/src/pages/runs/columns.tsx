@@ -1,14 +1,14 @@
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
+import { hasEnded, type ListedRun } from '../../features/runs/run.ts';
+import { Elapsed } from '../../features/runs/run-duration.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
-import { Id } from '../../ui/code.tsx';
+import { Id } from '../../ui/code-block.tsx';
 import type { Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { RunStatus } from '../../ui/status.tsx';
+import { RunStatus } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
-import { Elapsed } from './elapsed.tsx';
-import { hasEnded, type ListedRun } from './run.ts';
-import { useRunDeeds } from './use-run-deeds.ts';
+import { useRunDeeds } from './use-run-actions.ts';
 
 const COLUMNS: Column<ListedRun>[] = [
   { id: 'status', header: 'Status', width: '6.5rem', cell: ({ status }) => <RunStatus status={status} /> },

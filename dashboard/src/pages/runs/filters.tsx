@@ -1,11 +1,11 @@
 import { getRouteApi } from '@tanstack/react-router';
+import { useApps } from '../../features/apps/queries.ts';
+import { useAllFunctions } from '../../features/functions/queries.ts';
+import { addressOf, fromField, SPANS, spanOf, toField } from '../../features/runs/time-range.ts';
+import type { RunFilters } from '../../features/runs/use-runs.ts';
 import { Button } from '../../ui/button.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { useApps } from '../apps/use-apps.ts';
-import { useAllFunctions } from '../functions/use-functions.ts';
-import { addressOf, fromField, SPANS, spanOf, toField } from './span.ts';
-import type { RunFilters } from './use-runs.ts';
 
 const route = getRouteApi('/runs');
 

@@ -1,14 +1,14 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { useMay } from '../../app/me.ts';
+import { useMay } from '../../api/current-user.ts';
+import type { ListedRun } from '../../features/runs/run.ts';
+import { useRuns } from '../../features/runs/use-runs.ts';
 import { DataTable } from '../../ui/data-table.tsx';
+import { Problem } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import { useRunColumns } from './columns.tsx';
+import { NoRuns } from './empty-state.tsx';
 import { Filters } from './filters.tsx';
-import { NoRuns } from './no-runs.tsx';
-import type { ListedRun } from './run.ts';
-import { useRuns } from './use-runs.ts';
 
 const route = getRouteApi('/runs');
 

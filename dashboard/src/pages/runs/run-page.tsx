@@ -1,20 +1,20 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { stringifyExact } from '../../api/json.ts';
+import { useMay } from '../../api/current-user.ts';
 import type { RunWithHistory } from '../../api/types.ts';
-import { useMay } from '../../app/me.ts';
-import { CopyButton } from '../../ui/code.tsx';
+import { useFunction } from '../../features/functions/queries.ts';
+import { hasEnded } from '../../features/runs/run.ts';
+import { stringifyExact } from '../../lib/exact-json.ts';
+import { CopyButton } from '../../ui/code-block.tsx';
+import { Problem } from '../../ui/error-alert.tsx';
 import { JsonTree } from '../../ui/json-tree.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { useFunction } from '../functions/use-functions.ts';
 import { RunActions } from './actions.tsx';
-import { RunFacts } from './facts.tsx';
-import { Failure } from './failure.tsx';
-import { hasEnded } from './run.ts';
-import { Standing } from './standing.tsx';
+import { RunFacts } from './details.tsx';
+import { Failure } from './error-details.tsx';
 import { Timeline } from './timeline.tsx';
 import { useCause, useRun } from './use-run.ts';
+import { Standing } from './wait-status.tsx';
 
 const route = getRouteApi('/runs/$id');
 

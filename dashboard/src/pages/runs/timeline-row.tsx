@@ -1,8 +1,8 @@
 import { useId } from 'react';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import { duration, relative } from '../../ui/time.tsx';
-import { Bars, type Extent, TRACKS } from './bars.tsx';
-import { RowDetails } from './row-details.tsx';
+import { Bars, type Extent, TRACKS } from './timeline-bars.tsx';
+import { RowDetails } from './timeline-row-details.tsx';
 import type { Row } from './timeline-rows.ts';
 
 const ICONS: Record<Row['status'], [icon: IconName, colour: string]> = {

@@ -1,6 +1,6 @@
 /** What a run's timeline shows: one row an attempt or step, from its history. */
 import type { HistoryEntry, RunWithHistory } from '../../api/types.ts';
-import { hasEnded } from './run.ts';
+import { hasEnded } from '../../features/runs/run.ts';
 
 /** How its time was spent: the function was called, or the run slept, waited for an event, for another run, or for its turn. */
 export type Look = 'called' | 'slept' | 'waited' | 'invoked' | 'queued';

@@ -1,10 +1,10 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { RunWithHistory } from '../../api/types.ts';
+import { hasEnded } from '../../features/runs/run.ts';
 import { Card } from '../../ui/page.tsx';
 import { duration, useNow } from '../../ui/time.tsx';
-import { Legend, TRACKS } from './bars.tsx';
-import { hasEnded } from './run.ts';
+import { Legend, TRACKS } from './timeline-bars.tsx';
 import { TimelineRow } from './timeline-row.tsx';
 import { extentOf, rowsOf } from './timeline-rows.ts';
 

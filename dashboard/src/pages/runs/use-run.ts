@@ -1,10 +1,10 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { ask } from '../../api/client.ts';
-import { useLive } from '../../api/live.ts';
+import { useEnv } from '../../api/environment.ts';
+import { useLive } from '../../api/live-updates.ts';
 import type { ListedRun, Run, RunWithHistory, StoredEvent } from '../../api/types.ts';
-import { useEnv } from '../../app/environment.ts';
-import { hasEnded } from './run.ts';
-import { useThrottled } from './use-throttled.ts';
+import { hasEnded } from '../../features/runs/run.ts';
+import { useThrottled } from '../../lib/use-throttled.ts';
 
 /** The service tells of every move; this is for what it could not tell. */
 const LOOK_EVERY_MS = 5_000;

@@ -1,4 +1,4 @@
-import { setTheme, THEMES, type Theme, useTheme } from '../../app/theme.ts';
+import { setTheme, THEMES, type Theme, useTheme } from '../../lib/theme.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Card } from '../../ui/page.tsx';
 

@@ -1,10 +1,10 @@
 import { version } from '../../../../package.json';
-import { useMay, useMe } from '../../app/me.ts';
+import { useMay, useMe } from '../../api/current-user.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Card, Fact, Page } from '../../ui/page.tsx';
-import { AccountLimits } from './account-limits.tsx';
 import { Appearance } from './appearance.tsx';
-import { GivenSettings } from './given-settings.tsx';
+import { AccountLimits } from './installation-limits.tsx';
+import { GivenSettings } from './startup-settings.tsx';
 
 const LINKS: [href: string, label: string, what: string][] = [
   ['/docs', 'API reference', 'every route, with an example'],

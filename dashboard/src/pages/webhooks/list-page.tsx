@@ -1,19 +1,19 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { useMay } from '../../api/current-user.ts';
 import type { Webhook, WebhookStats } from '../../api/types.ts';
-import { useMay } from '../../app/me.ts';
+import { useLiveRequests, useWebhookStats, useWebhooks } from '../../features/webhooks/queries.ts';
+import { ownerWords } from '../../features/webhooks/scope.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { Empty } from '../../ui/empty-state.tsx';
+import { Problem } from '../../ui/error-alert.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { Badge } from '../../ui/status.tsx';
+import { Badge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
-import { NewWebhook } from './new-webhook.tsx';
-import { ownerWords } from './owner.ts';
-import { useLiveRequests, useWebhookStats, useWebhooks } from './queries.ts';
+import { NewWebhook } from './create-dialog.tsx';
 
 const route = getRouteApi('/webhooks');
 

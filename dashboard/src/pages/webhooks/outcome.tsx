@@ -1,6 +1,6 @@
 import type { LoggedRequest } from '../../api/types.ts';
 import type { IconName } from '../../ui/icon.tsx';
-import { Badge, type Tone } from '../../ui/status.tsx';
+import { Badge, type Tone } from '../../ui/status-badge.tsx';
 
 export const OUTCOMES = ['accepted', 'ignored', 'filtered', 'held', 'rejected'] as const;
 

@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router';
 import type { RunBrief, Webhook } from '../../../api/types.ts';
 import type { Column } from '../../../ui/data-table.tsx';
-import { RunStatus } from '../../../ui/status.tsx';
+import { RunStatus } from '../../../ui/status-badge.tsx';
 import { Time } from '../../../ui/time.tsx';
-import { Source } from '../source.tsx';
-import type { EventRow } from './pages.ts';
+import { Source } from '../event-source.tsx';
+import type { EventRow } from './event-pages.ts';
 
 export function columnsOf(webhooks: readonly Webhook[]): Column<EventRow>[] {
   return [

@@ -6,7 +6,7 @@ import { Button } from '../../../ui/button.tsx';
 import { Select, TextField } from '../../../ui/field.tsx';
 import { type Filters, isNarrowed } from '../filters.ts';
 import { IdField } from './id-field.tsx';
-import { TimeFields } from './time-fields.tsx';
+import { TimeFields } from './time-range-fields.tsx';
 
 const NAMES_SHOWN = 200;
 

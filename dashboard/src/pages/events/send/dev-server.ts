@@ -1,7 +1,8 @@
 /** Forwarding a copy of an event to a service in dev mode on the reader's own machine. The browser sends it: the service that shows
  *  the event cannot reach that machine. */
-import { parseExact, stringifyExact } from '../../../api/json.ts';
-import type { EventToSend } from '../code/place.ts';
+
+import type { EventToSend } from '../../../features/events/snippets/target.ts';
+import { parseExact, stringifyExact } from '../../../lib/exact-json.ts';
 
 export const DEFAULT_ADDRESS = 'http://127.0.0.1:8288';
 const KEY = 'dev-server-address';

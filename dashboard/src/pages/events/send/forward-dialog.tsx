@@ -1,10 +1,10 @@
 import { useState } from 'react';
+import type { EventToSend } from '../../../features/events/snippets/target.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
+import { Problem } from '../../../ui/error-alert.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { Icon } from '../../../ui/icon.tsx';
-import { Problem } from '../../../ui/problem.tsx';
-import type { EventToSend } from '../code/place.ts';
 import { forward, keepAddress, readAddress, refusalOf } from './dev-server.ts';
 
 type Outcome = { id: string; address: string } | { error: Error };

@@ -1,17 +1,17 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { ask } from '../../../api/client.ts';
-import { parseExact, stringifyExact } from '../../../api/json.ts';
-import { useEnv } from '../../../app/environment.ts';
+import { useEnv } from '../../../api/environment.ts';
+import type { EventToSend } from '../../../features/events/snippets/target.ts';
+import { parseExact, stringifyExact } from '../../../lib/exact-json.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { Editor } from '../../../ui/editor.tsx';
-import { Problem } from '../../../ui/problem.tsx';
+import { Problem } from '../../../ui/error-alert.tsx';
 import { useTell } from '../../../ui/toast.tsx';
-import type { EventToSend } from '../code/place.ts';
-import { type Mark, markOf } from './json-mark.ts';
-import { Late } from './late.tsx';
-import { useSent } from './sent.ts';
+import { type Mark, markOf } from './json-error.ts';
+import { Late } from './pending-event.tsx';
+import { useSent } from './use-sent-event.ts';
 
 interface SendDialogProps {
   title: string;

@@ -1,17 +1,17 @@
 import { Link } from '@tanstack/react-router';
 import type { LoggedRequestInFull, Webhook } from '../../../api/types.ts';
+import { useRequest } from '../../../features/webhooks/queries.ts';
 import { buttonClass } from '../../../ui/button.tsx';
-import { Id } from '../../../ui/code.tsx';
+import { Id } from '../../../ui/code-block.tsx';
+import { Problem } from '../../../ui/error-alert.tsx';
 import { Icon } from '../../../ui/icon.tsx';
 import { Loading } from '../../../ui/loading.tsx';
 import { Card, Fact, Facts } from '../../../ui/page.tsx';
-import { Problem } from '../../../ui/problem.tsx';
 import { duration, Time } from '../../../ui/time.tsx';
-import { ConsoleLines } from '../console-lines.tsx';
+import { ConsoleLines } from '../console-output.tsx';
 import { bytes, Outcome, reasonWords } from '../outcome.tsx';
-import { useRequest } from '../queries.ts';
-import { Body } from './body.tsx';
-import { RunAgain } from './run-again.tsx';
+import { Body } from './request-body.tsx';
+import { RunAgain } from './rerun-dialog.tsx';
 
 /** One request of the log: how it came, what was made of it, and putting it through again. */
 export function RequestDetails({ webhook, requestId }: { webhook: Webhook; requestId: string }) {

@@ -1,15 +1,15 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect } from 'react';
 import type { ListedRequest, Webhook } from '../../../api/types.ts';
+import { useRequests } from '../../../features/webhooks/queries.ts';
 import { type Column, DataTable } from '../../../ui/data-table.tsx';
-import { Empty } from '../../../ui/empty.tsx';
+import { Empty } from '../../../ui/empty-state.tsx';
+import { Problem } from '../../../ui/error-alert.tsx';
 import { Loading } from '../../../ui/loading.tsx';
-import { Problem } from '../../../ui/problem.tsx';
+import { Segments } from '../../../ui/segmented-control.tsx';
 import { duration, Time } from '../../../ui/time.tsx';
-import { curlOf } from '../address.tsx';
+import { curlOf } from '../endpoint-url.tsx';
 import { bytes, OUTCOMES, Outcome, reasonWords } from '../outcome.tsx';
-import { useRequests } from '../queries.ts';
-import { Segments } from '../segments.tsx';
 import { RequestDetails } from './request-details.tsx';
 
 const route = getRouteApi('/webhooks/$id');

@@ -3,13 +3,13 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ask } from '../../../api/client.ts';
 import type { Webhook } from '../../../api/types.ts';
+import { useRefresh } from '../../../features/webhooks/queries.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
+import { Problem } from '../../../ui/error-alert.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { Card } from '../../../ui/page.tsx';
-import { Problem } from '../../../ui/problem.tsx';
 import { useTell } from '../../../ui/toast.tsx';
-import { useRefresh } from '../queries.ts';
 
 /** Its provider's requests are lost from then on: its name has to be typed. */
 export function DeleteCard({ webhook, mayWrite }: { webhook: Webhook; mayWrite: boolean }) {

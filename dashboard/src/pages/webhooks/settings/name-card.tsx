@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import type { Webhook } from '../../../api/types.ts';
+import { useChangeWebhook } from '../../../features/webhooks/queries.ts';
 import { Button } from '../../../ui/button.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { Card } from '../../../ui/page.tsx';
 import { useTell } from '../../../ui/toast.tsx';
-import { useChangeWebhook } from '../queries.ts';
 
 export function NameCard({ webhook, mayWrite }: { webhook: Webhook; mayWrite: boolean }) {
   const [name, setName] = useState(webhook.name);

@@ -2,7 +2,7 @@ import type { Webhook } from '../../../api/types.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Card } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/time.tsx';
-import { useDoor } from './use-door.ts';
+import { useDoor } from './use-webhook-action.ts';
 
 export function PauseCard({ webhook: { id, paused_at }, mayWrite }: { webhook: Webhook; mayWrite: boolean }) {
   const door = useDoor(id);

@@ -1,5 +1,5 @@
+import { useMay } from '../../../api/current-user.ts';
 import type { Webhook } from '../../../api/types.ts';
-import { useMay } from '../../../app/me.ts';
 import { DeleteCard } from './delete-card.tsx';
 import { ListCard } from './list-card.tsx';
 import { NameCard } from './name-card.tsx';

@@ -4,7 +4,7 @@ import { ConfirmButton } from '../../../ui/dialog.tsx';
 import { Select } from '../../../ui/field.tsx';
 import { Card } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/time.tsx';
-import { useDoor } from './use-door.ts';
+import { useDoor } from './use-webhook-action.ts';
 
 const GRACES = [
   [0, 'It ends at once'],

@@ -1,12 +1,12 @@
 import { useMemo } from 'react';
-import { useKeys } from '../../../app/keys.ts';
+import { useKeys } from '../../../lib/use-shortcuts.ts';
 import { Button } from '../../../ui/button.tsx';
 import { ConfirmButton } from '../../../ui/dialog.tsx';
 import { Editor } from '../../../ui/editor.tsx';
 import { Card } from '../../../ui/page.tsx';
-import { Badge } from '../../../ui/status.tsx';
+import { Badge } from '../../../ui/status-badge.tsx';
 import type { Completion } from './completions.ts';
-import type { Fault } from './fault.ts';
+import type { Fault } from './transform-error.ts';
 import type { Draft } from './use-draft.ts';
 
 interface CodeCardProps {

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { TextArea } from '../../../ui/field.tsx';
-import { readPasted } from './pasted.ts';
+import { readPasted } from './parse-request.ts';
 import { queryLists, type Sample } from './sample.ts';
 
 interface PasteDialogProps {

@@ -1,16 +1,16 @@
 import { useMemo, useState } from 'react';
-import { stringifyExact } from '../../../api/json.ts';
 import type { TransformResult, Webhook } from '../../../api/types.ts';
-import { CopyButton } from '../../../ui/code.tsx';
+import { stringifyExact } from '../../../lib/exact-json.ts';
+import { CopyButton } from '../../../ui/code-block.tsx';
 import { Icon } from '../../../ui/icon.tsx';
 import { JsonTree } from '../../../ui/json-tree.tsx';
 import { Loading } from '../../../ui/loading.tsx';
 import { Card } from '../../../ui/page.tsx';
-import { Badge } from '../../../ui/status.tsx';
+import { Badge } from '../../../ui/status-badge.tsx';
 import { absolute, duration } from '../../../ui/time.tsx';
-import { ConsoleLines } from '../console-lines.tsx';
-import type { Fault } from './fault.ts';
+import { ConsoleLines } from '../console-output.tsx';
 import type { Sample } from './sample.ts';
+import type { Fault } from './transform-error.ts';
 import { type Warning, warningsOf } from './warnings.ts';
 
 interface ResultProps {

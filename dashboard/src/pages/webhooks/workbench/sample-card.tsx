@@ -1,16 +1,16 @@
 import { useState } from 'react';
-import { parseExact, stringifyExact } from '../../../api/json.ts';
 import type { Webhook } from '../../../api/types.ts';
+import { parseExact, stringifyExact } from '../../../lib/exact-json.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Editor } from '../../../ui/editor.tsx';
+import { Problem } from '../../../ui/error-alert.tsx';
 import { TextArea, TextField } from '../../../ui/field.tsx';
 import { Loading } from '../../../ui/loading.tsx';
 import { Card } from '../../../ui/page.tsx';
-import { Problem } from '../../../ui/problem.tsx';
-import { Segments } from '../segments.tsx';
+import { Segments } from '../../../ui/segmented-control.tsx';
 import { PasteDialog } from './paste-dialog.tsx';
-import { Picker } from './picker.tsx';
 import { contentTypeOf, headerLines, parseHeaderLines, queryLists, type Sample } from './sample.ts';
+import { Picker } from './sample-picker.tsx';
 import type { SampleInUse } from './use-sample.ts';
 
 type Part = 'body' | 'headers' | 'query';

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { Webhook } from '../../../api/types.ts';
+import { useChangeWebhook } from '../../../features/webhooks/queries.ts';
 import { useTell } from '../../../ui/toast.tsx';
-import { useChangeWebhook } from '../queries.ts';
 
 export interface Draft {
   code: string;

@@ -1,7 +1,7 @@
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import type { Webhook } from '../../../api/types.ts';
-import { useRequest, useRequests } from '../queries.ts';
+import { useRequest, useRequests } from '../../../features/webhooks/queries.ts';
 import { generic } from '../templates/generic.ts';
 import { TEMPLATES, templateOf } from '../templates/templates.ts';
 import { type Sample, sampleOfRequest } from './sample.ts';

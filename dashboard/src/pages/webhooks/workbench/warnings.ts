@@ -1,7 +1,8 @@
 /** What is worth knowing of a transform that works: none of it keeps the event out, unless it says so. */
-import { ExactNumber, parseExact } from '../../../api/json.ts';
+
 import type { TransformResult, Webhook } from '../../../api/types.ts';
-import type { Tone } from '../../../ui/status.tsx';
+import { ExactNumber, parseExact } from '../../../lib/exact-json.ts';
+import type { Tone } from '../../../ui/status-badge.tsx';
 import type { Sample } from './sample.ts';
 
 export interface Warning {

@@ -1,11 +1,11 @@
 import { useDeferredValue, useMemo } from 'react';
+import { useMay } from '../../../api/current-user.ts';
 import type { Webhook } from '../../../api/types.ts';
-import { useMay } from '../../../app/me.ts';
 import { CodeCard } from './code-card.tsx';
 import { completionsFor } from './completions.ts';
-import { faultOf } from './fault.ts';
 import { Result } from './result.tsx';
 import { SampleCard } from './sample-card.tsx';
+import { faultOf } from './transform-error.ts';
 import type { Draft } from './use-draft.ts';
 import { usePreview } from './use-preview.ts';
 import type { SampleInUse } from './use-sample.ts';

@@ -1,0 +1,24 @@
+import { type ErrorComponentProps, Link } from '@tanstack/react-router';
+import { Problem } from '../ui/error-alert.tsx';
+import { Page } from '../ui/page.tsx';
+
+export function NotFound() {
+  return (
+    <Page title="There is no such page">
+      <p>
+        The address may be mistyped, or what it named is gone.{' '}
+        <Link to="/" className="text-accent underline">
+          To the overview
+        </Link>
+      </p>
+    </Page>
+  );
+}
+
+export function Crash({ error, reset }: ErrorComponentProps) {
+  return (
+    <Page title="This page failed">
+      <Problem error={error instanceof Error ? error : new Error(String(error))} onRetry={reset} />
+    </Page>
+  );
+}

@@ -1,0 +1,44 @@
+import { literal, type Spelling } from './literal.ts';
+import type { EventToSend, Place } from './target.ts';
+
+const PLAIN_NAME = /^[A-Za-z_$][\w$]*$/;
+
+const SPELLING: Spelling = {
+  null: 'null',
+  true: 'true',
+  false: 'false',
+  list: ['[', ']'],
+  object: ['{', '}'],
+  indent: '  ',
+  // A plain __proto__ would set the prototype and send nothing.
+  key: (name) =>
+    name === '__proto__' ? '["__proto__"]:' : PLAIN_NAME.test(name) ? `${name}:` : `${JSON.stringify(name)}:`,
+  exact: (digits) => `exact('${digits}')`,
+};
+
+/** A module for the package `tidegate` (clients/typescript). */
+export function typescriptOf(event: EventToSend, { origin, env, dev }: Place): string {
+  const options = [
+    `id: 'my-app'`,
+    `baseUrl: ${JSON.stringify(origin)}`,
+    ...(dev ? ['isDev: true'] : []),
+    ...(env === undefined ? [] : [`env: ${JSON.stringify(env)}`]),
+  ];
+  const sent = literal(event, SPELLING);
+  return [
+    `import { Tidegate } from 'tidegate';`,
+    '',
+    ...(dev ? [] : ['// The key is read from SERVICE_EVENT_KEY.']),
+    `const client = new Tidegate({ ${options.join(', ')} });`,
+    ...(sent.includes(`exact('`) ? ['', ...EXACT] : []),
+    '',
+    `const { ids } = await client.send(${sent});`,
+    'console.log(ids);',
+    '',
+  ].join('\n');
+}
+
+const EXACT = [
+  '// More digits than a number of JavaScript holds: written as they are (Node 22 or newer).',
+  'const exact = (digits: string) => (JSON as unknown as { rawJSON(text: string): number }).rawJSON(digits);',
+];

@@ -1,0 +1,84 @@
+import { type InfiniteData, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useCallback, useEffect, useMemo } from 'react';
+import { ask, type Query } from '../../api/client.ts';
+import { useEnv } from '../../api/environment.ts';
+import { useLive } from '../../api/live-updates.ts';
+import type { ListedRun } from '../../api/types.ts';
+import { useThrottled } from '../../lib/use-throttled.ts';
+import { listed } from './run.ts';
+import { type RunPage, withFirstPage, withStatuses } from './run-pages.ts';
+import { momentOf } from './time-range.ts';
+
+export interface RunFilters {
+  status?: string | undefined;
+  function?: string | undefined;
+  app?: string | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
+}
+
+const PAGE_SIZE = 100;
+type Pages = InfiniteData<RunPage, string | undefined>;
+
+/** Runs, newest first: more at the end when asked, new ones at the beginning by themselves. */
+export function useRuns(filters: RunFilters, pageSize = PAGE_SIZE) {
+  const env = useEnv();
+  const queries = useQueryClient();
+  const text = JSON.stringify([filters, pageSize]);
+  const key = useMemo(() => ['runs', env, text], [env, text]);
+  const read = useCallback(
+    async (cursor?: string, signal?: AbortSignal): Promise<RunPage> => {
+      const [asked, limit] = JSON.parse(text) as [RunFilters, number];
+      const query = { ...queryOf(asked), limit, cursor };
+      const { data, metadata } = await ask<ListedRun[]>('/v1/runs', { env, query, ...(signal && { signal }) });
+      return { runs: data.map(listed), cursor: metadata.cursor };
+    },
+    [env, text],
+  );
+  const result = useInfiniteQuery({
+    queryKey: key,
+    queryFn: ({ pageParam, signal }) => read(pageParam, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ cursor }) => cursor,
+    // All pages would be read anew; the first is, by `refresh`.
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+  const refresh = useThrottled(
+    useCallback(async () => {
+      if (!queries.getQueryData(key)) return;
+      const first = await read();
+      queries.setQueryData<Pages>(key, (before) => before && changed(before, withFirstPage(before.pages, first)));
+    }, [queries, key, read]),
+  );
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a list that was seen before is shown as it was, and read anew
+  useEffect(refresh, [refresh, key]);
+  useLive('hello', refresh);
+  useLive('runs', ({ runs }) => {
+    const statuses = new Map(runs.map(({ run_id, status }) => [run_id, status as ListedRun['status']]));
+    queries.setQueryData<Pages>(key, (before) => before && changed(before, withStatuses(before.pages, statuses)));
+    refresh();
+  });
+
+  const runs = useMemo(() => result.data?.pages.flatMap((page) => page.runs) ?? [], [result.data]);
+  const { fetchNextPage, hasNextPage, isFetchingNextPage } = result;
+  // A page may be empty and yet not the last, so each one that came asks anew.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the pages are what it is about
+  const more = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [fetchNextPage, hasNextPage, isFetchingNextPage, result.data]);
+  useEffect(() => {
+    if (runs.length === 0) more();
+  }, [runs.length, more]);
+  return { runs, more, refresh, result };
+}
+
+function queryOf({ status, function: functionId, app, from, to }: RunFilters): Query {
+  const nowMs = Date.now();
+  const span = { queued_after: momentOf(from, nowMs), queued_before: momentOf(to, nowMs) };
+  return { status, function_id: functionId, app, ...span };
+}
+
+function changed({ pageParams }: Pages, pages: RunPage[]): Pages {
+  return { pages, pageParams: pageParams.slice(0, pages.length) };
+}

@@ -1,0 +1,89 @@
+import { Link } from '@tanstack/react-router';
+import { useMe } from '../../api/current-user.ts';
+import { useEnv } from '../../api/environment.ts';
+import type { App } from '../../api/types.ts';
+import { Card, Fact, Facts } from '../../ui/page.tsx';
+import { Badge } from '../../ui/status-badge.tsx';
+import { Time } from '../../ui/time.tsx';
+import { SyncState } from './sync-status.tsx';
+
+export function AppFacts({ app }: { app: App }) {
+  return (
+    <Card>
+      <Facts>
+        <Fact name="Last registration">
+          <SyncState sync={app.last_sync} />
+        </Fact>
+        <Fact name="Registered">
+          <Time at={app.registered_at} />
+        </Fact>
+        <Fact name="SDK">
+          <span className="font-mono text-xs">{app.sdk ?? '–'}</span>
+        </Fact>
+        <Fact name="Framework">{app.framework ?? '–'}</Fact>
+        <Fact name="Signing">
+          <Signing />
+        </Fact>
+        <Fact name="Headers begin with">
+          <span className="font-mono text-xs">x-{app.dialect}-</span>
+        </Fact>
+        <Fact name="Functions">{app.function_count}</Fact>
+        <Fact name="Calls">
+          <Calls slowed={app.slowed} />
+        </Fact>
+      </Facts>
+    </Card>
+  );
+}
+
+const SLOWED_BY = {
+  overload: 'It answers 429, 502, 503 or 504, or not at all',
+  errors: 'It answers other 5xx',
+  latency: 'It takes much longer than before',
+} as const;
+
+/** Whether the workers make as many calls at once as they could. */
+function Calls({ slowed }: Pick<App, 'slowed'>) {
+  if (!slowed) {
+    return (
+      <Badge tone="good" icon="check">
+        Not slowed
+      </Badge>
+    );
+  }
+  return (
+    <Badge
+      tone="warn"
+      icon="warning"
+      title={`${SLOWED_BY[slowed.by]}, since ${new Date(slowed.since).toLocaleString()}`}
+    >
+      Slowed to {slowed.limit} of {slowed.max} at once
+    </Badge>
+  );
+}
+
+/** Which key the app and the service prove themselves to each other with. */
+function Signing() {
+  const env = useEnv();
+  const me = useMe();
+  if (!me) return <span className="text-muted">–</span>;
+  if (me.kind === 'dev') {
+    return (
+      <Badge tone="warn" icon="warning" title="In dev mode nobody is asked for a signature">
+        Unsigned: dev mode
+      </Badge>
+    );
+  }
+  return (
+    <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
+      <Badge tone="good" icon="key" title={`Calls and registrations are signed with the key of ${env}`}>
+        Signed
+      </Badge>
+      {me.access === 'admin' && (
+        <Link to="/keys" search={{ tab: 'signing-keys' } as never} className="text-sm text-accent hover:underline">
+          Signing key
+        </Link>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,57 @@
+import { useMemo, useState } from 'react';
+import { useMe } from '../../../api/current-user.ts';
+import type { StoredEvent } from '../../../api/types.ts';
+import { curlOf } from '../../../features/events/snippets/curl.ts';
+import { goOf } from '../../../features/events/snippets/go.ts';
+import { pythonOf } from '../../../features/events/snippets/python.ts';
+import { placeOf } from '../../../features/events/snippets/target.ts';
+import { typescriptOf } from '../../../features/events/snippets/typescript.ts';
+import { Code } from '../../../ui/code-block.tsx';
+import { Card } from '../../../ui/page.tsx';
+import { Segments } from '../../../ui/segmented-links.tsx';
+import { toSend } from './queries.ts';
+
+export const LANGUAGES = {
+  curl: ['curl', curlOf],
+  typescript: ['TypeScript', typescriptOf],
+  python: ['Python', pythonOf],
+  go: ['Go', goOf],
+} as const;
+export type Language = keyof typeof LANGUAGES;
+
+const OPTIONS = Object.entries(LANGUAGES).map(([id, [text]]) => ({ id, text }));
+
+/** The event as code that sends it. */
+export function CodeTab({ env, event, language }: { env: string; event: StoredEvent; language: Language }) {
+  const dev = useMe()?.kind === 'dev';
+  const [same, setSame] = useState(false);
+  const code = useMemo(
+    () => LANGUAGES[language][1](toSend(event, same), placeOf(env, dev)),
+    [language, event, same, env, dev],
+  );
+  return (
+    <Card>
+      <div className="space-y-3 p-4">
+        <div className="flex flex-wrap items-center justify-between gap-3">
+          <Segments label="Language" param="language" current={language} options={OPTIONS} />
+          <label className="flex items-center gap-2 text-sm">
+            <input
+              type="checkbox"
+              checked={same}
+              onChange={({ target }) => setSame(target.checked)}
+              className="size-4 accent-accent"
+            />
+            With its ID and time
+          </label>
+        </div>
+        <Code text={code} label="Copy the code" wrap={false} />
+        <p className="text-xs text-muted">
+          {same && event.id !== null
+            ? 'With the same ID it counts once: it is ignored until 24 hours after the first.'
+            : 'Each time that this runs, it sends a new event.'}
+          {!dev && ' SERVICE_EVENT_KEY holds an event key; no key is written into the code.'}
+        </p>
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,51 @@
+import { useMemo } from 'react';
+import type { StoredEvent } from '../../../api/types.ts';
+import { stringifyExact } from '../../../lib/exact-json.ts';
+import { Code, CopyButton } from '../../../ui/code-block.tsx';
+import { Editor } from '../../../ui/editor.tsx';
+import { JsonTree } from '../../../ui/json-tree.tsx';
+import { Card } from '../../../ui/page.tsx';
+import { Segments } from '../../../ui/segmented-links.tsx';
+
+export type View = 'tree' | 'raw';
+
+const VIEWS = [
+  { id: 'tree', text: 'Tree' },
+  { id: 'raw', text: 'Raw' },
+];
+
+/** Longer texts are shown by the editor, which draws only the lines in sight. */
+const LONG = 20_000;
+
+export function Payload({ event: { data, user }, view }: { event: StoredEvent; view: View }) {
+  return (
+    <div className="space-y-4">
+      <Json title="data" value={data} view={view} />
+      {user !== undefined && <Json title="user" value={user} view={view} />}
+    </div>
+  );
+}
+
+function Json({ title, value, view }: { title: string; value: unknown; view: View }) {
+  const text = useMemo(() => stringifyExact(value, 2), [value]);
+  return (
+    <Card
+      title={<span className="font-mono text-sm">{title}</span>}
+      actions={
+        <>
+          <Segments label={`How ${title} is shown`} param="view" current={view} options={VIEWS} />
+          <CopyButton text={text} label={`Copy ${title}`} />
+        </>
+      }
+    >
+      {view === 'tree' ? <JsonTree value={value} label={`${title} as a tree`} /> : <Raw text={text} label={title} />}
+    </Card>
+  );
+}
+
+function Raw({ text, label }: { text: string; label: string }) {
+  if (text.length > LONG) {
+    return <Editor label={`${label} as text`} language="json" value={text} readOnly height="65vh" />;
+  }
+  return <Code text={text} label={`Copy ${label}`} />;
+}

@@ -1,0 +1,94 @@
+import { Link, useNavigate } from '@tanstack/react-router';
+import type { ListedRun } from '../../../api/types.ts';
+import { type Column, DataTable } from '../../../ui/data-table.tsx';
+import { Empty } from '../../../ui/empty-state.tsx';
+import { Problem } from '../../../ui/error-alert.tsx';
+import { Loading } from '../../../ui/loading.tsx';
+import { Card } from '../../../ui/page.tsx';
+import { RunStatus } from '../../../ui/status-badge.tsx';
+import { duration, Time } from '../../../ui/time.tsx';
+import type { useRunsOf } from './queries.ts';
+
+const COLUMNS: Column<ListedRun>[] = [
+  {
+    id: 'function',
+    header: 'Function',
+    width: 'minmax(0, 1.4fr)',
+    cell: ({ run_id, function_id, error }) => (
+      <>
+        <Link to="/runs/$id" params={{ id: run_id }} className="block truncate font-medium hover:underline">
+          {function_id}
+        </Link>
+        {error && <span className="block truncate text-xs text-bad">{error.message}</span>}
+      </>
+    ),
+  },
+  { id: 'status', header: 'Status', width: '7rem', cell: ({ status }) => <RunStatus status={status} /> },
+  {
+    id: 'attempts',
+    header: 'Attempts',
+    width: '5rem',
+    align: 'right',
+    wideOnly: true,
+    cell: ({ attempt, run_started_at }) => (run_started_at ? attempt + 1 : 0),
+  },
+  {
+    id: 'took',
+    header: 'Took',
+    width: '6rem',
+    align: 'right',
+    wideOnly: true,
+    cell: ({ queued_at, ended_at }) =>
+      ended_at ? duration(Date.parse(ended_at) - Date.parse(queued_at)) : <span className="text-muted">–</span>,
+  },
+  {
+    id: 'queued',
+    header: 'Queued',
+    width: '6rem',
+    align: 'right',
+    wideOnly: true,
+    cell: ({ queued_at }) => <Time at={queued_at} />,
+  },
+];
+
+/** Each function that the event ran, as it stands. */
+export function RunsTab({
+  runs: { data, error, refetch },
+  name,
+}: {
+  runs: ReturnType<typeof useRunsOf>;
+  name: string;
+}) {
+  const navigate = useNavigate();
+  if (error) return <Problem error={error} onRetry={() => void refetch()} />;
+  if (!data) {
+    return (
+      <Card>
+        <Loading />
+      </Card>
+    );
+  }
+  if (data.data.length === 0) {
+    return (
+      <Card>
+        <Empty title="No function ran">
+          <p>
+            No function had a trigger for <span className="font-mono text-xs">{name}</span> when it came in.{' '}
+            <Link to="/functions" className="text-accent underline">
+              See the functions
+            </Link>
+          </p>
+        </Empty>
+      </Card>
+    );
+  }
+  return (
+    <DataTable
+      label="Runs"
+      columns={COLUMNS}
+      rows={data.data}
+      rowKey={(run) => run.run_id}
+      onOpen={({ run_id }) => void navigate({ to: '/runs/$id', params: { id: run_id } })}
+    />
+  );
+}

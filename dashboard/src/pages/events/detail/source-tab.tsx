@@ -1,0 +1,129 @@
+import { Link } from '@tanstack/react-router';
+import type { Arrival, LoggedRequestInFull, StoredEvent } from '../../../api/types.ts';
+import { Code } from '../../../ui/code-block.tsx';
+import { Problem } from '../../../ui/error-alert.tsx';
+import { Loading } from '../../../ui/loading.tsx';
+import { Card, Fact, Facts } from '../../../ui/page.tsx';
+import { duration } from '../../../ui/time.tsx';
+import { Source } from '../event-source.tsx';
+import { useArrival } from './queries.ts';
+
+/** How the event came: the request as the provider sent it, or whose key it was. */
+export function ArrivalTab({ env, event }: { env: string; event: StoredEvent }) {
+  const { data, error, refetch } = useArrival(env, event.internal_id);
+  if (error) return <Problem error={error} onRetry={() => void refetch()} />;
+  if (!data) {
+    return (
+      <Card>
+        <Loading />
+      </Card>
+    );
+  }
+  const { webhook, request, event_key } = data.data;
+  return (
+    <div className="space-y-4">
+      <Card title="Sender">
+        <Facts>
+          <Fact name="Came by">
+            <Sender source={event.source} webhook={webhook} eventKey={event_key} />
+          </Fact>
+          <Fact name="Request">
+            <span className="font-mono text-xs">{event.request_id}</span>
+          </Fact>
+          {request && (
+            <>
+              <Fact name="From">
+                {request.method} from <span className="font-mono text-xs">{request.ip}</span>
+              </Fact>
+              <Fact name="Transform">
+                {request.outcome} in {duration(request.duration_ms)}
+              </Fact>
+            </>
+          )}
+        </Facts>
+      </Card>
+      {request && <Request request={request} />}
+      {!request && event.source.startsWith('webhook:') && (
+        <p className="text-muted">
+          The request is not kept any more: a webhook’s log holds its last requests, for some days.
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Sender({
+  source,
+  webhook,
+  eventKey,
+}: {
+  source: string;
+  webhook: Arrival['webhook'];
+  eventKey: Arrival['event_key'];
+}) {
+  if (webhook) {
+    return (
+      <>
+        Webhook{' '}
+        <Link to="/webhooks/$id" params={{ id: webhook.id }} className="text-accent underline">
+          {webhook.name}
+        </Link>
+      </>
+    );
+  }
+  if (eventKey) {
+    return (
+      <>
+        Event key{' '}
+        <Link to="/keys" className="text-accent underline">
+          {eventKey.name}
+        </Link>
+      </>
+    );
+  }
+  return <Source source={source} webhooks={[]} />;
+}
+
+function Request({ request: { id, headers, query, body } }: { request: LoggedRequestInFull }) {
+  return (
+    <>
+      <Card title="Headers" actions={<span className="text-xs text-muted">secrets are masked</span>}>
+        <Pairs label="Headers" pairs={pairsOf(headers)} />
+      </Card>
+      {Object.keys(query).length > 0 && (
+        <Card title="Query">
+          <Pairs label="Query" pairs={pairsOf(query)} />
+        </Card>
+      )}
+      <Card
+        title="Body"
+        actions={
+          <span className="text-xs text-muted">
+            {body === null ? 'not kept' : body.encoding === 'utf8' ? 'as it came' : 'not text, shown as base64'}
+          </span>
+        }
+      >
+        {body !== null && <Code key={id} text={body.content} label="Copy the body" />}
+      </Card>
+    </>
+  );
+}
+
+function pairsOf(record: Record<string, string | readonly string[]>): [string, string][] {
+  return Object.entries(record).flatMap(([name, values]) =>
+    [values].flat().map((value): [string, string] => [name, value]),
+  );
+}
+
+function Pairs({ label, pairs }: { label: string; pairs: [string, string][] }) {
+  return (
+    <dl aria-label={label} className="divide-y divide-line font-mono text-xs">
+      {pairs.map(([name, value]) => (
+        <div key={`${name} ${value}`} className="gap-4 px-4 py-2 sm:grid sm:grid-cols-[14rem_minmax(0,1fr)]">
+          <dt className="break-all text-muted">{name}</dt>
+          <dd className="break-all">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

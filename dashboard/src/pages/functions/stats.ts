@@ -1,0 +1,38 @@
+import { useQuery } from '@tanstack/react-query';
+import { ask } from '../../api/client.ts';
+import { useEnv } from '../../api/environment.ts';
+import type { FunctionStats } from '../../api/types.ts';
+
+const DAY_MS = 24 * 3_600_000;
+const COUNT_EVERY_MS = 30_000;
+
+/** By function; undefined until it is known. A function that did not run is not among them. */
+export function useStats(): ReadonlyMap<string, FunctionStats> | undefined {
+  const env = useEnv();
+  const { data } = useQuery({
+    queryKey: ['function-stats', env],
+    queryFn: async ({ signal }) => {
+      const from = new Date(Date.now() - DAY_MS).toISOString();
+      const { data: all } = await ask<FunctionStats[]>('/v1/functions/stats', { env, signal, query: { from } });
+      return new Map(all.map((stats) => [stats.function_id, stats]));
+    },
+    refetchInterval: COUNT_EVERY_MS,
+  });
+  return data;
+}
+
+export function noRuns(functionId: string): FunctionStats {
+  return { function_id: functionId, started: 0, completed: 0, failed: 0, cancelled: 0 };
+}
+
+/** Share of those that failed among those that came to an end by themselves, 0 to 1; undefined: none did. */
+export function failureRate({ completed, failed }: FunctionStats): number | undefined {
+  const ended = completed + failed;
+  return ended === 0 ? undefined : failed / ended;
+}
+
+export function percent(share: number): string {
+  if (share === 0) return '0 %';
+  if (share < 0.001) return '< 0.1 %';
+  return `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
+}

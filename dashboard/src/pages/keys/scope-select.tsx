@@ -1,0 +1,39 @@
+import { PRODUCTION } from '../../api/client.ts';
+import { useEnvironments } from '../../api/environment.ts';
+import type { Environment } from '../../api/types.ts';
+import { Select } from '../../ui/field.tsx';
+
+/** How the API names the set of all branch environments. */
+export const BRANCH_SET = 'branches';
+
+/** What a key can belong to: production, each named environment, and the branches together. */
+export function useOwners(): string[] {
+  return ownersAmong(useEnvironments());
+}
+
+function ownersAmong(environments: Environment[]): string[] {
+  const named = environments.filter(({ kind, archived_at }) => kind === 'named' && !archived_at);
+  return [PRODUCTION, ...named.map(({ name }) => name), BRANCH_SET];
+}
+
+export function ownerLabel(owner: string): string {
+  return owner === BRANCH_SET ? 'all branches' : owner;
+}
+
+export function OwnerSelect({ value, onChange }: { value: string; onChange(owner: string): void }) {
+  const owners = useOwners();
+  return (
+    <Select
+      label="Environment"
+      hint="Where its events go. A key of all branches is sent with the branch’s name."
+      value={value}
+      onChange={({ target }) => onChange(target.value)}
+    >
+      {owners.map((owner) => (
+        <option key={owner} value={owner}>
+          {ownerLabel(owner)}
+        </option>
+      ))}
+    </Select>
+  );
+}

@@ -1,0 +1,134 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { Metrics, Overview } from '../../api/types.ts';
+import { count, percent, rate } from '../../lib/format.ts';
+import { Chart } from '../../ui/chart.tsx';
+import { duration, useNow } from '../../ui/time.tsx';
+import { failureRate, newestRate, perSecond, secondsOf, total } from './metrics.ts';
+
+/** The four figures that say whether all is well, each over its course. */
+export function Tiles({ metrics, overview }: { metrics: Metrics; overview: Overview | undefined }) {
+  const { points } = metrics;
+  const times = points.map(({ at }) => Date.parse(at) / 1_000);
+  const seconds = secondsOf(metrics);
+  const failed = total(points, 'runs_failed');
+  const failing = failureRate(total(points, 'runs_completed'), failed);
+  const rates = (what: 'events' | 'runs_started') =>
+    points.map((point, index) => perSecond(point[what], seconds[index] ?? 1));
+  const spark = { times, height: 48, bare: true };
+  return (
+    <div className="grid grid-cols-1 gap-4 sm:grid-cols-2 xl:grid-cols-4">
+      <Tile
+        label="Events a second"
+        value={rate(newestRate(metrics, 'events'))}
+        note={`now; ${count(total(points, 'events'))} in all`}
+      >
+        <Chart
+          {...spark}
+          label="Events a second over time"
+          format={rate}
+          lines={[{ label: 'Events a second', colour: '--accent', values: rates('events'), fill: true }]}
+        />
+      </Tile>
+      <Tile
+        label="Runs a second"
+        value={rate(newestRate(metrics, 'runs_started'))}
+        note={`now; ${count(total(points, 'runs_started'))} started in all`}
+      >
+        <Chart
+          {...spark}
+          label="Runs a second over time"
+          format={rate}
+          lines={[{ label: 'Runs a second', colour: '--accent', values: rates('runs_started'), fill: true }]}
+        />
+      </Tile>
+      <Tile
+        label="Failure rate"
+        value={failing === null ? '–' : percent(failing)}
+        tone={failed > 0 ? 'text-bad' : ''}
+        note={
+          failed > 0 ? (
+            <Link to="/runs" search={{ status: 'Failed' }} className="text-accent underline">
+              {count(failed)} {failed === 1 ? 'run' : 'runs'} failed
+            </Link>
+          ) : (
+            'No run has failed'
+          )
+        }
+      >
+        <Chart
+          {...spark}
+          label="Failure rate over time"
+          format={percent}
+          lines={[
+            {
+              label: 'Failure rate',
+              colour: '--bad',
+              values: points.map(({ runs_completed, runs_failed }) => failureRate(runs_completed, runs_failed)),
+              fill: true,
+            },
+          ]}
+        />
+      </Tile>
+      <OldestJob queues={overview?.queues} />
+    </div>
+  );
+}
+
+function Tile({
+  label,
+  value,
+  note,
+  tone = '',
+  children,
+}: {
+  label: string;
+  value: ReactNode;
+  note: ReactNode;
+  tone?: string;
+  children?: ReactNode;
+}) {
+  return (
+    <section className="flex flex-col overflow-hidden rounded-lg border border-line bg-surface" aria-label={label}>
+      <div className="px-4 pt-3">
+        <h2 className="text-sm text-muted">{label}</h2>
+        <p className={`mt-1 text-xl font-semibold tracking-tight tabular-nums ${tone}`}>{value}</p>
+        <p className="text-xs text-muted">{note}</p>
+      </div>
+      <div className="mt-3 min-h-12">{children}</div>
+    </section>
+  );
+}
+
+/** Waiting longer than this, work piles up. */
+const LONG_WAIT_MS = 10_000;
+
+function OldestJob({ queues }: { queues: Overview['queues'] | undefined }) {
+  const now = useNow();
+  const oldest = (queues ?? [])
+    .flatMap(({ oldest_waiting_at }) => (oldest_waiting_at ? [Date.parse(oldest_waiting_at)] : []))
+    .reduce((before, at) => Math.min(before, at), Number.POSITIVE_INFINITY);
+  const waits = Number.isFinite(oldest);
+  const waitedMs = Math.max(0, now - oldest);
+  const waiting = (queues ?? []).reduce((sum, queue) => sum + queue.waiting, 0);
+  return (
+    <Tile
+      label="Oldest waiting job"
+      value={queues === undefined ? '–' : waits ? duration(waitedMs) : 'None'}
+      tone={waits && waitedMs > LONG_WAIT_MS ? 'text-warn' : ''}
+      note={waiting === 0 ? 'Nothing waits' : `${count(waiting)} waiting`}
+    >
+      <dl className="space-y-0.5 px-4 pb-3 text-xs">
+        {(queues ?? []).map(({ name, active, delayed, failed }) => (
+          <div key={name} className="flex justify-between gap-4">
+            <dt className="truncate text-muted">{name}</dt>
+            <dd className="whitespace-nowrap tabular-nums">
+              {count(active)} active, {count(delayed)} delayed
+              {failed > 0 && <span className="font-medium text-bad">, {count(failed)} failed</span>}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </Tile>
+  );
+}

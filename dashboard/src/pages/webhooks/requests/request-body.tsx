@@ -1,0 +1,79 @@
+import { useMemo, useState } from 'react';
+import type { LoggedRequestInFull } from '../../../api/types.ts';
+import { parseExact } from '../../../lib/exact-json.ts';
+import { CopyButton } from '../../../ui/code-block.tsx';
+import { JsonTree } from '../../../ui/json-tree.tsx';
+import { Card } from '../../../ui/page.tsx';
+import { Segments } from '../../../ui/segmented-control.tsx';
+
+/** Characters that are drawn at once; the rest on asking. */
+const DRAWN_CHARS = 20_000;
+
+/** As it came; what is JSON also as a tree. */
+export function Body({ body }: { body: LoggedRequestInFull['body'] }) {
+  const parsed = useMemo(() => (body?.encoding === 'utf8' ? tryParse(body.content) : undefined), [body]);
+  const [view, setView] = useState<'tree' | 'raw'>('tree');
+  if (!body) {
+    return (
+      <Card title="Body">
+        <p className="p-4 text-muted">It was not read to its end, and is not kept.</p>
+      </Card>
+    );
+  }
+  const shown = parsed ? view : 'raw';
+  return (
+    <Card
+      title="Body"
+      actions={
+        <>
+          {parsed && (
+            <Segments
+              label="How the body is shown"
+              options={[
+                ['tree', 'Tree'],
+                ['raw', 'Raw'],
+              ]}
+              value={shown}
+              onChange={setView}
+            />
+          )}
+          <CopyButton text={body.content} label="Copy the body" />
+        </>
+      }
+    >
+      {parsed && shown === 'tree' ? <JsonTree value={parsed.value} label="Body" /> : <Raw body={body} />}
+    </Card>
+  );
+}
+
+function Raw({ body: { content, encoding } }: { body: NonNullable<LoggedRequestInFull['body']> }) {
+  const [all, setAll] = useState(false);
+  const cut = content.length > DRAWN_CHARS && !all;
+  if (content === '') return <p className="p-4 text-muted">It is empty.</p>;
+  return (
+    <>
+      {encoding === 'base64' && <p className="px-4 pt-3 text-xs text-muted">Not text: shown in Base64.</p>}
+      <pre
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+        className="max-h-[36rem] overflow-auto p-4 font-mono text-xs leading-6 break-all whitespace-pre-wrap"
+      >
+        {cut ? content.slice(0, DRAWN_CHARS) : content}
+      </pre>
+      {cut && (
+        <button type="button" className="px-4 pb-4 text-sm text-accent underline" onClick={() => setAll(true)}>
+          {(content.length - DRAWN_CHARS).toLocaleString()} more characters
+        </button>
+      )}
+    </>
+  );
+}
+
+function tryParse(text: string): { value: unknown } | undefined {
+  try {
+    const value = parseExact(text);
+    return typeof value === 'object' && value !== null ? { value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
