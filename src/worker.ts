@@ -1,26 +1,26 @@
 /** The worker process: ingests events and calls functions. Any number of them may run; any may die at any time. */
 import { readConfig } from './config.ts';
-import { FunctionCaller } from './functions/caller.ts';
-import { SILENT } from './instruments/meter.ts';
-import { startInstruments } from './instruments/start.ts';
-import { Acceptor } from './jobs/accept.ts';
-import { AppLimits } from './jobs/app-limits.ts';
-import { CallGate } from './jobs/call-gate.ts';
-import { FunctionTables } from './jobs/function-tables.ts';
-import { Judge } from './jobs/judge.ts';
-import { INGEST, ingestQueue, RUNS, runQueue } from './jobs/queues.ts';
-import { Reports, startReporting } from './jobs/reports.ts';
-import { runParts } from './jobs/run-parts.ts';
-import { storedStatus } from './jobs/stored-status.ts';
-import { TracedAcceptor } from './jobs/traced-acceptor.ts';
+import { FunctionCaller } from './functions/function-client.ts';
+import { Acceptor } from './jobs/ingestion/acceptor.ts';
+import { Judge } from './jobs/ingestion/expression-evaluator.ts';
+import { FunctionTables } from './jobs/ingestion/function-tables.ts';
+import { TracedAcceptor } from './jobs/ingestion/traced-acceptor.ts';
+import { INGEST, ingestQueue, RUNS, runQueue } from './jobs/queues/queues.ts';
+import { AppLimits } from './jobs/runs/app-limits.ts';
+import { CallGate } from './jobs/runs/call-limiter.ts';
+import { runParts } from './jobs/runs/run-parts.ts';
+import { storedStatus } from './jobs/telemetry/stored-gauges.ts';
+import { Reports, startReporting } from './jobs/telemetry/telemetry.ts';
 import { createLog } from './log.ts';
-import { FairShares } from './model/fair-shares.ts';
+import { SILENT } from './metrics/recorder.ts';
+import { startInstruments } from './metrics/start.ts';
+import { FairShares } from './model/capacity/fair-shares.ts';
 import { live } from './process.ts';
-import { durabilityOf } from './store/durability.ts';
-import { connect, ready } from './store/redis.ts';
+import { connect, ready } from './store/redis/connection.ts';
+import { durabilityOf } from './store/redis/durability.ts';
 import { createStore } from './store/store.ts';
 import { startTracing } from './tracing/start.ts';
-import { startBranchKeeper } from './workers/branch-keeper.ts';
+import { startBranchKeeper } from './workers/branch-janitor.ts';
 import { startReconciler } from './workers/reconciler.ts';
 import { startWorkers } from './workers/workers.ts';
 
@@ -31,7 +31,7 @@ const instruments = await startInstruments(config.metricsPort !== undefined, 'wo
 const meter = instruments?.meter ?? SILENT;
 // What a worker without this door need not load. It is open before Redis is there, to tell that it is not.
 const metrics =
-  instruments && (await (await import('./api/metrics-port.ts')).openMetricsPort(config, instruments, log));
+  instruments && (await (await import('./metrics/metrics-server.ts')).startMetricsServer(config, instruments, log));
 const redis = connect(config, 'wait', log);
 // The queues have a connection of their own: ioredis copies every script of a connection into every pipeline, and BullMQ brings fifty.
 const queueRedis = connect(config, 'wait', log);

@@ -3,7 +3,7 @@
  *  on it, where these belong to a trace that is recorded. */
 import { type Context, context, ROOT_CONTEXT, type SpanContext, SpanKind, trace } from '@opentelemetry/api';
 import { BullMQOtel } from 'bullmq-otel';
-import { fromCarried, isRecorded, toCarried } from './carried.ts';
+import { fromCarried, isRecorded, toCarried } from './carrier.ts';
 
 type Tracer = BullMQOtel['tracer'];
 type JobSpan = ReturnType<Tracer['startSpan']>;

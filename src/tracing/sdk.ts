@@ -5,7 +5,7 @@ import { DiagLogLevel, diag, trace } from '@opentelemetry/api';
 import { NodeSDK, resources } from '@opentelemetry/sdk-node';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Logger } from '../log.ts';
-import { rareWarnings } from './rare-warnings.ts';
+import { rareWarnings } from './sdk-warnings.ts';
 import { Tracing } from './tracing.ts';
 
 /** For what is still to be sent when the process ends, be the collector there or not. */

@@ -14,7 +14,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { fromCarried, isRecorded, toCarried } from './carried.ts';
+import { fromCarried, isRecorded, toCarried } from './carrier.ts';
 import { type JobTelemetry, jobTelemetry } from './job-telemetry.ts';
 
 export type { Attributes, Span };

@@ -1,11 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { LRUCache } from 'lru-cache';
-import type { TransformMeter } from '../instruments/meter.ts';
 import type { Logger } from '../log.ts';
-import { type Batch, type Drained, Flights, type Load } from './flights.ts';
-import { CHILD, forkOptions, volunteerForTheOutOfMemoryKiller } from './fork.ts';
+import type { TransformMeter } from '../metrics/recorder.ts';
 import { type FromChild, type Limits, memoryBounds, type Order, type StopCause, type Verdict } from './protocol.ts';
-import type { Ticket } from './ticket.ts';
+import { CHILD, forkOptions, volunteerForTheOutOfMemoryKiller } from './scheduler/child-process.ts';
+import { type Batch, type Drained, Flights, type Load } from './scheduler/in-flight.ts';
+import type { Ticket } from './scheduler/transform-request.ts';
 
 const CODES_IN_A_CHILD = 1_000;
 const STDERR_CHARS = 2_000;

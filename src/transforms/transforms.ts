@@ -1,12 +1,12 @@
 /** The front of everything about transforms: user code that turns a webhook's request into an event, run in child
  *  processes that can be killed. */
 import { createHash } from 'node:crypto';
-import { SILENT, type TransformMeter } from '../instruments/meter.ts';
 import type { Logger } from '../log.ts';
-import { createDispatch } from './dispatch.ts';
+import { SILENT, type TransformMeter } from '../metrics/recorder.ts';
 import { DEFAULT_LIMITS, type Limits } from './protocol.ts';
-import type { StandingRules } from './standing.ts';
-import { Ticket } from './ticket.ts';
+import type { StandingRules } from './scheduler/circuit-breaker.ts';
+import { createDispatch } from './scheduler/dispatcher.ts';
+import { Ticket } from './scheduler/transform-request.ts';
 import type { Transform, TransformOutcome, TransformRequest } from './transform.ts';
 
 export type { Transform, TransformOutcome, TransformRequest };

@@ -1,11 +1,7 @@
 /** Binds the queues to their handlers. A worker that dies leaves its jobs locked; another takes them up when the lock runs out. */
 import { type Job, Worker } from 'bullmq';
 import type { Config } from '../config.ts';
-import type { Meter } from '../instruments/meter.ts';
-import { type CallDeps, call } from '../jobs/call.ts';
-import type { CallGate } from '../jobs/call-gate.ts';
-import { AttemptFailed } from '../jobs/faults.ts';
-import { type IngestDeps, ingest } from '../jobs/ingest.ts';
+import { type IngestDeps, ingest } from '../jobs/ingestion/ingest.ts';
 import {
   INGEST,
   type IngestJob,
@@ -14,18 +10,22 @@ import {
   type QueueOptions,
   RUNS,
   type RunJob,
-} from '../jobs/queues.ts';
-import { type WakeDeps, wake } from '../jobs/wake.ts';
+} from '../jobs/queues/queues.ts';
+import { type CallDeps, call } from '../jobs/runs/call.ts';
+import type { CallGate } from '../jobs/runs/call-limiter.ts';
+import { AttemptFailed } from '../jobs/runs/service-errors.ts';
+import { type WakeDeps, wake } from '../jobs/runs/wake.ts';
 import type { Logger } from '../log.ts';
-import { retryDelayMs } from '../model/retry.ts';
-import type { EnvironmentKinds } from '../store/environment-kinds.ts';
+import type { Meter } from '../metrics/recorder.ts';
+import { retryDelayMs } from '../model/runs/retry.ts';
+import type { EnvironmentKinds } from '../store/environments/environment-kinds.ts';
 import type { Tracing } from '../tracing/tracing.ts';
-import { ownerOf, throughGate } from './fair-calls.ts';
-import { HandBack } from './hand-back.ts';
-import { keepingLock } from './kept-lock.ts';
-import { measured } from './measured.ts';
+import { ownerOf, throughGate } from './call-admission.ts';
+import { measured } from './job-metrics.ts';
+import { HandBack } from './job-release.ts';
+import { keepingLock } from './lock-extension.ts';
+import { Suspects } from './poison-jobs.ts';
 import { outlasting } from './store-outage.ts';
-import { Suspects } from './suspects.ts';
 import { ingestTraced, runTraced } from './traced-jobs.ts';
 
 const INGEST_RETRY_MAX_MS = 60_000;
@@ -59,7 +59,7 @@ export function startWorkers(
     ...queues,
     lockDuration: config.stalledAfterMs,
     stalledInterval: config.stalledAfterMs,
-    // A job is never given up because workers died over it; which are, suspects.ts decides.
+    // A job is never given up because workers died over it; which are, poison-jobs.ts decides.
     maxStalledCount: Number.MAX_SAFE_INTEGER,
   };
   const ingestBatch = ingestHandler(deps, tracing);

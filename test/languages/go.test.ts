@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
+import { type Surroundings, surroundings } from '../support/client-test-bed.ts';
 import { buildGo, go } from '../support/go.ts';
 import { must, run } from '../support/program.ts';
-import { type Surroundings, surroundings } from '../support/surroundings.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const CLIENT = join(ROOT, 'clients/go');

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { ParkedCalls } from '../../src/jobs/parked-calls.ts';
-import { AdaptiveLimit, type FinishedCall } from '../../src/model/adaptive-limit.ts';
-import { type CallOwner, FairShares } from '../../src/model/fair-shares.ts';
+import { ParkedCalls } from '../../src/jobs/runs/deferred-calls.ts';
+import { AdaptiveLimit, type FinishedCall } from '../../src/model/capacity/adaptive-limit.ts';
+import { type CallOwner, FairShares } from '../../src/model/capacity/fair-shares.ts';
 
 const owner = (env: string, app: string): CallOwner => ({
   env,

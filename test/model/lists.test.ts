@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { gateOf } from '../../src/model/lists.ts';
+import { gateOf } from '../../src/model/auth/allow-lists.ts';
 
 /** Few letters, so that many begin with each other. */
 const text = fc.string({ unit: fc.constantFrom('a', 'b', '/', 'é', '\ud83d'), maxLength: 6 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Excess, excesses, retryAfterSeconds } from '../../src/model/pressure.ts';
+import { type Excess, excesses, retryAfterSeconds } from '../../src/model/capacity/thresholds.ts';
 
 const MARKS = { memoryBytes: undefined, memoryPercent: 90, ingestJobs: 100, runJobs: 1_000 };
 const EMPTY = { usedBytes: 0, maxBytes: 1_000, ingestJobs: 0, runJobs: 0 };

@@ -5,8 +5,8 @@
  *  What the command needs to know of them is in its environment (see `surroundings`). Ends with the command's exit code. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { surroundings } from './client-test-bed.ts';
 import { startOwnRedis } from './own-redis.ts';
-import { surroundings } from './surroundings.ts';
 
 const [program, ...args] = process.argv.slice(2);
 if (!program) throw new Error('Usage: node test/support/with-services.ts <program> [argument …]');

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { Flights } from '../../src/transforms/flights.ts';
-import { Pace } from '../../src/transforms/pace.ts';
-import { Standings } from '../../src/transforms/standing.ts';
-import { Ticket } from '../../src/transforms/ticket.ts';
-import { Waiting } from '../../src/transforms/waiting.ts';
+import { Standings } from '../../src/transforms/scheduler/circuit-breaker.ts';
+import { Pace } from '../../src/transforms/scheduler/duration-estimate.ts';
+import { Waiting } from '../../src/transforms/scheduler/fair-queue.ts';
+import { Flights } from '../../src/transforms/scheduler/in-flight.ts';
+import { Ticket } from '../../src/transforms/scheduler/transform-request.ts';
 
 const tickets: Ticket[] = [];
 

@@ -6,7 +6,7 @@ import {
   lazyRouteComponent,
   retainSearchParams,
 } from '@tanstack/react-router';
-import { RUN_STATUSES } from '../../../src/model/run-status.ts';
+import { RUN_STATUSES } from '../../../src/model/runs/run-status.ts';
 import { parseSearch, stringifySearch } from '../lib/query-string.ts';
 import { flag, oneOf, search, text, whole } from '../lib/search-params.ts';
 import { Loading } from '../ui/loading.tsx';

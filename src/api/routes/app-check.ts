@@ -1,16 +1,16 @@
 /** `POST /v1/apps/:name/check`: whether an app can be called, and if not, why. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import type { Outgoing } from '../../functions/outgoing.ts';
-import { visit } from '../../functions/visit.ts';
-import { type Caller, covers } from '../../model/access.ts';
-import { PROBLEM_CODES, problemsOf, UNREACHABLE } from '../../model/app-problems.ts';
-import { FUNCTION_FAILED } from '../../model/event.ts';
-import type { Apps } from '../../store/apps.ts';
-import type { EnvironmentKinds } from '../../store/environment-kinds.ts';
-import type { Functions } from '../../store/functions.ts';
-import type { SigningKeys } from '../../store/signing-keys.ts';
-import { type Route, route } from '../route.ts';
+import type { Outgoing } from '../../functions/http-agent.ts';
+import { visit } from '../../functions/probe.ts';
+import { PROBLEM_CODES, problemsOf, UNREACHABLE } from '../../model/apps/app-problems.ts';
+import { type Caller, covers } from '../../model/auth/access.ts';
+import { FUNCTION_FAILED } from '../../model/events/event.ts';
+import type { Apps } from '../../store/apps/apps.ts';
+import type { Functions } from '../../store/apps/functions.ts';
+import type { SigningKeys } from '../../store/auth/signing-keys.ts';
+import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
+import { type Route, route } from '../rest/route.ts';
 
 export const appCheckSchema = z
   .object({

@@ -5,12 +5,12 @@ import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { PRODUCTION } from '../../model/environment.ts';
-import { describe } from '../../model/json.ts';
+import { describe } from '../../model/values/json.ts';
 import type { Store } from '../../store/store.ts';
-import { Callers, callerOf } from '../identity/callers.ts';
-import { allow, environmentOf } from '../identity/guard.ts';
-import type { LiveStreams } from '../live-streams.ts';
-import { check, ownParameters } from '../route.ts';
+import { allow, environmentOf } from '../auth/guard.ts';
+import { Callers, callerOf } from '../auth/principals.ts';
+import type { LiveStreams } from '../rest/live-streams.ts';
+import { check, ownParameters } from '../rest/route.ts';
 
 const NO_PARAMETERS = z.strictObject({});
 const RULE = { access: 'read', about: 'environment' } as const;

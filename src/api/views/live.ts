@@ -1,8 +1,8 @@
 /** News of the live stream as the API tells them. */
 import { z } from 'zod';
-import { RUN_STATUSES } from '../../model/run.ts';
-import type { News, NewsOf } from '../../store/live.ts';
-import { LOG_OUTCOMES } from '../../store/webhook-log.ts';
+import { RUN_STATUSES } from '../../model/runs/run.ts';
+import type { News, NewsOf } from '../../store/telemetry/live-updates.ts';
+import { LOG_OUTCOMES } from '../../store/webhooks/webhook-log.ts';
 
 /** By the name that a message has in the stream: what its data is. */
 export const liveSchemas = {

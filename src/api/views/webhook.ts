@@ -1,8 +1,8 @@
 /** A webhook as callers see it. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { type Caller, covers } from '../../model/access.ts';
-import type { Webhook, Webhooks } from '../../store/webhooks.ts';
+import { type Caller, covers } from '../../model/auth/access.ts';
+import type { Webhook, Webhooks } from '../../store/webhooks/webhooks.ts';
 import { presentLists, shownListFields } from './list-fields.ts';
 import { presentOwner, shownOwnerSchema } from './owner.ts';
 import { time } from './time.ts';
