@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { TEMPLATES } from '../../dashboard/src/pages/webhooks/templates/templates.ts';
 import { completionsFor } from '../../dashboard/src/pages/webhooks/workbench/completions.ts';
-import { readPasted } from '../../dashboard/src/pages/webhooks/workbench/parse-request.ts';
-import { queryLists } from '../../dashboard/src/pages/webhooks/workbench/sample.ts';
+import { parseRequest } from '../../dashboard/src/pages/webhooks/workbench/parse-request.ts';
+import { parseQuery } from '../../dashboard/src/pages/webhooks/workbench/sample.ts';
 import { type Service, startService } from '../support/service.ts';
 
 describe("the workbench's templates", () => {
@@ -15,7 +15,7 @@ describe("the workbench's templates", () => {
   for (const { label, transform, sample } of TEMPLATES) {
     it(`${label}: makes an event with nothing missing of the provider's own sample`, async () => {
       const { body, headers, query } = sample;
-      const answer = await service.post('/v1/transforms/test', { transform, body, headers, query: queryLists(query) });
+      const answer = await service.post('/v1/transforms/test', { transform, body, headers, query: parseQuery(query) });
       expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
       const { event } = answer.body.data;
       expect(event.name).to.match(/^[a-z]+\/[a-z_.]+$/);
@@ -29,16 +29,16 @@ describe("the workbench's templates", () => {
 
 describe('a request pasted into the workbench', () => {
   it('is read as a body when it is one', () => {
-    const { kind, sample } = readPasted('  {"a": 1}\n');
+    const { kind, sample } = parseRequest('  {"a": 1}\n');
     expect(kind).to.equal('a body');
     expect(sample).to.deep.equal({ body: '{"a": 1}', headers: { 'Content-Type': 'application/json' }, query: '' });
-    expect(readPasted('From=%2B49&Body=hi').sample.headers['Content-Type']).to.equal(
+    expect(parseRequest('From=%2B49&Body=hi').sample.headers['Content-Type']).to.equal(
       'application/x-www-form-urlencoded',
     );
   });
 
   it('is read as a whole request by its first line, headers canonicalised and the query taken from the target', () => {
-    const { kind, sample } = readPasted(
+    const { kind, sample } = parseRequest(
       'POST /e/key?src=a&src=b HTTP/1.1\r\nHost: x\r\nX-GitHub-Event: push\r\nContent-Type: application/json\r\n\r\n{"n": 1}\r\n',
     );
     expect(kind).to.equal('a whole request');
@@ -50,14 +50,14 @@ describe('a request pasted into the workbench', () => {
   });
 
   it('is read as headers and body where the first line is left out', () => {
-    const { kind, sample } = readPasted('X-A: 1\nX-B: 2\n\nbody: not a header');
+    const { kind, sample } = parseRequest('X-A: 1\nX-B: 2\n\nbody: not a header');
     expect(kind).to.equal('a whole request');
     expect(sample.headers).to.include({ 'X-A': '1', 'X-B': '2' });
     expect(sample.body).to.equal('body: not a header');
   });
 
   it('is read as a curl command as a shell reads it', () => {
-    const { kind, sample } = readPasted(`$ curl -sS -X POST "https://h.example/e/key?x-service-env=b1" \\
+    const { kind, sample } = parseRequest(`$ curl -sS -X POST "https://h.example/e/key?x-service-env=b1" \\
       -H 'X-GitHub-Event: issues' -HContent-Type:application/json \\
       --data-raw '{"title":"it'\\''s","path":"C:\\\\x"}'`);
     expect(kind).to.equal('a curl command');
@@ -69,8 +69,8 @@ describe('a request pasted into the workbench', () => {
   });
 
   it('may be a command as browsers copy it, and one that sends a form', () => {
-    expect(readPasted(`curl 'https://h/e' --data-raw $'{"a":"\\u0021\\n"}'`).sample.body).to.equal('{"a":"!\n"}');
-    const form = readPasted('curl https://h/e -d From=a -d Body=b').sample;
+    expect(parseRequest(`curl 'https://h/e' --data-raw $'{"a":"\\u0021\\n"}'`).sample.body).to.equal('{"a":"!\n"}');
+    const form = parseRequest('curl https://h/e -d From=a -d Body=b').sample;
     expect(form.body).to.equal('From=a&Body=b');
     expect(form.headers['Content-Type']).to.equal('application/x-www-form-urlencoded');
   });

@@ -10,7 +10,7 @@ export class ApiError extends Error {
   readonly code: string;
   readonly requestId: string | undefined;
   /** What else the answer tells, such as the console of a transform that failed. */
-  readonly facts: Readonly<Record<string, unknown>>;
+  readonly details: Readonly<Record<string, unknown>>;
 
   constructor(
     message: string,
@@ -24,7 +24,7 @@ export class ApiError extends Error {
     this.status = status;
     this.code = code;
     this.requestId = requestId;
-    this.facts = facts;
+    this.details = facts;
   }
 }
 
@@ -34,14 +34,14 @@ export interface Metadata {
   cursor?: string;
 }
 
-export interface Reply<T> {
+export interface ApiResponse<T> {
   data: T;
   metadata: Metadata;
 }
 
 export type Query = Record<string, string | number | boolean | undefined>;
 
-export interface Ask {
+export interface RequestOptions {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   env?: string;
   query?: Query;
@@ -51,10 +51,10 @@ export interface Ask {
 
 /** @param path such as `/v1/events`
  *  @throws ApiError */
-export async function ask<T>(
+export async function callApi<T>(
   path: string,
-  { method = 'GET', env, query = {}, body, signal }: Ask = {},
-): Promise<Reply<T>> {
+  { method = 'GET', env, query = {}, body, signal }: RequestOptions = {},
+): Promise<ApiResponse<T>> {
   const headers: Record<string, string> = { accept: 'application/json' };
   if (env && env !== PRODUCTION) headers['x-service-env'] = env;
   if (body !== undefined) headers['content-type'] = 'application/json';
@@ -65,10 +65,10 @@ export async function ask<T>(
     if (error.name === 'AbortError') throw error;
     throw new ApiError('The service could not be reached', 0, 'unreachable');
   });
-  if (answer.status === 401) leaveToSignIn();
+  if (answer.status === 401) redirectToSignIn();
   const text = await answer.text();
   const parsed = text === '' ? {} : tryParse(text);
-  if (answer.ok) return parsed as Reply<T>;
+  if (answer.ok) return parsed as ApiResponse<T>;
   const { error, code, ...facts } = parsed as { error?: string; code?: string };
   const requestId = answer.headers.get('x-request-id') ?? undefined;
   throw new ApiError(
@@ -93,17 +93,17 @@ function tryParse(text: string): unknown {
   }
 }
 
-let leaving = false;
+let redirecting = false;
 // Whoever comes back by the browser's own button finds the page as it was left.
 window.addEventListener('pageshow', () => {
-  leaving = false;
+  redirecting = false;
 });
 
 /** The session has ended: the sign-in page brings back here. Of the many requests of a page that are refused at once the first one
  *  leads there: each further one would break off what the one before it had begun. */
-function leaveToSignIn(): void {
-  if (leaving) return;
-  leaving = true;
+function redirectToSignIn(): void {
+  if (redirecting) return;
+  redirecting = true;
   const { pathname, search } = window.location;
   window.location.assign(`/sign-in?next=${encodeURIComponent(pathname + search)}`);
 }

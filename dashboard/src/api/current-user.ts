@@ -1,21 +1,21 @@
 /** Who is looking, and what they may do. */
 import { useQuery } from '@tanstack/react-query';
-import { ask } from './client.ts';
-import type { Me } from './types.ts';
+import { callApi } from './client.ts';
+import type { CurrentUser } from './types.ts';
 
 const ORDER = ['read', 'write', 'admin'] as const;
 
-export function useMe(): Me | undefined {
+export function useCurrentUser(): CurrentUser | undefined {
   const { data } = useQuery({
     queryKey: ['me'],
-    queryFn: ({ signal }) => ask<Me>('/auth/me', { signal }),
+    queryFn: ({ signal }) => callApi<CurrentUser>('/auth/me', { signal }),
     staleTime: 60_000,
   });
   return data?.data;
 }
 
 /** Whether they may do what needs this access; while that is not known, no. */
-export function useMay(needed: Me['access']): boolean {
-  const me = useMe();
+export function useHasAccess(needed: CurrentUser['access']): boolean {
+  const me = useCurrentUser();
   return me !== undefined && ORDER.indexOf(me.access) >= ORDER.indexOf(needed);
 }

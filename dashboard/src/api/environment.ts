@@ -1,7 +1,7 @@
 /** The environment that the whole page is about: it stands in the address and is named in the frame. */
 import { useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
-import { ask, PRODUCTION } from './client.ts';
+import { callApi, PRODUCTION } from './client.ts';
 import type { Environment } from './types.ts';
 
 export function useEnv(): string {
@@ -11,7 +11,7 @@ export function useEnv(): string {
 export function useEnvironments(): Environment[] {
   const { data } = useQuery({
     queryKey: ['environments', 'picker'],
-    queryFn: ({ signal }) => ask<Environment[]>('/v1/environments', { signal, query: { limit: 100 } }),
+    queryFn: ({ signal }) => callApi<Environment[]>('/v1/environments', { signal, query: { limit: 100 } }),
   });
   return data?.data ?? [];
 }

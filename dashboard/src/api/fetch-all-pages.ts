@@ -1,15 +1,15 @@
-import { type Ask, ask } from './client.ts';
+import { callApi, type RequestOptions } from './client.ts';
 
 const PAGE_SIZE = 100;
 
 /** A list of the API to its end: for what there are tens or hundreds of.
  *  @throws ApiError */
-export async function readAll<T>(path: string, options: Ask): Promise<T[]> {
+export async function fetchAllPages<T>(path: string, options: RequestOptions): Promise<T[]> {
   const all: T[] = [];
   let cursor: string | undefined;
   do {
     const query = { ...options.query, limit: PAGE_SIZE, cursor };
-    const { data, metadata } = await ask<T[]>(path, { ...options, query });
+    const { data, metadata } = await callApi<T[]>(path, { ...options, query });
     all.push(...data);
     cursor = metadata.cursor;
   } while (cursor !== undefined);

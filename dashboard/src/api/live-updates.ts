@@ -9,14 +9,14 @@ import type { LiveKind, LiveMessages } from './types.ts';
 type Handler<Kind extends LiveKind = LiveKind> = (message: LiveMessages[Kind]) => void;
 
 /** Left open for a moment, for the page that comes next. */
-const LINGER_MS = 1_000;
+const CLOSE_DELAY_MS = 1_000;
 /** A page that nobody sees gives its connection up: a browser has six of them for a service, whatever the number of its pages. */
-const HIDDEN_MS = 30_000;
+const CLOSE_HIDDEN_MS = 30_000;
 const REOPEN_FIRST_MS = 1_000;
 const REOPEN_MAX_MS = 30_000;
 
 /** Calls the handler with every message of the kind in the present environment. */
-export function useLive<Kind extends LiveKind>(kind: Kind, handler: Handler<Kind>): void {
+export function useLiveUpdates<Kind extends LiveKind>(kind: Kind, handler: Handler<Kind>): void {
   const env = useEnv();
   const latest = useRef(handler);
   useEffect(() => {
@@ -25,15 +25,15 @@ export function useLive<Kind extends LiveKind>(kind: Kind, handler: Handler<Kind
   useEffect(() => connectionOf(env).listen(kind, (message) => latest.current(message)), [env, kind]);
 }
 
-const connections = new Map<string, Connection>();
+const connections = new Map<string, LiveConnection>();
 
-function connectionOf(env: string): Connection {
-  const open = connections.get(env) ?? new Connection(env);
+function connectionOf(env: string): LiveConnection {
+  const open = connections.get(env) ?? new LiveConnection(env);
   connections.set(env, open);
   return open;
 }
 
-class Connection {
+class LiveConnection {
   readonly #url: string;
   readonly #handlers = new Map<LiveKind, Set<Handler>>();
   /** Kinds that the open source is listened to for. */
@@ -45,7 +45,7 @@ class Connection {
   constructor(env: string) {
     this.#url = env === PRODUCTION ? '/v1/stream' : `/v1/stream?x-service-env=${encodeURIComponent(env)}`;
     document.addEventListener('visibilitychange', () => {
-      if (document.hidden) this.#later(HIDDEN_MS, this.#closeUnseen);
+      if (document.hidden) this.#later(CLOSE_HIDDEN_MS, this.#closeUnseen);
       else this.#later(0, this.#source ? this.#closeUnseen : this.#openIfUsed);
     });
   }
@@ -59,7 +59,7 @@ class Connection {
     else this.#open();
     return () => {
       ofKind.delete(handler as Handler);
-      if (!this.#isUsed()) this.#later(LINGER_MS, this.#closeUnseen);
+      if (!this.#isUsed()) this.#later(CLOSE_DELAY_MS, this.#closeUnseen);
     };
   }
 

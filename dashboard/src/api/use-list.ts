@@ -1,27 +1,27 @@
 /** A list of the API that is read page by page, as the reader comes near its end. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
-import { ask, type Query } from './client.ts';
+import { callApi, type Query } from './client.ts';
 
 const PAGE_SIZE = 100;
 
-export interface List<Row> {
+export interface PagedList<Row> {
   /** undefined: not yet known. */
   rows: Row[] | undefined;
   error: Error | null;
   /** Asks for the next page, if there is one. */
-  more(): void;
+  loadMore(): void;
   loadingMore: boolean;
   hasMore: boolean;
-  again(): void;
+  refetch(): void;
 }
 
 /** @param key of the query: the thing's name, then what the list depends on */
-export function useList<Row>(key: readonly unknown[], path: string, query: Query = {}): List<Row> {
+export function useList<Row>(key: readonly unknown[], path: string, query: Query = {}): PagedList<Row> {
   const { data, error, fetchNextPage, hasNextPage, isFetchingNextPage, refetch } = useInfiniteQuery({
     queryKey: [...key, 'list'],
     queryFn: ({ pageParam, signal }) =>
-      ask<Row[]>(path, { signal, query: { ...query, limit: PAGE_SIZE, ...(pageParam && { cursor: pageParam }) } }),
+      callApi<Row[]>(path, { signal, query: { ...query, limit: PAGE_SIZE, ...(pageParam && { cursor: pageParam }) } }),
     initialPageParam: '',
     getNextPageParam: ({ metadata }) => metadata.cursor,
   });
@@ -30,5 +30,5 @@ export function useList<Row>(key: readonly unknown[], path: string, query: Query
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   const again = useCallback(() => void refetch(), [refetch]);
-  return { rows, error, more, loadingMore: isFetchingNextPage, hasMore: hasNextPage, again };
+  return { rows, error, loadMore: more, loadingMore: isFetchingNextPage, hasMore: hasNextPage, refetch: again };
 }

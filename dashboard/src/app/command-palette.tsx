@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { ask } from '../api/client.ts';
+import { callApi } from '../api/client.ts';
 import { useEnv } from '../api/environment.ts';
 import type { ListedFunction, Webhook } from '../api/types.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
-import { PLACES } from './navigation.ts';
+import { NAV_ITEMS } from './navigation.ts';
 
 interface Target {
   key: string;
@@ -19,7 +19,7 @@ const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/i;
 const SHOWN = 12;
 
 /** ⌘K: to any page, function, webhook, and, by its ID, to any event or run. */
-export function Palette({ open, onClose }: { open: boolean; onClose(): void }) {
+export function CommandPalette({ open, onClose }: { open: boolean; onClose(): void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [words, setWords] = useState('');
   const [chosen, setChosen] = useState(0);
@@ -91,12 +91,12 @@ function useTargets(words: string, open: boolean, onClose: () => void): Target[]
   const navigate = useNavigate();
   const functions = useQuery({
     queryKey: ['functions', env, 'palette'],
-    queryFn: ({ signal }) => ask<ListedFunction[]>('/v1/functions', { env, signal, query: { limit: 100 } }),
+    queryFn: ({ signal }) => callApi<ListedFunction[]>('/v1/functions', { env, signal, query: { limit: 100 } }),
     enabled: open,
   });
   const webhooks = useQuery({
     queryKey: ['webhooks', env, 'palette'],
-    queryFn: ({ signal }) => ask<Webhook[]>('/v1/webhooks', { env, signal, query: { limit: 100 } }),
+    queryFn: ({ signal }) => callApi<Webhook[]>('/v1/webhooks', { env, signal, query: { limit: 100 } }),
     enabled: open,
   });
   return useMemo(() => {
@@ -105,7 +105,7 @@ function useTargets(words: string, open: boolean, onClose: () => void): Target[]
       void start();
     };
     const all: Target[] = [
-      ...PLACES.map(({ to: path, label, icon }) => ({
+      ...NAV_ITEMS.map(({ to: path, label, icon }) => ({
         key: path,
         icon,
         label,

@@ -1,8 +1,8 @@
 import { type ErrorComponentProps, Link } from '@tanstack/react-router';
-import { Problem } from '../ui/error-alert.tsx';
+import { ErrorAlert } from '../ui/error-alert.tsx';
 import { Page } from '../ui/page.tsx';
 
-export function NotFound() {
+export function NotFoundPage() {
   return (
     <Page title="There is no such page">
       <p>
@@ -15,10 +15,10 @@ export function NotFound() {
   );
 }
 
-export function Crash({ error, reset }: ErrorComponentProps) {
+export function ErrorPage({ error, reset }: ErrorComponentProps) {
   return (
     <Page title="This page failed">
-      <Problem error={error instanceof Error ? error : new Error(String(error))} onRetry={reset} />
+      <ErrorAlert error={error instanceof Error ? error : new Error(String(error))} onRetry={reset} />
     </Page>
   );
 }

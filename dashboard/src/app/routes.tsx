@@ -8,36 +8,36 @@ import {
 } from '@tanstack/react-router';
 import { RUN_STATUSES } from '../../../src/model/runs/run-status.ts';
 import { parseSearch, stringifySearch } from '../lib/query-string.ts';
-import { flag, oneOf, search, text, whole } from '../lib/search-params.ts';
+import { flag, integer, oneOf, searchSchema, text } from '../lib/search-params.ts';
 import { Loading } from '../ui/loading.tsx';
-import { Crash, NotFound } from './error-pages.tsx';
+import { ErrorPage, NotFoundPage } from './error-pages.tsx';
 import { Shell } from './shell.tsx';
 
 const root = createRootRoute({
   component: Shell,
-  notFoundComponent: NotFound,
-  validateSearch: search({ env: text }),
+  notFoundComponent: NotFoundPage,
+  validateSearch: searchSchema({ env: text }),
   search: { middlewares: [retainSearchParams(['env'])] },
 });
 
 const overview = createRoute({
   getParentRoute: () => root,
   path: '/',
-  validateSearch: search({ span: oneOf(['1h', '6h', '24h', '7d']) }),
+  validateSearch: searchSchema({ span: oneOf(['1h', '6h', '24h', '7d']) }),
   component: lazyRouteComponent(() => import('../pages/overview/page.tsx')),
 });
 
 const events = createRoute({
   getParentRoute: () => root,
   path: '/events',
-  validateSearch: search({ name: text, source: text, id: text, from: text, to: text, paused: flag }),
+  validateSearch: searchSchema({ name: text, source: text, id: text, from: text, to: text, paused: flag }),
   component: lazyRouteComponent(() => import('../pages/events/list-page.tsx')),
 });
 
 const event = createRoute({
   getParentRoute: () => root,
   path: '/events/$id',
-  validateSearch: search({
+  validateSearch: searchSchema({
     view: oneOf(['tree', 'raw']),
     tab: oneOf(['payload', 'arrival', 'runs', 'code']),
     language: oneOf(['curl', 'typescript', 'python', 'go']),
@@ -48,21 +48,21 @@ const event = createRoute({
 const runs = createRoute({
   getParentRoute: () => root,
   path: '/runs',
-  validateSearch: search({ status: oneOf(RUN_STATUSES), function: text, app: text, from: text, to: text }),
+  validateSearch: searchSchema({ status: oneOf(RUN_STATUSES), function: text, app: text, from: text, to: text }),
   component: lazyRouteComponent(() => import('../pages/runs/list-page.tsx')),
 });
 
 const run = createRoute({
   getParentRoute: () => root,
   path: '/runs/$id',
-  validateSearch: search({ entry: whole }),
+  validateSearch: searchSchema({ entry: integer }),
   component: lazyRouteComponent(() => import('../pages/runs/run-page.tsx')),
 });
 
 const functions = createRoute({
   getParentRoute: () => root,
   path: '/functions',
-  validateSearch: search({ q: text, app: text, archived: flag }),
+  validateSearch: searchSchema({ q: text, app: text, archived: flag }),
   component: lazyRouteComponent(() => import('../pages/functions/list-page.tsx')),
 });
 
@@ -87,14 +87,14 @@ const app = createRoute({
 const webhooks = createRoute({
   getParentRoute: () => root,
   path: '/webhooks',
-  validateSearch: search({ q: text }),
+  validateSearch: searchSchema({ q: text }),
   component: lazyRouteComponent(() => import('../pages/webhooks/list-page.tsx')),
 });
 
 const webhook = createRoute({
   getParentRoute: () => root,
   path: '/webhooks/$id',
-  validateSearch: search({
+  validateSearch: searchSchema({
     tab: oneOf(['transform', 'requests', 'settings']),
     request: text,
     sample: text,
@@ -106,14 +106,14 @@ const webhook = createRoute({
 const holding = createRoute({
   getParentRoute: () => root,
   path: '/held-events',
-  validateSearch: search({ webhook: text, name: text, selection: text, reason: text, id: text }),
+  validateSearch: searchSchema({ webhook: text, name: text, selection: text, reason: text, id: text }),
   component: lazyRouteComponent(() => import('../pages/held-events/page.tsx')),
 });
 
 const keys = createRoute({
   getParentRoute: () => root,
   path: '/keys',
-  validateSearch: search({ tab: oneOf(['event-keys', 'api-keys', 'signing-keys']) }),
+  validateSearch: searchSchema({ tab: oneOf(['event-keys', 'api-keys', 'signing-keys']) }),
   component: lazyRouteComponent(() => import('../pages/keys/page.tsx')),
 });
 
@@ -132,7 +132,7 @@ const members = createRoute({
 const audit = createRoute({
   getParentRoute: () => root,
   path: '/audit-log',
-  validateSearch: search({
+  validateSearch: searchSchema({
     q: text,
     who: oneOf(['user', 'api-key', 'setting', 'dev']),
     tab: oneOf(['changes', 'refusals']),
@@ -143,7 +143,7 @@ const audit = createRoute({
 const settings = createRoute({
   getParentRoute: () => root,
   path: '/settings',
-  validateSearch: search({ q: text }),
+  validateSearch: searchSchema({ q: text }),
   component: lazyRouteComponent(() => import('../pages/settings/page.tsx')),
 });
 
@@ -180,7 +180,7 @@ export const router = createRouter({
   stringifySearch,
   defaultPreload: 'intent',
   defaultPendingComponent: Loading,
-  defaultErrorComponent: Crash,
+  defaultErrorComponent: ErrorPage,
   scrollRestoration: true,
 });
 

@@ -3,13 +3,13 @@ import { useState } from 'react';
 import { useKeys } from '../lib/use-shortcuts.ts';
 import { IconButton } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Account } from './account.tsx';
-import { Palette } from './command-palette.tsx';
-import { PLACES, type Place } from './navigation.ts';
-import { Shortcuts } from './shortcuts-dialog.tsx';
+import { AccountMenu } from './account.tsx';
+import { CommandPalette } from './command-palette.tsx';
+import { NAV_ITEMS, type NavItem } from './navigation.ts';
+import { ShortcutsDialog } from './shortcuts-dialog.tsx';
 import { TopBar } from './top-bar.tsx';
 
-const GROUPS: [Place['group'], string][] = [
+const GROUPS: [NavItem['group'], string][] = [
   ['watch', 'Watch'],
   ['run', 'Run'],
   ['receive', 'Receive'],
@@ -47,7 +47,7 @@ export function Shell() {
           {GROUPS.map(([group, label]) => (
             <div key={group} className="mb-4">
               <p className="px-2 pb-1 text-xs text-muted">{label}</p>
-              {PLACES.filter((place) => place.group === group).map((place) => (
+              {NAV_ITEMS.filter((place) => place.group === group).map((place) => (
                 <Link
                   key={place.to}
                   to={place.to}
@@ -63,7 +63,7 @@ export function Shell() {
           ))}
         </nav>
         <div className="border-t border-line px-5 py-4 sm:hidden">
-          <Account />
+          <AccountMenu />
         </div>
       </aside>
       <div className="min-w-0">
@@ -72,8 +72,8 @@ export function Shell() {
           <Outlet />
         </main>
       </div>
-      <Palette open={palette} onClose={() => setPalette(false)} />
-      <Shortcuts open={shortcuts} onClose={() => setShortcuts(false)} />
+      <CommandPalette open={palette} onClose={() => setPalette(false)} />
+      <ShortcutsDialog open={shortcuts} onClose={() => setShortcuts(false)} />
     </div>
   );
 }
@@ -85,7 +85,7 @@ function usePageKeys(openPalette: () => void, openShortcuts: () => void): void {
   const navigate = useNavigate();
   const [goneAt, setGoneAt] = useState(0);
   const go = (key: string) => {
-    const place = PLACES.find((each) => each.key === key);
+    const place = NAV_ITEMS.find((each) => each.shortcut === key);
     if (place && Date.now() - goneAt < SECOND_KEY_MS) void navigate({ to: place.to });
     setGoneAt(0);
   };
@@ -102,6 +102,6 @@ function usePageKeys(openPalette: () => void, openShortcuts: () => void): void {
       else openPalette();
     },
     g: () => setGoneAt(Date.now()),
-    ...(goneAt > 0 && Object.fromEntries(PLACES.map(({ key }) => [key, () => go(key)]))),
+    ...(goneAt > 0 && Object.fromEntries(NAV_ITEMS.map(({ shortcut: key }) => [key, () => go(key)]))),
   });
 }

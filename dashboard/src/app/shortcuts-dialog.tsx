@@ -1,5 +1,5 @@
 import { Dialog } from '../ui/dialog.tsx';
-import { PLACES } from './navigation.ts';
+import { NAV_ITEMS } from './navigation.ts';
 
 const KEYS: [keys: string, what: string][] = [
   ['⌘K', 'Jump to a page, an event, a run, a function, a webhook'],
@@ -9,11 +9,11 @@ const KEYS: [keys: string, what: string][] = [
   ['?', 'This list'],
 ];
 
-export function Shortcuts({ open, onClose }: { open: boolean; onClose(): void }) {
+export function ShortcutsDialog({ open, onClose }: { open: boolean; onClose(): void }) {
   return (
     <Dialog open={open} title="Keyboard shortcuts" onClose={onClose}>
       <dl className="grid grid-cols-[5rem_1fr] gap-x-4 gap-y-2">
-        {[...KEYS, ...PLACES.map(({ key, label }) => [`g ${key}`, label] as const)].map(([keys, what]) => (
+        {[...KEYS, ...NAV_ITEMS.map(({ shortcut: key, label }) => [`g ${key}`, label] as const)].map(([keys, what]) => (
           <div key={keys} className="contents">
             <dt>
               <kbd className="rounded border border-line bg-sunken px-1.5 py-0.5 font-mono text-xs">{keys}</kbd>

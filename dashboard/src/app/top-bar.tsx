@@ -4,7 +4,7 @@ import { useEnv, useEnvironments } from '../api/environment.ts';
 import { setTheme, THEMES, type Theme, useTheme } from '../lib/theme.ts';
 import { IconButton } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Account } from './account.tsx';
+import { AccountMenu } from './account.tsx';
 
 const THEME_ICONS = { system: 'screen', light: 'sun', dark: 'moon' } as const;
 
@@ -36,7 +36,7 @@ export function TopBar({ onMenu, onSearch, onShortcuts }: { onMenu(): void; onSe
         </button>
       </span>
       <div className="max-sm:hidden">
-        <Account />
+        <AccountMenu />
       </div>
     </header>
   );

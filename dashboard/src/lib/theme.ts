@@ -4,17 +4,17 @@ import { useSyncExternalStore } from 'react';
 export const THEMES = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
 
-const KEY = 'theme';
+const STORAGE_KEY = 'theme';
 const systemDark = matchMedia('(prefers-color-scheme: dark)');
 const listeners = new Set<() => void>();
 
 /** The one that the reader has chosen. */
 export function useTheme(): Theme {
-  return useSyncExternalStore(listen, readTheme);
+  return useSyncExternalStore(subscribe, readTheme);
 }
 
 export function setTheme(theme: Theme): void {
-  localStorage.setItem(KEY, theme);
+  localStorage.setItem(STORAGE_KEY, theme);
   applyTheme();
 }
 
@@ -26,11 +26,11 @@ export function applyTheme(): void {
 }
 
 function readTheme(): Theme {
-  const kept = localStorage.getItem(KEY);
+  const kept = localStorage.getItem(STORAGE_KEY);
   return THEMES.find((theme) => theme === kept) ?? 'system';
 }
 
-function listen(listener: () => void): () => void {
+function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
@@ -38,5 +38,5 @@ function listen(listener: () => void): () => void {
 systemDark.addEventListener('change', applyTheme);
 // Chosen in another tab.
 window.addEventListener('storage', ({ key }) => {
-  if (key === KEY) applyTheme();
+  if (key === STORAGE_KEY) applyTheme();
 });

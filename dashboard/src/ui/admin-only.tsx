@@ -1,19 +1,23 @@
 import type { ReactNode } from 'react';
-import { useMay, useMe } from '../api/current-user.ts';
-import { Empty } from './empty-state.tsx';
+import { useCurrentUser, useHasAccess } from '../api/current-user.ts';
+import { EmptyState } from './empty-state.tsx';
 import { Loading } from './loading.tsx';
 
 /** What the service tells admins alone. Nobody else's page asks for it.
  *  @param title says so to whoever may not see it */
-export function NeedsAdmin({ title, children }: { title: string; children: ReactNode }) {
-  const me = useMe();
-  const admin = useMay('admin');
+export function AdminOnly({ title, children }: { title: string; children: ReactNode }) {
+  const me = useCurrentUser();
+  const admin = useHasAccess('admin');
   if (!me) return <Loading />;
   if (admin) return children;
-  return <Empty title={title}>You have {me.access} access. An admin can give you another role under Members.</Empty>;
+  return (
+    <EmptyState title={title}>
+      You have {me.access} access. An admin can give you another role under Members.
+    </EmptyState>
+  );
 }
 
 /** For the `title` of a button that the reader may not use. */
-export function reasonFor(may: boolean): string | undefined {
+export function adminOnlyReason(may: boolean): string | undefined {
   return may ? undefined : 'Only admins may do this';
 }

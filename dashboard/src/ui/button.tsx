@@ -1,7 +1,7 @@
 import type { ComponentProps, ReactNode } from 'react';
 import { Icon, type IconName } from './icon.tsx';
 
-const LOOKS = {
+const VARIANTS = {
   /** The one thing to do here. */
   primary: 'bg-accent text-accent-text border-transparent hover:brightness-110',
   plain: 'bg-surface text-text border-line hover:border-line-strong',
@@ -11,18 +11,18 @@ const LOOKS = {
 } as const;
 
 interface ButtonProps extends ComponentProps<'button'> {
-  look?: keyof typeof LOOKS;
+  variant?: keyof typeof VARIANTS;
   icon?: IconName | undefined;
   /** Shows that it is at work, and takes no second click. */
   busy?: boolean;
   children?: ReactNode;
 }
 
-export const buttonClass = (look: keyof typeof LOOKS = 'plain') =>
-  `inline-flex h-8 items-center gap-1.5 rounded-md border px-3 text-sm font-medium whitespace-nowrap disabled:opacity-50 ${LOOKS[look]}`;
+export const buttonClass = (look: keyof typeof VARIANTS = 'plain') =>
+  `inline-flex h-8 items-center gap-1.5 rounded-md border px-3 text-sm font-medium whitespace-nowrap disabled:opacity-50 ${VARIANTS[look]}`;
 
 export function Button({
-  look = 'plain',
+  variant: look = 'plain',
   icon,
   busy = false,
   disabled,

@@ -1,7 +1,7 @@
 export interface Line {
   label: string;
   /** A CSS variable's name, such as `--accent`. */
-  colour: string;
+  color: string;
   /** One per time; null where nothing is known. */
   values: readonly (number | null)[];
   /** Told from others by more than colour. */
@@ -20,7 +20,7 @@ export interface ChartProps {
   /** Drawn as bars, such as a histogram. */
   bars?: boolean;
   /** The lines alone, without axes: beside a number. */
-  bare?: boolean;
+  sparkline?: boolean;
   /** Called with Unix seconds when the reader has marked a span. */
-  onBrush?(from: number, to: number): void;
+  onSelectRange?(from: number, to: number): void;
 }

@@ -2,13 +2,13 @@ import { lazy, Suspense } from 'react';
 import type { ChartProps } from './chart-props.ts';
 
 /** Height of the line under the chart that names its lines. */
-const READING_PX = 20;
+const LEGEND_PX = 20;
 
 const UPlot = lazy(() => import('./uplot.tsx'));
 
 /** A chart over time. Its code is loaded when one is first shown; screen readers get its last values as text. */
 export function Chart(props: ChartProps) {
-  const { label, lines, format, height = 160, bare = false } = props;
+  const { label, lines, format, height = 160, sparkline: bare = false } = props;
   const lastOf = (values: readonly (number | null)[]) => values.findLast((value) => value !== null) ?? null;
   const told = lines.map(({ label: name, values }) => {
     const last = lastOf(values);
@@ -16,7 +16,7 @@ export function Chart(props: ChartProps) {
   });
   return (
     <figure aria-label={label}>
-      <Suspense fallback={<div style={{ height: height + (bare ? 0 : READING_PX) }} />}>
+      <Suspense fallback={<div style={{ height: height + (bare ? 0 : LEGEND_PX) }} />}>
         <UPlot {...props} height={height} />
       </Suspense>
       <figcaption className="sr-only">{told.join('; ')}</figcaption>

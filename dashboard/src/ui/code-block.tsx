@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { IconButton } from './button.tsx';
 
 /** Text to read and copy, such as a command or a secret that is shown once. */
-export function Code({ text, label = 'Copy', wrap = true }: { text: string; label?: string; wrap?: boolean }) {
+export function CodeBlock({ text, label = 'Copy', wrap = true }: { text: string; label?: string; wrap?: boolean }) {
   return (
     <div className="relative rounded-md border border-line bg-sunken">
       <pre

@@ -9,10 +9,10 @@ import { EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirro
 import { tags } from '@lezer/highlight';
 import { useEffect, useRef } from 'react';
 import type { EditorProps } from './editor-props.ts';
-import { offering } from './path-completion.ts';
-import { typingOver } from './replace-selection.ts';
+import { pathCompletion } from './path-completion.ts';
+import { replaceSelection } from './replace-selection.ts';
 
-const LOOK = EditorView.theme({
+const THEME = EditorView.theme({
   '&': { height: '100%', backgroundColor: 'var(--surface)', color: 'var(--text)', fontSize: '0.8125rem' },
   '.cm-scroller': { fontFamily: 'var(--font-mono)', lineHeight: '1.6' },
   '.cm-gutters': { backgroundColor: 'var(--surface)', color: 'var(--muted)', border: 'none' },
@@ -53,13 +53,13 @@ function nonce(): string {
 }
 
 /** Marks a change that came from `value`, not from the reader: nobody is told of it. */
-const GIVEN = Annotation.define<boolean>();
+const EXTERNAL_CHANGE = Annotation.define<boolean>();
 
 /** Browsers take seconds to break a line of half a megabyte, as providers send it: such a one is scrolled sideways. */
 const WRAPPED_LINE_CHARS = 10_000;
-const wrapping = new Compartment();
+const lineWrapping = new Compartment();
 
-function wrappingFor(text: string): Extension {
+function lineWrappingFor(text: string): Extension {
   const long = text.length > WRAPPED_LINE_CHARS && text.split('\n').some((line) => line.length > WRAPPED_LINE_CHARS);
   return long ? [] : EditorView.lineWrapping;
 }
@@ -74,7 +74,7 @@ export default function CodeMirror({
   readOnly = false,
   height = '16rem',
   completions = [],
-  marks = [],
+  diagnostics: marks = [],
 }: EditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
@@ -84,7 +84,7 @@ export default function CodeMirror({
 
   useEffect(() => {
     const lock = new Compartment();
-    const source = offering(() => heard.current.completions);
+    const source = pathCompletion(() => heard.current.completions);
     const own = EditorState.languageData.of(() => [{ autocomplete: source }]);
     const created = new EditorView({
       parent: host.current as HTMLElement,
@@ -97,21 +97,21 @@ export default function CodeMirror({
           indentOnInput(),
           bracketMatching(),
           closeBrackets(),
-          typingOver,
+          replaceSelection,
           highlightActiveLine(),
-          wrapping.of(wrappingFor(initial.current)),
+          lineWrapping.of(lineWrappingFor(initial.current)),
           LANGUAGES[language](),
           own,
           autocompletion({ icons: false }),
           lintGutter(),
           syntaxHighlighting(HIGHLIGHT),
-          LOOK,
+          THEME,
           lock.of([EditorState.readOnly.of(readOnly), EditorView.editable.of(!readOnly)]),
           EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
           // Tab indents; Escape and then Tab leaves the field, as CodeMirror says to keyboard users.
           keymap.of([...defaultKeymap, ...historyKeymap, ...completionKeymap, indentWithTab]),
           EditorView.updateListener.of((update) => {
-            const given = update.transactions.every((each) => each.annotation(GIVEN));
+            const given = update.transactions.every((each) => each.annotation(EXTERNAL_CHANGE));
             if (update.docChanged && !given) heard.current.onChange?.(update.state.doc.toString());
           }),
         ],
@@ -127,8 +127,8 @@ export default function CodeMirror({
     if (!shown || shown.state.doc.toString() === value) return;
     shown.dispatch({
       changes: { from: 0, to: shown.state.doc.length, insert: value },
-      annotations: GIVEN.of(true),
-      effects: wrapping.reconfigure(wrappingFor(value)),
+      annotations: EXTERNAL_CHANGE.of(true),
+      effects: lineWrapping.reconfigure(lineWrappingFor(value)),
     });
   }, [value]);
 

@@ -15,7 +15,7 @@ export interface Column<Row> {
   width: string;
   align?: 'right';
   /** Left out on a phone. */
-  wideOnly?: boolean;
+  hideOnMobile?: boolean;
 }
 
 interface DataTableProps<Row extends RowData> {
@@ -27,29 +27,29 @@ interface DataTableProps<Row extends RowData> {
   /** Opens the row: by click on it, or Enter on the one that j and k have chosen. */
   onOpen?(row: Row): void;
   /** Asked for more rows when the reader nears the end. */
-  onNearEnd?(): void;
+  onEndReached?(): void;
   loadingMore?: boolean;
   rowHeight?: number;
 }
 
 const features = tableFeatures({});
-const NEAR_END_ROWS = 15;
+const END_THRESHOLD_ROWS = 15;
 /** Of the headings, which stay in sight above the rows. */
-const HEADINGS_PX = 40;
+const HEADER_PX = 40;
 
 /** A list of any length, of which only the rows in sight are drawn, and are all that the table's model is made of. The page itself scrolls. */
 export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
-  const { label, columns, rows, rowKey, onOpen, onNearEnd, loadingMore = false, rowHeight = 44 } = props;
+  const { label, columns, rows, rowKey, onOpen, onEndReached: onNearEnd, loadingMore = false, rowHeight = 44 } = props;
   const body = useRef<HTMLDivElement>(null);
   const [chosen, setChosen] = useState<string>();
-  const wide = useWide();
-  const shown = useMemo(() => columns.filter((column) => wide || !column.wideOnly), [columns, wide]);
+  const wide = useIsWideScreen();
+  const shown = useMemo(() => columns.filter((column) => wide || !column.hideOnMobile), [columns, wide]);
   const virtual = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => rowHeight,
     overscan: 12,
-    scrollMargin: usePlaceOnPage(body),
-    scrollPaddingStart: HEADINGS_PX,
+    scrollMargin: usePageOffset(body),
+    scrollPaddingStart: HEADER_PX,
     getItemKey: (index) => keyAt(rows, index, rowKey),
   });
   const items = virtual.getVirtualItems();
@@ -57,7 +57,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   const last = items.at(-1)?.index ?? -1;
   const modelRows = useRows(shown, rows, first, last, rowKey);
   useEffect(() => {
-    if (rows.length > 0 && last >= rows.length - NEAR_END_ROWS) onNearEnd?.();
+    if (rows.length > 0 && last >= rows.length - END_THRESHOLD_ROWS) onNearEnd?.();
   }, [last, rows.length, onNearEnd]);
 
   const step = (by: number) => {
@@ -73,7 +73,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
     k: () => step(-1),
     Enter: () => {
       const row = rows.find((each) => rowKey(each) === chosen);
-      if (row && onOpen && !isOnControl(document.activeElement)) onOpen(row);
+      if (row && onOpen && !isInteractive(document.activeElement)) onOpen(row);
     },
   });
 
@@ -154,7 +154,7 @@ function keyAt<Row>(rows: readonly Row[], index: number, rowKey: (row: Row) => s
 }
 
 /** Pixels between the top of the page and the rows, which what stands above them may change. */
-function usePlaceOnPage(element: RefObject<HTMLElement | null>): number {
+function usePageOffset(element: RefObject<HTMLElement | null>): number {
   const [place, setPlace] = useState(0);
   useLayoutEffect(() => {
     const measure = () => {
@@ -168,7 +168,7 @@ function usePlaceOnPage(element: RefObject<HTMLElement | null>): number {
   return place;
 }
 
-function isOnControl(element: Element | null): boolean {
+function isInteractive(element: Element | null): boolean {
   return element?.matches('a, button, input, select, textarea, summary') ?? false;
 }
 
@@ -179,7 +179,7 @@ function isPlainClick(event: React.MouseEvent): boolean {
   return !getSelection()?.toString();
 }
 
-function useWide(): boolean {
+function useIsWideScreen(): boolean {
   const [wide, setWide] = useState(() => matchMedia('(min-width: 48rem)').matches);
   useEffect(() => {
     const media = matchMedia('(min-width: 48rem)');

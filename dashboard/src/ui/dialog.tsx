@@ -7,12 +7,12 @@ interface DialogProps {
   onClose(): void;
   children: ReactNode;
   /** Buttons at its foot. */
-  foot?: ReactNode;
+  footer?: ReactNode;
   wide?: boolean;
 }
 
 /** The browser's own modal dialog: it keeps the focus, and Escape closes it. */
-export function Dialog({ open, title, onClose, children, foot, wide = false }: DialogProps) {
+export function Dialog({ open, title, onClose, children, footer: foot, wide = false }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useEffect(() => {
@@ -48,14 +48,14 @@ export function Dialog({ open, title, onClose, children, foot, wide = false }: D
 interface ConfirmProps {
   /** The button that asks: its words, and how it looks. */
   children: ReactNode;
-  look?: 'danger' | 'plain' | 'primary' | 'quiet';
+  variant?: 'danger' | 'plain' | 'primary' | 'quiet';
   icon?: Parameters<typeof Button>[0]['icon'];
   disabled?: boolean;
   title: string;
   /** What will happen, and that it cannot be undone. */
   text: ReactNode;
   /** Words of the button that does it. */
-  action: string;
+  confirmLabel: string;
   /** The dialog stays until it has settled. */
   onConfirm(): unknown;
 }
@@ -63,12 +63,12 @@ interface ConfirmProps {
 /** A button whose deed cannot be undone: it asks first. */
 export function ConfirmButton({
   children,
-  look = 'danger',
+  variant: look = 'danger',
   icon,
   disabled = false,
   title,
   text,
-  action,
+  confirmLabel: action,
   onConfirm,
 }: ConfirmProps) {
   const [open, setOpen] = useState(false);
@@ -84,17 +84,17 @@ export function ConfirmButton({
   };
   return (
     <>
-      <Button look={look} icon={icon} disabled={disabled} onClick={() => setOpen(true)}>
+      <Button variant={look} icon={icon} disabled={disabled} onClick={() => setOpen(true)}>
         {children}
       </Button>
       <Dialog
         open={open}
         title={title}
         onClose={() => setOpen(false)}
-        foot={
+        footer={
           <>
             <Button onClick={() => setOpen(false)}>Keep it as it is</Button>
-            <Button look="danger" busy={busy} onClick={() => void act()}>
+            <Button variant="danger" busy={busy} onClick={() => void act()}>
               {action}
             </Button>
           </>

@@ -9,5 +9,5 @@ export interface EditorProps {
   /** Offered while typing, beside what the language itself has. */
   completions?: readonly { label: string; type?: string; detail?: string; info?: string }[];
   /** Marked in the text: 1-based line and column. */
-  marks?: readonly { line: number; column?: number; message: string }[];
+  diagnostics?: readonly { line: number; column?: number; message: string }[];
 }

@@ -1,22 +1,22 @@
 import type { ReactNode } from 'react';
-import { Code } from './code-block.tsx';
+import { CodeBlock } from './code-block.tsx';
 
-interface EmptyProps {
+interface EmptyStateProps {
   title: string;
   children?: ReactNode;
   /** The line to paste that fills the page. */
-  paste?: string;
+  command?: string;
 }
 
 /** Nothing is here, and that is no error. Says what would fill it. */
-export function Empty({ title, children, paste }: EmptyProps) {
+export function EmptyState({ title, children, command: paste }: EmptyStateProps) {
   return (
     <div className="mx-auto max-w-2xl px-4 py-14 text-center">
       <p className="text-lg font-medium">{title}</p>
       {children && <div className="mt-2 text-muted">{children}</div>}
       {paste && (
         <div className="mt-5 text-left">
-          <Code text={paste} />
+          <CodeBlock text={paste} />
         </div>
       )}
     </div>

@@ -3,7 +3,7 @@ import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 
 /** What went wrong, in the service's own words, and how to find it in its log. */
-export function Problem({ error, onRetry }: { error: Error; onRetry?: () => void }) {
+export function ErrorAlert({ error, onRetry }: { error: Error; onRetry?: () => void }) {
   const details = error instanceof ApiError ? error : undefined;
   return (
     <div role="alert" className="flex items-start gap-3 rounded-lg border border-bad/40 bg-bad-soft p-4 text-text">

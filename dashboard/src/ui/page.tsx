@@ -5,14 +5,14 @@ interface PageProps {
   /** For the tab, where the title is more than text. */
   tabTitle?: string;
   /** A line under the title. */
-  lead?: ReactNode;
+  description?: ReactNode;
   /** Buttons at the right of the title. */
   actions?: ReactNode;
   children: ReactNode;
 }
 
 /** The frame of every page: its heading, what can be done with it, its content. */
-export function Page({ title, tabTitle, lead, actions, children }: PageProps) {
+export function Page({ title, tabTitle, description: lead, actions, children }: PageProps) {
   const tab = tabTitle ?? (typeof title === 'string' ? title : undefined);
   useEffect(() => {
     document.title = tab ? `${tab} · Tidegate` : 'Tidegate';
@@ -56,11 +56,11 @@ export function Card({
 }
 
 /** Names and values: what is known of a thing. */
-export function Facts({ children }: { children: ReactNode }) {
+export function DescriptionList({ children }: { children: ReactNode }) {
   return <dl className="grid grid-cols-1 gap-x-8 gap-y-3 p-4 sm:grid-cols-2 lg:grid-cols-4">{children}</dl>;
 }
 
-export function Fact({ name, children }: { name: string; children: ReactNode }) {
+export function DescriptionItem({ name, children }: { name: string; children: ReactNode }) {
   return (
     <div className="min-w-0">
       <dt className="text-xs text-muted">{name}</dt>

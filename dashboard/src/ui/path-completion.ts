@@ -9,7 +9,7 @@ const PATH_SO_FAR = /^[\w$]+(?:\.[\w$]*|\[(?:"[^"\]]*"?|'[^'\]]*'?|\d*)\]?)*$/;
 /** What the editor itself has put behind the cursor, to close what was opened. */
 const CLOSING = /^["']?\]?/;
 
-export function offering(completions: () => EditorProps['completions']): CompletionSource {
+export function pathCompletion(completions: () => EditorProps['completions']): CompletionSource {
   return (context) => {
     const word = context.matchBefore(PATH);
     if (!word && !context.explicit) return null;

@@ -3,7 +3,7 @@ import { EditorView } from '@codemirror/view';
 
 /** Typing over selected text. Left to Chromium, it would give the new text the colour of the old by an inline style, which the page's
  *  policy forbids. What is composed (an input method, dead keys) must be left to it. */
-export const typingOver: Extension = EditorView.domEventHandlers({
+export const replaceSelection: Extension = EditorView.domEventHandlers({
   beforeinput(event, view) {
     const { inputType, data: text, isComposing } = event;
     const { from, to, empty } = view.state.selection.main;

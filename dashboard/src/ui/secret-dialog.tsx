@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
-import { Code } from './code-block.tsx';
+import { CodeBlock } from './code-block.tsx';
 import { Dialog } from './dialog.tsx';
 import { Icon } from './icon.tsx';
 
 /** A secret, or a link that is as good as one, which the service tells this once. */
-export function ShownOnce({
+export function SecretDialog({
   title,
   secret,
   label,
@@ -28,13 +28,13 @@ export function ShownOnce({
       open={secret !== undefined}
       title={title}
       onClose={onClose}
-      foot={
-        <Button look="primary" onClick={onClose}>
+      footer={
+        <Button variant="primary" onClick={onClose}>
           I have copied it
         </Button>
       }
     >
-      <Code text={secret ?? ''} label={label} />
+      <CodeBlock text={secret ?? ''} label={label} />
       <p className="mt-3 flex items-start gap-2 text-sm text-warn">
         <Icon name="warning" className="mt-0.5" />
         {warning}
@@ -45,11 +45,11 @@ export function ShownOnce({
 }
 
 /** Where a secret goes: a line to paste, under what it is. */
-export function Paste({ what, line }: { what: string; line: string }) {
+export function Snippet({ what, line }: { what: string; line: string }) {
   return (
     <div>
       <p className="mb-1 text-sm font-medium">{what}</p>
-      <Code text={line} label={`Copy: ${what}`} />
+      <CodeBlock text={line} label={`Copy: ${what}`} />
     </div>
   );
 }

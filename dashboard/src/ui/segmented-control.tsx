@@ -1,5 +1,5 @@
 /** A choice of a few views of one thing, side by side. */
-export function Segments<Id extends string>({
+export function SegmentedControl<Id extends string>({
   label,
   options,
   value,

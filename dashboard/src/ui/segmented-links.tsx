@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 
-interface SegmentsProps {
+interface SegmentedLinksProps {
   label: string;
   /** `title`: the words in full, on hover. */
   options: readonly { id: string; text: string; title?: string }[];
@@ -10,7 +10,7 @@ interface SegmentsProps {
 }
 
 /** A choice of a few, side by side, which stands in the address. */
-export function Segments({ label, options, current, param }: SegmentsProps) {
+export function SegmentedLinks({ label, options, current, param }: SegmentedLinksProps) {
   return (
     <nav aria-label={label} className="flex rounded-md border border-line bg-surface p-0.5">
       {options.map(({ id, text, title }) => (

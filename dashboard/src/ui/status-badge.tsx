@@ -34,7 +34,7 @@ export function Badge({
   );
 }
 
-const RUN_LOOKS: Record<string, [Tone, IconName]> = {
+const RUN_STATUS_STYLES: Record<string, [Tone, IconName]> = {
   Queued: ['neutral', 'clock'],
   Running: ['busy', 'play'],
   Waiting: ['warn', 'clock'],
@@ -44,8 +44,8 @@ const RUN_LOOKS: Record<string, [Tone, IconName]> = {
 };
 
 /** Of a run, a step or an attempt. */
-export function RunStatus({ status }: { status: string }) {
-  const [tone, icon] = RUN_LOOKS[status] ?? ['neutral', 'dot'];
+export function RunStatusBadge({ status }: { status: string }) {
+  const [tone, icon] = RUN_STATUS_STYLES[status] ?? ['neutral', 'dot'];
   return (
     <Badge tone={tone} icon={icon}>
       {status}

@@ -7,13 +7,13 @@ const AXIS_FONT = '11px ui-sans-serif, system-ui, sans-serif';
 const DAY_S = 86_400;
 
 export default function UPlotChart(props: ChartProps) {
-  const { times, lines, format, height = 160, bars = false, bare = false, onBrush } = props;
+  const { times, lines, format, height = 160, bars = false, sparkline: bare = false, onSelectRange: onBrush } = props;
   const host = useRef<HTMLDivElement>(null);
   const [hovered, setHovered] = useState<number | null>(null);
   const brushed = useRef(onBrush);
   brushed.current = onBrush;
   const brushable = onBrush !== undefined;
-  const shape = lines.map(({ label, colour }) => `${label} ${colour}`).join();
+  const shape = lines.map(({ label, color: colour }) => `${label} ${colour}`).join();
   const data = [times, ...lines.map(({ values }) => values)] as uPlot.AlignedData;
   const latest = useRef({ data, lines, format });
   latest.current = { data, lines, format };
@@ -46,7 +46,7 @@ export default function UPlotChart(props: ChartProps) {
           ...axis(),
           show: !bare,
           size: 26,
-          values: (_u, splits, _axis, _space, step) => splits.map((at) => moment(at, step)),
+          values: (_u, splits, _axis, _space, step) => splits.map((at) => tickLabel(at, step)),
         },
         {
           ...axis(),
@@ -90,13 +90,13 @@ export default function UPlotChart(props: ChartProps) {
   return (
     <>
       <div ref={host} className={`w-full ${brushable ? 'cursor-crosshair' : ''}`} style={{ height }} />
-      {!bare && <Reading {...props} index={hovered} />}
+      {!bare && <Legend {...props} index={hovered} />}
     </>
   );
 }
 
 /** The lines' names, and their values where the pointer is. */
-function Reading({ times, lines, format, bars = false, index }: ChartProps & { index: number | null }) {
+function Legend({ times, lines, format, bars = false, index }: ChartProps & { index: number | null }) {
   const at = index === null ? undefined : times[index];
   return (
     <div
@@ -113,12 +113,12 @@ function Reading({ times, lines, format, bars = false, index }: ChartProps & { i
           </span>
         );
       })}
-      {at !== undefined && <span className="ml-auto">{clock(at)}</span>}
+      {at !== undefined && <span className="ml-auto">{formatClock(at)}</span>}
     </div>
   );
 }
 
-function Swatch({ line: { colour, dash } }: { line: Line }) {
+function Swatch({ line: { color: colour, dash } }: { line: Line }) {
   return (
     <svg viewBox="0 0 16 4" className="h-1 w-4" aria-hidden="true">
       <line x1="0" y1="2" x2="16" y2="2" stroke={`var(${colour})`} strokeWidth="2" strokeDasharray={dash?.join(' ')} />
@@ -131,25 +131,25 @@ const minuteFormat = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minut
 const secondFormat = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' });
 const clockFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
 
-const clock = (at: number) => clockFormat.format(at * 1_000);
+const formatClock = (at: number) => clockFormat.format(at * 1_000);
 
 /** What stands at a mark of the time axis: the day at midnight, otherwise the time, as fine as the marks are. */
-function moment(at: number, stepSeconds: number): string {
+function tickLabel(at: number, stepSeconds: number): string {
   const date = new Date(at * 1_000);
   const midnight = date.getHours() === 0 && date.getMinutes() === 0 && date.getSeconds() === 0;
   if (stepSeconds >= DAY_S || midnight) return dayFormat.format(date);
   return (stepSeconds < 60 ? secondFormat : minuteFormat).format(date);
 }
 
-function colourOf(variable: string): string {
+function colorOf(variable: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(variable).trim();
 }
 
 function axis(): uPlot.Axis {
   return {
     font: AXIS_FONT,
-    stroke: () => colourOf('--muted'),
-    grid: { stroke: () => colourOf('--line'), width: 1 },
+    stroke: () => colorOf('--muted'),
+    grid: { stroke: () => colorOf('--line'), width: 1 },
     ticks: { show: false },
   };
 }
@@ -160,16 +160,16 @@ function stepOf({ data: [times] }: uPlot): number {
 }
 
 /** Of `#rrggbb`, as all of theme.css are: a canvas does not know `color-mix` everywhere. */
-const faded = (colour: string, percent: number) =>
+const withAlpha = (colour: string, percent: number) =>
   `${colour}${Math.round(percent * 2.55)
     .toString(16)
     .padStart(2, '0')}`;
 
-function seriesOf({ label, colour, dash, fill }: Line, bars: boolean): uPlot.Series {
-  const stroke = colourOf(colour);
-  const series: uPlot.Series = { label, stroke, width: 1.5, points: { size: 4, fill: stroke, filter: alone } };
+function seriesOf({ label, color: colour, dash, fill }: Line, bars: boolean): uPlot.Series {
+  const stroke = colorOf(colour);
+  const series: uPlot.Series = { label, stroke, width: 1.5, points: { size: 4, fill: stroke, filter: isolatedPoints } };
   if (dash) series.dash = [...dash];
-  if (fill || bars) series.fill = faded(stroke, bars ? 55 : 12);
+  if (fill || bars) series.fill = withAlpha(stroke, bars ? 55 : 12);
   if (bars && uPlot.paths.bars) {
     series.paths = uPlot.paths.bars({ size: [0.85, 40], align: 1 });
     series.width = 0;
@@ -179,7 +179,7 @@ function seriesOf({ label, colour, dash, fill }: Line, bars: boolean): uPlot.Ser
 }
 
 /** Values with nothing known beside them, which no line would show. */
-function alone(u: uPlot, series: number): number[] {
+function isolatedPoints(u: uPlot, series: number): number[] {
   const values = u.data[series] ?? [];
   return Array.from(values.keys()).filter((i) => values[i] != null && values[i - 1] == null && values[i + 1] == null);
 }

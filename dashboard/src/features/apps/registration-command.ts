@@ -1,11 +1,11 @@
 import { PRODUCTION } from '../../api/client.ts';
-import { useMe } from '../../api/current-user.ts';
+import { useCurrentUser } from '../../api/current-user.ts';
 import { useEnv } from '../../api/environment.ts';
 
 /** The line to paste that has an app register in the present environment. In production the key comes from `API_KEY`. */
-export function useRegistrationLine(): string {
+export function useRegistrationCommand(): string {
   const env = useEnv();
-  const dev = useMe()?.kind === 'dev';
+  const dev = useCurrentUser()?.kind === 'dev';
   const lines = [`curl '${window.location.origin}/v1/apps'`, "  -H 'content-type: application/json'"];
   if (!dev) lines.push('  -H "authorization: Bearer $API_KEY"');
   if (env !== PRODUCTION) lines.push(`  -H 'x-service-env: ${env}'`);

@@ -1,19 +1,19 @@
 import { Link } from '@tanstack/react-router';
 import { PRODUCTION } from '../../api/client.ts';
-import { useMe } from '../../api/current-user.ts';
+import { useCurrentUser } from '../../api/current-user.ts';
 import { useEnv } from '../../api/environment.ts';
-import { Empty } from '../../ui/empty-state.tsx';
-import { curlOf } from './snippets/curl.ts';
-import { placeOf } from './snippets/target.ts';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { curlSnippet } from './snippets/curl.ts';
+import { sendTarget } from './snippets/target.ts';
 
 const FIRST = { name: 'hello/world', data: { from: 'curl' } };
 
 /** The line to paste that makes the service's first event. */
 export function FirstEvent({ title }: { title: string }) {
   const env = useEnv();
-  const dev = useMe()?.kind === 'dev';
+  const dev = useCurrentUser()?.kind === 'dev';
   return (
-    <Empty title={title} paste={curlOf(FIRST, placeOf(env, dev))}>
+    <EmptyState title={title} command={curlSnippet(FIRST, sendTarget(env, dev))}>
       {dev ? (
         <p>Paste this into a terminal. In dev mode any key will do, and the event is shown here at once.</p>
       ) : (
@@ -25,6 +25,6 @@ export function FirstEvent({ title }: { title: string }) {
           {env === PRODUCTION ? 'of this environment' : 'that this environment takes'}.
         </p>
       )}
-    </Empty>
+    </EmptyState>
   );
 }

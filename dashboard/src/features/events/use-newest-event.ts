@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { ask } from '../../api/client.ts';
+import { callApi } from '../../api/client.ts';
 import type { StoredEvent } from '../../api/types.ts';
 
 /** The newest event of the environment; `data` is null when there is none at all, and is asked for until there is one. */
@@ -7,7 +7,7 @@ export function useNewestEvent(env: string) {
   return useQuery({
     queryKey: ['events', env, 'newest'],
     queryFn: async ({ signal }) => {
-      const { data } = await ask<StoredEvent[]>('/v1/events', { env, signal, query: { limit: 1 } });
+      const { data } = await callApi<StoredEvent[]>('/v1/events', { env, signal, query: { limit: 1 } });
       return data[0] ?? null;
     },
     refetchInterval: ({ state }) => (state.data === null ? 2_000 : false),

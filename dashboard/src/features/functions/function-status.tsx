@@ -3,7 +3,7 @@ import { Badge } from '../../ui/status-badge.tsx';
 import { absolute } from '../../ui/time.tsx';
 
 /** Whether events trigger it. */
-export function FunctionState({
+export function FunctionStatus({
   fn: { paused_at, expression_problem, archived },
 }: {
   fn: Pick<FunctionSummary, 'paused_at' | 'expression_problem' | 'archived'>;

@@ -1,17 +1,17 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { ask } from '../../api/client.ts';
+import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
-import type { Invoked } from '../../api/types.ts';
+import type { InvokeResult } from '../../api/types.ts';
 import { ExactNumber, parseExact } from '../../lib/exact-json.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Editor } from '../../ui/editor.tsx';
-import { Problem } from '../../ui/error-alert.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { useTell } from '../../ui/toast.tsx';
 
-interface InvokeProps {
+interface InvokeDialogProps {
   open: boolean;
   onClose(): void;
   functionId: string;
@@ -24,7 +24,7 @@ interface InvokeProps {
 }
 
 /** Runs one function on data of the reader's choice; no other function hears of it. */
-export function InvokeDialog({ open, onClose, functionId, title, data, user, v }: InvokeProps) {
+export function InvokeDialog({ open, onClose, functionId, title, data, user, v }: InvokeDialogProps) {
   const env = useEnv();
   const navigate = useNavigate();
   const queries = useQueryClient();
@@ -49,7 +49,7 @@ export function InvokeDialog({ open, onClose, functionId, title, data, user, v }
         ...(v !== undefined && { v }),
       };
       const path = `/v1/functions/${encodeURIComponent(functionId)}/invoke`;
-      const reply = await ask<Invoked>(path, { method: 'POST', env, body });
+      const reply = await callApi<InvokeResult>(path, { method: 'POST', env, body });
       void queries.invalidateQueries({ queryKey: ['events', env] });
       tell.done('The function runs');
       onClose();
@@ -67,10 +67,10 @@ export function InvokeDialog({ open, onClose, functionId, title, data, user, v }
       wide
       title={title}
       onClose={onClose}
-      foot={
+      footer={
         <>
           <Button onClick={onClose}>Close</Button>
-          <Button look="primary" icon="play" busy={busy} disabled={'problem' in read} onClick={() => void invoke()}>
+          <Button variant="primary" icon="play" busy={busy} disabled={'problem' in read} onClick={() => void invoke()}>
             Run it
           </Button>
         </>
@@ -85,7 +85,7 @@ export function InvokeDialog({ open, onClose, functionId, title, data, user, v }
         <p role="status" className="min-h-5 text-sm text-bad">
           {'problem' in read && read.problem}
         </p>
-        {error && <Problem error={error} />}
+        {error && <ErrorAlert error={error} />}
       </div>
     </Dialog>
   );

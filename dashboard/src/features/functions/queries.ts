@@ -1,15 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
-import { ask } from '../../api/client.ts';
+import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
-import { readAll } from '../../api/fetch-all-pages.ts';
+import { fetchAllPages } from '../../api/fetch-all-pages.ts';
 import type { FunctionDetails, ListedFunction } from '../../api/types.ts';
 
 /** @param archived those that are gone from their apps instead of those that are there */
-export function useAllFunctions(archived = false) {
+export function useFunctions(archived = false) {
   const env = useEnv();
   const { data: functions, ...result } = useQuery({
     queryKey: ['functions', env, 'all', archived],
-    queryFn: ({ signal }) => readAll<ListedFunction>('/v1/functions', { env, signal, query: { archived } }),
+    queryFn: ({ signal }) => fetchAllPages<ListedFunction>('/v1/functions', { env, signal, query: { archived } }),
   });
   return { functions, ...result };
 }
@@ -18,6 +18,6 @@ export function useFunction(id: string) {
   const env = useEnv();
   return useQuery({
     queryKey: ['function', env, id],
-    queryFn: ({ signal }) => ask<FunctionDetails>(`/v1/functions/${encodeURIComponent(id)}`, { env, signal }),
+    queryFn: ({ signal }) => callApi<FunctionDetails>(`/v1/functions/${encodeURIComponent(id)}`, { env, signal }),
   });
 }

@@ -5,8 +5,8 @@ import { Icon } from '../../ui/icon.tsx';
 type Trigger = FunctionSummary['triggers'][number];
 
 /** In one line, for a list, which leaves out what is too large for it. */
-export function TriggerLine({ triggers = [] }: { triggers?: readonly Trigger[] | undefined }) {
-  return <p className="truncate font-mono text-xs text-muted">{triggers.map(wordOf).join(', ')}</p>;
+export function TriggerSummary({ triggers = [] }: { triggers?: readonly Trigger[] | undefined }) {
+  return <p className="truncate font-mono text-xs text-muted">{triggers.map(labelOf).join(', ')}</p>;
 }
 
 /** Each in full, with what else must be true of the event. */
@@ -48,6 +48,6 @@ export function Condition({ expression }: { expression: string }) {
   );
 }
 
-function wordOf({ event, cron, expression }: Trigger): string {
+function labelOf({ event, cron, expression }: Trigger): string {
   return `${event ?? cron ?? ''}${expression ? ' if …' : ''}`;
 }

@@ -8,7 +8,7 @@ export interface RunPage {
 
 /** The list after its first page was read anew. What lies behind that page stays; when so much is new that the two do not meet, the
  *  list begins again with the new page. */
-export function withFirstPage(pages: readonly RunPage[], first: RunPage): RunPage[] {
+export function mergeFirstPage(pages: readonly RunPage[], first: RunPage): RunPage[] {
   const last = first.runs.at(-1);
   if (first.cursor === undefined || !last) return [first];
   const behind = pages.map(({ runs, cursor }) => ({ cursor, runs: runs.filter((run) => isOlder(run, last)) }));
@@ -19,18 +19,21 @@ export function withFirstPage(pages: readonly RunPage[], first: RunPage): RunPag
 }
 
 /** The list after some of its runs have moved on. */
-export function withStatuses(pages: readonly RunPage[], statuses: ReadonlyMap<string, ListedRun['status']>): RunPage[] {
+export function applyStatuses(
+  pages: readonly RunPage[],
+  statuses: ReadonlyMap<string, ListedRun['status']>,
+): RunPage[] {
   return pages.map((page) => {
-    if (!page.runs.some((run) => isNews(run, statuses))) return page;
+    if (!page.runs.some((run) => isStatusChange(run, statuses))) return page;
     const runs = page.runs.map((run) =>
-      isNews(run, statuses) ? { ...run, status: statuses.get(run.run_id) as never } : run,
+      isStatusChange(run, statuses) ? { ...run, status: statuses.get(run.run_id) as never } : run,
     );
     return { ...page, runs };
   });
 }
 
 /** A run that has ended does not begin again: news of its beginning came late. */
-function isNews(run: ListedRun, statuses: ReadonlyMap<string, ListedRun['status']>): boolean {
+function isStatusChange(run: ListedRun, statuses: ReadonlyMap<string, ListedRun['status']>): boolean {
   const status = statuses.get(run.run_id);
   return status !== undefined && status !== run.status && !hasEnded(run);
 }

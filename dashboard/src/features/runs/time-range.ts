@@ -1,7 +1,7 @@
 /** Time spans of a list's address: `from=24h` is counted back from now; `from` and `to` may be moments too (ISO 8601). */
 
 const HOUR_MS = 3_600_000;
-const BACK_MS: Record<string, number> = {
+const RANGE_MS: Record<string, number> = {
   '1h': HOUR_MS,
   '6h': 6 * HOUR_MS,
   '24h': 24 * HOUR_MS,
@@ -9,14 +9,14 @@ const BACK_MS: Record<string, number> = {
 };
 
 /** A moment of the address as the API takes it; undefined: it says none. */
-export function momentOf(text: string | undefined, nowMs: number): string | undefined {
+export function parseTime(text: string | undefined, nowMs: number): string | undefined {
   if (text === undefined) return undefined;
-  const backMs = BACK_MS[text];
+  const backMs = RANGE_MS[text];
   const ms = backMs === undefined ? parsedMs(text) : nowMs - backMs;
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
 }
 
-export const SPANS: readonly (readonly [id: string, label: string])[] = [
+export const TIME_RANGES: readonly (readonly [id: string, label: string])[] = [
   ['any', 'Any time'],
   ['1h', 'Last hour'],
   ['6h', 'Last 6 hours'],
@@ -25,25 +25,25 @@ export const SPANS: readonly (readonly [id: string, label: string])[] = [
   ['between', 'Between …'],
 ];
 
-export function spanOf(from: string | undefined, to: string | undefined): string {
+export function selectedRange(from: string | undefined, to: string | undefined): string {
   if (from === undefined && to === undefined) return 'any';
-  return to === undefined && from !== undefined && from in BACK_MS ? from : 'between';
+  return to === undefined && from !== undefined && from in RANGE_MS ? from : 'between';
 }
 
 /** What choosing a span writes into the address. */
-export function addressOf(span: string, nowMs: number): { from: string | undefined; to: string | undefined } {
+export function searchParamsOf(span: string, nowMs: number): { from: string | undefined; to: string | undefined } {
   if (span === 'any') return { from: undefined, to: undefined };
   return { from: span === 'between' ? new Date(nowMs - HOUR_MS).toISOString() : span, to: undefined };
 }
 
 /** For a field of the browser's own, in the reader's zone. */
-export function toField(text: string | undefined): string {
+export function toLocalInput(text: string | undefined): string {
   const ms = parsedMs(text ?? '');
   if (Number.isNaN(ms)) return '';
   return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-export function fromField(value: string): string | undefined {
+export function fromLocalInput(value: string): string | undefined {
   const ms = Date.parse(value);
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
 }

@@ -1,13 +1,13 @@
 import { type InfiniteData, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo } from 'react';
-import { ask, type Query } from '../../api/client.ts';
+import { callApi, type Query } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
-import { useLive } from '../../api/live-updates.ts';
+import { useLiveUpdates } from '../../api/live-updates.ts';
 import type { ListedRun } from '../../api/types.ts';
 import { useThrottled } from '../../lib/use-throttled.ts';
-import { listed } from './run.ts';
-import { type RunPage, withFirstPage, withStatuses } from './run-pages.ts';
-import { momentOf } from './time-range.ts';
+import { toListedRun } from './run.ts';
+import { applyStatuses, mergeFirstPage, type RunPage } from './run-pages.ts';
+import { parseTime } from './time-range.ts';
 
 export interface RunFilters {
   status?: string | undefined;
@@ -30,8 +30,8 @@ export function useRuns(filters: RunFilters, pageSize = PAGE_SIZE) {
     async (cursor?: string, signal?: AbortSignal): Promise<RunPage> => {
       const [asked, limit] = JSON.parse(text) as [RunFilters, number];
       const query = { ...queryOf(asked), limit, cursor };
-      const { data, metadata } = await ask<ListedRun[]>('/v1/runs', { env, query, ...(signal && { signal }) });
-      return { runs: data.map(listed), cursor: metadata.cursor };
+      const { data, metadata } = await callApi<ListedRun[]>('/v1/runs', { env, query, ...(signal && { signal }) });
+      return { runs: data.map(toListedRun), cursor: metadata.cursor };
     },
     [env, text],
   );
@@ -48,15 +48,15 @@ export function useRuns(filters: RunFilters, pageSize = PAGE_SIZE) {
     useCallback(async () => {
       if (!queries.getQueryData(key)) return;
       const first = await read();
-      queries.setQueryData<Pages>(key, (before) => before && changed(before, withFirstPage(before.pages, first)));
+      queries.setQueryData<Pages>(key, (before) => before && changed(before, mergeFirstPage(before.pages, first)));
     }, [queries, key, read]),
   );
   // biome-ignore lint/correctness/useExhaustiveDependencies: a list that was seen before is shown as it was, and read anew
   useEffect(refresh, [refresh, key]);
-  useLive('hello', refresh);
-  useLive('runs', ({ runs }) => {
+  useLiveUpdates('hello', refresh);
+  useLiveUpdates('runs', ({ runs }) => {
     const statuses = new Map(runs.map(({ run_id, status }) => [run_id, status as ListedRun['status']]));
-    queries.setQueryData<Pages>(key, (before) => before && changed(before, withStatuses(before.pages, statuses)));
+    queries.setQueryData<Pages>(key, (before) => before && changed(before, applyStatuses(before.pages, statuses)));
     refresh();
   });
 
@@ -75,7 +75,7 @@ export function useRuns(filters: RunFilters, pageSize = PAGE_SIZE) {
 
 function queryOf({ status, function: functionId, app, from, to }: RunFilters): Query {
   const nowMs = Date.now();
-  const span = { queued_after: momentOf(from, nowMs), queued_before: momentOf(to, nowMs) };
+  const span = { queued_after: parseTime(from, nowMs), queued_before: parseTime(to, nowMs) };
   return { status, function_id: functionId, app, ...span };
 }
 

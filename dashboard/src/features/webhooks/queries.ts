@@ -1,20 +1,20 @@
 /** What the pages of webhooks ask of the service. Webhooks are the account's: no environment selects among them. */
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
-import { ask, type Reply } from '../../api/client.ts';
+import { type ApiResponse, callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
-import { useLive } from '../../api/live-updates.ts';
-import type { ListedRequest, LoggedRequestInFull, Webhook, WebhookStats } from '../../api/types.ts';
+import { useLiveUpdates } from '../../api/live-updates.ts';
+import type { ListedRequest, LoggedRequestDetails, Webhook, WebhookStats } from '../../api/types.ts';
 
-const MOST = 100;
+const PAGE_SIZE = 100;
 
 /** All of them, however many pages that is. */
-export async function allWebhooks(signal?: AbortSignal): Promise<Webhook[]> {
+export async function fetchWebhooks(signal?: AbortSignal): Promise<Webhook[]> {
   const all: Webhook[] = [];
   let cursor: string | undefined;
   do {
-    const page: Reply<Webhook[]> = await ask('/v1/webhooks', {
-      query: { limit: MOST, cursor },
+    const page: ApiResponse<Webhook[]> = await callApi('/v1/webhooks', {
+      query: { limit: PAGE_SIZE, cursor },
       ...(signal && { signal }),
     });
     all.push(...page.data);
@@ -25,14 +25,14 @@ export async function allWebhooks(signal?: AbortSignal): Promise<Webhook[]> {
 
 export function useWebhooks() {
   const env = useEnv();
-  return useQuery({ queryKey: ['webhooks', env, 'all'], queryFn: ({ signal }) => allWebhooks(signal) });
+  return useQuery({ queryKey: ['webhooks', env, 'all'], queryFn: ({ signal }) => fetchWebhooks(signal) });
 }
 
 export function useWebhook(id: string) {
   const env = useEnv();
   return useQuery({
     queryKey: ['webhooks', env, id],
-    queryFn: async ({ signal }) => (await ask<Webhook>(`/v1/webhooks/${id}`, { signal })).data,
+    queryFn: async ({ signal }) => (await callApi<Webhook>(`/v1/webhooks/${id}`, { signal })).data,
   });
 }
 
@@ -42,7 +42,7 @@ export function useWebhookStats() {
   return useQuery({
     queryKey: ['webhook-stats', env],
     queryFn: async ({ signal }) => {
-      const { data } = await ask<WebhookStats[]>('/v1/webhooks/stats', { signal });
+      const { data } = await callApi<WebhookStats[]>('/v1/webhooks/stats', { signal });
       return new Map(data.map((stats) => [stats.webhook_id, stats]));
     },
   });
@@ -54,7 +54,10 @@ export function useRequests(id: string) {
   return useInfiniteQuery({
     queryKey: ['webhook-requests', env, id],
     queryFn: ({ signal, pageParam }) =>
-      ask<ListedRequest[]>(`/v1/webhooks/${id}/requests`, { signal, query: { limit: MOST, cursor: pageParam } }),
+      callApi<ListedRequest[]>(`/v1/webhooks/${id}/requests`, {
+        signal,
+        query: { limit: PAGE_SIZE, cursor: pageParam },
+      }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ metadata }) => metadata.cursor,
   });
@@ -66,7 +69,7 @@ export function useRequest(id: string, requestId: string | undefined) {
   return useQuery({
     queryKey: ['webhook-request', env, id, requestId],
     queryFn: async ({ signal }) =>
-      (await ask<LoggedRequestInFull>(`/v1/webhooks/${id}/requests/${requestId}`, { signal })).data,
+      (await callApi<LoggedRequestDetails>(`/v1/webhooks/${id}/requests/${requestId}`, { signal })).data,
     enabled: requestId !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   });
@@ -79,25 +82,25 @@ export function useLiveRequests(id?: string): void {
     void queries.invalidateQueries({ queryKey: ['webhook-requests'] });
     void queries.invalidateQueries({ queryKey: ['webhook-stats'] });
   };
-  useLive('hello', readAnew);
-  useLive('webhook-requests', ({ requests }) => {
+  useLiveUpdates('hello', readAnew);
+  useLiveUpdates('webhook-requests', ({ requests }) => {
     if (id === undefined || requests.some(({ webhook_id }) => webhook_id === id)) readAnew();
   });
 }
 
 /** After a webhook was made, changed or deleted. */
-export function useRefresh() {
+export function useInvalidateWebhooks() {
   const queries = useQueryClient();
   return useCallback(() => queries.invalidateQueries({ queryKey: ['webhooks'] }), [queries]);
 }
 
 type Change = Partial<Pick<Webhook, 'name' | 'transform' | 'event_names' | 'ip_addresses'>>;
 
-export function useChangeWebhook(id: string) {
-  const refresh = useRefresh();
+export function useUpdateWebhook(id: string) {
+  const refresh = useInvalidateWebhooks();
   return useMutation({
     mutationFn: async (change: Change) =>
-      (await ask<Webhook>(`/v1/webhooks/${id}`, { method: 'PUT', body: change })).data,
+      (await callApi<Webhook>(`/v1/webhooks/${id}`, { method: 'PUT', body: change })).data,
     onSuccess: refresh,
   });
 }

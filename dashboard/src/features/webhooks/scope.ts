@@ -1,13 +1,13 @@
 /** Whose a webhook is, in words. */
 
 /** As the API names what all branch environments share (src/model/environment.ts). */
-export const SHARED = 'branches';
+export const ALL_BRANCHES = 'branches';
 
-export function ownerWords(environment: string): string {
-  return environment === SHARED ? 'all branches' : environment;
+export function scopeLabel(environment: string): string {
+  return environment === ALL_BRANCHES ? 'all branches' : environment;
 }
 
 /** The request then says which branch it is for. */
-export function isShared(environment: string): boolean {
-  return environment === SHARED;
+export function isAllBranches(environment: string): boolean {
+  return environment === ALL_BRANCHES;
 }

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ask } from '../../api/client.ts';
+import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import type { App } from '../../api/types.ts';
 import { Button } from '../../ui/button.tsx';
@@ -23,7 +23,7 @@ export function AppActions({ app: { name, url } }: { app: App }) {
   };
   const remove = async () => {
     try {
-      await ask(`/v1/apps/${encodeURIComponent(name)}`, { method: 'DELETE', env });
+      await callApi(`/v1/apps/${encodeURIComponent(name)}`, { method: 'DELETE', env });
       tell.done(`${name} is removed; its functions are archived`);
       await navigate({ to: '/apps' });
       for (const thing of ['apps', 'functions', 'function']) void queries.invalidateQueries({ queryKey: [thing, env] });
@@ -38,7 +38,7 @@ export function AppActions({ app: { name, url } }: { app: App }) {
         icon="trash"
         title={`Remove ${name}?`}
         text="Its functions are archived: no event triggers them, while their runs under way finish. The app comes back when it registers again."
-        action="Remove it"
+        confirmLabel="Remove it"
         onConfirm={remove}
       >
         Remove

@@ -1,49 +1,49 @@
 import { Link } from '@tanstack/react-router';
-import { useMe } from '../../api/current-user.ts';
+import { useCurrentUser } from '../../api/current-user.ts';
 import { useEnv } from '../../api/environment.ts';
 import type { App } from '../../api/types.ts';
-import { Card, Fact, Facts } from '../../ui/page.tsx';
+import { Card, DescriptionItem, DescriptionList } from '../../ui/page.tsx';
 import { Badge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
-import { SyncState } from './sync-status.tsx';
+import { SyncStatus } from './sync-status.tsx';
 
-export function AppFacts({ app }: { app: App }) {
+export function AppDetails({ app }: { app: App }) {
   return (
     <Card>
-      <Facts>
-        <Fact name="Last registration">
-          <SyncState sync={app.last_sync} />
-        </Fact>
-        <Fact name="Registered">
+      <DescriptionList>
+        <DescriptionItem name="Last registration">
+          <SyncStatus sync={app.last_sync} />
+        </DescriptionItem>
+        <DescriptionItem name="Registered">
           <Time at={app.registered_at} />
-        </Fact>
-        <Fact name="SDK">
+        </DescriptionItem>
+        <DescriptionItem name="SDK">
           <span className="font-mono text-xs">{app.sdk ?? '–'}</span>
-        </Fact>
-        <Fact name="Framework">{app.framework ?? '–'}</Fact>
-        <Fact name="Signing">
+        </DescriptionItem>
+        <DescriptionItem name="Framework">{app.framework ?? '–'}</DescriptionItem>
+        <DescriptionItem name="Signing">
           <Signing />
-        </Fact>
-        <Fact name="Headers begin with">
+        </DescriptionItem>
+        <DescriptionItem name="Headers begin with">
           <span className="font-mono text-xs">x-{app.dialect}-</span>
-        </Fact>
-        <Fact name="Functions">{app.function_count}</Fact>
-        <Fact name="Calls">
-          <Calls slowed={app.slowed} />
-        </Fact>
-      </Facts>
+        </DescriptionItem>
+        <DescriptionItem name="Functions">{app.function_count}</DescriptionItem>
+        <DescriptionItem name="Calls">
+          <CallRate slowed={app.slowed} />
+        </DescriptionItem>
+      </DescriptionList>
     </Card>
   );
 }
 
-const SLOWED_BY = {
+const SLOWDOWN_REASONS = {
   overload: 'It answers 429, 502, 503 or 504, or not at all',
   errors: 'It answers other 5xx',
   latency: 'It takes much longer than before',
 } as const;
 
 /** Whether the workers make as many calls at once as they could. */
-function Calls({ slowed }: Pick<App, 'slowed'>) {
+function CallRate({ slowed }: Pick<App, 'slowed'>) {
   if (!slowed) {
     return (
       <Badge tone="good" icon="check">
@@ -55,7 +55,7 @@ function Calls({ slowed }: Pick<App, 'slowed'>) {
     <Badge
       tone="warn"
       icon="warning"
-      title={`${SLOWED_BY[slowed.by]}, since ${new Date(slowed.since).toLocaleString()}`}
+      title={`${SLOWDOWN_REASONS[slowed.by]}, since ${new Date(slowed.since).toLocaleString()}`}
     >
       Slowed to {slowed.limit} of {slowed.max} at once
     </Badge>
@@ -65,7 +65,7 @@ function Calls({ slowed }: Pick<App, 'slowed'>) {
 /** Which key the app and the service prove themselves to each other with. */
 function Signing() {
   const env = useEnv();
-  const me = useMe();
+  const me = useCurrentUser();
   if (!me) return <span className="text-muted">–</span>;
   if (me.kind === 'dev') {
     return (

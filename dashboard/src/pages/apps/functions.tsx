@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { AppWithFunctions } from '../../api/types.ts';
-import { FunctionState } from '../../features/functions/function-status.tsx';
-import { TriggerLine } from '../../features/functions/triggers.tsx';
+import { FunctionStatus } from '../../features/functions/function-status.tsx';
+import { TriggerSummary } from '../../features/functions/triggers.tsx';
 import { Card } from '../../ui/page.tsx';
 
 /** What the app has registered. */
@@ -22,9 +22,9 @@ export function AppFunctions({ app: { name, functions } }: { app: AppWithFunctio
               <Link to="/functions/$id" params={{ id: fn.id }} className="block truncate font-medium hover:underline">
                 {fn.name}
               </Link>
-              <TriggerLine triggers={fn.triggers} />
+              <TriggerSummary triggers={fn.triggers} />
             </div>
-            <FunctionState fn={fn} />
+            <FunctionStatus fn={fn} />
           </li>
         ))}
       </ul>

@@ -1,10 +1,10 @@
 import { useState } from 'react';
-import { ask } from '../../api/client.ts';
-import { useMay } from '../../api/current-user.ts';
+import { callApi } from '../../api/client.ts';
+import { useHasAccess } from '../../api/current-user.ts';
 import { useEnv } from '../../api/environment.ts';
 import type { AppCheck } from '../../api/types.ts';
 import { Button } from '../../ui/button.tsx';
-import { Problem } from '../../ui/error-alert.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card } from '../../ui/page.tsx';
@@ -15,13 +15,13 @@ type State = 'unasked' | 'asking' | { error: Error } | { health: AppCheck; at: s
 /** Asks the app whether it is well, and says what is wrong and what helps. */
 export function HealthCheck({ name }: { name: string }) {
   const env = useEnv();
-  const mayWrite = useMay('write');
+  const mayWrite = useHasAccess('write');
   const [state, setState] = useState<State>('unasked');
   const check = async () => {
     setState('asking');
     try {
       const path = `/v1/apps/${encodeURIComponent(name)}/check`;
-      const { data, metadata } = await ask<AppCheck>(path, { method: 'POST', env });
+      const { data, metadata } = await callApi<AppCheck>(path, { method: 'POST', env });
       setState({ health: data, at: metadata.fetched_at });
     } catch (error) {
       setState({ error: error as Error });
@@ -44,7 +44,7 @@ export function HealthCheck({ name }: { name: string }) {
         {state === 'asking' && <Loading rows={2} />}
         {typeof state === 'object' && 'error' in state && (
           <div className="p-4">
-            <Problem error={state.error} />
+            <ErrorAlert error={state.error} />
           </div>
         )}
         {typeof state === 'object' && 'health' in state && <Findings {...state} />}

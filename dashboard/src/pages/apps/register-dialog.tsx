@@ -1,10 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useId, useState } from 'react';
-import { ask } from '../../api/client.ts';
+import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Problem } from '../../ui/error-alert.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { useTell } from '../../ui/toast.tsx';
 
@@ -37,10 +37,10 @@ export function RegisterDialog({ open, onClose }: { open: boolean; onClose(): vo
       open={open}
       title="Register an app"
       onClose={onClose}
-      foot={
+      footer={
         <>
           <Button onClick={onClose}>Close</Button>
-          <Button look="primary" type="submit" form={formId} busy={busy} disabled={url.trim() === ''}>
+          <Button variant="primary" type="submit" form={formId} busy={busy} disabled={url.trim() === ''}>
             {busy ? 'Asking the app …' : 'Register'}
           </Button>
         </>
@@ -57,7 +57,7 @@ export function RegisterDialog({ open, onClose }: { open: boolean; onClose(): vo
           value={url}
           onChange={({ target }) => setUrl(target.value)}
         />
-        {error && <Problem error={error} />}
+        {error && <ErrorAlert error={error} />}
       </form>
     </Dialog>
   );
@@ -71,7 +71,7 @@ export function useRegister() {
   const tell = useTell();
   return async (url: string) => {
     try {
-      await ask('/v1/apps', { method: 'POST', env, body: { url } });
+      await callApi('/v1/apps', { method: 'POST', env, body: { url } });
       tell.done('The app has registered');
     } finally {
       for (const thing of ['apps', 'app', 'functions', 'function'])

@@ -3,7 +3,7 @@ import { Badge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
 
 /** How the last attempt to register it went, and when. */
-export function SyncState({ sync: { at, succeeded, error } }: { sync: App['last_sync'] }) {
+export function SyncStatus({ sync: { at, succeeded, error } }: { sync: App['last_sync'] }) {
   return (
     <span className="inline-flex flex-wrap items-center gap-x-2 gap-y-1">
       {succeeded ? (

@@ -5,14 +5,14 @@ import { Time } from '../../ui/time.tsx';
 
 type Kind = AuditEntry['who']['kind'];
 
-export const KINDS: Record<Kind, string> = {
+export const ACTOR_KINDS: Record<Kind, string> = {
   user: 'People',
   'api-key': 'API keys',
   setting: 'The setting API_KEY',
   dev: 'Dev mode',
 };
 
-export const KIND: Record<Kind, string> = {
+export const ACTOR_KIND: Record<Kind, string> = {
   user: 'a person',
   'api-key': 'an API key',
   setting: 'given by the settings',
@@ -28,33 +28,33 @@ export function columnsFor(onOpen: (entry: AuditEntry) => void): Column<AuditEnt
       id: 'who',
       header: 'Who',
       width: 'minmax(0, 1fr)',
-      wideOnly: true,
-      cell: ({ who }) => <Who who={who} />,
+      hideOnMobile: true,
+      cell: ({ who }) => <Actor who={who} />,
     },
     {
       id: 'what',
       header: 'What',
       width: 'minmax(0, 2fr)',
-      cell: (entry) => <What entry={entry} onOpen={() => onOpen(entry)} />,
+      cell: (entry) => <Summary entry={entry} onOpen={() => onOpen(entry)} />,
     },
     {
       id: 'environment',
       header: 'Environment',
       width: 'minmax(0, 8rem)',
-      wideOnly: true,
+      hideOnMobile: true,
       cell: ({ environment }) => environment ?? <span className="text-muted">–</span>,
     },
     {
       id: 'ip',
       header: 'From',
       width: 'minmax(0, 9rem)',
-      wideOnly: true,
+      hideOnMobile: true,
       cell: ({ ip }) => <span className="block truncate font-mono text-xs">{ip}</span>,
     },
   ];
 }
 
-function What({ entry: { summary, target, action, who }, onOpen }: { entry: AuditEntry; onOpen(): void }) {
+function Summary({ entry: { summary, target, action, who }, onOpen }: { entry: AuditEntry; onOpen(): void }) {
   return (
     <>
       <button type="button" onClick={onOpen} title={summary} className="block max-w-full truncate hover:underline">
@@ -66,12 +66,12 @@ function What({ entry: { summary, target, action, who }, onOpen }: { entry: Audi
   );
 }
 
-function Who({ who: { kind, name } }: { who: AuditEntry['who'] }) {
+function Actor({ who: { kind, name } }: { who: AuditEntry['who'] }) {
   return (
     <span className="flex min-w-0 items-center gap-2">
-      <span title={KINDS[kind]}>
+      <span title={ACTOR_KINDS[kind]}>
         <Icon name={ICONS[kind]} className="text-muted" />
-        <span className="sr-only">{KINDS[kind]}:</span>
+        <span className="sr-only">{ACTOR_KINDS[kind]}:</span>
       </span>
       <span className="truncate" title={name}>
         {name}

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { AuditEntry } from '../../api/types.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { absolute } from '../../ui/time.tsx';
-import { KIND } from './columns.tsx';
+import { ACTOR_KIND } from './columns.tsx';
 
 /** All that is known of one entry. */
 export function EntryDialog({ entry, onClose }: { entry: AuditEntry | undefined; onClose(): void }) {
@@ -12,7 +12,7 @@ export function EntryDialog({ entry, onClose }: { entry: AuditEntry | undefined;
         <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-[7rem_minmax(0,1fr)]">
           <Line name="When">{absolute(new Date(entry.at))}</Line>
           <Line name="Who">
-            {entry.who.name} <span className="text-muted">({KIND[entry.who.kind]})</span>
+            {entry.who.name} <span className="text-muted">({ACTOR_KIND[entry.who.kind]})</span>
           </Line>
           <Line name="Action">{entry.action}</Line>
           <Line name="Target">{entry.target ?? 'none'}</Line>

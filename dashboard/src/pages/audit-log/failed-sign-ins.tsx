@@ -1,8 +1,8 @@
-import type { Refusal } from '../../api/types.ts';
+import type { FailedSignIn } from '../../api/types.ts';
 import { useList } from '../../api/use-list.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
-import { Empty } from '../../ui/empty-state.tsx';
-import { Problem } from '../../ui/error-alert.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Time } from '../../ui/time.tsx';
 
@@ -12,7 +12,7 @@ const REASONS: Record<string, string> = {
   link_invalid: 'the link was not valid',
 };
 
-const COLUMNS: Column<Refusal>[] = [
+const COLUMNS: Column<FailedSignIn>[] = [
   { id: 'last', header: 'Last', width: '5.5rem', cell: ({ last_at }) => <Time at={last_at} /> },
   { id: 'count', header: 'Times', width: '4rem', cell: ({ count }) => count.toLocaleString() },
   {
@@ -29,7 +29,7 @@ const COLUMNS: Column<Refusal>[] = [
     id: 'what',
     header: 'What',
     width: 'minmax(0, 1.5fr)',
-    wideOnly: true,
+    hideOnMobile: true,
     cell: ({ action, reason }) => (
       <span className="block truncate">
         {action}: {REASONS[reason] ?? reason}
@@ -42,22 +42,29 @@ const COLUMNS: Column<Refusal>[] = [
     width: 'minmax(0, 10rem)',
     cell: ({ address }) => <span className="block truncate font-mono text-xs">{address}</span>,
   },
-  { id: 'first', header: 'First', width: '5.5rem', wideOnly: true, cell: ({ first_at }) => <Time at={first_at} /> },
+  { id: 'first', header: 'First', width: '5.5rem', hideOnMobile: true, cell: ({ first_at }) => <Time at={first_at} /> },
 ];
 
 /** Those of a kind are one row: anybody can cause any number. */
-export function Refusals() {
-  const { rows, error, more, loadingMore, again } = useList<Refusal>(['refusals'], '/v1/audit/refusals');
-  if (error && !rows) return <Problem error={error} onRetry={again} />;
+export function FailedSignIns() {
+  const {
+    rows,
+    error,
+    loadMore: more,
+    loadingMore,
+    refetch: again,
+  } = useList<FailedSignIn>(['refusals'], '/v1/audit/refusals');
+  if (error && !rows) return <ErrorAlert error={error} onRetry={again} />;
   if (!rows) return <Loading rows={10} />;
-  if (rows.length === 0) return <Empty title="Nobody was refused">Failed attempts to sign in will stand here.</Empty>;
+  if (rows.length === 0)
+    return <EmptyState title="Nobody was refused">Failed attempts to sign in will stand here.</EmptyState>;
   return (
     <DataTable
       label="Refused attempts"
       columns={COLUMNS}
       rows={rows}
       rowKey={({ id }) => id}
-      onNearEnd={more}
+      onEndReached={more}
       loadingMore={loadingMore}
       rowHeight={44}
     />

@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { Select, TextField } from '../../ui/field.tsx';
-import { KINDS } from './columns.tsx';
+import { ACTOR_KINDS } from './columns.tsx';
 
 const route = getRouteApi('/audit-log');
 
@@ -28,7 +28,7 @@ export function Filters({ read, searching }: { read: number; searching: boolean 
         onChange={({ target }) => set({ who: target.value || undefined })}
       >
         <option value="">Anybody</option>
-        {Object.entries(KINDS).map(([kind, label]) => (
+        {Object.entries(ACTOR_KINDS).map(([kind, label]) => (
           <option key={kind} value={kind}>
             {label}
           </option>

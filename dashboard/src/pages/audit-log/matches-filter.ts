@@ -6,7 +6,7 @@ export interface Filter {
   who?: AuditEntry['who']['kind'] | undefined;
 }
 
-export function matches(entry: AuditEntry, { q = '', who }: Filter): boolean {
+export function matchesFilter(entry: AuditEntry, { q = '', who }: Filter): boolean {
   if (who !== undefined && entry.who.kind !== who) return false;
   const { who: by, action, target, environment, summary, ip, request_id } = entry;
   const text = [by.name, by.id, action, target, environment, summary, ip, request_id].join(' ').toLowerCase();

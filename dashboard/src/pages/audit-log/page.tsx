@@ -2,39 +2,39 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
 import type { AuditEntry } from '../../api/types.ts';
 import { useList } from '../../api/use-list.ts';
-import { NeedsAdmin } from '../../ui/admin-only.tsx';
+import { AdminOnly } from '../../ui/admin-only.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
-import { Empty } from '../../ui/empty-state.tsx';
-import { Problem } from '../../ui/error-alert.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { columnsFor } from './columns.tsx';
 import { EntryDialog } from './entry-dialog.tsx';
-import { Refusals } from './failed-sign-ins.tsx';
+import { FailedSignIns } from './failed-sign-ins.tsx';
 import { Filters } from './filters.tsx';
-import { matches } from './matches-filter.ts';
+import { matchesFilter } from './matches-filter.ts';
 
 const route = getRouteApi('/audit-log');
 /** Rows that fill a window: while fewer are found, the search goes on into the past. */
-const ENOUGH = 40;
+const MIN_ROWS = 40;
 
 const TABS = [
   ['changes', 'Changes'],
   ['refusals', 'Refused attempts'],
 ] as const;
 
-export default function AuditPage() {
+export default function AuditLogPage() {
   const { tab = 'changes' } = route.useSearch();
   return (
     <Page
       title="Audit log"
-      lead="Who changed what, and whose attempts to sign in were refused. The last 10,000 changes and 1,000 kinds of refusals."
+      description="Who changed what, and whose attempts to sign in were refused. The last 10,000 changes and 1,000 kinds of refusals."
     >
-      <NeedsAdmin title="Only admins read the audit log">
+      <AdminOnly title="Only admins read the audit log">
         <Tabs label="Parts of the audit log" tabs={TABS} current={tab} />
-        {tab === 'refusals' ? <Refusals /> : <Log />}
-      </NeedsAdmin>
+        {tab === 'refusals' ? <FailedSignIns /> : <Log />}
+      </AdminOnly>
     </Page>
   );
 }
@@ -42,24 +42,33 @@ export default function AuditPage() {
 /** The service hands the log out whole; it is searched here. */
 function Log() {
   const filter = route.useSearch();
-  const { rows, error, more, loadingMore, hasMore, again } = useList<AuditEntry>(['audit'], '/v1/audit');
+  const {
+    rows,
+    error,
+    loadMore: more,
+    loadingMore,
+    hasMore,
+    refetch: again,
+  } = useList<AuditEntry>(['audit'], '/v1/audit');
   const [opened, setOpened] = useState<AuditEntry>();
   const columns = useMemo(() => columnsFor(setOpened), []);
   const { q, who } = filter;
-  const found = useMemo(() => rows?.filter((entry) => matches(entry, { q, who })), [rows, q, who]);
-  const searching = found !== undefined && found.length < ENOUGH && hasMore && !error;
+  const found = useMemo(() => rows?.filter((entry) => matchesFilter(entry, { q, who })), [rows, q, who]);
+  const searching = found !== undefined && found.length < MIN_ROWS && hasMore && !error;
   useEffect(() => {
     if (searching) more();
   }, [searching, more]);
-  if (error && !rows) return <Problem error={error} onRetry={again} />;
+  if (error && !rows) return <ErrorAlert error={error} onRetry={again} />;
   if (!rows || !found) return <Loading rows={10} />;
   if (rows.length === 0) {
-    return <Empty title="Nothing was changed yet">Each change by a person or a program will stand here.</Empty>;
+    return (
+      <EmptyState title="Nothing was changed yet">Each change by a person or a program will stand here.</EmptyState>
+    );
   }
   return (
     <>
       <Filters read={rows.length} searching={searching} />
-      {error && <Problem error={error} onRetry={again} />}
+      {error && <ErrorAlert error={error} onRetry={again} />}
       {found.length > 0 && (
         <DataTable
           label="Audit log"
@@ -67,13 +76,13 @@ function Log() {
           rows={found}
           rowKey={({ id }) => id}
           onOpen={(entry) => setOpened(entry)}
-          onNearEnd={more}
+          onEndReached={more}
           loadingMore={loadingMore}
           rowHeight={52}
         />
       )}
       {found.length === 0 && !searching && (
-        <Empty title="No entry is like that">Search for less, or for anybody.</Empty>
+        <EmptyState title="No entry is like that">Search for less, or for anybody.</EmptyState>
       )}
       {found.length === 0 && searching && <Loading />}
       <EntryDialog entry={opened} onClose={() => setOpened(undefined)} />

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { ask, PRODUCTION } from '../../api/client.ts';
+import { callApi, PRODUCTION } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import type { Environment } from '../../api/types.ts';
 import { Button } from '../../ui/button.tsx';
@@ -14,13 +14,13 @@ const KINDS = { production: 'production', named: 'named', branch: 'branch' } as 
 export function columnsFor(may: boolean): Column<Environment>[] {
   return [
     { id: 'name', header: 'Name', width: 'minmax(0, 2fr)', cell: (one) => <Name of={one} /> },
-    { id: 'kind', header: 'Kind', width: '7rem', wideOnly: true, cell: ({ kind }) => KINDS[kind] },
-    { id: 'state', header: 'State', width: '6.5rem', wideOnly: true, cell: (one) => <State of={one} /> },
+    { id: 'kind', header: 'Kind', width: '7rem', hideOnMobile: true, cell: ({ kind }) => KINDS[kind] },
+    { id: 'state', header: 'State', width: '6.5rem', hideOnMobile: true, cell: (one) => <State of={one} /> },
     {
       id: 'made',
       header: 'Made',
       width: '8rem',
-      wideOnly: true,
+      hideOnMobile: true,
       cell: ({ created_at }) =>
         created_at ? <Time at={created_at} /> : <span className="text-muted">always there</span>,
     },
@@ -77,17 +77,17 @@ function State({ of: { archived_at, deleting_at } }: { of: Environment }) {
 function Actions({ of: { name, kind, archived_at, deleting_at } }: { of: Environment }) {
   const path = `/v1/environments/${encodeURIComponent(name)}`;
   const archive = useDeed({
-    act: () => ask(`${path}/archive`, { method: 'POST' }),
+    act: () => callApi(`${path}/archive`, { method: 'POST' }),
     told: `${name} is archived`,
     changes: 'environments',
   });
   const unarchive = useDeed({
-    act: () => ask(`${path}/unarchive`, { method: 'POST' }),
+    act: () => callApi(`${path}/unarchive`, { method: 'POST' }),
     told: `${name} takes events again`,
     changes: 'environments',
   });
   const remove = useDeed({
-    act: () => ask(path, { method: 'DELETE' }),
+    act: () => callApi(path, { method: 'DELETE' }),
     told: `${name} is being deleted`,
     changes: 'environments',
   });
@@ -102,7 +102,7 @@ function Actions({ of: { name, kind, archived_at, deleting_at } }: { of: Environ
           <ConfirmButton
             title={`Delete ${name}?`}
             text="Its events, runs, apps and functions are deleted with it, and API keys that are held to it are revoked. This cannot be undone."
-            action="Delete it"
+            confirmLabel="Delete it"
             onConfirm={() => remove.mutateAsync().catch(() => {})}
           >
             Delete
@@ -113,10 +113,10 @@ function Actions({ of: { name, kind, archived_at, deleting_at } }: { of: Environ
   }
   return (
     <ConfirmButton
-      look="plain"
+      variant="plain"
       title={`Archive ${name}?`}
       text="It refuses new events from then on: senders are answered 403. What it has stays readable, runs that are under way go on, and it can be taken out of the archive again."
-      action="Archive it"
+      confirmLabel="Archive it"
       onConfirm={() => archive.mutateAsync().catch(() => {})}
     >
       Archive

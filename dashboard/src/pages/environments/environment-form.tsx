@@ -1,9 +1,9 @@
 import { type FormEvent, useId, useState } from 'react';
-import { ask } from '../../api/client.ts';
+import { callApi } from '../../api/client.ts';
 import type { Environment } from '../../api/types.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Problem } from '../../ui/error-alert.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { useDeed } from '../../ui/use-action.ts';
 
@@ -18,7 +18,7 @@ export function EnvironmentForm({ onClose }: { onClose(): void }) {
   const [name, setName] = useState('');
   const [kind, setKind] = useState<keyof typeof HINTS>('named');
   const make = useDeed({
-    act: () => ask<Environment>('/v1/environments', { method: 'POST', body: { name, kind } }),
+    act: () => callApi<Environment>('/v1/environments', { method: 'POST', body: { name, kind } }),
     told: `${name} is made`,
     changes: 'environments',
     onDone: onClose,
@@ -33,17 +33,17 @@ export function EnvironmentForm({ onClose }: { onClose(): void }) {
       open
       title="Make an environment"
       onClose={onClose}
-      foot={
+      footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" form={form} busy={make.isPending}>
+          <Button variant="primary" type="submit" form={form} busy={make.isPending}>
             Make it
           </Button>
         </>
       }
     >
       <form id={form} onSubmit={submit} className="space-y-5">
-        {make.error && <Problem error={make.error} />}
+        {make.error && <ErrorAlert error={make.error} />}
         <TextField
           label="Name"
           hint="Letters, digits, _ . - and / between them. It cannot be changed later."

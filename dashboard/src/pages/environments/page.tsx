@@ -1,32 +1,44 @@
 import { useMemo, useState } from 'react';
-import { useMay } from '../../api/current-user.ts';
+import { useHasAccess } from '../../api/current-user.ts';
 import type { Environment } from '../../api/types.ts';
 import { useList } from '../../api/use-list.ts';
-import { reasonFor } from '../../ui/admin-only.tsx';
+import { adminOnlyReason } from '../../ui/admin-only.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
-import { Problem } from '../../ui/error-alert.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
 import { columnsFor } from './columns.tsx';
 import { EnvironmentForm } from './environment-form.tsx';
 
 export default function EnvironmentsPage() {
-  const may = useMay('admin');
+  const may = useHasAccess('admin');
   const [making, setMaking] = useState(false);
-  const { rows, error, more, loadingMore, again } = useList<Environment>(['environments'], '/v1/environments');
+  const {
+    rows,
+    error,
+    loadMore: more,
+    loadingMore,
+    refetch: again,
+  } = useList<Environment>(['environments'], '/v1/environments');
   const columns = useMemo(() => columnsFor(may), [may]);
   return (
     <Page
       title="Environments"
-      lead="Each has its own events, functions, runs and deduplication IDs."
+      description="Each has its own events, functions, runs and deduplication IDs."
       actions={
-        <Button look="primary" icon="plus" disabled={!may} title={reasonFor(may)} onClick={() => setMaking(true)}>
+        <Button
+          variant="primary"
+          icon="plus"
+          disabled={!may}
+          title={adminOnlyReason(may)}
+          onClick={() => setMaking(true)}
+        >
           Make one
         </Button>
       }
     >
-      {error && !rows && <Problem error={error} onRetry={again} />}
+      {error && !rows && <ErrorAlert error={error} onRetry={again} />}
       {!error && !rows && <Loading />}
       {rows && (
         <DataTable
@@ -34,7 +46,7 @@ export default function EnvironmentsPage() {
           columns={columns}
           rows={rows}
           rowKey={({ name }) => name}
-          onNearEnd={more}
+          onEndReached={more}
           loadingMore={loadingMore}
           rowHeight={52}
         />

@@ -1,31 +1,31 @@
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { ApiError } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
-import { Empty } from '../../ui/empty-state.tsx';
-import { Problem } from '../../ui/error-alert.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Actions } from './detail/actions.tsx';
 import { CodeTab } from './detail/code-tab.tsx';
-import { EventFacts } from './detail/details.tsx';
-import { Payload } from './detail/payload-tab.tsx';
-import { useEvent, useRunsOf } from './detail/queries.ts';
+import { EventDetails } from './detail/details.tsx';
+import { PayloadTab } from './detail/payload-tab.tsx';
+import { useEvent, useEventRuns } from './detail/queries.ts';
 import { RunsTab } from './detail/runs-tab.tsx';
-import { ArrivalTab } from './detail/source-tab.tsx';
+import { SourceTab } from './detail/source-tab.tsx';
 
 /** One event: what it says, how it came, what it did, and sending it once more. */
-export default function EventsEventPage() {
+export default function EventPage() {
   const env = useEnv();
   const { id } = useParams({ from: '/events/$id' });
   const { tab = 'payload', view = 'tree', language = 'curl' } = useSearch({ from: '/events/$id' });
   const { data, error, refetch } = useEvent(env, id);
   const event = data?.data;
-  const runs = useRunsOf(env, id, event !== undefined);
+  const runs = useEventRuns(env, id, event !== undefined);
   if (!event) {
     return (
-      <Page title="Event" lead={<span className="font-mono text-xs break-all">{id}</span>}>
-        <Missing env={env} error={error} onRetry={() => void refetch()} />
+      <Page title="Event" description={<span className="font-mono text-xs break-all">{id}</span>}>
+        <EventUnavailable env={env} error={error} onRetry={() => void refetch()} />
       </Page>
     );
   }
@@ -33,14 +33,14 @@ export default function EventsEventPage() {
   return (
     <Page
       title={event.name}
-      lead={
+      description={
         <Link to="/events" search={{ name: event.name }} className="hover:underline">
           All events of this name
         </Link>
       }
       actions={<Actions env={env} event={event} />}
     >
-      <EventFacts env={env} event={event} runs={runs.data?.data} />
+      <EventDetails env={env} event={event} runs={runs.data?.data} />
       <Tabs
         label="Parts of the event"
         current={tab}
@@ -51,30 +51,30 @@ export default function EventsEventPage() {
           ['code', 'Copy as code'],
         ]}
       />
-      {tab === 'payload' && <Payload key={id} event={event} view={view} />}
-      {tab === 'arrival' && <ArrivalTab env={env} event={event} />}
+      {tab === 'payload' && <PayloadTab key={id} event={event} view={view} />}
+      {tab === 'arrival' && <SourceTab env={env} event={event} />}
       {tab === 'runs' && <RunsTab runs={runs} name={event.name} />}
       {tab === 'code' && <CodeTab env={env} event={event} language={language} />}
     </Page>
   );
 }
 
-function Missing({ env, error, onRetry }: { env: string; error: Error | null; onRetry(): void }) {
+function EventUnavailable({ env, error, onRetry }: { env: string; error: Error | null; onRetry(): void }) {
   if (error instanceof ApiError && error.status === 404) {
     return (
       <Card>
-        <Empty title="No event has this ID here">
+        <EmptyState title="No event has this ID here">
           <p>
             It may be of another environment than {env}, or older than what is kept.{' '}
             <Link to="/events" className="text-accent underline">
               To the events
             </Link>
           </p>
-        </Empty>
+        </EmptyState>
       </Card>
     );
   }
-  if (error) return <Problem error={error} onRetry={onRetry} />;
+  if (error) return <ErrorAlert error={error} onRetry={onRetry} />;
   return (
     <Card>
       <Loading rows={10} />

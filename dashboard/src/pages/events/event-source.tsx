@@ -1,18 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { ask } from '../../api/client.ts';
+import { callApi } from '../../api/client.ts';
 import type { Webhook } from '../../api/types.ts';
 
 export function useWebhooks(env: string): Webhook[] {
   const { data } = useQuery({
     queryKey: ['webhooks', env],
-    queryFn: ({ signal }) => ask<Webhook[]>('/v1/webhooks', { env, signal, query: { limit: 100 } }),
+    queryFn: ({ signal }) => callApi<Webhook[]>('/v1/webhooks', { env, signal, query: { limit: 100 } }),
     staleTime: 60_000,
   });
   return data?.data ?? [];
 }
 
-const WORDS: Record<string, string> = { 'event-key': 'Event key', api: 'API', service: 'The service' };
+const LABELS: Record<string, string> = { 'event-key': 'Event key', api: 'API', service: 'The service' };
 
 /** Where an event came from (src/model/events/event.ts), as a link where there is something to look at. */
 export function Source({ source, webhooks }: { source: string; webhooks: readonly Webhook[] }) {
@@ -35,5 +35,5 @@ export function Source({ source, webhooks }: { source: string; webhooks: readonl
       </>
     );
   }
-  return <>{WORDS[kind] ?? source}</>;
+  return <>{LABELS[kind] ?? source}</>;
 }

@@ -1,35 +1,35 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
-import { useMay } from '../../api/current-user.ts';
+import { useHasAccess } from '../../api/current-user.ts';
 import { useEnv } from '../../api/environment.ts';
 import { FirstEvent } from '../../features/events/first-event.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
-import { Empty } from '../../ui/empty-state.tsx';
-import { Problem } from '../../ui/error-alert.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { useWebhooks } from './event-source.tsx';
-import { type Filters, isNarrowed, useFilters, useListQuery, useSpan } from './filters.ts';
+import { type Filters, hasFilters, useFilters, useListQuery, useTimeRange } from './filters.ts';
 import { columnsOf } from './list/columns.tsx';
 import type { EventRow } from './list/event-pages.ts';
 import { FilterBar } from './list/filter-bar.tsx';
 import { Histogram } from './list/histogram.tsx';
-import { MOST_ROWS, useEventRows } from './list/use-event-rows.ts';
+import { MAX_ROWS, useEventRows } from './list/use-event-rows.ts';
 import { useLiveEvents } from './list/use-live-events.ts';
 import { SendDialog } from './send/send-dialog.tsx';
 
 const EXAMPLE = { name: 'hello/world', data: {} };
 
 /** What came in, as it comes in. */
-export default function EventsListPage() {
+export default function EventsPage() {
   const env = useEnv();
   const filters = useFilters();
-  const span = useSpan(filters);
+  const span = useTimeRange(filters);
   const navigate = useNavigate({ from: '/events' });
   const webhooks = useWebhooks(env);
-  const may = useMay('write');
+  const may = useHasAccess('write');
   const [sending, setSending] = useState(false);
   const query = useListQuery(filters, span);
   const { list, rows, more, loadingMore, full, problem, readMore, lookAtTop, noteRuns } = useEventRows(env, query);
@@ -84,8 +84,8 @@ export default function EventsListPage() {
           onBrush={(from, to) => change({ from: new Date(from).toISOString(), to: new Date(to).toISOString() })}
         />
       )}
-      <NewPill count={waiting} onShow={showNew} />
-      {list.error && <Problem error={list.error} onRetry={() => void list.refetch()} />}
+      <NewEventsButton count={waiting} onShow={showNew} />
+      {list.error && <ErrorAlert error={list.error} onRetry={() => void list.refetch()} />}
       {(list.isPending || (rows.length === 0 && more && !problem)) && !list.error && (
         <Card>
           <Loading rows={10} />
@@ -93,8 +93,8 @@ export default function EventsListPage() {
       )}
       {list.data && rows.length === 0 && !more && (
         <Card>
-          {isNarrowed(filters) ? (
-            <NoneOf
+          {hasFilters(filters) ? (
+            <NoMatches
               filters={filters}
               onClear={() => void navigate({ search: (({ env: kept }: { env?: string }) => ({ env: kept })) as never })}
             />
@@ -110,19 +110,19 @@ export default function EventsListPage() {
           rows={rows}
           rowKey={(row) => row.internal_id}
           onOpen={open}
-          onNearEnd={readMore}
+          onEndReached={readMore}
           loadingMore={loadingMore}
           rowHeight={57}
         />
       )}
       {problem && (
         <div className="mt-4">
-          <Problem error={problem} onRetry={readMore} />
+          <ErrorAlert error={problem} onRetry={readMore} />
         </div>
       )}
       {full && (
         <p className="py-6 text-center text-muted">
-          {MOST_ROWS.toLocaleString()} events are shown. Narrow the time to see older ones.
+          {MAX_ROWS.toLocaleString()} events are shown. Narrow the time to see older ones.
         </p>
       )}
       <SendDialog title="Send an event" open={sending} event={EXAMPLE} onClose={() => setSending(false)} />
@@ -130,21 +130,21 @@ export default function EventsListPage() {
   );
 }
 
-function NoneOf({ filters, onClear }: { filters: Filters; onClear(): void }) {
+function NoMatches({ filters, onClear }: { filters: Filters; onClear(): void }) {
   return (
-    <Empty title={filters.id === undefined ? 'No event is like that' : 'No event has this ID'}>
+    <EmptyState title={filters.id === undefined ? 'No event is like that' : 'No event has this ID'}>
       <p className="mb-4">
         {filters.id === undefined
           ? 'Nothing that is stored meets all of the filters.'
           : 'It may be of another environment, or older than what is kept.'}
       </p>
       <Button onClick={onClear}>Clear the filters</Button>
-    </Empty>
+    </EmptyState>
   );
 }
 
 /** Stays in sight while the reader is further down. */
-function NewPill({ count, onShow }: { count: number; onShow(): void }) {
+function NewEventsButton({ count, onShow }: { count: number; onShow(): void }) {
   return (
     <div role="status" className="pointer-events-none sticky top-12 z-20 flex h-0 justify-center">
       {count > 0 && (

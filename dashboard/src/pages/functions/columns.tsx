@@ -1,30 +1,36 @@
 import { Link } from '@tanstack/react-router';
 import type { FunctionStats, ListedFunction } from '../../api/types.ts';
-import { FunctionState } from '../../features/functions/function-status.tsx';
-import { TriggerLine } from '../../features/functions/triggers.tsx';
+import { FunctionStatus } from '../../features/functions/function-status.tsx';
+import { TriggerSummary } from '../../features/functions/triggers.tsx';
 import type { Column } from '../../ui/data-table.tsx';
-import { failureRate, noRuns, percent } from './stats.ts';
+import { emptyStats, failureRate, percent } from './stats.ts';
 
 /** @param stats undefined: not known yet */
 export function columnsWith(stats: ReadonlyMap<string, FunctionStats> | undefined): Column<ListedFunction>[] {
-  const statsOf = (id: string) => stats && (stats.get(id) ?? noRuns(id));
+  const statsOf = (id: string) => stats && (stats.get(id) ?? emptyStats(id));
   return [
     { id: 'name', header: 'Function', width: 'minmax(0, 2fr)', cell: (fn) => <Name fn={fn} /> },
     {
       id: 'triggers',
       header: 'Triggers',
       width: 'minmax(0, 2fr)',
-      wideOnly: true,
-      cell: ({ triggers }) => <TriggerLine triggers={triggers} />,
+      hideOnMobile: true,
+      cell: ({ triggers }) => <TriggerSummary triggers={triggers} />,
     },
-    { id: 'app', header: 'App', width: 'minmax(0, 1fr)', wideOnly: true, cell: ({ app }) => <AppLink name={app} /> },
-    { id: 'state', header: 'State', width: '6rem', cell: (fn) => <FunctionState fn={fn} /> },
+    {
+      id: 'app',
+      header: 'App',
+      width: 'minmax(0, 1fr)',
+      hideOnMobile: true,
+      cell: ({ app }) => <AppLink name={app} />,
+    },
+    { id: 'state', header: 'State', width: '6rem', cell: (fn) => <FunctionStatus fn={fn} /> },
     {
       id: 'volume',
       header: 'Runs, 24 h',
       width: '5.5rem',
       align: 'right',
-      wideOnly: true,
+      hideOnMobile: true,
       cell: ({ id }) => statsOf(id)?.started.toLocaleString() ?? '–',
     },
     {

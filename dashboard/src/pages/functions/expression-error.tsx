@@ -4,7 +4,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { Time } from '../../ui/time.tsx';
 
 /** Why events did not trigger the function, or end its waits, that might have. */
-export function ExpressionProblem({ problem }: { problem: NonNullable<FunctionSummary['expression_problem']> }) {
+export function ExpressionError({ problem }: { problem: NonNullable<FunctionSummary['expression_problem']> }) {
   const { message, events, at, expression } = problem;
   return (
     <div role="status" className="flex items-start gap-3 rounded-lg border border-warn/40 bg-warn-soft p-4 text-text">

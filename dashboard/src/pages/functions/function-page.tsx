@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ask } from '../../api/client.ts';
-import { useMay } from '../../api/current-user.ts';
+import { callApi } from '../../api/client.ts';
+import { useHasAccess } from '../../api/current-user.ts';
 import { useEnv } from '../../api/environment.ts';
 import type { FunctionDetails, StoredEvent } from '../../api/types.ts';
-import { FunctionState } from '../../features/functions/function-status.tsx';
+import { FunctionStatus } from '../../features/functions/function-status.tsx';
 import { InvokeDialog } from '../../features/functions/invoke-dialog.tsx';
 import { useFunction } from '../../features/functions/queries.ts';
 import { Condition, TriggerList } from '../../features/functions/triggers.tsx';
@@ -13,15 +13,15 @@ import { useRuns } from '../../features/runs/use-runs.ts';
 import { stringifyExact } from '../../lib/exact-json.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/code-block.tsx';
-import { Problem } from '../../ui/error-alert.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { JsonTree } from '../../ui/json-tree.tsx';
 import { Loading } from '../../ui/loading.tsx';
-import { Card, Fact, Facts, Page } from '../../ui/page.tsx';
+import { Card, DescriptionItem, DescriptionList, Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
-import { ExpressionProblem } from './expression-error.tsx';
-import { LastDay } from './last-24-hours.tsx';
+import { ExpressionError } from './expression-error.tsx';
+import { Last24Hours } from './last-24-hours.tsx';
 import { PauseButton } from './pause-button.tsx';
-import { LastRuns } from './recent-runs.tsx';
+import { RecentRuns } from './recent-runs.tsx';
 
 const route = getRouteApi('/functions/$id');
 
@@ -30,25 +30,25 @@ export default function FunctionPage() {
   const { data, error, refetch } = useFunction(id);
   if (data) return <Known key={id} fn={data.data} />;
   return (
-    <Page title={id}>{error ? <Problem error={error} onRetry={() => void refetch()} /> : <Loading rows={8} />}</Page>
+    <Page title={id}>{error ? <ErrorAlert error={error} onRetry={() => void refetch()} /> : <Loading rows={8} />}</Page>
   );
 }
 
 function Known({ fn }: { fn: FunctionDetails }) {
-  const mayWrite = useMay('write');
+  const mayWrite = useHasAccess('write');
   const [invoking, setInvoking] = useState(false);
   const list = useRuns({ function: fn.id }, 10);
   const sample = useEventData(list.runs[0]?.event_id, invoking);
   return (
     <Page
       title={fn.name}
-      lead={<span className="font-mono text-xs break-all">{fn.id}</span>}
+      description={<span className="font-mono text-xs break-all">{fn.id}</span>}
       actions={
         mayWrite &&
         !fn.archived && (
           <>
             <PauseButton fn={fn} />
-            <Button look="primary" icon="play" onClick={() => setInvoking(true)}>
+            <Button variant="primary" icon="play" onClick={() => setInvoking(true)}>
               Invoke
             </Button>
           </>
@@ -56,13 +56,13 @@ function Known({ fn }: { fn: FunctionDetails }) {
       }
     >
       <div className="space-y-6">
-        {fn.expression_problem && <ExpressionProblem problem={fn.expression_problem} />}
+        {fn.expression_problem && <ExpressionError problem={fn.expression_problem} />}
         <Card>
           <FunctionFacts fn={fn} />
         </Card>
-        <LastDay functionId={fn.id} />
+        <Last24Hours functionId={fn.id} />
         <div className="grid grid-cols-1 items-start gap-6 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
-          <LastRuns functionId={fn.id} list={list} />
+          <RecentRuns functionId={fn.id} list={list} />
           <div className="space-y-6">
             <Card title="Triggers">
               <TriggerList triggers={fn.triggers} />
@@ -87,30 +87,30 @@ function Known({ fn }: { fn: FunctionDetails }) {
 
 function FunctionFacts({ fn }: { fn: FunctionDetails }) {
   return (
-    <Facts>
-      <Fact name="State">
-        <FunctionState fn={fn} />{' '}
+    <DescriptionList>
+      <DescriptionItem name="State">
+        <FunctionStatus fn={fn} />{' '}
         {fn.paused_at && (
           <span className="text-sm text-muted">
             <Time at={fn.paused_at} />
           </span>
         )}
-      </Fact>
-      <Fact name="App">
+      </DescriptionItem>
+      <DescriptionItem name="App">
         <Link to="/apps/$name" params={{ name: fn.app }} className="text-accent hover:underline">
           {fn.app}
         </Link>
-      </Fact>
-      <Fact name="Tries">{fn.retries === 0 ? 'One, no retries' : `Up to ${fn.retries + 1}`}</Fact>
-      <Fact name="Called at">
+      </DescriptionItem>
+      <DescriptionItem name="Tries">{fn.retries === 0 ? 'One, no retries' : `Up to ${fn.retries + 1}`}</DescriptionItem>
+      <DescriptionItem name="Called at">
         <span className="flex h-5 items-center gap-1">
           <span title={fn.url} className="truncate font-mono text-xs">
             {fn.url}
           </span>
           <CopyButton text={fn.url} label="Copy the URL" />
         </span>
-      </Fact>
-    </Facts>
+      </DescriptionItem>
+    </DescriptionList>
   );
 }
 
@@ -141,7 +141,7 @@ function useEventData(eventId: string | undefined, wanted: boolean): string | un
   const env = useEnv();
   const { data } = useQuery({
     queryKey: ['event-data', env, eventId],
-    queryFn: ({ signal }) => ask<StoredEvent>(`/v1/events/${eventId}`, { env, signal }),
+    queryFn: ({ signal }) => callApi<StoredEvent>(`/v1/events/${eventId}`, { env, signal }),
     enabled: wanted && eventId !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   });

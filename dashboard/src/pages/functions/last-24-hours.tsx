@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Card } from '../../ui/page.tsx';
-import { failureRate, noRuns, percent, useStats } from './stats.ts';
+import { emptyStats, failureRate, percent, useStats } from './stats.ts';
 
 const PARTS = [
   ['completed', 'Completed', 'bg-good'],
@@ -10,9 +10,9 @@ const PARTS = [
 ] as const;
 
 /** How its runs of the last 24 hours went. */
-export function LastDay({ functionId }: { functionId: string }) {
+export function Last24Hours({ functionId }: { functionId: string }) {
   const all = useStats();
-  const stats = all && (all.get(functionId) ?? noRuns(functionId));
+  const stats = all && (all.get(functionId) ?? emptyStats(functionId));
   const share = stats && failureRate(stats);
   const ended = stats ? stats.completed + stats.failed + stats.cancelled : 0;
   return (

@@ -1,12 +1,12 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { ListedFunction } from '../../api/types.ts';
-import { useRegistrationLine } from '../../features/apps/registration-command.ts';
-import { useAllFunctions } from '../../features/functions/queries.ts';
+import { useRegistrationCommand } from '../../features/apps/registration-command.ts';
+import { useFunctions } from '../../features/functions/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
-import { Empty } from '../../ui/empty-state.tsx';
-import { Problem } from '../../ui/error-alert.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -18,16 +18,16 @@ const route = getRouteApi('/functions');
 export default function FunctionsPage() {
   const { q, app, archived = false } = route.useSearch();
   const navigate = route.useNavigate();
-  const { functions, error, refetch } = useAllFunctions(archived);
+  const { functions, error, refetch } = useFunctions(archived);
   const stats = useStats();
   const columns = useMemo(() => columnsWith(stats), [stats]);
   const shown = useMemo(() => functions?.filter((fn) => matches(fn, q, app)), [functions, q, app]);
   return (
-    <Page title="Functions" lead="What your apps have registered, and how it went in the last 24 hours.">
+    <Page title="Functions" description="What your apps have registered, and how it went in the last 24 hours.">
       <Filters apps={[...new Set((functions ?? []).map((fn) => fn.app))].sort()} />
-      {error && !functions && <Problem error={error} onRetry={() => void refetch()} />}
+      {error && !functions && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {!functions && !error && <Loading rows={8} />}
-      {shown?.length === 0 && <Nothing searched={q !== undefined || app !== undefined} archived={archived} />}
+      {shown?.length === 0 && <NoFunctions searched={q !== undefined || app !== undefined} archived={archived} />}
       {shown && shown.length > 0 && (
         <DataTable
           label="Functions"
@@ -86,7 +86,7 @@ function Filters({ apps }: { apps: readonly string[] }) {
         </Select>
       </div>
       <Button
-        look="quiet"
+        variant="quiet"
         icon={archived ? 'check' : 'box'}
         aria-pressed={archived}
         onClick={() => set({ archived: archived ? undefined : true })}
@@ -97,21 +97,22 @@ function Filters({ apps }: { apps: readonly string[] }) {
   );
 }
 
-function Nothing({ searched, archived }: { searched: boolean; archived: boolean }) {
-  const line = useRegistrationLine();
+function NoFunctions({ searched, archived }: { searched: boolean; archived: boolean }) {
+  const line = useRegistrationCommand();
   if (searched) {
     return (
-      <Empty title="No function is called so">
+      <EmptyState title="No function is called so">
         <Link to="/functions" className="text-accent underline">
           Show all
         </Link>
-      </Empty>
+      </EmptyState>
     );
   }
-  if (archived) return <Empty title="No function is archived">One that is gone from its app comes here.</Empty>;
+  if (archived)
+    return <EmptyState title="No function is archived">One that is gone from its app comes here.</EmptyState>;
   return (
-    <Empty title="No function is registered" paste={line}>
+    <EmptyState title="No function is registered" command={line}>
       Functions live in your apps, which tell the service of them. Start an app, and have it register:
-    </Empty>
+    </EmptyState>
   );
 }

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ask } from '../../api/client.ts';
+import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import type { FunctionSummary } from '../../api/types.ts';
 import { Button } from '../../ui/button.tsx';
@@ -16,7 +16,7 @@ export function PauseButton({ fn }: { fn: FunctionSummary }) {
   const turn = async (deed: 'pause' | 'resume', done: string) => {
     setBusy(true);
     try {
-      await ask(`/v1/functions/${encodeURIComponent(fn.id)}/${deed}`, { method: 'POST', env });
+      await callApi(`/v1/functions/${encodeURIComponent(fn.id)}/${deed}`, { method: 'POST', env });
       await queries.invalidateQueries({ queryKey: ['function', env, fn.id] });
       void queries.invalidateQueries({ queryKey: ['functions', env] });
       tell.done(done);
@@ -35,11 +35,11 @@ export function PauseButton({ fn }: { fn: FunctionSummary }) {
   }
   return (
     <ConfirmButton
-      look="plain"
+      variant="plain"
       icon="pause"
       title={`Pause ${fn.name}?`}
       text="Events that come while it is paused do not run it, and are not made up for later. Runs under way finish."
-      action="Pause it"
+      confirmLabel="Pause it"
       onConfirm={() => turn('pause', 'No event triggers it now')}
     >
       Pause

@@ -1,15 +1,15 @@
 import { Link } from '@tanstack/react-router';
 import type { ListedRun } from '../../features/runs/run.ts';
-import { Elapsed } from '../../features/runs/run-duration.tsx';
+import { RunDuration } from '../../features/runs/run-duration.tsx';
 import type { useRuns } from '../../features/runs/use-runs.ts';
-import { Problem } from '../../ui/error-alert.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card } from '../../ui/page.tsx';
-import { RunStatus } from '../../ui/status-badge.tsx';
+import { RunStatusBadge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
 
 /** Of a function: live, with the way to all of them. */
-export function LastRuns({ functionId, list }: { functionId: string; list: ReturnType<typeof useRuns> }) {
+export function RecentRuns({ functionId, list }: { functionId: string; list: ReturnType<typeof useRuns> }) {
   const { runs, result } = list;
   const all = (
     <Link to="/runs" search={{ function: functionId } as never} className="text-sm text-accent hover:underline">
@@ -19,7 +19,7 @@ export function LastRuns({ functionId, list }: { functionId: string; list: Retur
   return (
     <Card title="Last runs" actions={all}>
       {result.isPending && <Loading rows={4} />}
-      {result.isError && runs.length === 0 && <Problem error={result.error} />}
+      {result.isError && runs.length === 0 && <ErrorAlert error={result.error} />}
       {result.isSuccess && runs.length === 0 && (
         <p className="px-4 py-8 text-center text-muted">
           It has not run yet. An event that triggers it, or Invoke, runs it.
@@ -38,7 +38,7 @@ function Line({ run }: { run: ListedRun }) {
   return (
     <li className="flex items-center gap-4 px-4 py-2.5">
       <span className="w-24 shrink-0">
-        <RunStatus status={run.status} />
+        <RunStatusBadge status={run.status} />
       </span>
       <span className="min-w-0 flex-1">
         <Link to="/runs/$id" params={{ id: run.run_id }} className="block truncate font-mono text-xs hover:underline">
@@ -47,7 +47,7 @@ function Line({ run }: { run: ListedRun }) {
         {run.error && <span className="block truncate text-xs text-muted">{run.error}</span>}
       </span>
       <span className="hidden w-20 text-right text-sm sm:block">
-        <Elapsed run={run} />
+        <RunDuration run={run} />
       </span>
       <span className="w-20 shrink-0 text-right text-sm text-muted">
         <Time at={run.queued_at} />

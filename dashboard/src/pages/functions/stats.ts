@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { ask } from '../../api/client.ts';
+import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import type { FunctionStats } from '../../api/types.ts';
 
 const DAY_MS = 24 * 3_600_000;
-const COUNT_EVERY_MS = 30_000;
+const REFRESH_MS = 30_000;
 
 /** By function; undefined until it is known. A function that did not run is not among them. */
 export function useStats(): ReadonlyMap<string, FunctionStats> | undefined {
@@ -13,15 +13,15 @@ export function useStats(): ReadonlyMap<string, FunctionStats> | undefined {
     queryKey: ['function-stats', env],
     queryFn: async ({ signal }) => {
       const from = new Date(Date.now() - DAY_MS).toISOString();
-      const { data: all } = await ask<FunctionStats[]>('/v1/functions/stats', { env, signal, query: { from } });
+      const { data: all } = await callApi<FunctionStats[]>('/v1/functions/stats', { env, signal, query: { from } });
       return new Map(all.map((stats) => [stats.function_id, stats]));
     },
-    refetchInterval: COUNT_EVERY_MS,
+    refetchInterval: REFRESH_MS,
   });
   return data;
 }
 
-export function noRuns(functionId: string): FunctionStats {
+export function emptyStats(functionId: string): FunctionStats {
   return { function_id: functionId, started: 0, completed: 0, failed: 0, cancelled: 0 };
 }
 

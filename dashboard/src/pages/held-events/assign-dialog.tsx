@@ -1,18 +1,18 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useId, useState } from 'react';
-import { ask } from '../../api/client.ts';
-import { useMay } from '../../api/current-user.ts';
+import { callApi } from '../../api/client.ts';
+import { useHasAccess } from '../../api/current-user.ts';
 import { useEnvironments } from '../../api/environment.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Problem } from '../../ui/error-alert.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { useTell } from '../../ui/toast.tsx';
-import type { Assigning } from './assignment.ts';
+import type { Assignment } from './assignment.ts';
 import { useAssign } from './queries.ts';
 
 interface AssignDialogProps {
-  assigning: Assigning | undefined;
+  assigning: Assignment | undefined;
   onClose(): void;
   onDone(): void;
 }
@@ -30,23 +30,23 @@ export function AssignDialog({ assigning, onClose, onDone }: AssignDialogProps) 
   return (
     <Dialog
       open={assigning !== undefined}
-      title={`Assign ${assigning?.what ?? ''}`}
+      title={`Assign ${assigning?.label ?? ''}`}
       onClose={close}
-      foot={
+      footer={
         <>
           <Button onClick={close}>Cancel</Button>
-          <Button look="primary" type="submit" form={form} busy={busy}>
+          <Button variant="primary" type="submit" form={form} busy={busy}>
             Assign
           </Button>
         </>
       }
     >
       <form id={form} onSubmit={submit} className="space-y-4">
-        <Fields suggested={assigning?.suggested} />
+        <Fields suggested={assigning?.suggestedEnvironment} />
         <p className="text-muted">
           It is ingested there as if it had just come, and its functions run. This cannot be undone.
         </p>
-        {error && <Problem error={error} />}
+        {error && <ErrorAlert error={error} />}
       </form>
     </Dialog>
   );
@@ -54,7 +54,7 @@ export function AssignDialog({ assigning, onClose, onDone }: AssignDialogProps) 
 
 /** An environment there is, or, for those who may, a branch that is made for it. */
 function Fields({ suggested }: { suggested: string | undefined }) {
-  const mayMake = useMay('admin');
+  const mayMake = useHasAccess('admin');
   const environments = useEnvironments().filter(({ archived_at }) => archived_at === null);
   const known = suggested === undefined || environments.some(({ name }) => name === suggested);
   const [chosen, setChosen] = useState<string>();
@@ -102,12 +102,12 @@ function isExisting(error: unknown): boolean {
   return (error as { code?: string } | null)?.code === 'environment_exists';
 }
 
-function useSubmit(assigning: Assigning | undefined, done: () => void) {
+function useSubmit(assigning: Assignment | undefined, done: () => void) {
   const queries = useQueryClient();
   const assign = useAssign();
   const tell = useTell();
   const make = useMutation({
-    mutationFn: (name: string) => ask('/v1/environments', { method: 'POST', body: { name, kind: 'branch' } }),
+    mutationFn: (name: string) => callApi('/v1/environments', { method: 'POST', body: { name, kind: 'branch' } }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['environments'] }),
   });
   const run = async (chosen: string, branch: string) => {

@@ -1,9 +1,9 @@
-import type { Which } from './queries.ts';
+import type { Selection } from './queries.ts';
 
-export interface Assigning {
-  which: Which;
+export interface Assignment {
+  which: Selection;
   /** What is to be assigned, in words. */
-  what: string;
+  label: string;
   /** The environment that the request named. */
-  suggested?: string | undefined;
+  suggestedEnvironment?: string | undefined;
 }

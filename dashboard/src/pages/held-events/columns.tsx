@@ -3,15 +3,15 @@ import type { ListedHeldEvent } from '../../api/types.ts';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/data-table.tsx';
 import { Time } from '../../ui/time.tsx';
-import type { Assigning } from './assignment.ts';
-import { Reason, reasonText } from './reason.tsx';
+import type { Assignment } from './assignment.ts';
+import { Reason, reasonLabel } from './reason.tsx';
 
 /** @param webhooks names by ID; a webhook may be deleted while its events wait */
 export function columnsOf(
   webhooks: ReadonlyMap<string, string>,
   mayWrite: boolean,
   onOpen: (id: string) => void,
-  onAssign: (assigning: Assigning) => void,
+  onAssign: (assigning: Assignment) => void,
 ): Column<ListedHeldEvent>[] {
   return [
     {
@@ -27,16 +27,22 @@ export function columnsOf(
           >
             {held.event.name}
           </button>
-          <span className="block truncate text-xs text-muted md:hidden">{reasonText(held)}</span>
+          <span className="block truncate text-xs text-muted md:hidden">{reasonLabel(held)}</span>
         </>
       ),
     },
-    { id: 'why', header: 'Why', width: 'minmax(12rem, 2fr)', wideOnly: true, cell: (held) => <Reason held={held} /> },
+    {
+      id: 'why',
+      header: 'Why',
+      width: 'minmax(12rem, 2fr)',
+      hideOnMobile: true,
+      cell: (held) => <Reason held={held} />,
+    },
     {
       id: 'webhook',
       header: 'Webhook',
       width: 'minmax(6rem, 1fr)',
-      wideOnly: true,
+      hideOnMobile: true,
       cell: ({ webhook_id }) => {
         const name = webhooks.get(webhook_id);
         if (!name) return <span className="text-muted">deleted</span>;
@@ -63,7 +69,9 @@ export function columnsOf(
         <Button
           disabled={!mayWrite}
           title={mayWrite ? undefined : 'Assigning needs write access'}
-          onClick={() => onAssign({ which: { id: internal_id }, what: event.name, suggested: selection ?? undefined })}
+          onClick={() =>
+            onAssign({ which: { id: internal_id }, label: event.name, suggestedEnvironment: selection ?? undefined })
+          }
         >
           Assign
         </Button>

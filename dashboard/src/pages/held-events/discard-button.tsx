@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
 import { ConfirmButton } from '../../ui/dialog.tsx';
 import { useTell } from '../../ui/toast.tsx';
-import { useDiscard, type Which } from './queries.ts';
+import { type Selection, useDiscard } from './queries.ts';
 
-interface DiscardProps {
-  which: Which;
+interface DiscardButtonProps {
+  which: Selection;
   /** What is discarded, in words. */
   what: string;
   disabled: boolean;
@@ -12,7 +12,7 @@ interface DiscardProps {
   children: ReactNode;
 }
 
-export function Discard({ which, what, disabled, onDone, children }: DiscardProps) {
+export function DiscardButton({ which, what, disabled, onDone, children }: DiscardButtonProps) {
   const discard = useDiscard();
   const tell = useTell();
   const act = async () => {
@@ -30,7 +30,7 @@ export function Discard({ which, what, disabled, onDone, children }: DiscardProp
       disabled={disabled}
       title={`Discard ${what}?`}
       text="What is discarded is gone for good: no function will ever see it. The webhook’s log still has the request for a while."
-      action="Discard for good"
+      confirmLabel="Discard for good"
       onConfirm={act}
     >
       {children}

@@ -1,16 +1,16 @@
 import { Link } from '@tanstack/react-router';
-import { useMay } from '../../api/current-user.ts';
+import { useHasAccess } from '../../api/current-user.ts';
 import { stringifyExact } from '../../lib/exact-json.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton, Id } from '../../ui/code-block.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Problem } from '../../ui/error-alert.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { JsonTree } from '../../ui/json-tree.tsx';
 import { Loading } from '../../ui/loading.tsx';
-import { Fact } from '../../ui/page.tsx';
+import { DescriptionItem } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
-import type { Assigning } from './assignment.ts';
-import { Discard } from './discard-button.tsx';
+import type { Assignment } from './assignment.ts';
+import { DiscardButton } from './discard-button.tsx';
 import { useHeldEvent } from './queries.ts';
 import { Reason } from './reason.tsx';
 
@@ -18,35 +18,40 @@ interface HeldEventDialogProps {
   /** Of the event that is open; none: closed. */
   id: string | undefined;
   onClose(): void;
-  onAssign(assigning: Assigning): void;
+  onAssign(assigning: Assignment): void;
 }
 
 /** One held event, with all that it carries. */
 export function HeldEventDialog({ id, onClose, onAssign }: HeldEventDialogProps) {
   const { data: held, error, isLoading } = useHeldEvent(id);
-  const mayWrite = useMay('write');
+  const mayWrite = useHasAccess('write');
   return (
     <Dialog
       open={id !== undefined}
       wide
       title={held?.event.name ?? 'Held event'}
       onClose={onClose}
-      foot={
+      footer={
         held && (
           <>
-            <Discard which={{ id: held.internal_id }} what={held.event.name} disabled={!mayWrite} onDone={onClose}>
+            <DiscardButton
+              which={{ id: held.internal_id }}
+              what={held.event.name}
+              disabled={!mayWrite}
+              onDone={onClose}
+            >
               Discard
-            </Discard>
+            </DiscardButton>
             <Button
-              look="primary"
+              variant="primary"
               icon="arrow"
               disabled={!mayWrite}
               title={mayWrite ? undefined : 'Assigning needs write access'}
               onClick={() =>
                 onAssign({
                   which: { id: held.internal_id },
-                  what: held.event.name,
-                  suggested: held.selection ?? undefined,
+                  label: held.event.name,
+                  suggestedEnvironment: held.selection ?? undefined,
                 })
               }
             >
@@ -57,20 +62,20 @@ export function HeldEventDialog({ id, onClose, onAssign }: HeldEventDialogProps)
       }
     >
       {isLoading && <Loading rows={6} />}
-      {error && <Problem error={error} />}
+      {error && <ErrorAlert error={error} />}
       {held && (
         <div className="space-y-5">
           <dl className="grid gap-x-8 gap-y-3 sm:grid-cols-2">
-            <Fact name="Why">
+            <DescriptionItem name="Why">
               <Reason held={held} />
-            </Fact>
-            <Fact name="Received">
+            </DescriptionItem>
+            <DescriptionItem name="Received">
               <Time at={held.received_at} />
-            </Fact>
-            <Fact name="Event ID">
+            </DescriptionItem>
+            <DescriptionItem name="Event ID">
               <Id id={held.internal_id} />
-            </Fact>
-            <Fact name="Request">
+            </DescriptionItem>
+            <DescriptionItem name="Request">
               <Link
                 to="/webhooks/$id"
                 params={{ id: held.webhook_id }}
@@ -81,8 +86,10 @@ export function HeldEventDialog({ id, onClose, onAssign }: HeldEventDialogProps)
               >
                 In the webhook’s log
               </Link>
-            </Fact>
-            <Fact name="Deduplication ID">{held.event.id ?? <span className="text-muted">none</span>}</Fact>
+            </DescriptionItem>
+            <DescriptionItem name="Deduplication ID">
+              {held.event.id ?? <span className="text-muted">none</span>}
+            </DescriptionItem>
           </dl>
           <div className="relative rounded-lg border border-line">
             <div className="absolute top-1 right-1">

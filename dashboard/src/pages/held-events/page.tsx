@@ -1,28 +1,28 @@
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
-import { useMay, useMe } from '../../api/current-user.ts';
+import { useCurrentUser, useHasAccess } from '../../api/current-user.ts';
 import { useWebhooks } from '../../features/webhooks/queries.ts';
-import { isShared } from '../../features/webhooks/scope.ts';
+import { isAllBranches } from '../../features/webhooks/scope.ts';
 import { Button } from '../../ui/button.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
-import { Empty } from '../../ui/empty-state.tsx';
-import { Problem } from '../../ui/error-alert.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
 import { AssignDialog } from './assign-dialog.tsx';
-import type { Assigning } from './assignment.ts';
+import type { Assignment } from './assignment.ts';
 import { columnsOf } from './columns.tsx';
-import { Discard } from './discard-button.tsx';
+import { DiscardButton } from './discard-button.tsx';
 import { Filters } from './filters.tsx';
 import { HeldEventDialog } from './held-event-dialog.tsx';
 import { type Filter, useHeldEvents, useLiveHeldEvents } from './queries.ts';
 
 const route = getRouteApi('/held-events');
 
-export default function HoldingPage() {
+export default function HeldEventsPage() {
   const { id, webhook, name, selection, reason } = route.useSearch();
   const filter = useMemo(() => ({ webhook, name, selection, reason }), [webhook, name, selection, reason]);
-  const [assigning, setAssigning] = useState<Assigning>();
+  const [assigning, setAssigning] = useState<Assignment>();
   const navigate = useNavigate();
   const open = useCallback(
     (opened: string | undefined) =>
@@ -33,7 +33,7 @@ export default function HoldingPage() {
   return (
     <Page
       title="Holding page"
-      lead="Events of webhooks that could be given to no environment. They run nothing until you assign them."
+      description="Events of webhooks that could be given to no environment. They run nothing until you assign them."
     >
       <Filters filter={filter} />
       <List filter={filter} onOpen={open} onAssign={setAssigning} />
@@ -46,11 +46,11 @@ export default function HoldingPage() {
 interface ListProps {
   filter: Filter;
   onOpen(id: string): void;
-  onAssign(assigning: Assigning): void;
+  onAssign(assigning: Assignment): void;
 }
 
 function List({ filter, onOpen, onAssign }: ListProps) {
-  const mayWrite = useMay('write');
+  const mayWrite = useHasAccess('write');
   const held = useHeldEvents(filter);
   const { data: webhooks } = useWebhooks();
   const columns = useMemo(
@@ -62,10 +62,10 @@ function List({ filter, onOpen, onAssign }: ListProps) {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   if (held.isPending) return <Loading />;
-  if (held.isError) return <Problem error={held.error} onRetry={() => void held.refetch()} />;
+  if (held.isError) return <ErrorAlert error={held.error} onRetry={() => void held.refetch()} />;
   const rows = held.data.pages.flatMap(({ data }) => data);
   const filtered = Object.values(filter).some((value) => value !== undefined);
-  if (rows.length === 0 && !hasNextPage) return <Nothing filtered={filtered} />;
+  if (rows.length === 0 && !hasNextPage) return <NoHeldEvents filtered={filtered} />;
   const all = filtered ? 'all that the filter shows' : 'all held events';
   return (
     <>
@@ -75,14 +75,14 @@ function List({ filter, onOpen, onAssign }: ListProps) {
           {hasNextPage && ' or more'} {rows.length === 1 && !hasNextPage ? 'event waits' : 'events wait'}
         </p>
         <div className="flex gap-2">
-          <Discard which={{ filter }} what={all} disabled={!mayWrite}>
+          <DiscardButton which={{ filter }} what={all} disabled={!mayWrite}>
             Discard all
-          </Discard>
+          </DiscardButton>
           <Button
             icon="arrow"
             disabled={!mayWrite}
             title={mayWrite ? undefined : 'Assigning needs write access'}
-            onClick={() => onAssign({ which: { filter }, what: all, suggested: filter.selection })}
+            onClick={() => onAssign({ which: { filter }, label: all, suggestedEnvironment: filter.selection })}
           >
             Assign all
           </Button>
@@ -95,26 +95,27 @@ function List({ filter, onOpen, onAssign }: ListProps) {
         rowKey={({ internal_id }) => internal_id}
         rowHeight={52}
         onOpen={({ internal_id }) => onOpen(internal_id)}
-        onNearEnd={more}
+        onEndReached={more}
         loadingMore={isFetchingNextPage}
       />
     </>
   );
 }
 
-function Nothing({ filtered }: { filtered: boolean }) {
-  const dev = useMe()?.kind === 'dev';
+function NoHeldEvents({ filtered }: { filtered: boolean }) {
+  const dev = useCurrentUser()?.kind === 'dev';
   const { data: webhooks } = useWebhooks();
-  if (filtered) return <Empty title="No held event is like that" />;
-  if (dev) return <Empty title="Nothing is held">In dev mode there is one environment, so nothing ever is.</Empty>;
-  const url = webhooks?.find(({ environment }) => isShared(environment))?.url;
+  if (filtered) return <EmptyState title="No held event is like that" />;
+  if (dev)
+    return <EmptyState title="Nothing is held">In dev mode there is one environment, so nothing ever is.</EmptyState>;
+  const url = webhooks?.find(({ environment }) => isAllBranches(environment))?.url;
   return (
-    <Empty
+    <EmptyState
       title="Nothing is held"
-      paste={`curl -X POST '${url ?? `${location.origin}/e/<key of a webhook of all branches>`}' \\
+      command={`curl -X POST '${url ?? `${location.origin}/e/<key of a webhook of all branches>`}' \\
   -H 'content-type: application/json' -d '{"hello": "world"}'`}
     >
       A webhook’s event comes here when its request names no environment, or one that there is not. This one names none:
-    </Empty>
+    </EmptyState>
   );
 }

@@ -1,10 +1,10 @@
 /** What the holding page asks of the service. It is the account's: no environment selects among held events. */
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { ask, type Query, type Reply } from '../../api/client.ts';
-import { useLive } from '../../api/live-updates.ts';
+import { type ApiResponse, callApi, type Query } from '../../api/client.ts';
+import { useLiveUpdates } from '../../api/live-updates.ts';
 import type { HeldEvent, ListedHeldEvent } from '../../api/types.ts';
 
-const PAGE = 100;
+const PAGE_SIZE = 100;
 
 /** Which of them; all of it stands in the address. */
 export interface Filter {
@@ -15,14 +15,14 @@ export interface Filter {
 }
 
 /** One, or all that pass a filter. */
-export type Which = { id: string } | { filter: Filter };
+export type Selection = { id: string } | { filter: Filter };
 
 export function useHeldEvents({ webhook, name, selection, reason }: Filter) {
   const filter = { webhook, name, selection, reason };
   return useInfiniteQuery({
     queryKey: ['held-events', filter],
     queryFn: ({ signal, pageParam }) =>
-      ask<ListedHeldEvent[]>('/v1/holding', { signal, query: { ...filter, limit: PAGE, cursor: pageParam } }),
+      callApi<ListedHeldEvent[]>('/v1/holding', { signal, query: { ...filter, limit: PAGE_SIZE, cursor: pageParam } }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ metadata }) => metadata.cursor,
   });
@@ -31,7 +31,7 @@ export function useHeldEvents({ webhook, name, selection, reason }: Filter) {
 export function useHeldEvent(id: string | undefined) {
   return useQuery({
     queryKey: ['held-event', id],
-    queryFn: async ({ signal }) => (await ask<HeldEvent>(`/v1/holding/${id}`, { signal })).data,
+    queryFn: async ({ signal }) => (await callApi<HeldEvent>(`/v1/holding/${id}`, { signal })).data,
     enabled: id !== undefined,
   });
 }
@@ -39,20 +39,20 @@ export function useHeldEvent(id: string | undefined) {
 export function useLiveHeldEvents(): void {
   const queries = useQueryClient();
   const readAnew = () => void queries.invalidateQueries({ queryKey: ['held-events'] });
-  useLive('hello', readAnew);
-  useLive('held-events', readAnew);
+  useLiveUpdates('hello', readAnew);
+  useLiveUpdates('held-events', readAnew);
 }
 
 /** Answers how many were assigned.
  *  @throws ApiError, also when some are assigned already: those that are left can be assigned again */
 export function useAssign() {
-  return useChanging(async ({ which, environment }: { which: Which; environment: string }) => {
+  return useHeldEventsMutation(async ({ which, environment }: { which: Selection; environment: string }) => {
     if ('id' in which) {
-      await ask(`/v1/holding/${which.id}/assign`, { method: 'POST', body: { environment } });
+      await callApi(`/v1/holding/${which.id}/assign`, { method: 'POST', body: { environment } });
       return 1;
     }
-    return inTurns<{ assigned: unknown[]; more: boolean }>(
-      (cursor) => ask('/v1/holding/assign', { method: 'POST', body: { environment, ...which.filter, cursor } }),
+    return inBatches<{ assigned: unknown[]; more: boolean }>(
+      (cursor) => callApi('/v1/holding/assign', { method: 'POST', body: { environment, ...which.filter, cursor } }),
       ({ assigned }) => assigned.length,
     );
   });
@@ -60,13 +60,13 @@ export function useAssign() {
 
 /** Answers how many were discarded. */
 export function useDiscard() {
-  return useChanging(async (which: Which) => {
+  return useHeldEventsMutation(async (which: Selection) => {
     if ('id' in which) {
-      await ask(`/v1/holding/${which.id}`, { method: 'DELETE' });
+      await callApi(`/v1/holding/${which.id}`, { method: 'DELETE' });
       return 1;
     }
-    return inTurns<{ deleted: number; more: boolean }>(
-      (cursor) => ask('/v1/holding', { method: 'DELETE', query: { ...filterOrAll(which.filter), cursor } }),
+    return inBatches<{ deleted: number; more: boolean }>(
+      (cursor) => callApi('/v1/holding', { method: 'DELETE', query: { ...filterOrAll(which.filter), cursor } }),
       ({ deleted }) => deleted,
     );
   });
@@ -77,14 +77,14 @@ function filterOrAll(filter: Filter): Query {
   return Object.values(filter).some(Boolean) ? { ...filter } : { all: true };
 }
 
-function useChanging<Input>(mutationFn: (input: Input) => Promise<number>) {
+function useHeldEventsMutation<Input>(mutationFn: (input: Input) => Promise<number>) {
   const queries = useQueryClient();
   return useMutation({ mutationFn, onSettled: () => queries.invalidateQueries({ queryKey: ['held-events'] }) });
 }
 
 /** The service takes a bounded number at once, and says where to go on. */
-async function inTurns<T extends { more: boolean }>(
-  turn: (cursor: string | undefined) => Promise<Reply<T>>,
+async function inBatches<T extends { more: boolean }>(
+  turn: (cursor: string | undefined) => Promise<ApiResponse<T>>,
   count: (data: T) => number,
 ): Promise<number> {
   let done = 0;

@@ -7,7 +7,7 @@ export const REASONS: [HeldEvent['reason'], label: string][] = [
   ['environment_mismatch', 'Not the webhook’s environment'],
 ];
 
-export function reasonText({ reason }: Pick<HeldEvent, 'reason'>): string {
+export function reasonLabel({ reason }: Pick<HeldEvent, 'reason'>): string {
   return REASONS.find(([id]) => id === reason)?.[1] ?? reason;
 }
 
@@ -16,7 +16,7 @@ export function Reason({ held: { reason, selection } }: { held: Pick<HeldEvent, 
   return (
     <span className="flex min-w-0 items-center gap-2">
       <Badge tone="warn" icon={reason === 'selection_missing' ? 'branch' : 'warning'}>
-        {reasonText({ reason })}
+        {reasonLabel({ reason })}
       </Badge>
       {selection !== null && <code className="truncate font-mono text-xs">{selection}</code>}
     </span>

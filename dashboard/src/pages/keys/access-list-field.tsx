@@ -1,28 +1,28 @@
 import { Select, TextArea } from '../../ui/field.tsx';
 
-export interface ListOf {
+export interface AccessList {
   mode: 'allow' | 'deny';
   items: string[];
 }
 
 /** As it stands in the form: what is written is split into entries when it is sent. */
-export interface ListDraft {
+export interface AccessListDraft {
   mode: 'all' | 'allow' | 'deny';
   text: string;
 }
 
-export function draftOf(list: ListOf | null | undefined): ListDraft {
+export function toDraft(list: AccessList | null | undefined): AccessListDraft {
   return list ? { mode: list.mode, text: list.items.join('\n') } : { mode: 'all', text: '' };
 }
 
 /** null: no list. */
-export function listOf({ mode, text }: ListDraft): ListOf | null {
+export function toAccessList({ mode, text }: AccessListDraft): AccessList | null {
   const items = text.split(/[\s,]+/).filter(Boolean);
   return mode === 'all' || items.length === 0 ? null : { mode, items };
 }
 
 /** All, only some, or all but some. */
-export function ListField({
+export function AccessListField({
   label,
   things,
   hint,
@@ -34,15 +34,15 @@ export function ListField({
   things: string;
   /** How an entry is written. */
   hint: string;
-  draft: ListDraft;
-  onChange(draft: ListDraft): void;
+  draft: AccessListDraft;
+  onChange(draft: AccessListDraft): void;
 }) {
   return (
     <div className="space-y-2">
       <Select
         label={label}
         value={draft.mode}
-        onChange={({ target }) => onChange({ ...draft, mode: target.value as ListDraft['mode'] })}
+        onChange={({ target }) => onChange({ ...draft, mode: target.value as AccessListDraft['mode'] })}
       >
         <option value="all">All {things}</option>
         <option value="allow">Only these</option>

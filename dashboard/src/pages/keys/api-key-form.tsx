@@ -1,10 +1,10 @@
 import { type FormEvent, useId, useState } from 'react';
-import { ask } from '../../api/client.ts';
+import { callApi } from '../../api/client.ts';
 import { useEnvironments } from '../../api/environment.ts';
 import type { ApiKey, NewApiKey } from '../../api/types.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Problem } from '../../ui/error-alert.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { useDeed } from '../../ui/use-action.ts';
 
@@ -24,7 +24,7 @@ export function ApiKeyForm({ onClose, onMade }: { onClose(): void; onMade(made: 
   const save = useDeed({
     act: async () => {
       const body = { name, access, environment: environment || null };
-      onMade((await ask<NewApiKey>('/v1/api-keys', { method: 'POST', body })).data);
+      onMade((await callApi<NewApiKey>('/v1/api-keys', { method: 'POST', body })).data);
     },
     changes: 'api-keys',
     onDone: onClose,
@@ -39,17 +39,17 @@ export function ApiKeyForm({ onClose, onMade }: { onClose(): void; onMade(made: 
       open
       title="Make an API key"
       onClose={onClose}
-      foot={
+      footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" form={form} busy={save.isPending}>
+          <Button variant="primary" type="submit" form={form} busy={save.isPending}>
             Make the key
           </Button>
         </>
       }
     >
       <form id={form} onSubmit={submit} className="space-y-5">
-        {save.error && <Problem error={save.error} />}
+        {save.error && <ErrorAlert error={save.error} />}
         <TextField
           label="Name"
           hint="Which program uses it"

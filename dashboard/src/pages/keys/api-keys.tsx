@@ -1,19 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { ask } from '../../api/client.ts';
+import { callApi } from '../../api/client.ts';
 import type { ApiKey, NewApiKey } from '../../api/types.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
-import { Empty } from '../../ui/empty-state.tsx';
-import { Problem } from '../../ui/error-alert.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
-import { Paste, ShownOnce } from '../../ui/secret-dialog.tsx';
+import { SecretDialog, Snippet } from '../../ui/secret-dialog.tsx';
 import { Badge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useDeed } from '../../ui/use-action.ts';
 import { ApiKeyForm } from './api-key-form.tsx';
-import { Hint, Section } from './section.tsx';
+import { KeyHint, Section } from './section.tsx';
 
 const TONES = { read: 'neutral', write: 'busy', admin: 'warn' } as const;
 
@@ -23,36 +23,36 @@ export function ApiKeys() {
   const [made, setMade] = useState<NewApiKey>();
   const { data, error, refetch } = useQuery({
     queryKey: ['api-keys'],
-    queryFn: ({ signal }) => ask<ApiKey[]>('/v1/api-keys', { signal }),
+    queryFn: ({ signal }) => callApi<ApiKey[]>('/v1/api-keys', { signal }),
   });
   const rows = data?.data;
   const columns = useMemo(columnsOf, []);
   const make = (
-    <Button look="primary" icon="plus" onClick={() => setMaking(true)}>
+    <Button variant="primary" icon="plus" onClick={() => setMaking(true)}>
       Make an API key
     </Button>
   );
   return (
     <Section lead="Programs use the REST API with one. It may be held to one environment." action={make}>
-      {error && !rows && <Problem error={error} onRetry={() => void refetch()} />}
+      {error && !rows && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {!error && !rows && <Loading />}
       {rows?.length === 0 && (
-        <Empty title="No API key yet" paste={exampleOfMaking()}>
+        <EmptyState title="No API key yet" command={createCommand()}>
           Make one for each program that uses the API, with no more access than it needs.
-        </Empty>
+        </EmptyState>
       )}
       {rows && rows.length > 0 && (
         <DataTable label="API keys" columns={columns} rows={rows} rowKey={({ id }) => id} rowHeight={56} />
       )}
       {making && <ApiKeyForm onClose={() => setMaking(false)} onMade={setMade} />}
-      <ShownOnce
+      <SecretDialog
         title="The API key is made"
         secret={made?.secret}
         label="Copy the API key"
         onClose={() => setMade(undefined)}
       >
-        {made && <Paste what="Try it" line={curlFor(made)} />}
-      </ShownOnce>
+        {made && <Snippet what="Try it" line={curlFor(made)} />}
+      </SecretDialog>
     </Section>
   );
 }
@@ -68,7 +68,7 @@ function columnsOf(): Column<ApiKey>[] {
           <div className="truncate font-medium" title={name}>
             {name}
           </div>
-          <Hint end={hint} />
+          <KeyHint end={hint} />
         </>
       ),
     },
@@ -82,14 +82,14 @@ function columnsOf(): Column<ApiKey>[] {
       id: 'environment',
       header: 'Environment',
       width: 'minmax(0, 1fr)',
-      wideOnly: true,
+      hideOnMobile: true,
       cell: ({ environment }) => environment ?? <span className="text-muted">all</span>,
     },
     {
       id: 'used',
       header: 'Last used',
       width: '6rem',
-      wideOnly: true,
+      hideOnMobile: true,
       cell: ({ last_used_at }) =>
         last_used_at ? <Time at={last_used_at} /> : <span className="text-muted">never</span>,
     },
@@ -97,7 +97,7 @@ function columnsOf(): Column<ApiKey>[] {
       id: 'made',
       header: 'Made',
       width: 'minmax(0, 1fr)',
-      wideOnly: true,
+      hideOnMobile: true,
       cell: ({ created_at, created_by }) => (
         <>
           <Time at={created_at} />
@@ -111,7 +111,7 @@ function columnsOf(): Column<ApiKey>[] {
 
 function Revoke({ of: { id, name } }: { of: ApiKey }) {
   const revoke = useDeed({
-    act: () => ask(`/v1/api-keys/${id}`, { method: 'DELETE' }),
+    act: () => callApi(`/v1/api-keys/${id}`, { method: 'DELETE' }),
     told: `${name} is revoked`,
     changes: 'api-keys',
   });
@@ -119,7 +119,7 @@ function Revoke({ of: { id, name } }: { of: ApiKey }) {
     <ConfirmButton
       title={`Revoke ${name}?`}
       text="From then on it opens nothing. This cannot be undone: a revoked key does not come back."
-      action="Revoke it"
+      confirmLabel="Revoke it"
       icon="trash"
       onConfirm={() => revoke.mutateAsync().catch(() => {})}
     >
@@ -128,7 +128,7 @@ function Revoke({ of: { id, name } }: { of: ApiKey }) {
   );
 }
 
-function exampleOfMaking(): string {
+function createCommand(): string {
   return `curl ${location.origin}/v1/api-keys -H "authorization: Bearer $API_KEY" -H 'content-type: application/json' \\
   -d '{"name": "operations", "access": "read"}'`;
 }

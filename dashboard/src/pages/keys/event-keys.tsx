@@ -1,44 +1,50 @@
 import { useMemo, useState } from 'react';
-import { ask } from '../../api/client.ts';
-import { useMay } from '../../api/current-user.ts';
+import { callApi } from '../../api/client.ts';
+import { useHasAccess } from '../../api/current-user.ts';
 import type { EventKey, NewEventKey } from '../../api/types.ts';
 import { useList } from '../../api/use-list.ts';
-import { reasonFor } from '../../ui/admin-only.tsx';
+import { adminOnlyReason } from '../../ui/admin-only.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
-import { Empty } from '../../ui/empty-state.tsx';
-import { Problem } from '../../ui/error-alert.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
-import { Paste, ShownOnce } from '../../ui/secret-dialog.tsx';
+import { SecretDialog, Snippet } from '../../ui/secret-dialog.tsx';
 import { Badge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useDeed } from '../../ui/use-action.ts';
 import { EventKeyForm } from './event-key-form.tsx';
-import { BRANCH_SET, ownerLabel } from './scope-select.tsx';
-import { Hint, Section } from './section.tsx';
+import { ALL_BRANCHES, scopeLabel } from './scope-select.tsx';
+import { KeyHint, Section } from './section.tsx';
 
 /** The secrets that senders put into the path: `POST /e/<event key>`. */
 export function EventKeys() {
-  const may = useMay('admin');
-  const { rows, error, more, loadingMore, again } = useList<EventKey>(['event-keys'], '/v1/event-keys');
+  const may = useHasAccess('admin');
+  const {
+    rows,
+    error,
+    loadMore: more,
+    loadingMore,
+    refetch: again,
+  } = useList<EventKey>(['event-keys'], '/v1/event-keys');
   const [making, setMaking] = useState(false);
   const [changing, setChanging] = useState<EventKey>();
   const [made, setMade] = useState<NewEventKey>();
   const columns = useMemo(() => columnsFor(may, setChanging), [may]);
   const make = (
-    <Button look="primary" icon="plus" disabled={!may} title={reasonFor(may)} onClick={() => setMaking(true)}>
+    <Button variant="primary" icon="plus" disabled={!may} title={adminOnlyReason(may)} onClick={() => setMaking(true)}>
       Make an event key
     </Button>
   );
   return (
     <Section lead="Senders put one into the path when they send events. It belongs to one environment." action={make}>
-      {error && !rows && <Problem error={error} onRetry={again} />}
+      {error && !rows && <ErrorAlert error={error} onRetry={again} />}
       {!error && !rows && <Loading />}
       {rows?.length === 0 && (
-        <Empty title="No event key yet" paste={exampleOfMaking()}>
+        <EmptyState title="No event key yet" command={createCommand()}>
           One for each sender lets you see who sends, and shut one out alone. In dev mode any key will do.
-        </Empty>
+        </EmptyState>
       )}
       {rows && rows.length > 0 && (
         <DataTable
@@ -46,14 +52,14 @@ export function EventKeys() {
           columns={columns}
           rows={rows}
           rowKey={({ id }) => id}
-          onNearEnd={more}
+          onEndReached={more}
           loadingMore={loadingMore}
           rowHeight={56}
         />
       )}
       {making && <EventKeyForm onClose={() => setMaking(false)} onMade={setMade} />}
       {changing && <EventKeyForm before={changing} onClose={() => setChanging(undefined)} />}
-      <ShownOnce
+      <SecretDialog
         title="The event key is made"
         secret={made?.secret}
         label="Copy the event key"
@@ -61,11 +67,11 @@ export function EventKeys() {
       >
         {made && (
           <>
-            <Paste what="For a client" line={settingsFor(made)} />
-            <Paste what="Or send a first event" line={curlFor(made)} />
+            <Snippet what="For a client" line={envFileFor(made)} />
+            <Snippet what="Or send a first event" line={curlFor(made)} />
           </>
         )}
-      </ShownOnce>
+      </SecretDialog>
     </Section>
   );
 }
@@ -82,8 +88,8 @@ function columnsFor(may: boolean, onChange: (key: EventKey) => void): Column<Eve
             {name}
           </div>
           <div className="truncate text-xs text-muted">
-            <Hint end={hint} />
-            <span className="md:hidden"> · {ownerLabel(environment)}</span>
+            <KeyHint end={hint} />
+            <span className="md:hidden"> · {scopeLabel(environment)}</span>
           </div>
         </>
       ),
@@ -92,19 +98,31 @@ function columnsFor(may: boolean, onChange: (key: EventKey) => void): Column<Eve
       id: 'environment',
       header: 'Environment',
       width: 'minmax(0, 1fr)',
-      wideOnly: true,
-      cell: ({ environment }) => ownerLabel(environment),
+      hideOnMobile: true,
+      cell: ({ environment }) => scopeLabel(environment),
     },
-    { id: 'limits', header: 'Limits', width: 'minmax(0, 1.5fr)', wideOnly: true, cell: (key) => <Lists of={key} /> },
+    {
+      id: 'limits',
+      header: 'Limits',
+      width: 'minmax(0, 1.5fr)',
+      hideOnMobile: true,
+      cell: (key) => <Restrictions of={key} />,
+    },
     {
       id: 'used',
       header: 'Last used',
       width: '6rem',
-      wideOnly: true,
+      hideOnMobile: true,
       cell: ({ last_used_at }) =>
         last_used_at ? <Time at={last_used_at} /> : <span className="text-muted">never</span>,
     },
-    { id: 'made', header: 'Made', width: '6rem', wideOnly: true, cell: ({ created_at }) => <Time at={created_at} /> },
+    {
+      id: 'made',
+      header: 'Made',
+      width: '6rem',
+      hideOnMobile: true,
+      cell: ({ created_at }) => <Time at={created_at} />,
+    },
     {
       id: 'actions',
       header: '',
@@ -115,7 +133,7 @@ function columnsFor(may: boolean, onChange: (key: EventKey) => void): Column<Eve
   ];
 }
 
-function Lists({ of: { event_names, ip_addresses, max_bytes } }: { of: EventKey }) {
+function Restrictions({ of: { event_names, ip_addresses, max_bytes } }: { of: EventKey }) {
   if (!event_names && !ip_addresses && max_bytes === null) return <span className="text-muted">none</span>;
   const told = (list: EventKey['event_names'], thing: string) =>
     list && (
@@ -135,7 +153,7 @@ function Lists({ of: { event_names, ip_addresses, max_bytes } }: { of: EventKey 
 
 function Actions({ of: { id, name }, may, onChange }: { of: EventKey; may: boolean; onChange(): void }) {
   const revoke = useDeed({
-    act: () => ask(`/v1/event-keys/${id}`, { method: 'DELETE' }),
+    act: () => callApi(`/v1/event-keys/${id}`, { method: 'DELETE' }),
     told: `${name} is revoked`,
     changes: 'event-keys',
   });
@@ -146,7 +164,7 @@ function Actions({ of: { id, name }, may, onChange }: { of: EventKey; may: boole
       <ConfirmButton
         title={`Revoke ${name}?`}
         text="Whoever sends with it is answered 401 from then on. This cannot be undone: a revoked key does not come back."
-        action="Revoke it"
+        confirmLabel="Revoke it"
         icon="trash"
         onConfirm={() => revoke.mutateAsync().catch(() => {})}
       >
@@ -156,17 +174,17 @@ function Actions({ of: { id, name }, may, onChange }: { of: EventKey; may: boole
   );
 }
 
-function exampleOfMaking(): string {
+function createCommand(): string {
   return `curl ${location.origin}/v1/event-keys -H "authorization: Bearer $API_KEY" -H 'content-type: application/json' \\
   -d '{"name": "shop", "environment": "production"}'`;
 }
 
-function settingsFor({ secret, environment }: NewEventKey): string {
+function envFileFor({ secret, environment }: NewEventKey): string {
   const lines = [`SERVICE_EVENT_KEY=${secret}`, `SERVICE_BASE_URL=${location.origin}`];
-  return [...lines, ...(environment === BRANCH_SET ? ['SERVICE_ENV=<the branch>'] : [])].join('\n');
+  return [...lines, ...(environment === ALL_BRANCHES ? ['SERVICE_ENV=<the branch>'] : [])].join('\n');
 }
 
 function curlFor({ secret, environment }: NewEventKey): string {
-  const branch = environment === BRANCH_SET ? ` -H 'x-service-env: <the branch>'` : '';
+  const branch = environment === ALL_BRANCHES ? ` -H 'x-service-env: <the branch>'` : '';
   return `curl ${location.origin}/e/${secret}${branch} -H 'content-type: application/json' -d '{"name": "order/paid", "data": {}}'`;
 }

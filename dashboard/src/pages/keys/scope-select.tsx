@@ -4,24 +4,24 @@ import type { Environment } from '../../api/types.ts';
 import { Select } from '../../ui/field.tsx';
 
 /** How the API names the set of all branch environments. */
-export const BRANCH_SET = 'branches';
+export const ALL_BRANCHES = 'branches';
 
 /** What a key can belong to: production, each named environment, and the branches together. */
-export function useOwners(): string[] {
-  return ownersAmong(useEnvironments());
+export function useKeyScopes(): string[] {
+  return scopesOf(useEnvironments());
 }
 
-function ownersAmong(environments: Environment[]): string[] {
+function scopesOf(environments: Environment[]): string[] {
   const named = environments.filter(({ kind, archived_at }) => kind === 'named' && !archived_at);
-  return [PRODUCTION, ...named.map(({ name }) => name), BRANCH_SET];
+  return [PRODUCTION, ...named.map(({ name }) => name), ALL_BRANCHES];
 }
 
-export function ownerLabel(owner: string): string {
-  return owner === BRANCH_SET ? 'all branches' : owner;
+export function scopeLabel(owner: string): string {
+  return owner === ALL_BRANCHES ? 'all branches' : owner;
 }
 
-export function OwnerSelect({ value, onChange }: { value: string; onChange(owner: string): void }) {
-  const owners = useOwners();
+export function ScopeSelect({ value, onChange }: { value: string; onChange(owner: string): void }) {
+  const owners = useKeyScopes();
   return (
     <Select
       label="Environment"
@@ -31,7 +31,7 @@ export function OwnerSelect({ value, onChange }: { value: string; onChange(owner
     >
       {owners.map((owner) => (
         <option key={owner} value={owner}>
-          {ownerLabel(owner)}
+          {scopeLabel(owner)}
         </option>
       ))}
     </Select>

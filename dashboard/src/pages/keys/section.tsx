@@ -14,6 +14,6 @@ export function Section({ lead, action, children }: { lead: ReactNode; action?: 
 }
 
 /** A key's end, by which to tell it from others. */
-export function Hint({ end }: { end: string }) {
+export function KeyHint({ end }: { end: string }) {
   return <span className="font-mono text-xs text-muted">…{end}</span>;
 }

@@ -1,20 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ask } from '../../api/client.ts';
+import { callApi } from '../../api/client.ts';
 import type { SigningKeys as Pair } from '../../api/types.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/code-block.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
-import { Problem } from '../../ui/error-alert.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card } from '../../ui/page.tsx';
 import { useDeed } from '../../ui/use-action.ts';
-import { ownerLabel, useOwners } from './scope-select.tsx';
+import { scopeLabel, useKeyScopes } from './scope-select.tsx';
 import { Section } from './section.tsx';
 
 /** What calls to functions are signed with, and apps prove themselves with. */
 export function SigningKeys() {
-  const owners = useOwners();
+  const owners = useKeyScopes();
   return (
     <Section lead="Calls to functions are signed with it, and apps prove themselves with it when they register. Each environment has one; all branches share one.">
       <div className="space-y-4">
@@ -30,31 +30,31 @@ function SigningKey({ owner }: { owner: string }) {
   const path = `/v1/environments/${encodeURIComponent(owner)}/signing-key`;
   const { data, error, refetch } = useQuery({
     queryKey: ['signing-keys', owner],
-    queryFn: ({ signal }) => ask<Pair>(path, { signal }),
+    queryFn: ({ signal }) => callApi<Pair>(path, { signal }),
   });
   const rotate = useDeed({
-    act: () => ask<Pair>(`${path}/rotate`, { method: 'POST' }),
-    told: `The signing key of ${ownerLabel(owner)} is rotated`,
+    act: () => callApi<Pair>(`${path}/rotate`, { method: 'POST' }),
+    told: `The signing key of ${scopeLabel(owner)} is rotated`,
     changes: 'signing-keys',
   });
   const pair = data?.data;
   const action = pair && !pair.given && (
     <ConfirmButton
-      look="plain"
+      variant="plain"
       icon="again"
-      title={`Rotate the signing key of ${ownerLabel(owner)}?`}
-      text={<WhatRotatingDoes fallback={pair.fallback !== null} />}
-      action="Rotate it"
+      title={`Rotate the signing key of ${scopeLabel(owner)}?`}
+      text={<RotationExplanation fallback={pair.fallback !== null} />}
+      confirmLabel="Rotate it"
       onConfirm={() => rotate.mutateAsync().catch(() => {})}
     >
       Rotate
     </ConfirmButton>
   );
   return (
-    <Card title={ownerLabel(owner)} actions={action}>
+    <Card title={scopeLabel(owner)} actions={action}>
       {error && !pair && (
         <div className="p-4">
-          <Problem error={error} onRetry={() => void refetch()} />
+          <ErrorAlert error={error} onRetry={() => void refetch()} />
         </div>
       )}
       {!error && !pair && <Loading rows={2} />}
@@ -79,7 +79,7 @@ function SigningKey({ owner }: { owner: string }) {
   );
 }
 
-function WhatRotatingDoes({ fallback }: { fallback: boolean }) {
+function RotationExplanation({ fallback }: { fallback: boolean }) {
   return (
     <div className="space-y-3">
       <p>A new key is made. Calls to functions are signed with it within seconds.</p>
@@ -102,7 +102,7 @@ function Secret({ name, variable, value }: { name: string; variable: string; val
       </dt>
       <dd className="min-w-0 font-mono text-xs break-all">{shown ? value : masked(value)}</dd>
       <dd className="flex items-center gap-1">
-        <Button look="quiet" aria-pressed={shown} onClick={() => setShown(!shown)}>
+        <Button variant="quiet" aria-pressed={shown} onClick={() => setShown(!shown)}>
           {shown ? 'Hide' : 'Show'}
         </Button>
         <CopyButton text={value} label={`Copy: ${name}`} />

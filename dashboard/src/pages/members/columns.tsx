@@ -1,4 +1,4 @@
-import { ask } from '../../api/client.ts';
+import { callApi } from '../../api/client.ts';
 import type { User } from '../../api/types.ts';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/data-table.tsx';
@@ -34,7 +34,7 @@ export function columnsFor(myId: string | undefined, onLink: (link: PasswordLink
       id: 'state',
       header: 'State',
       width: '7rem',
-      wideOnly: true,
+      hideOnMobile: true,
       cell: ({ active }) => (
         <Badge tone={active ? 'good' : 'warn'} icon={active ? 'check' : 'clock'}>
           {active ? 'active' : 'invited'}
@@ -45,7 +45,7 @@ export function columnsFor(myId: string | undefined, onLink: (link: PasswordLink
       id: 'since',
       header: 'Since',
       width: '6rem',
-      wideOnly: true,
+      hideOnMobile: true,
       cell: ({ created_at }) => <Time at={created_at} />,
     },
     {
@@ -60,7 +60,7 @@ export function columnsFor(myId: string | undefined, onLink: (link: PasswordLink
 
 function RoleOf({ user: { id, email, role } }: { user: User }) {
   const change = useDeed({
-    act: (next: Role) => ask<User>(`/v1/users/${id}`, { method: 'PUT', body: { role: next } }),
+    act: (next: Role) => callApi<User>(`/v1/users/${id}`, { method: 'PUT', body: { role: next } }),
     told: (next) => `${email} is ${next} from now on`,
     changes: 'users',
   });
@@ -91,19 +91,19 @@ function Actions({
   onLink(link: PasswordLink): void;
 }) {
   const makeLink = useDeed({
-    act: () => ask<{ set_password_url: string }>(`/v1/users/${id}/password-link`, { method: 'POST' }),
+    act: () => callApi<{ set_password_url: string }>(`/v1/users/${id}/password-link`, { method: 'POST' }),
     changes: 'users',
     onDone: ({ data }) => onLink({ email, url: data.set_password_url }),
   });
   const remove = useDeed({
-    act: () => ask(`/v1/users/${id}`, { method: 'DELETE' }),
+    act: () => callApi(`/v1/users/${id}`, { method: 'DELETE' }),
     told: `${email} is removed`,
     changes: 'users',
   });
   return (
     <span className="flex items-center justify-end gap-1">
       <Button
-        look="quiet"
+        variant="quiet"
         icon="key"
         className="max-sm:px-2"
         busy={makeLink.isPending}
@@ -116,7 +116,7 @@ function Actions({
         <ConfirmButton
           title={`Remove ${email}?`}
           text="All their sessions are over at once, and they cannot sign in again unless they are invited anew. What they made stays."
-          action="Remove them"
+          confirmLabel="Remove them"
           icon="trash"
           onConfirm={() => remove.mutateAsync().catch(() => {})}
         >

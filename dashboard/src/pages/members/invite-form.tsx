@@ -1,9 +1,9 @@
 import { type FormEvent, useId, useState } from 'react';
-import { ask } from '../../api/client.ts';
+import { callApi } from '../../api/client.ts';
 import type { User } from '../../api/types.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Problem } from '../../ui/error-alert.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { useDeed } from '../../ui/use-action.ts';
 import type { PasswordLink } from './password-link.ts';
@@ -15,7 +15,7 @@ export function InviteForm({ onClose, onLink }: { onClose(): void; onLink(link: 
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<Role>('member');
   const invite = useDeed({
-    act: () => ask<User & { set_password_url: string }>('/v1/users', { method: 'POST', body: { email, role } }),
+    act: () => callApi<User & { set_password_url: string }>('/v1/users', { method: 'POST', body: { email, role } }),
     changes: 'users',
     onDone: ({ data }) => {
       onClose();
@@ -32,17 +32,17 @@ export function InviteForm({ onClose, onLink }: { onClose(): void; onLink(link: 
       open
       title="Invite somebody"
       onClose={onClose}
-      foot={
+      footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" form={form} busy={invite.isPending}>
+          <Button variant="primary" type="submit" form={form} busy={invite.isPending}>
             Make the link
           </Button>
         </>
       }
     >
       <form id={form} onSubmit={submit} className="space-y-5">
-        {invite.error && <Problem error={invite.error} />}
+        {invite.error && <ErrorAlert error={invite.error} />}
         <TextField
           label="Email address"
           hint="By which they sign in. Nothing is sent there."

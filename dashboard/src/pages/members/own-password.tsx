@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
-import { Problem } from '../../ui/error-alert.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Card } from '../../ui/page.tsx';
 import { useDeed } from '../../ui/use-action.ts';
@@ -30,7 +30,7 @@ export function OwnPassword({ email }: { email: string }) {
   return (
     <Card title="Your password">
       <form onSubmit={submit} className="max-w-md space-y-4 p-4">
-        {change.error && <Problem error={change.error} />}
+        {change.error && <ErrorAlert error={change.error} />}
         <input type="email" name="username" autoComplete="username" value={email} readOnly hidden />
         <TextField
           label="Present password"

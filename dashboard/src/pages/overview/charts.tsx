@@ -1,5 +1,5 @@
 import type { Metrics } from '../../api/types.ts';
-import { count, milliseconds } from '../../lib/format.ts';
+import { formatCount, formatMilliseconds } from '../../lib/format.ts';
 import { Chart } from '../../ui/chart.tsx';
 import type { Line } from '../../ui/chart-props.ts';
 import { Card } from '../../ui/page.tsx';
@@ -10,22 +10,22 @@ const DASHED = [5, 4];
 export function Charts({ metrics: { points } }: { metrics: Metrics }) {
   const times = points.map(({ at }) => Date.parse(at) / 1_000);
   const runs: Line[] = [
-    { label: 'completed', colour: '--good', values: points.map(({ runs_completed }) => runs_completed) },
-    { label: 'failed', colour: '--bad', values: points.map(({ runs_failed }) => runs_failed), dash: DASHED },
-    { label: 'cancelled', colour: '--muted', values: points.map(({ runs_cancelled }) => runs_cancelled), dash: [2, 3] },
+    { label: 'completed', color: '--good', values: points.map(({ runs_completed }) => runs_completed) },
+    { label: 'failed', color: '--bad', values: points.map(({ runs_failed }) => runs_failed), dash: DASHED },
+    { label: 'cancelled', color: '--muted', values: points.map(({ runs_cancelled }) => runs_cancelled), dash: [2, 3] },
   ];
   const events: Line[] = [
-    { label: 'events', colour: '--accent', values: points.map((point) => point.events), fill: true },
+    { label: 'events', color: '--accent', values: points.map((point) => point.events), fill: true },
     {
       label: 'duplicates ignored',
-      colour: '--warn',
+      color: '--warn',
       values: points.map(({ duplicates }) => duplicates),
       dash: DASHED,
     },
   ];
   const latency = (of: 'ack_ms' | 'start_ms'): Line[] => [
-    { label: 'p50', colour: '--accent', values: points.map((point) => point[of]?.p50 ?? null) },
-    { label: 'p95', colour: '--busy', values: points.map((point) => point[of]?.p95 ?? null), dash: DASHED },
+    { label: 'p50', color: '--accent', values: points.map((point) => point[of]?.p50 ?? null) },
+    { label: 'p95', color: '--busy', values: points.map((point) => point[of]?.p95 ?? null), dash: DASHED },
   ];
   return (
     <div className="grid gap-4 xl:grid-cols-2">
@@ -36,21 +36,21 @@ export function Charts({ metrics: { points } }: { metrics: Metrics }) {
         about="from a request’s arrival to its answer"
         times={times}
         lines={latency('ack_ms')}
-        format={milliseconds}
+        format={formatMilliseconds}
       />
       <ChartCard
         title="Start"
         about="from an event’s arrival to the first call of its function"
         times={times}
         lines={latency('start_ms')}
-        format={milliseconds}
+        format={formatMilliseconds}
       />
     </div>
   );
 }
 
 /** Counts have no halves: marks between them stay blank. */
-const whole = (value: number) => (Number.isInteger(value) ? count(value) : '');
+const whole = (value: number) => (Number.isInteger(value) ? formatCount(value) : '');
 
 function ChartCard({
   title,

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { Overview } from '../../api/types.ts';
-import { count, percent } from '../../lib/format.ts';
+import { formatCount, formatPercent } from '../../lib/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Card } from '../../ui/page.tsx';
 import { failureRate } from './metrics.ts';
@@ -30,8 +30,8 @@ export function FailingFunctions({ functions }: { functions: Overview['failing_f
                   )}
                 </span>
                 <span className="text-right text-xs whitespace-nowrap text-muted tabular-nums">
-                  <span className="block text-sm font-medium text-bad">{count(failed)} failed</span>
-                  {percent(failureRate(completed, failed) ?? 0)} of {count(completed + failed)}
+                  <span className="block text-sm font-medium text-bad">{formatCount(failed)} failed</span>
+                  {formatPercent(failureRate(completed, failed) ?? 0)} of {formatCount(completed + failed)}
                 </span>
               </Link>
             </li>

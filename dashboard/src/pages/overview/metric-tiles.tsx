@@ -1,16 +1,16 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Metrics, Overview } from '../../api/types.ts';
-import { count, percent, rate } from '../../lib/format.ts';
+import { formatCount, formatPercent, formatRate } from '../../lib/format.ts';
 import { Chart } from '../../ui/chart.tsx';
 import { duration, useNow } from '../../ui/time.tsx';
-import { failureRate, newestRate, perSecond, secondsOf, total } from './metrics.ts';
+import { currentRate, elapsedSeconds, failureRate, perSecond, total } from './metrics.ts';
 
 /** The four figures that say whether all is well, each over its course. */
-export function Tiles({ metrics, overview }: { metrics: Metrics; overview: Overview | undefined }) {
+export function MetricTiles({ metrics, overview }: { metrics: Metrics; overview: Overview | undefined }) {
   const { points } = metrics;
   const times = points.map(({ at }) => Date.parse(at) / 1_000);
-  const seconds = secondsOf(metrics);
+  const seconds = elapsedSeconds(metrics);
   const failed = total(points, 'runs_failed');
   const failing = failureRate(total(points, 'runs_completed'), failed);
   const rates = (what: 'events' | 'runs_started') =>
@@ -20,36 +20,36 @@ export function Tiles({ metrics, overview }: { metrics: Metrics; overview: Overv
     <div className="grid grid-cols-1 gap-4 sm:grid-cols-2 xl:grid-cols-4">
       <Tile
         label="Events a second"
-        value={rate(newestRate(metrics, 'events'))}
-        note={`now; ${count(total(points, 'events'))} in all`}
+        value={formatRate(currentRate(metrics, 'events'))}
+        note={`now; ${formatCount(total(points, 'events'))} in all`}
       >
         <Chart
           {...spark}
           label="Events a second over time"
-          format={rate}
-          lines={[{ label: 'Events a second', colour: '--accent', values: rates('events'), fill: true }]}
+          format={formatRate}
+          lines={[{ label: 'Events a second', color: '--accent', values: rates('events'), fill: true }]}
         />
       </Tile>
       <Tile
         label="Runs a second"
-        value={rate(newestRate(metrics, 'runs_started'))}
-        note={`now; ${count(total(points, 'runs_started'))} started in all`}
+        value={formatRate(currentRate(metrics, 'runs_started'))}
+        note={`now; ${formatCount(total(points, 'runs_started'))} started in all`}
       >
         <Chart
           {...spark}
           label="Runs a second over time"
-          format={rate}
-          lines={[{ label: 'Runs a second', colour: '--accent', values: rates('runs_started'), fill: true }]}
+          format={formatRate}
+          lines={[{ label: 'Runs a second', color: '--accent', values: rates('runs_started'), fill: true }]}
         />
       </Tile>
       <Tile
         label="Failure rate"
-        value={failing === null ? '–' : percent(failing)}
+        value={failing === null ? '–' : formatPercent(failing)}
         tone={failed > 0 ? 'text-bad' : ''}
         note={
           failed > 0 ? (
             <Link to="/runs" search={{ status: 'Failed' }} className="text-accent underline">
-              {count(failed)} {failed === 1 ? 'run' : 'runs'} failed
+              {formatCount(failed)} {failed === 1 ? 'run' : 'runs'} failed
             </Link>
           ) : (
             'No run has failed'
@@ -59,11 +59,11 @@ export function Tiles({ metrics, overview }: { metrics: Metrics; overview: Overv
         <Chart
           {...spark}
           label="Failure rate over time"
-          format={percent}
+          format={formatPercent}
           lines={[
             {
               label: 'Failure rate',
-              colour: '--bad',
+              color: '--bad',
               values: points.map(({ runs_completed, runs_failed }) => failureRate(runs_completed, runs_failed)),
               fill: true,
             },
@@ -116,15 +116,15 @@ function OldestJob({ queues }: { queues: Overview['queues'] | undefined }) {
       label="Oldest waiting job"
       value={queues === undefined ? '–' : waits ? duration(waitedMs) : 'None'}
       tone={waits && waitedMs > LONG_WAIT_MS ? 'text-warn' : ''}
-      note={waiting === 0 ? 'Nothing waits' : `${count(waiting)} waiting`}
+      note={waiting === 0 ? 'Nothing waits' : `${formatCount(waiting)} waiting`}
     >
       <dl className="space-y-0.5 px-4 pb-3 text-xs">
         {(queues ?? []).map(({ name, active, delayed, failed }) => (
           <div key={name} className="flex justify-between gap-4">
             <dt className="truncate text-muted">{name}</dt>
             <dd className="whitespace-nowrap tabular-nums">
-              {count(active)} active, {count(delayed)} delayed
-              {failed > 0 && <span className="font-medium text-bad">, {count(failed)} failed</span>}
+              {formatCount(active)} active, {formatCount(delayed)} delayed
+              {failed > 0 && <span className="font-medium text-bad">, {formatCount(failed)} failed</span>}
             </dd>
           </div>
         ))}

@@ -1,25 +1,30 @@
 /** What the overview asks for, and the figures made of it. */
 import { useQuery } from '@tanstack/react-query';
-import { ask } from '../../api/client.ts';
+import { callApi } from '../../api/client.ts';
 import type { Metrics, Overview } from '../../api/types.ts';
 
-export const SPANS = ['1h', '6h', '24h', '7d'] as const;
-export type Span = (typeof SPANS)[number];
+export const TIME_RANGES = ['1h', '6h', '24h', '7d'] as const;
+export type TimeRange = (typeof TIME_RANGES)[number];
 
-const SPAN_MS: Record<Span, number> = { '1h': 3_600_000, '6h': 21_600_000, '24h': 86_400_000, '7d': 604_800_000 };
-export const SPAN_WORDS: Record<Span, string> = {
+const TIME_RANGE_MS: Record<TimeRange, number> = {
+  '1h': 3_600_000,
+  '6h': 21_600_000,
+  '24h': 86_400_000,
+  '7d': 604_800_000,
+};
+export const TIME_RANGE_LABELS: Record<TimeRange, string> = {
   '1h': 'Last hour',
   '6h': 'Last 6 hours',
   '24h': 'Last 24 hours',
   '7d': 'Last 7 days',
 };
 
-export function useMetrics(env: string, span: Span) {
+export function useMetrics(env: string, span: TimeRange) {
   return useQuery({
     queryKey: ['metrics', env, span],
     queryFn: ({ signal }) => {
       const to = Date.now();
-      return ask<Metrics>('/v1/metrics', { env, signal, query: { from: to - SPAN_MS[span], to } });
+      return callApi<Metrics>('/v1/metrics', { env, signal, query: { from: to - TIME_RANGE_MS[span], to } });
     },
     // A longer span has longer steps, and its last one grows more slowly.
     refetchInterval: span === '1h' ? 5_000 : 30_000,
@@ -30,14 +35,14 @@ export function useMetrics(env: string, span: Span) {
 export function useOverview(env: string) {
   return useQuery({
     queryKey: ['overview', env],
-    queryFn: ({ signal }) => ask<Overview>('/v1/overview', { env, signal }),
+    queryFn: ({ signal }) => callApi<Overview>('/v1/overview', { env, signal }),
     refetchInterval: 5_000,
   });
 }
 
-type Counted = 'events' | 'runs_started' | 'runs_completed' | 'runs_failed';
+type CounterName = 'events' | 'runs_started' | 'runs_completed' | 'runs_failed';
 
-export function total(points: Metrics['points'], what: Counted): number {
+export function total(points: Metrics['points'], what: CounterName): number {
   return points.reduce((sum, point) => sum + point[what], 0);
 }
 
@@ -52,7 +57,7 @@ export function perSecond(count: number, seconds: number): number {
 }
 
 /** Seconds of each point that have passed. */
-export function secondsOf({ from, to, step_seconds, points }: Metrics): number[] {
+export function elapsedSeconds({ from, to, step_seconds, points }: Metrics): number[] {
   const begin = Date.parse(from);
   const end = Date.parse(to);
   return points.map(({ at }) => {
@@ -62,8 +67,8 @@ export function secondsOf({ from, to, step_seconds, points }: Metrics): number[]
 }
 
 /** The rate of the last two steps: of one alone, the last may have only begun. */
-export function newestRate(metrics: Metrics, what: Counted): number {
-  const seconds = secondsOf(metrics).slice(-2);
+export function currentRate(metrics: Metrics, what: CounterName): number {
+  const seconds = elapsedSeconds(metrics).slice(-2);
   return perSecond(
     total(metrics.points.slice(-2), what),
     seconds.reduce((sum, each) => sum + each, 0),

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Overview } from '../../api/types.ts';
-import { bytes } from '../../lib/format.ts';
+import { formatBytes } from '../../lib/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -15,7 +15,7 @@ export function RedisCard({ redis }: { redis: Overview['redis'] }) {
           <p className="flex justify-between gap-4 text-sm">
             <span className="text-muted">Memory</span>
             <span className="tabular-nums">
-              {bytes(used)} {max === null ? 'used, no limit set' : `of ${bytes(max)}`}
+              {formatBytes(used)} {max === null ? 'used, no limit set' : `of ${formatBytes(max)}`}
             </span>
           </p>
           {max !== null && (
@@ -31,9 +31,9 @@ export function RedisCard({ redis }: { redis: Overview['redis'] }) {
           )}
         </div>
         <dl className="space-y-1.5 text-sm">
-          <Setting name="When memory is full">{redis.maxmemory_policy}</Setting>
-          <Setting name="Append-only file">{redis.appendonly ? 'on' : 'off'}</Setting>
-          {redis.appendfsync !== null && <Setting name="Written to disk">{redis.appendfsync}</Setting>}
+          <RedisSetting name="When memory is full">{redis.maxmemory_policy}</RedisSetting>
+          <RedisSetting name="Append-only file">{redis.appendonly ? 'on' : 'off'}</RedisSetting>
+          {redis.appendfsync !== null && <RedisSetting name="Written to disk">{redis.appendfsync}</RedisSetting>}
         </dl>
         {warnings.map((warning) => (
           <p key={warning} className="flex gap-2 rounded-md bg-warn-soft p-3 text-sm">
@@ -46,7 +46,7 @@ export function RedisCard({ redis }: { redis: Overview['redis'] }) {
   );
 }
 
-function Setting({ name, children }: { name: string; children: ReactNode }) {
+function RedisSetting({ name, children }: { name: string; children: ReactNode }) {
   return (
     <div className="flex justify-between gap-4">
       <dt className="text-muted">{name}</dt>
@@ -55,7 +55,7 @@ function Setting({ name, children }: { name: string; children: ReactNode }) {
   );
 }
 
-export function Processes({ processes }: { processes: Overview['processes'] }) {
+export function ProcessesCard({ processes }: { processes: Overview['processes'] }) {
   return (
     <Card title="Processes">
       {processes.length === 0 && <p className="p-4 text-muted">None has reported yet.</p>}
@@ -67,7 +67,7 @@ export function Processes({ processes }: { processes: Overview['processes'] }) {
               {host}:{pid}
             </span>
             <span className="text-xs whitespace-nowrap text-muted tabular-nums">
-              {bytes(memory_bytes)} · started <Time at={started_at} />
+              {formatBytes(memory_bytes)} · started <Time at={started_at} />
             </span>
           </li>
         ))}
@@ -77,21 +77,21 @@ export function Processes({ processes }: { processes: Overview['processes'] }) {
 }
 
 /** Nothing runs: said before anything else. */
-export function NoWorker() {
+export function NoWorkerAlert() {
   return (
-    <Alarm title="No worker is alive">
+    <HealthAlert title="No worker is alive">
       Events are taken in and kept, but nothing runs. Start a worker where the service is installed:{' '}
       <code className="rounded bg-surface px-1.5 py-0.5 font-mono text-xs">npm run start:worker</code>
-    </Alarm>
+    </HealthAlert>
   );
 }
 
 /** Senders are turned away. */
-export function Full({ reasons }: { reasons: string[] }) {
-  return <Alarm title="Senders are told to come later">{reasons.join('; ')}</Alarm>;
+export function BackpressureAlert({ reasons }: { reasons: string[] }) {
+  return <HealthAlert title="Senders are told to come later">{reasons.join('; ')}</HealthAlert>;
 }
 
-function Alarm({ title, children }: { title: string; children: ReactNode }) {
+function HealthAlert({ title, children }: { title: string; children: ReactNode }) {
   return (
     <div role="alert" className="mb-6 flex items-start gap-3 rounded-lg border border-warn/50 bg-warn-soft p-4">
       <Icon name="warning" className="mt-0.5 text-warn" />

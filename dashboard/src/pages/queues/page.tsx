@@ -5,7 +5,7 @@ import { Loading } from '../../ui/loading.tsx';
 const BOARD = '/queues';
 
 /** Bull Board, which is a page of its own (src/api/operations/board.ts), in the dashboard's frame. It takes all the room there is. */
-export default function JobsPage() {
+export default function QueuesPage() {
   const [loaded, setLoaded] = useState(false);
   useEffect(() => {
     document.title = 'Queues · Tidegate';

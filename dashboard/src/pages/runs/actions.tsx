@@ -6,13 +6,13 @@ import { hasEnded } from '../../features/runs/run.ts';
 import { stringifyExact } from '../../lib/exact-json.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
-import { CANCEL_TEXT } from './columns.tsx';
-import { useRunDeeds } from './use-run-actions.ts';
+import { CANCEL_EXPLANATION } from './columns.tsx';
+import { useRunActions } from './use-run-actions.ts';
 
 /** What may be done with the run as it stands.
  *  @param event that it works on, where that is still kept */
 export function RunActions({ run, event }: { run: RunWithHistory; event: StoredEvent | undefined }) {
-  const { cancel, retry, retryNow } = useRunDeeds();
+  const { cancel, retry, retryNow } = useRunActions();
   const navigate = useNavigate();
   const [busy, setBusy] = useState(false);
   const [editing, setEditing] = useState(false);
@@ -34,7 +34,7 @@ export function RunActions({ run, event }: { run: RunWithHistory; event: StoredE
       )}
       {hasEnded(run) && (
         <Button
-          look="primary"
+          variant="primary"
           icon="again"
           busy={busy}
           disabled={!event}
@@ -48,15 +48,15 @@ export function RunActions({ run, event }: { run: RunWithHistory; event: StoredE
         <ConfirmButton
           icon="cross"
           title="Cancel this run?"
-          text={CANCEL_TEXT}
-          action="Cancel the run"
+          text={CANCEL_EXPLANATION}
+          confirmLabel="Cancel the run"
           onConfirm={() => cancel(run.run_id)}
         >
           Cancel
         </ConfirmButton>
       )}
       {run.next_try_at && !hasEnded(run) && (
-        <Button look="primary" icon="play" busy={busy} onClick={() => void doing(() => retryNow(run.run_id))}>
+        <Button variant="primary" icon="play" busy={busy} onClick={() => void doing(() => retryNow(run.run_id))}>
           Retry now
         </Button>
       )}

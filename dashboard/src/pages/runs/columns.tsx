@@ -1,30 +1,37 @@
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { hasEnded, type ListedRun } from '../../features/runs/run.ts';
-import { Elapsed } from '../../features/runs/run-duration.tsx';
+import { RunDuration } from '../../features/runs/run-duration.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Id } from '../../ui/code-block.tsx';
 import type { Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { RunStatus } from '../../ui/status-badge.tsx';
+import { RunStatusBadge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useRunDeeds } from './use-run-actions.ts';
+import { useRunActions } from './use-run-actions.ts';
 
 const COLUMNS: Column<ListedRun>[] = [
-  { id: 'status', header: 'Status', width: '6.5rem', cell: ({ status }) => <RunStatus status={status} /> },
+  { id: 'status', header: 'Status', width: '6.5rem', cell: ({ status }) => <RunStatusBadge status={status} /> },
   { id: 'function', header: 'Function', width: 'minmax(0, 2fr)', cell: (run) => <Name run={run} /> },
   {
     id: 'event',
     header: 'Event',
     width: 'minmax(0, 9rem)',
-    wideOnly: true,
+    hideOnMobile: true,
     cell: ({ event_id: id }) => (
       <Link to="/events/$id" params={{ id }} className="text-muted hover:text-accent hover:underline">
         <Id id={id} keep={15} />
       </Link>
     ),
   },
-  { id: 'took', header: 'Took', width: '6rem', align: 'right', wideOnly: true, cell: (run) => <Elapsed run={run} /> },
+  {
+    id: 'took',
+    header: 'Took',
+    width: '6rem',
+    align: 'right',
+    hideOnMobile: true,
+    cell: (run) => <RunDuration run={run} />,
+  },
   { id: 'queued', header: 'Queued', width: '5rem', align: 'right', cell: (run) => <Queued run={run} /> },
 ];
 
@@ -50,7 +57,7 @@ function Queued({ run }: { run: ListedRun }) {
 /** @param mayWrite readers are shown no buttons
  *  @returns `dialog`, which asks before a run is cancelled and stands beside the table */
 export function useRunColumns(onDone: () => void, mayWrite: boolean) {
-  const { cancel, retry } = useRunDeeds();
+  const { cancel, retry } = useRunActions();
   const [asking, setAsking] = useState<string>();
   const [busy, setBusy] = useState<string>();
   const doing = async (id: string, deed: (id: string) => Promise<unknown>) => {
@@ -83,7 +90,7 @@ export function useRunColumns(onDone: () => void, mayWrite: boolean) {
         />
       );
     };
-    return [...COLUMNS, { id: 'Actions', header: '', width: '2rem', align: 'right', wideOnly: true, cell }];
+    return [...COLUMNS, { id: 'Actions', header: '', width: '2rem', align: 'right', hideOnMobile: true, cell }];
   }, [mayWrite, busy]);
   const dialog = (
     <CancelDialog
@@ -96,21 +103,21 @@ export function useRunColumns(onDone: () => void, mayWrite: boolean) {
   return { columns, dialog };
 }
 
-export const CANCEL_TEXT =
+export const CANCEL_EXPLANATION =
   'It will not be called again, and what it waits for is dropped. A call under way is not broken off, but its answer is ignored. This cannot be undone; the run can be done again from its beginning.';
 
 function CancelDialog(props: { open: boolean; busy: boolean; onClose(): void; onCancel(): void }) {
   const foot = (
     <>
       <Button onClick={props.onClose}>Let it run</Button>
-      <Button look="danger" busy={props.busy} onClick={props.onCancel}>
+      <Button variant="danger" busy={props.busy} onClick={props.onCancel}>
         Cancel the run
       </Button>
     </>
   );
   return (
-    <Dialog open={props.open} title="Cancel this run?" onClose={props.onClose} foot={foot}>
-      {CANCEL_TEXT}
+    <Dialog open={props.open} title="Cancel this run?" onClose={props.onClose} footer={foot}>
+      {CANCEL_EXPLANATION}
     </Dialog>
   );
 }

@@ -1,7 +1,13 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useApps } from '../../features/apps/queries.ts';
-import { useAllFunctions } from '../../features/functions/queries.ts';
-import { addressOf, fromField, SPANS, spanOf, toField } from '../../features/runs/time-range.ts';
+import { useFunctions } from '../../features/functions/queries.ts';
+import {
+  fromLocalInput,
+  searchParamsOf,
+  selectedRange,
+  TIME_RANGES,
+  toLocalInput,
+} from '../../features/runs/time-range.ts';
 import type { RunFilters } from '../../features/runs/use-runs.ts';
 import { Button } from '../../ui/button.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
@@ -19,15 +25,20 @@ export function Filters() {
   const set = (changes: RunFilters) =>
     void navigate({ search: (before) => ({ ...before, ...changes }) as never, replace: true });
   const { function: functionId, app, from, to } = search;
-  const span = spanOf(from, to);
+  const span = selectedRange(from, to);
   return (
     <>
       <Tabs label="Status" tabs={TABS} current={search.status ?? 'all'} param="status" />
       <div className="mb-4 grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-end">
         <FunctionFilter value={functionId} app={app} onChange={(id) => set({ function: id })} />
         <AppFilter value={app} onChange={(name) => set({ app: name, function: undefined })} />
-        <Select label="Time" hideLabel value={span} onChange={({ target }) => set(addressOf(target.value, Date.now()))}>
-          {SPANS.map(([id, label]) => (
+        <Select
+          label="Time"
+          hideLabel
+          value={span}
+          onChange={({ target }) => set(searchParamsOf(target.value, Date.now()))}
+        >
+          {TIME_RANGES.map(([id, label]) => (
             <option key={id} value={id}>
               {label}
             </option>
@@ -42,7 +53,7 @@ export function Filters() {
         )}
         {(functionId || app || span !== 'any') && (
           <Button
-            look="quiet"
+            variant="quiet"
             icon="cross"
             onClick={() => set({ function: undefined, app: undefined, from: undefined, to: undefined })}
           >
@@ -63,7 +74,7 @@ function FunctionFilter({
   app?: string | undefined;
   onChange(id: string | undefined): void;
 }) {
-  const { functions = [] } = useAllFunctions();
+  const { functions = [] } = useFunctions();
   const offered = functions.filter((fn) => app === undefined || fn.app === app);
   const known = value === undefined || offered.some(({ id }) => id === value);
   return (
@@ -118,9 +129,9 @@ function MomentField({
       hideLabel
       type="datetime-local"
       // Its own while it is typed: half a moment is none, and would be taken away.
-      defaultValue={toField(value)}
+      defaultValue={toLocalInput(value)}
       onChange={({ target }) => {
-        if (!target.validity.badInput) onChange(fromField(target.value));
+        if (!target.validity.badInput) onChange(fromLocalInput(target.value));
       }}
     />
   );

@@ -1,20 +1,20 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { useMay } from '../../api/current-user.ts';
+import { useHasAccess } from '../../api/current-user.ts';
 import type { RunWithHistory } from '../../api/types.ts';
 import { useFunction } from '../../features/functions/queries.ts';
 import { hasEnded } from '../../features/runs/run.ts';
 import { stringifyExact } from '../../lib/exact-json.ts';
 import { CopyButton } from '../../ui/code-block.tsx';
-import { Problem } from '../../ui/error-alert.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { JsonTree } from '../../ui/json-tree.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { RunActions } from './actions.tsx';
-import { RunFacts } from './details.tsx';
-import { Failure } from './error-details.tsx';
+import { RunDetails } from './details.tsx';
+import { ErrorDetails } from './error-details.tsx';
 import { Timeline } from './timeline.tsx';
-import { useCause, useRun } from './use-run.ts';
-import { Standing } from './wait-status.tsx';
+import { useRun, useTriggerEvent } from './use-run.ts';
+import { WaitStatus } from './wait-status.tsx';
 
 const route = getRouteApi('/runs/$id');
 
@@ -23,8 +23,8 @@ export default function RunPage() {
   const { data, error, refetch } = useRun(id);
   if (data) return <Known key={id} run={data.data} />;
   return (
-    <Page title="Run" lead={<span className="font-mono text-xs break-all">{id}</span>}>
-      {error ? <Problem error={error} onRetry={() => void refetch()} /> : <Loading rows={8} />}
+    <Page title="Run" description={<span className="font-mono text-xs break-all">{id}</span>}>
+      {error ? <ErrorAlert error={error} onRetry={() => void refetch()} /> : <Loading rows={8} />}
     </Page>
   );
 }
@@ -32,25 +32,25 @@ export default function RunPage() {
 function Known({ run }: { run: RunWithHistory }) {
   const { entry } = route.useSearch();
   const navigate = route.useNavigate();
-  const mayWrite = useMay('write');
+  const mayWrite = useHasAccess('write');
   const fn = useFunction(run.function_id).data?.data;
-  const cause = useCause(run.event_id);
+  const cause = useTriggerEvent(run.event_id);
   const event = cause.data?.data;
   const maxTries = fn && fn.retries + 1;
   return (
     <Page
       title={fn?.name ?? run.function_id}
       tabTitle={`${run.status}: ${fn?.name ?? run.function_id}`}
-      lead={<span className="font-mono text-xs break-all">{run.run_id}</span>}
+      description={<span className="font-mono text-xs break-all">{run.run_id}</span>}
       actions={mayWrite && <RunActions run={run} event={event} />}
     >
       <div className="space-y-6">
-        <RunFacts run={run} eventName={event?.name} maxTries={maxTries} />
-        <Standing run={run} maxTries={maxTries} />
+        <RunDetails run={run} eventName={event?.name} maxTries={maxTries} />
+        <WaitStatus run={run} maxTries={maxTries} />
         {run.error && (
           <Card title={hasEnded(run) ? 'Error' : 'Error of the last try'}>
             <div className="p-4">
-              <Failure error={run.error} />
+              <ErrorDetails error={run.error} />
             </div>
           </Card>
         )}
@@ -70,7 +70,7 @@ function Known({ run }: { run: RunWithHistory }) {
           {cause.error && (
             <Card title="Input">
               <div className="p-4">
-                <Problem error={cause.error} />
+                <ErrorAlert error={cause.error} />
               </div>
             </Card>
           )}

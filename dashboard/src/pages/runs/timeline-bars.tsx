@@ -1,16 +1,16 @@
-import type { Look, Row } from './timeline-rows.ts';
+import type { RowKind, TimelineRowData } from './timeline-rows.ts';
 
 /** The columns of the timeline's heading and of each row: what, when, how long. */
-export const TRACKS = 'sm:grid-cols-[minmax(0,20rem)_minmax(0,1fr)_5.5rem] sm:gap-x-4';
+export const GRID_COLUMNS = 'sm:grid-cols-[minmax(0,20rem)_minmax(0,1fr)_5.5rem] sm:gap-x-4';
 
 /** Unix milliseconds. */
-export interface Extent {
+export interface TimelineExtent {
   fromMs: number;
   toMs: number;
 }
 
 /** Told apart by shape first: full, dotted, dashed frame, frame, dashed line. */
-const LOOKS: Record<Look, string> = {
+const STYLES: Record<RowKind, string> = {
   called: 'inset-y-1 rounded-sm',
   slept: 'top-1/2 -mt-0.5 border-t-4 border-dotted border-muted',
   waited: 'inset-y-1 rounded-sm border-2 border-dashed border-warn',
@@ -18,7 +18,7 @@ const LOOKS: Record<Look, string> = {
   queued: 'top-1/2 border-t-2 border-dashed border-line-strong',
 };
 
-const FILLS: Record<Row['status'], string> = {
+const FILLS: Record<TimelineRowData['status'], string> = {
   Completed: 'bg-good',
   Failed: 'bg-bad',
   Running: 'bg-busy animate-pulse',
@@ -26,7 +26,7 @@ const FILLS: Record<Row['status'], string> = {
   Queued: 'bg-busy',
 };
 
-const WORDS: Record<Look, string> = {
+const LEGEND_LABELS: Record<RowKind, string> = {
   called: 'called',
   slept: 'slept',
   waited: 'waited for an event',
@@ -35,15 +35,15 @@ const WORDS: Record<Look, string> = {
 };
 
 /** The row's time on the run's: while it was queued, and then what it did. */
-export function Bars({ row, extent }: { row: Row; extent: Extent }) {
-  const { queuedMs, startedMs, endedMs, look, status } = row;
+export function TimelineBars({ row, extent }: { row: TimelineRowData; extent: TimelineExtent }) {
+  const { queuedMs, startedMs, endedMs, kind: look, status } = row;
   return (
     <div aria-hidden="true" className="relative h-5">
       {queuedMs !== null && queuedMs < startedMs && (
-        <Bar className={LOOKS.queued} extent={extent} fromMs={queuedMs} toMs={startedMs} />
+        <Bar className={STYLES.queued} extent={extent} fromMs={queuedMs} toMs={startedMs} />
       )}
       <Bar
-        className={`${LOOKS[look]} ${look === 'called' ? FILLS[status] : ''}`}
+        className={`${STYLES[look]} ${look === 'called' ? FILLS[status] : ''}`}
         extent={extent}
         fromMs={startedMs}
         toMs={endedMs ?? extent.toMs}
@@ -54,7 +54,7 @@ export function Bars({ row, extent }: { row: Row; extent: Extent }) {
 
 interface BarProps {
   className: string;
-  extent: Extent;
+  extent: TimelineExtent;
   fromMs: number;
   toMs: number;
 }
@@ -73,17 +73,19 @@ function Bar({ className, extent, fromMs, toMs }: BarProps) {
 }
 
 /** What the shapes mean that the timeline shows. */
-export function Legend({ rows }: { rows: readonly Row[] }) {
-  const looks = new Set(rows.flatMap(({ look, queuedMs }): Look[] => (queuedMs === null ? [look] : ['queued', look])));
-  const shown = (Object.keys(WORDS) as Look[]).filter((look) => looks.has(look));
+export function Legend({ rows }: { rows: readonly TimelineRowData[] }) {
+  const looks = new Set(
+    rows.flatMap(({ kind: look, queuedMs }): RowKind[] => (queuedMs === null ? [look] : ['queued', look])),
+  );
+  const shown = (Object.keys(LEGEND_LABELS) as RowKind[]).filter((look) => looks.has(look));
   return (
     <ul aria-label="What the bars mean" className="flex flex-wrap gap-x-4 gap-y-1 text-xs text-muted">
       {shown.map((look) => (
         <li key={look} className="flex items-center gap-1.5">
           <span className="relative inline-block h-4 w-6">
-            <span className={`absolute inset-x-0 ${LOOKS[look]} ${look === 'called' ? 'bg-good' : ''}`} />
+            <span className={`absolute inset-x-0 ${STYLES[look]} ${look === 'called' ? 'bg-good' : ''}`} />
           </span>
-          {WORDS[look]}
+          {LEGEND_LABELS[look]}
         </li>
       ))}
     </ul>

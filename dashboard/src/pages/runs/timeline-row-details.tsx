@@ -1,24 +1,24 @@
 import { useQuery } from '@tanstack/react-query';
-import { ask } from '../../api/client.ts';
+import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import type { Step } from '../../api/types.ts';
 import { stringifyExact } from '../../lib/exact-json.ts';
 import { CopyButton } from '../../ui/code-block.tsx';
-import { Problem } from '../../ui/error-alert.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { JsonTree } from '../../ui/json-tree.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Time } from '../../ui/time.tsx';
-import { Failure } from './error-details.tsx';
-import type { Row } from './timeline-rows.ts';
+import { ErrorDetails } from './error-details.tsx';
+import type { TimelineRowData } from './timeline-rows.ts';
 
 /** What is known of an attempt or step: its times, its error, what it came to. */
-export function RowDetails({ runId, row }: { runId: string; row: Row }) {
+export function TimelineRowDetails({ runId, row }: { runId: string; row: TimelineRowData }) {
   const { queuedMs, startedMs, endedMs, untilMs, stepId, attempt, error } = row;
   const moments: [name: string, ms: number | null][] = [
     ['Queued', queuedMs],
     ['Began', startedMs],
     ['Ended', endedMs],
-    [row.look === 'slept' ? 'Wakes' : row.look === 'queued' ? 'Begins' : 'Gives up', untilMs],
+    [row.kind === 'slept' ? 'Wakes' : row.kind === 'queued' ? 'Begins' : 'Gives up', untilMs],
   ];
   return (
     <div className="space-y-3 border-t border-line bg-sunken px-4 py-3 sm:pl-14">
@@ -49,7 +49,7 @@ export function RowDetails({ runId, row }: { runId: string; row: Row }) {
           </div>
         )}
       </dl>
-      {error && <Failure error={error} />}
+      {error && <ErrorDetails error={error} />}
       {row.isStep && stepId !== null && <StepOutput runId={runId} stepId={stepId} />}
     </div>
   );
@@ -59,12 +59,12 @@ function StepOutput({ runId, stepId }: { runId: string; stepId: string }) {
   const env = useEnv();
   const { data, error, refetch } = useQuery({
     queryKey: ['step', env, runId, stepId],
-    queryFn: ({ signal }) => ask<Step>(`/v1/runs/${runId}/steps/${stepId}`, { env, signal }),
+    queryFn: ({ signal }) => callApi<Step>(`/v1/runs/${runId}/steps/${stepId}`, { env, signal }),
     staleTime: Number.POSITIVE_INFINITY,
   });
-  if (error) return <Problem error={error} onRetry={() => void refetch()} />;
+  if (error) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
   if (!data) return <Loading rows={2} />;
-  if (data.data.error) return <Failure error={data.data.error} />;
+  if (data.data.error) return <ErrorDetails error={data.data.error} />;
   const output = data.data.data ?? null;
   return (
     <div className="flex items-start rounded-md border border-line bg-surface">

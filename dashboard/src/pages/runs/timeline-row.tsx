@@ -1,11 +1,11 @@
 import { useId } from 'react';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import { duration, relative } from '../../ui/time.tsx';
-import { Bars, type Extent, TRACKS } from './timeline-bars.tsx';
-import { RowDetails } from './timeline-row-details.tsx';
-import type { Row } from './timeline-rows.ts';
+import { GRID_COLUMNS, TimelineBars, type TimelineExtent } from './timeline-bars.tsx';
+import { TimelineRowDetails } from './timeline-row-details.tsx';
+import type { TimelineRowData } from './timeline-rows.ts';
 
-const ICONS: Record<Row['status'], [icon: IconName, colour: string]> = {
+const ICONS: Record<TimelineRowData['status'], [icon: IconName, colour: string]> = {
   Completed: ['check', 'text-good'],
   Failed: ['cross', 'text-bad'],
   Waiting: ['clock', 'text-warn'],
@@ -15,8 +15,8 @@ const ICONS: Record<Row['status'], [icon: IconName, colour: string]> = {
 
 interface TimelineRowProps {
   runId: string;
-  row: Row;
-  extent: Extent;
+  row: TimelineRowData;
+  extent: TimelineExtent;
   nowMs: number;
   open: boolean;
   onToggle(): void;
@@ -34,17 +34,17 @@ export function TimelineRow({ runId, row, extent, nowMs, open, onToggle }: Timel
         aria-expanded={open}
         aria-controls={open ? detailsId : undefined}
         onClick={onToggle}
-        className={`grid w-full grid-cols-[minmax(0,1fr)_auto] items-center gap-x-3 px-4 py-2.5 text-left hover:bg-sunken ${TRACKS}`}
+        className={`grid w-full grid-cols-[minmax(0,1fr)_auto] items-center gap-x-3 px-4 py-2.5 text-left hover:bg-sunken ${GRID_COLUMNS}`}
       >
         <span className="flex min-w-0 items-center gap-2">
           <Icon name={open ? 'down' : 'right'} className="text-muted" />
           <Icon name={icon} className={colour} />
           <span className="min-w-0 truncate">
-            <span className="font-medium">{row.name}</span> <span className="text-sm text-muted">{saying(row)}</span>
+            <span className="font-medium">{row.name}</span> <span className="text-sm text-muted">{summaryOf(row)}</span>
           </span>
         </span>
         <span className="order-3 col-span-2 mt-1 sm:order-none sm:col-span-1 sm:mt-0">
-          <Bars row={row} extent={extent} />
+          <TimelineBars row={row} extent={extent} />
         </span>
         <span className="text-right text-sm whitespace-nowrap tabular-nums text-muted">
           {row.untilMs !== null && row.endedMs === null ? relative(row.untilMs - nowMs) : duration(tookMs)}
@@ -52,7 +52,7 @@ export function TimelineRow({ runId, row, extent, nowMs, open, onToggle }: Timel
       </button>
       {open && (
         <div id={detailsId}>
-          <RowDetails runId={runId} row={row} />
+          <TimelineRowDetails runId={runId} row={row} />
         </div>
       )}
     </>
@@ -60,7 +60,7 @@ export function TimelineRow({ runId, row, extent, nowMs, open, onToggle }: Timel
 }
 
 /** What it did, in words: colour and shape say it again. */
-function saying({ look, status, attempt, untilMs, timedOut }: Row): string {
+function summaryOf({ kind: look, status, attempt, untilMs, timedOut }: TimelineRowData): string {
   if (look === 'slept') return status === 'Waiting' ? 'sleeps' : 'slept';
   if (look === 'waited') {
     return status === 'Waiting'

@@ -3,13 +3,13 @@ import type { HistoryEntry, RunWithHistory } from '../../api/types.ts';
 import { hasEnded } from '../../features/runs/run.ts';
 
 /** How its time was spent: the function was called, or the run slept, waited for an event, for another run, or for its turn. */
-export type Look = 'called' | 'slept' | 'waited' | 'invoked' | 'queued';
+export type RowKind = 'called' | 'slept' | 'waited' | 'invoked' | 'queued';
 
-export interface Row {
+export interface TimelineRowData {
   /** Stays the same while the run goes on. */
   key: number;
   name: string;
-  look: Look;
+  kind: RowKind;
   status: 'Completed' | 'Failed' | 'Waiting' | 'Running' | 'Queued';
   /** Tries before this one; null: it is not tried but waited for. */
   attempt: number | null;
@@ -27,7 +27,7 @@ export interface Row {
   error: HistoryEntry['error'];
 }
 
-const LOOKS: Record<string, Look> = {
+const KINDS: Record<string, RowKind> = {
   Sleep: 'slept',
   WaitForEvent: 'waited',
   InvokeFunction: 'invoked',
@@ -36,9 +36,9 @@ const LOOKS: Record<string, Look> = {
 /** Of rows that stand for what is not in the history: what happens now. */
 const NOW = -1;
 
-export function rowsOf(run: RunWithHistory): Row[] {
+export function rowsOf(run: RunWithHistory): TimelineRowData[] {
   const names = namesOf(run.history);
-  const rows: Row[] = [];
+  const rows: TimelineRowData[] = [];
   for (const [index, entry] of run.history.entries()) {
     const next = run.history[index + 1];
     const before = run.history[index - 1];
@@ -48,13 +48,17 @@ export function rowsOf(run: RunWithHistory): Row[] {
     rows.push(rowOf(entry, isSameAttempt ? index - 1 : index, names));
   }
   rows.sort((a, b) => a.startedMs - b.startedMs || a.key - b.key);
-  queueBehind(rows);
-  const present = presentOf(run, rows);
+  setRetryQueueTimes(rows);
+  const present = currentRow(run, rows);
   return present ? [...rows, present] : rows;
 }
 
 /** From when to when the timeline goes, Unix milliseconds. */
-export function extentOf(run: RunWithHistory, rows: readonly Row[], nowMs: number): { fromMs: number; toMs: number } {
+export function extentOf(
+  run: RunWithHistory,
+  rows: readonly TimelineRowData[],
+  nowMs: number,
+): { fromMs: number; toMs: number } {
   const fromMs = Date.parse(run.queued_at);
   const ended = run.ended_at === null ? nowMs : Date.parse(run.ended_at);
   const toMs = rows.reduce((latest, { endedMs }) => Math.max(latest, endedMs ?? 0), ended);
@@ -66,13 +70,13 @@ function isOf(entry: HistoryEntry | undefined, attempt: HistoryEntry): boolean {
   return entry?.kind === 'step' && entry.started_at === attempt.started_at && entry.ended_at === attempt.ended_at;
 }
 
-function rowOf(entry: HistoryEntry, key: number, names: ReadonlyMap<string, string>): Row {
+function rowOf(entry: HistoryEntry, key: number, names: ReadonlyMap<string, string>): TimelineRowData {
   const { kind, step_id: stepId, status, attempt } = entry;
   const queuedMs = msOf(entry.queued_at);
   return {
     key,
     name: stepId === null ? 'Function' : (names.get(stepId) ?? `Step ${stepId.slice(0, 8)}`),
-    look: LOOKS[entry.op ?? ''] ?? 'called',
+    kind: KINDS[entry.op ?? ''] ?? 'called',
     status,
     attempt,
     stepId,
@@ -92,7 +96,7 @@ function namesOf(history: readonly HistoryEntry[]): Map<string, string> {
 }
 
 /** A job is queued once for all its tries: each waits from the end of the one before. */
-function queueBehind(rows: readonly Row[]): void {
+function setRetryQueueTimes(rows: readonly TimelineRowData[]): void {
   const lastEnds = new Map<string, number>();
   for (const row of rows) {
     if (row.attempt === null) continue;
@@ -103,7 +107,7 @@ function queueBehind(rows: readonly Row[]): void {
 }
 
 /** What happens now and is not in the history: the run is queued, is called, or waits for its next try. */
-function presentOf(run: RunWithHistory, rows: readonly Row[]): Row | undefined {
+function currentRow(run: RunWithHistory, rows: readonly TimelineRowData[]): TimelineRowData | undefined {
   if (hasEnded(run)) return undefined;
   const nextTryMs = msOf(run.next_try_at);
   const waits = rows.some(({ endedMs }) => endedMs === null);
@@ -116,7 +120,7 @@ function presentOf(run: RunWithHistory, rows: readonly Row[]): Row | undefined {
   return {
     key: NOW,
     name: nextTryMs === null ? 'Function' : 'Next try',
-    look: isCalled ? 'called' : 'queued',
+    kind: isCalled ? 'called' : 'queued',
     status: isCalled ? 'Running' : 'Queued',
     attempt: null,
     stepId: null,

@@ -4,7 +4,7 @@ import type { RunWithHistory } from '../../api/types.ts';
 import { hasEnded } from '../../features/runs/run.ts';
 import { Card } from '../../ui/page.tsx';
 import { duration, useNow } from '../../ui/time.tsx';
-import { Legend, TRACKS } from './timeline-bars.tsx';
+import { GRID_COLUMNS, Legend } from './timeline-bars.tsx';
 import { TimelineRow } from './timeline-row.tsx';
 import { extentOf, rowsOf } from './timeline-rows.ts';
 
@@ -70,7 +70,10 @@ export function Timeline({ run, open, onOpen }: TimelineProps) {
 
 function Axis({ ms }: { ms: number }) {
   return (
-    <div aria-hidden="true" className={`hidden border-b border-line px-4 py-1.5 text-xs text-muted sm:grid ${TRACKS}`}>
+    <div
+      aria-hidden="true"
+      className={`hidden border-b border-line px-4 py-1.5 text-xs text-muted sm:grid ${GRID_COLUMNS}`}
+    >
       <span />
       <span className="flex justify-between tabular-nums">
         <span>0</span>

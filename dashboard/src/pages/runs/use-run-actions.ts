@@ -1,11 +1,11 @@
 /** What may be done with a run. Each tells how it went, and has what it changed read anew. */
 import { useQueryClient } from '@tanstack/react-query';
-import { ask } from '../../api/client.ts';
+import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import type { Run } from '../../api/types.ts';
 import { useTell } from '../../ui/toast.tsx';
 
-export function useRunDeeds() {
+export function useRunActions() {
   const env = useEnv();
   const tell = useTell();
   const queries = useQueryClient();
@@ -13,7 +13,7 @@ export function useRunDeeds() {
   /** @returns what the service made of it; undefined: it refused, and the reader has been told why */
   async function act(id: string, method: 'POST' | 'DELETE', deed: string, done: string): Promise<Run | undefined> {
     try {
-      const { data } = await ask<Run>(`/v1/runs/${encodeURIComponent(id)}${deed}`, { method, env });
+      const { data } = await callApi<Run>(`/v1/runs/${encodeURIComponent(id)}${deed}`, { method, env });
       tell.done(done);
       return data;
     } catch (error) {

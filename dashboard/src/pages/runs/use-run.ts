@@ -1,13 +1,13 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { ask } from '../../api/client.ts';
+import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
-import { useLive } from '../../api/live-updates.ts';
+import { useLiveUpdates } from '../../api/live-updates.ts';
 import type { ListedRun, Run, RunWithHistory, StoredEvent } from '../../api/types.ts';
 import { hasEnded } from '../../features/runs/run.ts';
 import { useThrottled } from '../../lib/use-throttled.ts';
 
 /** The service tells of every move; this is for what it could not tell. */
-const LOOK_EVERY_MS = 5_000;
+const POLL_MS = 5_000;
 
 /** One run, live until it has ended. */
 export function useRun(id: string) {
@@ -20,26 +20,26 @@ export function useRun(id: string) {
     ];
     await Promise.all(changed.map((queryKey) => queries.invalidateQueries({ queryKey })));
   });
-  useLive('runs', ({ runs }) => {
+  useLiveUpdates('runs', ({ runs }) => {
     if (!runs.some(({ run_id, event_id }) => run_id === id || event_id === eventId)) return;
     lookAgain();
   });
-  useLive('hello', lookAgain);
+  useLiveUpdates('hello', lookAgain);
   const result = useQuery({
     queryKey: ['run', env, id],
-    queryFn: ({ signal }) => ask<RunWithHistory>(`/v1/runs/${encodeURIComponent(id)}`, { env, signal }),
-    refetchInterval: ({ state }) => (state.data && !hasEnded(state.data.data) ? LOOK_EVERY_MS : false),
+    queryFn: ({ signal }) => callApi<RunWithHistory>(`/v1/runs/${encodeURIComponent(id)}`, { env, signal }),
+    refetchInterval: ({ state }) => (state.data && !hasEnded(state.data.data) ? POLL_MS : false),
   });
   const eventId = result.data?.data.event_id;
   return result;
 }
 
 /** The event that the run works on; an error `not_found` when it is kept no longer. */
-export function useCause(eventId: string) {
+export function useTriggerEvent(eventId: string) {
   const env = useEnv();
   return useQuery({
     queryKey: ['event-data', env, eventId],
-    queryFn: ({ signal }) => ask<StoredEvent>(`/v1/events/${encodeURIComponent(eventId)}`, { env, signal }),
+    queryFn: ({ signal }) => callApi<StoredEvent>(`/v1/events/${encodeURIComponent(eventId)}`, { env, signal }),
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
@@ -50,7 +50,7 @@ export function useRetries({ run_id: id, event_id, function_id }: Pick<Run, 'run
   const { data } = useQuery({
     queryKey: ['run-retries', env, id],
     queryFn: ({ signal }) =>
-      ask<ListedRun[]>('/v1/runs', { env, signal, query: { event_id, function_id, limit: 100 } }),
+      callApi<ListedRun[]>('/v1/runs', { env, signal, query: { event_id, function_id, limit: 100 } }),
   });
   return (data?.data ?? []).filter(({ retry_of }) => retry_of === id).map(({ run_id }) => run_id);
 }

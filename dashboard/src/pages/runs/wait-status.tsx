@@ -7,7 +7,7 @@ import { relative, Time, useNow } from '../../ui/time.tsx';
 const SHOWN = 3;
 
 /** What a run waits for, and until when. Nothing of one that has ended or is being called. */
-export function Standing({ run, maxTries }: { run: RunWithHistory; maxTries: number | undefined }) {
+export function WaitStatus({ run, maxTries }: { run: RunWithHistory; maxTries: number | undefined }) {
   if (hasEnded(run)) return null;
   if (run.next_try_at)
     return (
@@ -16,7 +16,7 @@ export function Standing({ run, maxTries }: { run: RunWithHistory; maxTries: num
   const waiting = run.history.filter(({ status, op }) => status === 'Waiting' && op !== 'StepPlanned');
   if (waiting.length === 0) return null;
   return (
-    <Band look="border border-line bg-surface">
+    <Banner look="border border-line bg-surface">
       <ul>
         {waiting.slice(0, SHOWN).map(({ step_id, op, name, until }) => (
           <li key={step_id}>
@@ -37,7 +37,7 @@ export function Standing({ run, maxTries }: { run: RunWithHistory; maxTries: num
         ))}
         {waiting.length > SHOWN && <li className="text-muted">and {waiting.length - SHOWN} more</li>}
       </ul>
-    </Band>
+    </Banner>
   );
 }
 
@@ -46,16 +46,16 @@ function NextTry({ at, tries, maxTries }: { at: string; tries: number; maxTries:
   const inMs = Date.parse(at) - useNow();
   const nth = `Try ${tries + 1}${maxTries === undefined ? '' : ` of ${maxTries}`}`;
   return (
-    <Band look="bg-warn-soft">
+    <Banner look="bg-warn-soft">
       {nth} begins{' '}
       <time dateTime={at} title={at} className="font-medium tabular-nums">
         {inMs > 0 ? relative(inMs) : 'now'}
       </time>
-    </Band>
+    </Banner>
   );
 }
 
-function Band({ look, children }: { look: string; children: ReactNode }) {
+function Banner({ look, children }: { look: string; children: ReactNode }) {
   return (
     <div className={`flex items-start gap-3 rounded-lg px-4 py-3 ${look}`}>
       <Icon name="clock" className="mt-0.5 text-warn" />

@@ -2,7 +2,7 @@ import { setTheme, THEMES, type Theme, useTheme } from '../../lib/theme.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Card } from '../../ui/page.tsx';
 
-const LOOKS = {
+const OPTIONS = {
   system: ['screen', 'As the system'],
   light: ['sun', 'Light'],
   dark: ['moon', 'Dark'],
@@ -28,8 +28,8 @@ export function Appearance() {
               onChange={() => setTheme(each)}
               className="sr-only"
             />
-            <Icon name={LOOKS[each][0]} />
-            {LOOKS[each][1]}
+            <Icon name={OPTIONS[each][0]} />
+            {OPTIONS[each][1]}
           </label>
         ))}
       </fieldset>

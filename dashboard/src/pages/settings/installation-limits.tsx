@@ -1,28 +1,28 @@
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { ask } from '../../api/client.ts';
-import { useMay } from '../../api/current-user.ts';
+import { callApi } from '../../api/client.ts';
+import { useHasAccess } from '../../api/current-user.ts';
 import type { Limits } from '../../api/types.ts';
-import { reasonFor } from '../../ui/admin-only.tsx';
+import { adminOnlyReason } from '../../ui/admin-only.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Problem } from '../../ui/error-alert.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card } from '../../ui/page.tsx';
 import { useDeed } from '../../ui/use-action.ts';
 
 const PATH = '/v1/account/limits';
-const MOST_BYTES = 16 * 1_048_576;
+const MAX_BYTES = 16 * 1_048_576;
 
-export function AccountLimits() {
+export function InstallationLimits() {
   const { data, error, refetch } = useQuery({
     queryKey: ['limits'],
-    queryFn: ({ signal }) => ask<Limits>(PATH, { signal }),
+    queryFn: ({ signal }) => callApi<Limits>(PATH, { signal }),
   });
   return (
     <Card title="Limits of the account">
       <div className="p-4">
-        {error && !data && <Problem error={error} onRetry={() => void refetch()} />}
+        {error && !data && <ErrorAlert error={error} onRetry={() => void refetch()} />}
         {!error && !data && <Loading rows={2} />}
         {data && <Form key={data.data.event_max_bytes} limits={data.data} />}
       </div>
@@ -31,10 +31,10 @@ export function AccountLimits() {
 }
 
 function Form({ limits: { event_max_bytes, default_event_max_bytes } }: { limits: Limits }) {
-  const may = useMay('admin');
+  const may = useHasAccess('admin');
   const [text, setText] = useState(event_max_bytes?.toString() ?? '');
   const save = useDeed({
-    act: (bytes: number | null) => ask<Limits>(PATH, { method: 'PUT', body: { event_max_bytes: bytes } }),
+    act: (bytes: number | null) => callApi<Limits>(PATH, { method: 'PUT', body: { event_max_bytes: bytes } }),
     told: 'The limit is changed',
     changes: 'limits',
     quietly: true,
@@ -45,13 +45,13 @@ function Form({ limits: { event_max_bytes, default_event_max_bytes } }: { limits
   };
   return (
     <form onSubmit={submit} className="space-y-3">
-      {save.error && <Problem error={save.error} />}
+      {save.error && <ErrorAlert error={save.error} />}
       <TextField
         label="Largest request, in bytes"
         hint={`Left empty: ${default_event_max_bytes.toLocaleString()}, as the setting EVENT_MAX_BYTES says. An event key may have a limit of its own.`}
         type="number"
         min={1}
-        max={MOST_BYTES}
+        max={MAX_BYTES}
         placeholder={String(default_event_max_bytes)}
         value={text}
         disabled={!may}
@@ -61,7 +61,7 @@ function Form({ limits: { event_max_bytes, default_event_max_bytes } }: { limits
         type="submit"
         busy={save.isPending}
         disabled={!may || text === (event_max_bytes?.toString() ?? '')}
-        title={reasonFor(may)}
+        title={adminOnlyReason(may)}
       >
         Save
       </Button>

@@ -1,10 +1,10 @@
 import { version } from '../../../../package.json';
-import { useMay, useMe } from '../../api/current-user.ts';
+import { useCurrentUser, useHasAccess } from '../../api/current-user.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Card, Fact, Page } from '../../ui/page.tsx';
+import { Card, DescriptionItem, Page } from '../../ui/page.tsx';
 import { Appearance } from './appearance.tsx';
-import { AccountLimits } from './installation-limits.tsx';
-import { GivenSettings } from './startup-settings.tsx';
+import { InstallationLimits } from './installation-limits.tsx';
+import { StartupSettings } from './startup-settings.tsx';
 
 const LINKS: [href: string, label: string, what: string][] = [
   ['/docs', 'API reference', 'every route, with an example'],
@@ -13,9 +13,9 @@ const LINKS: [href: string, label: string, what: string][] = [
 ];
 
 export default function SettingsPage() {
-  const admin = useMay('admin');
+  const admin = useHasAccess('admin');
   return (
-    <Page title="Settings" lead="How this service is set up, and how the dashboard looks to you.">
+    <Page title="Settings" description="How this service is set up, and how the dashboard looks to you.">
       <div className="space-y-6">
         <div className="grid items-start gap-6 lg:grid-cols-2">
           <div className="space-y-6">
@@ -23,25 +23,27 @@ export default function SettingsPage() {
             <Appearance />
           </div>
           <div className="space-y-6">
-            <AccountLimits />
+            <InstallationLimits />
             <Links />
           </div>
         </div>
-        {admin && <GivenSettings />}
+        {admin && <StartupSettings />}
       </div>
     </Page>
   );
 }
 
 function About() {
-  const me = useMe();
+  const me = useCurrentUser();
   return (
     <Card title="This service">
       <dl className="grid gap-x-8 gap-y-3 p-4 sm:grid-cols-2">
-        <Fact name="Version">{version}</Fact>
-        <Fact name="Mode">{me === undefined ? '…' : me.kind === 'dev' ? 'dev' : 'production'}</Fact>
-        <Fact name="You are">{me?.name ?? '…'}</Fact>
-        <Fact name="Your access">{me?.access ?? '…'}</Fact>
+        <DescriptionItem name="Version">{version}</DescriptionItem>
+        <DescriptionItem name="Mode">
+          {me === undefined ? '…' : me.kind === 'dev' ? 'dev' : 'production'}
+        </DescriptionItem>
+        <DescriptionItem name="You are">{me?.name ?? '…'}</DescriptionItem>
+        <DescriptionItem name="Your access">{me?.access ?? '…'}</DescriptionItem>
       </dl>
     </Card>
   );

@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { z } from 'zod';
 import type { settingSchema } from '../../../../src/api/routes/settings.ts';
-import { ask } from '../../api/client.ts';
-import { Empty } from '../../ui/empty-state.tsx';
-import { Problem } from '../../ui/error-alert.tsx';
+import { callApi } from '../../api/client.ts';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card } from '../../ui/page.tsx';
@@ -15,12 +15,12 @@ type Setting = z.output<typeof settingSchema>;
 const route = getRouteApi('/settings');
 
 /** What the service was started with. It is changed where it is started, not here. */
-export function GivenSettings() {
+export function StartupSettings() {
   const { q = '' } = route.useSearch();
   const navigate = route.useNavigate();
   const { data, error, refetch } = useQuery({
     queryKey: ['settings'],
-    queryFn: ({ signal }) => ask<Setting[]>('/v1/settings', { signal }),
+    queryFn: ({ signal }) => callApi<Setting[]>('/v1/settings', { signal }),
   });
   const shown = data?.data.filter(({ name, meaning }) => `${name} ${meaning}`.toLowerCase().includes(q.toLowerCase()));
   const search = (
@@ -42,15 +42,15 @@ export function GivenSettings() {
     <Card title="Settings it was started with" actions={search}>
       {error && !data && (
         <div className="p-4">
-          <Problem error={error} onRetry={() => void refetch()} />
+          <ErrorAlert error={error} onRetry={() => void refetch()} />
         </div>
       )}
       {!error && !data && <Loading rows={8} />}
-      {shown?.length === 0 && <Empty title="No setting is called so" />}
+      {shown?.length === 0 && <EmptyState title="No setting is called so" />}
       {shown && shown.length > 0 && (
         <ul className="divide-y divide-line">
           {shown.map((setting) => (
-            <One key={setting.name} setting={setting} />
+            <SettingRow key={setting.name} setting={setting} />
           ))}
         </ul>
       )}
@@ -62,7 +62,7 @@ export function GivenSettings() {
   );
 }
 
-function One({ setting: { name, value, meaning, is_set, secret } }: { setting: Setting }) {
+function SettingRow({ setting: { name, value, meaning, is_set, secret } }: { setting: Setting }) {
   return (
     <li className="grid grid-cols-[minmax(0,1fr)_auto] gap-x-6 gap-y-1 px-4 py-3 sm:grid-cols-[minmax(0,1fr)_minmax(0,14rem)_5rem] sm:items-baseline">
       <div className="min-w-0 max-sm:col-span-2">

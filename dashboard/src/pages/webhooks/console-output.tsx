@@ -3,7 +3,7 @@ import type { LoggedRequest } from '../../api/types.ts';
 const LOOKS: Record<string, string> = { error: 'text-bad', warn: 'text-warn' };
 
 /** What a transform has written to its console. */
-export function ConsoleLines({ lines }: { lines: LoggedRequest['console'] }) {
+export function ConsoleOutput({ lines }: { lines: LoggedRequest['console'] }) {
   return (
     <ol
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard

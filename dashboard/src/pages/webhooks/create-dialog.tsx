@@ -1,30 +1,30 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useId, useState } from 'react';
-import { ask } from '../../api/client.ts';
+import { callApi } from '../../api/client.ts';
 import { useEnv, useEnvironments } from '../../api/environment.ts';
 import type { Webhook } from '../../api/types.ts';
-import { useRefresh } from '../../features/webhooks/queries.ts';
-import { SHARED } from '../../features/webhooks/scope.ts';
+import { useInvalidateWebhooks } from '../../features/webhooks/queries.ts';
+import { ALL_BRANCHES } from '../../features/webhooks/scope.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Problem } from '../../ui/error-alert.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { TEMPLATES, templateOf } from './templates/templates.ts';
 
 /** Asks for a name, an environment and a template, and goes straight into the workbench with what was made. */
-export function NewWebhook({ open, onClose }: { open: boolean; onClose(): void }) {
+export function CreateWebhookDialog({ open, onClose }: { open: boolean; onClose(): void }) {
   const form = useId();
-  const { making, submit } = useMaking(onClose);
+  const { making, submit } = useCreateWebhook(onClose);
   return (
     <Dialog
       open={open}
       title="New webhook"
       onClose={onClose}
-      foot={
+      footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" form={form} busy={making.isPending}>
+          <Button variant="primary" type="submit" form={form} busy={making.isPending}>
             Make it
           </Button>
         </>
@@ -32,7 +32,7 @@ export function NewWebhook({ open, onClose }: { open: boolean; onClose(): void }
     >
       <form id={form} onSubmit={submit} className="space-y-4">
         <Fields />
-        {making.isError && <Problem error={making.error} />}
+        {making.isError && <ErrorAlert error={making.error} />}
       </form>
     </Dialog>
   );
@@ -49,13 +49,13 @@ function Fields() {
       <Select
         label="Environment"
         name="environment"
-        defaultValue={names.includes(env) ? env : SHARED}
+        defaultValue={names.includes(env) ? env : ALL_BRANCHES}
         hint="Branch environments share their webhooks: the request says which branch it is for."
       >
         {names.map((name) => (
           <option key={name}>{name}</option>
         ))}
-        <option value={SHARED}>all branches</option>
+        <option value={ALL_BRANCHES}>all branches</option>
       </Select>
       <Select
         label="Template"
@@ -74,13 +74,13 @@ function Fields() {
   );
 }
 
-function useMaking(onClose: () => void) {
+function useCreateWebhook(onClose: () => void) {
   const navigate = useNavigate();
-  const refresh = useRefresh();
+  const refresh = useInvalidateWebhooks();
   const making = useMutation({
     mutationFn: async ({ name, environment, template }: Record<'name' | 'environment' | 'template', string>) => {
       const body = { name, environment, transform: templateOf(template)?.transform };
-      return { webhook: (await ask<Webhook>('/v1/webhooks', { method: 'POST', body })).data, template };
+      return { webhook: (await callApi<Webhook>('/v1/webhooks', { method: 'POST', body })).data, template };
     },
     async onSuccess({ webhook: { id }, template }) {
       await refresh();

@@ -1,10 +1,10 @@
 import type { Webhook } from '../../api/types.ts';
-import { isShared } from '../../features/webhooks/scope.ts';
+import { isAllBranches } from '../../features/webhooks/scope.ts';
 import { CopyButton } from '../../ui/code-block.tsx';
 
 /** Where the provider posts to, to be copied into its settings. */
-export function Address({ webhook: { url, environment } }: { webhook: Webhook }) {
-  const shared = isShared(environment);
+export function EndpointUrl({ webhook: { url, environment } }: { webhook: Webhook }) {
+  const shared = isAllBranches(environment);
   if (url === null) {
     return <p className="mb-6 text-muted">Its URL is shown to those with write access: whoever knows it can send.</p>;
   }
@@ -26,7 +26,7 @@ export function Address({ webhook: { url, environment } }: { webhook: Webhook })
 }
 
 /** A request as a shell sends it, for a webhook that was sent none. */
-export function curlOf(url: string | null): string {
+export function curlCommand(url: string | null): string {
   return `curl -X POST '${url ?? '<its URL>'}' \\
   -H 'content-type: application/json' -d '{"hello": "world"}'`;
 }

@@ -1,33 +1,33 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useMay } from '../../api/current-user.ts';
+import { useHasAccess } from '../../api/current-user.ts';
 import type { Webhook, WebhookStats } from '../../api/types.ts';
 import { useLiveRequests, useWebhookStats, useWebhooks } from '../../features/webhooks/queries.ts';
-import { ownerWords } from '../../features/webhooks/scope.ts';
+import { scopeLabel } from '../../features/webhooks/scope.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
-import { Empty } from '../../ui/empty-state.tsx';
-import { Problem } from '../../ui/error-alert.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Badge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
-import { NewWebhook } from './create-dialog.tsx';
+import { CreateWebhookDialog } from './create-dialog.tsx';
 
 const route = getRouteApi('/webhooks');
 
 export default function WebhooksPage() {
   const [making, setMaking] = useState(false);
-  const mayWrite = useMay('write');
+  const mayWrite = useHasAccess('write');
   useLiveRequests();
   return (
     <Page
       title="Webhooks"
-      lead="Addresses that providers post to. Each has a transform that turns the request into an event."
+      description="Addresses that providers post to. Each has a transform that turns the request into an event."
       actions={
         <Button
-          look="primary"
+          variant="primary"
           icon="plus"
           disabled={!mayWrite}
           title={mayWrite ? undefined : 'Making a webhook needs write access'}
@@ -38,7 +38,7 @@ export default function WebhooksPage() {
       }
     >
       <List />
-      <NewWebhook open={making} onClose={() => setMaking(false)} />
+      <CreateWebhookDialog open={making} onClose={() => setMaking(false)} />
     </Page>
   );
 }
@@ -49,7 +49,7 @@ function List() {
   const webhooks = useWebhooks();
   const stats = useWebhookStats();
   if (webhooks.isPending) return <Loading />;
-  if (webhooks.isError) return <Problem error={webhooks.error} onRetry={() => void webhooks.refetch()} />;
+  if (webhooks.isError) return <ErrorAlert error={webhooks.error} onRetry={() => void webhooks.refetch()} />;
   if (webhooks.data.length === 0) return <NoWebhooks />;
   const wanted = q.toLowerCase();
   const rows = webhooks.data.filter(({ name, environment }) => `${name} ${environment}`.toLowerCase().includes(wanted));
@@ -73,7 +73,7 @@ function List() {
         />
       </div>
       {rows.length === 0 ? (
-        <Empty title="No webhook is called so" />
+        <EmptyState title="No webhook is called so" />
       ) : (
         <DataTable
           label="Webhooks"
@@ -111,8 +111,8 @@ function columnsOf(stats: Map<string, WebhookStats> | undefined): Column<Webhook
       id: 'environment',
       header: 'Environment',
       width: 'minmax(7rem, 1fr)',
-      wideOnly: true,
-      cell: ({ environment }) => <span className="block truncate">{ownerWords(environment)}</span>,
+      hideOnMobile: true,
+      cell: ({ environment }) => <span className="block truncate">{scopeLabel(environment)}</span>,
     },
     { id: 'last', header: 'Last request', width: '7.5rem', cell: ({ id }) => <Last stats={stats?.get(id)} /> },
     {
@@ -120,7 +120,7 @@ function columnsOf(stats: Map<string, WebhookStats> | undefined): Column<Webhook
       header: 'Rejected',
       width: '8.5rem',
       align: 'right',
-      wideOnly: true,
+      hideOnMobile: true,
       cell: ({ id }) => <ErrorRate stats={stats?.get(id)} />,
     },
   ];
@@ -156,8 +156,8 @@ function NoWebhooks() {
   const paste = `curl -X POST ${location.origin}/v1/webhooks -H 'content-type: application/json' \\
   -H 'authorization: Bearer <API key>' -d '{"name": "GitHub"}'`;
   return (
-    <Empty title="No webhook yet" paste={paste}>
+    <EmptyState title="No webhook yet" command={paste}>
       Make one here: name it, take a template for its provider, and give the provider its URL. Or by the API:
-    </Empty>
+    </EmptyState>
   );
 }

@@ -4,7 +4,7 @@ import { Badge, type Tone } from '../../ui/status-badge.tsx';
 
 export const OUTCOMES = ['accepted', 'ignored', 'filtered', 'held', 'rejected'] as const;
 
-const LOOKS: Record<LoggedRequest['outcome'], [Tone, IconName, meaning: string]> = {
+const STYLES: Record<LoggedRequest['outcome'], [Tone, IconName, meaning: string]> = {
   accepted: ['good', 'check', 'It made an event'],
   ignored: ['neutral', 'dot', 'The transform answered null: no event'],
   filtered: ['neutral', 'filter', 'The list of event names does not take it'],
@@ -13,8 +13,8 @@ const LOOKS: Record<LoggedRequest['outcome'], [Tone, IconName, meaning: string]>
 };
 
 /** What became of a webhook's request. */
-export function Outcome({ outcome }: { outcome: LoggedRequest['outcome'] }) {
-  const [tone, icon, meaning] = LOOKS[outcome];
+export function OutcomeBadge({ outcome }: { outcome: LoggedRequest['outcome'] }) {
+  const [tone, icon, meaning] = STYLES[outcome];
   return (
     <Badge tone={tone} icon={icon} title={meaning}>
       {outcome}
@@ -39,7 +39,7 @@ const REASONS: Record<string, string> = {
 };
 
 /** Why a request made no event that runs, in a few words. */
-export function reasonWords(reason: string): string {
+export function reasonLabel(reason: string): string {
   return REASONS[reason] ?? reason;
 }
 

@@ -1,20 +1,20 @@
 import { stringifyExact } from '../../../lib/exact-json.ts';
-import type { EventToSend, Place } from './target.ts';
+import type { EventToSend, SendTarget } from './target.ts';
 
 /** Longer than this, an argument may be more than the system takes; then the event is read from below. */
-const LONG = 2_000;
+const MAX_ARGUMENT_CHARS = 2_000;
 
 /** For a POSIX shell; in production the key comes from `SERVICE_EVENT_KEY`. */
-export function curlOf(event: EventToSend, { origin, env, dev }: Place): string {
-  const address = dev ? quoted(`${origin}/e/dev`) : `"${origin}/e/$SERVICE_EVENT_KEY"`;
+export function curlSnippet(event: EventToSend, { origin, env, dev }: SendTarget): string {
+  const address = dev ? shellQuote(`${origin}/e/dev`) : `"${origin}/e/$SERVICE_EVENT_KEY"`;
   const headers = ['content-type: application/json', ...(env === undefined ? [] : [`x-service-env: ${env}`])];
-  const lines = [`curl ${address}`, ...headers.map((header) => `  -H ${quoted(header)}`)];
+  const lines = [`curl ${address}`, ...headers.map((header) => `  -H ${shellQuote(header)}`)];
   const text = stringifyExact(event);
-  if (text.length <= LONG) return [...lines, `  -d ${quoted(text)}`].join(' \\\n');
+  if (text.length <= MAX_ARGUMENT_CHARS) return [...lines, `  -d ${shellQuote(text)}`].join(' \\\n');
   // No line of JSON is this word: the text has no line breaks of its own.
   return `${[...lines, "  --data-binary @- <<'EVENT'"].join(' \\\n')}\n${stringifyExact(event, 2)}\nEVENT`;
 }
 
-function quoted(text: string): string {
+function shellQuote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

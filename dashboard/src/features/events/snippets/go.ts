@@ -1,7 +1,7 @@
-import { literal, type Spelling } from './literal.ts';
-import type { EventToSend, Place } from './target.ts';
+import { type LiteralSyntax, literal } from './literal.ts';
+import type { EventToSend, SendTarget } from './target.ts';
 
-const SPELLING: Spelling = {
+const SYNTAX: LiteralSyntax = {
   null: 'nil',
   true: 'true',
   false: 'false',
@@ -13,7 +13,7 @@ const SPELLING: Spelling = {
 };
 
 /** A program for the module `tidegate` (clients/go). */
-export function goOf({ name, data, id, ts, user, v }: EventToSend, { origin, env, dev }: Place): string {
+export function goSnippet({ name, data, id, ts, user, v }: EventToSend, { origin, env, dev }: SendTarget): string {
   const options = [
     `AppID: "my-app"`,
     `BaseURL: ${JSON.stringify(origin)}`,
@@ -25,8 +25,8 @@ export function goOf({ name, data, id, ts, user, v }: EventToSend, { origin, env
     ...(id === undefined ? [] : ['ID:   &id,']),
     ...(ts === undefined ? [] : [`Timestamp: ${ts},`]),
     ...(v === undefined ? [] : [`V: ${JSON.stringify(v)},`]),
-    ...(user === undefined ? [] : [`User: ${literal(user, SPELLING, 2)},`]),
-    `Data: ${literal(data, SPELLING, 2)},`,
+    ...(user === undefined ? [] : [`User: ${literal(user, SYNTAX, 2)},`]),
+    `Data: ${literal(data, SYNTAX, 2)},`,
   ];
   const body = fields.map((field) => `\t\t${field}`).join('\n');
   return `package main

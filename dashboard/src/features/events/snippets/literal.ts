@@ -1,7 +1,7 @@
 /** JSON values as other languages write them, digit by digit. */
 import { ExactNumber } from '../../../lib/exact-json.ts';
 
-export interface Spelling {
+export interface LiteralSyntax {
   null: string;
   true: string;
   false: string;
@@ -16,10 +16,10 @@ export interface Spelling {
 }
 
 /** Over several lines, each level further in. Strings are JSON's own, which all of these languages read alike. */
-export function literal(value: unknown, how: Spelling, depth = 0): string {
+export function literal(value: unknown, how: LiteralSyntax, depth = 0): string {
   if (value === null || value === undefined) return how.null;
   if (typeof value === 'boolean') return value ? how.true : how.false;
-  if (typeof value === 'number') return isSmall(value) ? String(value) : how.exact(String(value));
+  if (typeof value === 'number') return isExactDouble(value) ? String(value) : how.exact(String(value));
   if (value instanceof ExactNumber) return how.exact(value.source);
   if (typeof value !== 'object') return JSON.stringify(value);
   const entries = Array.isArray(value)
@@ -35,4 +35,4 @@ export function literal(value: unknown, how: Spelling, depth = 0): string {
 export const isInteger = (digits: string): boolean => /^-?\d+$/.test(digits);
 
 /** Whether a language with integers of 64 bits can hold it, if it is an integer. */
-const isSmall = (value: number): boolean => !Number.isInteger(value) || Number.isSafeInteger(value);
+const isExactDouble = (value: number): boolean => !Number.isInteger(value) || Number.isSafeInteger(value);

@@ -1,7 +1,7 @@
-import { isInteger, literal, type Spelling } from './literal.ts';
-import type { EventToSend, Place } from './target.ts';
+import { isInteger, type LiteralSyntax, literal } from './literal.ts';
+import type { EventToSend, SendTarget } from './target.ts';
 
-const SPELLING: Spelling = {
+const SYNTAX: LiteralSyntax = {
   null: 'None',
   true: 'True',
   false: 'False',
@@ -14,7 +14,7 @@ const SPELLING: Spelling = {
 };
 
 /** A script for the package `tidegate` (clients/python). */
-export function pythonOf(event: EventToSend, { origin, env, dev }: Place): string {
+export function pythonSnippet(event: EventToSend, { origin, env, dev }: SendTarget): string {
   const options = [
     '"my-app"',
     `base_url=${JSON.stringify(origin)}`,
@@ -22,7 +22,7 @@ export function pythonOf(event: EventToSend, { origin, env, dev }: Place): strin
     ...(env === undefined ? [] : [`env=${JSON.stringify(env)}`]),
   ];
   const fields = Object.entries(event).filter(([, value]) => value !== undefined);
-  const written = fields.map(([name, value]) => `        ${name}=${literal(value, SPELLING, 2)},`);
+  const written = fields.map(([name, value]) => `        ${name}=${literal(value, SYNTAX, 2)},`);
   return [
     'import tidegate',
     '',

@@ -12,7 +12,7 @@ export interface EventToSend {
   v?: string;
 }
 
-export interface Place {
+export interface SendTarget {
   /** Such as `https://events.example`. */
   origin: string;
   /** Of a branch; undefined: the key's own environment. */
@@ -21,6 +21,6 @@ export interface Place {
   dev: boolean;
 }
 
-export function placeOf(env: string, dev: boolean): Place {
+export function sendTarget(env: string, dev: boolean): SendTarget {
   return { origin: window.location.origin, env: env === PRODUCTION ? undefined : env, dev };
 }

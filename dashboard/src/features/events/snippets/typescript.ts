@@ -1,9 +1,9 @@
-import { literal, type Spelling } from './literal.ts';
-import type { EventToSend, Place } from './target.ts';
+import { type LiteralSyntax, literal } from './literal.ts';
+import type { EventToSend, SendTarget } from './target.ts';
 
 const PLAIN_NAME = /^[A-Za-z_$][\w$]*$/;
 
-const SPELLING: Spelling = {
+const SYNTAX: LiteralSyntax = {
   null: 'null',
   true: 'true',
   false: 'false',
@@ -17,20 +17,20 @@ const SPELLING: Spelling = {
 };
 
 /** A module for the package `tidegate` (clients/typescript). */
-export function typescriptOf(event: EventToSend, { origin, env, dev }: Place): string {
+export function typescriptSnippet(event: EventToSend, { origin, env, dev }: SendTarget): string {
   const options = [
     `id: 'my-app'`,
     `baseUrl: ${JSON.stringify(origin)}`,
     ...(dev ? ['isDev: true'] : []),
     ...(env === undefined ? [] : [`env: ${JSON.stringify(env)}`]),
   ];
-  const sent = literal(event, SPELLING);
+  const sent = literal(event, SYNTAX);
   return [
     `import { Tidegate } from 'tidegate';`,
     '',
     ...(dev ? [] : ['// The key is read from SERVICE_EVENT_KEY.']),
     `const client = new Tidegate({ ${options.join(', ')} });`,
-    ...(sent.includes(`exact('`) ? ['', ...EXACT] : []),
+    ...(sent.includes(`exact('`) ? ['', ...EXACT_HELPER] : []),
     '',
     `const { ids } = await client.send(${sent});`,
     'console.log(ids);',
@@ -38,7 +38,7 @@ export function typescriptOf(event: EventToSend, { origin, env, dev }: Place): s
   ].join('\n');
 }
 
-const EXACT = [
+const EXACT_HELPER = [
   '// More digits than a number of JavaScript holds: written as they are (Node 22 or newer).',
   'const exact = (digits: string) => (JSON as unknown as { rawJSON(text: string): number }).rawJSON(digits);',
 ];

@@ -1,21 +1,21 @@
 import { useMemo, useState } from 'react';
-import { useMe } from '../../../api/current-user.ts';
+import { useCurrentUser } from '../../../api/current-user.ts';
 import type { StoredEvent } from '../../../api/types.ts';
-import { curlOf } from '../../../features/events/snippets/curl.ts';
-import { goOf } from '../../../features/events/snippets/go.ts';
-import { pythonOf } from '../../../features/events/snippets/python.ts';
-import { placeOf } from '../../../features/events/snippets/target.ts';
-import { typescriptOf } from '../../../features/events/snippets/typescript.ts';
-import { Code } from '../../../ui/code-block.tsx';
+import { curlSnippet } from '../../../features/events/snippets/curl.ts';
+import { goSnippet } from '../../../features/events/snippets/go.ts';
+import { pythonSnippet } from '../../../features/events/snippets/python.ts';
+import { sendTarget } from '../../../features/events/snippets/target.ts';
+import { typescriptSnippet } from '../../../features/events/snippets/typescript.ts';
+import { CodeBlock } from '../../../ui/code-block.tsx';
 import { Card } from '../../../ui/page.tsx';
-import { Segments } from '../../../ui/segmented-links.tsx';
-import { toSend } from './queries.ts';
+import { SegmentedLinks } from '../../../ui/segmented-links.tsx';
+import { toEventToSend } from './queries.ts';
 
 export const LANGUAGES = {
-  curl: ['curl', curlOf],
-  typescript: ['TypeScript', typescriptOf],
-  python: ['Python', pythonOf],
-  go: ['Go', goOf],
+  curl: ['curl', curlSnippet],
+  typescript: ['TypeScript', typescriptSnippet],
+  python: ['Python', pythonSnippet],
+  go: ['Go', goSnippet],
 } as const;
 export type Language = keyof typeof LANGUAGES;
 
@@ -23,17 +23,17 @@ const OPTIONS = Object.entries(LANGUAGES).map(([id, [text]]) => ({ id, text }));
 
 /** The event as code that sends it. */
 export function CodeTab({ env, event, language }: { env: string; event: StoredEvent; language: Language }) {
-  const dev = useMe()?.kind === 'dev';
+  const dev = useCurrentUser()?.kind === 'dev';
   const [same, setSame] = useState(false);
   const code = useMemo(
-    () => LANGUAGES[language][1](toSend(event, same), placeOf(env, dev)),
+    () => LANGUAGES[language][1](toEventToSend(event, same), sendTarget(env, dev)),
     [language, event, same, env, dev],
   );
   return (
     <Card>
       <div className="space-y-3 p-4">
         <div className="flex flex-wrap items-center justify-between gap-3">
-          <Segments label="Language" param="language" current={language} options={OPTIONS} />
+          <SegmentedLinks label="Language" param="language" current={language} options={OPTIONS} />
           <label className="flex items-center gap-2 text-sm">
             <input
               type="checkbox"
@@ -44,7 +44,7 @@ export function CodeTab({ env, event, language }: { env: string; event: StoredEv
             With its ID and time
           </label>
         </div>
-        <Code text={code} label="Copy the code" wrap={false} />
+        <CodeBlock text={code} label="Copy the code" wrap={false} />
         <p className="text-xs text-muted">
           {same && event.id !== null
             ? 'With the same ID it counts once: it is ignored until 24 hours after the first.'

@@ -2,13 +2,13 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { ListedRun, StoredEvent } from '../../../api/types.ts';
 import { CopyButton } from '../../../ui/code-block.tsx';
-import { Card, Fact, Facts } from '../../../ui/page.tsx';
-import { RunStatus } from '../../../ui/status-badge.tsx';
+import { Card, DescriptionItem, DescriptionList } from '../../../ui/page.tsx';
+import { RunStatusBadge } from '../../../ui/status-badge.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { Source, useWebhooks } from '../event-source.tsx';
 
 /** What is known of an event beside its payload. */
-export function EventFacts({
+export function EventDetails({
   env,
   event,
   runs,
@@ -21,33 +21,33 @@ export function EventFacts({
   const { internal_id, id, ts, received_at, source, request_id, duplicates, v } = event;
   return (
     <Card className="mb-6">
-      <Facts>
-        <Fact name="Received">
+      <DescriptionList>
+        <DescriptionItem name="Received">
           <Time at={received_at} />
-        </Fact>
-        <Fact name="Event time">
+        </DescriptionItem>
+        <DescriptionItem name="Event time">
           <Time at={ts} />
-        </Fact>
-        <Fact name="Source">
+        </DescriptionItem>
+        <DescriptionItem name="Source">
           <Source source={source} webhooks={webhooks} />
-        </Fact>
-        <Fact name="Runs">
+        </DescriptionItem>
+        <DescriptionItem name="Runs">
           <RunSummary runs={runs} />
-        </Fact>
-        <Fact name="Event ID">
+        </DescriptionItem>
+        <DescriptionItem name="Event ID">
           <Mono copy="Copy the event’s ID">{internal_id}</Mono>
-        </Fact>
-        <Fact name="Deduplication ID">{id === null ? <None>none</None> : <Mono>{id}</Mono>}</Fact>
-        <Fact name="Duplicates ignored">{duplicates === 0 ? <None>none</None> : duplicates}</Fact>
-        <Fact name="Request">
+        </DescriptionItem>
+        <DescriptionItem name="Deduplication ID">{id === null ? <None>none</None> : <Mono>{id}</Mono>}</DescriptionItem>
+        <DescriptionItem name="Duplicates ignored">{duplicates === 0 ? <None>none</None> : duplicates}</DescriptionItem>
+        <DescriptionItem name="Request">
           <Mono>{request_id}</Mono>
-        </Fact>
+        </DescriptionItem>
         {v !== undefined && (
-          <Fact name="Version (v)">
+          <DescriptionItem name="Version (v)">
             <Mono>{v}</Mono>
-          </Fact>
+          </DescriptionItem>
         )}
-      </Facts>
+      </DescriptionList>
     </Card>
   );
 }
@@ -65,7 +65,7 @@ function RunSummary({ runs }: { runs: readonly ListedRun[] | undefined }) {
           search={(before) => ({ ...before, tab: 'runs' as const })}
           className="inline-flex items-center gap-1"
         >
-          {length > 1 && `${length} ×`} <RunStatus status={status} />
+          {length > 1 && `${length} ×`} <RunStatusBadge status={status} />
         </Link>
       ))}
     </span>

@@ -1,11 +1,11 @@
 import { useMemo } from 'react';
 import type { StoredEvent } from '../../../api/types.ts';
 import { stringifyExact } from '../../../lib/exact-json.ts';
-import { Code, CopyButton } from '../../../ui/code-block.tsx';
+import { CodeBlock, CopyButton } from '../../../ui/code-block.tsx';
 import { Editor } from '../../../ui/editor.tsx';
 import { JsonTree } from '../../../ui/json-tree.tsx';
 import { Card } from '../../../ui/page.tsx';
-import { Segments } from '../../../ui/segmented-links.tsx';
+import { SegmentedLinks } from '../../../ui/segmented-links.tsx';
 
 export type View = 'tree' | 'raw';
 
@@ -15,9 +15,9 @@ const VIEWS = [
 ];
 
 /** Longer texts are shown by the editor, which draws only the lines in sight. */
-const LONG = 20_000;
+const MAX_INLINE_CHARS = 20_000;
 
-export function Payload({ event: { data, user }, view }: { event: StoredEvent; view: View }) {
+export function PayloadTab({ event: { data, user }, view }: { event: StoredEvent; view: View }) {
   return (
     <div className="space-y-4">
       <Json title="data" value={data} view={view} />
@@ -33,7 +33,7 @@ function Json({ title, value, view }: { title: string; value: unknown; view: Vie
       title={<span className="font-mono text-sm">{title}</span>}
       actions={
         <>
-          <Segments label={`How ${title} is shown`} param="view" current={view} options={VIEWS} />
+          <SegmentedLinks label={`How ${title} is shown`} param="view" current={view} options={VIEWS} />
           <CopyButton text={text} label={`Copy ${title}`} />
         </>
       }
@@ -44,8 +44,8 @@ function Json({ title, value, view }: { title: string; value: unknown; view: Vie
 }
 
 function Raw({ text, label }: { text: string; label: string }) {
-  if (text.length > LONG) {
+  if (text.length > MAX_INLINE_CHARS) {
     return <Editor label={`${label} as text`} language="json" value={text} readOnly height="65vh" />;
   }
-  return <Code text={text} label={`Copy ${label}`} />;
+  return <CodeBlock text={text} label={`Copy ${label}`} />;
 }

@@ -1,22 +1,22 @@
 /** Reading one event, and what it caused. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { ApiError, ask } from '../../../api/client.ts';
-import { useLive } from '../../../api/live-updates.ts';
-import type { Arrival, ListedRun, StoredEvent } from '../../../api/types.ts';
+import { ApiError, callApi } from '../../../api/client.ts';
+import { useLiveUpdates } from '../../../api/live-updates.ts';
+import type { EventProvenance, ListedRun, StoredEvent } from '../../../api/types.ts';
 import type { EventToSend } from '../../../features/events/snippets/target.ts';
 
 const RETRY_MS = 300;
 /** An event that was just sent is stored within a moment. */
-const YOUNG_TRIES = 10;
-const YOUNG_MS = 10_000;
+const NEW_EVENT_TRIES = 10;
+const NEW_EVENT_MS = 10_000;
 
 export function useEvent(env: string, id: string) {
   return useQuery({
     queryKey: ['events', env, 'one', id],
-    queryFn: ({ signal }) => ask<StoredEvent>(`/v1/events/${encodeURIComponent(id)}`, { env, signal }),
+    queryFn: ({ signal }) => callApi<StoredEvent>(`/v1/events/${encodeURIComponent(id)}`, { env, signal }),
     retry: (tries, error) => {
       const missing = error instanceof ApiError && error.status === 404;
-      return missing ? tries < YOUNG_TRIES && isYoung(id) : tries < 2;
+      return missing ? tries < NEW_EVENT_TRIES && isNewEvent(id) : tries < 2;
     },
     retryDelay: RETRY_MS,
     // Only its count of duplicates may change.
@@ -25,34 +25,34 @@ export function useEvent(env: string, id: string) {
 }
 
 /** Its runs, read anew whenever one of them moves. */
-export function useRunsOf(env: string, id: string, enabled: boolean) {
+export function useEventRuns(env: string, id: string, enabled: boolean) {
   const queries = useQueryClient();
   const queryKey = ['events', env, 'one', id, 'runs'];
   const readAnew = () => void queries.invalidateQueries({ queryKey });
-  useLive('runs', ({ runs }) => {
+  useLiveUpdates('runs', ({ runs }) => {
     if (runs.some(({ event_id }) => event_id === id)) readAnew();
   });
-  useLive('hello', readAnew);
+  useLiveUpdates('hello', readAnew);
   return useQuery({
     queryKey,
-    queryFn: ({ signal }) => ask<ListedRun[]>(`/v1/events/${encodeURIComponent(id)}/runs`, { env, signal }),
+    queryFn: ({ signal }) => callApi<ListedRun[]>(`/v1/events/${encodeURIComponent(id)}/runs`, { env, signal }),
     enabled,
     // News may be missed.
     refetchInterval: ({ state }) => (state.data?.data.every(({ ended_at }) => ended_at) ? 15_000 : 2_000),
   });
 }
 
-export function useArrival(env: string, id: string) {
+export function useProvenance(env: string, id: string) {
   return useQuery({
     queryKey: ['events', env, 'one', id, 'arrival'],
-    queryFn: ({ signal }) => ask<Arrival>(`/v1/events/${encodeURIComponent(id)}/arrival`, { env, signal }),
+    queryFn: ({ signal }) => callApi<EventProvenance>(`/v1/events/${encodeURIComponent(id)}/arrival`, { env, signal }),
     staleTime: 60_000,
   });
 }
 
 /** As it would be sent once more.
  *  @param same with its deduplication ID and its time, rather than as a new event */
-export function toSend({ name, data, id, ts, user, v }: StoredEvent, same: boolean): EventToSend {
+export function toEventToSend({ name, data, id, ts, user, v }: StoredEvent, same: boolean): EventToSend {
   return {
     name,
     data,
@@ -66,7 +66,7 @@ export function toSend({ name, data, id, ts, user, v }: StoredEvent, same: boole
 const ULID_DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /** Whether its ID was made just now: a ULID begins with its time, 10 digits of 5 bits. */
-function isYoung(id: string): boolean {
+function isNewEvent(id: string): boolean {
   const ms = [...id.slice(0, 10).toUpperCase()].reduce((sum, digit) => sum * 32 + ULID_DIGITS.indexOf(digit), 0);
-  return Math.abs(Date.now() - ms) < YOUNG_MS;
+  return Math.abs(Date.now() - ms) < NEW_EVENT_MS;
 }

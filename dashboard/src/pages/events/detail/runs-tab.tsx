@@ -1,13 +1,13 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { ListedRun } from '../../../api/types.ts';
 import { type Column, DataTable } from '../../../ui/data-table.tsx';
-import { Empty } from '../../../ui/empty-state.tsx';
-import { Problem } from '../../../ui/error-alert.tsx';
+import { EmptyState } from '../../../ui/empty-state.tsx';
+import { ErrorAlert } from '../../../ui/error-alert.tsx';
 import { Loading } from '../../../ui/loading.tsx';
 import { Card } from '../../../ui/page.tsx';
-import { RunStatus } from '../../../ui/status-badge.tsx';
+import { RunStatusBadge } from '../../../ui/status-badge.tsx';
 import { duration, Time } from '../../../ui/time.tsx';
-import type { useRunsOf } from './queries.ts';
+import type { useEventRuns } from './queries.ts';
 
 const COLUMNS: Column<ListedRun>[] = [
   {
@@ -23,13 +23,13 @@ const COLUMNS: Column<ListedRun>[] = [
       </>
     ),
   },
-  { id: 'status', header: 'Status', width: '7rem', cell: ({ status }) => <RunStatus status={status} /> },
+  { id: 'status', header: 'Status', width: '7rem', cell: ({ status }) => <RunStatusBadge status={status} /> },
   {
     id: 'attempts',
     header: 'Attempts',
     width: '5rem',
     align: 'right',
-    wideOnly: true,
+    hideOnMobile: true,
     cell: ({ attempt, run_started_at }) => (run_started_at ? attempt + 1 : 0),
   },
   {
@@ -37,7 +37,7 @@ const COLUMNS: Column<ListedRun>[] = [
     header: 'Took',
     width: '6rem',
     align: 'right',
-    wideOnly: true,
+    hideOnMobile: true,
     cell: ({ queued_at, ended_at }) =>
       ended_at ? duration(Date.parse(ended_at) - Date.parse(queued_at)) : <span className="text-muted">–</span>,
   },
@@ -46,7 +46,7 @@ const COLUMNS: Column<ListedRun>[] = [
     header: 'Queued',
     width: '6rem',
     align: 'right',
-    wideOnly: true,
+    hideOnMobile: true,
     cell: ({ queued_at }) => <Time at={queued_at} />,
   },
 ];
@@ -56,11 +56,11 @@ export function RunsTab({
   runs: { data, error, refetch },
   name,
 }: {
-  runs: ReturnType<typeof useRunsOf>;
+  runs: ReturnType<typeof useEventRuns>;
   name: string;
 }) {
   const navigate = useNavigate();
-  if (error) return <Problem error={error} onRetry={() => void refetch()} />;
+  if (error) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
   if (!data) {
     return (
       <Card>
@@ -71,14 +71,14 @@ export function RunsTab({
   if (data.data.length === 0) {
     return (
       <Card>
-        <Empty title="No function ran">
+        <EmptyState title="No function ran">
           <p>
             No function had a trigger for <span className="font-mono text-xs">{name}</span> when it came in.{' '}
             <Link to="/functions" className="text-accent underline">
               See the functions
             </Link>
           </p>
-        </Empty>
+        </EmptyState>
       </Card>
     );
   }

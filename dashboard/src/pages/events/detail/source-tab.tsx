@@ -1,17 +1,17 @@
 import { Link } from '@tanstack/react-router';
-import type { Arrival, LoggedRequestInFull, StoredEvent } from '../../../api/types.ts';
-import { Code } from '../../../ui/code-block.tsx';
-import { Problem } from '../../../ui/error-alert.tsx';
+import type { EventProvenance, LoggedRequestDetails, StoredEvent } from '../../../api/types.ts';
+import { CodeBlock } from '../../../ui/code-block.tsx';
+import { ErrorAlert } from '../../../ui/error-alert.tsx';
 import { Loading } from '../../../ui/loading.tsx';
-import { Card, Fact, Facts } from '../../../ui/page.tsx';
+import { Card, DescriptionItem, DescriptionList } from '../../../ui/page.tsx';
 import { duration } from '../../../ui/time.tsx';
 import { Source } from '../event-source.tsx';
-import { useArrival } from './queries.ts';
+import { useProvenance } from './queries.ts';
 
 /** How the event came: the request as the provider sent it, or whose key it was. */
-export function ArrivalTab({ env, event }: { env: string; event: StoredEvent }) {
-  const { data, error, refetch } = useArrival(env, event.internal_id);
-  if (error) return <Problem error={error} onRetry={() => void refetch()} />;
+export function SourceTab({ env, event }: { env: string; event: StoredEvent }) {
+  const { data, error, refetch } = useProvenance(env, event.internal_id);
+  if (error) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
   if (!data) {
     return (
       <Card>
@@ -23,24 +23,24 @@ export function ArrivalTab({ env, event }: { env: string; event: StoredEvent }) 
   return (
     <div className="space-y-4">
       <Card title="Sender">
-        <Facts>
-          <Fact name="Came by">
+        <DescriptionList>
+          <DescriptionItem name="Came by">
             <Sender source={event.source} webhook={webhook} eventKey={event_key} />
-          </Fact>
-          <Fact name="Request">
+          </DescriptionItem>
+          <DescriptionItem name="Request">
             <span className="font-mono text-xs">{event.request_id}</span>
-          </Fact>
+          </DescriptionItem>
           {request && (
             <>
-              <Fact name="From">
+              <DescriptionItem name="From">
                 {request.method} from <span className="font-mono text-xs">{request.ip}</span>
-              </Fact>
-              <Fact name="Transform">
+              </DescriptionItem>
+              <DescriptionItem name="Transform">
                 {request.outcome} in {duration(request.duration_ms)}
-              </Fact>
+              </DescriptionItem>
             </>
           )}
-        </Facts>
+        </DescriptionList>
       </Card>
       {request && <Request request={request} />}
       {!request && event.source.startsWith('webhook:') && (
@@ -58,8 +58,8 @@ function Sender({
   eventKey,
 }: {
   source: string;
-  webhook: Arrival['webhook'];
-  eventKey: Arrival['event_key'];
+  webhook: EventProvenance['webhook'];
+  eventKey: EventProvenance['event_key'];
 }) {
   if (webhook) {
     return (
@@ -84,7 +84,7 @@ function Sender({
   return <Source source={source} webhooks={[]} />;
 }
 
-function Request({ request: { id, headers, query, body } }: { request: LoggedRequestInFull }) {
+function Request({ request: { id, headers, query, body } }: { request: LoggedRequestDetails }) {
   return (
     <>
       <Card title="Headers" actions={<span className="text-xs text-muted">secrets are masked</span>}>
@@ -103,7 +103,7 @@ function Request({ request: { id, headers, query, body } }: { request: LoggedReq
           </span>
         }
       >
-        {body !== null && <Code key={id} text={body.content} label="Copy the body" />}
+        {body !== null && <CodeBlock key={id} text={body.content} label="Copy the body" />}
       </Card>
     </>
   );

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useId, useState } from 'react';
-import { ask } from '../../../api/client.ts';
+import { callApi } from '../../../api/client.ts';
 import type { EventName, Webhook } from '../../../api/types.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Select, TextField } from '../../../ui/field.tsx';
-import { type Filters, isNarrowed } from '../filters.ts';
+import { type Filters, hasFilters } from '../filters.ts';
 import { IdField } from './id-field.tsx';
-import { TimeFields } from './time-range-fields.tsx';
+import { TimeRangeFields } from './time-range-fields.tsx';
 
 const NAMES_SHOWN = 200;
 
@@ -43,12 +43,12 @@ export function FilterBar({ env, filters, webhooks, onChange }: FilterBarProps) 
         <option value="service">The service</option>
         {isOther(source, webhooks) && <option value={source}>{source}</option>}
       </Select>
-      <TimeFields from={from} to={to} onChange={onChange} />
+      <TimeRangeFields from={from} to={to} onChange={onChange} />
       <IdField env={env} id={filters.id} onChange={(id) => onChange({ id })} />
       <Button
-        look="quiet"
+        variant="quiet"
         icon="cross"
-        disabled={!isNarrowed(filters)}
+        disabled={!hasFilters(filters)}
         onClick={() => onChange({ name: undefined, source: undefined, id: undefined, from: undefined, to: undefined })}
       >
         Clear
@@ -78,7 +78,7 @@ function NameField({
   const list = useId();
   const { data } = useQuery({
     queryKey: ['events', env, 'names'],
-    queryFn: ({ signal }) => ask<EventName[]>('/v1/events/names', { env, signal, query: { limit: NAMES_SHOWN } }),
+    queryFn: ({ signal }) => callApi<EventName[]>('/v1/events/names', { env, signal, query: { limit: NAMES_SHOWN } }),
     staleTime: 10_000,
   });
   const names = data?.data.map((each) => each.name) ?? [];

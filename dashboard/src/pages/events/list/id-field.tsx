@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { ask } from '../../../api/client.ts';
+import { callApi } from '../../../api/client.ts';
 import type { StoredEvent } from '../../../api/types.ts';
 import { TextField } from '../../../ui/field.tsx';
 import { useTell } from '../../../ui/toast.tsx';
@@ -20,7 +20,7 @@ export function IdField({ env, id, onChange }: IdFieldProps) {
   const go = async () => {
     const wanted = typed.trim();
     if (wanted === '') return onChange(undefined);
-    const { data } = await ask<StoredEvent[]>('/v1/events', { env, query: { id: wanted, limit: 2 } });
+    const { data } = await callApi<StoredEvent[]>('/v1/events', { env, query: { id: wanted, limit: 2 } });
     const [only, ...others] = data;
     if (only && others.length === 0) await navigate({ to: '/events/$id', params: { id: only.internal_id } });
     else onChange(wanted);

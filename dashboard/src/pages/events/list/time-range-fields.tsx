@@ -1,6 +1,6 @@
 import { Select, TextField } from '../../../ui/field.tsx';
 
-const SPANS = [
+const TIME_RANGES = [
   ['', 'Any time'],
   ['15m', 'Last 15 minutes'],
   ['1h', 'Last hour'],
@@ -8,45 +8,45 @@ const SPANS = [
   ['24h', 'Last 24 hours'],
   ['7d', 'Last 7 days'],
 ] as const;
-const OWN = 'own';
+const CUSTOM = 'own';
 
-interface TimeFieldsProps {
+interface TimeRangeFieldsProps {
   from?: string | undefined;
   to?: string | undefined;
   onChange(span: { from?: string | undefined; to?: string | undefined }): void;
 }
 
 /** A span up to now, or one of the reader's own, to the second. */
-export function TimeFields({ from, to, onChange }: TimeFieldsProps) {
-  const own = to !== undefined || !SPANS.some(([value]) => value === (from ?? ''));
+export function TimeRangeFields({ from, to, onChange }: TimeRangeFieldsProps) {
+  const own = to !== undefined || !TIME_RANGES.some(([value]) => value === (from ?? ''));
   return (
     <>
       <Select
         label="Time"
-        value={own ? OWN : (from ?? '')}
+        value={own ? CUSTOM : (from ?? '')}
         onChange={({ target: { value } }) => {
-          if (value === OWN) onChange({ from: new Date(Date.now() - 3_600_000).toISOString(), to: undefined });
+          if (value === CUSTOM) onChange({ from: new Date(Date.now() - 3_600_000).toISOString(), to: undefined });
           else onChange({ from: value || undefined, to: undefined });
         }}
       >
-        {SPANS.map(([value, words]) => (
+        {TIME_RANGES.map(([value, words]) => (
           <option key={value} value={value}>
             {words}
           </option>
         ))}
-        <option value={OWN}>From … to …</option>
+        <option value={CUSTOM}>From … to …</option>
       </Select>
       {own && (
         <div className="order-last col-span-full grid grid-cols-1 gap-3 sm:grid-cols-2 lg:max-w-lg">
-          <Moment label="From" at={from} onChange={(at) => onChange({ from: at, to })} />
-          <Moment label="To" at={to} onChange={(at) => onChange({ from, to: at })} />
+          <DateTimeField label="From" at={from} onChange={(at) => onChange({ from: at, to })} />
+          <DateTimeField label="To" at={to} onChange={(at) => onChange({ from, to: at })} />
         </div>
       )}
     </>
   );
 }
 
-function Moment({
+function DateTimeField({
   label,
   at,
   onChange,
@@ -60,14 +60,14 @@ function Moment({
       type="datetime-local"
       step={1}
       label={label}
-      value={localOf(at)}
+      value={toLocalInput(at)}
       onChange={({ target: { value } }) => onChange(value ? new Date(value).toISOString() : undefined)}
     />
   );
 }
 
 /** As the field takes it: in the reader's own zone, without one. */
-function localOf(at: string | undefined): string {
+function toLocalInput(at: string | undefined): string {
   const ms = Date.parse(at ?? '');
   if (Number.isNaN(ms)) return '';
   return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);

@@ -1,20 +1,20 @@
 /** Reading the listed events, newest first: more at the end when the reader gets there, new ones at the top. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { ask, type Query } from '../../../api/client.ts';
+import { callApi, type Query } from '../../../api/client.ts';
 import type { ListedEvent } from '../../../api/types.ts';
-import { type Page, type RunNews, rowOf, withRuns, withTop } from './event-pages.ts';
+import { applyRunUpdates, mergeFirstPage, type Page, type RunUpdate, toRow } from './event-pages.ts';
 
-const PAGE = 50;
+const PAGE_SIZE = 50;
 /** More rows than these are not kept: whoever has come so far is told to narrow the list. */
-export const MOST_ROWS = 100_000;
+export const MAX_ROWS = 100_000;
 
 export function useEventRows(env: string, filters: Query) {
   const queries = useQueryClient();
   const key = useMemo(() => ['events', env, 'list', filters], [env, filters]);
   const list = useQuery({
     queryKey: key,
-    queryFn: async ({ signal }): Promise<readonly Page[]> => [await readPage(env, filters, signal)],
+    queryFn: async ({ signal }): Promise<readonly Page[]> => [await fetchPage(env, filters, signal)],
     staleTime: Number.POSITIVE_INFINITY,
     structuralSharing: false,
   });
@@ -26,24 +26,27 @@ export function useEventRows(env: string, filters: Query) {
     [queries, key],
   );
 
-  const lookAtTop = useAlone(
+  const lookAtTop = useSingleFlight(
     useCallback(async () => {
-      const top = await readPage(env, filters);
-      change((before) => withTop(before, top));
+      const top = await fetchPage(env, filters);
+      change((before) => mergeFirstPage(before, top));
     }, [env, filters, change]),
   );
-  const noteRuns = useCallback((runs: readonly RunNews[]) => change((before) => withRuns(before, runs)), [change]);
+  const noteRuns = useCallback(
+    (runs: readonly RunUpdate[]) => change((before) => applyRunUpdates(before, runs)),
+    [change],
+  );
 
   const [problem, setProblem] = useState<Error>();
   /** Cursor of the page that is being read. */
   const [reading, setReading] = useState<string>();
   const next = pages?.at(-1)?.next;
-  const full = rows.length >= MOST_ROWS;
-  const readNext = useAlone(
+  const full = rows.length >= MAX_ROWS;
+  const readNext = useSingleFlight(
     useCallback(async () => {
       if (next === undefined) return;
       setProblem(undefined);
-      const page = await readPage(env, { ...filters, cursor: next });
+      const page = await fetchPage(env, { ...filters, cursor: next });
       change((before) => (before.at(-1)?.next === next ? [...before, page] : before));
     }, [env, filters, next, change]),
   );
@@ -63,17 +66,17 @@ export function useEventRows(env: string, filters: Query) {
   return { list, rows, more, loadingMore, full, problem, readMore, lookAtTop, noteRuns };
 }
 
-async function readPage(env: string, filters: Query, signal?: AbortSignal): Promise<Page> {
-  const { data, metadata } = await ask<ListedEvent[]>('/v1/events', {
+async function fetchPage(env: string, filters: Query, signal?: AbortSignal): Promise<Page> {
+  const { data, metadata } = await callApi<ListedEvent[]>('/v1/events', {
     env,
-    query: { ...filters, include: 'runs', exclude: 'data', limit: PAGE },
+    query: { ...filters, include: 'runs', exclude: 'data', limit: PAGE_SIZE },
     ...(signal && { signal }),
   });
-  return { rows: data.map(rowOf), next: metadata.cursor };
+  return { rows: data.map(toRow), next: metadata.cursor };
 }
 
 /** The same work, but never twice at once: who asks meanwhile gets what is under way. */
-function useAlone(work: () => Promise<void>): () => Promise<void> {
+function useSingleFlight(work: () => Promise<void>): () => Promise<void> {
   const underWay = useRef<{ work: () => Promise<void>; done: Promise<void> }>(null);
   return useCallback(() => {
     if (underWay.current?.work === work) return underWay.current.done;

@@ -1,25 +1,28 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { useLive } from '../../../api/live-updates.ts';
-import { type Filters, isListed } from '../filters.ts';
-import type { EventRow, RunNews } from './event-pages.ts';
-import { countBeside, NONE, together, type Waiting } from './unseen-events.ts';
+import { useLiveUpdates } from '../../../api/live-updates.ts';
+import { type Filters, matchesFilters } from '../filters.ts';
+import type { EventRow, RunUpdate } from './event-pages.ts';
+import { countUnseen, mergeUnseen, NONE, type UnseenEvents } from './unseen-events.ts';
 
 /** The list is read anew no more often than this. */
-const LOOK_EVERY_MS = 500;
+const REFRESH_MS = 500;
 
-interface Live {
+interface LiveEventsOptions {
   filters: Filters;
   /** Nothing new can come: the list ends in the past, or is of one ID. */
   ended: boolean;
   /** Those that are listed, which do not wait. */
   rows: readonly EventRow[];
   lookAtTop(): Promise<void>;
-  noteRuns(runs: readonly RunNews[]): void;
+  noteRuns(runs: readonly RunUpdate[]): void;
 }
 
 /** New events come in at the top while the reader is there and has not paused them; otherwise they are counted.
  *  @returns how many wait, and what shows them */
-export function useLiveEvents({ filters, ended, rows, lookAtTop, noteRuns }: Live): { waiting: number; show(): void } {
+export function useLiveEvents({ filters, ended, rows, lookAtTop, noteRuns }: LiveEventsOptions): {
+  waiting: number;
+  show(): void;
+} {
   const [waiting, setWaiting] = useState(NONE);
   const timer = useRef<number>(undefined);
   /** New ones that the timer will take in. */
@@ -37,31 +40,31 @@ export function useLiveEvents({ filters, ended, rows, lookAtTop, noteRuns }: Liv
     // What fails now is made good by the next news.
     lookAtTop().catch(() => {});
   };
-  const takeInSoon = (news: Waiting) => {
-    pending.current = together(pending.current, news);
+  const takeInSoon = (news: UnseenEvents) => {
+    pending.current = mergeUnseen(pending.current, news);
     timer.current ??= window.setTimeout(() => {
       timer.current = undefined;
       if (!pausedNow.current && isAtTop()) return takeInNow();
       // The reader has paused them or gone on meanwhile, and nothing may move under their eyes.
       const missed = pending.current;
       pending.current = NONE;
-      setWaiting((before) => together(before, missed));
-    }, LOOK_EVERY_MS);
+      setWaiting((before) => mergeUnseen(before, missed));
+    }, REFRESH_MS);
   };
-  const takeIn = (news: Waiting) => {
+  const takeIn = (news: UnseenEvents) => {
     if (ended || (news.ids.length === 0 && news.others === 0)) return;
-    if (paused || !isAtTop()) setWaiting((before) => together(before, news));
+    if (paused || !isAtTop()) setWaiting((before) => mergeUnseen(before, news));
     else takeInSoon(news);
   };
-  useLive('hello', () => {
+  useLiveUpdates('hello', () => {
     if (!paused && !ended && isAtTop()) takeInSoon(NONE);
   });
-  useLive('events', ({ count, events }) => {
+  useLiveUpdates('events', ({ count, events }) => {
     const all = filters.name === undefined && filters.source === undefined;
-    const ids = events.filter((event) => isListed(filters, event)).map(({ internal_id }) => internal_id);
+    const ids = events.filter((event) => matchesFilters(filters, event)).map(({ internal_id }) => internal_id);
     takeIn({ ids, others: all ? count - events.length : 0 });
   });
-  useLive('runs', ({ runs }) => noteRuns(runs));
+  useLiveUpdates('runs', ({ runs }) => noteRuns(runs));
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: another list begins anew
   useEffect(() => {
@@ -76,7 +79,7 @@ export function useLiveEvents({ filters, ended, rows, lookAtTop, noteRuns }: Liv
   }, [lookAtTop]);
 
   return {
-    waiting: useMemo(() => countBeside(rows, waiting), [rows, waiting]),
+    waiting: useMemo(() => countUnseen(rows, waiting), [rows, waiting]),
     show() {
       window.scrollTo({ top: 0 });
       takeInNow();

@@ -5,21 +5,21 @@ import type { EventToSend } from '../../../features/events/snippets/target.ts';
 import { parseExact, stringifyExact } from '../../../lib/exact-json.ts';
 
 export const DEFAULT_ADDRESS = 'http://127.0.0.1:8288';
-const KEY = 'dev-server-address';
+const STORAGE_KEY = 'dev-server-address';
 
 export function readAddress(): string {
-  return localStorage.getItem(KEY) ?? DEFAULT_ADDRESS;
+  return localStorage.getItem(STORAGE_KEY) ?? DEFAULT_ADDRESS;
 }
 
-export function keepAddress(address: string): void {
-  localStorage.setItem(KEY, address);
+export function saveAddress(address: string): void {
+  localStorage.setItem(STORAGE_KEY, address);
 }
 
 /** The page's policy lets it send to this machine and to its own origin, nowhere else (src/api/dashboard.ts). */
 const LOCAL = /^http:\/\/(?:127\.0\.0\.1|localhost)(?::\d+)?$/;
 
 /** @returns why nothing can be sent there; undefined: it can */
-export function refusalOf(address: string): string | undefined {
+export function addressError(address: string): string | undefined {
   const origin = originOf(address);
   if (origin === undefined) return `An address such as ${DEFAULT_ADDRESS}`;
   if (LOCAL.test(origin) || origin === window.location.origin) return undefined;
@@ -28,18 +28,18 @@ export function refusalOf(address: string): string | undefined {
 
 /** @returns the ID that the event got there
  *  @throws Error that says what is the matter there */
-export async function forward(address: string, event: EventToSend): Promise<string> {
+export async function forwardEvent(address: string, event: EventToSend): Promise<string> {
   const origin = originOf(address) as string;
   const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: stringifyExact(event) };
   const answer = await fetch(`${origin}/e/dev`, { ...init, credentials: 'omit' }).catch(() => undefined);
-  if (!answer) throw new Error(await whyUnreached(origin));
+  if (!answer) throw new Error(await unreachableReason(origin));
   const { ids, error } = bodyOf(await answer.text());
   if (answer.ok && ids?.[0] !== undefined) return ids[0];
   throw new Error(`${origin} answered ${answer.status}: ${error ?? 'nothing that a service would answer'}`);
 }
 
 /** A request whose answer may not be read tells whether anything is there at all. */
-async function whyUnreached(origin: string): Promise<string> {
+async function unreachableReason(origin: string): Promise<string> {
   const listens = await fetch(origin, { mode: 'no-cors', credentials: 'omit' }).then(
     () => true,
     () => false,

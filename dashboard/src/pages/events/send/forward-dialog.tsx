@@ -2,10 +2,10 @@ import { useState } from 'react';
 import type { EventToSend } from '../../../features/events/snippets/target.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
-import { Problem } from '../../../ui/error-alert.tsx';
+import { ErrorAlert } from '../../../ui/error-alert.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { Icon } from '../../../ui/icon.tsx';
-import { forward, keepAddress, readAddress, refusalOf } from './dev-server.ts';
+import { addressError, forwardEvent, readAddress, saveAddress } from './dev-server.ts';
 
 type Outcome = { id: string; address: string } | { error: Error };
 
@@ -14,7 +14,7 @@ export function ForwardDialog({ open, event, onClose }: { open: boolean; event: 
   const [address, setAddress] = useState(readAddress);
   const [outcome, setOutcome] = useState<Outcome>();
   const [busy, setBusy] = useState(false);
-  const refusal = refusalOf(address);
+  const refusal = addressError(address);
   const close = () => {
     setOutcome(undefined);
     onClose();
@@ -24,8 +24,8 @@ export function ForwardDialog({ open, event, onClose }: { open: boolean; event: 
     setBusy(true);
     setOutcome(undefined);
     try {
-      setOutcome({ id: await forward(address, event), address: address.trim() });
-      keepAddress(address.trim());
+      setOutcome({ id: await forwardEvent(address, event), address: address.trim() });
+      saveAddress(address.trim());
     } catch (error) {
       setOutcome({ error: error as Error });
     } finally {
@@ -37,10 +37,16 @@ export function ForwardDialog({ open, event, onClose }: { open: boolean; event: 
       open={open}
       title="Send to dev server"
       onClose={close}
-      foot={
+      footer={
         <>
           <Button onClick={close}>Close</Button>
-          <Button look="primary" icon="send" busy={busy} disabled={refusal !== undefined} onClick={() => void send()}>
+          <Button
+            variant="primary"
+            icon="send"
+            busy={busy}
+            disabled={refusal !== undefined}
+            onClick={() => void send()}
+          >
             Send a copy
           </Button>
         </>
@@ -67,7 +73,7 @@ export function ForwardDialog({ open, event, onClose }: { open: boolean; event: 
           onChange={({ target }) => setAddress(target.value)}
         />
         <div role="status">{outcome && 'id' in outcome && <Arrived {...outcome} />}</div>
-        {outcome && 'error' in outcome && <Problem error={outcome.error} />}
+        {outcome && 'error' in outcome && <ErrorAlert error={outcome.error} />}
       </form>
     </Dialog>
   );

@@ -1,4 +1,4 @@
-export interface Mark {
+export interface JsonError {
   /** 1-based. */
   line: number;
   column: number;
@@ -6,7 +6,7 @@ export interface Mark {
 }
 
 /** Where text stops being JSON; undefined: it is JSON. */
-export function markOf(text: string): Mark | undefined {
+export function findJsonError(text: string): JsonError | undefined {
   try {
     JSON.parse(text);
     return undefined;

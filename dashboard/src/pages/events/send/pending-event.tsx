@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { Icon } from '../../../ui/icon.tsx';
 
 /** In place of the event's page, while there is nothing to be seen on it. */
-export function Late({ id }: { id: string }) {
+export function PendingEvent({ id }: { id: string }) {
   return (
     <p className="flex items-start gap-2 rounded-lg bg-sunken p-3">
       <Icon name="clock" className="mt-0.5 text-muted" />

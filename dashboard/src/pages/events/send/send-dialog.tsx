@@ -1,17 +1,17 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { ask } from '../../../api/client.ts';
+import { callApi } from '../../../api/client.ts';
 import { useEnv } from '../../../api/environment.ts';
 import type { EventToSend } from '../../../features/events/snippets/target.ts';
 import { parseExact, stringifyExact } from '../../../lib/exact-json.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { Editor } from '../../../ui/editor.tsx';
-import { Problem } from '../../../ui/error-alert.tsx';
+import { ErrorAlert } from '../../../ui/error-alert.tsx';
 import { useTell } from '../../../ui/toast.tsx';
-import { type Mark, markOf } from './json-error.ts';
-import { Late } from './pending-event.tsx';
-import { useSent } from './use-sent-event.ts';
+import { findJsonError, type JsonError } from './json-error.ts';
+import { PendingEvent } from './pending-event.tsx';
+import { useSentEvent } from './use-sent-event.ts';
 
 interface SendDialogProps {
   title: string;
@@ -26,9 +26,9 @@ export function SendDialog({ title, open, event, onClose }: SendDialogProps) {
   const env = useEnv();
   const queries = useQueryClient();
   const tell = useTell();
-  const { goTo, onItsWay, late, forget } = useSent(env);
+  const { openWhenStored: goTo, pending: onItsWay, lateId: late, reset: forget } = useSentEvent(env);
   const [text, setText] = useState('');
-  const [marks, setMarks] = useState<Mark[]>([]);
+  const [marks, setMarks] = useState<JsonError[]>([]);
   const [problem, setProblem] = useState<Error>();
   const [busy, setBusy] = useState(false);
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is being written is not overwritten when the event is read anew
@@ -42,12 +42,12 @@ export function SendDialog({ title, open, event, onClose }: SendDialogProps) {
   const send = async () => {
     setProblem(undefined);
     forget();
-    const mark = markOf(text);
+    const mark = findJsonError(text);
     setMarks(mark ? [mark] : []);
     if (mark) return setProblem(new Error(`This is not JSON: ${mark.message} (line ${mark.line})`));
     setBusy(true);
     try {
-      const { data } = await ask<{ internal_id: string }>('/v1/events', {
+      const { data } = await callApi<{ internal_id: string }>('/v1/events', {
         method: 'POST',
         env,
         body: parseExact(text),
@@ -67,10 +67,10 @@ export function SendDialog({ title, open, event, onClose }: SendDialogProps) {
       wide
       title={title}
       onClose={onClose}
-      foot={
+      footer={
         <>
           <Button onClick={onClose}>Close</Button>
-          <Button look="primary" icon="send" busy={busy} onClick={() => void send()}>
+          <Button variant="primary" icon="send" busy={busy} onClick={() => void send()}>
             {onItsWay ? 'On its way' : `Send to ${env}`}
           </Button>
         </>
@@ -88,11 +88,11 @@ export function SendDialog({ title, open, event, onClose }: SendDialogProps) {
           language="json"
           value={text}
           onChange={setText}
-          marks={marks}
+          diagnostics={marks}
           height="22rem"
         />
-        <div role="status">{late !== undefined && <Late id={late} />}</div>
-        {problem && <Problem error={problem} />}
+        <div role="status">{late !== undefined && <PendingEvent id={late} />}</div>
+        {problem && <ErrorAlert error={problem} />}
       </div>
     </Dialog>
   );

@@ -1,23 +1,23 @@
 /** Going to an event that was just sent: its page shows it only once a worker has stored it. */
 import { useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { ask } from '../../../api/client.ts';
+import { callApi } from '../../../api/client.ts';
 
 /** Between one look and the next: 3 seconds in all. */
 const PAUSES_MS = [50, 100, 200, 400, 750, 1_500];
 
-export interface Sent {
+export interface SentEvent {
   /** It is waited for now. */
-  onItsWay: boolean;
+  pending: boolean;
   /** ID of the one that was not stored in time: the reader is given a link to it. */
-  late: string | undefined;
+  lateId: string | undefined;
   /** @returns whether the reader has been brought there */
-  goTo(id: string): Promise<boolean>;
+  openWhenStored(id: string): Promise<boolean>;
   /** Neither waited for nor spoken of any more. */
-  forget(): void;
+  reset(): void;
 }
 
-export function useSent(env: string): Sent {
+export function useSentEvent(env: string): SentEvent {
   const navigate = useNavigate();
   const [onItsWay, setOnItsWay] = useState(false);
   const [late, setLate] = useState<string>();
@@ -41,7 +41,7 @@ export function useSent(env: string): Sent {
     setOnItsWay(false);
     return stored;
   };
-  return { onItsWay, late, goTo, forget };
+  return { pending: onItsWay, lateId: late, openWhenStored: goTo, reset: forget };
 }
 
 async function isStoredSoon(env: string, id: string, signal: AbortSignal): Promise<boolean> {
@@ -55,7 +55,7 @@ async function isStoredSoon(env: string, id: string, signal: AbortSignal): Promi
 
 /** A list that is empty is a good answer: for an event that is missing, the browser's console would show an error. */
 function isStored(env: string, id: string, signal: AbortSignal): Promise<boolean> {
-  return ask<unknown[]>('/v1/events', { env, signal, query: { id, limit: 1, exclude: 'data' } }).then(
+  return callApi<unknown[]>('/v1/events', { env, signal, query: { id, limit: 1, exclude: 'data' } }).then(
     ({ data }) => data.length > 0,
     // It was sent, whatever becomes of this question.
     () => false,

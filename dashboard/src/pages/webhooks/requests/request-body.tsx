@@ -1,16 +1,16 @@
 import { useMemo, useState } from 'react';
-import type { LoggedRequestInFull } from '../../../api/types.ts';
+import type { LoggedRequestDetails } from '../../../api/types.ts';
 import { parseExact } from '../../../lib/exact-json.ts';
 import { CopyButton } from '../../../ui/code-block.tsx';
 import { JsonTree } from '../../../ui/json-tree.tsx';
 import { Card } from '../../../ui/page.tsx';
-import { Segments } from '../../../ui/segmented-control.tsx';
+import { SegmentedControl } from '../../../ui/segmented-control.tsx';
 
 /** Characters that are drawn at once; the rest on asking. */
 const DRAWN_CHARS = 20_000;
 
 /** As it came; what is JSON also as a tree. */
-export function Body({ body }: { body: LoggedRequestInFull['body'] }) {
+export function RequestBody({ body }: { body: LoggedRequestDetails['body'] }) {
   const parsed = useMemo(() => (body?.encoding === 'utf8' ? tryParse(body.content) : undefined), [body]);
   const [view, setView] = useState<'tree' | 'raw'>('tree');
   if (!body) {
@@ -27,7 +27,7 @@ export function Body({ body }: { body: LoggedRequestInFull['body'] }) {
       actions={
         <>
           {parsed && (
-            <Segments
+            <SegmentedControl
               label="How the body is shown"
               options={[
                 ['tree', 'Tree'],
@@ -46,7 +46,7 @@ export function Body({ body }: { body: LoggedRequestInFull['body'] }) {
   );
 }
 
-function Raw({ body: { content, encoding } }: { body: NonNullable<LoggedRequestInFull['body']> }) {
+function Raw({ body: { content, encoding } }: { body: NonNullable<LoggedRequestDetails['body']> }) {
   const [all, setAll] = useState(false);
   const cut = content.length > DRAWN_CHARS && !all;
   if (content === '') return <p className="p-4 text-muted">It is empty.</p>;

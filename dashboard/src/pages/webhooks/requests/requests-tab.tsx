@@ -3,19 +3,19 @@ import { useCallback, useEffect } from 'react';
 import type { ListedRequest, Webhook } from '../../../api/types.ts';
 import { useRequests } from '../../../features/webhooks/queries.ts';
 import { type Column, DataTable } from '../../../ui/data-table.tsx';
-import { Empty } from '../../../ui/empty-state.tsx';
-import { Problem } from '../../../ui/error-alert.tsx';
+import { EmptyState } from '../../../ui/empty-state.tsx';
+import { ErrorAlert } from '../../../ui/error-alert.tsx';
 import { Loading } from '../../../ui/loading.tsx';
-import { Segments } from '../../../ui/segmented-control.tsx';
+import { SegmentedControl } from '../../../ui/segmented-control.tsx';
 import { duration, Time } from '../../../ui/time.tsx';
-import { curlOf } from '../endpoint-url.tsx';
-import { bytes, OUTCOMES, Outcome, reasonWords } from '../outcome.tsx';
+import { curlCommand } from '../endpoint-url.tsx';
+import { bytes, OUTCOMES, OutcomeBadge, reasonLabel } from '../outcome.tsx';
 import { RequestDetails } from './request-details.tsx';
 
 const route = getRouteApi('/webhooks/$id');
-const FILTERS = [['all', 'All'], ...OUTCOMES.map((outcome) => [outcome, capital(outcome)] as const)] as const;
+const FILTERS = [['all', 'All'], ...OUTCOMES.map((outcome) => [outcome, capitalize(outcome)] as const)] as const;
 /** Rows that a filter should find before the reader is made to scroll for more. */
-const ENOUGH = 25;
+const MIN_ROWS = 25;
 
 /** The log: the last requests and what became of each; one of them opened, when the address names it. */
 export function RequestsTab({ webhook }: { webhook: Webhook }) {
@@ -34,24 +34,24 @@ function Log({ webhook }: { webhook: Webhook }) {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   useEffect(() => {
-    if (rows.length < ENOUGH) more();
+    if (rows.length < MIN_ROWS) more();
   }, [rows.length, more]);
   const set = (change: object) =>
     void navigate({ to: '.', search: (before: object) => ({ ...before, ...change }) as never });
 
   if (requests.isPending) return <Loading />;
-  if (requests.isError) return <Problem error={requests.error} onRetry={() => void requests.refetch()} />;
+  if (requests.isError) return <ErrorAlert error={requests.error} onRetry={() => void requests.refetch()} />;
   if (all.length === 0) {
     return (
-      <Empty title="No request yet" paste={curlOf(webhook.url)}>
+      <EmptyState title="No request yet" command={curlCommand(webhook.url)}>
         Whatever comes to its URL is listed here, also what is refused, with the reason.
-      </Empty>
+      </EmptyState>
     );
   }
   return (
     <>
       <div className="mb-4">
-        <Segments
+        <SegmentedControl
           label="What became of them"
           options={FILTERS}
           value={outcome ?? 'all'}
@@ -59,7 +59,7 @@ function Log({ webhook }: { webhook: Webhook }) {
         />
       </div>
       {rows.length === 0 && !hasNextPage ? (
-        <Empty title={`None of the last ${all.length} requests was ${outcome}`} />
+        <EmptyState title={`None of the last ${all.length} requests was ${outcome}`} />
       ) : (
         <DataTable
           label="Requests"
@@ -67,7 +67,7 @@ function Log({ webhook }: { webhook: Webhook }) {
           rows={rows}
           rowKey={({ id }) => id}
           onOpen={({ id }) => set({ request: id })}
-          onNearEnd={more}
+          onEndReached={more}
           loadingMore={isFetchingNextPage}
         />
       )}
@@ -76,15 +76,15 @@ function Log({ webhook }: { webhook: Webhook }) {
 }
 
 const COLUMNS: Column<ListedRequest>[] = [
-  { id: 'outcome', header: 'Outcome', width: '6.25rem', cell: ({ outcome }) => <Outcome outcome={outcome} /> },
+  { id: 'outcome', header: 'Outcome', width: '6.25rem', cell: ({ outcome }) => <OutcomeBadge outcome={outcome} /> },
   { id: 'what', header: 'Event or reason', width: 'minmax(4rem, 3fr)', cell: (request) => <What {...request} /> },
-  { id: 'status', header: 'Answered', width: '5rem', align: 'right', wideOnly: true, cell: ({ status }) => status },
+  { id: 'status', header: 'Answered', width: '5rem', align: 'right', hideOnMobile: true, cell: ({ status }) => status },
   {
     id: 'duration',
     header: 'Took',
     width: '5rem',
     align: 'right',
-    wideOnly: true,
+    hideOnMobile: true,
     cell: ({ duration_ms }) => duration(duration_ms),
   },
   {
@@ -92,7 +92,7 @@ const COLUMNS: Column<ListedRequest>[] = [
     header: 'Body',
     width: '5.5rem',
     align: 'right',
-    wideOnly: true,
+    hideOnMobile: true,
     cell: ({ body_bytes }) => (body_bytes === null ? '–' : bytes(body_bytes)),
   },
   {
@@ -105,7 +105,7 @@ const COLUMNS: Column<ListedRequest>[] = [
 ];
 
 function What({ id, event_name, reason, message, rerun_of }: ListedRequest) {
-  const words = event_name ?? (reason ? capital(reasonWords(reason)) : 'No event');
+  const words = event_name ?? (reason ? capitalize(reasonLabel(reason)) : 'No event');
   return (
     <span className="flex min-w-0 items-center gap-2">
       <Link
@@ -117,13 +117,13 @@ function What({ id, event_name, reason, message, rerun_of }: ListedRequest) {
         {words}
       </Link>
       {event_name && reason && (
-        <span className="hidden truncate text-xs text-muted sm:inline">{reasonWords(reason)}</span>
+        <span className="hidden truncate text-xs text-muted sm:inline">{reasonLabel(reason)}</span>
       )}
       {rerun_of && <span className="hidden text-xs whitespace-nowrap text-muted sm:inline">run again</span>}
     </span>
   );
 }
 
-function capital(text: string): string {
+function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

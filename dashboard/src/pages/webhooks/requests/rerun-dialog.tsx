@@ -1,29 +1,29 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ask } from '../../../api/client.ts';
-import { useMay } from '../../../api/current-user.ts';
+import { callApi } from '../../../api/client.ts';
+import { useHasAccess } from '../../../api/current-user.ts';
 import type { LoggedRequest, TransformResult, Webhook } from '../../../api/types.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
-import { Problem } from '../../../ui/error-alert.tsx';
+import { ErrorAlert } from '../../../ui/error-alert.tsx';
 import { JsonTree } from '../../../ui/json-tree.tsx';
 import { Loading } from '../../../ui/loading.tsx';
-import { ConsoleLines } from '../console-output.tsx';
-import { Outcome, reasonWords } from '../outcome.tsx';
+import { ConsoleOutput } from '../console-output.tsx';
+import { OutcomeBadge, reasonLabel } from '../outcome.tsx';
 
 type Rerun = Pick<LoggedRequest, 'outcome' | 'reason' | 'ids' | 'console'> &
   Pick<TransformResult, 'event' | 'duration_ms'> & { dry_run: boolean };
 
 /** Shows what today's transform makes of the request before it is put through for real. */
-export function RunAgain({ webhook, requestId }: { webhook: Webhook; requestId: string }) {
+export function RerunButton({ webhook, requestId }: { webhook: Webhook; requestId: string }) {
   const [open, setOpen] = useState(false);
-  const mayWrite = useMay('write');
+  const mayWrite = useHasAccess('write');
   const queries = useQueryClient();
   const run = useMutation({
     mutationFn: async (dryRun: boolean) => {
       const path = `/v1/webhooks/${webhook.id}/requests/${requestId}/rerun`;
-      return (await ask<Rerun>(path, { method: 'POST', body: { dry_run: dryRun } })).data;
+      return (await callApi<Rerun>(path, { method: 'POST', body: { dry_run: dryRun } })).data;
     },
     onSettled: (_, __, dryRun) => (dryRun ? undefined : queries.invalidateQueries({ queryKey: ['webhook-requests'] })),
   });
@@ -47,12 +47,12 @@ export function RunAgain({ webhook, requestId }: { webhook: Webhook; requestId: 
         wide
         title={done ? 'It was run again' : 'Run this request again?'}
         onClose={() => setOpen(false)}
-        foot={
+        footer={
           <>
             <Button onClick={() => setOpen(false)}>{done ? 'Close' : 'Cancel'}</Button>
             {!done && (
               <Button
-                look="primary"
+                variant="primary"
                 icon="again"
                 busy={run.isPending}
                 disabled={!run.data}
@@ -65,20 +65,20 @@ export function RunAgain({ webhook, requestId }: { webhook: Webhook; requestId: 
         }
       >
         {run.isPending && <Loading rows={4} />}
-        {run.isError && <Problem error={run.error} onRetry={() => run.mutate(true)} />}
-        {run.data && <Outlook result={run.data} />}
+        {run.isError && <ErrorAlert error={run.error} onRetry={() => run.mutate(true)} />}
+        {run.data && <RerunResult result={run.data} />}
       </Dialog>
     </>
   );
 }
 
-function Outlook({ result: { dry_run, outcome, reason, event, ids, console: lines } }: { result: Rerun }) {
+function RerunResult({ result: { dry_run, outcome, reason, event, ids, console: lines } }: { result: Rerun }) {
   const [id] = ids;
   return (
     <div className="space-y-4">
       <p className="flex flex-wrap items-center gap-2">
-        {dry_run ? 'By the transform that is saved today it would be' : 'It was'} <Outcome outcome={outcome} />
-        {reason && <span className="text-muted">{reasonWords(reason)}</span>}
+        {dry_run ? 'By the transform that is saved today it would be' : 'It was'} <OutcomeBadge outcome={outcome} />
+        {reason && <span className="text-muted">{reasonLabel(reason)}</span>}
         {id && outcome === 'accepted' && (
           <Link to="/events/$id" params={{ id }} className="text-accent underline">
             Open the event
@@ -95,7 +95,7 @@ function Outlook({ result: { dry_run, outcome, reason, event, ids, console: line
           <JsonTree value={event} label="The event" />
         </div>
       )}
-      {lines.length > 0 && <ConsoleLines lines={lines} />}
+      {lines.length > 0 && <ConsoleOutput lines={lines} />}
     </div>
   );
 }

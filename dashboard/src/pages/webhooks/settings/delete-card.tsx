@@ -1,12 +1,12 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ask } from '../../../api/client.ts';
+import { callApi } from '../../../api/client.ts';
 import type { Webhook } from '../../../api/types.ts';
-import { useRefresh } from '../../../features/webhooks/queries.ts';
+import { useInvalidateWebhooks } from '../../../features/webhooks/queries.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
-import { Problem } from '../../../ui/error-alert.tsx';
+import { ErrorAlert } from '../../../ui/error-alert.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { Card } from '../../../ui/page.tsx';
 import { useTell } from '../../../ui/toast.tsx';
@@ -20,7 +20,7 @@ export function DeleteCard({ webhook, mayWrite }: { webhook: Webhook; mayWrite: 
         <p className="min-w-0 flex-1 basis-64 text-muted">
           Its URL answers 401 from then on, and its log is gone. Its events stay.
         </p>
-        <Button look="danger" icon="trash" disabled={!mayWrite} onClick={() => setOpen(true)}>
+        <Button variant="danger" icon="trash" disabled={!mayWrite} onClick={() => setOpen(true)}>
           Delete the webhook
         </Button>
       </div>
@@ -32,10 +32,10 @@ export function DeleteCard({ webhook, mayWrite }: { webhook: Webhook; mayWrite: 
 function Confirm({ webhook: { id, name }, open, onClose }: { webhook: Webhook; open: boolean; onClose(): void }) {
   const [typed, setTyped] = useState('');
   const navigate = useNavigate();
-  const refresh = useRefresh();
+  const refresh = useInvalidateWebhooks();
   const tell = useTell();
   const remove = useMutation({
-    mutationFn: () => ask(`/v1/webhooks/${id}`, { method: 'DELETE' }),
+    mutationFn: () => callApi(`/v1/webhooks/${id}`, { method: 'DELETE' }),
     async onSuccess() {
       tell.done(`The webhook ${name} is deleted.`);
       await navigate({ to: '/webhooks', ignoreBlocker: true });
@@ -50,10 +50,10 @@ function Confirm({ webhook: { id, name }, open, onClose }: { webhook: Webhook; o
         setTyped('');
         onClose();
       }}
-      foot={
+      footer={
         <>
           <Button onClick={onClose}>Keep it</Button>
-          <Button look="danger" disabled={typed !== name} busy={remove.isPending} onClick={() => remove.mutate()}>
+          <Button variant="danger" disabled={typed !== name} busy={remove.isPending} onClick={() => remove.mutate()}>
             Delete it for good
           </Button>
         </>
@@ -67,7 +67,7 @@ function Confirm({ webhook: { id, name }, open, onClose }: { webhook: Webhook; o
           value={typed}
           onChange={({ target }) => setTyped(target.value)}
         />
-        {remove.isError && <Problem error={remove.error} />}
+        {remove.isError && <ErrorAlert error={remove.error} />}
       </div>
     </Dialog>
   );

@@ -1,12 +1,12 @@
 import { type FormEvent, useState } from 'react';
 import type { Webhook } from '../../../api/types.ts';
-import { useChangeWebhook } from '../../../features/webhooks/queries.ts';
+import { useUpdateWebhook } from '../../../features/webhooks/queries.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Select, TextArea } from '../../../ui/field.tsx';
 import { Card } from '../../../ui/page.tsx';
 import { useTell } from '../../../ui/toast.tsx';
 
-interface ListCardProps {
+interface AccessListCardProps {
   webhook: Webhook;
   field: 'event_names' | 'ip_addresses';
   title: string;
@@ -19,11 +19,11 @@ interface ListCardProps {
 type Mode = 'all' | 'allow' | 'deny';
 
 /** A list that lets in or keeps out. Without items there is no list: all is taken. */
-export function ListCard({ webhook, field, title, lead, placeholder, hint, mayWrite }: ListCardProps) {
+export function AccessListCard({ webhook, field, title, lead, placeholder, hint, mayWrite }: AccessListCardProps) {
   const saved = webhook[field];
   const [mode, setMode] = useState<Mode>(saved?.mode ?? 'all');
   const [text, setText] = useState(saved?.items.join('\n') ?? '');
-  const change = useChangeWebhook(webhook.id);
+  const change = useUpdateWebhook(webhook.id);
   const tell = useTell();
   const items = text.split(/[\s,]+/).filter(Boolean);
   const list = mode === 'all' ? null : { mode, items };
@@ -62,7 +62,12 @@ export function ListCard({ webhook, field, title, lead, placeholder, hint, mayWr
           />
         )}
         {changed && (
-          <Button type="submit" look="primary" busy={change.isPending} disabled={!mayWrite || list?.items.length === 0}>
+          <Button
+            type="submit"
+            variant="primary"
+            busy={change.isPending}
+            disabled={!mayWrite || list?.items.length === 0}
+          >
             Save
           </Button>
         )}

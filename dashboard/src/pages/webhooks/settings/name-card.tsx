@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { Webhook } from '../../../api/types.ts';
-import { useChangeWebhook } from '../../../features/webhooks/queries.ts';
+import { useUpdateWebhook } from '../../../features/webhooks/queries.ts';
 import { Button } from '../../../ui/button.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { Card } from '../../../ui/page.tsx';
@@ -8,7 +8,7 @@ import { useTell } from '../../../ui/toast.tsx';
 
 export function NameCard({ webhook, mayWrite }: { webhook: Webhook; mayWrite: boolean }) {
   const [name, setName] = useState(webhook.name);
-  const change = useChangeWebhook(webhook.id);
+  const change = useUpdateWebhook(webhook.id);
   const tell = useTell();
   const changed = name.trim() !== '' && name.trim() !== webhook.name;
   return (

@@ -2,10 +2,10 @@ import type { Webhook } from '../../../api/types.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Card } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/time.tsx';
-import { useDoor } from './use-webhook-action.ts';
+import { useWebhookAction } from './use-webhook-action.ts';
 
 export function PauseCard({ webhook: { id, paused_at }, mayWrite }: { webhook: Webhook; mayWrite: boolean }) {
-  const door = useDoor(id);
+  const door = useWebhookAction(id);
   return (
     <Card title={paused_at ? 'Paused' : 'Pause'}>
       <div className="flex flex-wrap items-center justify-between gap-3 p-4">
@@ -21,7 +21,7 @@ export function PauseCard({ webhook: { id, paused_at }, mayWrite }: { webhook: W
         </p>
         {paused_at ? (
           <Button
-            look="primary"
+            variant="primary"
             icon="play"
             disabled={!mayWrite}
             busy={door.isPending}

@@ -1,18 +1,18 @@
-import { useMay } from '../../../api/current-user.ts';
+import { useHasAccess } from '../../../api/current-user.ts';
 import type { Webhook } from '../../../api/types.ts';
 import { DeleteCard } from './delete-card.tsx';
-import { ListCard } from './list-card.tsx';
+import { AccessListCard } from './list-card.tsx';
 import { NameCard } from './name-card.tsx';
 import { PauseCard } from './pause-card.tsx';
 import { UrlCard } from './url-card.tsx';
 
 export function SettingsTab({ webhook }: { webhook: Webhook }) {
-  const mayWrite = useMay('write');
+  const mayWrite = useHasAccess('write');
   return (
     <div className="max-w-3xl space-y-5">
       {!mayWrite && <p className="text-muted">Changing a webhook needs write access.</p>}
       <NameCard webhook={webhook} mayWrite={mayWrite} />
-      <ListCard
+      <AccessListCard
         webhook={webhook}
         field="event_names"
         title="Event names"
@@ -21,7 +21,7 @@ export function SettingsTab({ webhook }: { webhook: Webhook }) {
         hint="One a line; a * at the end stands for anything."
         mayWrite={mayWrite}
       />
-      <ListCard
+      <AccessListCard
         webhook={webhook}
         field="ip_addresses"
         title="IP addresses"

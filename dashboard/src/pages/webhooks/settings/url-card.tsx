@@ -4,21 +4,21 @@ import { ConfirmButton } from '../../../ui/dialog.tsx';
 import { Select } from '../../../ui/field.tsx';
 import { Card } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/time.tsx';
-import { useDoor } from './use-webhook-action.ts';
+import { useWebhookAction } from './use-webhook-action.ts';
 
-const GRACES = [
+const GRACE_PERIODS = [
   [0, 'It ends at once'],
   [3_600, 'One hour'],
   [86_400, 'One day'],
   [604_800, 'One week'],
   [2_592_000, '30 days'],
 ] as const;
-const A_DAY_SECONDS = 86_400;
+const DAY_SECONDS = 86_400;
 
 /** A new URL, when the present one has become known, and how long the old ones live on. */
 export function UrlCard({ webhook: { id, former_urls }, mayWrite }: { webhook: Webhook; mayWrite: boolean }) {
-  const [graceSeconds, setGraceSeconds] = useState<number>(A_DAY_SECONDS);
-  const door = useDoor(id);
+  const [graceSeconds, setGraceSeconds] = useState<number>(DAY_SECONDS);
+  const door = useWebhookAction(id);
   return (
     <Card title="URL">
       <div className="flex flex-wrap items-center justify-between gap-3 p-4">
@@ -29,7 +29,7 @@ export function UrlCard({ webhook: { id, former_urls }, mayWrite }: { webhook: W
           icon="again"
           disabled={!mayWrite}
           title="Change the URL?"
-          action="Change it"
+          confirmLabel="Change it"
           text={
             <div className="space-y-4">
               <p>
@@ -41,7 +41,7 @@ export function UrlCard({ webhook: { id, former_urls }, mayWrite }: { webhook: W
                 value={graceSeconds}
                 onChange={({ target }) => setGraceSeconds(Number(target.value))}
               >
-                {GRACES.map(([seconds, words]) => (
+                {GRACE_PERIODS.map(([seconds, words]) => (
                   <option key={seconds} value={seconds}>
                     {words}
                   </option>

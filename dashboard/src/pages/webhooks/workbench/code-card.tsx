@@ -6,13 +6,13 @@ import { Editor } from '../../../ui/editor.tsx';
 import { Card } from '../../../ui/page.tsx';
 import { Badge } from '../../../ui/status-badge.tsx';
 import type { Completion } from './completions.ts';
-import type { Fault } from './transform-error.ts';
+import type { TransformError } from './transform-error.ts';
 import type { Draft } from './use-draft.ts';
 
 interface CodeCardProps {
   draft: Draft;
   completions: readonly Completion[];
-  fault: Fault | undefined;
+  fault: TransformError | undefined;
   mayWrite: boolean;
 }
 
@@ -49,7 +49,7 @@ export function CodeCard({ draft, completions, fault, mayWrite }: CodeCardProps)
       }
     >
       <div className="p-3">
-        {draft.overtaken && (
+        {draft.conflict && (
           <p className="mb-3 rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
             Somebody has saved another version meanwhile. Saving replaces theirs; Revert shows it.
           </p>
@@ -62,7 +62,7 @@ export function CodeCard({ draft, completions, fault, mayWrite }: CodeCardProps)
           readOnly={!mayWrite}
           height="22rem"
           completions={completions}
-          marks={marks}
+          diagnostics={marks}
         />
         <p className="mt-2 text-xs text-muted">
           Returns an event <code className="font-mono">{'{ name, data, id?, ts? }'}</code>, or null for none. Headers
@@ -78,17 +78,17 @@ function Actions({ draft }: { draft: Draft }) {
     <>
       {draft.dirty && (
         <ConfirmButton
-          look="quiet"
+          variant="quiet"
           title="Revert to what is saved?"
           text="What you have written since is gone then."
-          action="Revert"
+          confirmLabel="Revert"
           onConfirm={draft.revert}
         >
           Revert
         </ConfirmButton>
       )}
       <Button
-        look="primary"
+        variant="primary"
         busy={draft.saving}
         disabled={!draft.dirty}
         title={draft.dirty ? 'Save (⌘S)' : 'There is nothing to save'}

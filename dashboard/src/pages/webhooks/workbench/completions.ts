@@ -1,5 +1,5 @@
 /** What the editor offers while a transform is written: its arguments, and all that the sample really holds. */
-import { canonicalName, parsedBody, queryLists, type Sample } from './sample.ts';
+import { canonicalName, parsedBody, parseQuery, type Sample } from './sample.ts';
 
 export interface Completion {
   label: string;
@@ -26,7 +26,7 @@ export function completionsFor(code: string, sample: Sample): Completion[] {
     { label: queryParams, type: 'variable', detail: 'every value a list' },
     { label: raw, type: 'variable', detail: 'the body as text' },
     ...paths(headers, canonical),
-    ...paths(queryParams, queryLists(sample.query)),
+    ...paths(queryParams, parseQuery(sample.query)),
     ...paths(evt, parsedBody(sample)),
   ];
 }

@@ -4,14 +4,14 @@ import { parseHeaderLines, type Sample } from './sample.ts';
 const REQUEST_LINE = /^(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\s+(\S+)(?:\s+HTTP\/[\d.]+)?\s*$/;
 const HEADER_LINE = /^[\w-]+:\s?.*$/;
 
-export type PastedKind = 'a body' | 'a whole request' | 'a curl command' | 'headers';
+export type InputKind = 'a body' | 'a whole request' | 'a curl command' | 'headers';
 
-export interface Pasted {
-  kind: PastedKind;
+export interface ParsedRequest {
+  kind: InputKind;
   sample: Sample;
 }
 
-export function readPasted(text: string): Pasted {
+export function parseRequest(text: string): ParsedRequest {
   const trimmed = text.trim();
   if (/^(?:\$\s*)?curl\s/.test(trimmed)) return { kind: 'a curl command', sample: fromCurl(trimmed) };
   const [first = ''] = trimmed.split(/\r?\n/, 1);

@@ -2,8 +2,8 @@ import { useState } from 'react';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { TextArea } from '../../../ui/field.tsx';
-import { readPasted } from './parse-request.ts';
-import { queryLists, type Sample } from './sample.ts';
+import { parseRequest } from './parse-request.ts';
+import { parseQuery, type Sample } from './sample.ts';
 
 interface PasteDialogProps {
   open: boolean;
@@ -16,7 +16,7 @@ export function PasteDialog({ open, onClose, onPaste }: PasteDialogProps) {
   const [text, setText] = useState('');
   const empty = text.trim() === '';
   const use = () => {
-    onPaste(readPasted(text).sample);
+    onPaste(parseRequest(text).sample);
     setText('');
     onClose();
   };
@@ -26,10 +26,10 @@ export function PasteDialog({ open, onClose, onPaste }: PasteDialogProps) {
       title="Paste a request"
       wide
       onClose={onClose}
-      foot={
+      footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" disabled={empty} onClick={use}>
+          <Button variant="primary" disabled={empty} onClick={use}>
             Use it
           </Button>
         </>
@@ -53,8 +53,8 @@ export function PasteDialog({ open, onClose, onPaste }: PasteDialogProps) {
 }
 
 function summary(text: string): string {
-  const { kind, sample } = readPasted(text);
+  const { kind, sample } = parseRequest(text);
   const headers = Object.keys(sample.headers).length;
-  const query = Object.keys(queryLists(sample.query)).length;
+  const query = Object.keys(parseQuery(sample.query)).length;
   return `Read as ${kind}: ${sample.body.length.toLocaleString()} characters of body, ${headers} headers, ${query} query parameters.`;
 }

@@ -8,16 +8,16 @@ import { Loading } from '../../../ui/loading.tsx';
 import { Card } from '../../../ui/page.tsx';
 import { Badge } from '../../../ui/status-badge.tsx';
 import { absolute, duration } from '../../../ui/time.tsx';
-import { ConsoleLines } from '../console-output.tsx';
+import { ConsoleOutput } from '../console-output.tsx';
 import type { Sample } from './sample.ts';
-import type { Fault } from './transform-error.ts';
+import type { TransformError } from './transform-error.ts';
 import { type Warning, warningsOf } from './warnings.ts';
 
 interface ResultProps {
   webhook: Webhook;
   sample: Sample;
   preview: { data: TransformResult | undefined; error: Error | null; waiting: boolean };
-  fault: Fault | undefined;
+  fault: TransformError | undefined;
   mayWrite: boolean;
 }
 
@@ -43,19 +43,19 @@ export function Result({ webhook, sample, preview, fault, mayWrite }: ResultProp
         {!mayWrite && <p className="p-4 text-muted">Trying a transform needs write access.</p>}
         {mayWrite && !data && !fault && <Loading rows={5} />}
         {fault && <Failed fault={fault} />}
-        {data && !fault && <Made result={data} warnings={warnings} />}
+        {data && !fault && <Succeeded result={data} warnings={warnings} />}
       </div>
       {lines.length > 0 && (
         <div className="border-t border-line p-4">
           <h3 className="mb-2 text-xs font-medium text-muted">Console</h3>
-          <ConsoleLines lines={lines} />
+          <ConsoleOutput lines={lines} />
         </div>
       )}
     </Card>
   );
 }
 
-function Failed({ fault: { title, text, line } }: { fault: Fault }) {
+function Failed({ fault: { title, text, line } }: { fault: TransformError }) {
   return (
     <div className="m-4 flex items-start gap-3 rounded-md bg-bad-soft p-4">
       <Icon name="warning" className="mt-0.5 text-bad" />
@@ -70,7 +70,7 @@ function Failed({ fault: { title, text, line } }: { fault: Fault }) {
   );
 }
 
-function Made({ result: { event }, warnings }: { result: TransformResult; warnings: readonly Warning[] }) {
+function Succeeded({ result: { event }, warnings }: { result: TransformResult; warnings: readonly Warning[] }) {
   return (
     <>
       {event ? (

@@ -3,27 +3,27 @@ import type { Webhook } from '../../../api/types.ts';
 import { parseExact, stringifyExact } from '../../../lib/exact-json.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Editor } from '../../../ui/editor.tsx';
-import { Problem } from '../../../ui/error-alert.tsx';
+import { ErrorAlert } from '../../../ui/error-alert.tsx';
 import { TextArea, TextField } from '../../../ui/field.tsx';
 import { Loading } from '../../../ui/loading.tsx';
 import { Card } from '../../../ui/page.tsx';
-import { Segments } from '../../../ui/segmented-control.tsx';
+import { SegmentedControl } from '../../../ui/segmented-control.tsx';
 import { PasteDialog } from './paste-dialog.tsx';
-import { contentTypeOf, headerLines, parseHeaderLines, queryLists, type Sample } from './sample.ts';
-import { Picker } from './sample-picker.tsx';
-import type { SampleInUse } from './use-sample.ts';
+import { contentTypeOf, headerLines, parseHeaderLines, parseQuery, type Sample } from './sample.ts';
+import { SamplePicker } from './sample-picker.tsx';
+import type { SampleState } from './use-sample.ts';
 
 type Part = 'body' | 'headers' | 'query';
 
 /** The request that the transform is tried on: picked, pasted, and all of it editable. */
-export function SampleCard({ webhook, inUse }: { webhook: Webhook; inUse: SampleInUse }) {
+export function SampleCard({ webhook, inUse }: { webhook: Webhook; inUse: SampleState }) {
   const [part, setPart] = useState<Part>('body');
   const [pasting, setPasting] = useState(false);
   const { sample, loading, error } = inUse;
   const parts = [
     ['body', 'Body'],
     ['headers', `Headers ${Object.keys(sample.headers).length}`],
-    ['query', `Query ${Object.keys(queryLists(sample.query)).length}`],
+    ['query', `Query ${Object.keys(parseQuery(sample.query)).length}`],
   ] as const;
   return (
     <Card
@@ -35,12 +35,12 @@ export function SampleCard({ webhook, inUse }: { webhook: Webhook; inUse: Sample
       }
     >
       <div className="space-y-3 p-3">
-        <Picker webhook={webhook} inUse={inUse} />
+        <SamplePicker webhook={webhook} inUse={inUse} />
         <div className="flex flex-wrap items-center justify-between gap-2">
-          <Segments label="Part of the sample" options={parts} value={part} onChange={setPart} />
+          <SegmentedControl label="Part of the sample" options={parts} value={part} onChange={setPart} />
           {part === 'body' && <Format sample={sample} edit={inUse.edit} />}
         </div>
-        {error && <Problem error={error} />}
+        {error && <ErrorAlert error={error} />}
         {loading ? <Loading rows={8} /> : <PartEditor part={part} sample={sample} edit={inUse.edit} />}
       </div>
       <PasteDialog open={pasting} onClose={() => setPasting(false)} onPaste={inUse.paste} />
@@ -51,10 +51,10 @@ export function SampleCard({ webhook, inUse }: { webhook: Webhook; inUse: Sample
 const ONE_LINE_OF_JSON = /^\s*[{[][^\n]+$/;
 
 /** What providers send in one line, made readable. It is then no longer byte for byte what was signed. */
-function Format({ sample: { body }, edit }: { sample: Sample; edit: SampleInUse['edit'] }) {
+function Format({ sample: { body }, edit }: { sample: Sample; edit: SampleState['edit'] }) {
   if (!ONE_LINE_OF_JSON.test(body)) return null;
   return (
-    <Button look="quiet" onClick={() => edit({ body: indented(body) })}>
+    <Button variant="quiet" onClick={() => edit({ body: indented(body) })}>
       Format
     </Button>
   );
@@ -68,7 +68,7 @@ function indented(body: string): string {
   }
 }
 
-function PartEditor({ part, sample, edit }: { part: Part; sample: Sample; edit: SampleInUse['edit'] }) {
+function PartEditor({ part, sample, edit }: { part: Part; sample: Sample; edit: SampleState['edit'] }) {
   if (part === 'headers') return <Headers headers={sample.headers} onChange={(headers) => edit({ headers })} />;
   if (part === 'query') {
     return (

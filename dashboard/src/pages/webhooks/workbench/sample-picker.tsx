@@ -4,18 +4,18 @@ import { Button } from '../../../ui/button.tsx';
 import { Select } from '../../../ui/field.tsx';
 import { relative, useNow } from '../../../ui/time.tsx';
 import { TEMPLATES } from '../templates/templates.ts';
-import type { SampleInUse } from './use-sample.ts';
+import type { SampleState } from './use-sample.ts';
 
-const OFFERED = 50;
+const MAX_REQUESTS = 50;
 const EDITED = 'edited';
 const PASTED = 'pasted';
 
 /** The last real requests, and the samples of the templates. */
-export function Picker({ webhook, inUse }: { webhook: Webhook; inUse: SampleInUse }) {
-  const { origin, edited, arrived, choose } = inUse;
+export function SamplePicker({ webhook, inUse }: { webhook: Webhook; inUse: SampleState }) {
+  const { origin, edited, newRequestId: arrived, select: choose } = inUse;
   const now = useNow();
   const requests = (useRequests(webhook.id).data?.pages ?? []).flatMap(({ data }) => data);
-  const offered = requests.filter(({ body_bytes }) => body_bytes !== null).slice(0, OFFERED);
+  const offered = requests.filter(({ body_bytes }) => body_bytes !== null).slice(0, MAX_REQUESTS);
   const listed = origin.kind !== 'request' || offered.some(({ id }) => id === origin.id);
   return (
     <div className="flex flex-wrap items-end gap-y-2">
@@ -33,7 +33,7 @@ export function Picker({ webhook, inUse }: { webhook: Webhook; inUse: SampleInUs
             <optgroup label="Last requests">
               {offered.map((request) => (
                 <option key={request.id} value={request.id}>
-                  {words(request, now)}
+                  {requestLabel(request, now)}
                 </option>
               ))}
             </optgroup>
@@ -58,7 +58,7 @@ export function Picker({ webhook, inUse }: { webhook: Webhook; inUse: SampleInUs
   );
 }
 
-function words({ received_at, outcome, event_name, status }: ListedRequest, now: number): string {
+function requestLabel({ received_at, outcome, event_name, status }: ListedRequest, now: number): string {
   const what = event_name ?? (outcome === 'rejected' ? `answered ${status}` : '');
   return [relative(Date.parse(received_at) - now), outcome, what].filter(Boolean).join(' · ');
 }

@@ -1,5 +1,5 @@
 /** A request to try a transform on. */
-import type { LoggedRequestInFull } from '../../../api/types.ts';
+import type { LoggedRequestDetails } from '../../../api/types.ts';
 
 export interface Sample {
   /** As the provider sends it, byte for byte. */
@@ -11,10 +11,10 @@ export interface Sample {
 }
 
 /** Headers of the way a request took, which no transform reads. */
-const OF_THE_WAY = /^(?:connection|content-length|host|accept-encoding|transfer-encoding|x-forwarded-.*|via)$/i;
+const TRANSPORT_HEADERS = /^(?:connection|content-length|host|accept-encoding|transfer-encoding|x-forwarded-.*|via)$/i;
 
-export function sampleOfRequest({ headers, query, body }: LoggedRequestInFull): Sample {
-  const kept = Object.entries(headers).filter(([name]) => !OF_THE_WAY.test(name));
+export function sampleOfRequest({ headers, query, body }: LoggedRequestDetails): Sample {
+  const kept = Object.entries(headers).filter(([name]) => !TRANSPORT_HEADERS.test(name));
   const pairs = Object.entries(query).flatMap(([name, values]) =>
     values.map((value): [string, string] => [name, value]),
   );
@@ -51,7 +51,7 @@ export function parseHeaderLines(text: string): Record<string, string> {
 }
 
 /** Each value a list, as `queryParams` has them. */
-export function queryLists(query: string): Record<string, string[]> {
+export function parseQuery(query: string): Record<string, string[]> {
   const params = new URLSearchParams(query);
   return Object.fromEntries([...new Set(params.keys())].map((name) => [name, params.getAll(name)]));
 }
@@ -63,7 +63,7 @@ export function contentTypeOf({ headers }: Sample): string {
 
 /** `evt`, as far as the browser can tell: for completion. Undefined while the body cannot be read. */
 export function parsedBody(sample: Sample): unknown {
-  if (contentTypeOf(sample) === 'application/x-www-form-urlencoded') return queryLists(sample.body);
+  if (contentTypeOf(sample) === 'application/x-www-form-urlencoded') return parseQuery(sample.body);
   try {
     return JSON.parse(sample.body);
   } catch {

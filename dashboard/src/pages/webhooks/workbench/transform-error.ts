@@ -1,6 +1,6 @@
 /** What an error of the service tells of a transform's code. */
 
-export interface Fault {
+export interface TransformError {
   title: string;
   /** In the service's own words. */
   text: string;
@@ -10,7 +10,7 @@ export interface Fault {
   console: { level: string; text: string }[];
 }
 
-interface Facts {
+interface ErrorDetails {
   message?: string;
   line?: number;
   column?: number;
@@ -19,16 +19,16 @@ interface Facts {
 
 const FIELD = /it returned an event that is not valid: (?:field "(\w+)": )?(.*)$/s;
 
-export function faultOf(error: Error): Fault {
-  const facts: Facts = (error as { facts?: Facts }).facts ?? {};
+export function parseTransformError(error: Error): TransformError {
+  const facts: ErrorDetails = (error as { facts?: ErrorDetails }).facts ?? {};
   const [, lineInText] = /\bline (\d+): /.exec(error.message) ?? [];
   const line = facts.line ?? (lineInText ? Number(lineInText) : undefined);
   const place = { ...(line && { line }), ...(facts.column && { column: facts.column }) };
-  return { title: titleOf(error), text: said(error), ...place, console: facts.logs ?? [] };
+  return { title: titleOf(error), text: messageOf(error), ...place, console: facts.logs ?? [] };
 }
 
 /** Without what the title and the marked line tell already. */
-function said({ message }: Error): string {
+function messageOf({ message }: Error): string {
   const text = message
     .replace(/^The transform [^:]*: (?:line \d+: )?/, '')
     .replace(/^it returned an event that is not valid: (?:field )?/, '');

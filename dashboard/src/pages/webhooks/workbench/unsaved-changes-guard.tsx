@@ -3,7 +3,7 @@ import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 
 /** Nobody loses what they wrote by a click on a link, or by closing the tab. */
-export function LeaveGuard({ dirty }: { dirty: boolean }) {
+export function UnsavedChangesGuard({ dirty }: { dirty: boolean }) {
   const { status, proceed, reset } = useBlocker({
     shouldBlockFn: ({ current, next }) => dirty && current.pathname !== next.pathname,
     enableBeforeUnload: () => dirty,
@@ -14,10 +14,10 @@ export function LeaveGuard({ dirty }: { dirty: boolean }) {
       open={status === 'blocked'}
       title="Leave without saving?"
       onClose={() => reset?.()}
-      foot={
+      footer={
         <>
           <Button onClick={() => reset?.()}>Stay here</Button>
-          <Button look="danger" onClick={() => proceed?.()}>
+          <Button variant="danger" onClick={() => proceed?.()}>
             Leave, and lose the changes
           </Button>
         </>

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { Webhook } from '../../../api/types.ts';
-import { useChangeWebhook } from '../../../features/webhooks/queries.ts';
+import { useUpdateWebhook } from '../../../features/webhooks/queries.ts';
 import { useTell } from '../../../ui/toast.tsx';
 
 export interface Draft {
@@ -8,7 +8,7 @@ export interface Draft {
   edit(code: string): void;
   dirty: boolean;
   /** Somebody else has saved another version since this one was begun. */
-  overtaken: boolean;
+  conflict: boolean;
   saving: boolean;
   save(): void;
   /** To what is saved now. */
@@ -19,7 +19,7 @@ export interface Draft {
 export function useDraft(webhook: Webhook): Draft {
   const [code, edit] = useState(webhook.transform);
   const [base, setBase] = useState(webhook.transform);
-  const change = useChangeWebhook(webhook.id);
+  const change = useUpdateWebhook(webhook.id);
   const tell = useTell();
   const dirty = code !== base;
   const take = (transform: string) => {
@@ -36,7 +36,7 @@ export function useDraft(webhook: Webhook): Draft {
     code,
     edit,
     dirty,
-    overtaken: dirty && webhook.transform !== base && webhook.transform !== code,
+    conflict: dirty && webhook.transform !== base && webhook.transform !== code,
     saving: change.isPending,
     save() {
       if (!dirty || change.isPending) return;

@@ -1,8 +1,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { ask } from '../../../api/client.ts';
+import { callApi } from '../../../api/client.ts';
 import type { TransformResult } from '../../../api/types.ts';
-import { queryLists, type Sample } from './sample.ts';
+import { parseQuery, type Sample } from './sample.ts';
 
 const PAUSE_MS = 250;
 
@@ -23,7 +23,7 @@ export function usePreview(code: string, sample: Sample, enabled: boolean) {
     // A number in place of code and body: the key is turned into text at every turn.
     queryKey: ['transform-test', useRandom(), asked.revision],
     queryFn: async ({ signal }) =>
-      (await ask<TransformResult>('/v1/transforms/test', { ...request(asked), signal })).data,
+      (await callApi<TransformResult>('/v1/transforms/test', { ...request(asked), signal })).data,
     enabled: enabled && asked.code.trim() !== '',
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
@@ -41,5 +41,5 @@ function useRandom(): string {
 
 function request({ code, sample }: { code: string; sample: Sample }) {
   const { body, headers, query } = sample;
-  return { method: 'POST' as const, body: { transform: code, body, headers, query: queryLists(query) } };
+  return { method: 'POST' as const, body: { transform: code, body, headers, query: parseQuery(query) } };
 }

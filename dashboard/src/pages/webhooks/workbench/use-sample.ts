@@ -14,7 +14,7 @@ export interface Origin {
   id: string;
 }
 
-export interface SampleInUse {
+export interface SampleState {
   sample: Sample;
   origin: Origin;
   edited: boolean;
@@ -22,16 +22,16 @@ export interface SampleInUse {
   loading: boolean;
   error: Error | null;
   /** A request that came in since the page was opened and is not the one in use. */
-  arrived: string | undefined;
+  newRequestId: string | undefined;
   edit(change: Partial<Sample>): void;
   paste(sample: Sample): void;
   /** By the ID of a request or template. */
-  choose(id: string): void;
+  select(id: string): void;
 }
 
 /** The address says which request or template is tried; without, it is the last request there was when the page was opened, or
  *  the first that comes. What is edited or pasted stays in this page. */
-export function useSample(webhook: Webhook): SampleInUse {
+export function useSample(webhook: Webhook): SampleState {
   const navigate = useNavigate();
   const { sample: wanted } = route.useSearch();
   const { last, first, atOpening } = useNewest(webhook.id);
@@ -53,10 +53,10 @@ export function useSample(webhook: Webhook): SampleInUse {
     edited: own !== undefined && own.origin.kind !== 'pasted',
     loading: named.kind === 'request' && request.isLoading && own === undefined,
     error: own === undefined ? request.error : null,
-    arrived: last !== atOpening && last !== origin.id ? last : undefined,
+    newRequestId: last !== atOpening && last !== origin.id ? last : undefined,
     edit: (change) => setOwn({ sample: { ...sample, ...change }, origin }),
     paste: (pasted) => setOwn({ sample: pasted, origin: { kind: 'pasted', id: '' } }),
-    choose(id) {
+    select(id) {
       setOwn(undefined);
       void navigate({ to: '.', search: (before: object) => ({ ...before, sample: id }) as never, replace: true });
     },

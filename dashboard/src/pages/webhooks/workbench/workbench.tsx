@@ -1,27 +1,27 @@
 import { useDeferredValue, useMemo } from 'react';
-import { useMay } from '../../../api/current-user.ts';
+import { useHasAccess } from '../../../api/current-user.ts';
 import type { Webhook } from '../../../api/types.ts';
 import { CodeCard } from './code-card.tsx';
 import { completionsFor } from './completions.ts';
 import { Result } from './result.tsx';
 import { SampleCard } from './sample-card.tsx';
-import { faultOf } from './transform-error.ts';
+import { parseTransformError } from './transform-error.ts';
 import type { Draft } from './use-draft.ts';
 import { usePreview } from './use-preview.ts';
-import type { SampleInUse } from './use-sample.ts';
+import type { SampleState } from './use-sample.ts';
 
 interface WorkbenchProps {
   webhook: Webhook;
   draft: Draft;
-  sample: SampleInUse;
+  sample: SampleState;
 }
 
 /** A transform is written at the left, a request stands beneath it, and what comes of the two is at the right while one types. */
 export function Workbench({ webhook, draft, sample: inUse }: WorkbenchProps) {
-  const mayWrite = useMay('write');
+  const mayWrite = useHasAccess('write');
   const { sample } = inUse;
   const preview = usePreview(draft.code, sample, mayWrite && !inUse.loading);
-  const fault = useMemo(() => (preview.error ? faultOf(preview.error) : undefined), [preview.error]);
+  const fault = useMemo(() => (preview.error ? parseTransformError(preview.error) : undefined), [preview.error]);
   const code = useDeferredValue(draft.code);
   const completions = useMemo(() => completionsFor(code, sample), [code, sample]);
   return (
