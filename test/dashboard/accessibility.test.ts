@@ -32,7 +32,7 @@ const DIALOGS: Record<string, string> = {
   '/held-events': 'Assign all',
   '/keys': 'Make an event key',
   '/environments': 'Make one',
-  '/members': 'Invite somebody',
+  '/users': 'Invite somebody',
 };
 const PHONE = { width: 390, height: 844 };
 

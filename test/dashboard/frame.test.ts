@@ -19,7 +19,7 @@ describe('the dashboard', () => {
     visit(async (page) => {
       const answers: Response[] = [];
       page.on('response', (answer) => answers.push(answer));
-      await open(page, `${service.url}/members`);
+      await open(page, `${service.url}/users`);
       const sizes = await Promise.all(answers.map(sizeOf));
       const bytes = sizes.reduce((sum, size) => sum + size, 0);
       expect(bytes).to.be.within(1_000, FIRST_LOAD_BYTES);

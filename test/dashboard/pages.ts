@@ -15,7 +15,7 @@ export const PLACES = [
   '/keys?tab=api-keys',
   '/keys?tab=signing-keys',
   '/environments',
-  '/members',
+  '/users',
   '/audit-log',
   '/audit-log?tab=refusals',
   '/settings',

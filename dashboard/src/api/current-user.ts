@@ -1,9 +1,9 @@
-/** Who is looking, and what they may do. */
+/** The signed-in user, and their access. */
 import { useQuery } from '@tanstack/react-query';
 import { callApi } from './client.ts';
 import type { CurrentUser } from './types.ts';
 
-const ORDER = ['read', 'write', 'admin'] as const;
+const ACCESS_LEVELS = ['read', 'write', 'admin'] as const;
 
 export function useCurrentUser(): CurrentUser | undefined {
   const { data } = useQuery({
@@ -14,8 +14,8 @@ export function useCurrentUser(): CurrentUser | undefined {
   return data?.data;
 }
 
-/** Whether they may do what needs this access; while that is not known, no. */
+/** false while it is unknown. */
 export function useHasAccess(needed: CurrentUser['access']): boolean {
   const me = useCurrentUser();
-  return me !== undefined && ORDER.indexOf(me.access) >= ORDER.indexOf(needed);
+  return me !== undefined && ACCESS_LEVELS.indexOf(me.access) >= ACCESS_LEVELS.indexOf(needed);
 }

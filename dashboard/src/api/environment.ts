@@ -1,4 +1,4 @@
-/** The environment that the whole page is about: it stands in the address and is named in the frame. */
+/** The selected environment. It is in the URL of every page: `?env=staging`. */
 import { useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { callApi, PRODUCTION } from './client.ts';

@@ -2,7 +2,7 @@ import { callApi, type RequestOptions } from './client.ts';
 
 const PAGE_SIZE = 100;
 
-/** A list of the API to its end: for what there are tens or hundreds of.
+/** All pages of a list with tens or hundreds of items.
  *  @throws ApiError */
 export async function fetchAllPages<T>(path: string, options: RequestOptions): Promise<T[]> {
   const all: T[] = [];

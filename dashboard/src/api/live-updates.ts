@@ -1,5 +1,5 @@
-/** What happens in the service, as it happens: one connection an environment, shared by all of the page and closed when nobody
- *  listens. News are hints, and some may be missed: whoever shows something reads it anew, and again at every `hello`. */
+/** Live updates (server-sent events): one connection per environment, shared by the page and closed when nothing listens. Messages are
+ *  hints and may be lost: subscribers refetch what they show, and again at every `hello`. */
 import { useEffect, useRef } from 'react';
 import { parseExact } from '../lib/exact-json.ts';
 import { PRODUCTION } from './client.ts';
@@ -8,14 +8,14 @@ import type { LiveKind, LiveMessages } from './types.ts';
 
 type Handler<Kind extends LiveKind = LiveKind> = (message: LiveMessages[Kind]) => void;
 
-/** Left open for a moment, for the page that comes next. */
+/** Stays open this long for the next page. */
 const CLOSE_DELAY_MS = 1_000;
-/** A page that nobody sees gives its connection up: a browser has six of them for a service, whatever the number of its pages. */
+/** A hidden tab closes its connection: browsers allow six per origin, across all tabs. */
 const CLOSE_HIDDEN_MS = 30_000;
 const REOPEN_FIRST_MS = 1_000;
 const REOPEN_MAX_MS = 30_000;
 
-/** Calls the handler with every message of the kind in the present environment. */
+/** Calls the handler with each message of this kind in the current environment. */
 export function useLiveUpdates<Kind extends LiveKind>(kind: Kind, handler: Handler<Kind>): void {
   const env = useEnv();
   const latest = useRef(handler);
@@ -36,8 +36,8 @@ function connectionOf(env: string): LiveConnection {
 class LiveConnection {
   readonly #url: string;
   readonly #handlers = new Map<LiveKind, Set<Handler>>();
-  /** Kinds that the open source is listened to for. */
-  readonly #heard = new Set<LiveKind>();
+  /** Kinds subscribed to on the open source. */
+  readonly #subscribed = new Set<LiveKind>();
   #source: EventSource | undefined;
   #reopenMs = REOPEN_FIRST_MS;
   #timer: number | undefined;
@@ -45,45 +45,45 @@ class LiveConnection {
   constructor(env: string) {
     this.#url = env === PRODUCTION ? '/v1/stream' : `/v1/stream?x-service-env=${encodeURIComponent(env)}`;
     document.addEventListener('visibilitychange', () => {
-      if (document.hidden) this.#later(CLOSE_HIDDEN_MS, this.#closeUnseen);
-      else this.#later(0, this.#source ? this.#closeUnseen : this.#openIfUsed);
+      if (document.hidden) this.#schedule(CLOSE_HIDDEN_MS, this.#closeIfIdle);
+      else this.#schedule(0, this.#source ? this.#closeIfIdle : this.#openIfUsed);
     });
   }
 
-  /** @returns what ends it */
+  /** @returns unsubscribes */
   listen<Kind extends LiveKind>(kind: Kind, handler: Handler<Kind>): () => void {
     const ofKind = this.#handlers.get(kind) ?? new Set();
     ofKind.add(handler as Handler);
     this.#handlers.set(kind, ofKind);
-    if (this.#source) this.#hear(kind);
+    if (this.#source) this.#subscribe(kind);
     else this.#open();
     return () => {
       ofKind.delete(handler as Handler);
-      if (!this.#isUsed()) this.#later(CLOSE_DELAY_MS, this.#closeUnseen);
+      if (!this.#isUsed()) this.#schedule(CLOSE_DELAY_MS, this.#closeIfIdle);
     };
   }
 
   #open = (): void => {
     window.clearTimeout(this.#timer);
-    this.#heard.clear();
+    this.#subscribed.clear();
     const source = new EventSource(this.#url);
     this.#source = source;
     source.addEventListener('open', () => {
       this.#reopenMs = REOPEN_FIRST_MS;
     });
     source.addEventListener('error', () => {
-      // A broken connection it opens again by itself; one that was refused, never.
+      // EventSource reconnects by itself after a broken connection, but not after a refused one.
       if (source !== this.#source || source.readyState !== EventSource.CLOSED) return;
       this.#source = undefined;
-      this.#later(this.#reopenMs, this.#openIfUsed);
+      this.#schedule(this.#reopenMs, this.#openIfUsed);
       this.#reopenMs = Math.min(2 * this.#reopenMs, REOPEN_MAX_MS);
     });
-    for (const kind of this.#handlers.keys()) this.#hear(kind);
+    for (const kind of this.#handlers.keys()) this.#subscribe(kind);
   };
 
-  #hear(kind: LiveKind): void {
-    if (this.#heard.has(kind)) return;
-    this.#heard.add(kind);
+  #subscribe(kind: LiveKind): void {
+    if (this.#subscribed.has(kind)) return;
+    this.#subscribed.add(kind);
     this.#source?.addEventListener(kind, (event: MessageEvent<string>) => {
       const message = parseExact(event.data) as LiveMessages[LiveKind];
       for (const handler of this.#handlers.get(kind) ?? []) handler(message);
@@ -94,7 +94,7 @@ class LiveConnection {
     if (this.#isUsed() && !this.#source) this.#open();
   };
 
-  #closeUnseen = (): void => {
+  #closeIfIdle = (): void => {
     if (this.#isUsed() && !document.hidden) return;
     this.#source?.close();
     this.#source = undefined;
@@ -104,8 +104,8 @@ class LiveConnection {
     return [...this.#handlers.values()].some((handlers) => handlers.size > 0);
   }
 
-  #later(ms: number, then: () => void): void {
+  #schedule(ms: number, work: () => void): void {
     window.clearTimeout(this.#timer);
-    this.#timer = window.setTimeout(then, ms);
+    this.#timer = window.setTimeout(work, ms);
   }
 }

@@ -1,4 +1,4 @@
-/** What the API answers with: the types of the service's own schemas, declared there once. */
+/** Types of API responses, inferred from the service's own schemas. */
 import type { z } from 'zod';
 import type { listedRunSchema } from '../../../src/api/rest/run-list.ts';
 import type { apiKeySchema, newApiKeySchema } from '../../../src/api/routes/api-keys.ts';
@@ -37,7 +37,7 @@ export type AppWithFunctions = z.output<typeof detailedAppSchema>;
 export type AppCheck = z.output<typeof appCheckSchema>;
 export type AuditEntry = z.output<typeof entrySchema>;
 /** `GET /v1/audit/refusals` */
-export type FailedSignIn = z.output<typeof refusalSchema>;
+export type RejectedAttempt = z.output<typeof refusalSchema>;
 export type Environment = z.output<typeof environmentSchema>;
 export type EventKey = z.output<typeof eventKeySchema>;
 export type NewEventKey = z.output<typeof madeSchema>;

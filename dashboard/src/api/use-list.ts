@@ -1,4 +1,4 @@
-/** A list of the API that is read page by page, as the reader comes near its end. */
+/** A paged list of the API, loaded as the user scrolls. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
 import { callApi, type Query } from './client.ts';
@@ -6,17 +6,17 @@ import { callApi, type Query } from './client.ts';
 const PAGE_SIZE = 100;
 
 export interface PagedList<Row> {
-  /** undefined: not yet known. */
+  /** undefined: still loading. */
   rows: Row[] | undefined;
   error: Error | null;
-  /** Asks for the next page, if there is one. */
+  /** Loads the next page, if there is one. */
   loadMore(): void;
   loadingMore: boolean;
   hasMore: boolean;
   refetch(): void;
 }
 
-/** @param key of the query: the thing's name, then what the list depends on */
+/** @param key of the query: the resource, then what the list depends on */
 export function useList<Row>(key: readonly unknown[], path: string, query: Query = {}): PagedList<Row> {
   const { data, error, fetchNextPage, hasNextPage, isFetchingNextPage, refetch } = useInfiniteQuery({
     queryKey: [...key, 'list'],
@@ -26,9 +26,8 @@ export function useList<Row>(key: readonly unknown[], path: string, query: Query
     getNextPageParam: ({ metadata }) => metadata.cursor,
   });
   const rows = useMemo(() => data?.pages.flatMap((page) => page.data), [data]);
-  const more = useCallback(() => {
+  const loadMore = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
-  const again = useCallback(() => void refetch(), [refetch]);
-  return { rows, error, loadMore: more, loadingMore: isFetchingNextPage, hasMore: hasNextPage, refetch: again };
+  return { rows, error, loadMore, loadingMore: isFetchingNextPage, hasMore: hasNextPage, refetch };
 }

@@ -1,6 +1,6 @@
 import { useCurrentUser } from '../api/current-user.ts';
 
-/** Who is looking, and the way out. In dev mode nobody has signed in. */
+/** The signed-in user and Sign out; in dev mode there is no sign-in. */
 export function AccountMenu() {
   const me = useCurrentUser();
   if (!me) return null;

@@ -4,11 +4,11 @@ import { Page } from '../ui/page.tsx';
 
 export function NotFoundPage() {
   return (
-    <Page title="There is no such page">
+    <Page title="Page not found">
       <p>
-        The address may be mistyped, or what it named is gone.{' '}
+        Check the URL. The resource may have been deleted.{' '}
         <Link to="/" className="text-accent underline">
-          To the overview
+          Go to the overview
         </Link>
       </p>
     </Page>
@@ -17,7 +17,7 @@ export function NotFoundPage() {
 
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
   return (
-    <Page title="This page failed">
+    <Page title="Something went wrong">
       <ErrorAlert error={error instanceof Error ? error : new Error(String(error))} onRetry={reset} />
     </Page>
   );

@@ -1,4 +1,4 @@
-/** Every page: its path, what its address holds, and where its code is, which is loaded when the page is opened. */
+/** Every page: path, query parameters, and its code, which loads when the page is opened. */
 import {
   createRootRoute,
   createRoute,
@@ -23,7 +23,7 @@ const root = createRootRoute({
 const overview = createRoute({
   getParentRoute: () => root,
   path: '/',
-  validateSearch: searchSchema({ span: oneOf(['1h', '6h', '24h', '7d']) }),
+  validateSearch: searchSchema({ range: oneOf(['1h', '6h', '24h', '7d']) }),
   component: lazyRouteComponent(() => import('../pages/overview/page.tsx')),
 });
 
@@ -39,7 +39,7 @@ const event = createRoute({
   path: '/events/$id',
   validateSearch: searchSchema({
     view: oneOf(['tree', 'raw']),
-    tab: oneOf(['payload', 'arrival', 'runs', 'code']),
+    tab: oneOf(['payload', 'source', 'runs', 'code']),
     language: oneOf(['curl', 'typescript', 'python', 'go']),
   }),
   component: lazyRouteComponent(() => import('../pages/events/event-page.tsx')),
@@ -123,10 +123,10 @@ const environments = createRoute({
   component: lazyRouteComponent(() => import('../pages/environments/page.tsx')),
 });
 
-const members = createRoute({
+const users = createRoute({
   getParentRoute: () => root,
-  path: '/members',
-  component: lazyRouteComponent(() => import('../pages/members/page.tsx')),
+  path: '/users',
+  component: lazyRouteComponent(() => import('../pages/users/page.tsx')),
 });
 
 const audit = createRoute({
@@ -168,7 +168,7 @@ const routeTree = root.addChildren([
   holding,
   keys,
   environments,
-  members,
+  users,
   audit,
   settings,
   jobs,

@@ -1,6 +1,6 @@
-/** JSON whose numbers are shown as they were sent: one that JavaScript cannot hold exactly stays text. */
+/** JSON that keeps all digits: a number that a double cannot hold becomes an ExactNumber. */
 
-/** A number beyond what a double holds, by its digits. */
+/** A number that a double cannot hold, as its digits. */
 export class ExactNumber {
   readonly source: string;
 
@@ -25,7 +25,7 @@ export function parseExact(text: string): unknown {
   });
 }
 
-/** @param indent spaces a level */
+/** @param indent spaces per level */
 export function stringifyExact(value: unknown, indent = 0): string {
   return (
     JSON.stringify(value, (_key, entry) => (entry instanceof ExactNumber ? rawJSON(entry.source) : entry), indent) ??
@@ -33,7 +33,7 @@ export function stringifyExact(value: unknown, indent = 0): string {
   );
 }
 
-/** Whether the double says what the digits said: integers by their digits, others by their value. */
+/** Whether the double equals the source: integers in every digit, others in value. */
 function isExact(value: number, source: string): boolean {
   if (Number.isSafeInteger(value)) return true;
   if (/^-?\d+$/.test(source)) return String(value) === source;

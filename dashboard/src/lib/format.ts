@@ -1,10 +1,10 @@
-/** Figures as the overview writes them. */
+/** Numbers as text. */
 const short = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
 const whole = new Intl.NumberFormat();
 
 export const formatCount = (value: number): string => (value < 10_000 ? whole.format(value) : short.format(value));
 
-/** A rate, with as many digits as it takes to tell it from nothing. */
+/** A rate with enough digits to differ from 0. */
 export function formatRate(perSecond: number): string {
   if (perSecond === 0) return '0';
   if (perSecond < 0.01) return '< 0.01';

@@ -1,4 +1,4 @@
-/** Addresses people can read and edit: `?status=Failed&from=2026-01-01`, every value plain text. */
+/** Readable query strings: `?status=Failed&from=2026-01-01`, every value plain text. */
 export function parseSearch(text: string): Record<string, unknown> {
   return Object.fromEntries(new URLSearchParams(text));
 }

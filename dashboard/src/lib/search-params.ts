@@ -1,4 +1,4 @@
-/** What stands in a page's address after the question mark: every filter, so that a view can be sent to a colleague. */
+/** Validators for query parameters. Filters are in the URL, so that a view can be shared. */
 
 type Parse<T> = (value: unknown) => T | undefined;
 
@@ -19,10 +19,10 @@ export function oneOf<const T extends string>(allowed: readonly T[]): Parse<T> {
 type Shape = Record<string, Parse<unknown>>;
 export type SearchOf<S extends Shape> = { [K in keyof S]?: Exclude<ReturnType<S[K]>, undefined> };
 
-/** For `validateSearch` of a route: what makes no sense is dropped, what is not named too. */
-export function searchSchema<S extends Shape>(shape: S): (given: Record<string, unknown>) => SearchOf<S> {
-  return (given) => {
-    const entries = Object.entries(shape).map(([name, read]) => [name, read(given[name])]);
+/** For a route's `validateSearch`: drops unknown parameters and invalid values. */
+export function searchSchema<S extends Shape>(shape: S): (params: Record<string, unknown>) => SearchOf<S> {
+  return (params) => {
+    const entries = Object.entries(shape).map(([name, read]) => [name, read(params[name])]);
     return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as SearchOf<S>;
   };
 }

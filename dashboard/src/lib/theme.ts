@@ -1,4 +1,4 @@
-/** Light, dark, or as the system has it; kept in this browser. */
+/** Light, dark, or the system's color scheme; stored in this browser. */
 import { useSyncExternalStore } from 'react';
 
 export const THEMES = ['system', 'light', 'dark'] as const;
@@ -8,7 +8,6 @@ const STORAGE_KEY = 'theme';
 const systemDark = matchMedia('(prefers-color-scheme: dark)');
 const listeners = new Set<() => void>();
 
-/** The one that the reader has chosen. */
 export function useTheme(): Theme {
   return useSyncExternalStore(subscribe, readTheme);
 }
@@ -18,7 +17,7 @@ export function setTheme(theme: Theme): void {
   applyTheme();
 }
 
-/** Marks the page as dark or light, and does so again when the system changes its mind. */
+/** Sets the page's theme, and again when the system's changes. */
 export function applyTheme(): void {
   const theme = readTheme();
   document.documentElement.dataset.theme = theme === 'system' ? (systemDark.matches ? 'dark' : 'light') : theme;
@@ -26,8 +25,8 @@ export function applyTheme(): void {
 }
 
 function readTheme(): Theme {
-  const kept = localStorage.getItem(STORAGE_KEY);
-  return THEMES.find((theme) => theme === kept) ?? 'system';
+  const stored = localStorage.getItem(STORAGE_KEY);
+  return THEMES.find((theme) => theme === stored) ?? 'system';
 }
 
 function subscribe(listener: () => void): () => void {
@@ -36,7 +35,7 @@ function subscribe(listener: () => void): () => void {
 }
 
 systemDark.addEventListener('change', applyTheme);
-// Chosen in another tab.
+// Changed in another tab.
 window.addEventListener('storage', ({ key }) => {
   if (key === STORAGE_KEY) applyTheme();
 });

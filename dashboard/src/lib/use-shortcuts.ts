@@ -1,27 +1,32 @@
-/** Keyboard shortcuts. A key typed into a field is text and nothing else; while a dialog is open the page behind it hears nothing. */
+/** Keyboard shortcuts. Keys typed into a field are text, and an open dialog blocks the shortcuts of the page behind it; shortcuts
+ *  with ⌘ or Ctrl always work. */
 import { useEffect, useRef } from 'react';
+import { tinykeys } from 'tinykeys';
 
 type Handlers = Record<string, (event: KeyboardEvent) => void>;
 
-/** @param handlers by `event.key`, with `mod+` before it for ⌘ or Ctrl */
-export function useKeys(handlers: Handlers, enabled = true): void {
+/** Time for the second key of a sequence such as `g e`. */
+const SEQUENCE_MS = 1_500;
+
+/** @param handlers by key or sequence as tinykeys writes them: `j`, `g e`, `$mod+k` (⌘ on a Mac, Ctrl elsewhere) */
+export function useShortcuts(handlers: Handlers): void {
   const latest = useRef(handlers);
   latest.current = handlers;
+  const keys = Object.keys(handlers).join('\n');
   useEffect(() => {
-    if (!enabled) return;
-    const listen = (event: KeyboardEvent) => {
-      const mod = event.metaKey || event.ctrlKey;
-      const handler = latest.current[mod ? `mod+${event.key.toLowerCase()}` : event.key];
-      if (!handler || event.altKey || event.isComposing) return;
-      if (!mod && (isTyping(event.target) || document.querySelector('dialog[open]'))) return;
-      handler(event);
-    };
-    window.addEventListener('keydown', listen);
-    return () => window.removeEventListener('keydown', listen);
-  }, [enabled]);
+    const bindings = keys
+      .split('\n')
+      .map((key): [string, Handlers[string]] => [key, (event) => latest.current[key]?.(event)]);
+    return tinykeys(window, Object.fromEntries(bindings), { timeout: SEQUENCE_MS, ignore: isIgnored });
+  }, [keys]);
 }
 
-function isTyping(target: EventTarget | null): boolean {
+function isIgnored({ metaKey, ctrlKey, isComposing, target }: KeyboardEvent): boolean {
+  if (isComposing) return true;
+  return !metaKey && !ctrlKey && (isEditable(target) || document.querySelector('dialog[open]') !== null);
+}
+
+function isEditable(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
   );

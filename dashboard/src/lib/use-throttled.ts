@@ -1,8 +1,8 @@
 import { useCallback, useRef } from 'react';
 
-const EVERY_MS = 1_000;
+const INTERVAL_MS = 1_000;
 
-/** At once, and then no more often than that, the last wish included. What fails is asked again by the next. */
+/** Runs at once, then at most once per second, including the last call. Errors are ignored: the next call tries again. */
 export function useThrottled(work: () => Promise<void>): () => void {
   const state = useRef({ busy: false, again: false });
   const latest = useRef(work);
@@ -14,7 +14,7 @@ export function useThrottled(work: () => Promise<void>): () => void {
       setTimeout(() => {
         state.current.busy = false;
         if (state.current.again) void run();
-      }, EVERY_MS);
+      }, INTERVAL_MS);
     };
     if (state.current.busy) state.current.again = true;
     else void run();

@@ -3,21 +3,19 @@ import { useCurrentUser, useHasAccess } from '../api/current-user.ts';
 import { EmptyState } from './empty-state.tsx';
 import { Loading } from './loading.tsx';
 
-/** What the service tells admins alone. Nobody else's page asks for it.
- *  @param title says so to whoever may not see it */
+/** Content that only admins may read; it is not requested for others.
+ *  @param title shown to others instead */
 export function AdminOnly({ title, children }: { title: string; children: ReactNode }) {
   const me = useCurrentUser();
   const admin = useHasAccess('admin');
   if (!me) return <Loading />;
   if (admin) return children;
   return (
-    <EmptyState title={title}>
-      You have {me.access} access. An admin can give you another role under Members.
-    </EmptyState>
+    <EmptyState title={title}>You have {me.access} access. An admin can change your role under Members.</EmptyState>
   );
 }
 
-/** For the `title` of a button that the reader may not use. */
-export function adminOnlyReason(may: boolean): string | undefined {
-  return may ? undefined : 'Only admins may do this';
+/** `title` of a button that only admins may use. */
+export function adminOnlyReason(isAdmin: boolean): string | undefined {
+  return isAdmin ? undefined : 'Requires admin access';
 }

@@ -2,9 +2,9 @@ export interface Line {
   label: string;
   /** A CSS variable's name, such as `--accent`. */
   color: string;
-  /** One per time; null where nothing is known. */
+  /** One per time; null: unknown. */
   values: readonly (number | null)[];
-  /** Told from others by more than colour. */
+  /** Dash pattern, so that lines differ by more than color. */
   dash?: readonly number[];
   fill?: boolean;
 }
@@ -14,13 +14,13 @@ export interface ChartProps {
   /** Unix seconds, ascending. */
   times: readonly number[];
   lines: readonly Line[];
-  /** Writes a value. */
+  /** Formats a value. */
   format(value: number): string;
   height?: number;
-  /** Drawn as bars, such as a histogram. */
+  /** Draws bars instead of lines. */
   bars?: boolean;
-  /** The lines alone, without axes: beside a number. */
+  /** No axes and no legend. */
   sparkline?: boolean;
-  /** Called with Unix seconds when the reader has marked a span. */
+  /** Called with Unix seconds when the user selects a range. */
   onSelectRange?(from: number, to: number): void;
 }

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { IconButton } from './button.tsx';
 
-/** Text to read and copy, such as a command or a secret that is shown once. */
+/** Preformatted text with a copy button. */
 export function CodeBlock({ text, label = 'Copy', wrap = true }: { text: string; label?: string; wrap?: boolean }) {
   return (
     <div className="relative rounded-md border border-line bg-sunken">
@@ -36,11 +36,11 @@ export function CopyButton({ text, label = 'Copy' }: { text: string | (() => str
   );
 }
 
-/** An ID: monospaced, shortened for the eye, whole for copy and hover. */
-export function Id({ id, keep = 26 }: { id: string; keep?: number }) {
+/** An ID, shortened; the full ID is in the tooltip. */
+export function Id({ id, maxChars = 26 }: { id: string; maxChars?: number }) {
   return (
     <span title={id} className="font-mono text-xs whitespace-nowrap">
-      {id.length > keep ? `${id.slice(0, 6)}…${id.slice(-(keep - 7))}` : id}
+      {id.length > maxChars ? `${id.slice(0, 6)}…${id.slice(-(maxChars - 7))}` : id}
     </span>
   );
 }

@@ -6,8 +6,8 @@ export interface EditorProps {
   readOnly?: boolean;
   /** CSS length. */
   height?: string;
-  /** Offered while typing, beside what the language itself has. */
+  /** Offered while typing, in addition to the language's own. */
   completions?: readonly { label: string; type?: string; detail?: string; info?: string }[];
-  /** Marked in the text: 1-based line and column. */
+  /** Errors to underline; line and column are 1-based. */
   diagnostics?: readonly { line: number; column?: number; message: string }[];
 }

@@ -4,7 +4,7 @@ import { Loading } from './loading.tsx';
 
 const CodeMirror = lazy(() => import('./code-mirror.tsx'));
 
-/** A code editor. Its code is loaded when one is first shown. */
+/** A code editor, loaded when the first one is shown. */
 export function Editor(props: EditorProps) {
   return (
     <Suspense fallback={<Loading rows={5} />}>

@@ -4,19 +4,19 @@ import { CodeBlock } from './code-block.tsx';
 interface EmptyStateProps {
   title: string;
   children?: ReactNode;
-  /** The line to paste that fills the page. */
+  /** A command that creates the first item. */
   command?: string;
 }
 
-/** Nothing is here, and that is no error. Says what would fill it. */
-export function EmptyState({ title, children, command: paste }: EmptyStateProps) {
+/** Shown where a list is empty: says so, and how to fill it. */
+export function EmptyState({ title, children, command }: EmptyStateProps) {
   return (
     <div className="mx-auto max-w-2xl px-4 py-14 text-center">
       <p className="text-lg font-medium">{title}</p>
       {children && <div className="mt-2 text-muted">{children}</div>}
-      {paste && (
+      {command && (
         <div className="mt-5 text-left">
-          <CodeBlock text={paste} />
+          <CodeBlock text={command} />
         </div>
       )}
     </div>

@@ -2,7 +2,7 @@ import { ApiError } from '../api/client.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 
-/** What went wrong, in the service's own words, and how to find it in its log. */
+/** The API's error message, with the code and request ID to look it up. */
 export function ErrorAlert({ error, onRetry }: { error: Error; onRetry?: () => void }) {
   const details = error instanceof ApiError ? error : undefined;
   return (
@@ -18,8 +18,8 @@ export function ErrorAlert({ error, onRetry }: { error: Error; onRetry?: () => v
         )}
       </div>
       {onRetry && (
-        <Button icon="again" onClick={onRetry}>
-          Try again
+        <Button icon="retry" onClick={onRetry}>
+          Retry
         </Button>
       )}
     </div>

@@ -7,7 +7,7 @@ interface FieldProps {
   label: string;
   hint?: ReactNode;
   error?: string | undefined;
-  /** The label is for screen readers only. */
+  /** Only screen readers get the label. */
   hideLabel?: boolean;
 }
 

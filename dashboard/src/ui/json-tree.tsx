@@ -2,14 +2,14 @@ import { useMemo, useState } from 'react';
 import { ExactNumber } from '../lib/exact-json.ts';
 import { Icon } from './icon.tsx';
 
-/** Entries of an object or list that are drawn at once: a payload of 512 KB must not draw all it has. */
+/** Entries of an object or list rendered at once: a payload of 512 KB must not render in full. */
 const PAGE_ENTRIES = 100;
 const LONG_TEXT = 400;
 const OPEN_DEPTH = 2;
-/** What has more entries than this stays closed, but for the outermost. */
+/** Larger objects and lists start collapsed, except the root. */
 const OPEN_MAX_ENTRIES = 25;
 
-/** A JSON value to look into: levels open and close, long lists and texts are cut until asked for. Numbers are shown digit by digit. */
+/** A JSON value as a collapsible tree. Long lists and strings are cut until expanded; numbers keep all their digits. */
 export function JsonTree({ value, label = 'JSON' }: { value: unknown; label?: string }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
@@ -52,7 +52,7 @@ function Node({ name, value, depth }: { name?: string; value: unknown; depth: nu
         onClick={() => setOpen(!open)}
         className="flex items-center gap-1 rounded text-left hover:bg-sunken"
       >
-        <Icon name={open ? 'down' : 'right'} className="text-muted" />
+        <Icon name={open ? 'chevron-down' : 'chevron-right'} className="text-muted" />
         <span>
           {key}
           {begin}

@@ -3,10 +3,10 @@ import type { Completion, CompletionSource } from '@codemirror/autocomplete';
 import type { EditorView } from '@codemirror/view';
 import type { EditorProps } from './editor-props.ts';
 
-/** A path as far as it is written: names, dots, and keys in brackets. */
+/** A partial path: names, dots, and keys in brackets. */
 const PATH = /[\w$]+(?:\.[\w$]*|\[(?:"[^"\]]*"?|'[^'\]]*'?|\d*)\]?)*$/;
 const PATH_SO_FAR = /^[\w$]+(?:\.[\w$]*|\[(?:"[^"\]]*"?|'[^'\]]*'?|\d*)\]?)*$/;
-/** What the editor itself has put behind the cursor, to close what was opened. */
+/** Closing characters that the editor added after the cursor. */
 const CLOSING = /^["']?\]?/;
 
 export function pathCompletion(completions: () => EditorProps['completions']): CompletionSource {

@@ -1,8 +1,8 @@
 import type { Extension } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 
-/** Typing over selected text. Left to Chromium, it would give the new text the colour of the old by an inline style, which the page's
- *  policy forbids. What is composed (an input method, dead keys) must be left to it. */
+/** Replaces selected text when the user types. Chromium would style the new text inline, like the old, which the CSP forbids.
+ *  Composed text (input methods, dead keys) is left to the browser. */
 export const replaceSelection: Extension = EditorView.domEventHandlers({
   beforeinput(event, view) {
     const { inputType, data: text, isComposing } = event;
@@ -12,7 +12,7 @@ export const replaceSelection: Extension = EditorView.domEventHandlers({
     }
     const insert = () =>
       view.state.update(view.state.replaceSelection(text), { userEvent: 'input.type', scrollIntoView: true });
-    // Brackets, for one, are put around what is selected.
+    // For example, brackets go around the selection.
     const handled = view.state.facet(EditorView.inputHandler).some((handle) => handle(view, from, to, text, insert));
     if (!handled) view.dispatch(insert());
     return true;

@@ -4,22 +4,22 @@ import { CodeBlock } from './code-block.tsx';
 import { Dialog } from './dialog.tsx';
 import { Icon } from './icon.tsx';
 
-/** A secret, or a link that is as good as one, which the service tells this once. */
+/** Shows a secret, or a link that acts as one, once. */
 export function SecretDialog({
   title,
   secret,
   label,
-  warning = 'Copy it now: it is shown this once, and the service keeps only its hash.',
+  warning = 'Copy it now. It is shown only once; the service keeps only its hash.',
   children,
   onClose,
 }: {
   title: string;
-  /** undefined: nothing to show. */
+  /** undefined: closed. */
   secret: string | undefined;
-  /** Of the button that copies it. */
+  /** Label of the copy button. */
   label: string;
   warning?: string;
-  /** What to do with it. */
+  /** How to use it. */
   children?: ReactNode;
   onClose(): void;
 }) {
@@ -30,7 +30,7 @@ export function SecretDialog({
       onClose={onClose}
       footer={
         <Button variant="primary" onClick={onClose}>
-          I have copied it
+          Done
         </Button>
       }
     >
@@ -44,12 +44,12 @@ export function SecretDialog({
   );
 }
 
-/** Where a secret goes: a line to paste, under what it is. */
-export function Snippet({ what, line }: { what: string; line: string }) {
+/** A labeled command or setting to copy. */
+export function Snippet({ label, text }: { label: string; text: string }) {
   return (
     <div>
-      <p className="mb-1 text-sm font-medium">{what}</p>
-      <CodeBlock text={line} label={`Copy: ${what}`} />
+      <p className="mb-1 text-sm font-medium">{label}</p>
+      <CodeBlock text={text} label={`Copy: ${label}`} />
     </div>
   );
 }

@@ -1,4 +1,4 @@
-/** A choice of a few views of one thing, side by side. */
+/** A few options side by side, kept by the caller. */
 export function SegmentedControl<Id extends string>({
   label,
   options,

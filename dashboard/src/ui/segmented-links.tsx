@@ -2,14 +2,14 @@ import { Link } from '@tanstack/react-router';
 
 interface SegmentedLinksProps {
   label: string;
-  /** `title`: the words in full, on hover. */
+  /** `title`: the full text, on hover. */
   options: readonly { id: string; text: string; title?: string }[];
   current: string;
-  /** Where the choice stands in the address. */
+  /** The URL's query parameter that holds the choice. */
   param: string;
 }
 
-/** A choice of a few, side by side, which stands in the address. */
+/** A few options side by side, kept in the URL. */
 export function SegmentedLinks({ label, options, current, param }: SegmentedLinksProps) {
   return (
     <nav aria-label={label} className="flex rounded-md border border-line bg-surface p-0.5">

@@ -11,7 +11,7 @@ const TONES: Record<Tone, string> = {
   neutral: 'text-muted bg-sunken',
 };
 
-/** A state, told by colour, icon and word: never by colour alone. */
+/** A state as color, icon and text: never as color alone. */
 export function Badge({
   tone,
   icon,
@@ -39,11 +39,11 @@ const RUN_STATUS_STYLES: Record<string, [Tone, IconName]> = {
   Running: ['busy', 'play'],
   Waiting: ['warn', 'clock'],
   Completed: ['good', 'check'],
-  Failed: ['bad', 'cross'],
-  Cancelled: ['neutral', 'cross'],
+  Failed: ['bad', 'close'],
+  Cancelled: ['neutral', 'close'],
 };
 
-/** Of a run, a step or an attempt. */
+/** Status of a run, step or attempt. */
 export function RunStatusBadge({ status }: { status: string }) {
   const [tone, icon] = RUN_STATUS_STYLES[status] ?? ['neutral', 'dot'];
   return (

@@ -1,31 +1,30 @@
-/** Something that the reader does: it is told when it is done or has failed, and what it changed is read anew. */
+/** Runs a change the user asked for, shows a toast when it succeeds or fails, and refetches what it changed. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useTell } from './toast.tsx';
+import { toast } from './toast.tsx';
 
-interface Deed<Given, Result> {
-  act(given: Given): Promise<Result>;
-  /** Said when it is done; none: what follows shows it. */
-  told?: string | ((given: Given) => string);
-  /** First part of the keys of the queries whose answers it changes. */
-  changes: string;
-  onDone?(result: Result): void;
-  /** Told where it was asked for, not at the edge of the page. */
-  quietly?: boolean;
+interface Action<Input, Result> {
+  run(input: Input): Promise<Result>;
+  /** Omit it where the page itself shows the result. */
+  successMessage?: string | ((input: Input) => string);
+  /** First part of the query keys to refetch. */
+  invalidates: string;
+  onSuccess?(result: Result): void;
+  /** The caller shows the error, so there is no toast for it. */
+  showsError?: boolean;
 }
 
-export function useDeed<Given = void, Result = unknown>(deed: Deed<Given, Result>) {
-  const { act, told, changes, onDone, quietly = false } = deed;
+export function useAction<Input = void, Result = unknown>(action: Action<Input, Result>) {
+  const { run, successMessage, invalidates, onSuccess, showsError = false } = action;
   const queries = useQueryClient();
-  const tell = useTell();
   return useMutation({
-    mutationFn: act,
-    onSuccess: async (result, given) => {
-      onDone?.(result);
-      if (told) tell.done(typeof told === 'string' ? told : told(given));
-      await queries.invalidateQueries({ queryKey: [changes] });
+    mutationFn: run,
+    onSuccess: async (result, input) => {
+      onSuccess?.(result);
+      if (successMessage) toast.success(typeof successMessage === 'string' ? successMessage : successMessage(input));
+      await queries.invalidateQueries({ queryKey: [invalidates] });
     },
     onError: (error) => {
-      if (!quietly) tell.failed(error);
+      if (!showsError) toast.error(error);
     },
   });
 }

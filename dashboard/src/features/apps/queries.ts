@@ -4,7 +4,7 @@ import { useEnv } from '../../api/environment.ts';
 import { fetchAllPages } from '../../api/fetch-all-pages.ts';
 import type { App, AppWithFunctions } from '../../api/types.ts';
 
-/** Apps register by themselves: looked for anew, so that one that has just come is seen. */
+/** Apps register themselves at any time. */
 const REFRESH_MS = 10_000;
 
 export function useApps() {

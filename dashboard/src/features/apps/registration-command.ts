@@ -2,7 +2,7 @@ import { PRODUCTION } from '../../api/client.ts';
 import { useCurrentUser } from '../../api/current-user.ts';
 import { useEnv } from '../../api/environment.ts';
 
-/** The line to paste that has an app register in the present environment. In production the key comes from `API_KEY`. */
+/** A curl command that registers an app in the current environment. In production the key comes from `API_KEY`. */
 export function useRegistrationCommand(): string {
   const env = useEnv();
   const dev = useCurrentUser()?.kind === 'dev';

@@ -8,21 +8,21 @@ import { sendTarget } from './snippets/target.ts';
 
 const FIRST = { name: 'hello/world', data: { from: 'curl' } };
 
-/** The line to paste that makes the service's first event. */
+/** A command that sends the first event. */
 export function FirstEvent({ title }: { title: string }) {
   const env = useEnv();
   const dev = useCurrentUser()?.kind === 'dev';
   return (
     <EmptyState title={title} command={curlSnippet(FIRST, sendTarget(env, dev))}>
       {dev ? (
-        <p>Paste this into a terminal. In dev mode any key will do, and the event is shown here at once.</p>
+        <p>Run this command. Dev mode accepts any key. The event appears here immediately.</p>
       ) : (
         <p>
-          Paste this into a terminal where <code className="font-mono text-xs">SERVICE_EVENT_KEY</code> holds{' '}
+          Set <code className="font-mono text-xs">SERVICE_EVENT_KEY</code> to{' '}
           <Link to="/keys" className="text-accent underline">
             an event key
           </Link>{' '}
-          {env === PRODUCTION ? 'of this environment' : 'that this environment takes'}.
+          {env === PRODUCTION ? 'of this environment' : 'that this environment accepts'}, then run this command.
         </p>
       )}
     </EmptyState>

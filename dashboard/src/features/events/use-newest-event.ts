@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { callApi } from '../../api/client.ts';
 import type { StoredEvent } from '../../api/types.ts';
 
-/** The newest event of the environment; `data` is null when there is none at all, and is asked for until there is one. */
+/** The newest event of the environment; `data` is null while there is none, and polls until there is one. */
 export function useNewestEvent(env: string) {
   return useQuery({
     queryKey: ['events', env, 'newest'],

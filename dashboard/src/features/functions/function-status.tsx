@@ -2,7 +2,7 @@ import type { FunctionSummary } from '../../api/types.ts';
 import { Badge } from '../../ui/status-badge.tsx';
 import { absolute } from '../../ui/time.tsx';
 
-/** Whether events trigger it. */
+/** Whether events trigger the function. */
 export function FunctionStatus({
   fn: { paused_at, expression_problem, archived },
 }: {
@@ -10,7 +10,7 @@ export function FunctionStatus({
 }) {
   if (archived) {
     return (
-      <Badge tone="neutral" icon="box" title="Gone from its app: no longer triggered">
+      <Badge tone="neutral" icon="box" title="Its app no longer registers it; events do not trigger it">
         Archived
       </Badge>
     );
@@ -25,7 +25,7 @@ export function FunctionStatus({
   if (expression_problem !== null) {
     return (
       <Badge tone="warn" icon="warning" title={expression_problem.message}>
-        Skips events
+        Expression errors
       </Badge>
     );
   }

@@ -9,26 +9,25 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Editor } from '../../ui/editor.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
-import { useTell } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.tsx';
 
 interface InvokeDialogProps {
   open: boolean;
   onClose(): void;
   functionId: string;
   title: string;
-  /** JSON text to begin with. */
+  /** Initial JSON text. */
   data: string;
-  /** Passed on as they are. */
+  /** Passed through. */
   user?: unknown;
   v?: string | undefined;
 }
 
-/** Runs one function on data of the reader's choice; no other function hears of it. */
+/** Invokes one function with custom data; no other function is triggered. */
 export function InvokeDialog({ open, onClose, functionId, title, data, user, v }: InvokeDialogProps) {
   const env = useEnv();
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const tell = useTell();
   const [text, setText] = useState(data);
   const [error, setError] = useState<Error>();
   const [busy, setBusy] = useState(false);
@@ -37,23 +36,23 @@ export function InvokeDialog({ open, onClose, functionId, title, data, user, v }
     setText(data);
     setError(undefined);
   }, [open, data]);
-  const read = parsed(text);
+  const input = parseData(text);
 
   const invoke = async () => {
     setBusy(true);
     setError(undefined);
     try {
       const body = {
-        data: 'value' in read ? read.value : {},
+        data: 'value' in input ? input.value : {},
         ...(user !== undefined && { user }),
         ...(v !== undefined && { v }),
       };
       const path = `/v1/functions/${encodeURIComponent(functionId)}/invoke`;
-      const reply = await callApi<InvokeResult>(path, { method: 'POST', env, body });
+      const { data: invoked } = await callApi<InvokeResult>(path, { method: 'POST', env, body });
       void queries.invalidateQueries({ queryKey: ['events', env] });
-      tell.done('The function runs');
+      toast.success('Function invoked');
       onClose();
-      await navigate({ to: '/runs/$id', params: { id: reply.data.run_id } });
+      await navigate({ to: '/runs/$id', params: { id: invoked.run_id } });
     } catch (failure) {
       setError(failure as Error);
     } finally {
@@ -69,21 +68,21 @@ export function InvokeDialog({ open, onClose, functionId, title, data, user, v }
       onClose={onClose}
       footer={
         <>
-          <Button onClick={onClose}>Close</Button>
-          <Button variant="primary" icon="play" busy={busy} disabled={'problem' in read} onClick={() => void invoke()}>
-            Run it
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" icon="play" busy={busy} disabled={'problem' in input} onClick={() => void invoke()}>
+            Invoke
           </Button>
         </>
       }
     >
       <div className="space-y-3">
         <p className="text-muted">
-          <code className="font-mono text-xs text-text">{functionId}</code> runs alone on an event of its own with this
-          data. No other function is triggered.
+          Runs <code className="font-mono text-xs text-text">{functionId}</code> on a new event with this data. No other
+          function is triggered.
         </p>
-        <Editor label="Data of the event, JSON" language="json" value={text} onChange={setText} height="20rem" />
+        <Editor label="Event data (JSON)" language="json" value={text} onChange={setText} height="20rem" />
         <p role="status" className="min-h-5 text-sm text-bad">
-          {'problem' in read && read.problem}
+          {'problem' in input && input.problem}
         </p>
         {error && <ErrorAlert error={error} />}
       </div>
@@ -91,13 +90,13 @@ export function InvokeDialog({ open, onClose, functionId, title, data, user, v }
   );
 }
 
-function parsed(text: string): { value: object } | { problem: string } {
+function parseData(text: string): { value: object } | { problem: string } {
   try {
     const value = parseExact(text);
     const isObject =
       typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
-    return isObject ? { value } : { problem: 'The data of an event is a JSON object, such as {"orderId": "A1"}' };
+    return isObject ? { value } : { problem: 'Event data must be a JSON object, for example {"orderId": "A1"}' };
   } catch (error) {
-    return { problem: `Not JSON: ${(error as Error).message}` };
+    return { problem: `Invalid JSON: ${(error as Error).message}` };
   }
 }

@@ -4,7 +4,7 @@ import { useEnv } from '../../api/environment.ts';
 import { fetchAllPages } from '../../api/fetch-all-pages.ts';
 import type { FunctionDetails, ListedFunction } from '../../api/types.ts';
 
-/** @param archived those that are gone from their apps instead of those that are there */
+/** @param archived functions that their apps no longer register, instead of active ones */
 export function useFunctions(archived = false) {
   const env = useEnv();
   const { data: functions, ...result } = useQuery({

@@ -4,18 +4,18 @@ import { Icon } from '../../ui/icon.tsx';
 
 type Trigger = FunctionSummary['triggers'][number];
 
-/** In one line, for a list, which leaves out what is too large for it. */
+/** All triggers in one line. The list of functions omits very large ones. */
 export function TriggerSummary({ triggers = [] }: { triggers?: readonly Trigger[] | undefined }) {
   return <p className="truncate font-mono text-xs text-muted">{triggers.map(labelOf).join(', ')}</p>;
 }
 
-/** Each in full, with what else must be true of the event. */
+/** Each trigger with its expression. */
 export function TriggerList({ triggers }: { triggers: readonly Trigger[] }) {
   return (
     <ul className="divide-y divide-line">
       {triggers.map((trigger) => (
         <li key={JSON.stringify(trigger)} className="flex items-start gap-3 px-4 py-3">
-          <Icon name={trigger.cron ? 'clock' : 'bolt'} className="mt-0.5 text-muted" />
+          <Icon name={trigger.cron ? 'clock' : 'zap'} className="mt-0.5 text-muted" />
           <div className="min-w-0">
             <TriggerName trigger={trigger} />
             {trigger.expression && <Condition expression={trigger.expression} />}
@@ -32,7 +32,7 @@ function TriggerName({ trigger: { event, cron } }: { trigger: Trigger }) {
     <Link
       to="/events"
       search={{ name: event }}
-      title="Events of this name"
+      title="Events with this name"
       className="font-mono text-sm break-all hover:text-accent hover:underline"
     >
       {event}

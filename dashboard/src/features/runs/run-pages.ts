@@ -1,4 +1,4 @@
-/** A list of runs that is read page by page and kept up to date at its beginning. */
+/** A paged list of runs whose first page stays current. */
 import { hasEnded, type ListedRun } from './run.ts';
 
 export interface RunPage {
@@ -6,19 +6,18 @@ export interface RunPage {
   cursor: string | undefined;
 }
 
-/** The list after its first page was read anew. What lies behind that page stays; when so much is new that the two do not meet, the
- *  list begins again with the new page. */
+/** Merges a refetched first page. Older pages stay, unless the new page does not overlap them: then the list restarts with it. */
 export function mergeFirstPage(pages: readonly RunPage[], first: RunPage): RunPage[] {
   const last = first.runs.at(-1);
   if (first.cursor === undefined || !last) return [first];
-  const behind = pages.map(({ runs, cursor }) => ({ cursor, runs: runs.filter((run) => isOlder(run, last)) }));
-  const meets = pages.some(({ runs }) => runs.some((run) => !isOlder(run, last)));
-  const [head, ...rest] = behind;
-  if (!meets || !head) return [first];
+  const older = pages.map(({ runs, cursor }) => ({ cursor, runs: runs.filter((run) => isOlder(run, last)) }));
+  const overlaps = pages.some(({ runs }) => runs.some((run) => !isOlder(run, last)));
+  const [head, ...rest] = older;
+  if (!overlaps || !head) return [first];
   return [{ runs: [...first.runs, ...head.runs], cursor: head.cursor }, ...rest];
 }
 
-/** The list after some of its runs have moved on. */
+/** Applies status updates. */
 export function applyStatuses(
   pages: readonly RunPage[],
   statuses: ReadonlyMap<string, ListedRun['status']>,
@@ -32,13 +31,13 @@ export function applyStatuses(
   });
 }
 
-/** A run that has ended does not begin again: news of its beginning came late. */
+/** Ignores late updates for a run that has ended. */
 function isStatusChange(run: ListedRun, statuses: ReadonlyMap<string, ListedRun['status']>): boolean {
   const status = statuses.get(run.run_id);
   return status !== undefined && status !== run.status && !hasEnded(run);
 }
 
-/** In the order of the list: newest first, by time and then by ID. */
+/** Lists are sorted newest first, by time, then by ID. */
 function isOlder(run: ListedRun, than: ListedRun): boolean {
   if (run.queued_at !== than.queued_at) return run.queued_at < than.queued_at;
   return run.run_id < than.run_id;

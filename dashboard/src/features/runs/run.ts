@@ -1,10 +1,10 @@
-/** A run as these pages hold it. */
-import type { ListedRun as Answered, Run } from '../../api/types.ts';
+/** A run as the dashboard holds it. */
+import type { ListedRun as ApiListedRun, Run } from '../../api/types.ts';
 
-/** In a list: without its output, which may have megabytes. */
+/** Without its output, which may be megabytes. */
 export type ListedRun = Omit<Run, 'output' | 'error'> & { error: string | null };
 
-export function toListedRun({ output: _, omitted: __, error = null, ...run }: Answered): ListedRun {
+export function toListedRun({ output: _, omitted: __, error = null, ...run }: ApiListedRun): ListedRun {
   return { ...run, error: error && `${error.name}: ${error.message}` };
 }
 
@@ -12,7 +12,7 @@ export function hasEnded({ status }: Pick<Run, 'status'>): boolean {
   return status === 'Completed' || status === 'Failed' || status === 'Cancelled';
 }
 
-/** How long it has been going, or went, in milliseconds; null: it has not begun, or the news that it has ended came without the time. */
+/** null: it has not started, or a live update reported its end without the time. */
 export function runDurationMs(run: Pick<Run, 'status' | 'run_started_at' | 'ended_at'>, nowMs: number): number | null {
   const { run_started_at, ended_at } = run;
   if (run_started_at === null || (hasEnded(run) && ended_at === null)) return null;

@@ -1,4 +1,4 @@
-/** Time spans of a list's address: `from=24h` is counted back from now; `from` and `to` may be moments too (ISO 8601). */
+/** Time ranges in the URL: `from=24h` is relative to now; `from` and `to` may also be ISO 8601 times. */
 
 const HOUR_MS = 3_600_000;
 const RANGE_MS: Record<string, number> = {
@@ -8,11 +8,11 @@ const RANGE_MS: Record<string, number> = {
   '7d': 7 * 24 * HOUR_MS,
 };
 
-/** A moment of the address as the API takes it; undefined: it says none. */
+/** @returns ISO 8601 for the API; undefined: no such bound */
 export function parseTime(text: string | undefined, nowMs: number): string | undefined {
   if (text === undefined) return undefined;
-  const backMs = RANGE_MS[text];
-  const ms = backMs === undefined ? parsedMs(text) : nowMs - backMs;
+  const rangeMs = RANGE_MS[text];
+  const ms = rangeMs === undefined ? parsedMs(text) : nowMs - rangeMs;
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
 }
 
@@ -22,7 +22,7 @@ export const TIME_RANGES: readonly (readonly [id: string, label: string])[] = [
   ['6h', 'Last 6 hours'],
   ['24h', 'Last 24 hours'],
   ['7d', 'Last 7 days'],
-  ['between', 'Between …'],
+  ['between', 'Custom range'],
 ];
 
 export function selectedRange(from: string | undefined, to: string | undefined): string {
@@ -30,13 +30,13 @@ export function selectedRange(from: string | undefined, to: string | undefined):
   return to === undefined && from !== undefined && from in RANGE_MS ? from : 'between';
 }
 
-/** What choosing a span writes into the address. */
-export function searchParamsOf(span: string, nowMs: number): { from: string | undefined; to: string | undefined } {
-  if (span === 'any') return { from: undefined, to: undefined };
-  return { from: span === 'between' ? new Date(nowMs - HOUR_MS).toISOString() : span, to: undefined };
+/** Query parameters for a selected range. */
+export function searchParamsOf(range: string, nowMs: number): { from: string | undefined; to: string | undefined } {
+  if (range === 'any') return { from: undefined, to: undefined };
+  return { from: range === 'between' ? new Date(nowMs - HOUR_MS).toISOString() : range, to: undefined };
 }
 
-/** For a field of the browser's own, in the reader's zone. */
+/** Value of a `datetime-local` input, in the browser's time zone. */
 export function toLocalInput(text: string | undefined): string {
   const ms = parsedMs(text ?? '');
   if (Number.isNaN(ms)) return '';

@@ -20,7 +20,7 @@ export interface RunFilters {
 const PAGE_SIZE = 100;
 type Pages = InfiniteData<RunPage, string | undefined>;
 
-/** Runs, newest first: more at the end when asked, new ones at the beginning by themselves. */
+/** Runs, newest first. `loadMore` appends older ones; live updates add new ones. */
 export function useRuns(filters: RunFilters, pageSize = PAGE_SIZE) {
   const env = useEnv();
   const queries = useQueryClient();
@@ -28,8 +28,8 @@ export function useRuns(filters: RunFilters, pageSize = PAGE_SIZE) {
   const key = useMemo(() => ['runs', env, text], [env, text]);
   const read = useCallback(
     async (cursor?: string, signal?: AbortSignal): Promise<RunPage> => {
-      const [asked, limit] = JSON.parse(text) as [RunFilters, number];
-      const query = { ...queryOf(asked), limit, cursor };
+      const [wanted, limit] = JSON.parse(text) as [RunFilters, number];
+      const query = { ...queryOf(wanted), limit, cursor };
       const { data, metadata } = await callApi<ListedRun[]>('/v1/runs', { env, query, ...(signal && { signal }) });
       return { runs: data.map(toListedRun), cursor: metadata.cursor };
     },
@@ -40,7 +40,7 @@ export function useRuns(filters: RunFilters, pageSize = PAGE_SIZE) {
     queryFn: ({ pageParam, signal }) => read(pageParam, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ cursor }) => cursor,
-    // All pages would be read anew; the first is, by `refresh`.
+    // A refetch would load all pages; `refresh` loads only the first.
     staleTime: Number.POSITIVE_INFINITY,
   });
 
@@ -48,37 +48,37 @@ export function useRuns(filters: RunFilters, pageSize = PAGE_SIZE) {
     useCallback(async () => {
       if (!queries.getQueryData(key)) return;
       const first = await read();
-      queries.setQueryData<Pages>(key, (before) => before && changed(before, mergeFirstPage(before.pages, first)));
+      queries.setQueryData<Pages>(key, (before) => before && withPages(before, mergeFirstPage(before.pages, first)));
     }, [queries, key, read]),
   );
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a list that was seen before is shown as it was, and read anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: refreshes a cached list
   useEffect(refresh, [refresh, key]);
   useLiveUpdates('hello', refresh);
   useLiveUpdates('runs', ({ runs }) => {
     const statuses = new Map(runs.map(({ run_id, status }) => [run_id, status as ListedRun['status']]));
-    queries.setQueryData<Pages>(key, (before) => before && changed(before, applyStatuses(before.pages, statuses)));
+    queries.setQueryData<Pages>(key, (before) => before && withPages(before, applyStatuses(before.pages, statuses)));
     refresh();
   });
 
   const runs = useMemo(() => result.data?.pages.flatMap((page) => page.runs) ?? [], [result.data]);
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = result;
-  // A page may be empty and yet not the last, so each one that came asks anew.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the pages are what it is about
-  const more = useCallback(() => {
+  // A page may be empty without being the last, so each page triggers the next check.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: depends on the loaded pages
+  const loadMore = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [fetchNextPage, hasNextPage, isFetchingNextPage, result.data]);
   useEffect(() => {
-    if (runs.length === 0) more();
-  }, [runs.length, more]);
-  return { runs, more, refresh, result };
+    if (runs.length === 0) loadMore();
+  }, [runs.length, loadMore]);
+  return { runs, loadMore, refresh, result };
 }
 
 function queryOf({ status, function: functionId, app, from, to }: RunFilters): Query {
   const nowMs = Date.now();
-  const span = { queued_after: parseTime(from, nowMs), queued_before: parseTime(to, nowMs) };
-  return { status, function_id: functionId, app, ...span };
+  const range = { queued_after: parseTime(from, nowMs), queued_before: parseTime(to, nowMs) };
+  return { status, function_id: functionId, app, ...range };
 }
 
-function changed({ pageParams }: Pages, pages: RunPage[]): Pages {
+function withPages({ pageParams }: Pages, pages: RunPage[]): Pages {
   return { pages, pageParams: pageParams.slice(0, pages.length) };
 }

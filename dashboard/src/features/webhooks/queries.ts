@@ -1,4 +1,4 @@
-/** What the pages of webhooks ask of the service. Webhooks are the account's: no environment selects among them. */
+/** Webhook queries. Webhooks belong to the installation: the selected environment does not filter them. */
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { type ApiResponse, callApi } from '../../api/client.ts';
@@ -36,7 +36,7 @@ export function useWebhook(id: string) {
   });
 }
 
-/** By ID of the webhook. */
+/** By webhook ID. */
 export function useWebhookStats() {
   const env = useEnv();
   return useQuery({
@@ -48,7 +48,7 @@ export function useWebhookStats() {
   });
 }
 
-/** The log, newest first. */
+/** The request log, newest first. */
 export function useRequests(id: string) {
   const env = useEnv();
   return useInfiniteQuery({
@@ -63,7 +63,7 @@ export function useRequests(id: string) {
   });
 }
 
-/** One of the log, with headers and body. It never changes. */
+/** A logged request with headers and body. It never changes. */
 export function useRequest(id: string, requestId: string | undefined) {
   const env = useEnv();
   return useQuery({
@@ -75,20 +75,20 @@ export function useRequest(id: string, requestId: string | undefined) {
   });
 }
 
-/** Keeps log and list as they are at the service while requests come in. */
+/** Refetches request logs and stats while requests arrive. */
 export function useLiveRequests(id?: string): void {
   const queries = useQueryClient();
-  const readAnew = () => {
+  const refetch = () => {
     void queries.invalidateQueries({ queryKey: ['webhook-requests'] });
     void queries.invalidateQueries({ queryKey: ['webhook-stats'] });
   };
-  useLiveUpdates('hello', readAnew);
+  useLiveUpdates('hello', refetch);
   useLiveUpdates('webhook-requests', ({ requests }) => {
-    if (id === undefined || requests.some(({ webhook_id }) => webhook_id === id)) readAnew();
+    if (id === undefined || requests.some(({ webhook_id }) => webhook_id === id)) refetch();
   });
 }
 
-/** After a webhook was made, changed or deleted. */
+/** Call it after a webhook was created, changed or deleted. */
 export function useInvalidateWebhooks() {
   const queries = useQueryClient();
   return useCallback(() => queries.invalidateQueries({ queryKey: ['webhooks'] }), [queries]);

@@ -24,18 +24,16 @@ export default function AppPage() {
 }
 
 function Known({ app }: { app: AppWithFunctions }) {
-  const mayWrite = useHasAccess('write');
+  const canWrite = useHasAccess('write');
   return (
     <Page
       title={app.name}
       description={<span className="font-mono text-xs break-all">{app.url}</span>}
-      actions={mayWrite && <AppActions app={app} />}
+      actions={canWrite && <AppActions app={app} />}
     >
       <div className="space-y-6">
         {!app.last_sync.succeeded && (
-          <ErrorAlert
-            error={new Error(`The last registration failed: ${app.last_sync.error ?? 'no reason was told'}`)}
-          />
+          <ErrorAlert error={new Error(`Registration failed: ${app.last_sync.error ?? 'unknown reason'}`)} />
         )}
         <AppDetails app={app} />
         <div className="grid grid-cols-1 items-start gap-6 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">

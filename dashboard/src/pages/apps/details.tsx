@@ -11,24 +11,24 @@ export function AppDetails({ app }: { app: App }) {
   return (
     <Card>
       <DescriptionList>
-        <DescriptionItem name="Last registration">
+        <DescriptionItem term="Last registration">
           <SyncStatus sync={app.last_sync} />
         </DescriptionItem>
-        <DescriptionItem name="Registered">
+        <DescriptionItem term="Registered">
           <Time at={app.registered_at} />
         </DescriptionItem>
-        <DescriptionItem name="SDK">
+        <DescriptionItem term="SDK">
           <span className="font-mono text-xs">{app.sdk ?? '–'}</span>
         </DescriptionItem>
-        <DescriptionItem name="Framework">{app.framework ?? '–'}</DescriptionItem>
-        <DescriptionItem name="Signing">
+        <DescriptionItem term="Framework">{app.framework ?? '–'}</DescriptionItem>
+        <DescriptionItem term="Signing">
           <Signing />
         </DescriptionItem>
-        <DescriptionItem name="Headers begin with">
+        <DescriptionItem term="Header prefix">
           <span className="font-mono text-xs">x-{app.dialect}-</span>
         </DescriptionItem>
-        <DescriptionItem name="Functions">{app.function_count}</DescriptionItem>
-        <DescriptionItem name="Calls">
+        <DescriptionItem term="Functions">{app.function_count}</DescriptionItem>
+        <DescriptionItem term="Call rate">
           <CallRate slowed={app.slowed} />
         </DescriptionItem>
       </DescriptionList>
@@ -37,17 +37,17 @@ export function AppDetails({ app }: { app: App }) {
 }
 
 const SLOWDOWN_REASONS = {
-  overload: 'It answers 429, 502, 503 or 504, or not at all',
-  errors: 'It answers other 5xx',
-  latency: 'It takes much longer than before',
+  overload: 'It responds with 429, 502, 503 or 504, or does not respond',
+  errors: 'It responds with other 5xx errors',
+  latency: 'It responds much more slowly than before',
 } as const;
 
-/** Whether the workers make as many calls at once as they could. */
+/** Whether the workers limit concurrent calls to the app. */
 function CallRate({ slowed }: Pick<App, 'slowed'>) {
   if (!slowed) {
     return (
       <Badge tone="good" icon="check">
-        Not slowed
+        Not limited
       </Badge>
     );
   }
@@ -57,26 +57,26 @@ function CallRate({ slowed }: Pick<App, 'slowed'>) {
       icon="warning"
       title={`${SLOWDOWN_REASONS[slowed.by]}, since ${new Date(slowed.since).toLocaleString()}`}
     >
-      Slowed to {slowed.limit} of {slowed.max} at once
+      Limited to {slowed.limit} of {slowed.max} concurrent calls
     </Badge>
   );
 }
 
-/** Which key the app and the service prove themselves to each other with. */
+/** How the app and the service authenticate to each other. */
 function Signing() {
   const env = useEnv();
   const me = useCurrentUser();
   if (!me) return <span className="text-muted">–</span>;
   if (me.kind === 'dev') {
     return (
-      <Badge tone="warn" icon="warning" title="In dev mode nobody is asked for a signature">
-        Unsigned: dev mode
+      <Badge tone="warn" icon="warning" title="Dev mode requires no signatures">
+        Unsigned (dev mode)
       </Badge>
     );
   }
   return (
     <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
-      <Badge tone="good" icon="key" title={`Calls and registrations are signed with the key of ${env}`}>
+      <Badge tone="good" icon="key" title={`Calls and registrations are signed with the signing key of ${env}`}>
         Signed
       </Badge>
       {me.access === 'admin' && (

@@ -66,18 +66,18 @@ function Name({ app: { name, url } }: { app: App }) {
 
 export default function AppsPage() {
   const { apps, error, refetch } = useApps();
-  const line = useRegistrationCommand();
+  const command = useRegistrationCommand();
   const navigate = useNavigate();
-  const mayWrite = useHasAccess('write');
+  const canWrite = useHasAccess('write');
   const [registering, setRegistering] = useState(false);
   return (
     <Page
       title="Apps"
-      description="Programs of yours that serve functions. The service calls them over HTTP."
+      description="Programs that host functions. The service calls them over HTTP."
       actions={
-        mayWrite && (
+        canWrite && (
           <Button variant="primary" icon="plus" onClick={() => setRegistering(true)}>
-            Register a URL
+            Register app
           </Button>
         )
       }
@@ -85,9 +85,8 @@ export default function AppsPage() {
       {error && !apps && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {!apps && !error && <Loading />}
       {apps?.length === 0 && (
-        <EmptyState title="No app has registered" command={line}>
-          Start your app with its functions, then tell the service where it is: with the button above, or with this
-          line.
+        <EmptyState title="No apps registered" command={command}>
+          Start your app, then register its URL with the button above or with this command:
         </EmptyState>
       )}
       {apps && apps.length > 0 && (

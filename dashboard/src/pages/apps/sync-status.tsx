@@ -2,7 +2,7 @@ import type { App } from '../../api/types.ts';
 import { Badge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
 
-/** How the last attempt to register it went, and when. */
+/** Result and time of the last registration. */
 export function SyncStatus({ sync: { at, succeeded, error } }: { sync: App['last_sync'] }) {
   return (
     <span className="inline-flex flex-wrap items-center gap-x-2 gap-y-1">
@@ -11,7 +11,7 @@ export function SyncStatus({ sync: { at, succeeded, error } }: { sync: App['last
           Registered
         </Badge>
       ) : (
-        <Badge tone="bad" icon="cross" title={error ?? 'No reason was told'}>
+        <Badge tone="bad" icon="close" title={error ?? 'Unknown reason'}>
           Failed
         </Badge>
       )}

@@ -6,34 +6,34 @@ import { Time } from '../../ui/time.tsx';
 type Kind = AuditEntry['who']['kind'];
 
 export const ACTOR_KINDS: Record<Kind, string> = {
-  user: 'People',
+  user: 'Users',
   'api-key': 'API keys',
-  setting: 'The setting API_KEY',
+  setting: 'API_KEY setting',
   dev: 'Dev mode',
 };
 
 export const ACTOR_KIND: Record<Kind, string> = {
-  user: 'a person',
-  'api-key': 'an API key',
-  setting: 'given by the settings',
-  dev: 'nobody signs in here',
+  user: 'user',
+  'api-key': 'API key',
+  setting: 'API_KEY setting',
+  dev: 'dev mode, no sign-in',
 };
 
-const ICONS: Record<Kind, IconName> = { user: 'people', 'api-key': 'key', setting: 'sliders', dev: 'code' };
+const ICONS: Record<Kind, IconName> = { user: 'users', 'api-key': 'key', setting: 'sliders', dev: 'code' };
 
 export function columnsFor(onOpen: (entry: AuditEntry) => void): Column<AuditEntry>[] {
   return [
-    { id: 'at', header: 'When', width: '5.5rem', cell: ({ at }) => <Time at={at} /> },
+    { id: 'at', header: 'Time', width: '5.5rem', cell: ({ at }) => <Time at={at} /> },
     {
       id: 'who',
-      header: 'Who',
+      header: 'Actor',
       width: 'minmax(0, 1fr)',
       hideOnMobile: true,
       cell: ({ who }) => <Actor who={who} />,
     },
     {
       id: 'what',
-      header: 'What',
+      header: 'Change',
       width: 'minmax(0, 2fr)',
       cell: (entry) => <Summary entry={entry} onOpen={() => onOpen(entry)} />,
     },
@@ -46,7 +46,7 @@ export function columnsFor(onOpen: (entry: AuditEntry) => void): Column<AuditEnt
     },
     {
       id: 'ip',
-      header: 'From',
+      header: 'IP address',
       width: 'minmax(0, 9rem)',
       hideOnMobile: true,
       cell: ({ ip }) => <span className="block truncate font-mono text-xs">{ip}</span>,
@@ -58,7 +58,7 @@ function Summary({ entry: { summary, target, action, who }, onOpen }: { entry: A
   return (
     <>
       <button type="button" onClick={onOpen} title={summary} className="block max-w-full truncate hover:underline">
-        {action === 'sign-in refused' ? `Sign-in refused: ${summary}` : summary}
+        {action === 'sign-in refused' ? `Sign-in rejected: ${summary}` : summary}
       </button>
       <div className="truncate text-xs text-muted md:hidden">{who.name}</div>
       {target && <div className="hidden truncate font-mono text-xs text-muted md:block">{target}</div>}

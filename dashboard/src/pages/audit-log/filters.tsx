@@ -4,7 +4,7 @@ import { ACTOR_KINDS } from './columns.tsx';
 
 const route = getRouteApi('/audit-log');
 
-/** @param read entries looked through so far */
+/** @param read entries searched so far */
 export function Filters({ read, searching }: { read: number; searching: boolean }) {
   const { q, who } = route.useSearch();
   const navigate = route.useNavigate();
@@ -17,17 +17,17 @@ export function Filters({ read, searching }: { read: number; searching: boolean 
         hideLabel
         type="search"
         data-page-search
-        placeholder="A name, an action, an ID, an address"
+        placeholder="Name, action, ID or IP address"
         value={q ?? ''}
         onChange={({ target }) => set({ q: target.value || undefined })}
       />
       <Select
-        label="Who"
+        label="Actor"
         hideLabel
         value={who ?? ''}
         onChange={({ target }) => set({ who: target.value || undefined })}
       >
-        <option value="">Anybody</option>
+        <option value="">All actors</option>
         {Object.entries(ACTOR_KINDS).map(([kind, label]) => (
           <option key={kind} value={kind}>
             {label}
@@ -39,7 +39,7 @@ export function Filters({ read, searching }: { read: number; searching: boolean 
           role={searching ? undefined : 'status'}
           className="col-span-full self-center text-sm text-muted sm:col-span-1"
         >
-          {searching ? 'Searching further back' : 'Searched'}: {read.toLocaleString()} entries read
+          {searching ? 'Searching…' : 'Searched'} {read.toLocaleString()} entries
         </p>
       )}
     </div>

@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../../api/types.ts';
 
 export interface Filter {
-  /** Words, each of which an entry must hold somewhere. */
+  /** Words that must all occur in an entry. */
   q?: string | undefined;
   who?: AuditEntry['who']['kind'] | undefined;
 }

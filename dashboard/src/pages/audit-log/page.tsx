@@ -11,17 +11,17 @@ import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { columnsFor } from './columns.tsx';
 import { EntryDialog } from './entry-dialog.tsx';
-import { FailedSignIns } from './failed-sign-ins.tsx';
 import { Filters } from './filters.tsx';
 import { matchesFilter } from './matches-filter.ts';
+import { RejectedAttempts } from './rejected-attempts.tsx';
 
 const route = getRouteApi('/audit-log');
-/** Rows that fill a window: while fewer are found, the search goes on into the past. */
+/** Older pages are loaded until this many entries match. */
 const MIN_ROWS = 40;
 
 const TABS = [
   ['changes', 'Changes'],
-  ['refusals', 'Refused attempts'],
+  ['refusals', 'Rejected attempts'],
 ] as const;
 
 export default function AuditLogPage() {
@@ -29,46 +29,37 @@ export default function AuditLogPage() {
   return (
     <Page
       title="Audit log"
-      description="Who changed what, and whose attempts to sign in were refused. The last 10,000 changes and 1,000 kinds of refusals."
+      description="Changes and rejected sign-in attempts. Keeps the latest 10,000 changes and 1,000 groups of rejected attempts."
     >
-      <AdminOnly title="Only admins read the audit log">
-        <Tabs label="Parts of the audit log" tabs={TABS} current={tab} />
-        {tab === 'refusals' ? <FailedSignIns /> : <Log />}
+      <AdminOnly title="The audit log requires admin access">
+        <Tabs label="Audit log sections" tabs={TABS} current={tab} />
+        {tab === 'refusals' ? <RejectedAttempts /> : <Log />}
       </AdminOnly>
     </Page>
   );
 }
 
-/** The service hands the log out whole; it is searched here. */
+/** The API has no search: the log is filtered here. */
 function Log() {
   const filter = route.useSearch();
-  const {
-    rows,
-    error,
-    loadMore: more,
-    loadingMore,
-    hasMore,
-    refetch: again,
-  } = useList<AuditEntry>(['audit'], '/v1/audit');
+  const { rows, error, loadMore, loadingMore, hasMore, refetch } = useList<AuditEntry>(['audit'], '/v1/audit');
   const [opened, setOpened] = useState<AuditEntry>();
   const columns = useMemo(() => columnsFor(setOpened), []);
   const { q, who } = filter;
   const found = useMemo(() => rows?.filter((entry) => matchesFilter(entry, { q, who })), [rows, q, who]);
   const searching = found !== undefined && found.length < MIN_ROWS && hasMore && !error;
   useEffect(() => {
-    if (searching) more();
-  }, [searching, more]);
-  if (error && !rows) return <ErrorAlert error={error} onRetry={again} />;
+    if (searching) loadMore();
+  }, [searching, loadMore]);
+  if (error && !rows) return <ErrorAlert error={error} onRetry={refetch} />;
   if (!rows || !found) return <Loading rows={10} />;
   if (rows.length === 0) {
-    return (
-      <EmptyState title="Nothing was changed yet">Each change by a person or a program will stand here.</EmptyState>
-    );
+    return <EmptyState title="No changes yet">Changes by users and programs appear here.</EmptyState>;
   }
   return (
     <>
       <Filters read={rows.length} searching={searching} />
-      {error && <ErrorAlert error={error} onRetry={again} />}
+      {error && <ErrorAlert error={error} onRetry={refetch} />}
       {found.length > 0 && (
         <DataTable
           label="Audit log"
@@ -76,13 +67,13 @@ function Log() {
           rows={found}
           rowKey={({ id }) => id}
           onOpen={(entry) => setOpened(entry)}
-          onEndReached={more}
+          onEndReached={loadMore}
           loadingMore={loadingMore}
           rowHeight={52}
         />
       )}
       {found.length === 0 && !searching && (
-        <EmptyState title="No entry is like that">Search for less, or for anybody.</EmptyState>
+        <EmptyState title="No matching entries">Change or clear the filters.</EmptyState>
       )}
       {found.length === 0 && searching && <Loading />}
       <EntryDialog entry={opened} onClose={() => setOpened(undefined)} />

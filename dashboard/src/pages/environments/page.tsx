@@ -12,33 +12,27 @@ import { columnsFor } from './columns.tsx';
 import { EnvironmentForm } from './environment-form.tsx';
 
 export default function EnvironmentsPage() {
-  const may = useHasAccess('admin');
-  const [making, setMaking] = useState(false);
-  const {
-    rows,
-    error,
-    loadMore: more,
-    loadingMore,
-    refetch: again,
-  } = useList<Environment>(['environments'], '/v1/environments');
-  const columns = useMemo(() => columnsFor(may), [may]);
+  const isAdmin = useHasAccess('admin');
+  const [creating, setCreating] = useState(false);
+  const { rows, error, loadMore, loadingMore, refetch } = useList<Environment>(['environments'], '/v1/environments');
+  const columns = useMemo(() => columnsFor(isAdmin), [isAdmin]);
   return (
     <Page
       title="Environments"
-      description="Each has its own events, functions, runs and deduplication IDs."
+      description="Each environment has its own events, functions, runs and deduplication IDs."
       actions={
         <Button
           variant="primary"
           icon="plus"
-          disabled={!may}
-          title={adminOnlyReason(may)}
-          onClick={() => setMaking(true)}
+          disabled={!isAdmin}
+          title={adminOnlyReason(isAdmin)}
+          onClick={() => setCreating(true)}
         >
-          Make one
+          Create environment
         </Button>
       }
     >
-      {error && !rows && <ErrorAlert error={error} onRetry={again} />}
+      {error && !rows && <ErrorAlert error={error} onRetry={refetch} />}
       {!error && !rows && <Loading />}
       {rows && (
         <DataTable
@@ -46,12 +40,12 @@ export default function EnvironmentsPage() {
           columns={columns}
           rows={rows}
           rowKey={({ name }) => name}
-          onEndReached={more}
+          onEndReached={loadMore}
           loadingMore={loadingMore}
           rowHeight={52}
         />
       )}
-      {making && <EnvironmentForm onClose={() => setMaking(false)} />}
+      {creating && <EnvironmentForm onClose={() => setCreating(false)} />}
     </Page>
   );
 }

@@ -14,7 +14,6 @@ import { useEvent, useEventRuns } from './detail/queries.ts';
 import { RunsTab } from './detail/runs-tab.tsx';
 import { SourceTab } from './detail/source-tab.tsx';
 
-/** One event: what it says, how it came, what it did, and sending it once more. */
 export default function EventPage() {
   const env = useEnv();
   const { id } = useParams({ from: '/events/$id' });
@@ -35,24 +34,24 @@ export default function EventPage() {
       title={event.name}
       description={
         <Link to="/events" search={{ name: event.name }} className="hover:underline">
-          All events of this name
+          All events with this name
         </Link>
       }
       actions={<Actions env={env} event={event} />}
     >
       <EventDetails env={env} event={event} runs={runs.data?.data} />
       <Tabs
-        label="Parts of the event"
+        label="Event sections"
         current={tab}
         tabs={[
           ['payload', 'Payload'],
-          ['arrival', 'How it came'],
+          ['source', 'Source'],
           ['runs', count === undefined ? 'Runs' : `Runs (${count})`],
-          ['code', 'Copy as code'],
+          ['code', 'Code'],
         ]}
       />
       {tab === 'payload' && <PayloadTab key={id} event={event} view={view} />}
-      {tab === 'arrival' && <SourceTab env={env} event={event} />}
+      {tab === 'source' && <SourceTab env={env} event={event} />}
       {tab === 'runs' && <RunsTab runs={runs} name={event.name} />}
       {tab === 'code' && <CodeTab env={env} event={event} language={language} />}
     </Page>
@@ -63,11 +62,11 @@ function EventUnavailable({ env, error, onRetry }: { env: string; error: Error |
   if (error instanceof ApiError && error.status === 404) {
     return (
       <Card>
-        <EmptyState title="No event has this ID here">
+        <EmptyState title="Event not found">
           <p>
-            It may be of another environment than {env}, or older than what is kept.{' '}
+            It is not in {env}, or its retention has ended.{' '}
             <Link to="/events" className="text-accent underline">
-              To the events
+              Go to events
             </Link>
           </p>
         </EmptyState>

@@ -12,23 +12,23 @@ export function useWebhooks(env: string): Webhook[] {
   return data?.data ?? [];
 }
 
-const LABELS: Record<string, string> = { 'event-key': 'Event key', api: 'API', service: 'The service' };
+const LABELS: Record<string, string> = { 'event-key': 'Event key', api: 'API', service: 'System' };
 
-/** Where an event came from (src/model/events/event.ts), as a link where there is something to look at. */
+/** Source of an event (src/model/events/event.ts), with a link where there is a page. */
 export function Source({ source, webhooks }: { source: string; webhooks: readonly Webhook[] }) {
   const [kind = '', ...rest] = source.split(':');
   const id = rest.join(':');
   if (kind === 'webhook') {
     return (
       <Link to="/webhooks/$id" params={{ id }} className="text-accent hover:underline">
-        {webhooks.find((webhook) => webhook.id === id)?.name ?? 'A webhook'}
+        {webhooks.find((webhook) => webhook.id === id)?.name ?? 'Webhook'}
       </Link>
     );
   }
   if (kind === 'event') {
     return (
       <>
-        Sent again from{' '}
+        Resent from{' '}
         <Link to="/events/$id" params={{ id }} className="text-accent hover:underline" title={id}>
           …{id.slice(-6)}
         </Link>

@@ -22,19 +22,18 @@ import { SendDialog } from './send/send-dialog.tsx';
 
 const EXAMPLE = { name: 'hello/world', data: {} };
 
-/** What came in, as it comes in. */
 export default function EventsPage() {
   const env = useEnv();
   const filters = useFilters();
-  const span = useTimeRange(filters);
+  const range = useTimeRange(filters);
   const navigate = useNavigate({ from: '/events' });
   const webhooks = useWebhooks(env);
-  const may = useHasAccess('write');
+  const canWrite = useHasAccess('write');
   const [sending, setSending] = useState(false);
-  const query = useListQuery(filters, span);
-  const { list, rows, more, loadingMore, full, problem, readMore, lookAtTop, noteRuns } = useEventRows(env, query);
-  const ended = span.before !== undefined || filters.id !== undefined;
-  const { waiting, show } = useLiveEvents({ filters, ended, rows, lookAtTop, noteRuns });
+  const query = useListQuery(filters, range);
+  const { list, rows, hasMore, loadingMore, full, error, loadMore, refreshTop, updateRuns } = useEventRows(env, query);
+  const ended = range.before !== undefined || filters.id !== undefined;
+  const { unseen, show } = useLiveEvents({ filters, ended, rows, refreshTop, updateRuns });
   const columns = useMemo(() => columnsOf(webhooks), [webhooks]);
   const change = useCallback(
     (to: Partial<Record<keyof Filters, unknown>>) =>
@@ -61,16 +60,16 @@ export default function EventsPage() {
               aria-pressed={paused}
               onClick={() => (paused ? showNew() : change({ paused: true }))}
             >
-              {paused ? 'Go on' : 'Pause'}
+              {paused ? 'Resume' : 'Pause'}
             </Button>
           )}
           <Button
             icon="send"
-            disabled={!may}
-            title={may ? undefined : 'This needs write access'}
+            disabled={!canWrite}
+            title={canWrite ? undefined : 'Requires write access'}
             onClick={() => setSending(true)}
           >
-            Send an event
+            Send event
           </Button>
         </>
       }
@@ -80,18 +79,18 @@ export default function EventsPage() {
         <Histogram
           env={env}
           filters={filters}
-          span={span}
+          range={range}
           onBrush={(from, to) => change({ from: new Date(from).toISOString(), to: new Date(to).toISOString() })}
         />
       )}
-      <NewEventsButton count={waiting} onShow={showNew} />
+      <NewEventsButton count={unseen} onShow={showNew} />
       {list.error && <ErrorAlert error={list.error} onRetry={() => void list.refetch()} />}
-      {(list.isPending || (rows.length === 0 && more && !problem)) && !list.error && (
+      {(list.isPending || (rows.length === 0 && hasMore && !error)) && !list.error && (
         <Card>
           <Loading rows={10} />
         </Card>
       )}
-      {list.data && rows.length === 0 && !more && (
+      {list.data && rows.length === 0 && !hasMore && (
         <Card>
           {hasFilters(filters) ? (
             <NoMatches
@@ -99,7 +98,7 @@ export default function EventsPage() {
               onClear={() => void navigate({ search: (({ env: kept }: { env?: string }) => ({ env: kept })) as never })}
             />
           ) : (
-            <FirstEvent title="No event has come in yet" />
+            <FirstEvent title="No events yet" />
           )}
         </Card>
       )}
@@ -110,40 +109,40 @@ export default function EventsPage() {
           rows={rows}
           rowKey={(row) => row.internal_id}
           onOpen={open}
-          onEndReached={readMore}
+          onEndReached={loadMore}
           loadingMore={loadingMore}
           rowHeight={57}
         />
       )}
-      {problem && (
+      {error && (
         <div className="mt-4">
-          <ErrorAlert error={problem} onRetry={readMore} />
+          <ErrorAlert error={error} onRetry={loadMore} />
         </div>
       )}
       {full && (
         <p className="py-6 text-center text-muted">
-          {MAX_ROWS.toLocaleString()} events are shown. Narrow the time to see older ones.
+          Showing {MAX_ROWS.toLocaleString()} events. Select a time range to see older ones.
         </p>
       )}
-      <SendDialog title="Send an event" open={sending} event={EXAMPLE} onClose={() => setSending(false)} />
+      <SendDialog title="Send event" open={sending} event={EXAMPLE} onClose={() => setSending(false)} />
     </Page>
   );
 }
 
 function NoMatches({ filters, onClear }: { filters: Filters; onClear(): void }) {
   return (
-    <EmptyState title={filters.id === undefined ? 'No event is like that' : 'No event has this ID'}>
+    <EmptyState title={filters.id === undefined ? 'No matching events' : 'Event not found'}>
       <p className="mb-4">
         {filters.id === undefined
-          ? 'Nothing that is stored meets all of the filters.'
-          : 'It may be of another environment, or older than what is kept.'}
+          ? 'No stored event matches all filters.'
+          : 'It is in another environment, or its retention has ended.'}
       </p>
-      <Button onClick={onClear}>Clear the filters</Button>
+      <Button onClick={onClear}>Clear filters</Button>
     </EmptyState>
   );
 }
 
-/** Stays in sight while the reader is further down. */
+/** Sticky, so that it is visible below the top of the list. */
 function NewEventsButton({ count, onShow }: { count: number; onShow(): void }) {
   return (
     <div role="status" className="pointer-events-none sticky top-12 z-20 flex h-0 justify-center">
@@ -153,7 +152,7 @@ function NewEventsButton({ count, onShow }: { count: number; onShow(): void }) {
           onClick={onShow}
           className="pointer-events-auto inline-flex h-8 items-center gap-1.5 rounded-full bg-accent px-4 text-sm font-medium whitespace-nowrap text-accent-text shadow-lg hover:brightness-110"
         >
-          <Icon name="arrow" className="-rotate-90" />
+          <Icon name="arrow-up" />
           {count.toLocaleString()} new
         </button>
       )}

@@ -2,10 +2,11 @@ import { Link } from '@tanstack/react-router';
 import type { FunctionStats, ListedFunction } from '../../api/types.ts';
 import { FunctionStatus } from '../../features/functions/function-status.tsx';
 import { TriggerSummary } from '../../features/functions/triggers.tsx';
+import { formatPercent } from '../../lib/format.ts';
 import type { Column } from '../../ui/data-table.tsx';
-import { emptyStats, failureRate, percent } from './stats.ts';
+import { emptyStats, failureRate } from './stats.ts';
 
-/** @param stats undefined: not known yet */
+/** @param stats undefined: still loading */
 export function columnsWith(stats: ReadonlyMap<string, FunctionStats> | undefined): Column<ListedFunction>[] {
   const statsOf = (id: string) => stats && (stats.get(id) ?? emptyStats(id));
   return [
@@ -24,7 +25,7 @@ export function columnsWith(stats: ReadonlyMap<string, FunctionStats> | undefine
       hideOnMobile: true,
       cell: ({ app }) => <AppLink name={app} />,
     },
-    { id: 'state', header: 'State', width: '6rem', cell: (fn) => <FunctionStatus fn={fn} /> },
+    { id: 'status', header: 'Status', width: '6rem', cell: (fn) => <FunctionStatus fn={fn} /> },
     {
       id: 'volume',
       header: 'Runs, 24 h',
@@ -72,7 +73,7 @@ function Failures({ stats }: { stats: FunctionStats | undefined }) {
       title={`${stats?.failed} of ${(stats?.completed ?? 0) + (stats?.failed ?? 0)} failed`}
       className={share > 0 ? 'font-medium text-bad hover:underline' : 'text-muted hover:underline'}
     >
-      {percent(share)}
+      {formatPercent(share)}
     </Link>
   );
 }

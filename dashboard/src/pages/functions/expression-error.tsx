@@ -3,7 +3,7 @@ import { Condition } from '../../features/functions/triggers.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Time } from '../../ui/time.tsx';
 
-/** Why events did not trigger the function, or end its waits, that might have. */
+/** Errors of the function's expressions, whose events neither triggered it nor ended its waits. */
 export function ExpressionError({ problem }: { problem: NonNullable<FunctionSummary['expression_problem']> }) {
   const { message, events, at, expression } = problem;
   return (
@@ -11,8 +11,9 @@ export function ExpressionError({ problem }: { problem: NonNullable<FunctionSumm
       <Icon name="warning" className="mt-0.5 text-warn" />
       <div className="min-w-0 flex-1">
         <p className="break-words">
-          An expression of this function did not judge{' '}
-          {events === 1 ? 'an event' : `${events.toLocaleString('en-US')} events`}: {message}. Last <Time at={at} />.
+          An expression of this function failed for{' '}
+          {events === 1 ? '1 event' : `${events.toLocaleString('en-US')} events`}: {message}. Last failure{' '}
+          <Time at={at} />.
         </p>
         <Condition expression={expression} />
       </div>

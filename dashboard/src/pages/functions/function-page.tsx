@@ -35,7 +35,7 @@ export default function FunctionPage() {
 }
 
 function Known({ fn }: { fn: FunctionDetails }) {
-  const mayWrite = useHasAccess('write');
+  const canWrite = useHasAccess('write');
   const [invoking, setInvoking] = useState(false);
   const list = useRuns({ function: fn.id }, 10);
   const sample = useEventData(list.runs[0]?.event_id, invoking);
@@ -44,7 +44,7 @@ function Known({ fn }: { fn: FunctionDetails }) {
       title={fn.name}
       description={<span className="font-mono text-xs break-all">{fn.id}</span>}
       actions={
-        mayWrite &&
+        canWrite &&
         !fn.archived && (
           <>
             <PauseButton fn={fn} />
@@ -69,7 +69,7 @@ function Known({ fn }: { fn: FunctionDetails }) {
             </Card>
             {fn.cancel.length > 0 && <Cancels cancel={fn.cancel} />}
             <Card title="Configuration">
-              <JsonTree value={fn.configuration} label="Configuration as the app registered it" />
+              <JsonTree value={fn.configuration} label="Configuration registered by the app" />
             </Card>
           </div>
         </div>
@@ -88,7 +88,7 @@ function Known({ fn }: { fn: FunctionDetails }) {
 function FunctionFacts({ fn }: { fn: FunctionDetails }) {
   return (
     <DescriptionList>
-      <DescriptionItem name="State">
+      <DescriptionItem term="Status">
         <FunctionStatus fn={fn} />{' '}
         {fn.paused_at && (
           <span className="text-sm text-muted">
@@ -96,18 +96,20 @@ function FunctionFacts({ fn }: { fn: FunctionDetails }) {
           </span>
         )}
       </DescriptionItem>
-      <DescriptionItem name="App">
+      <DescriptionItem term="App">
         <Link to="/apps/$name" params={{ name: fn.app }} className="text-accent hover:underline">
           {fn.app}
         </Link>
       </DescriptionItem>
-      <DescriptionItem name="Tries">{fn.retries === 0 ? 'One, no retries' : `Up to ${fn.retries + 1}`}</DescriptionItem>
-      <DescriptionItem name="Called at">
+      <DescriptionItem term="Attempts">
+        {fn.retries === 0 ? '1, no retries' : `Up to ${fn.retries + 1}`}
+      </DescriptionItem>
+      <DescriptionItem term="URL">
         <span className="flex h-5 items-center gap-1">
           <span title={fn.url} className="truncate font-mono text-xs">
             {fn.url}
           </span>
-          <CopyButton text={fn.url} label="Copy the URL" />
+          <CopyButton text={fn.url} label="Copy URL" />
         </span>
       </DescriptionItem>
     </DescriptionList>
@@ -127,7 +129,7 @@ function Cancels({ cancel }: { cancel: FunctionDetails['cancel'] }) {
             >
               {each.event}
             </Link>
-            {each.timeout && <span className="text-sm text-muted"> within {each.timeout} of the start</span>}
+            {each.timeout && <span className="text-sm text-muted"> within {each.timeout} of the run’s start</span>}
             {each.expression && <Condition expression={each.expression} />}
           </li>
         ))}
@@ -136,13 +138,13 @@ function Cancels({ cancel }: { cancel: FunctionDetails['cancel'] }) {
   );
 }
 
-/** Data of an event, to begin with when a function is tried; undefined: there is none. */
-function useEventData(eventId: string | undefined, wanted: boolean): string | undefined {
+/** Data of a recent event, as initial input for Invoke. */
+function useEventData(eventId: string | undefined, enabled: boolean): string | undefined {
   const env = useEnv();
   const { data } = useQuery({
     queryKey: ['event-data', env, eventId],
     queryFn: ({ signal }) => callApi<StoredEvent>(`/v1/events/${eventId}`, { env, signal }),
-    enabled: wanted && eventId !== undefined,
+    enabled: enabled && eventId !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   });
   return data && stringifyExact(data.data.data, 2);

@@ -1,7 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { formatPercent } from '../../lib/format.ts';
 import { Card } from '../../ui/page.tsx';
-import { emptyStats, failureRate, percent, useStats } from './stats.ts';
+import { emptyStats, failureRate, useStats } from './stats.ts';
 
 const PARTS = [
   ['completed', 'Completed', 'bg-good'],
@@ -9,7 +10,7 @@ const PARTS = [
   ['cancelled', 'Cancelled', 'bg-line-strong'],
 ] as const;
 
-/** How its runs of the last 24 hours went. */
+/** Runs of the function in the last 24 hours, by status. */
 export function Last24Hours({ functionId }: { functionId: string }) {
   const all = useStats();
   const stats = all && (all.get(functionId) ?? emptyStats(functionId));
@@ -30,12 +31,12 @@ export function Last24Hours({ functionId }: { functionId: string }) {
             </Link>
           </Figure>
         ))}
-        <Figure name="Failure rate">{share === undefined ? '–' : percent(share)}</Figure>
+        <Figure name="Failure rate">{share === undefined ? '–' : formatPercent(share)}</Figure>
       </dl>
       {stats && ended > 0 && (
         <div aria-hidden="true" className="mx-4 mb-4 flex h-1.5 gap-0.5 overflow-hidden rounded-full">
-          {PARTS.filter(([part]) => stats[part] > 0).map(([part, , colour]) => (
-            <div key={part} className={`min-w-1 ${colour}`} style={{ flexGrow: stats[part], flexBasis: 0 }} />
+          {PARTS.filter(([part]) => stats[part] > 0).map(([part, , color]) => (
+            <div key={part} className={`min-w-1 ${color}`} style={{ flexGrow: stats[part], flexBasis: 0 }} />
           ))}
         </div>
       )}

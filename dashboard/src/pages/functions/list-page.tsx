@@ -23,7 +23,10 @@ export default function FunctionsPage() {
   const columns = useMemo(() => columnsWith(stats), [stats]);
   const shown = useMemo(() => functions?.filter((fn) => matches(fn, q, app)), [functions, q, app]);
   return (
-    <Page title="Functions" description="What your apps have registered, and how it went in the last 24 hours.">
+    <Page
+      title="Functions"
+      description="Functions that your apps have registered, with their runs of the last 24 hours."
+    >
       <Filters apps={[...new Set((functions ?? []).map((fn) => fn.app))].sort()} />
       {error && !functions && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {!functions && !error && <Loading rows={8} />}
@@ -42,10 +45,10 @@ export default function FunctionsPage() {
   );
 }
 
-function matches({ id, name, app, triggers = [] }: ListedFunction, words = '', wantedApp?: string): boolean {
+function matches({ id, name, app, triggers = [] }: ListedFunction, query = '', wantedApp?: string): boolean {
   if (wantedApp !== undefined && app !== wantedApp) return false;
   const text = [id, name, ...triggers.map(({ event, cron }) => event ?? cron)].join(' ').toLowerCase();
-  return words
+  return query
     .toLowerCase()
     .split(/\s+/)
     .every((word) => text.includes(word));
@@ -86,7 +89,7 @@ function Filters({ apps }: { apps: readonly string[] }) {
         </Select>
       </div>
       <Button
-        variant="quiet"
+        variant="ghost"
         icon={archived ? 'check' : 'box'}
         aria-pressed={archived}
         onClick={() => set({ archived: archived ? undefined : true })}
@@ -98,21 +101,25 @@ function Filters({ apps }: { apps: readonly string[] }) {
 }
 
 function NoFunctions({ searched, archived }: { searched: boolean; archived: boolean }) {
-  const line = useRegistrationCommand();
+  const command = useRegistrationCommand();
   if (searched) {
     return (
-      <EmptyState title="No function is called so">
+      <EmptyState title="No matching functions">
         <Link to="/functions" className="text-accent underline">
-          Show all
+          Clear filters
         </Link>
       </EmptyState>
     );
   }
   if (archived)
-    return <EmptyState title="No function is archived">One that is gone from its app comes here.</EmptyState>;
+    return (
+      <EmptyState title="No archived functions">
+        Functions appear here when their app no longer registers them.
+      </EmptyState>
+    );
   return (
-    <EmptyState title="No function is registered" command={line}>
-      Functions live in your apps, which tell the service of them. Start an app, and have it register:
+    <EmptyState title="No functions registered" command={command}>
+      Apps host functions and register them. Start an app, then register it:
     </EmptyState>
   );
 }

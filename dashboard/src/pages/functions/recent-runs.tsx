@@ -8,7 +8,7 @@ import { Card } from '../../ui/page.tsx';
 import { RunStatusBadge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
 
-/** Of a function: live, with the way to all of them. */
+/** The latest runs of a function, live. */
 export function RecentRuns({ functionId, list }: { functionId: string; list: ReturnType<typeof useRuns> }) {
   const { runs, result } = list;
   const all = (
@@ -17,12 +17,12 @@ export function RecentRuns({ functionId, list }: { functionId: string; list: Ret
     </Link>
   );
   return (
-    <Card title="Last runs" actions={all}>
+    <Card title="Recent runs" actions={all}>
       {result.isPending && <Loading rows={4} />}
       {result.isError && runs.length === 0 && <ErrorAlert error={result.error} />}
       {result.isSuccess && runs.length === 0 && (
         <p className="px-4 py-8 text-center text-muted">
-          It has not run yet. An event that triggers it, or Invoke, runs it.
+          No runs yet. Send an event that triggers the function, or invoke it.
         </p>
       )}
       <ul className="divide-y divide-line">

@@ -6,7 +6,7 @@ import type { FunctionStats } from '../../api/types.ts';
 const DAY_MS = 24 * 3_600_000;
 const REFRESH_MS = 30_000;
 
-/** By function; undefined until it is known. A function that did not run is not among them. */
+/** By function ID; functions without runs are missing. undefined: still loading. */
 export function useStats(): ReadonlyMap<string, FunctionStats> | undefined {
   const env = useEnv();
   const { data } = useQuery({
@@ -25,14 +25,8 @@ export function emptyStats(functionId: string): FunctionStats {
   return { function_id: functionId, started: 0, completed: 0, failed: 0, cancelled: 0 };
 }
 
-/** Share of those that failed among those that came to an end by themselves, 0 to 1; undefined: none did. */
+/** Share of failed runs among completed and failed ones, 0 to 1; undefined: there are none. */
 export function failureRate({ completed, failed }: FunctionStats): number | undefined {
   const ended = completed + failed;
   return ended === 0 ? undefined : failed / ended;
-}
-
-export function percent(share: number): string {
-  if (share === 0) return '0 %';
-  if (share < 0.001) return '< 0.1 %';
-  return `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
 }

@@ -7,19 +7,19 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
-import { useTell } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.tsx';
 import type { Assignment } from './assignment.ts';
 import { useAssign } from './queries.ts';
 
 interface AssignDialogProps {
-  assigning: Assignment | undefined;
+  assignment: Assignment | undefined;
   onClose(): void;
   onDone(): void;
 }
 
-export function AssignDialog({ assigning, onClose, onDone }: AssignDialogProps) {
+export function AssignDialog({ assignment, onClose, onDone }: AssignDialogProps) {
   const form = useId();
-  const { submit, busy, error, reset } = useSubmit(assigning, () => {
+  const { submit, busy, error, reset } = useSubmit(assignment, () => {
     onClose();
     onDone();
   });
@@ -29,8 +29,8 @@ export function AssignDialog({ assigning, onClose, onDone }: AssignDialogProps) 
   };
   return (
     <Dialog
-      open={assigning !== undefined}
-      title={`Assign ${assigning?.label ?? ''}`}
+      open={assignment !== undefined}
+      title={`Assign ${assignment?.label ?? ''}`}
       onClose={close}
       footer={
         <>
@@ -42,9 +42,9 @@ export function AssignDialog({ assigning, onClose, onDone }: AssignDialogProps) 
       }
     >
       <form id={form} onSubmit={submit} className="space-y-4">
-        <Fields suggested={assigning?.suggestedEnvironment} />
+        <Fields suggested={assignment?.suggestedEnvironment} />
         <p className="text-muted">
-          It is ingested there as if it had just come, and its functions run. This cannot be undone.
+          The environment ingests it like a new event and runs its functions. This cannot be undone.
         </p>
         {error && <ErrorAlert error={error} />}
       </form>
@@ -52,13 +52,13 @@ export function AssignDialog({ assigning, onClose, onDone }: AssignDialogProps) 
   );
 }
 
-/** An environment there is, or, for those who may, a branch that is made for it. */
+/** An existing environment, or, for admins, a new branch environment. */
 function Fields({ suggested }: { suggested: string | undefined }) {
-  const mayMake = useHasAccess('admin');
+  const isAdmin = useHasAccess('admin');
   const environments = useEnvironments().filter(({ archived_at }) => archived_at === null);
   const known = suggested === undefined || environments.some(({ name }) => name === suggested);
   const [chosen, setChosen] = useState<string>();
-  const environment = chosen ?? (known ? (suggested ?? environments[0]?.name) : mayMake ? NEW : environments[0]?.name);
+  const environment = chosen ?? (known ? (suggested ?? environments[0]?.name) : isAdmin ? NEW : environments[0]?.name);
   return (
     <>
       <Select
@@ -66,34 +66,34 @@ function Fields({ suggested }: { suggested: string | undefined }) {
         name="environment"
         value={environment ?? ''}
         onChange={({ target }) => setChosen(target.value)}
-        hint={known ? undefined : `The request named ${suggested}, which there is not, or not any more.`}
+        hint={known ? undefined : `The request named the environment ${suggested}, which does not exist.`}
       >
         {environments.map(({ name, kind }) => (
           <option key={name} value={name}>
             {kind === 'branch' ? `${name} (branch)` : name}
           </option>
         ))}
-        {mayMake && <option value={NEW}>A new branch environment…</option>}
+        {isAdmin && <option value={NEW}>New branch environment…</option>}
       </Select>
       {environment === NEW && (
         <TextField
-          label="Name of the new branch"
+          label="Branch name"
           name="branch"
           required
           maxLength={64}
           autoComplete="off"
           defaultValue={known ? '' : suggested}
-          hint="Letters, digits, _ . - and / between them."
+          hint="Letters and digits, separated by _ . - or /."
         />
       )}
     </>
   );
 }
 
-/** No environment can be called so. */
+/** Not a valid environment name. */
 const NEW = '+';
 
-/** Another try, after its events could not be assigned, finds the branch made. */
+/** A retry after a failed assignment finds the branch created. */
 function ignoreExisting(error: unknown): void {
   if (!isExisting(error)) throw error;
 }
@@ -102,33 +102,32 @@ function isExisting(error: unknown): boolean {
   return (error as { code?: string } | null)?.code === 'environment_exists';
 }
 
-function useSubmit(assigning: Assignment | undefined, done: () => void) {
+function useSubmit(assignment: Assignment | undefined, done: () => void) {
   const queries = useQueryClient();
   const assign = useAssign();
-  const tell = useTell();
-  const make = useMutation({
+  const createBranch = useMutation({
     mutationFn: (name: string) => callApi('/v1/environments', { method: 'POST', body: { name, kind: 'branch' } }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['environments'] }),
   });
   const run = async (chosen: string, branch: string) => {
-    if (!assigning) return;
-    if (chosen === NEW) await make.mutateAsync(branch).catch(ignoreExisting);
+    if (!assignment) return;
+    if (chosen === NEW) await createBranch.mutateAsync(branch).catch(ignoreExisting);
     const environment = chosen === NEW ? branch : chosen;
-    const count = await assign.mutateAsync({ which: assigning.which, environment });
-    tell.done(count === 1 ? `One event went to ${environment}.` : `${count} events went to ${environment}.`);
+    const count = await assign.mutateAsync({ selection: assignment.selection, environment });
+    toast.success(`${count} ${count === 1 ? 'event' : 'events'} assigned to ${environment}`);
     done();
   };
   return {
-    busy: make.isPending || assign.isPending,
-    error: assign.error ?? (isExisting(make.error) ? null : make.error),
+    busy: createBranch.isPending || assign.isPending,
+    error: assign.error ?? (isExisting(createBranch.error) ? null : createBranch.error),
     reset() {
-      make.reset();
+      createBranch.reset();
       assign.reset();
     },
     submit(event: FormEvent<HTMLFormElement>) {
       event.preventDefault();
       const fields = new FormData(event.currentTarget);
-      // What went wrong is shown by the mutations' own errors.
+      // Errors are shown from the state of the mutations.
       run(String(fields.get('environment')), String(fields.get('branch') ?? '').trim()).catch(() => {});
     },
   };

@@ -1,8 +1,8 @@
 import type { Selection } from './queries.ts';
 
 export interface Assignment {
-  which: Selection;
-  /** What is to be assigned, in words. */
+  selection: Selection;
+  /** Names what is assigned: "all held events". */
   label: string;
   /** The environment that the request named. */
   suggestedEnvironment?: string | undefined;

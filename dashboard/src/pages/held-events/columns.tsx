@@ -6,12 +6,12 @@ import { Time } from '../../ui/time.tsx';
 import type { Assignment } from './assignment.ts';
 import { Reason, reasonLabel } from './reason.tsx';
 
-/** @param webhooks names by ID; a webhook may be deleted while its events wait */
+/** @param webhooks names by ID; deleted webhooks are missing */
 export function columnsOf(
   webhooks: ReadonlyMap<string, string>,
-  mayWrite: boolean,
+  canWrite: boolean,
   onOpen: (id: string) => void,
-  onAssign: (assigning: Assignment) => void,
+  onAssign: (assignment: Assignment) => void,
 ): Column<ListedHeldEvent>[] {
   return [
     {
@@ -32,8 +32,8 @@ export function columnsOf(
       ),
     },
     {
-      id: 'why',
-      header: 'Why',
+      id: 'reason',
+      header: 'Reason',
       width: 'minmax(12rem, 2fr)',
       hideOnMobile: true,
       cell: (held) => <Reason held={held} />,
@@ -67,10 +67,14 @@ export function columnsOf(
       align: 'right',
       cell: ({ internal_id, event, selection }) => (
         <Button
-          disabled={!mayWrite}
-          title={mayWrite ? undefined : 'Assigning needs write access'}
+          disabled={!canWrite}
+          title={canWrite ? undefined : 'Requires write access'}
           onClick={() =>
-            onAssign({ which: { id: internal_id }, label: event.name, suggestedEnvironment: selection ?? undefined })
+            onAssign({
+              selection: { id: internal_id },
+              label: event.name,
+              suggestedEnvironment: selection ?? undefined,
+            })
           }
         >
           Assign

@@ -1,36 +1,35 @@
 import type { ReactNode } from 'react';
 import { ConfirmButton } from '../../ui/dialog.tsx';
-import { useTell } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.tsx';
 import { type Selection, useDiscard } from './queries.ts';
 
 interface DiscardButtonProps {
-  which: Selection;
-  /** What is discarded, in words. */
-  what: string;
+  selection: Selection;
+  /** Names label is discarded: "all held events". */
+  label: string;
   disabled: boolean;
   onDone?(): void;
   children: ReactNode;
 }
 
-export function DiscardButton({ which, what, disabled, onDone, children }: DiscardButtonProps) {
+export function DiscardButton({ selection, label, disabled, onDone, children }: DiscardButtonProps) {
   const discard = useDiscard();
-  const tell = useTell();
   const act = async () => {
     try {
-      const count = await discard.mutateAsync(which);
-      tell.done(count === 1 ? 'One event is discarded.' : `${count} events are discarded.`);
+      const count = await discard.mutateAsync(selection);
+      toast.success(count === 1 ? '1 event discarded' : `${count} events discarded`);
       onDone?.();
     } catch (error) {
-      tell.failed(error as Error);
+      toast.error(error as Error);
     }
   };
   return (
     <ConfirmButton
       icon="trash"
       disabled={disabled}
-      title={`Discard ${what}?`}
-      text="What is discarded is gone for good: no function will ever see it. The webhook’s log still has the request for a while."
-      confirmLabel="Discard for good"
+      title={`Discard ${label}?`}
+      text="Discarded events are deleted permanently and trigger no function. The webhook’s request log keeps the request for a while."
+      confirmLabel="Discard"
       onConfirm={act}
     >
       {children}

@@ -23,7 +23,7 @@ export function Filters({ filter }: { filter: Filter }) {
         onChange={({ target }) => set({ name: target.value || undefined })}
       />
       <Select
-        label="Why"
+        label="Reason"
         value={filter.reason ?? ''}
         onChange={({ target }) => set({ reason: target.value || undefined })}
       >
@@ -47,7 +47,7 @@ export function Filters({ filter }: { filter: Filter }) {
         ))}
       </Select>
       <TextField
-        label="Environment it named"
+        label="Requested environment"
         placeholder="Exact name"
         value={filter.selection ?? ''}
         onChange={({ target }) => set({ selection: target.value || undefined })}

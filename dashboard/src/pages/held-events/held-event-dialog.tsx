@@ -15,16 +15,16 @@ import { useHeldEvent } from './queries.ts';
 import { Reason } from './reason.tsx';
 
 interface HeldEventDialogProps {
-  /** Of the event that is open; none: closed. */
+  /** undefined: closed. */
   id: string | undefined;
   onClose(): void;
-  onAssign(assigning: Assignment): void;
+  onAssign(assignment: Assignment): void;
 }
 
-/** One held event, with all that it carries. */
+/** Details of a held event. */
 export function HeldEventDialog({ id, onClose, onAssign }: HeldEventDialogProps) {
   const { data: held, error, isLoading } = useHeldEvent(id);
-  const mayWrite = useHasAccess('write');
+  const canWrite = useHasAccess('write');
   return (
     <Dialog
       open={id !== undefined}
@@ -35,21 +35,21 @@ export function HeldEventDialog({ id, onClose, onAssign }: HeldEventDialogProps)
         held && (
           <>
             <DiscardButton
-              which={{ id: held.internal_id }}
-              what={held.event.name}
-              disabled={!mayWrite}
+              selection={{ id: held.internal_id }}
+              label={held.event.name}
+              disabled={!canWrite}
               onDone={onClose}
             >
               Discard
             </DiscardButton>
             <Button
               variant="primary"
-              icon="arrow"
-              disabled={!mayWrite}
-              title={mayWrite ? undefined : 'Assigning needs write access'}
+              icon="arrow-right"
+              disabled={!canWrite}
+              title={canWrite ? undefined : 'Requires write access'}
               onClick={() =>
                 onAssign({
-                  which: { id: held.internal_id },
+                  selection: { id: held.internal_id },
                   label: held.event.name,
                   suggestedEnvironment: held.selection ?? undefined,
                 })
@@ -66,16 +66,16 @@ export function HeldEventDialog({ id, onClose, onAssign }: HeldEventDialogProps)
       {held && (
         <div className="space-y-5">
           <dl className="grid gap-x-8 gap-y-3 sm:grid-cols-2">
-            <DescriptionItem name="Why">
+            <DescriptionItem term="Reason">
               <Reason held={held} />
             </DescriptionItem>
-            <DescriptionItem name="Received">
+            <DescriptionItem term="Received">
               <Time at={held.received_at} />
             </DescriptionItem>
-            <DescriptionItem name="Event ID">
+            <DescriptionItem term="Event ID">
               <Id id={held.internal_id} />
             </DescriptionItem>
-            <DescriptionItem name="Request">
+            <DescriptionItem term="Request">
               <Link
                 to="/webhooks/$id"
                 params={{ id: held.webhook_id }}
@@ -84,18 +84,18 @@ export function HeldEventDialog({ id, onClose, onAssign }: HeldEventDialogProps)
                 }
                 className="text-accent underline"
               >
-                In the webhook’s log
+                View in request log
               </Link>
             </DescriptionItem>
-            <DescriptionItem name="Deduplication ID">
+            <DescriptionItem term="Deduplication ID">
               {held.event.id ?? <span className="text-muted">none</span>}
             </DescriptionItem>
           </dl>
           <div className="relative rounded-lg border border-line">
             <div className="absolute top-1 right-1">
-              <CopyButton label="Copy the data" text={() => stringifyExact(held.event.data, 2)} />
+              <CopyButton label="Copy data" text={() => stringifyExact(held.event.data, 2)} />
             </div>
-            <JsonTree value={held.event.data} label="Data of the event" />
+            <JsonTree value={held.event.data} label="Event data" />
           </div>
         </div>
       )}

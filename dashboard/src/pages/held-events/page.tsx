@@ -2,7 +2,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
 import { useCurrentUser, useHasAccess } from '../../api/current-user.ts';
 import { useWebhooks } from '../../features/webhooks/queries.ts';
-import { isAllBranches } from '../../features/webhooks/scope.ts';
+import { isAllBranches } from '../../lib/environment-scope.ts';
 import { Button } from '../../ui/button.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
@@ -22,7 +22,7 @@ const route = getRouteApi('/held-events');
 export default function HeldEventsPage() {
   const { id, webhook, name, selection, reason } = route.useSearch();
   const filter = useMemo(() => ({ webhook, name, selection, reason }), [webhook, name, selection, reason]);
-  const [assigning, setAssigning] = useState<Assignment>();
+  const [assignment, setAssignment] = useState<Assignment>();
   const navigate = useNavigate();
   const open = useCallback(
     (opened: string | undefined) =>
@@ -33,12 +33,12 @@ export default function HeldEventsPage() {
   return (
     <Page
       title="Holding page"
-      description="Events of webhooks that could be given to no environment. They run nothing until you assign them."
+      description="Webhook events without a valid environment. They trigger no functions until you assign them."
     >
       <Filters filter={filter} />
-      <List filter={filter} onOpen={open} onAssign={setAssigning} />
-      <HeldEventDialog id={id} onClose={() => open(undefined)} onAssign={setAssigning} />
-      <AssignDialog assigning={assigning} onClose={() => setAssigning(undefined)} onDone={() => open(undefined)} />
+      <List filter={filter} onOpen={open} onAssign={setAssignment} />
+      <HeldEventDialog id={id} onClose={() => open(undefined)} onAssign={setAssignment} />
+      <AssignDialog assignment={assignment} onClose={() => setAssignment(undefined)} onDone={() => open(undefined)} />
     </Page>
   );
 }
@@ -46,19 +46,19 @@ export default function HeldEventsPage() {
 interface ListProps {
   filter: Filter;
   onOpen(id: string): void;
-  onAssign(assigning: Assignment): void;
+  onAssign(assignment: Assignment): void;
 }
 
 function List({ filter, onOpen, onAssign }: ListProps) {
-  const mayWrite = useHasAccess('write');
+  const canWrite = useHasAccess('write');
   const held = useHeldEvents(filter);
   const { data: webhooks } = useWebhooks();
   const columns = useMemo(
-    () => columnsOf(new Map(webhooks?.map(({ id, name }) => [id, name])), mayWrite, onOpen, onAssign),
-    [webhooks, mayWrite, onOpen, onAssign],
+    () => columnsOf(new Map(webhooks?.map(({ id, name }) => [id, name])), canWrite, onOpen, onAssign),
+    [webhooks, canWrite, onOpen, onAssign],
   );
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = held;
-  const more = useCallback(() => {
+  const loadMore = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   if (held.isPending) return <Loading />;
@@ -66,23 +66,23 @@ function List({ filter, onOpen, onAssign }: ListProps) {
   const rows = held.data.pages.flatMap(({ data }) => data);
   const filtered = Object.values(filter).some((value) => value !== undefined);
   if (rows.length === 0 && !hasNextPage) return <NoHeldEvents filtered={filtered} />;
-  const all = filtered ? 'all that the filter shows' : 'all held events';
+  const all = filtered ? 'all matching events' : 'all held events';
   return (
     <>
       <div className="mb-3 flex flex-wrap items-center justify-between gap-2">
         <p className="text-sm text-muted tabular-nums" role="status">
           {rows.length}
-          {hasNextPage && ' or more'} {rows.length === 1 && !hasNextPage ? 'event waits' : 'events wait'}
+          {hasNextPage && ' or more'} {rows.length === 1 && !hasNextPage ? 'held event' : 'held events'}
         </p>
         <div className="flex gap-2">
-          <DiscardButton which={{ filter }} what={all} disabled={!mayWrite}>
+          <DiscardButton selection={{ filter }} label={all} disabled={!canWrite}>
             Discard all
           </DiscardButton>
           <Button
-            icon="arrow"
-            disabled={!mayWrite}
-            title={mayWrite ? undefined : 'Assigning needs write access'}
-            onClick={() => onAssign({ which: { filter }, label: all, suggestedEnvironment: filter.selection })}
+            icon="arrow-right"
+            disabled={!canWrite}
+            title={canWrite ? undefined : 'Assigning needs write access'}
+            onClick={() => onAssign({ selection: { filter }, label: all, suggestedEnvironment: filter.selection })}
           >
             Assign all
           </Button>
@@ -95,7 +95,7 @@ function List({ filter, onOpen, onAssign }: ListProps) {
         rowKey={({ internal_id }) => internal_id}
         rowHeight={52}
         onOpen={({ internal_id }) => onOpen(internal_id)}
-        onEndReached={more}
+        onEndReached={loadMore}
         loadingMore={isFetchingNextPage}
       />
     </>
@@ -105,17 +105,16 @@ function List({ filter, onOpen, onAssign }: ListProps) {
 function NoHeldEvents({ filtered }: { filtered: boolean }) {
   const dev = useCurrentUser()?.kind === 'dev';
   const { data: webhooks } = useWebhooks();
-  if (filtered) return <EmptyState title="No held event is like that" />;
-  if (dev)
-    return <EmptyState title="Nothing is held">In dev mode there is one environment, so nothing ever is.</EmptyState>;
+  if (filtered) return <EmptyState title="No matching held events" />;
+  if (dev) return <EmptyState title="No held events">Dev mode has one environment, so no events are held.</EmptyState>;
   const url = webhooks?.find(({ environment }) => isAllBranches(environment))?.url;
   return (
     <EmptyState
-      title="Nothing is held"
-      command={`curl -X POST '${url ?? `${location.origin}/e/<key of a webhook of all branches>`}' \\
+      title="No held events"
+      command={`curl -X POST '${url ?? `${location.origin}/e/<key of a webhook for all branches>`}' \\
   -H 'content-type: application/json' -d '{"hello": "world"}'`}
     >
-      A webhook’s event comes here when its request names no environment, or one that there is not. This one names none:
+      Events arrive here when their webhook request names no environment, or an unknown one. For example:
     </EmptyState>
   );
 }

@@ -1,4 +1,4 @@
-/** What the holding page asks of the service. It is the account's: no environment selects among held events. */
+/** Queries of held events. They belong to the installation: the selected environment does not filter them. */
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ApiResponse, callApi, type Query } from '../../api/client.ts';
 import { useLiveUpdates } from '../../api/live-updates.ts';
@@ -6,7 +6,7 @@ import type { HeldEvent, ListedHeldEvent } from '../../api/types.ts';
 
 const PAGE_SIZE = 100;
 
-/** Which of them; all of it stands in the address. */
+/** Kept in the URL. */
 export interface Filter {
   webhook?: string | undefined;
   name?: string | undefined;
@@ -14,7 +14,7 @@ export interface Filter {
   reason?: string | undefined;
 }
 
-/** One, or all that pass a filter. */
+/** One event, or all that match a filter. */
 export type Selection = { id: string } | { filter: Filter };
 
 export function useHeldEvents({ webhook, name, selection, reason }: Filter) {
@@ -38,41 +38,41 @@ export function useHeldEvent(id: string | undefined) {
 
 export function useLiveHeldEvents(): void {
   const queries = useQueryClient();
-  const readAnew = () => void queries.invalidateQueries({ queryKey: ['held-events'] });
-  useLiveUpdates('hello', readAnew);
-  useLiveUpdates('held-events', readAnew);
+  const refetch = () => void queries.invalidateQueries({ queryKey: ['held-events'] });
+  useLiveUpdates('hello', refetch);
+  useLiveUpdates('held-events', refetch);
 }
 
-/** Answers how many were assigned.
- *  @throws ApiError, also when some are assigned already: those that are left can be assigned again */
+/** Resolves to the number of assigned events.
+ *  @throws ApiError, possibly after some were assigned; the others can be assigned again */
 export function useAssign() {
-  return useHeldEventsMutation(async ({ which, environment }: { which: Selection; environment: string }) => {
-    if ('id' in which) {
-      await callApi(`/v1/holding/${which.id}/assign`, { method: 'POST', body: { environment } });
+  return useHeldEventsMutation(async ({ selection, environment }: { selection: Selection; environment: string }) => {
+    if ('id' in selection) {
+      await callApi(`/v1/holding/${selection.id}/assign`, { method: 'POST', body: { environment } });
       return 1;
     }
     return inBatches<{ assigned: unknown[]; more: boolean }>(
-      (cursor) => callApi('/v1/holding/assign', { method: 'POST', body: { environment, ...which.filter, cursor } }),
+      (cursor) => callApi('/v1/holding/assign', { method: 'POST', body: { environment, ...selection.filter, cursor } }),
       ({ assigned }) => assigned.length,
     );
   });
 }
 
-/** Answers how many were discarded. */
+/** Resolves to the number of discarded events. */
 export function useDiscard() {
-  return useHeldEventsMutation(async (which: Selection) => {
-    if ('id' in which) {
-      await callApi(`/v1/holding/${which.id}`, { method: 'DELETE' });
+  return useHeldEventsMutation(async (selection: Selection) => {
+    if ('id' in selection) {
+      await callApi(`/v1/holding/${selection.id}`, { method: 'DELETE' });
       return 1;
     }
     return inBatches<{ deleted: number; more: boolean }>(
-      (cursor) => callApi('/v1/holding', { method: 'DELETE', query: { ...filterOrAll(which.filter), cursor } }),
+      (cursor) => callApi('/v1/holding', { method: 'DELETE', query: { ...filterOrAll(selection.filter), cursor } }),
       ({ deleted }) => deleted,
     );
   });
 }
 
-/** What deletes everything has to say so. */
+/** The API requires `all` to delete without a filter. */
 function filterOrAll(filter: Filter): Query {
   return Object.values(filter).some(Boolean) ? { ...filter } : { all: true };
 }
@@ -82,15 +82,15 @@ function useHeldEventsMutation<Input>(mutationFn: (input: Input) => Promise<numb
   return useMutation({ mutationFn, onSettled: () => queries.invalidateQueries({ queryKey: ['held-events'] }) });
 }
 
-/** The service takes a bounded number at once, and says where to go on. */
+/** The API processes a limited number per request and returns a cursor. */
 async function inBatches<T extends { more: boolean }>(
-  turn: (cursor: string | undefined) => Promise<ApiResponse<T>>,
+  request: (cursor: string | undefined) => Promise<ApiResponse<T>>,
   count: (data: T) => number,
 ): Promise<number> {
   let done = 0;
   let cursor: string | undefined;
   for (;;) {
-    const { data, metadata } = await turn(cursor);
+    const { data, metadata } = await request(cursor);
     done += count(data);
     cursor = metadata.cursor;
     if (!data.more || cursor === undefined) return done;

@@ -2,16 +2,16 @@ import type { HeldEvent } from '../../api/types.ts';
 import { Badge } from '../../ui/status-badge.tsx';
 
 export const REASONS: [HeldEvent['reason'], label: string][] = [
-  ['selection_missing', 'No environment named'],
+  ['selection_missing', 'No environment given'],
   ['environment_unknown', 'Unknown environment'],
-  ['environment_mismatch', 'Not the webhook’s environment'],
+  ['environment_mismatch', 'Environment mismatch'],
 ];
 
 export function reasonLabel({ reason }: Pick<HeldEvent, 'reason'>): string {
   return REASONS.find(([id]) => id === reason)?.[1] ?? reason;
 }
 
-/** Why it could be given to no environment. */
+/** Why the event has no environment. */
 export function Reason({ held: { reason, selection } }: { held: Pick<HeldEvent, 'reason' | 'selection'> }) {
   return (
     <span className="flex min-w-0 items-center gap-2">

@@ -5,7 +5,7 @@ export interface AccessList {
   items: string[];
 }
 
-/** As it stands in the form: what is written is split into entries when it is sent. */
+/** Form state; the text is split into items on save. */
 export interface AccessListDraft {
   mode: 'all' | 'allow' | 'deny';
   text: string;
@@ -15,24 +15,23 @@ export function toDraft(list: AccessList | null | undefined): AccessListDraft {
   return list ? { mode: list.mode, text: list.items.join('\n') } : { mode: 'all', text: '' };
 }
 
-/** null: no list. */
+/** null: no restriction. */
 export function toAccessList({ mode, text }: AccessListDraft): AccessList | null {
   const items = text.split(/[\s,]+/).filter(Boolean);
   return mode === 'all' || items.length === 0 ? null : { mode, items };
 }
 
-/** All, only some, or all but some. */
+/** Allow all, an allow list, or a deny list. */
 export function AccessListField({
   label,
-  things,
+  items,
   hint,
   draft,
   onChange,
 }: {
   label: string;
-  /** What is listed: "events". */
-  things: string;
-  /** How an entry is written. */
+  /** Plural noun of the items: "events". */
+  items: string;
   hint: string;
   draft: AccessListDraft;
   onChange(draft: AccessListDraft): void;
@@ -44,13 +43,13 @@ export function AccessListField({
         value={draft.mode}
         onChange={({ target }) => onChange({ ...draft, mode: target.value as AccessListDraft['mode'] })}
       >
-        <option value="all">All {things}</option>
-        <option value="allow">Only these</option>
-        <option value="deny">All but these</option>
+        <option value="all">Allow all {items}</option>
+        <option value="allow">Allow listed</option>
+        <option value="deny">Deny listed</option>
       </Select>
       {draft.mode !== 'all' && (
         <TextArea
-          label={`${label}: the list`}
+          label={`${label}: list`}
           hideLabel
           hint={hint}
           spellCheck={false}

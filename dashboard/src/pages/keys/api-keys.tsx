@@ -11,47 +11,50 @@ import { Loading } from '../../ui/loading.tsx';
 import { SecretDialog, Snippet } from '../../ui/secret-dialog.tsx';
 import { Badge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useDeed } from '../../ui/use-action.ts';
+import { useAction } from '../../ui/use-action.ts';
 import { ApiKeyForm } from './api-key-form.tsx';
 import { KeyHint, Section } from './section.tsx';
 
 const TONES = { read: 'neutral', write: 'busy', admin: 'warn' } as const;
 
-/** What programs use the API with. */
+/** Keys for programs that use the REST API. */
 export function ApiKeys() {
-  const [making, setMaking] = useState(false);
-  const [made, setMade] = useState<NewApiKey>();
+  const [creating, setCreating] = useState(false);
+  const [created, setCreated] = useState<NewApiKey>();
   const { data, error, refetch } = useQuery({
     queryKey: ['api-keys'],
     queryFn: ({ signal }) => callApi<ApiKey[]>('/v1/api-keys', { signal }),
   });
   const rows = data?.data;
   const columns = useMemo(columnsOf, []);
-  const make = (
-    <Button variant="primary" icon="plus" onClick={() => setMaking(true)}>
-      Make an API key
+  const create = (
+    <Button variant="primary" icon="plus" onClick={() => setCreating(true)}>
+      Create API key
     </Button>
   );
   return (
-    <Section lead="Programs use the REST API with one. It may be held to one environment." action={make}>
+    <Section
+      description="Programs authenticate to the REST API with an API key, which can be limited to one environment."
+      action={create}
+    >
       {error && !rows && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {!error && !rows && <Loading />}
       {rows?.length === 0 && (
-        <EmptyState title="No API key yet" command={createCommand()}>
-          Make one for each program that uses the API, with no more access than it needs.
+        <EmptyState title="No API keys yet" command={createCommand()}>
+          Create one for each program that uses the API, with the least access it needs.
         </EmptyState>
       )}
       {rows && rows.length > 0 && (
         <DataTable label="API keys" columns={columns} rows={rows} rowKey={({ id }) => id} rowHeight={56} />
       )}
-      {making && <ApiKeyForm onClose={() => setMaking(false)} onMade={setMade} />}
+      {creating && <ApiKeyForm onClose={() => setCreating(false)} onCreated={setCreated} />}
       <SecretDialog
-        title="The API key is made"
-        secret={made?.secret}
-        label="Copy the API key"
-        onClose={() => setMade(undefined)}
+        title="API key created"
+        secret={created?.secret}
+        label="Copy API key"
+        onClose={() => setCreated(undefined)}
       >
-        {made && <Snippet what="Try it" line={curlFor(made)} />}
+        {created && <Snippet label="Try it" text={curlFor(created)} />}
       </SecretDialog>
     </Section>
   );
@@ -94,8 +97,8 @@ function columnsOf(): Column<ApiKey>[] {
         last_used_at ? <Time at={last_used_at} /> : <span className="text-muted">never</span>,
     },
     {
-      id: 'made',
-      header: 'Made',
+      id: 'created',
+      header: 'Created',
       width: 'minmax(0, 1fr)',
       hideOnMobile: true,
       cell: ({ created_at, created_by }) => (
@@ -110,16 +113,16 @@ function columnsOf(): Column<ApiKey>[] {
 }
 
 function Revoke({ of: { id, name } }: { of: ApiKey }) {
-  const revoke = useDeed({
-    act: () => callApi(`/v1/api-keys/${id}`, { method: 'DELETE' }),
-    told: `${name} is revoked`,
-    changes: 'api-keys',
+  const revoke = useAction({
+    run: () => callApi(`/v1/api-keys/${id}`, { method: 'DELETE' }),
+    successMessage: `${name} revoked`,
+    invalidates: 'api-keys',
   });
   return (
     <ConfirmButton
       title={`Revoke ${name}?`}
-      text="From then on it opens nothing. This cannot be undone: a revoked key does not come back."
-      confirmLabel="Revoke it"
+      text="Requests with this key are rejected. This cannot be undone."
+      confirmLabel="Revoke"
       icon="trash"
       onConfirm={() => revoke.mutateAsync().catch(() => {})}
     >

@@ -3,6 +3,7 @@ import { callApi } from '../../api/client.ts';
 import { useHasAccess } from '../../api/current-user.ts';
 import type { EventKey, NewEventKey } from '../../api/types.ts';
 import { useList } from '../../api/use-list.ts';
+import { ALL_BRANCHES, scopeLabel } from '../../lib/environment-scope.ts';
 import { adminOnlyReason } from '../../ui/admin-only.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
@@ -13,37 +14,36 @@ import { Loading } from '../../ui/loading.tsx';
 import { SecretDialog, Snippet } from '../../ui/secret-dialog.tsx';
 import { Badge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useDeed } from '../../ui/use-action.ts';
+import { useAction } from '../../ui/use-action.ts';
 import { EventKeyForm } from './event-key-form.tsx';
-import { ALL_BRANCHES, scopeLabel } from './scope-select.tsx';
 import { KeyHint, Section } from './section.tsx';
 
-/** The secrets that senders put into the path: `POST /e/<event key>`. */
+/** Keys for senders, part of the URL: `POST /e/<event key>`. */
 export function EventKeys() {
-  const may = useHasAccess('admin');
-  const {
-    rows,
-    error,
-    loadMore: more,
-    loadingMore,
-    refetch: again,
-  } = useList<EventKey>(['event-keys'], '/v1/event-keys');
-  const [making, setMaking] = useState(false);
-  const [changing, setChanging] = useState<EventKey>();
-  const [made, setMade] = useState<NewEventKey>();
-  const columns = useMemo(() => columnsFor(may, setChanging), [may]);
-  const make = (
-    <Button variant="primary" icon="plus" disabled={!may} title={adminOnlyReason(may)} onClick={() => setMaking(true)}>
-      Make an event key
+  const isAdmin = useHasAccess('admin');
+  const { rows, error, loadMore, loadingMore, refetch } = useList<EventKey>(['event-keys'], '/v1/event-keys');
+  const [creating, setCreating] = useState(false);
+  const [editing, setEditing] = useState<EventKey>();
+  const [created, setCreated] = useState<NewEventKey>();
+  const columns = useMemo(() => columnsFor(isAdmin, setEditing), [isAdmin]);
+  const create = (
+    <Button
+      variant="primary"
+      icon="plus"
+      disabled={!isAdmin}
+      title={adminOnlyReason(isAdmin)}
+      onClick={() => setCreating(true)}
+    >
+      Create event key
     </Button>
   );
   return (
-    <Section lead="Senders put one into the path when they send events. It belongs to one environment." action={make}>
-      {error && !rows && <ErrorAlert error={error} onRetry={again} />}
+    <Section description="Senders use an event key in the URL. It belongs to one environment." action={create}>
+      {error && !rows && <ErrorAlert error={error} onRetry={refetch} />}
       {!error && !rows && <Loading />}
       {rows?.length === 0 && (
-        <EmptyState title="No event key yet" command={createCommand()}>
-          One for each sender lets you see who sends, and shut one out alone. In dev mode any key will do.
+        <EmptyState title="No event keys yet" command={createCommand()}>
+          Create one per sender, so that you can identify and revoke each. Dev mode accepts any key.
         </EmptyState>
       )}
       {rows && rows.length > 0 && (
@@ -52,23 +52,23 @@ export function EventKeys() {
           columns={columns}
           rows={rows}
           rowKey={({ id }) => id}
-          onEndReached={more}
+          onEndReached={loadMore}
           loadingMore={loadingMore}
           rowHeight={56}
         />
       )}
-      {making && <EventKeyForm onClose={() => setMaking(false)} onMade={setMade} />}
-      {changing && <EventKeyForm before={changing} onClose={() => setChanging(undefined)} />}
+      {creating && <EventKeyForm onClose={() => setCreating(false)} onCreated={setCreated} />}
+      {editing && <EventKeyForm existing={editing} onClose={() => setEditing(undefined)} />}
       <SecretDialog
-        title="The event key is made"
-        secret={made?.secret}
-        label="Copy the event key"
-        onClose={() => setMade(undefined)}
+        title="Event key created"
+        secret={created?.secret}
+        label="Copy event key"
+        onClose={() => setCreated(undefined)}
       >
-        {made && (
+        {created && (
           <>
-            <Snippet what="For a client" line={envFileFor(made)} />
-            <Snippet what="Or send a first event" line={curlFor(made)} />
+            <Snippet label="Settings for a client" text={envFileFor(created)} />
+            <Snippet label="Or send a first event" text={curlFor(created)} />
           </>
         )}
       </SecretDialog>
@@ -76,7 +76,7 @@ export function EventKeys() {
   );
 }
 
-function columnsFor(may: boolean, onChange: (key: EventKey) => void): Column<EventKey>[] {
+function columnsFor(isAdmin: boolean, onChange: (key: EventKey) => void): Column<EventKey>[] {
   return [
     {
       id: 'name',
@@ -102,8 +102,8 @@ function columnsFor(may: boolean, onChange: (key: EventKey) => void): Column<Eve
       cell: ({ environment }) => scopeLabel(environment),
     },
     {
-      id: 'limits',
-      header: 'Limits',
+      id: 'restrictions',
+      header: 'Restrictions',
       width: 'minmax(0, 1.5fr)',
       hideOnMobile: true,
       cell: (key) => <Restrictions of={key} />,
@@ -117,8 +117,8 @@ function columnsFor(may: boolean, onChange: (key: EventKey) => void): Column<Eve
         last_used_at ? <Time at={last_used_at} /> : <span className="text-muted">never</span>,
     },
     {
-      id: 'made',
-      header: 'Made',
+      id: 'created',
+      header: 'Created',
       width: '6rem',
       hideOnMobile: true,
       cell: ({ created_at }) => <Time at={created_at} />,
@@ -128,43 +128,43 @@ function columnsFor(may: boolean, onChange: (key: EventKey) => void): Column<Eve
       header: '',
       width: 'clamp(5.5rem, 18vw, 9rem)',
       align: 'right',
-      cell: (key) => <Actions of={key} may={may} onChange={() => onChange(key)} />,
+      cell: (key) => <Actions of={key} isAdmin={isAdmin} onChange={() => onChange(key)} />,
     },
   ];
 }
 
 function Restrictions({ of: { event_names, ip_addresses, max_bytes } }: { of: EventKey }) {
   if (!event_names && !ip_addresses && max_bytes === null) return <span className="text-muted">none</span>;
-  const told = (list: EventKey['event_names'], thing: string) =>
+  const badge = (list: EventKey['event_names'], item: string) =>
     list && (
       <Badge tone="neutral" icon="filter" title={list.items.join('\n')}>
-        {list.mode === 'allow' ? 'only' : 'not'} {list.items.length} {thing}
+        {list.mode === 'allow' ? 'only' : 'not'} {list.items.length} {item}
         {list.items.length === 1 ? '' : 's'}
       </Badge>
     );
   return (
     <span className="flex flex-wrap gap-1">
-      {told(event_names, 'name')}
-      {told(ip_addresses, 'range')}
+      {badge(event_names, 'name')}
+      {badge(ip_addresses, 'range')}
       {max_bytes !== null && <Badge tone="neutral">{max_bytes.toLocaleString()} B</Badge>}
     </span>
   );
 }
 
-function Actions({ of: { id, name }, may, onChange }: { of: EventKey; may: boolean; onChange(): void }) {
-  const revoke = useDeed({
-    act: () => callApi(`/v1/event-keys/${id}`, { method: 'DELETE' }),
-    told: `${name} is revoked`,
-    changes: 'event-keys',
+function Actions({ of: { id, name }, isAdmin, onChange }: { of: EventKey; isAdmin: boolean; onChange(): void }) {
+  const revoke = useAction({
+    run: () => callApi(`/v1/event-keys/${id}`, { method: 'DELETE' }),
+    successMessage: `${name} revoked`,
+    invalidates: 'event-keys',
   });
-  if (!may) return null;
+  if (!isAdmin) return null;
   return (
     <span className="inline-flex items-center justify-end gap-1">
-      <IconButton icon="edit" label={`Change ${name}`} onClick={onChange} />
+      <IconButton icon="edit" label={`Edit ${name}`} onClick={onChange} />
       <ConfirmButton
         title={`Revoke ${name}?`}
-        text="Whoever sends with it is answered 401 from then on. This cannot be undone: a revoked key does not come back."
-        confirmLabel="Revoke it"
+        text="Events sent with this key are rejected with 401. This cannot be undone."
+        confirmLabel="Revoke"
         icon="trash"
         onConfirm={() => revoke.mutateAsync().catch(() => {})}
       >

@@ -17,16 +17,19 @@ const TABS = [
 export default function KeysPage() {
   const { tab = 'event-keys' } = route.useSearch();
   return (
-    <Page title="Keys" description="Senders, programs and apps each prove who they are with a key of its own kind.">
-      <Tabs label="Kinds of keys" tabs={TABS} current={tab} />
+    <Page
+      title="Keys"
+      description="Senders authenticate with event keys, programs with API keys, and apps with signing keys."
+    >
+      <Tabs label="Key types" tabs={TABS} current={tab} />
       {tab === 'event-keys' && <EventKeys />}
       {tab === 'api-keys' && (
-        <AdminOnly title="Only admins see API keys">
+        <AdminOnly title="API keys require admin access">
           <ApiKeys />
         </AdminOnly>
       )}
       {tab === 'signing-keys' && (
-        <AdminOnly title="Only admins see signing keys">
+        <AdminOnly title="Signing keys require admin access">
           <SigningKeys />
         </AdminOnly>
       )}

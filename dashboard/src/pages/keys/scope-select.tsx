@@ -1,12 +1,10 @@
 import { PRODUCTION } from '../../api/client.ts';
 import { useEnvironments } from '../../api/environment.ts';
 import type { Environment } from '../../api/types.ts';
+import { ALL_BRANCHES, scopeLabel } from '../../lib/environment-scope.ts';
 import { Select } from '../../ui/field.tsx';
 
-/** How the API names the set of all branch environments. */
-export const ALL_BRANCHES = 'branches';
-
-/** What a key can belong to: production, each named environment, and the branches together. */
+/** Scopes of a key: production, each named environment, and all branches together. */
 export function useKeyScopes(): string[] {
   return scopesOf(useEnvironments());
 }
@@ -16,22 +14,18 @@ function scopesOf(environments: Environment[]): string[] {
   return [PRODUCTION, ...named.map(({ name }) => name), ALL_BRANCHES];
 }
 
-export function scopeLabel(owner: string): string {
-  return owner === ALL_BRANCHES ? 'all branches' : owner;
-}
-
-export function ScopeSelect({ value, onChange }: { value: string; onChange(owner: string): void }) {
-  const owners = useKeyScopes();
+export function ScopeSelect({ value, onChange }: { value: string; onChange(scope: string): void }) {
+  const scopes = useKeyScopes();
   return (
     <Select
       label="Environment"
-      hint="Where its events go. A key of all branches is sent with the branch’s name."
+      hint="The environment of its events. With a key for all branches, senders also name the branch."
       value={value}
       onChange={({ target }) => onChange(target.value)}
     >
-      {owners.map((owner) => (
-        <option key={owner} value={owner}>
-          {scopeLabel(owner)}
+      {scopes.map((scope) => (
+        <option key={scope} value={scope}>
+          {scopeLabel(scope)}
         </option>
       ))}
     </Select>

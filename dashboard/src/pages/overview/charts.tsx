@@ -6,7 +6,7 @@ import { Card } from '../../ui/page.tsx';
 
 const DASHED = [5, 4];
 
-/** What came in and how its runs ended, and how fast both went. */
+/** Events, runs and latency over time. */
 export function Charts({ metrics: { points } }: { metrics: Metrics }) {
   const times = points.map(({ at }) => Date.parse(at) / 1_000);
   const runs: Line[] = [
@@ -17,7 +17,7 @@ export function Charts({ metrics: { points } }: { metrics: Metrics }) {
   const events: Line[] = [
     { label: 'events', color: '--accent', values: points.map((point) => point.events), fill: true },
     {
-      label: 'duplicates ignored',
+      label: 'duplicates',
       color: '--warn',
       values: points.map(({ duplicates }) => duplicates),
       dash: DASHED,
@@ -29,18 +29,18 @@ export function Charts({ metrics: { points } }: { metrics: Metrics }) {
   ];
   return (
     <div className="grid gap-4 xl:grid-cols-2">
-      <ChartCard title="Events" about="received in each step" times={times} lines={events} format={whole} />
-      <ChartCard title="Runs" about="ended in each step" times={times} lines={runs} format={whole} />
+      <ChartCard title="Events" subtitle="received per interval" times={times} lines={events} format={wholeCount} />
+      <ChartCard title="Runs" subtitle="finished per interval" times={times} lines={runs} format={wholeCount} />
       <ChartCard
-        title="Acknowledgement"
-        about="from a request’s arrival to its answer"
+        title="Ingest latency"
+        subtitle="from request to response"
         times={times}
         lines={latency('ack_ms')}
         format={formatMilliseconds}
       />
       <ChartCard
-        title="Start"
-        about="from an event’s arrival to the first call of its function"
+        title="Start latency"
+        subtitle="from event to first function call"
         times={times}
         lines={latency('start_ms')}
         format={formatMilliseconds}
@@ -49,24 +49,24 @@ export function Charts({ metrics: { points } }: { metrics: Metrics }) {
   );
 }
 
-/** Counts have no halves: marks between them stay blank. */
-const whole = (value: number) => (Number.isInteger(value) ? formatCount(value) : '');
+/** Counts are integers: ticks between them have no label. */
+const wholeCount = (value: number) => (Number.isInteger(value) ? formatCount(value) : '');
 
 function ChartCard({
   title,
-  about,
+  subtitle,
   ...chart
 }: {
   title: string;
-  about: string;
+  subtitle: string;
   times: number[];
   lines: Line[];
   format(value: number): string;
 }) {
   return (
-    <Card title={title} actions={<span className="text-xs text-muted">{about}</span>}>
+    <Card title={title} actions={<span className="text-xs text-muted">{subtitle}</span>}>
       <div className="px-3 pt-3 pb-2">
-        <Chart label={`${title}, ${about}`} {...chart} />
+        <Chart label={`${title}, ${subtitle}`} {...chart} />
       </div>
     </Card>
   );

@@ -5,14 +5,14 @@ import { Icon } from '../../ui/icon.tsx';
 import { Card } from '../../ui/page.tsx';
 import { failureRate } from './metrics.ts';
 
-/** The functions that failed most in the last 24 hours; each leads to its failed runs. */
+/** Functions with the most failed runs in the last 24 hours, linked to those runs. */
 export function FailingFunctions({ functions }: { functions: Overview['failing_functions'] }) {
   return (
     <Card title="Failing functions" actions={<span className="text-xs text-muted">last 24 hours</span>}>
       {functions.length === 0 ? (
         <p className="flex items-center gap-2 p-4 text-muted">
           <Icon name="check" className="text-good" />
-          No function has failed.
+          No failed runs
         </p>
       ) : (
         <ul className="divide-y divide-line">

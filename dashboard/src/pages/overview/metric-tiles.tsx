@@ -6,40 +6,40 @@ import { Chart } from '../../ui/chart.tsx';
 import { duration, useNow } from '../../ui/time.tsx';
 import { currentRate, elapsedSeconds, failureRate, perSecond, total } from './metrics.ts';
 
-/** The four figures that say whether all is well, each over its course. */
+/** Key metrics, each with a sparkline. */
 export function MetricTiles({ metrics, overview }: { metrics: Metrics; overview: Overview | undefined }) {
   const { points } = metrics;
   const times = points.map(({ at }) => Date.parse(at) / 1_000);
   const seconds = elapsedSeconds(metrics);
   const failed = total(points, 'runs_failed');
   const failing = failureRate(total(points, 'runs_completed'), failed);
-  const rates = (what: 'events' | 'runs_started') =>
-    points.map((point, index) => perSecond(point[what], seconds[index] ?? 1));
+  const rates = (counter: 'events' | 'runs_started') =>
+    points.map((point, index) => perSecond(point[counter], seconds[index] ?? 1));
   const spark = { times, height: 48, bare: true };
   return (
     <div className="grid grid-cols-1 gap-4 sm:grid-cols-2 xl:grid-cols-4">
       <Tile
-        label="Events a second"
+        label="Events per second"
         value={formatRate(currentRate(metrics, 'events'))}
-        note={`now; ${formatCount(total(points, 'events'))} in all`}
+        note={`now, ${formatCount(total(points, 'events'))} total`}
       >
         <Chart
           {...spark}
-          label="Events a second over time"
+          label="Events per second over time"
           format={formatRate}
-          lines={[{ label: 'Events a second', color: '--accent', values: rates('events'), fill: true }]}
+          lines={[{ label: 'Events per second', color: '--accent', values: rates('events'), fill: true }]}
         />
       </Tile>
       <Tile
-        label="Runs a second"
+        label="Runs per second"
         value={formatRate(currentRate(metrics, 'runs_started'))}
-        note={`now; ${formatCount(total(points, 'runs_started'))} started in all`}
+        note={`now, ${formatCount(total(points, 'runs_started'))} started`}
       >
         <Chart
           {...spark}
-          label="Runs a second over time"
+          label="Runs per second over time"
           format={formatRate}
-          lines={[{ label: 'Runs a second', color: '--accent', values: rates('runs_started'), fill: true }]}
+          lines={[{ label: 'Runs per second', color: '--accent', values: rates('runs_started'), fill: true }]}
         />
       </Tile>
       <Tile
@@ -52,7 +52,7 @@ export function MetricTiles({ metrics, overview }: { metrics: Metrics; overview:
               {formatCount(failed)} {failed === 1 ? 'run' : 'runs'} failed
             </Link>
           ) : (
-            'No run has failed'
+            'No failed runs'
           )
         }
       >
@@ -100,7 +100,7 @@ function Tile({
   );
 }
 
-/** Waiting longer than this, work piles up. */
+/** A longer wait means that the workers fall behind. */
 const LONG_WAIT_MS = 10_000;
 
 function OldestJob({ queues }: { queues: Overview['queues'] | undefined }) {
@@ -108,15 +108,15 @@ function OldestJob({ queues }: { queues: Overview['queues'] | undefined }) {
   const oldest = (queues ?? [])
     .flatMap(({ oldest_waiting_at }) => (oldest_waiting_at ? [Date.parse(oldest_waiting_at)] : []))
     .reduce((before, at) => Math.min(before, at), Number.POSITIVE_INFINITY);
-  const waits = Number.isFinite(oldest);
+  const hasWaiting = Number.isFinite(oldest);
   const waitedMs = Math.max(0, now - oldest);
   const waiting = (queues ?? []).reduce((sum, queue) => sum + queue.waiting, 0);
   return (
     <Tile
       label="Oldest waiting job"
-      value={queues === undefined ? '–' : waits ? duration(waitedMs) : 'None'}
-      tone={waits && waitedMs > LONG_WAIT_MS ? 'text-warn' : ''}
-      note={waiting === 0 ? 'Nothing waits' : `${formatCount(waiting)} waiting`}
+      value={queues === undefined ? '–' : hasWaiting ? duration(waitedMs) : 'None'}
+      tone={hasWaiting && waitedMs > LONG_WAIT_MS ? 'text-warn' : ''}
+      note={waiting === 0 ? 'No waiting jobs' : `${formatCount(waiting)} waiting`}
     >
       <dl className="space-y-0.5 px-4 pb-3 text-xs">
         {(queues ?? []).map(({ name, active, delayed, failed }) => (

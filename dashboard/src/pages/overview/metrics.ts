@@ -1,4 +1,4 @@
-/** What the overview asks for, and the figures made of it. */
+/** Queries of the overview, and the numbers it derives from them. */
 import { useQuery } from '@tanstack/react-query';
 import { callApi } from '../../api/client.ts';
 import type { Metrics, Overview } from '../../api/types.ts';
@@ -19,15 +19,15 @@ export const TIME_RANGE_LABELS: Record<TimeRange, string> = {
   '7d': 'Last 7 days',
 };
 
-export function useMetrics(env: string, span: TimeRange) {
+export function useMetrics(env: string, range: TimeRange) {
   return useQuery({
-    queryKey: ['metrics', env, span],
+    queryKey: ['metrics', env, range],
     queryFn: ({ signal }) => {
       const to = Date.now();
-      return callApi<Metrics>('/v1/metrics', { env, signal, query: { from: to - TIME_RANGE_MS[span], to } });
+      return callApi<Metrics>('/v1/metrics', { env, signal, query: { from: to - TIME_RANGE_MS[range], to } });
     },
-    // A longer span has longer steps, and its last one grows more slowly.
-    refetchInterval: span === '1h' ? 5_000 : 30_000,
+    // Longer ranges have longer intervals, which change more slowly.
+    refetchInterval: range === '1h' ? 5_000 : 30_000,
     placeholderData: (before) => before,
   });
 }
@@ -42,21 +42,21 @@ export function useOverview(env: string) {
 
 type CounterName = 'events' | 'runs_started' | 'runs_completed' | 'runs_failed';
 
-export function total(points: Metrics['points'], what: CounterName): number {
-  return points.reduce((sum, point) => sum + point[what], 0);
+export function total(points: Metrics['points'], counter: CounterName): number {
+  return points.reduce((sum, point) => sum + point[counter], 0);
 }
 
-/** Of the runs that ended by themselves, the share that failed, 0 to 1; null: none has ended. */
+/** Share of failed runs among completed and failed ones, 0 to 1; null: there are none. */
 export function failureRate(completed: number, failed: number): number | null {
   return completed + failed === 0 ? null : failed / (completed + failed);
 }
 
-/** How many a second. `seconds` of a step that is not over yet are fewer than a whole step's. */
+/** @param seconds elapsed, fewer than a whole interval's in the current one */
 export function perSecond(count: number, seconds: number): number {
   return count / Math.max(seconds, 1);
 }
 
-/** Seconds of each point that have passed. */
+/** Elapsed seconds of each point's interval. */
 export function elapsedSeconds({ from, to, step_seconds, points }: Metrics): number[] {
   const begin = Date.parse(from);
   const end = Date.parse(to);
@@ -66,11 +66,11 @@ export function elapsedSeconds({ from, to, step_seconds, points }: Metrics): num
   });
 }
 
-/** The rate of the last two steps: of one alone, the last may have only begun. */
-export function currentRate(metrics: Metrics, what: CounterName): number {
+/** Rate over the last two intervals, because the last one may have just begun. */
+export function currentRate(metrics: Metrics, counter: CounterName): number {
   const seconds = elapsedSeconds(metrics).slice(-2);
   return perSecond(
-    total(metrics.points.slice(-2), what),
+    total(metrics.points.slice(-2), counter),
     seconds.reduce((sum, each) => sum + each, 0),
   );
 }

@@ -14,24 +14,23 @@ import { BackpressureAlert, NoWorkerAlert, ProcessesCard, RedisCard } from './sy
 
 const OPTIONS = TIME_RANGES.map((id) => ({ id, text: id, title: TIME_RANGE_LABELS[id] }));
 
-/** Is all well, and if not, where to look. */
 export default function OverviewPage() {
   const env = useEnv();
-  const { span = TIME_RANGES[0] } = useSearch({ from: '/' });
-  const metrics = useMetrics(env, span);
+  const { range = TIME_RANGES[0] } = useSearch({ from: '/' });
+  const metrics = useMetrics(env, range);
   const overview = useOverview(env);
   const newest = useNewestEvent(env);
   const now = overview.data?.data;
   return (
     <Page
       title="Overview"
-      actions={<SegmentedLinks label="Span of time" param="span" current={span} options={OPTIONS} />}
+      actions={<SegmentedLinks label="Time range" param="range" current={range} options={OPTIONS} />}
     >
       {now?.workers_alive === 0 && <NoWorkerAlert />}
       {now && !now.intake.open && <BackpressureAlert reasons={now.intake.reasons} />}
       {newest.data === null && (
         <Card className="mb-6">
-          <FirstEvent title="No event has come in yet" />
+          <FirstEvent title="No events yet" />
         </Card>
       )}
       <div className="space-y-4">

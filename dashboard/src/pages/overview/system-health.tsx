@@ -5,7 +5,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 
-/** Redis, which holds everything: how full it is, and whether it keeps what it was given. */
+/** Memory use and durability settings of Redis. */
 export function RedisCard({ redis }: { redis: Overview['redis'] }) {
   const { version, used_memory_bytes: used, max_memory_bytes: max, warnings } = redis;
   return (
@@ -15,7 +15,7 @@ export function RedisCard({ redis }: { redis: Overview['redis'] }) {
           <p className="flex justify-between gap-4 text-sm">
             <span className="text-muted">Memory</span>
             <span className="tabular-nums">
-              {formatBytes(used)} {max === null ? 'used, no limit set' : `of ${formatBytes(max)}`}
+              {formatBytes(used)} {max === null ? 'used, no limit' : `of ${formatBytes(max)}`}
             </span>
           </p>
           {max !== null && (
@@ -31,9 +31,9 @@ export function RedisCard({ redis }: { redis: Overview['redis'] }) {
           )}
         </div>
         <dl className="space-y-1.5 text-sm">
-          <RedisSetting name="When memory is full">{redis.maxmemory_policy}</RedisSetting>
-          <RedisSetting name="Append-only file">{redis.appendonly ? 'on' : 'off'}</RedisSetting>
-          {redis.appendfsync !== null && <RedisSetting name="Written to disk">{redis.appendfsync}</RedisSetting>}
+          <RedisSetting name="Eviction policy">{redis.maxmemory_policy}</RedisSetting>
+          <RedisSetting name="Append-only file (AOF)">{redis.appendonly ? 'on' : 'off'}</RedisSetting>
+          {redis.appendfsync !== null && <RedisSetting name="AOF fsync">{redis.appendfsync}</RedisSetting>}
         </dl>
         {warnings.map((warning) => (
           <p key={warning} className="flex gap-2 rounded-md bg-warn-soft p-3 text-sm">
@@ -58,12 +58,12 @@ function RedisSetting({ name, children }: { name: string; children: ReactNode })
 export function ProcessesCard({ processes }: { processes: Overview['processes'] }) {
   return (
     <Card title="Processes">
-      {processes.length === 0 && <p className="p-4 text-muted">None has reported yet.</p>}
+      {processes.length === 0 && <p className="p-4 text-muted">No process has reported yet.</p>}
       <ul className="divide-y divide-line">
         {processes.map(({ id, kind, host, pid, started_at, memory_bytes }) => (
           <li key={id} className="flex items-center gap-3 px-4 py-2.5 text-sm">
             <span className="w-14 font-medium">{kind}</span>
-            <span className="min-w-0 flex-1 truncate font-mono text-xs text-muted" title={`${host}, process ${pid}`}>
+            <span className="min-w-0 flex-1 truncate font-mono text-xs text-muted" title={`${host}, PID ${pid}`}>
               {host}:{pid}
             </span>
             <span className="text-xs whitespace-nowrap text-muted tabular-nums">
@@ -76,19 +76,18 @@ export function ProcessesCard({ processes }: { processes: Overview['processes'] 
   );
 }
 
-/** Nothing runs: said before anything else. */
 export function NoWorkerAlert() {
   return (
-    <HealthAlert title="No worker is alive">
-      Events are taken in and kept, but nothing runs. Start a worker where the service is installed:{' '}
+    <HealthAlert title="No workers are running">
+      The service accepts and stores events, but runs nothing. Start a worker:{' '}
       <code className="rounded bg-surface px-1.5 py-0.5 font-mono text-xs">npm run start:worker</code>
     </HealthAlert>
   );
 }
 
-/** Senders are turned away. */
+/** The service rejects events until its backlog or memory use drops. */
 export function BackpressureAlert({ reasons }: { reasons: string[] }) {
-  return <HealthAlert title="Senders are told to come later">{reasons.join('; ')}</HealthAlert>;
+  return <HealthAlert title="New events are rejected (503)">{reasons.join('; ')}</HealthAlert>;
 }
 
 function HealthAlert({ title, children }: { title: string; children: ReactNode }) {

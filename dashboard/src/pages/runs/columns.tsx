@@ -20,13 +20,13 @@ const COLUMNS: Column<ListedRun>[] = [
     hideOnMobile: true,
     cell: ({ event_id: id }) => (
       <Link to="/events/$id" params={{ id }} className="text-muted hover:text-accent hover:underline">
-        <Id id={id} keep={15} />
+        <Id id={id} maxChars={15} />
       </Link>
     ),
   },
   {
-    id: 'took',
-    header: 'Took',
+    id: 'duration',
+    header: 'Duration',
     width: '6rem',
     align: 'right',
     hideOnMobile: true,
@@ -54,69 +54,69 @@ function Queued({ run }: { run: ListedRun }) {
   );
 }
 
-/** @param mayWrite readers are shown no buttons
- *  @returns `dialog`, which asks before a run is cancelled and stands beside the table */
-export function useRunColumns(onDone: () => void, mayWrite: boolean) {
-  const { cancel, retry } = useRunActions();
-  const [asking, setAsking] = useState<string>();
+/** @param canWrite without it there are no buttons
+ *  @returns the columns, and the confirmation dialog to render next to the table */
+export function useRunColumns(onDone: () => void, canWrite: boolean) {
+  const { cancel, rerun } = useRunActions();
+  const [confirming, setConfirming] = useState<string>();
   const [busy, setBusy] = useState<string>();
-  const doing = async (id: string, deed: (id: string) => Promise<unknown>) => {
+  const runAction = async (id: string, action: (id: string) => Promise<unknown>) => {
     setBusy(id);
-    await deed(id);
+    await action(id);
     setBusy(undefined);
-    setAsking(undefined);
+    setConfirming(undefined);
     onDone();
   };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the deeds are the same whenever they are made
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the actions do not depend on the render
   const columns = useMemo((): Column<ListedRun>[] => {
-    if (!mayWrite) return COLUMNS;
+    if (!canWrite) return COLUMNS;
     const cell = (run: ListedRun) => {
       const { run_id: id, function_id: fn } = run;
       if (!hasEnded(run))
         return (
           <IconButton
-            icon="cross"
-            label={`Cancel the run of ${fn}`}
+            icon="close"
+            label={`Cancel run of ${fn}`}
             disabled={busy === id}
-            onClick={() => setAsking(id)}
+            onClick={() => setConfirming(id)}
           />
         );
       return (
         <IconButton
-          icon="again"
-          label={`Run ${fn} again`}
+          icon="retry"
+          label={`Re-run ${fn}`}
           disabled={busy === id}
-          onClick={() => void doing(id, retry)}
+          onClick={() => void runAction(id, rerun)}
         />
       );
     };
     return [...COLUMNS, { id: 'Actions', header: '', width: '2rem', align: 'right', hideOnMobile: true, cell }];
-  }, [mayWrite, busy]);
+  }, [canWrite, busy]);
   const dialog = (
     <CancelDialog
-      open={asking !== undefined}
+      open={confirming !== undefined}
       busy={busy !== undefined}
-      onClose={() => setAsking(undefined)}
-      onCancel={() => void doing(asking as string, cancel)}
+      onClose={() => setConfirming(undefined)}
+      onCancel={() => void runAction(confirming as string, cancel)}
     />
   );
   return { columns, dialog };
 }
 
 export const CANCEL_EXPLANATION =
-  'It will not be called again, and what it waits for is dropped. A call under way is not broken off, but its answer is ignored. This cannot be undone; the run can be done again from its beginning.';
+  'The function is not called again and its waits are dropped. A call in progress is not aborted, but its response is ignored. This cannot be undone; you can re-run the function from the start.';
 
 function CancelDialog(props: { open: boolean; busy: boolean; onClose(): void; onCancel(): void }) {
-  const foot = (
+  const footer = (
     <>
-      <Button onClick={props.onClose}>Let it run</Button>
+      <Button onClick={props.onClose}>Keep running</Button>
       <Button variant="danger" busy={props.busy} onClick={props.onCancel}>
-        Cancel the run
+        Cancel run
       </Button>
     </>
   );
   return (
-    <Dialog open={props.open} title="Cancel this run?" onClose={props.onClose} footer={foot}>
+    <Dialog open={props.open} title="Cancel this run?" onClose={props.onClose} footer={footer}>
       {CANCEL_EXPLANATION}
     </Dialog>
   );

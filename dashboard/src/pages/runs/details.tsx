@@ -5,60 +5,60 @@ import { Id } from '../../ui/code-block.tsx';
 import { Card, DescriptionItem, DescriptionList } from '../../ui/page.tsx';
 import { RunStatusBadge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useRetries } from './use-run.ts';
+import { useReruns } from './use-run.ts';
 
 const LINK = 'text-accent hover:underline';
 
 interface RunDetailsProps {
   run: RunWithHistory;
   eventName: string | undefined;
-  /** Tries that it may have; undefined: not known. */
-  maxTries: number | undefined;
+  /** undefined: unknown. */
+  maxAttempts: number | undefined;
 }
 
-export function RunDetails({ run, eventName, maxTries }: RunDetailsProps) {
-  const retries = useRetries(run);
+export function RunDetails({ run, eventName, maxAttempts }: RunDetailsProps) {
+  const reruns = useReruns(run);
   return (
     <Card>
       <DescriptionList>
-        <DescriptionItem name="Status">
+        <DescriptionItem term="Status">
           <RunStatusBadge status={run.status} />
         </DescriptionItem>
-        <DescriptionItem name="Function">
+        <DescriptionItem term="Function">
           <Link to="/functions/$id" params={{ id: run.function_id }} className={LINK}>
             {run.function_id}
           </Link>
         </DescriptionItem>
-        <DescriptionItem name="Event">
+        <DescriptionItem term="Event">
           <Link to="/events/$id" params={{ id: run.event_id }} className={LINK}>
             {eventName ?? <Id id={run.event_id} />}
           </Link>
         </DescriptionItem>
-        <DescriptionItem name="Tries">
+        <DescriptionItem term="Attempts">
           {run.run_started_at === null
             ? 'None yet'
-            : `${attemptsOf(run)}${maxTries === undefined ? '' : ` of ${maxTries}`}`}
+            : `${attemptsOf(run)}${maxAttempts === undefined ? '' : ` of ${maxAttempts}`}`}
         </DescriptionItem>
-        <DescriptionItem name="Queued">
+        <DescriptionItem term="Queued">
           <Time at={run.queued_at} />
         </DescriptionItem>
-        <DescriptionItem name="Began">
+        <DescriptionItem term="Started">
           <Time at={run.run_started_at} />
         </DescriptionItem>
-        <DescriptionItem name="Ended">
+        <DescriptionItem term="Ended">
           <Time at={run.ended_at} />
         </DescriptionItem>
-        <DescriptionItem name="Took">
+        <DescriptionItem term="Duration">
           <RunDuration run={run} />
         </DescriptionItem>
         {run.retry_of && (
-          <DescriptionItem name="Does again">
+          <DescriptionItem term="Re-run of">
             <RunLink id={run.retry_of} />
           </DescriptionItem>
         )}
-        {retries.length > 0 && (
-          <DescriptionItem name="Done again by">
-            {retries.map((id) => (
+        {reruns.length > 0 && (
+          <DescriptionItem term="Re-run as">
+            {reruns.map((id) => (
               <div key={id}>
                 <RunLink id={id} />
               </div>
@@ -70,7 +70,7 @@ export function RunDetails({ run, eventName, maxTries }: RunDetailsProps) {
   );
 }
 
-/** Of the function or of one of its steps, which are tried each for itself: the most that any had. */
+/** The function and each of its steps have their own attempts: the highest number of any. */
 function attemptsOf({ attempt, history }: RunWithHistory): number {
   return history.reduce((most, entry) => Math.max(most, entry.attempt ?? 0), attempt) + 1;
 }
@@ -78,7 +78,7 @@ function attemptsOf({ attempt, history }: RunWithHistory): number {
 function RunLink({ id }: { id: string }) {
   return (
     <Link to="/runs/$id" params={{ id }} className={LINK}>
-      <Id id={id} keep={15} />
+      <Id id={id} maxChars={15} />
     </Link>
   );
 }

@@ -7,43 +7,40 @@ import { sendTarget } from '../../features/events/snippets/target.ts';
 import { useFunctions } from '../../features/functions/queries.ts';
 import { EmptyState } from '../../ui/empty-state.tsx';
 
-/** @param filtered there may be others, which the filters leave out */
+/** @param filtered filters are active */
 export function RunsEmptyState({ filtered }: { filtered: boolean }) {
   const env = useEnv();
   const dev = useCurrentUser()?.kind === 'dev';
   const { functions } = useFunctions();
   if (filtered) {
     return (
-      <EmptyState title="No run is like that">
-        Choose another status, function or time, or{' '}
+      <EmptyState title="No matching runs">
         <Link to="/runs" className="text-accent underline">
-          see all
+          Clear filters
         </Link>
-        .
       </EmptyState>
     );
   }
   if (functions?.length === 0) {
     return (
-      <EmptyState title="Nothing can run yet">
-        No function is registered in this environment.{' '}
+      <EmptyState title="No functions registered">
         <Link to="/apps" className="text-accent underline">
           Register an app
         </Link>
-        , and send an event that triggers a function of it.
+        , then send an event that triggers one of its functions.
       </EmptyState>
     );
   }
-  const event = { name: triggerAmong(functions ?? []) ?? 'order/paid', data: {} };
+  const event = { name: triggerOf(functions ?? []) ?? 'order/paid', data: {} };
   return (
-    <EmptyState title="Nothing has run yet" command={curlSnippet(event, sendTarget(env, dev))}>
-      A run begins when an event comes whose name triggers a function, such as this one.
+    <EmptyState title="No runs yet" command={curlSnippet(event, sendTarget(env, dev))}>
+      A run starts when an event triggers a function. For example:
     </EmptyState>
   );
 }
 
-/** Name of an event that triggers one of them. */
-function triggerAmong(functions: readonly ListedFunction[]): string | undefined {
+/** Name of an event that triggers one of the functions. */
+function triggerOf(functions: readonly ListedFunction[]): string | undefined {
   const names = functions
     .filter(({ paused_at }) => paused_at === null)
     .flatMap(({ triggers = [] }) => triggers.map(({ event }) => event));

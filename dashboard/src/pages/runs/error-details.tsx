@@ -1,7 +1,7 @@
 import type { Run } from '../../api/types.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 
-/** An error of the app's code: what it says, and where it was thrown. */
+/** An error thrown by the app's code, with its stack. */
 export function ErrorDetails({ error: { name, message, stack } }: { error: NonNullable<Run['error']> }) {
   return (
     <div className="min-w-0 space-y-2">
@@ -9,7 +9,7 @@ export function ErrorDetails({ error: { name, message, stack } }: { error: NonNu
         <span className="font-medium text-bad">{name}</span>
         {message && <>: {message}</>}
       </p>
-      {stack && <CodeBlock text={stack} label="Copy the stack" wrap={false} />}
+      {stack && <CodeBlock text={stack} label="Copy stack trace" wrap={false} />}
     </div>
   );
 }

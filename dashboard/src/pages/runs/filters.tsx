@@ -18,14 +18,13 @@ const route = getRouteApi('/runs');
 const STATUSES = ['Queued', 'Running', 'Completed', 'Failed', 'Cancelled'] as const;
 const TABS = [['all', 'All'], ...STATUSES.map((status) => [status, status] as const)] as const;
 
-/** They stand in the address, so what is seen can be sent to a colleague. */
 export function Filters() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const set = (changes: RunFilters) =>
     void navigate({ search: (before) => ({ ...before, ...changes }) as never, replace: true });
   const { function: functionId, app, from, to } = search;
-  const span = selectedRange(from, to);
+  const range = selectedRange(from, to);
   return (
     <>
       <Tabs label="Status" tabs={TABS} current={search.status ?? 'all'} param="status" />
@@ -35,7 +34,7 @@ export function Filters() {
         <Select
           label="Time"
           hideLabel
-          value={span}
+          value={range}
           onChange={({ target }) => set(searchParamsOf(target.value, Date.now()))}
         >
           {TIME_RANGES.map(([id, label]) => (
@@ -44,17 +43,17 @@ export function Filters() {
             </option>
           ))}
         </Select>
-        {span === 'between' && (
+        {range === 'between' && (
           <div className="col-span-2 flex min-w-0 flex-wrap items-center gap-2">
-            <MomentField label="Queued after" value={from} onChange={(value) => set({ from: value })} />
+            <DateTimeField label="Queued after" value={from} onChange={(value) => set({ from: value })} />
             <span className="text-sm text-muted">and</span>
-            <MomentField label="Queued before" value={to} onChange={(value) => set({ to: value })} />
+            <DateTimeField label="Queued before" value={to} onChange={(value) => set({ to: value })} />
           </div>
         )}
-        {(functionId || app || span !== 'any') && (
+        {(functionId || app || range !== 'any') && (
           <Button
-            variant="quiet"
-            icon="cross"
+            variant="ghost"
+            icon="close"
             onClick={() => set({ function: undefined, app: undefined, from: undefined, to: undefined })}
           >
             Clear
@@ -114,7 +113,7 @@ function AppFilter({ value, onChange }: { value?: string | undefined; onChange(n
   );
 }
 
-function MomentField({
+function DateTimeField({
   label,
   value,
   onChange,
@@ -128,7 +127,7 @@ function MomentField({
       label={label}
       hideLabel
       type="datetime-local"
-      // Its own while it is typed: half a moment is none, and would be taken away.
+      // Uncontrolled: a controlled input would drop an incomplete date.
       defaultValue={toLocalInput(value)}
       onChange={({ target }) => {
         if (!target.validity.badInput) onChange(fromLocalInput(target.value));

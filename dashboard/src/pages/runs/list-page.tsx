@@ -14,7 +14,7 @@ const route = getRouteApi('/runs');
 
 export default function RunsPage() {
   return (
-    <Page title="Runs" description="Each function that an event triggered, and how it went. Newest first.">
+    <Page title="Runs" description="Each execution of a function on an event, newest first.">
       <Filters />
       <Runs />
     </Page>
@@ -24,7 +24,7 @@ export default function RunsPage() {
 function Runs() {
   const filters = route.useSearch();
   const navigate = route.useNavigate();
-  const { runs, more, refresh, result } = useRuns(filters);
+  const { runs, loadMore, refresh, result } = useRuns(filters);
   const { columns, dialog } = useRunColumns(refresh, useHasAccess('write'));
   const open = ({ run_id: id }: ListedRun) => void navigate({ to: '/runs/$id', params: { id } });
   if (result.isPending) return <Loading rows={8} />;
@@ -40,7 +40,7 @@ function Runs() {
         rows={runs}
         rowKey={({ run_id }) => run_id}
         onOpen={open}
-        onEndReached={more}
+        onEndReached={loadMore}
         loadingMore={result.isFetchingNextPage}
         rowHeight={52}
       />

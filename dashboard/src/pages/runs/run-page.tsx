@@ -32,23 +32,23 @@ export default function RunPage() {
 function Known({ run }: { run: RunWithHistory }) {
   const { entry } = route.useSearch();
   const navigate = route.useNavigate();
-  const mayWrite = useHasAccess('write');
+  const canWrite = useHasAccess('write');
   const fn = useFunction(run.function_id).data?.data;
-  const cause = useTriggerEvent(run.event_id);
-  const event = cause.data?.data;
-  const maxTries = fn && fn.retries + 1;
+  const trigger = useTriggerEvent(run.event_id);
+  const event = trigger.data?.data;
+  const maxAttempts = fn && fn.retries + 1;
   return (
     <Page
       title={fn?.name ?? run.function_id}
       tabTitle={`${run.status}: ${fn?.name ?? run.function_id}`}
       description={<span className="font-mono text-xs break-all">{run.run_id}</span>}
-      actions={mayWrite && <RunActions run={run} event={event} />}
+      actions={canWrite && <RunActions run={run} event={event} />}
     >
       <div className="space-y-6">
-        <RunDetails run={run} eventName={event?.name} maxTries={maxTries} />
-        <WaitStatus run={run} maxTries={maxTries} />
+        <RunDetails run={run} eventName={event?.name} maxAttempts={maxAttempts} />
+        <WaitStatus run={run} maxAttempts={maxAttempts} />
         {run.error && (
-          <Card title={hasEnded(run) ? 'Error' : 'Error of the last try'}>
+          <Card title={hasEnded(run) ? 'Error' : 'Last error'}>
             <div className="p-4">
               <ErrorDetails error={run.error} />
             </div>
@@ -66,15 +66,15 @@ function Known({ run }: { run: RunWithHistory }) {
           }
         />
         <div className={`grid grid-cols-1 items-start gap-6 ${run.status === 'Completed' ? 'lg:grid-cols-2' : ''}`}>
-          {event && <Json title="Input" value={event.data} label="Data of the event" />}
-          {cause.error && (
+          {event && <Json title="Input" value={event.data} label="Event data" />}
+          {trigger.error && (
             <Card title="Input">
               <div className="p-4">
-                <ErrorAlert error={cause.error} />
+                <ErrorAlert error={trigger.error} />
               </div>
             </Card>
           )}
-          {run.status === 'Completed' && <Json title="Output" value={run.output} label="What the function returned" />}
+          {run.status === 'Completed' && <Json title="Output" value={run.output} label="Function output" />}
         </div>
       </div>
     </Page>
@@ -85,7 +85,7 @@ function Json({ title, value, label }: { title: string; value: unknown; label: s
   return (
     <Card
       title={title}
-      actions={<CopyButton label={`Copy the ${title.toLowerCase()}`} text={() => stringifyExact(value, 2)} />}
+      actions={<CopyButton label={`Copy ${title.toLowerCase()}`} text={() => stringifyExact(value, 2)} />}
     >
       <JsonTree value={value} label={label} />
     </Card>

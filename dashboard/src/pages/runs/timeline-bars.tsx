@@ -1,6 +1,6 @@
 import type { RowKind, TimelineRowData } from './timeline-rows.ts';
 
-/** The columns of the timeline's heading and of each row: what, when, how long. */
+/** Columns of the timeline: name, bar, duration. */
 export const GRID_COLUMNS = 'sm:grid-cols-[minmax(0,20rem)_minmax(0,1fr)_5.5rem] sm:gap-x-4';
 
 /** Unix milliseconds. */
@@ -9,7 +9,7 @@ export interface TimelineExtent {
   toMs: number;
 }
 
-/** Told apart by shape first: full, dotted, dashed frame, frame, dashed line. */
+/** Kinds differ in shape, not only in color. */
 const STYLES: Record<RowKind, string> = {
   called: 'inset-y-1 rounded-sm',
   slept: 'top-1/2 -mt-0.5 border-t-4 border-dotted border-muted',
@@ -30,20 +30,20 @@ const LEGEND_LABELS: Record<RowKind, string> = {
   called: 'called',
   slept: 'slept',
   waited: 'waited for an event',
-  invoked: 'waited for another run',
+  invoked: 'waited for an invoked function',
   queued: 'queued',
 };
 
-/** The row's time on the run's: while it was queued, and then what it did. */
+/** Queue time and the time after it, relative to the run. */
 export function TimelineBars({ row, extent }: { row: TimelineRowData; extent: TimelineExtent }) {
-  const { queuedMs, startedMs, endedMs, kind: look, status } = row;
+  const { queuedMs, startedMs, endedMs, kind, status } = row;
   return (
     <div aria-hidden="true" className="relative h-5">
       {queuedMs !== null && queuedMs < startedMs && (
         <Bar className={STYLES.queued} extent={extent} fromMs={queuedMs} toMs={startedMs} />
       )}
       <Bar
-        className={`${STYLES[look]} ${look === 'called' ? FILLS[status] : ''}`}
+        className={`${STYLES[kind]} ${kind === 'called' ? FILLS[status] : ''}`}
         extent={extent}
         fromMs={startedMs}
         toMs={endedMs ?? extent.toMs}
@@ -61,31 +61,31 @@ interface BarProps {
 
 function Bar({ className, extent, fromMs, toMs }: BarProps) {
   const length = extent.toMs - extent.fromMs;
-  const share = (ms: number) => Math.min(1, Math.max(0, (ms - extent.fromMs) / length)) * 100;
-  const width = Math.max(0, share(toMs) - share(fromMs));
-  // The shortest call can still be seen, also at the very end.
+  const position = (ms: number) => Math.min(1, Math.max(0, (ms - extent.fromMs) / length)) * 100;
+  const width = Math.max(0, position(toMs) - position(fromMs));
+  // Even the shortest call stays visible, also at the end.
   return (
     <div
       className={`absolute min-w-1 ${className}`}
-      style={{ left: `min(${share(fromMs)}%, 100% - 4px)`, width: `${width}%` }}
+      style={{ left: `min(${position(fromMs)}%, 100% - 4px)`, width: `${width}%` }}
     />
   );
 }
 
-/** What the shapes mean that the timeline shows. */
+/** Legend for the shapes in this timeline. */
 export function Legend({ rows }: { rows: readonly TimelineRowData[] }) {
-  const looks = new Set(
-    rows.flatMap(({ kind: look, queuedMs }): RowKind[] => (queuedMs === null ? [look] : ['queued', look])),
+  const kinds = new Set(
+    rows.flatMap(({ kind, queuedMs }): RowKind[] => (queuedMs === null ? [kind] : ['queued', kind])),
   );
-  const shown = (Object.keys(LEGEND_LABELS) as RowKind[]).filter((look) => looks.has(look));
+  const shown = (Object.keys(LEGEND_LABELS) as RowKind[]).filter((kind) => kinds.has(kind));
   return (
-    <ul aria-label="What the bars mean" className="flex flex-wrap gap-x-4 gap-y-1 text-xs text-muted">
-      {shown.map((look) => (
-        <li key={look} className="flex items-center gap-1.5">
+    <ul aria-label="Legend" className="flex flex-wrap gap-x-4 gap-y-1 text-xs text-muted">
+      {shown.map((kind) => (
+        <li key={kind} className="flex items-center gap-1.5">
           <span className="relative inline-block h-4 w-6">
-            <span className={`absolute inset-x-0 ${STYLES[look]} ${look === 'called' ? 'bg-good' : ''}`} />
+            <span className={`absolute inset-x-0 ${STYLES[kind]} ${kind === 'called' ? 'bg-good' : ''}`} />
           </span>
-          {LEGEND_LABELS[look]}
+          {LEGEND_LABELS[kind]}
         </li>
       ))}
     </ul>

@@ -11,19 +11,19 @@ import { Time } from '../../ui/time.tsx';
 import { ErrorDetails } from './error-details.tsx';
 import type { TimelineRowData } from './timeline-rows.ts';
 
-/** What is known of an attempt or step: its times, its error, what it came to. */
+/** Times, error and output of an attempt or step. */
 export function TimelineRowDetails({ runId, row }: { runId: string; row: TimelineRowData }) {
   const { queuedMs, startedMs, endedMs, untilMs, stepId, attempt, error } = row;
-  const moments: [name: string, ms: number | null][] = [
+  const times: [name: string, ms: number | null][] = [
     ['Queued', queuedMs],
-    ['Began', startedMs],
+    ['Started', startedMs],
     ['Ended', endedMs],
-    [row.kind === 'slept' ? 'Wakes' : row.kind === 'queued' ? 'Begins' : 'Gives up', untilMs],
+    [row.kind === 'slept' ? 'Wakes' : row.kind === 'queued' ? 'Starts' : 'Times out', untilMs],
   ];
   return (
     <div className="space-y-3 border-t border-line bg-sunken px-4 py-3 sm:pl-14">
       <dl className="flex flex-wrap gap-x-6 gap-y-1 text-sm">
-        {moments.map(
+        {times.map(
           ([name, ms]) =>
             ms !== null && (
               <div key={name} className="flex items-baseline gap-1.5">
@@ -36,7 +36,7 @@ export function TimelineRowDetails({ runId, row }: { runId: string; row: Timelin
         )}
         {attempt !== null && (
           <div className="flex items-baseline gap-1.5">
-            <dt className="text-muted">Try</dt>
+            <dt className="text-muted">Attempt</dt>
             <dd>{attempt + 1}</dd>
           </div>
         )}
@@ -69,9 +69,9 @@ function StepOutput({ runId, stepId }: { runId: string; stepId: string }) {
   return (
     <div className="flex items-start rounded-md border border-line bg-surface">
       <div className="min-w-0 flex-1">
-        <JsonTree value={output} label="Output of the step" />
+        <JsonTree value={output} label="Step output" />
       </div>
-      <CopyButton label="Copy the output" text={() => stringifyExact(output, 2)} />
+      <CopyButton label="Copy output" text={() => stringifyExact(output, 2)} />
     </div>
   );
 }

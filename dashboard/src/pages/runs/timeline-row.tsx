@@ -5,9 +5,9 @@ import { GRID_COLUMNS, TimelineBars, type TimelineExtent } from './timeline-bars
 import { TimelineRowDetails } from './timeline-row-details.tsx';
 import type { TimelineRowData } from './timeline-rows.ts';
 
-const ICONS: Record<TimelineRowData['status'], [icon: IconName, colour: string]> = {
+const ICONS: Record<TimelineRowData['status'], [icon: IconName, color: string]> = {
   Completed: ['check', 'text-good'],
-  Failed: ['cross', 'text-bad'],
+  Failed: ['close', 'text-bad'],
   Waiting: ['clock', 'text-warn'],
   Running: ['play', 'text-busy'],
   Queued: ['clock', 'text-muted'],
@@ -22,10 +22,10 @@ interface TimelineRowProps {
   onToggle(): void;
 }
 
-/** A line that opens to what is known of it. */
+/** A row that expands to its details. */
 export function TimelineRow({ runId, row, extent, nowMs, open, onToggle }: TimelineRowProps) {
   const detailsId = useId();
-  const [icon, colour] = ICONS[row.status];
+  const [icon, color] = ICONS[row.status];
   const tookMs = Math.max(0, (row.endedMs ?? nowMs) - row.startedMs);
   return (
     <>
@@ -37,8 +37,8 @@ export function TimelineRow({ runId, row, extent, nowMs, open, onToggle }: Timel
         className={`grid w-full grid-cols-[minmax(0,1fr)_auto] items-center gap-x-3 px-4 py-2.5 text-left hover:bg-sunken ${GRID_COLUMNS}`}
       >
         <span className="flex min-w-0 items-center gap-2">
-          <Icon name={open ? 'down' : 'right'} className="text-muted" />
-          <Icon name={icon} className={colour} />
+          <Icon name={open ? 'chevron-down' : 'chevron-right'} className="text-muted" />
+          <Icon name={icon} className={color} />
           <span className="min-w-0 truncate">
             <span className="font-medium">{row.name}</span> <span className="text-sm text-muted">{summaryOf(row)}</span>
           </span>
@@ -59,21 +59,21 @@ export function TimelineRow({ runId, row, extent, nowMs, open, onToggle }: Timel
   );
 }
 
-/** What it did, in words: colour and shape say it again. */
-function summaryOf({ kind: look, status, attempt, untilMs, timedOut }: TimelineRowData): string {
-  if (look === 'slept') return status === 'Waiting' ? 'sleeps' : 'slept';
-  if (look === 'waited') {
+/** The row in words, in addition to color and shape. */
+function summaryOf({ kind, status, attempt, untilMs, timedOut }: TimelineRowData): string {
+  if (kind === 'slept') return status === 'Waiting' ? 'sleeping' : 'slept';
+  if (kind === 'waited') {
+    return status === 'Waiting' ? 'waiting for event' : timedOut ? 'timed out' : 'received event';
+  }
+  if (kind === 'invoked') {
     return status === 'Waiting'
-      ? 'waits for this event'
-      : timedOut
-        ? 'waited, and it did not come'
-        : 'waited, and it came';
+      ? 'waiting for invoked function'
+      : status === 'Failed'
+        ? 'invoked function failed'
+        : 'invoked';
   }
-  if (look === 'invoked') {
-    return status === 'Waiting' ? 'waits for the invoked run' : status === 'Failed' ? 'invoked, and failed' : 'invoked';
-  }
-  if (look === 'queued') return untilMs === null ? 'queued' : 'waits';
-  if (status === 'Running') return 'is being called';
-  const nth = attempt === null || attempt === 0 ? '' : ` on try ${attempt + 1}`;
-  return status === 'Failed' ? `failed${nth}` : `called${nth}`;
+  if (kind === 'queued') return untilMs === null ? 'queued' : 'waiting';
+  if (status === 'Running') return 'running';
+  const suffix = attempt === null || attempt === 0 ? '' : ` on attempt ${attempt + 1}`;
+  return status === 'Failed' ? `failed${suffix}` : `completed${suffix}`;
 }

@@ -12,12 +12,12 @@ const ROW_HEIGHT = 45;
 
 interface TimelineProps {
   run: RunWithHistory;
-  /** Key of the row that is open. */
+  /** Key of the expanded row. */
   open: number | undefined;
   onOpen(key: number | undefined): void;
 }
 
-/** Everything that a run did, one below the other, over its time. Of a thousand steps those in sight are drawn. */
+/** Attempts and steps of a run over time. Only visible rows are rendered. */
 export function Timeline({ run, open, onOpen }: TimelineProps) {
   const rows = useMemo(() => rowsOf(run), [run]);
   const tick = useNow();
@@ -80,7 +80,7 @@ function Axis({ ms }: { ms: number }) {
         <span>{duration(ms / 2)}</span>
         <span>{duration(ms)}</span>
       </span>
-      <span className="text-right">Took</span>
+      <span className="text-right">Duration</span>
     </div>
   );
 }

@@ -6,25 +6,25 @@ import type { ListedRun, Run, RunWithHistory, StoredEvent } from '../../api/type
 import { hasEnded } from '../../features/runs/run.ts';
 import { useThrottled } from '../../lib/use-throttled.ts';
 
-/** The service tells of every move; this is for what it could not tell. */
+/** In case live updates are lost. */
 const POLL_MS = 5_000;
 
-/** One run, live until it has ended. */
+/** A run, updated live until it has ended. */
 export function useRun(id: string) {
   const env = useEnv();
   const queries = useQueryClient();
-  const lookAgain = useThrottled(async () => {
-    const changed = [
+  const refetch = useThrottled(async () => {
+    const keys = [
       ['run', env, id],
-      ['run-retries', env, id],
+      ['run-reruns', env, id],
     ];
-    await Promise.all(changed.map((queryKey) => queries.invalidateQueries({ queryKey })));
+    await Promise.all(keys.map((queryKey) => queries.invalidateQueries({ queryKey })));
   });
   useLiveUpdates('runs', ({ runs }) => {
     if (!runs.some(({ run_id, event_id }) => run_id === id || event_id === eventId)) return;
-    lookAgain();
+    refetch();
   });
-  useLiveUpdates('hello', lookAgain);
+  useLiveUpdates('hello', refetch);
   const result = useQuery({
     queryKey: ['run', env, id],
     queryFn: ({ signal }) => callApi<RunWithHistory>(`/v1/runs/${encodeURIComponent(id)}`, { env, signal }),
@@ -34,7 +34,7 @@ export function useRun(id: string) {
   return result;
 }
 
-/** The event that the run works on; an error `not_found` when it is kept no longer. */
+/** The event that triggered the run; error `not_found` once it is deleted. */
 export function useTriggerEvent(eventId: string) {
   const env = useEnv();
   return useQuery({
@@ -44,11 +44,11 @@ export function useTriggerEvent(eventId: string) {
   });
 }
 
-/** IDs of the runs that do this one again, newest first. */
-export function useRetries({ run_id: id, event_id, function_id }: Pick<Run, 'run_id' | 'event_id' | 'function_id'>) {
+/** IDs of re-runs of this run, newest first. */
+export function useReruns({ run_id: id, event_id, function_id }: Pick<Run, 'run_id' | 'event_id' | 'function_id'>) {
   const env = useEnv();
   const { data } = useQuery({
-    queryKey: ['run-retries', env, id],
+    queryKey: ['run-reruns', env, id],
     queryFn: ({ signal }) =>
       callApi<ListedRun[]>('/v1/runs', { env, signal, query: { event_id, function_id, limit: 100 } }),
   });

@@ -6,30 +6,34 @@ import { relative, Time, useNow } from '../../ui/time.tsx';
 
 const SHOWN = 3;
 
-/** What a run waits for, and until when. Nothing of one that has ended or is being called. */
-export function WaitStatus({ run, maxTries }: { run: RunWithHistory; maxTries: number | undefined }) {
+/** What a run waits for, and until when. */
+export function WaitStatus({ run, maxAttempts }: { run: RunWithHistory; maxAttempts: number | undefined }) {
   if (hasEnded(run)) return null;
   if (run.next_try_at)
     return (
-      <NextTry at={run.next_try_at} tries={run.run_started_at === null ? 0 : run.attempt + 1} maxTries={maxTries} />
+      <NextAttempt
+        at={run.next_try_at}
+        attempts={run.run_started_at === null ? 0 : run.attempt + 1}
+        maxAttempts={maxAttempts}
+      />
     );
   const waiting = run.history.filter(({ status, op }) => status === 'Waiting' && op !== 'StepPlanned');
   if (waiting.length === 0) return null;
   return (
-    <Banner look="border border-line bg-surface">
+    <Banner className="border border-line bg-surface">
       <ul>
         {waiting.slice(0, SHOWN).map(({ step_id, op, name, until }) => (
           <li key={step_id}>
-            {op === 'Sleep' && 'Sleeps'}
+            {op === 'Sleep' && 'Sleeping'}
             {op === 'WaitForEvent' && (
               <>
-                Waits for the event <code className="font-mono text-xs">{name}</code>
+                Waiting for event <code className="font-mono text-xs">{name}</code>
               </>
             )}
-            {op === 'InvokeFunction' && <>Waits for the run that {name} invoked</>}
+            {op === 'InvokeFunction' && <>Waiting for the function invoked by {name}</>}
             {until && (
               <>
-                {op === 'Sleep' ? ', wakes ' : ', gives up '}
+                {op === 'Sleep' ? ', wakes ' : ', times out '}
                 <Time at={until} />
               </>
             )}
@@ -41,13 +45,13 @@ export function WaitStatus({ run, maxTries }: { run: RunWithHistory; maxTries: n
   );
 }
 
-/** @param tries that there were */
-function NextTry({ at, tries, maxTries }: { at: string; tries: number; maxTries: number | undefined }) {
+/** @param attempts so far */
+function NextAttempt({ at, attempts, maxAttempts }: { at: string; attempts: number; maxAttempts: number | undefined }) {
   const inMs = Date.parse(at) - useNow();
-  const nth = `Try ${tries + 1}${maxTries === undefined ? '' : ` of ${maxTries}`}`;
+  const label = `Attempt ${attempts + 1}${maxAttempts === undefined ? '' : ` of ${maxAttempts}`}`;
   return (
-    <Banner look="bg-warn-soft">
-      {nth} begins{' '}
+    <Banner className="bg-warn-soft">
+      {label} starts{' '}
       <time dateTime={at} title={at} className="font-medium tabular-nums">
         {inMs > 0 ? relative(inMs) : 'now'}
       </time>
@@ -55,9 +59,9 @@ function NextTry({ at, tries, maxTries }: { at: string; tries: number; maxTries:
   );
 }
 
-function Banner({ look, children }: { look: string; children: ReactNode }) {
+function Banner({ className, children }: { className: string; children: ReactNode }) {
   return (
-    <div className={`flex items-start gap-3 rounded-lg px-4 py-3 ${look}`}>
+    <div className={`flex items-start gap-3 rounded-lg px-4 py-3 ${className}`}>
       <Icon name="clock" className="mt-0.5 text-warn" />
       <div className="min-w-0 break-words">{children}</div>
     </div>

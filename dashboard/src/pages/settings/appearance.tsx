@@ -3,18 +3,18 @@ import { Icon } from '../../ui/icon.tsx';
 import { Card } from '../../ui/page.tsx';
 
 const OPTIONS = {
-  system: ['screen', 'As the system'],
+  system: ['monitor', 'System'],
   light: ['sun', 'Light'],
   dark: ['moon', 'Dark'],
 } as const satisfies Record<Theme, unknown>;
 
-/** Kept in this browser. */
+/** The theme, stored in this browser. */
 export function Appearance() {
   const theme = useTheme();
   return (
-    <Card title="Colours">
+    <Card title="Theme">
       <fieldset className="grid grid-cols-3 gap-2 p-4">
-        <legend className="sr-only">Colours</legend>
+        <legend className="sr-only">Theme</legend>
         {THEMES.map((each) => (
           <label
             key={each}

@@ -9,7 +9,7 @@ import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card } from '../../ui/page.tsx';
-import { useDeed } from '../../ui/use-action.ts';
+import { useAction } from '../../ui/use-action.ts';
 
 const PATH = '/v1/account/limits';
 const MAX_BYTES = 16 * 1_048_576;
@@ -20,7 +20,7 @@ export function InstallationLimits() {
     queryFn: ({ signal }) => callApi<Limits>(PATH, { signal }),
   });
   return (
-    <Card title="Limits of the account">
+    <Card title="Installation limits">
       <div className="p-4">
         {error && !data && <ErrorAlert error={error} onRetry={() => void refetch()} />}
         {!error && !data && <Loading rows={2} />}
@@ -31,13 +31,13 @@ export function InstallationLimits() {
 }
 
 function Form({ limits: { event_max_bytes, default_event_max_bytes } }: { limits: Limits }) {
-  const may = useHasAccess('admin');
+  const isAdmin = useHasAccess('admin');
   const [text, setText] = useState(event_max_bytes?.toString() ?? '');
-  const save = useDeed({
-    act: (bytes: number | null) => callApi<Limits>(PATH, { method: 'PUT', body: { event_max_bytes: bytes } }),
-    told: 'The limit is changed',
-    changes: 'limits',
-    quietly: true,
+  const save = useAction({
+    run: (bytes: number | null) => callApi<Limits>(PATH, { method: 'PUT', body: { event_max_bytes: bytes } }),
+    successMessage: 'Limit saved',
+    invalidates: 'limits',
+    showsError: true,
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -47,21 +47,21 @@ function Form({ limits: { event_max_bytes, default_event_max_bytes } }: { limits
     <form onSubmit={submit} className="space-y-3">
       {save.error && <ErrorAlert error={save.error} />}
       <TextField
-        label="Largest request, in bytes"
-        hint={`Left empty: ${default_event_max_bytes.toLocaleString()}, as the setting EVENT_MAX_BYTES says. An event key may have a limit of its own.`}
+        label="Maximum request size (bytes)"
+        hint={`Default: ${default_event_max_bytes.toLocaleString()} (EVENT_MAX_BYTES). An event key can have its own limit.`}
         type="number"
         min={1}
         max={MAX_BYTES}
         placeholder={String(default_event_max_bytes)}
         value={text}
-        disabled={!may}
+        disabled={!isAdmin}
         onChange={({ target }) => setText(target.value)}
       />
       <Button
         type="submit"
         busy={save.isPending}
-        disabled={!may || text === (event_max_bytes?.toString() ?? '')}
-        title={adminOnlyReason(may)}
+        disabled={!isAdmin || text === (event_max_bytes?.toString() ?? '')}
+        title={adminOnlyReason(isAdmin)}
       >
         Save
       </Button>

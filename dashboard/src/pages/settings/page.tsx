@@ -6,16 +6,16 @@ import { Appearance } from './appearance.tsx';
 import { InstallationLimits } from './installation-limits.tsx';
 import { StartupSettings } from './startup-settings.tsx';
 
-const LINKS: [href: string, label: string, what: string][] = [
-  ['/docs', 'API reference', 'every route, with an example'],
-  ['/openapi.json', 'openapi.json', 'the same, for machines'],
-  ['/queues', 'Bull Board', 'queues and jobs, on a page of its own'],
+const LINKS: [href: string, label: string, text: string][] = [
+  ['/docs', 'API reference', 'all routes, with examples'],
+  ['/openapi.json', 'openapi.json', 'OpenAPI document'],
+  ['/queues', 'Bull Board', 'queues and jobs'],
 ];
 
 export default function SettingsPage() {
   const admin = useHasAccess('admin');
   return (
-    <Page title="Settings" description="How this service is set up, and how the dashboard looks to you.">
+    <Page title="Settings" description="Configuration of the service and appearance of the dashboard.">
       <div className="space-y-6">
         <div className="grid items-start gap-6 lg:grid-cols-2">
           <div className="space-y-6">
@@ -36,14 +36,14 @@ export default function SettingsPage() {
 function About() {
   const me = useCurrentUser();
   return (
-    <Card title="This service">
+    <Card title="Service">
       <dl className="grid gap-x-8 gap-y-3 p-4 sm:grid-cols-2">
-        <DescriptionItem name="Version">{version}</DescriptionItem>
-        <DescriptionItem name="Mode">
+        <DescriptionItem term="Version">{version}</DescriptionItem>
+        <DescriptionItem term="Mode">
           {me === undefined ? '…' : me.kind === 'dev' ? 'dev' : 'production'}
         </DescriptionItem>
-        <DescriptionItem name="You are">{me?.name ?? '…'}</DescriptionItem>
-        <DescriptionItem name="Your access">{me?.access ?? '…'}</DescriptionItem>
+        <DescriptionItem term="Signed in as">{me?.name ?? '…'}</DescriptionItem>
+        <DescriptionItem term="Access">{me?.access ?? '…'}</DescriptionItem>
       </dl>
     </Card>
   );
@@ -51,16 +51,16 @@ function About() {
 
 function Links() {
   return (
-    <Card title="Beside the dashboard">
+    <Card title="Links">
       <ul className="divide-y divide-line">
-        {LINKS.map(([href, label, what]) => (
+        {LINKS.map(([href, label, text]) => (
           <li key={href}>
             <a href={href} className="flex items-center gap-3 px-4 py-3 hover:bg-sunken">
               <span className="min-w-0 flex-1">
                 <span className="block font-medium">{label}</span>
-                <span className="block text-sm text-muted">{what}</span>
+                <span className="block text-sm text-muted">{text}</span>
               </span>
-              <Icon name="arrow" className="text-muted" />
+              <Icon name="arrow-right" className="text-muted" />
             </a>
           </li>
         ))}

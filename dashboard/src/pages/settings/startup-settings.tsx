@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import type { z } from 'zod';
-import type { settingSchema } from '../../../../src/api/routes/settings.ts';
 import { callApi } from '../../api/client.ts';
+import type { Setting } from '../../api/types.ts';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -10,11 +9,9 @@ import { Loading } from '../../ui/loading.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Badge } from '../../ui/status-badge.tsx';
 
-type Setting = z.output<typeof settingSchema>;
-
 const route = getRouteApi('/settings');
 
-/** What the service was started with. It is changed where it is started, not here. */
+/** Settings from the environment of the process, read-only here. */
 export function StartupSettings() {
   const { q = '' } = route.useSearch();
   const navigate = route.useNavigate();
@@ -26,7 +23,7 @@ export function StartupSettings() {
   const search = (
     <div className="w-56">
       <TextField
-        label="Search in the settings"
+        label="Search settings"
         hideLabel
         type="search"
         data-page-search
@@ -39,14 +36,14 @@ export function StartupSettings() {
     </div>
   );
   return (
-    <Card title="Settings it was started with" actions={search}>
+    <Card title="Environment settings" actions={search}>
       {error && !data && (
         <div className="p-4">
           <ErrorAlert error={error} onRetry={() => void refetch()} />
         </div>
       )}
       {!error && !data && <Loading rows={8} />}
-      {shown?.length === 0 && <EmptyState title="No setting is called so" />}
+      {shown?.length === 0 && <EmptyState title="No matching settings" />}
       {shown && shown.length > 0 && (
         <ul className="divide-y divide-line">
           {shown.map((setting) => (
@@ -55,8 +52,8 @@ export function StartupSettings() {
         </ul>
       )}
       <p className="border-t border-line px-4 py-3 text-sm text-muted">
-        They come from the environment of the process that answered. Change them there and start the service anew;
-        secrets are not shown.
+        Values come from environment variables of the web process. To change them, set the variables and restart the
+        service. Secrets are hidden.
       </p>
     </Card>
   );
@@ -70,7 +67,7 @@ function SettingRow({ setting: { name, value, meaning, is_set, secret } }: { set
         <p className="text-sm text-muted">{meaning}</p>
       </div>
       <p className="min-w-0 font-mono text-xs break-all">
-        {secret && is_set ? '••••••••' : (value ?? <span className="font-sans text-muted">nothing</span>)}
+        {secret && is_set ? '••••••••' : (value ?? <span className="font-sans text-muted">not set</span>)}
       </p>
       <p className="text-right">
         {is_set && (

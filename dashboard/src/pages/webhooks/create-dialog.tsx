@@ -5,34 +5,34 @@ import { callApi } from '../../api/client.ts';
 import { useEnv, useEnvironments } from '../../api/environment.ts';
 import type { Webhook } from '../../api/types.ts';
 import { useInvalidateWebhooks } from '../../features/webhooks/queries.ts';
-import { ALL_BRANCHES } from '../../features/webhooks/scope.ts';
+import { ALL_BRANCHES } from '../../lib/environment-scope.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { TEMPLATES, templateOf } from './templates/templates.ts';
 
-/** Asks for a name, an environment and a template, and goes straight into the workbench with what was made. */
+/** Asks for a name, environment and template, then opens the new webhook in the workbench. */
 export function CreateWebhookDialog({ open, onClose }: { open: boolean; onClose(): void }) {
   const form = useId();
-  const { making, submit } = useCreateWebhook(onClose);
+  const { creation, submit } = useCreateWebhook(onClose);
   return (
     <Dialog
       open={open}
-      title="New webhook"
+      title="Create webhook"
       onClose={onClose}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" type="submit" form={form} busy={making.isPending}>
-            Make it
+          <Button variant="primary" type="submit" form={form} busy={creation.isPending}>
+            Create
           </Button>
         </>
       }
     >
       <form id={form} onSubmit={submit} className="space-y-4">
         <Fields />
-        {making.isError && <ErrorAlert error={making.error} />}
+        {creation.isError && <ErrorAlert error={creation.error} />}
       </form>
     </Dialog>
   );
@@ -50,7 +50,7 @@ function Fields() {
         label="Environment"
         name="environment"
         defaultValue={names.includes(env) ? env : ALL_BRANCHES}
-        hint="Branch environments share their webhooks: the request says which branch it is for."
+        hint="Branch environments share webhooks; each request names its branch."
       >
         {names.map((name) => (
           <option key={name}>{name}</option>
@@ -77,7 +77,7 @@ function Fields() {
 function useCreateWebhook(onClose: () => void) {
   const navigate = useNavigate();
   const refresh = useInvalidateWebhooks();
-  const making = useMutation({
+  const creation = useMutation({
     mutationFn: async ({ name, environment, template }: Record<'name' | 'environment' | 'template', string>) => {
       const body = { name, environment, transform: templateOf(template)?.transform };
       return { webhook: (await callApi<Webhook>('/v1/webhooks', { method: 'POST', body })).data, template };
@@ -96,7 +96,7 @@ function useCreateWebhook(onClose: () => void) {
     event.preventDefault();
     const fields = new FormData(event.currentTarget);
     const read = (name: string) => String(fields.get(name) ?? '');
-    making.mutate({ name: read('name'), environment: read('environment'), template: read('template') });
+    creation.mutate({ name: read('name'), environment: read('environment'), template: read('template') });
   };
-  return { making, submit };
+  return { creation, submit };
 }

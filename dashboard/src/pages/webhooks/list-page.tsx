@@ -3,7 +3,8 @@ import { useState } from 'react';
 import { useHasAccess } from '../../api/current-user.ts';
 import type { Webhook, WebhookStats } from '../../api/types.ts';
 import { useLiveRequests, useWebhookStats, useWebhooks } from '../../features/webhooks/queries.ts';
-import { scopeLabel } from '../../features/webhooks/scope.ts';
+import { scopeLabel } from '../../lib/environment-scope.ts';
+import { formatPercent } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
@@ -18,27 +19,27 @@ import { CreateWebhookDialog } from './create-dialog.tsx';
 const route = getRouteApi('/webhooks');
 
 export default function WebhooksPage() {
-  const [making, setMaking] = useState(false);
-  const mayWrite = useHasAccess('write');
+  const [creating, setCreating] = useState(false);
+  const canWrite = useHasAccess('write');
   useLiveRequests();
   return (
     <Page
       title="Webhooks"
-      description="Addresses that providers post to. Each has a transform that turns the request into an event."
+      description="URLs that receive requests from providers. A transform turns each request into an event."
       actions={
         <Button
           variant="primary"
           icon="plus"
-          disabled={!mayWrite}
-          title={mayWrite ? undefined : 'Making a webhook needs write access'}
-          onClick={() => setMaking(true)}
+          disabled={!canWrite}
+          title={canWrite ? undefined : 'Requires write access'}
+          onClick={() => setCreating(true)}
         >
-          New webhook
+          Create webhook
         </Button>
       }
     >
       <List />
-      <CreateWebhookDialog open={making} onClose={() => setMaking(false)} />
+      <CreateWebhookDialog open={creating} onClose={() => setCreating(false)} />
     </Page>
   );
 }
@@ -57,7 +58,7 @@ function List() {
     <>
       <div className="mb-4 max-w-sm">
         <TextField
-          label="Find a webhook"
+          label="Search webhooks"
           hideLabel
           type="search"
           data-page-search
@@ -73,7 +74,7 @@ function List() {
         />
       </div>
       {rows.length === 0 ? (
-        <EmptyState title="No webhook is called so" />
+        <EmptyState title="No matching webhooks" />
       ) : (
         <DataTable
           label="Webhooks"
@@ -127,37 +128,34 @@ function columnsOf(stats: Map<string, WebhookStats> | undefined): Column<Webhook
 }
 
 function Last({ stats }: { stats: WebhookStats | undefined }) {
-  return stats?.last_request_at ? <Time at={stats.last_request_at} /> : <span className="text-muted">none yet</span>;
+  return stats?.last_request_at ? <Time at={stats.last_request_at} /> : <span className="text-muted">never</span>;
 }
 
-/** Of the requests that the log keeps. */
+/** Share of rejected requests among those in the log. */
 function ErrorRate({ stats }: { stats: WebhookStats | undefined }) {
   if (!stats || stats.requests === 0) return <span className="text-muted">–</span>;
   const { requests, rejected } = stats;
-  const title = `${rejected} of the last ${requests} requests were answered an error`;
+  const title = `${rejected} of the last ${requests} requests were rejected`;
   if (rejected === 0)
     return (
       <span className="text-muted" title={title}>
-        none of {requests}
+        0 of {requests}
       </span>
     );
   return (
     <Badge tone="bad" icon="warning" title={title}>
-      {percent(rejected / requests)} of {requests}
+      {formatPercent(rejected / requests)} of {requests}
     </Badge>
   );
 }
 
-function percent(share: number): string {
-  return share < 0.01 ? '< 1 %' : `${Math.round(share * 100)} %`;
-}
-
 function NoWebhooks() {
-  const paste = `curl -X POST ${location.origin}/v1/webhooks -H 'content-type: application/json' \\
+  const command = `curl -X POST ${location.origin}/v1/webhooks -H 'content-type: application/json' \\
   -H 'authorization: Bearer <API key>' -d '{"name": "GitHub"}'`;
   return (
-    <EmptyState title="No webhook yet" command={paste}>
-      Make one here: name it, take a template for its provider, and give the provider its URL. Or by the API:
+    <EmptyState title="No webhooks yet" command={command}>
+      Create a webhook with the template of your provider, then enter its URL in the provider’s settings. Or use the
+      API:
     </EmptyState>
   );
 }

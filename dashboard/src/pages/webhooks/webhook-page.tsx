@@ -1,7 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import type { Webhook } from '../../api/types.ts';
 import { useLiveRequests, useWebhook } from '../../features/webhooks/queries.ts';
-import { scopeLabel } from '../../features/webhooks/scope.ts';
+import { scopeLabel } from '../../lib/environment-scope.ts';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -36,7 +36,7 @@ export default function WebhookPage() {
   return <Opened key={id} webhook={webhook.data} />;
 }
 
-/** Draft and sample live here, so that a look at another tab costs neither. */
+/** Holds draft and sample, so that switching tabs keeps them. */
 function Opened({ webhook }: { webhook: Webhook }) {
   const { tab = 'transform' } = route.useSearch();
   const draft = useDraft(webhook);
@@ -46,7 +46,7 @@ function Opened({ webhook }: { webhook: Webhook }) {
       title={webhook.name}
       description={
         <span className="flex flex-wrap items-center gap-2">
-          <span>Webhook of {scopeLabel(webhook.environment)}</span>
+          <span>Environment: {scopeLabel(webhook.environment)}</span>
           {webhook.paused_at && (
             <Badge tone="warn" icon="pause">
               paused
@@ -56,7 +56,7 @@ function Opened({ webhook }: { webhook: Webhook }) {
       }
     >
       <EndpointUrl webhook={webhook} />
-      <Tabs label="Parts of this webhook" tabs={TABS} current={tab} />
+      <Tabs label="Webhook sections" tabs={TABS} current={tab} />
       {tab === 'transform' && <Workbench webhook={webhook} draft={draft} sample={sample} />}
       {tab === 'requests' && <RequestsTab webhook={webhook} />}
       {tab === 'settings' && <SettingsTab webhook={webhook} />}

@@ -1,7 +1,7 @@
 import { stringifyExact } from '../../../lib/exact-json.ts';
 import type { EventToSend, SendTarget } from './target.ts';
 
-/** Longer than this, an argument may be more than the system takes; then the event is read from below. */
+/** Longer arguments may exceed the system's limit: the event is then a heredoc. */
 const MAX_ARGUMENT_CHARS = 2_000;
 
 /** For a POSIX shell; in production the key comes from `SERVICE_EVENT_KEY`. */
@@ -11,7 +11,7 @@ export function curlSnippet(event: EventToSend, { origin, env, dev }: SendTarget
   const lines = [`curl ${address}`, ...headers.map((header) => `  -H ${shellQuote(header)}`)];
   const text = stringifyExact(event);
   if (text.length <= MAX_ARGUMENT_CHARS) return [...lines, `  -d ${shellQuote(text)}`].join(' \\\n');
-  // No line of JSON is this word: the text has no line breaks of its own.
+  // The delimiter cannot be a line of the JSON, whose strings have no line breaks.
   return `${[...lines, "  --data-binary @- <<'EVENT'"].join(' \\\n')}\n${stringifyExact(event, 2)}\nEVENT`;
 }
 

@@ -9,7 +9,7 @@ const SYNTAX: LiteralSyntax = {
   object: ['{', '}'],
   indent: '    ',
   key: (name) => `${JSON.stringify(name)}:`,
-  // Its integers have any length; its floats are doubles.
+  // Integers are unbounded; floats are doubles.
   exact: (digits) => (isInteger(digits) ? digits : `float("${digits}")`),
 };
 

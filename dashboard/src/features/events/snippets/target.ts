@@ -1,7 +1,7 @@
-/** What code that sends an event is made of: the event, and where it goes. */
+/** Input of the code snippets: an event, and where to send it. */
 import { PRODUCTION } from '../../../api/client.ts';
 
-/** An event as it is sent (src/model/events/event.ts). */
+/** An event to send (src/model/events/event.ts). */
 export interface EventToSend {
   name: string;
   data: unknown;
@@ -13,11 +13,11 @@ export interface EventToSend {
 }
 
 export interface SendTarget {
-  /** Such as `https://events.example`. */
+  /** `https://events.example` */
   origin: string;
-  /** Of a branch; undefined: the key's own environment. */
+  /** A branch; undefined: the key's own environment. */
   env: string | undefined;
-  /** In dev mode any key will do. */
+  /** Dev mode accepts any key. */
   dev: boolean;
 }
 

@@ -39,6 +39,6 @@ export function typescriptSnippet(event: EventToSend, { origin, env, dev }: Send
 }
 
 const EXACT_HELPER = [
-  '// More digits than a number of JavaScript holds: written as they are (Node 22 or newer).',
+  '// Keeps digits that a JavaScript number cannot hold (Node 22 or newer).',
   'const exact = (digits: string) => (JSON as unknown as { rawJSON(text: string): number }).rawJSON(digits);',
 ];

@@ -21,13 +21,13 @@ export type Language = keyof typeof LANGUAGES;
 
 const OPTIONS = Object.entries(LANGUAGES).map(([id, [text]]) => ({ id, text }));
 
-/** The event as code that sends it. */
+/** Code that sends the event. */
 export function CodeTab({ env, event, language }: { env: string; event: StoredEvent; language: Language }) {
   const dev = useCurrentUser()?.kind === 'dev';
-  const [same, setSame] = useState(false);
+  const [includeId, setIncludeId] = useState(false);
   const code = useMemo(
-    () => LANGUAGES[language][1](toEventToSend(event, same), sendTarget(env, dev)),
-    [language, event, same, env, dev],
+    () => LANGUAGES[language][1](toEventToSend(event, includeId), sendTarget(env, dev)),
+    [language, event, includeId, env, dev],
   );
   return (
     <Card>
@@ -37,19 +37,19 @@ export function CodeTab({ env, event, language }: { env: string; event: StoredEv
           <label className="flex items-center gap-2 text-sm">
             <input
               type="checkbox"
-              checked={same}
-              onChange={({ target }) => setSame(target.checked)}
+              checked={includeId}
+              onChange={({ target }) => setIncludeId(target.checked)}
               className="size-4 accent-accent"
             />
-            With its ID and time
+            Include ID and timestamp
           </label>
         </div>
-        <CodeBlock text={code} label="Copy the code" wrap={false} />
+        <CodeBlock text={code} label="Copy code" wrap={false} />
         <p className="text-xs text-muted">
-          {same && event.id !== null
-            ? 'With the same ID it counts once: it is ignored until 24 hours after the first.'
-            : 'Each time that this runs, it sends a new event.'}
-          {!dev && ' SERVICE_EVENT_KEY holds an event key; no key is written into the code.'}
+          {includeId && event.id !== null
+            ? 'An event with the includeId ID is ignored as a duplicate for 24 hours.'
+            : 'Each call sends a new event.'}
+          {!dev && ' Set SERVICE_EVENT_KEY to an event key.'}
         </p>
       </div>
     </Card>

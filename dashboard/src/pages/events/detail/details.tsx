@@ -7,7 +7,7 @@ import { RunStatusBadge } from '../../../ui/status-badge.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { Source, useWebhooks } from '../event-source.tsx';
 
-/** What is known of an event beside its payload. */
+/** Everything but the payload. */
 export function EventDetails({
   env,
   event,
@@ -22,28 +22,28 @@ export function EventDetails({
   return (
     <Card className="mb-6">
       <DescriptionList>
-        <DescriptionItem name="Received">
+        <DescriptionItem term="Received">
           <Time at={received_at} />
         </DescriptionItem>
-        <DescriptionItem name="Event time">
+        <DescriptionItem term="Event time">
           <Time at={ts} />
         </DescriptionItem>
-        <DescriptionItem name="Source">
+        <DescriptionItem term="Source">
           <Source source={source} webhooks={webhooks} />
         </DescriptionItem>
-        <DescriptionItem name="Runs">
+        <DescriptionItem term="Runs">
           <RunSummary runs={runs} />
         </DescriptionItem>
-        <DescriptionItem name="Event ID">
-          <Mono copy="Copy the event’s ID">{internal_id}</Mono>
+        <DescriptionItem term="Event ID">
+          <Mono copy="Copy event ID">{internal_id}</Mono>
         </DescriptionItem>
-        <DescriptionItem name="Deduplication ID">{id === null ? <None>none</None> : <Mono>{id}</Mono>}</DescriptionItem>
-        <DescriptionItem name="Duplicates ignored">{duplicates === 0 ? <None>none</None> : duplicates}</DescriptionItem>
-        <DescriptionItem name="Request">
+        <DescriptionItem term="Deduplication ID">{id === null ? <None>none</None> : <Mono>{id}</Mono>}</DescriptionItem>
+        <DescriptionItem term="Duplicates ignored">{duplicates === 0 ? <None>none</None> : duplicates}</DescriptionItem>
+        <DescriptionItem term="Request ID">
           <Mono>{request_id}</Mono>
         </DescriptionItem>
         {v !== undefined && (
-          <DescriptionItem name="Version (v)">
+          <DescriptionItem term="Version (v)">
             <Mono>{v}</Mono>
           </DescriptionItem>
         )}
@@ -54,7 +54,7 @@ export function EventDetails({
 
 function RunSummary({ runs }: { runs: readonly ListedRun[] | undefined }) {
   if (!runs) return <None>…</None>;
-  if (runs.length === 0) return <None>no function ran</None>;
+  if (runs.length === 0) return <None>none</None>;
   const counts = [...Map.groupBy(runs, ({ status }) => status)];
   return (
     <span className="flex flex-wrap gap-x-3 gap-y-1">

@@ -14,7 +14,7 @@ const VIEWS = [
   { id: 'raw', text: 'Raw' },
 ];
 
-/** Longer texts are shown by the editor, which draws only the lines in sight. */
+/** Longer text goes into the editor, which renders only visible lines. */
 const MAX_INLINE_CHARS = 20_000;
 
 export function PayloadTab({ event: { data, user }, view }: { event: StoredEvent; view: View }) {
@@ -33,7 +33,7 @@ function Json({ title, value, view }: { title: string; value: unknown; view: Vie
       title={<span className="font-mono text-sm">{title}</span>}
       actions={
         <>
-          <SegmentedLinks label={`How ${title} is shown`} param="view" current={view} options={VIEWS} />
+          <SegmentedLinks label={`View of ${title}`} param="view" current={view} options={VIEWS} />
           <CopyButton text={text} label={`Copy ${title}`} />
         </>
       }

@@ -1,4 +1,4 @@
-/** Reading one event, and what it caused. */
+/** Queries for one event, its source and its runs. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { ApiError, callApi } from '../../../api/client.ts';
 import { useLiveUpdates } from '../../../api/live-updates.ts';
@@ -6,7 +6,7 @@ import type { EventProvenance, ListedRun, StoredEvent } from '../../../api/types
 import type { EventToSend } from '../../../features/events/snippets/target.ts';
 
 const RETRY_MS = 300;
-/** An event that was just sent is stored within a moment. */
+/** A new event is stored within a moment. */
 const NEW_EVENT_TRIES = 10;
 const NEW_EVENT_MS = 10_000;
 
@@ -19,25 +19,25 @@ export function useEvent(env: string, id: string) {
       return missing ? tries < NEW_EVENT_TRIES && isNewEvent(id) : tries < 2;
     },
     retryDelay: RETRY_MS,
-    // Only its count of duplicates may change.
+    // Only the number of duplicates changes.
     refetchInterval: 15_000,
   });
 }
 
-/** Its runs, read anew whenever one of them moves. */
+/** Refetched whenever one of the runs changes. */
 export function useEventRuns(env: string, id: string, enabled: boolean) {
   const queries = useQueryClient();
   const queryKey = ['events', env, 'one', id, 'runs'];
-  const readAnew = () => void queries.invalidateQueries({ queryKey });
+  const refetch = () => void queries.invalidateQueries({ queryKey });
   useLiveUpdates('runs', ({ runs }) => {
-    if (runs.some(({ event_id }) => event_id === id)) readAnew();
+    if (runs.some(({ event_id }) => event_id === id)) refetch();
   });
-  useLiveUpdates('hello', readAnew);
+  useLiveUpdates('hello', refetch);
   return useQuery({
     queryKey,
     queryFn: ({ signal }) => callApi<ListedRun[]>(`/v1/events/${encodeURIComponent(id)}/runs`, { env, signal }),
     enabled,
-    // News may be missed.
+    // Live updates may be lost.
     refetchInterval: ({ state }) => (state.data?.data.every(({ ended_at }) => ended_at) ? 15_000 : 2_000),
   });
 }
@@ -50,14 +50,13 @@ export function useProvenance(env: string, id: string) {
   });
 }
 
-/** As it would be sent once more.
- *  @param same with its deduplication ID and its time, rather than as a new event */
-export function toEventToSend({ name, data, id, ts, user, v }: StoredEvent, same: boolean): EventToSend {
+/** @param keepId keeps the deduplication ID and the timestamp; otherwise it is a new event */
+export function toEventToSend({ name, data, id, ts, user, v }: StoredEvent, keepId: boolean): EventToSend {
   return {
     name,
     data,
-    ...(same && id !== null && { id }),
-    ...(same && { ts }),
+    ...(keepId && id !== null && { id }),
+    ...(keepId && { ts }),
     ...(user !== undefined && { user }),
     ...(v !== undefined && { v }),
   };
@@ -65,7 +64,7 @@ export function toEventToSend({ name, data, id, ts, user, v }: StoredEvent, same
 
 const ULID_DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** Whether its ID was made just now: a ULID begins with its time, 10 digits of 5 bits. */
+/** A ULID begins with its time: 10 digits of 5 bits. */
 function isNewEvent(id: string): boolean {
   const ms = [...id.slice(0, 10).toUpperCase()].reduce((sum, digit) => sum * 32 + ULID_DIGITS.indexOf(digit), 0);
   return Math.abs(Date.now() - ms) < NEW_EVENT_MS;

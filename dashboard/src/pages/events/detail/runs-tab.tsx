@@ -33,8 +33,8 @@ const COLUMNS: Column<ListedRun>[] = [
     cell: ({ attempt, run_started_at }) => (run_started_at ? attempt + 1 : 0),
   },
   {
-    id: 'took',
-    header: 'Took',
+    id: 'duration',
+    header: 'Duration',
     width: '6rem',
     align: 'right',
     hideOnMobile: true,
@@ -51,7 +51,7 @@ const COLUMNS: Column<ListedRun>[] = [
   },
 ];
 
-/** Each function that the event ran, as it stands. */
+/** Runs that the event triggered. */
 export function RunsTab({
   runs: { data, error, refetch },
   name,
@@ -71,11 +71,11 @@ export function RunsTab({
   if (data.data.length === 0) {
     return (
       <Card>
-        <EmptyState title="No function ran">
+        <EmptyState title="No runs">
           <p>
-            No function had a trigger for <span className="font-mono text-xs">{name}</span> when it came in.{' '}
+            When this event arrived, no function was triggered by <span className="font-mono text-xs">{name}</span>.{' '}
             <Link to="/functions" className="text-accent underline">
-              See the functions
+              Go to functions
             </Link>
           </p>
         </EmptyState>

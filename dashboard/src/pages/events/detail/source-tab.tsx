@@ -8,7 +8,7 @@ import { duration } from '../../../ui/time.tsx';
 import { Source } from '../event-source.tsx';
 import { useProvenance } from './queries.ts';
 
-/** How the event came: the request as the provider sent it, or whose key it was. */
+/** The webhook request that caused the event, or the event key it was sent with. */
 export function SourceTab({ env, event }: { env: string; event: StoredEvent }) {
   const { data, error, refetch } = useProvenance(env, event.internal_id);
   if (error) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
@@ -24,18 +24,18 @@ export function SourceTab({ env, event }: { env: string; event: StoredEvent }) {
     <div className="space-y-4">
       <Card title="Sender">
         <DescriptionList>
-          <DescriptionItem name="Came by">
+          <DescriptionItem term="Source">
             <Sender source={event.source} webhook={webhook} eventKey={event_key} />
           </DescriptionItem>
-          <DescriptionItem name="Request">
+          <DescriptionItem term="Request">
             <span className="font-mono text-xs">{event.request_id}</span>
           </DescriptionItem>
           {request && (
             <>
-              <DescriptionItem name="From">
+              <DescriptionItem term="Client">
                 {request.method} from <span className="font-mono text-xs">{request.ip}</span>
               </DescriptionItem>
-              <DescriptionItem name="Transform">
+              <DescriptionItem term="Transform">
                 {request.outcome} in {duration(request.duration_ms)}
               </DescriptionItem>
             </>
@@ -45,7 +45,7 @@ export function SourceTab({ env, event }: { env: string; event: StoredEvent }) {
       {request && <Request request={request} />}
       {!request && event.source.startsWith('webhook:') && (
         <p className="text-muted">
-          The request is not kept any more: a webhook’s log holds its last requests, for some days.
+          The request is no longer in the webhook’s log, which keeps the latest requests for a few days.
         </p>
       )}
     </div>
@@ -87,7 +87,7 @@ function Sender({
 function Request({ request: { id, headers, query, body } }: { request: LoggedRequestDetails }) {
   return (
     <>
-      <Card title="Headers" actions={<span className="text-xs text-muted">secrets are masked</span>}>
+      <Card title="Headers" actions={<span className="text-xs text-muted">secrets masked</span>}>
         <Pairs label="Headers" pairs={pairsOf(headers)} />
       </Card>
       {Object.keys(query).length > 0 && (
@@ -99,11 +99,11 @@ function Request({ request: { id, headers, query, body } }: { request: LoggedReq
         title="Body"
         actions={
           <span className="text-xs text-muted">
-            {body === null ? 'not kept' : body.encoding === 'utf8' ? 'as it came' : 'not text, shown as base64'}
+            {body === null ? 'not stored' : body.encoding === 'utf8' ? 'as received' : 'binary, shown as Base64'}
           </span>
         }
       >
-        {body !== null && <CodeBlock key={id} text={body.content} label="Copy the body" />}
+        {body !== null && <CodeBlock key={id} text={body.content} label="Copy body" />}
       </Card>
     </>
   );

@@ -19,7 +19,7 @@ export function columnsOf(webhooks: readonly Webhook[]): Column<EventRow>[] {
           </Link>
           <span className="flex items-center gap-2 text-xs text-muted">
             <span className="truncate font-mono">{internal_id}</span>
-            {duplicates > 0 && <span className="whitespace-nowrap">+ {duplicates} ignored</span>}
+            {duplicates > 0 && <span className="whitespace-nowrap">+{duplicates} duplicates</span>}
           </span>
           <span className="mt-1 block md:hidden">
             <Runs runs={runs} />
@@ -29,7 +29,7 @@ export function columnsOf(webhooks: readonly Webhook[]): Column<EventRow>[] {
     },
     {
       id: 'runs',
-      header: 'Runs it caused',
+      header: 'Runs',
       width: 'minmax(0, 1.4fr)',
       hideOnMobile: true,
       cell: ({ runs }) => <Runs runs={runs} />,
@@ -62,7 +62,7 @@ export function columnsOf(webhooks: readonly Webhook[]): Column<EventRow>[] {
 const SHOWN_RUNS = 3;
 
 function Runs({ runs }: { runs: readonly RunSummary[] }) {
-  if (runs.length === 0) return <span className="text-xs text-muted">No function ran</span>;
+  if (runs.length === 0) return <span className="text-xs text-muted">No runs</span>;
   return (
     <span className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
       {runs.slice(0, SHOWN_RUNS).map(({ run_id, function_id, status }) => (

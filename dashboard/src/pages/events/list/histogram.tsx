@@ -8,16 +8,16 @@ const REFRESH_MS = 10_000;
 const DAY_MS = 86_400_000;
 const whole = new Intl.NumberFormat();
 
-/** How many came when; a span that is marked with the mouse becomes the filter. */
+/** Events over time. Selecting a range with the mouse sets the time filter. */
 export function Histogram({
   env,
   filters: { name, source, paused },
-  span: { after, before },
+  range: { after, before },
   onBrush,
 }: {
   env: string;
   filters: Filters;
-  span: TimeRange;
+  range: TimeRange;
   onBrush(from: number, to: number): void;
 }) {
   const { data, error } = useQuery({
@@ -37,10 +37,10 @@ export function Histogram({
       <p className="flex justify-between gap-4 px-1 pb-1 text-xs text-muted">
         <span>
           {whole.format(total)} {total === 1 ? 'event' : 'events'}
-          {source !== undefined && ' of all sources'}
-          {after === undefined && ' in 24 hours'}
+          {source !== undefined && ' from all sources'}
+          {after === undefined && ' in the last 24 hours'}
         </span>
-        <span className="hidden sm:inline">Mark a span to look into it</span>
+        <span className="hidden sm:inline">Drag to select a time range</span>
       </p>
       <Chart
         label="Events received over time"

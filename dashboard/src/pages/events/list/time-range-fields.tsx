@@ -8,35 +8,35 @@ const TIME_RANGES = [
   ['24h', 'Last 24 hours'],
   ['7d', 'Last 7 days'],
 ] as const;
-const CUSTOM = 'own';
+const CUSTOM = 'custom';
 
 interface TimeRangeFieldsProps {
   from?: string | undefined;
   to?: string | undefined;
-  onChange(span: { from?: string | undefined; to?: string | undefined }): void;
+  onChange(range: { from?: string | undefined; to?: string | undefined }): void;
 }
 
-/** A span up to now, or one of the reader's own, to the second. */
+/** A range up to now, or a custom one to the second. */
 export function TimeRangeFields({ from, to, onChange }: TimeRangeFieldsProps) {
-  const own = to !== undefined || !TIME_RANGES.some(([value]) => value === (from ?? ''));
+  const custom = to !== undefined || !TIME_RANGES.some(([value]) => value === (from ?? ''));
   return (
     <>
       <Select
         label="Time"
-        value={own ? CUSTOM : (from ?? '')}
+        value={custom ? CUSTOM : (from ?? '')}
         onChange={({ target: { value } }) => {
           if (value === CUSTOM) onChange({ from: new Date(Date.now() - 3_600_000).toISOString(), to: undefined });
           else onChange({ from: value || undefined, to: undefined });
         }}
       >
-        {TIME_RANGES.map(([value, words]) => (
+        {TIME_RANGES.map(([value, label]) => (
           <option key={value} value={value}>
-            {words}
+            {label}
           </option>
         ))}
-        <option value={CUSTOM}>From … to …</option>
+        <option value={CUSTOM}>Custom range</option>
       </Select>
-      {own && (
+      {custom && (
         <div className="order-last col-span-full grid grid-cols-1 gap-3 sm:grid-cols-2 lg:max-w-lg">
           <DateTimeField label="From" at={from} onChange={(at) => onChange({ from: at, to })} />
           <DateTimeField label="To" at={to} onChange={(at) => onChange({ from, to: at })} />
@@ -66,7 +66,7 @@ function DateTimeField({
   );
 }
 
-/** As the field takes it: in the reader's own zone, without one. */
+/** Value of a `datetime-local` input, in the browser's time zone. */
 function toLocalInput(at: string | undefined): string {
   const ms = Date.parse(at ?? '');
   if (Number.isNaN(ms)) return '';

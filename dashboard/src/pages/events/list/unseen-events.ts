@@ -1,26 +1,26 @@
-/** New events that are counted rather than shown. Those whose IDs are known are told from such as are listed already. Pure. */
+/** New events that are counted instead of shown. Known IDs are compared with the listed ones. Pure. */
 import type { EventRow } from './event-pages.ts';
 
 export interface UnseenEvents {
-  /** The last that came, oldest first. */
+  /** IDs of the latest, oldest first. */
   ids: readonly string[];
-  /** How many more. */
+  /** Number of further events, without IDs. */
   others: number;
 }
 
 export const NONE: UnseenEvents = { ids: [], others: 0 };
 
-/** A list that was being read as they came may yet show them; one that is read later than so many will not. */
+/** Events that arrived while the list was loading may be in it; older ones than this are not. */
 const MAX_IDS = 1_000;
 
-/** @returns both; the latter came later */
+/** @param more events that arrived after `some` */
 export function mergeUnseen(some: UnseenEvents, more: UnseenEvents): UnseenEvents {
   const ids = [...some.ids, ...more.ids];
-  const forgotten = Math.max(0, ids.length - MAX_IDS);
-  return { ids: ids.slice(forgotten), others: some.others + more.others + forgotten };
+  const dropped = Math.max(0, ids.length - MAX_IDS);
+  return { ids: ids.slice(dropped), others: some.others + more.others + dropped };
 }
 
-/** @returns how many of them are not among the rows */
+/** @returns the number of events that are not among the rows */
 export function countUnseen(rows: readonly EventRow[], { ids, others }: UnseenEvents): number {
   if (ids.length === 0) return others;
   const missing = new Set(ids);

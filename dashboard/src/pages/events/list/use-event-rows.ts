@@ -1,4 +1,4 @@
-/** Reading the listed events, newest first: more at the end when the reader gets there, new ones at the top. */
+/** Loads the event list, newest first: older events as the user scrolls, new ones at the top. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { callApi, type Query } from '../../../api/client.ts';
@@ -6,7 +6,7 @@ import type { ListedEvent } from '../../../api/types.ts';
 import { applyRunUpdates, mergeFirstPage, type Page, type RunUpdate, toRow } from './event-pages.ts';
 
 const PAGE_SIZE = 50;
-/** More rows than these are not kept: whoever has come so far is told to narrow the list. */
+/** At this length the list asks for a narrower filter. */
 export const MAX_ROWS = 100_000;
 
 export function useEventRows(env: string, filters: Query) {
@@ -26,44 +26,44 @@ export function useEventRows(env: string, filters: Query) {
     [queries, key],
   );
 
-  const lookAtTop = useSingleFlight(
+  const refreshTop = useSingleFlight(
     useCallback(async () => {
       const top = await fetchPage(env, filters);
       change((before) => mergeFirstPage(before, top));
     }, [env, filters, change]),
   );
-  const noteRuns = useCallback(
+  const updateRuns = useCallback(
     (runs: readonly RunUpdate[]) => change((before) => applyRunUpdates(before, runs)),
     [change],
   );
 
-  const [problem, setProblem] = useState<Error>();
-  /** Cursor of the page that is being read. */
-  const [reading, setReading] = useState<string>();
+  const [error, setError] = useState<Error>();
+  /** Cursor of the page that is loading. */
+  const [loadingCursor, setLoadingCursor] = useState<string>();
   const next = pages?.at(-1)?.next;
   const full = rows.length >= MAX_ROWS;
-  const readNext = useSingleFlight(
+  const loadNext = useSingleFlight(
     useCallback(async () => {
       if (next === undefined) return;
-      setProblem(undefined);
+      setError(undefined);
       const page = await fetchPage(env, { ...filters, cursor: next });
       change((before) => (before.at(-1)?.next === next ? [...before, page] : before));
     }, [env, filters, next, change]),
   );
-  const readMore = useCallback(() => {
+  const loadMore = useCallback(() => {
     if (next === undefined || full) return;
-    setReading(next);
-    const done = () => setReading((now) => (now === next ? undefined : now));
-    void readNext().catch(setProblem).finally(done);
-  }, [readNext, next, full]);
-  // A page may hold nothing and yet not be the last: the service looks through so many events a page.
+    setLoadingCursor(next);
+    const done = () => setLoadingCursor((now) => (now === next ? undefined : now));
+    void loadNext().catch(setError).finally(done);
+  }, [loadNext, next, full]);
+  // A page may be empty without being the last: the service scans a limited number of events per page.
   useEffect(() => {
-    if (rows.length === 0 && next !== undefined) readMore();
-  }, [rows.length, next, readMore]);
+    if (rows.length === 0 && next !== undefined) loadMore();
+  }, [rows.length, next, loadMore]);
 
-  const more = next !== undefined && !full;
-  const loadingMore = more && reading === next;
-  return { list, rows, more, loadingMore, full, problem, readMore, lookAtTop, noteRuns };
+  const hasMore = next !== undefined && !full;
+  const loadingMore = hasMore && loadingCursor === next;
+  return { list, rows, hasMore, loadingMore, full, error, loadMore, refreshTop, updateRuns };
 }
 
 async function fetchPage(env: string, filters: Query, signal?: AbortSignal): Promise<Page> {
@@ -75,17 +75,17 @@ async function fetchPage(env: string, filters: Query, signal?: AbortSignal): Pro
   return { rows: data.map(toRow), next: metadata.cursor };
 }
 
-/** The same work, but never twice at once: who asks meanwhile gets what is under way. */
+/** Single flight: a call during a running one gets the same promise. */
 function useSingleFlight(work: () => Promise<void>): () => Promise<void> {
-  const underWay = useRef<{ work: () => Promise<void>; done: Promise<void> }>(null);
+  const running = useRef<{ work: () => Promise<void>; done: Promise<void> }>(null);
   return useCallback(() => {
-    if (underWay.current?.work === work) return underWay.current.done;
-    const mine = { work, done: work() };
-    underWay.current = mine;
-    const forget = () => {
-      if (underWay.current === mine) underWay.current = null;
+    if (running.current?.work === work) return running.current.done;
+    const call = { work, done: work() };
+    running.current = call;
+    const clear = () => {
+      if (running.current === call) running.current = null;
     };
-    mine.done.then(forget, forget);
-    return mine.done;
+    call.done.then(clear, clear);
+    return call.done;
   }, [work]);
 }

@@ -4,85 +4,84 @@ import { type Filters, matchesFilters } from '../filters.ts';
 import type { EventRow, RunUpdate } from './event-pages.ts';
 import { countUnseen, mergeUnseen, NONE, type UnseenEvents } from './unseen-events.ts';
 
-/** The list is read anew no more often than this. */
+/** Minimum time between two refreshes of the list. */
 const REFRESH_MS = 500;
 
 interface LiveEventsOptions {
   filters: Filters;
-  /** Nothing new can come: the list ends in the past, or is of one ID. */
+  /** No new event can match: the time range ends in the past, or the filter is an ID. */
   ended: boolean;
-  /** Those that are listed, which do not wait. */
   rows: readonly EventRow[];
-  lookAtTop(): Promise<void>;
-  noteRuns(runs: readonly RunUpdate[]): void;
+  refreshTop(): Promise<void>;
+  updateRuns(runs: readonly RunUpdate[]): void;
 }
 
-/** New events come in at the top while the reader is there and has not paused them; otherwise they are counted.
- *  @returns how many wait, and what shows them */
-export function useLiveEvents({ filters, ended, rows, lookAtTop, noteRuns }: LiveEventsOptions): {
-  waiting: number;
+/** Adds new events at the top while the page is scrolled there and not paused; otherwise counts them.
+ *  @returns the count, and a function that shows them */
+export function useLiveEvents({ filters, ended, rows, refreshTop, updateRuns }: LiveEventsOptions): {
+  unseen: number;
   show(): void;
 } {
-  const [waiting, setWaiting] = useState(NONE);
+  const [unseen, setUnseen] = useState(NONE);
   const timer = useRef<number>(undefined);
-  /** New ones that the timer will take in. */
+  /** New events that the timer will show. */
   const pending = useRef(NONE);
   const paused = filters.paused === true;
-  /** For the timer, which may have been set before the reader paused them. */
+  /** For the timer, which may have started before the pause. */
   const pausedNow = useRef(paused);
   useEffect(() => {
     pausedNow.current = paused;
   });
 
-  const takeInNow = () => {
+  const showNow = () => {
     pending.current = NONE;
-    setWaiting(NONE);
-    // What fails now is made good by the next news.
-    lookAtTop().catch(() => {});
+    setUnseen(NONE);
+    // The next update tries again.
+    refreshTop().catch(() => {});
   };
-  const takeInSoon = (news: UnseenEvents) => {
-    pending.current = mergeUnseen(pending.current, news);
+  const showSoon = (events: UnseenEvents) => {
+    pending.current = mergeUnseen(pending.current, events);
     timer.current ??= window.setTimeout(() => {
       timer.current = undefined;
-      if (!pausedNow.current && isAtTop()) return takeInNow();
-      // The reader has paused them or gone on meanwhile, and nothing may move under their eyes.
+      if (!pausedNow.current && isAtTop()) return showNow();
+      // Paused or scrolled since: the visible rows must not move.
       const missed = pending.current;
       pending.current = NONE;
-      setWaiting((before) => mergeUnseen(before, missed));
+      setUnseen((before) => mergeUnseen(before, missed));
     }, REFRESH_MS);
   };
-  const takeIn = (news: UnseenEvents) => {
-    if (ended || (news.ids.length === 0 && news.others === 0)) return;
-    if (paused || !isAtTop()) setWaiting((before) => mergeUnseen(before, news));
-    else takeInSoon(news);
+  const addEvents = (events: UnseenEvents) => {
+    if (ended || (events.ids.length === 0 && events.others === 0)) return;
+    if (paused || !isAtTop()) setUnseen((before) => mergeUnseen(before, events));
+    else showSoon(events);
   };
   useLiveUpdates('hello', () => {
-    if (!paused && !ended && isAtTop()) takeInSoon(NONE);
+    if (!paused && !ended && isAtTop()) showSoon(NONE);
   });
   useLiveUpdates('events', ({ count, events }) => {
     const all = filters.name === undefined && filters.source === undefined;
     const ids = events.filter((event) => matchesFilters(filters, event)).map(({ internal_id }) => internal_id);
-    takeIn({ ids, others: all ? count - events.length : 0 });
+    addEvents({ ids, others: all ? count - events.length : 0 });
   });
-  useLiveUpdates('runs', ({ runs }) => noteRuns(runs));
+  useLiveUpdates('runs', ({ runs }) => updateRuns(runs));
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another list begins anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: resets for another list
   useEffect(() => {
-    setWaiting(NONE);
-    // A list that is shown again may have missed some.
-    if (!paused && !ended) takeInSoon(NONE);
+    setUnseen(NONE);
+    // A cached list may have missed events.
+    if (!paused && !ended) showSoon(NONE);
     return () => {
       window.clearTimeout(timer.current);
       timer.current = undefined;
       pending.current = NONE;
     };
-  }, [lookAtTop]);
+  }, [refreshTop]);
 
   return {
-    waiting: useMemo(() => countUnseen(rows, waiting), [rows, waiting]),
+    unseen: useMemo(() => countUnseen(rows, unseen), [rows, unseen]),
     show() {
       window.scrollTo({ top: 0 });
-      takeInNow();
+      showNow();
     },
   };
 }

@@ -5,7 +5,7 @@ export interface JsonError {
   message: string;
 }
 
-/** Where text stops being JSON; undefined: it is JSON. */
+/** Position of the first syntax error; undefined: valid JSON. */
 export function findJsonError(text: string): JsonError | undefined {
   try {
     JSON.parse(text);
@@ -19,7 +19,7 @@ export function findJsonError(text: string): JsonError | undefined {
   }
 }
 
-/** Engines tell a position, or a line and a column, or only that the text has ended. */
+/** Engines report a position, a line and column, or only the end of the text. */
 function offsetIn(message: string, text: string): number {
   const position = /position (\d+)/.exec(message)?.[1];
   if (position !== undefined) return Number(position);

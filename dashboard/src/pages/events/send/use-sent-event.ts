@@ -1,47 +1,46 @@
-/** Going to an event that was just sent: its page shows it only once a worker has stored it. */
+/** Opens a sent event once a worker has stored it. */
 import { useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { callApi } from '../../../api/client.ts';
 
-/** Between one look and the next: 3 seconds in all. */
+/** Delays between checks: 3 seconds in total. */
 const PAUSES_MS = [50, 100, 200, 400, 750, 1_500];
 
 export interface SentEvent {
-  /** It is waited for now. */
+  /** Waiting for the event to be stored. */
   pending: boolean;
-  /** ID of the one that was not stored in time: the reader is given a link to it. */
+  /** ID of an event that was not stored in time. */
   lateId: string | undefined;
-  /** @returns whether the reader has been brought there */
+  /** @returns whether the event's page was opened */
   openWhenStored(id: string): Promise<boolean>;
-  /** Neither waited for nor spoken of any more. */
   reset(): void;
 }
 
 export function useSentEvent(env: string): SentEvent {
   const navigate = useNavigate();
-  const [onItsWay, setOnItsWay] = useState(false);
-  const [late, setLate] = useState<string>();
+  const [pending, setPending] = useState(false);
+  const [lateId, setLateId] = useState<string>();
   const waiting = useRef<AbortController>(undefined);
-  const forget = useCallback(() => {
+  const reset = useCallback(() => {
     waiting.current?.abort();
-    setOnItsWay(false);
-    setLate(undefined);
+    setPending(false);
+    setLateId(undefined);
   }, []);
-  // Whoever has gone elsewhere is not fetched back.
+  // After leaving this page, do not navigate.
   useEffect(() => () => waiting.current?.abort(), []);
-  const goTo = async (id: string) => {
-    forget();
+  const openWhenStored = async (id: string) => {
+    reset();
     waiting.current = new AbortController();
     const { signal } = waiting.current;
-    setOnItsWay(true);
+    setPending(true);
     const stored = await isStoredSoon(env, id, signal);
     if (signal.aborted) return false;
     if (stored) await navigate({ to: '/events/$id', params: { id } });
-    else setLate(id);
-    setOnItsWay(false);
+    else setLateId(id);
+    setPending(false);
     return stored;
   };
-  return { pending: onItsWay, lateId: late, openWhenStored: goTo, reset: forget };
+  return { pending, lateId, openWhenStored, reset };
 }
 
 async function isStoredSoon(env: string, id: string, signal: AbortSignal): Promise<boolean> {
@@ -53,11 +52,11 @@ async function isStoredSoon(env: string, id: string, signal: AbortSignal): Promi
   return false;
 }
 
-/** A list that is empty is a good answer: for an event that is missing, the browser's console would show an error. */
+/** Uses the list, because the browser's console would show a 404 as an error. */
 function isStored(env: string, id: string, signal: AbortSignal): Promise<boolean> {
   return callApi<unknown[]>('/v1/events', { env, signal, query: { id, limit: 1, exclude: 'data' } }).then(
     ({ data }) => data.length > 0,
-    // It was sent, whatever becomes of this question.
+    // The event was sent, even if this check fails.
     () => false,
   );
 }

@@ -6,17 +6,17 @@ import { JsonTree } from '../../../ui/json-tree.tsx';
 import { Card } from '../../../ui/page.tsx';
 import { SegmentedControl } from '../../../ui/segmented-control.tsx';
 
-/** Characters that are drawn at once; the rest on asking. */
-const DRAWN_CHARS = 20_000;
+/** Characters rendered before the user asks for more. */
+const PREVIEW_CHARS = 20_000;
 
-/** As it came; what is JSON also as a tree. */
+/** The raw body, and a tree if it is JSON. */
 export function RequestBody({ body }: { body: LoggedRequestDetails['body'] }) {
   const parsed = useMemo(() => (body?.encoding === 'utf8' ? tryParse(body.content) : undefined), [body]);
   const [view, setView] = useState<'tree' | 'raw'>('tree');
   if (!body) {
     return (
       <Card title="Body">
-        <p className="p-4 text-muted">It was not read to its end, and is not kept.</p>
+        <p className="p-4 text-muted">The body was not read completely and is not stored.</p>
       </Card>
     );
   }
@@ -28,7 +28,7 @@ export function RequestBody({ body }: { body: LoggedRequestDetails['body'] }) {
         <>
           {parsed && (
             <SegmentedControl
-              label="How the body is shown"
+              label="View of the body"
               options={[
                 ['tree', 'Tree'],
                 ['raw', 'Raw'],
@@ -37,7 +37,7 @@ export function RequestBody({ body }: { body: LoggedRequestDetails['body'] }) {
               onChange={setView}
             />
           )}
-          <CopyButton text={body.content} label="Copy the body" />
+          <CopyButton text={body.content} label="Copy body" />
         </>
       }
     >
@@ -48,21 +48,21 @@ export function RequestBody({ body }: { body: LoggedRequestDetails['body'] }) {
 
 function Raw({ body: { content, encoding } }: { body: NonNullable<LoggedRequestDetails['body']> }) {
   const [all, setAll] = useState(false);
-  const cut = content.length > DRAWN_CHARS && !all;
-  if (content === '') return <p className="p-4 text-muted">It is empty.</p>;
+  const cut = content.length > PREVIEW_CHARS && !all;
+  if (content === '') return <p className="p-4 text-muted">Empty</p>;
   return (
     <>
-      {encoding === 'base64' && <p className="px-4 pt-3 text-xs text-muted">Not text: shown in Base64.</p>}
+      {encoding === 'base64' && <p className="px-4 pt-3 text-xs text-muted">Binary, shown as Base64.</p>}
       <pre
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
         tabIndex={0}
         className="max-h-[36rem] overflow-auto p-4 font-mono text-xs leading-6 break-all whitespace-pre-wrap"
       >
-        {cut ? content.slice(0, DRAWN_CHARS) : content}
+        {cut ? content.slice(0, PREVIEW_CHARS) : content}
       </pre>
       {cut && (
         <button type="button" className="px-4 pb-4 text-sm text-accent underline" onClick={() => setAll(true)}>
-          {(content.length - DRAWN_CHARS).toLocaleString()} more characters
+          {(content.length - PREVIEW_CHARS).toLocaleString()} more characters
         </button>
       )}
     </>

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { LoggedRequestDetails, Webhook } from '../../../api/types.ts';
 import { useRequest } from '../../../features/webhooks/queries.ts';
+import { formatBytes } from '../../../lib/format.ts';
 import { buttonClass } from '../../../ui/button.tsx';
 import { Id } from '../../../ui/code-block.tsx';
 import { ErrorAlert } from '../../../ui/error-alert.tsx';
@@ -9,11 +10,11 @@ import { Loading } from '../../../ui/loading.tsx';
 import { Card, DescriptionItem, DescriptionList } from '../../../ui/page.tsx';
 import { duration, Time } from '../../../ui/time.tsx';
 import { ConsoleOutput } from '../console-output.tsx';
-import { bytes, OutcomeBadge, reasonLabel } from '../outcome.tsx';
+import { OutcomeBadge, reasonLabel } from '../outcome.tsx';
 import { RequestBody } from './request-body.tsx';
 import { RerunButton } from './rerun-dialog.tsx';
 
-/** One request of the log: how it came, what was made of it, and putting it through again. */
+/** A logged request with its outcome, and a button to re-run it. */
 export function RequestDetails({ webhook, requestId }: { webhook: Webhook; requestId: string }) {
   const request = useRequest(webhook.id, requestId);
   return (
@@ -24,7 +25,7 @@ export function RequestDetails({ webhook, requestId }: { webhook: Webhook; reque
           search={(before: object) => ({ ...before, request: undefined }) as never}
           className="inline-flex items-center gap-1 rounded text-muted hover:text-text"
         >
-          <Icon name="right" className="rotate-180" />
+          <Icon name="chevron-left" />
           All requests
         </Link>
         {request.data?.body && (
@@ -37,7 +38,7 @@ export function RequestDetails({ webhook, requestId }: { webhook: Webhook; reque
               className={buttonClass()}
             >
               <Icon name="code" />
-              Open in the workbench
+              Open in workbench
             </Link>
             <RerunButton webhook={webhook} requestId={requestId} />
           </div>
@@ -45,17 +46,17 @@ export function RequestDetails({ webhook, requestId }: { webhook: Webhook; reque
       </div>
       {request.isPending && <Loading />}
       {request.isError && <ErrorAlert error={request.error} onRetry={() => void request.refetch()} />}
-      {request.data && <Shown request={request.data} />}
+      {request.data && <LoadedRequest request={request.data} />}
     </>
   );
 }
 
-function Shown({ request }: { request: LoggedRequestDetails }) {
+function LoadedRequest({ request }: { request: LoggedRequestDetails }) {
   const { message, console: lines, headers, query, body } = request;
   return (
     <div className="space-y-5">
       <Card title={<OutcomeBadge outcome={request.outcome} />}>
-        <Known request={request} />
+        <RequestSummary request={request} />
         {message && <p className="mx-4 mb-4 rounded-md bg-bad-soft px-3 py-2 text-sm break-words">{message}</p>}
       </Card>
       {lines.length > 0 && (
@@ -68,38 +69,38 @@ function Shown({ request }: { request: LoggedRequestDetails }) {
       <RequestBody body={body} />
       <div className="grid items-start gap-5 lg:grid-cols-2">
         <Values title="Headers" values={Object.entries(headers)} none="None" />
-        <Values title="Query" values={Object.entries(query)} none="It had no query parameters." />
+        <Values title="Query" values={Object.entries(query)} none="None" />
       </div>
     </div>
   );
 }
 
-function Known({ request }: { request: LoggedRequestDetails }) {
+function RequestSummary({ request }: { request: LoggedRequestDetails }) {
   return (
     <DescriptionList>
-      <DescriptionItem name="Received">
+      <DescriptionItem term="Received">
         <Time at={request.received_at} />
       </DescriptionItem>
-      <DescriptionItem name="Answered">
+      <DescriptionItem term="Response">
         {request.status} in {duration(request.duration_ms)}
       </DescriptionItem>
-      <DescriptionItem name="From">
+      <DescriptionItem term="Client">
         <span className="font-mono text-xs">
           {request.method} {request.ip}
         </span>
       </DescriptionItem>
-      <DescriptionItem name="Body">
-        {request.body_bytes === null ? 'not kept' : bytes(request.body_bytes)}
+      <DescriptionItem term="Body">
+        {request.body_bytes === null ? 'not stored' : formatBytes(request.body_bytes)}
       </DescriptionItem>
-      <DescriptionItem name="Event">
-        <Made request={request} />
+      <DescriptionItem term="Event">
+        <EventLink request={request} />
       </DescriptionItem>
-      {request.reason && <DescriptionItem name="Why">{reasonLabel(request.reason)}</DescriptionItem>}
-      <DescriptionItem name="Request ID">
+      {request.reason && <DescriptionItem term="Reason">{reasonLabel(request.reason)}</DescriptionItem>}
+      <DescriptionItem term="Request ID">
         <Id id={request.id} />
       </DescriptionItem>
       {request.rerun_of && (
-        <DescriptionItem name="Run again of">
+        <DescriptionItem term="Re-run of">
           <Link
             to="."
             search={(before: object) => ({ ...before, request: request.rerun_of }) as never}
@@ -113,7 +114,7 @@ function Known({ request }: { request: LoggedRequestDetails }) {
   );
 }
 
-function Made({ request: { ids, event_name, outcome } }: { request: LoggedRequestDetails }) {
+function EventLink({ request: { ids, event_name, outcome } }: { request: LoggedRequestDetails }) {
   const [id] = ids;
   const name = event_name ?? id;
   if (!name) return <span className="text-muted">none</span>;

@@ -2,6 +2,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect } from 'react';
 import type { ListedRequest, Webhook } from '../../../api/types.ts';
 import { useRequests } from '../../../features/webhooks/queries.ts';
+import { formatBytes } from '../../../lib/format.ts';
 import { type Column, DataTable } from '../../../ui/data-table.tsx';
 import { EmptyState } from '../../../ui/empty-state.tsx';
 import { ErrorAlert } from '../../../ui/error-alert.tsx';
@@ -9,15 +10,15 @@ import { Loading } from '../../../ui/loading.tsx';
 import { SegmentedControl } from '../../../ui/segmented-control.tsx';
 import { duration, Time } from '../../../ui/time.tsx';
 import { curlCommand } from '../endpoint-url.tsx';
-import { bytes, OUTCOMES, OutcomeBadge, reasonLabel } from '../outcome.tsx';
+import { OUTCOMES, OutcomeBadge, reasonLabel } from '../outcome.tsx';
 import { RequestDetails } from './request-details.tsx';
 
 const route = getRouteApi('/webhooks/$id');
 const FILTERS = [['all', 'All'], ...OUTCOMES.map((outcome) => [outcome, capitalize(outcome)] as const)] as const;
-/** Rows that a filter should find before the reader is made to scroll for more. */
+/** Pages are loaded until the filter has this many matches. */
 const MIN_ROWS = 25;
 
-/** The log: the last requests and what became of each; one of them opened, when the address names it. */
+/** The request log, or the request that the URL names. */
 export function RequestsTab({ webhook }: { webhook: Webhook }) {
   const { request } = route.useSearch();
   return request ? <RequestDetails webhook={webhook} requestId={request} /> : <Log webhook={webhook} />;
@@ -30,12 +31,12 @@ function Log({ webhook }: { webhook: Webhook }) {
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = requests;
   const all = requests.data?.pages.flatMap(({ data }) => data) ?? [];
   const rows = outcome ? all.filter((request) => request.outcome === outcome) : all;
-  const more = useCallback(() => {
+  const loadMore = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   useEffect(() => {
-    if (rows.length < MIN_ROWS) more();
-  }, [rows.length, more]);
+    if (rows.length < MIN_ROWS) loadMore();
+  }, [rows.length, loadMore]);
   const set = (change: object) =>
     void navigate({ to: '.', search: (before: object) => ({ ...before, ...change }) as never });
 
@@ -43,8 +44,8 @@ function Log({ webhook }: { webhook: Webhook }) {
   if (requests.isError) return <ErrorAlert error={requests.error} onRetry={() => void requests.refetch()} />;
   if (all.length === 0) {
     return (
-      <EmptyState title="No request yet" command={curlCommand(webhook.url)}>
-        Whatever comes to its URL is listed here, also what is refused, with the reason.
+      <EmptyState title="No requests yet" command={curlCommand(webhook.url)}>
+        All requests to the webhook’s URL appear here, including rejected ones with the reason.
       </EmptyState>
     );
   }
@@ -52,14 +53,14 @@ function Log({ webhook }: { webhook: Webhook }) {
     <>
       <div className="mb-4">
         <SegmentedControl
-          label="What became of them"
+          label="Outcome"
           options={FILTERS}
           value={outcome ?? 'all'}
           onChange={(id) => set({ outcome: id === 'all' ? undefined : id })}
         />
       </div>
       {rows.length === 0 && !hasNextPage ? (
-        <EmptyState title={`None of the last ${all.length} requests was ${outcome}`} />
+        <EmptyState title={`No ${outcome} requests among the last ${all.length}`} />
       ) : (
         <DataTable
           label="Requests"
@@ -67,7 +68,7 @@ function Log({ webhook }: { webhook: Webhook }) {
           rows={rows}
           rowKey={({ id }) => id}
           onOpen={({ id }) => set({ request: id })}
-          onEndReached={more}
+          onEndReached={loadMore}
           loadingMore={isFetchingNextPage}
         />
       )}
@@ -77,11 +78,16 @@ function Log({ webhook }: { webhook: Webhook }) {
 
 const COLUMNS: Column<ListedRequest>[] = [
   { id: 'outcome', header: 'Outcome', width: '6.25rem', cell: ({ outcome }) => <OutcomeBadge outcome={outcome} /> },
-  { id: 'what', header: 'Event or reason', width: 'minmax(4rem, 3fr)', cell: (request) => <What {...request} /> },
-  { id: 'status', header: 'Answered', width: '5rem', align: 'right', hideOnMobile: true, cell: ({ status }) => status },
+  {
+    id: 'event',
+    header: 'Event or reason',
+    width: 'minmax(4rem, 3fr)',
+    cell: (request) => <EventOrReason {...request} />,
+  },
+  { id: 'status', header: 'Status', width: '5rem', align: 'right', hideOnMobile: true, cell: ({ status }) => status },
   {
     id: 'duration',
-    header: 'Took',
+    header: 'Duration',
     width: '5rem',
     align: 'right',
     hideOnMobile: true,
@@ -93,7 +99,7 @@ const COLUMNS: Column<ListedRequest>[] = [
     width: '5.5rem',
     align: 'right',
     hideOnMobile: true,
-    cell: ({ body_bytes }) => (body_bytes === null ? '–' : bytes(body_bytes)),
+    cell: ({ body_bytes }) => (body_bytes === null ? '–' : formatBytes(body_bytes)),
   },
   {
     id: 'at',
@@ -104,8 +110,8 @@ const COLUMNS: Column<ListedRequest>[] = [
   },
 ];
 
-function What({ id, event_name, reason, message, rerun_of }: ListedRequest) {
-  const words = event_name ?? (reason ? capitalize(reasonLabel(reason)) : 'No event');
+function EventOrReason({ id, event_name, reason, message, rerun_of }: ListedRequest) {
+  const label = event_name ?? (reason ? capitalize(reasonLabel(reason)) : 'No event');
   return (
     <span className="flex min-w-0 items-center gap-2">
       <Link
@@ -114,12 +120,12 @@ function What({ id, event_name, reason, message, rerun_of }: ListedRequest) {
         title={message ?? undefined}
         className="truncate font-medium hover:underline"
       >
-        {words}
+        {label}
       </Link>
       {event_name && reason && (
         <span className="hidden truncate text-xs text-muted sm:inline">{reasonLabel(reason)}</span>
       )}
-      {rerun_of && <span className="hidden text-xs whitespace-nowrap text-muted sm:inline">run again</span>}
+      {rerun_of && <span className="hidden text-xs whitespace-nowrap text-muted sm:inline">re-run</span>}
     </span>
   );
 }

@@ -15,10 +15,10 @@ import { OutcomeBadge, reasonLabel } from '../outcome.tsx';
 type Rerun = Pick<LoggedRequest, 'outcome' | 'reason' | 'ids' | 'console'> &
   Pick<TransformResult, 'event' | 'duration_ms'> & { dry_run: boolean };
 
-/** Shows what today's transform makes of the request before it is put through for real. */
+/** Previews the request with the current transform before re-running it. */
 export function RerunButton({ webhook, requestId }: { webhook: Webhook; requestId: string }) {
   const [open, setOpen] = useState(false);
-  const mayWrite = useHasAccess('write');
+  const canWrite = useHasAccess('write');
   const queries = useQueryClient();
   const run = useMutation({
     mutationFn: async (dryRun: boolean) => {
@@ -34,18 +34,13 @@ export function RerunButton({ webhook, requestId }: { webhook: Webhook; requestI
   };
   return (
     <>
-      <Button
-        icon="again"
-        disabled={!mayWrite}
-        title={mayWrite ? undefined : 'Running it again needs write access'}
-        onClick={start}
-      >
-        Run again
+      <Button icon="retry" disabled={!canWrite} title={canWrite ? undefined : 'Requires write access'} onClick={start}>
+        Re-run
       </Button>
       <Dialog
         open={open}
         wide
-        title={done ? 'It was run again' : 'Run this request again?'}
+        title={done ? 'Request re-run' : 'Re-run this request?'}
         onClose={() => setOpen(false)}
         footer={
           <>
@@ -53,12 +48,12 @@ export function RerunButton({ webhook, requestId }: { webhook: Webhook; requestI
             {!done && (
               <Button
                 variant="primary"
-                icon="again"
+                icon="retry"
                 busy={run.isPending}
                 disabled={!run.data}
                 onClick={() => run.mutate(false)}
               >
-                Run it for real
+                Re-run
               </Button>
             )}
           </>
@@ -77,22 +72,22 @@ function RerunResult({ result: { dry_run, outcome, reason, event, ids, console: 
   return (
     <div className="space-y-4">
       <p className="flex flex-wrap items-center gap-2">
-        {dry_run ? 'By the transform that is saved today it would be' : 'It was'} <OutcomeBadge outcome={outcome} />
+        {dry_run ? 'Result with the saved transform:' : 'Result:'} <OutcomeBadge outcome={outcome} />
         {reason && <span className="text-muted">{reasonLabel(reason)}</span>}
         {id && outcome === 'accepted' && (
           <Link to="/events/$id" params={{ id }} className="text-accent underline">
-            Open the event
+            Open event
           </Link>
         )}
       </p>
       {dry_run && outcome === 'accepted' && (
         <p className="text-muted">
-          For real, the event is new and its functions run, unless its id was seen within 24 hours.
+          The re-run creates a new event and runs its functions, unless its ID was used in the last 24 hours.
         </p>
       )}
       {event && (
         <div className="rounded-lg border border-line">
-          <JsonTree value={event} label="The event" />
+          <JsonTree value={event} label="Event" />
         </div>
       )}
       {lines.length > 0 && <ConsoleOutput lines={lines} />}

@@ -9,19 +9,19 @@ import { Dialog } from '../../../ui/dialog.tsx';
 import { ErrorAlert } from '../../../ui/error-alert.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { Card } from '../../../ui/page.tsx';
-import { useTell } from '../../../ui/toast.tsx';
+import { toast } from '../../../ui/toast.tsx';
 
-/** Its provider's requests are lost from then on: its name has to be typed. */
-export function DeleteCard({ webhook, mayWrite }: { webhook: Webhook; mayWrite: boolean }) {
+/** Deleting loses the provider's later requests, so the user must type the webhook's name. */
+export function DeleteCard({ webhook, canWrite }: { webhook: Webhook; canWrite: boolean }) {
   const [open, setOpen] = useState(false);
   return (
     <Card title="Delete">
       <div className="flex flex-wrap items-center justify-between gap-3 p-4">
         <p className="min-w-0 flex-1 basis-64 text-muted">
-          Its URL answers 401 from then on, and its log is gone. Its events stay.
+          Its URL then responds with 401 and its request log is deleted. Its events remain.
         </p>
-        <Button variant="danger" icon="trash" disabled={!mayWrite} onClick={() => setOpen(true)}>
-          Delete the webhook
+        <Button variant="danger" icon="trash" disabled={!canWrite} onClick={() => setOpen(true)}>
+          Delete webhook
         </Button>
       </div>
       <Confirm webhook={webhook} open={open} onClose={() => setOpen(false)} />
@@ -33,11 +33,10 @@ function Confirm({ webhook: { id, name }, open, onClose }: { webhook: Webhook; o
   const [typed, setTyped] = useState('');
   const navigate = useNavigate();
   const refresh = useInvalidateWebhooks();
-  const tell = useTell();
   const remove = useMutation({
     mutationFn: () => callApi(`/v1/webhooks/${id}`, { method: 'DELETE' }),
     async onSuccess() {
-      tell.done(`The webhook ${name} is deleted.`);
+      toast.success(`Webhook ${name} deleted`);
       await navigate({ to: '/webhooks', ignoreBlocker: true });
       await refresh();
     },
@@ -52,17 +51,17 @@ function Confirm({ webhook: { id, name }, open, onClose }: { webhook: Webhook; o
       }}
       footer={
         <>
-          <Button onClick={onClose}>Keep it</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button variant="danger" disabled={typed !== name} busy={remove.isPending} onClick={() => remove.mutate()}>
-            Delete it for good
+            Delete
           </Button>
         </>
       }
     >
       <div className="space-y-4">
-        <p>This cannot be undone. What its provider sends afterwards is refused, and lost.</p>
+        <p>This cannot be undone. Later requests of the provider are rejected and lost.</p>
         <TextField
-          label={`Type its name to confirm: ${name}`}
+          label={`Type ${name} to confirm`}
           autoComplete="off"
           value={typed}
           onChange={({ target }) => setTyped(target.value)}

@@ -2,19 +2,24 @@ import { useMutation } from '@tanstack/react-query';
 import { callApi } from '../../../api/client.ts';
 import type { Webhook } from '../../../api/types.ts';
 import { useInvalidateWebhooks } from '../../../features/webhooks/queries.ts';
-import { useTell } from '../../../ui/toast.tsx';
+import { toast } from '../../../ui/toast.tsx';
 
-/** Whether and where the webhook takes requests: `/pause`, `/resume`, `/rotate`. */
+/** Pauses, resumes or rotates the URL of a webhook. */
 export function useWebhookAction(id: string) {
   const refresh = useInvalidateWebhooks();
-  const tell = useTell();
   return useMutation({
-    mutationFn: async ({ deed, body }: { deed: 'pause' | 'resume' | 'rotate'; body?: object; done: string }) =>
-      (await callApi<Webhook>(`/v1/webhooks/${id}/${deed}`, { method: 'POST', ...(body && { body }) })).data,
-    async onSuccess(_, { done }) {
+    mutationFn: async ({
+      action,
+      body,
+    }: {
+      action: 'pause' | 'resume' | 'rotate';
+      body?: object;
+      successMessage: string;
+    }) => (await callApi<Webhook>(`/v1/webhooks/${id}/${action}`, { method: 'POST', ...(body && { body }) })).data,
+    async onSuccess(_, { successMessage }) {
       await refresh();
-      tell.done(done);
+      toast.success(successMessage);
     },
-    onError: tell.failed,
+    onError: toast.error,
   });
 }

@@ -1,10 +1,10 @@
-/** What people paste as a sample: a body alone, a whole HTTP request as a proxy or log shows it, or a curl command. */
+/** Parses a pasted sample: a body, an HTTP request as in a proxy or log, or a curl command. */
 import { parseHeaderLines, type Sample } from './sample.ts';
 
 const REQUEST_LINE = /^(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\s+(\S+)(?:\s+HTTP\/[\d.]+)?\s*$/;
 const HEADER_LINE = /^[\w-]+:\s?.*$/;
 
-export type InputKind = 'a body' | 'a whole request' | 'a curl command' | 'headers';
+export type InputKind = 'request body' | 'HTTP request' | 'curl command' | 'headers';
 
 export interface ParsedRequest {
   kind: InputKind;
@@ -13,14 +13,17 @@ export interface ParsedRequest {
 
 export function parseRequest(text: string): ParsedRequest {
   const trimmed = text.trim();
-  if (/^(?:\$\s*)?curl\s/.test(trimmed)) return { kind: 'a curl command', sample: fromCurl(trimmed) };
+  if (/^(?:\$\s*)?curl\s/.test(trimmed)) return { kind: 'curl command', sample: fromCurl(trimmed) };
   const [first = ''] = trimmed.split(/\r?\n/, 1);
-  if (REQUEST_LINE.test(first)) return { kind: 'a whole request', sample: fromRequest(trimmed) };
+  if (REQUEST_LINE.test(first)) return { kind: 'HTTP request', sample: fromRequest(trimmed) };
   if (HEADER_LINE.test(first) && trimmed.split(/\r?\n/).filter((line) => HEADER_LINE.test(line)).length > 1) {
     const sample = fromHeadersAndBody(trimmed);
-    return { kind: sample.body === '' ? 'headers' : 'a whole request', sample };
+    return { kind: sample.body === '' ? 'headers' : 'HTTP request', sample };
   }
-  return { kind: 'a body', sample: { body: trimmed, headers: { 'Content-Type': contentTypeFor(trimmed) }, query: '' } };
+  return {
+    kind: 'request body',
+    sample: { body: trimmed, headers: { 'Content-Type': contentTypeFor(trimmed) }, query: '' },
+  };
 }
 
 function fromRequest(text: string): Sample {
@@ -29,7 +32,7 @@ function fromRequest(text: string): Sample {
   return { ...fromHeadersAndBody(rest.join('\n')), query: queryOf(target) };
 }
 
-/** Up to the first empty line are the headers. */
+/** Headers end at the first empty line. */
 function fromHeadersAndBody(text: string): Sample {
   const gap = /\r?\n[ \t]*\r?\n/.exec(`${text}\n\n`) as RegExpExecArray;
   const body = text.slice(gap.index + gap[0].length).trim();
@@ -76,7 +79,7 @@ function fromCurl(command: string): Sample {
     else if (!option.startsWith('-')) target = option;
   }
   const body = data.join('&');
-  // curl says "form" of whatever it is given, unless told otherwise; what is JSON was meant as JSON.
+  // curl's default content type is a form, even for JSON: detect it from the body.
   return {
     body,
     headers: { 'Content-Type': type ?? contentTypeFor(body), ...parseHeaderLines(lines.join('\n')) },
@@ -84,7 +87,7 @@ function fromCurl(command: string): Sample {
   };
 }
 
-/** `-XPOST`, `-HName: value` and `--data=…` carry their value. */
+/** `-XPOST`, `-HName: value` and `--data=…` contain their value. */
 function splitOption(word: string): [option: string, value?: string] {
   const long = /^(--[\w-]+)=(.*)$/s.exec(word);
   if (long) return [long[1] as string, long[2] as string];
@@ -92,13 +95,13 @@ function splitOption(word: string): [option: string, value?: string] {
   return [word];
 }
 
-/** As a POSIX shell parts them: quotes, `$'…'`, backslashes, lines that go on. */
+/** Splits like a POSIX shell: quotes, `$'…'`, backslashes, line continuations. */
 export function shellWords(text: string): string[] {
   const words: string[] = [];
   const part = /\$'((?:[^'\\]|\\.)*)'|'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(\r?\n)|\\(.)|([^\s'"\\$]+|\$)|(\s+)/gsu;
   let word: string | undefined;
-  for (const [, ansi, single, double, goesOn, escaped, plain, space] of text.matchAll(part)) {
-    if (space !== undefined || goesOn !== undefined) {
+  for (const [, ansi, single, double, continuation, escaped, plain, space] of text.matchAll(part)) {
+    if (space !== undefined || continuation !== undefined) {
       if (word !== undefined) words.push(word);
       word = undefined;
       continue;

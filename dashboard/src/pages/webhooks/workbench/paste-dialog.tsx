@@ -11,7 +11,7 @@ interface PasteDialogProps {
   onPaste(sample: Sample): void;
 }
 
-/** Takes what is at hand, a payload from a provider's documentation or a command from a terminal, and says what it takes it for. */
+/** Accepts a payload, an HTTP request or a curl command, and shows how it was read. */
 export function PasteDialog({ open, onClose, onPaste }: PasteDialogProps) {
   const [text, setText] = useState('');
   const empty = text.trim() === '';
@@ -23,21 +23,21 @@ export function PasteDialog({ open, onClose, onPaste }: PasteDialogProps) {
   return (
     <Dialog
       open={open}
-      title="Paste a request"
+      title="Paste request"
       wide
       onClose={onClose}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button variant="primary" disabled={empty} onClick={use}>
-            Use it
+            Use request
           </Button>
         </>
       }
     >
       <TextArea
         label="Request"
-        hint="A body, a whole HTTP request with its headers, or a curl command."
+        hint="A request body, an HTTP request with headers, or a curl command."
         className="h-80"
         autoFocus
         spellCheck={false}
@@ -56,5 +56,5 @@ function summary(text: string): string {
   const { kind, sample } = parseRequest(text);
   const headers = Object.keys(sample.headers).length;
   const query = Object.keys(parseQuery(sample.query)).length;
-  return `Read as ${kind}: ${sample.body.length.toLocaleString()} characters of body, ${headers} headers, ${query} query parameters.`;
+  return `Detected ${kind}: ${sample.body.length.toLocaleString()} characters of body, ${headers} headers, ${query} query parameters.`;
 }

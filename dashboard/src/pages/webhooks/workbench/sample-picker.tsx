@@ -10,13 +10,13 @@ const MAX_REQUESTS = 50;
 const EDITED = 'edited';
 const PASTED = 'pasted';
 
-/** The last real requests, and the samples of the templates. */
+/** Selects a recent request or the sample of a template. */
 export function SamplePicker({ webhook, inUse }: { webhook: Webhook; inUse: SampleState }) {
-  const { origin, edited, newRequestId: arrived, select: choose } = inUse;
+  const { origin, edited, newRequestId, select } = inUse;
   const now = useNow();
   const requests = (useRequests(webhook.id).data?.pages ?? []).flatMap(({ data }) => data);
-  const offered = requests.filter(({ body_bytes }) => body_bytes !== null).slice(0, MAX_REQUESTS);
-  const listed = origin.kind !== 'request' || offered.some(({ id }) => id === origin.id);
+  const options = requests.filter(({ body_bytes }) => body_bytes !== null).slice(0, MAX_REQUESTS);
+  const listed = origin.kind !== 'request' || options.some(({ id }) => id === origin.id);
   return (
     <div className="flex flex-wrap items-end gap-y-2">
       <div className="min-w-0 flex-1 basis-64">
@@ -24,21 +24,21 @@ export function SamplePicker({ webhook, inUse }: { webhook: Webhook; inUse: Samp
           label="Sample"
           hideLabel
           value={edited ? EDITED : origin.kind === 'pasted' ? PASTED : origin.id}
-          onChange={({ target }) => choose(target.value)}
+          onChange={({ target }) => select(target.value)}
         >
-          {edited && <option value={EDITED}>Edited here, not kept</option>}
-          {origin.kind === 'pasted' && <option value={PASTED}>Pasted, not kept</option>}
+          {edited && <option value={EDITED}>Edited (not saved)</option>}
+          {origin.kind === 'pasted' && <option value={PASTED}>Pasted (not saved)</option>}
           {!listed && <option value={origin.id}>Request {origin.id}</option>}
-          {offered.length > 0 && (
-            <optgroup label="Last requests">
-              {offered.map((request) => (
+          {options.length > 0 && (
+            <optgroup label="Recent requests">
+              {options.map((request) => (
                 <option key={request.id} value={request.id}>
                   {requestLabel(request, now)}
                 </option>
               ))}
             </optgroup>
           )}
-          <optgroup label="As providers send them">
+          <optgroup label="Template samples">
             {TEMPLATES.map(({ id, label }) => (
               <option key={id} value={id}>
                 {label}
@@ -48,9 +48,9 @@ export function SamplePicker({ webhook, inUse }: { webhook: Webhook; inUse: Samp
         </Select>
       </div>
       <span role="status">
-        {arrived && (
-          <Button icon="bolt" className="ml-2" onClick={() => choose(arrived)}>
-            A request came in: use it
+        {newRequestId && (
+          <Button icon="zap" className="ml-2" onClick={() => select(newRequestId)}>
+            Use new request
           </Button>
         )}
       </span>
@@ -59,6 +59,6 @@ export function SamplePicker({ webhook, inUse }: { webhook: Webhook; inUse: Samp
 }
 
 function requestLabel({ received_at, outcome, event_name, status }: ListedRequest, now: number): string {
-  const what = event_name ?? (outcome === 'rejected' ? `answered ${status}` : '');
+  const what = event_name ?? (outcome === 'rejected' ? `status ${status}` : '');
   return [relative(Date.parse(received_at) - now), outcome, what].filter(Boolean).join(' · ');
 }

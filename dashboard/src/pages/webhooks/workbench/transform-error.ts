@@ -1,10 +1,9 @@
-/** What an error of the service tells of a transform's code. */
+/** An API error about a transform, as the editor and the result show it. */
 
 export interface TransformError {
   title: string;
-  /** In the service's own words. */
-  text: string;
-  /** 1-based, where it is known. */
+  message: string;
+  /** 1-based, if known. */
   line?: number;
   column?: number;
   console: { level: string; text: string }[];
@@ -23,11 +22,11 @@ export function parseTransformError(error: Error): TransformError {
   const facts: ErrorDetails = (error as { facts?: ErrorDetails }).facts ?? {};
   const [, lineInText] = /\bline (\d+): /.exec(error.message) ?? [];
   const line = facts.line ?? (lineInText ? Number(lineInText) : undefined);
-  const place = { ...(line && { line }), ...(facts.column && { column: facts.column }) };
-  return { title: titleOf(error), text: messageOf(error), ...place, console: facts.logs ?? [] };
+  const position = { ...(line && { line }), ...(facts.column && { column: facts.column }) };
+  return { title: titleOf(error), message: messageOf(error), ...position, console: facts.logs ?? [] };
 }
 
-/** Without what the title and the marked line tell already. */
+/** Without what the title and the line number already say. */
 function messageOf({ message }: Error): string {
   const text = message
     .replace(/^The transform [^:]*: (?:line \d+: )?/, '')
@@ -37,13 +36,13 @@ function messageOf({ message }: Error): string {
 
 function titleOf(error: Error): string {
   const { code } = error as { code?: string };
-  if (code === 'transform_invalid') return 'This code cannot be read';
-  if (code !== 'transform_failed') return 'The service could not try it';
+  if (code === 'transform_invalid') return 'Syntax error';
+  if (code !== 'transform_failed') return 'Cannot run the transform';
   const invalid = FIELD.exec(error.message);
-  if (!invalid) return / was stopped/.test(error.message) ? 'It was stopped' : 'It threw an error';
+  if (!invalid) return / was stopped/.test(error.message) ? 'Transform stopped' : 'Transform threw an error';
   const [, field, text = ''] = invalid;
-  if (field === undefined) return 'It returned no event';
-  if (text.includes('which the service keeps for itself')) return 'This name is the service’s own';
-  if (/^got (?:undefined|no such field|nothing)\b/.test(text)) return `The event has no ${field}`;
-  return `The event’s ${field} is not valid`;
+  if (field === undefined) return 'Transform returned no event';
+  if (text.includes('which the service keeps for itself')) return 'Reserved event name';
+  if (/^got (?:undefined|no such field|nothing)\b/.test(text)) return `Missing field: ${field}`;
+  return `Invalid field: ${field}`;
 }

@@ -2,7 +2,7 @@ import { useBlocker } from '@tanstack/react-router';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 
-/** Nobody loses what they wrote by a click on a link, or by closing the tab. */
+/** Asks before navigation or closing the tab discards unsaved changes. */
 export function UnsavedChangesGuard({ dirty }: { dirty: boolean }) {
   const { status, proceed, reset } = useBlocker({
     shouldBlockFn: ({ current, next }) => dirty && current.pathname !== next.pathname,
@@ -12,18 +12,18 @@ export function UnsavedChangesGuard({ dirty }: { dirty: boolean }) {
   return (
     <Dialog
       open={status === 'blocked'}
-      title="Leave without saving?"
+      title="Discard unsaved changes?"
       onClose={() => reset?.()}
       footer={
         <>
-          <Button onClick={() => reset?.()}>Stay here</Button>
+          <Button onClick={() => reset?.()}>Keep editing</Button>
           <Button variant="danger" onClick={() => proceed?.()}>
-            Leave, and lose the changes
+            Discard changes
           </Button>
         </>
       }
     >
-      The transform has changes that are not saved.
+      The transform has unsaved changes.
     </Dialog>
   );
 }

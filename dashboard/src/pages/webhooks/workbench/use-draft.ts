@@ -1,32 +1,31 @@
 import { useEffect, useState } from 'react';
 import type { Webhook } from '../../../api/types.ts';
 import { useUpdateWebhook } from '../../../features/webhooks/queries.ts';
-import { useTell } from '../../../ui/toast.tsx';
+import { toast } from '../../../ui/toast.tsx';
 
 export interface Draft {
   code: string;
   edit(code: string): void;
   dirty: boolean;
-  /** Somebody else has saved another version since this one was begun. */
+  /** Another version was saved since editing began. */
   conflict: boolean;
   saving: boolean;
   save(): void;
-  /** To what is saved now. */
+  /** Discards the changes and loads the saved version. */
   revert(): void;
 }
 
-/** The transform as it is being written. */
+/** The transform with unsaved changes. */
 export function useDraft(webhook: Webhook): Draft {
   const [code, edit] = useState(webhook.transform);
   const [base, setBase] = useState(webhook.transform);
   const change = useUpdateWebhook(webhook.id);
-  const tell = useTell();
   const dirty = code !== base;
-  const take = (transform: string) => {
+  const load = (transform: string) => {
     edit(transform);
     setBase(transform);
   };
-  // Nothing of one's own is at stake: what others save is shown at once.
+  // Without own changes, another user's version is loaded immediately.
   useEffect(() => {
     if (dirty || webhook.transform === base) return;
     edit(webhook.transform);
@@ -45,12 +44,12 @@ export function useDraft(webhook: Webhook): Draft {
         {
           onSuccess() {
             setBase(code);
-            tell.done('Saved. The next request goes through this transform.');
+            toast.success('Transform saved');
           },
-          onError: tell.failed,
+          onError: toast.error,
         },
       );
     },
-    revert: () => take(webhook.transform),
+    revert: () => load(webhook.transform),
   };
 }

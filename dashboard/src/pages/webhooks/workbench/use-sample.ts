@@ -10,7 +10,7 @@ const route = getRouteApi('/webhooks/$id');
 
 export interface Origin {
   kind: 'request' | 'template' | 'pasted';
-  /** Of the request or template. */
+  /** ID of the request or template. */
   id: string;
 }
 
@@ -18,19 +18,18 @@ export interface SampleState {
   sample: Sample;
   origin: Origin;
   edited: boolean;
-  /** The request is being fetched. */
   loading: boolean;
   error: Error | null;
-  /** A request that came in since the page was opened and is not the one in use. */
+  /** A request that arrived after the page was opened and is not selected. */
   newRequestId: string | undefined;
   edit(change: Partial<Sample>): void;
   paste(sample: Sample): void;
-  /** By the ID of a request or template. */
+  /** @param id of a request or template */
   select(id: string): void;
 }
 
-/** The address says which request or template is tried; without, it is the last request there was when the page was opened, or
- *  the first that comes. What is edited or pasted stays in this page. */
+/** The URL names the request or template. By default it is the latest request when the page was opened, or the first to arrive.
+ *  Edits and pasted requests are not saved. */
 export function useSample(webhook: Webhook): SampleState {
   const navigate = useNavigate();
   const { sample: wanted } = route.useSearch();
@@ -63,7 +62,7 @@ export function useSample(webhook: Webhook): SampleState {
   };
 }
 
-/** Of the requests whose body was kept: the last one now, the first that was ever seen here, and the last when the page was opened. */
+/** Of requests with a stored body: the latest, the first seen on this page, and the latest when the page was opened. */
 function useNewest(id: string) {
   const { data } = useRequests(id);
   const last = data?.pages[0]?.data.find(({ body_bytes }) => body_bytes !== null)?.id;
@@ -74,13 +73,13 @@ function useNewest(id: string) {
   return { last, first: first ?? last, atOpening: opened ? opened.last : last };
 }
 
-/** IDs of requests are ULIDs, which no template is called. */
+/** Request IDs are ULIDs, so they differ from template IDs. */
 function originOf(id: string | undefined): Origin | undefined {
   if (id === undefined) return undefined;
   return { kind: templateOf(id) ? 'template' : 'request', id };
 }
 
-/** Of the template that it was made from, as long as it is as it was. */
+/** The template that the transform equals. */
 function defaultOf({ transform }: Webhook): Origin {
   return { kind: 'template', id: TEMPLATES.find((template) => template.transform === transform)?.id ?? generic.id };
 }

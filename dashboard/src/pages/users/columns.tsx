@@ -6,16 +6,16 @@ import { ConfirmButton } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Badge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useDeed } from '../../ui/use-action.ts';
+import { useAction } from '../../ui/use-action.ts';
 import type { PasswordLink } from './password-link.ts';
 import { ROLES, type Role } from './roles.ts';
 
-/** @param myId of whoever is looking */
+/** @param myId of the signed-in user */
 export function columnsFor(myId: string | undefined, onLink: (link: PasswordLink) => void): Column<User>[] {
   return [
     {
       id: 'email',
-      header: 'Member',
+      header: 'User',
       width: 'minmax(0, 2fr)',
       cell: ({ id, email, active }) => (
         <>
@@ -31,8 +31,8 @@ export function columnsFor(myId: string | undefined, onLink: (link: PasswordLink
     },
     { id: 'role', header: 'Role', width: '7rem', cell: (user) => <RoleOf user={user} /> },
     {
-      id: 'state',
-      header: 'State',
+      id: 'status',
+      header: 'Status',
       width: '7rem',
       hideOnMobile: true,
       cell: ({ active }) => (
@@ -42,8 +42,8 @@ export function columnsFor(myId: string | undefined, onLink: (link: PasswordLink
       ),
     },
     {
-      id: 'since',
-      header: 'Since',
+      id: 'created',
+      header: 'Created',
       width: '6rem',
       hideOnMobile: true,
       cell: ({ created_at }) => <Time at={created_at} />,
@@ -59,10 +59,10 @@ export function columnsFor(myId: string | undefined, onLink: (link: PasswordLink
 }
 
 function RoleOf({ user: { id, email, role } }: { user: User }) {
-  const change = useDeed({
-    act: (next: Role) => callApi<User>(`/v1/users/${id}`, { method: 'PUT', body: { role: next } }),
-    told: (next) => `${email} is ${next} from now on`,
-    changes: 'users',
+  const change = useAction({
+    run: (next: Role) => callApi<User>(`/v1/users/${id}`, { method: 'PUT', body: { role: next } }),
+    successMessage: (next) => `${email} is now ${next}`,
+    invalidates: 'users',
   });
   return (
     <Select
@@ -90,33 +90,33 @@ function Actions({
   isMe: boolean;
   onLink(link: PasswordLink): void;
 }) {
-  const makeLink = useDeed({
-    act: () => callApi<{ set_password_url: string }>(`/v1/users/${id}/password-link`, { method: 'POST' }),
-    changes: 'users',
-    onDone: ({ data }) => onLink({ email, url: data.set_password_url }),
+  const createLink = useAction({
+    run: () => callApi<{ set_password_url: string }>(`/v1/users/${id}/password-link`, { method: 'POST' }),
+    invalidates: 'users',
+    onSuccess: ({ data }) => onLink({ email, url: data.set_password_url }),
   });
-  const remove = useDeed({
-    act: () => callApi(`/v1/users/${id}`, { method: 'DELETE' }),
-    told: `${email} is removed`,
-    changes: 'users',
+  const remove = useAction({
+    run: () => callApi(`/v1/users/${id}`, { method: 'DELETE' }),
+    successMessage: `${email} removed`,
+    invalidates: 'users',
   });
   return (
     <span className="flex items-center justify-end gap-1">
       <Button
-        variant="quiet"
+        variant="ghost"
         icon="key"
         className="max-sm:px-2"
-        busy={makeLink.isPending}
-        title={active ? 'A link to choose a new password' : 'Another link to choose a password'}
-        onClick={() => makeLink.mutate()}
+        busy={createLink.isPending}
+        title={active ? 'Create a link to reset the password' : 'Create another link to set a password'}
+        onClick={() => createLink.mutate()}
       >
         <span className="max-sm:sr-only">Password link</span>
       </Button>
       {!isMe && (
         <ConfirmButton
           title={`Remove ${email}?`}
-          text="All their sessions are over at once, and they cannot sign in again unless they are invited anew. What they made stays."
-          confirmLabel="Remove them"
+          text="Ends all their sessions. They cannot sign in again unless you invite them again. Their webhooks, keys and other resources remain."
+          confirmLabel="Remove"
           icon="trash"
           onConfirm={() => remove.mutateAsync().catch(() => {})}
         >

@@ -1,4 +1,4 @@
-import type { FailedSignIn } from '../../api/types.ts';
+import type { RejectedAttempt } from '../../api/types.ts';
 import { useList } from '../../api/use-list.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
@@ -9,25 +9,25 @@ import { Time } from '../../ui/time.tsx';
 const REASONS: Record<string, string> = {
   sign_in_failed: 'wrong email address or password',
   too_many_attempts: 'too many attempts',
-  link_invalid: 'the link was not valid',
+  link_invalid: 'invalid link',
 };
 
-const COLUMNS: Column<FailedSignIn>[] = [
+const COLUMNS: Column<RejectedAttempt>[] = [
   { id: 'last', header: 'Last', width: '5.5rem', cell: ({ last_at }) => <Time at={last_at} /> },
-  { id: 'count', header: 'Times', width: '4rem', cell: ({ count }) => count.toLocaleString() },
+  { id: 'count', header: 'Count', width: '4rem', cell: ({ count }) => count.toLocaleString() },
   {
     id: 'name',
-    header: 'As whom',
+    header: 'User',
     width: 'minmax(0, 1.5fr)',
     cell: ({ name }) => (
       <span className="block truncate" title={name ?? undefined}>
-        {name ?? <span className="text-muted">several or nobody</span>}
+        {name ?? <span className="text-muted">multiple or unknown</span>}
       </span>
     ),
   },
   {
-    id: 'what',
-    header: 'What',
+    id: 'attempt',
+    header: 'Attempt',
     width: 'minmax(0, 1.5fr)',
     hideOnMobile: true,
     cell: ({ action, reason }) => (
@@ -38,33 +38,26 @@ const COLUMNS: Column<FailedSignIn>[] = [
   },
   {
     id: 'address',
-    header: 'From',
+    header: 'IP address',
     width: 'minmax(0, 10rem)',
     cell: ({ address }) => <span className="block truncate font-mono text-xs">{address}</span>,
   },
   { id: 'first', header: 'First', width: '5.5rem', hideOnMobile: true, cell: ({ first_at }) => <Time at={first_at} /> },
 ];
 
-/** Those of a kind are one row: anybody can cause any number. */
-export function FailedSignIns() {
-  const {
-    rows,
-    error,
-    loadMore: more,
-    loadingMore,
-    refetch: again,
-  } = useList<FailedSignIn>(['refusals'], '/v1/audit/refusals');
-  if (error && !rows) return <ErrorAlert error={error} onRetry={again} />;
+/** Similar attempts share a row, because anyone can cause any number of them. */
+export function RejectedAttempts() {
+  const { rows, error, loadMore, loadingMore, refetch } = useList<RejectedAttempt>(['refusals'], '/v1/audit/refusals');
+  if (error && !rows) return <ErrorAlert error={error} onRetry={refetch} />;
   if (!rows) return <Loading rows={10} />;
-  if (rows.length === 0)
-    return <EmptyState title="Nobody was refused">Failed attempts to sign in will stand here.</EmptyState>;
+  if (rows.length === 0) return <EmptyState title="No rejected attempts">Failed sign-ins appear here.</EmptyState>;
   return (
     <DataTable
-      label="Refused attempts"
+      label="Rejected attempts"
       columns={COLUMNS}
       rows={rows}
       rowKey={({ id }) => id}
-      onEndReached={more}
+      onEndReached={loadMore}
       loadingMore={loadingMore}
       rowHeight={44}
     />

@@ -3,25 +3,25 @@ import { Button } from '../../ui/button.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Card } from '../../ui/page.tsx';
-import { useDeed } from '../../ui/use-action.ts';
+import { useAction } from '../../ui/use-action.ts';
 import { changePassword } from './change-password.ts';
 
-/** As the service demands (src/model/auth/user.ts, which would bring its validation along). */
+/** Same minimum as the service (src/model/auth/user.ts, which would import its validation). */
 const PASSWORD_MIN = 12;
 
-/** For whoever has signed in: their own password. */
+/** Changes the signed-in user's own password. */
 export function OwnPassword({ email }: { email: string }) {
-  const [present, setPresent] = useState('');
+  const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
-  const change = useDeed({
-    act: () => changePassword(present, next),
-    told: 'Your password is changed; your other sessions are over',
-    changes: 'me',
-    onDone: () => {
-      setPresent('');
+  const change = useAction({
+    run: () => changePassword(current, next),
+    successMessage: 'Password changed. Your other sessions have ended.',
+    invalidates: 'me',
+    onSuccess: () => {
+      setCurrent('');
       setNext('');
     },
-    quietly: true,
+    showsError: true,
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -33,16 +33,16 @@ export function OwnPassword({ email }: { email: string }) {
         {change.error && <ErrorAlert error={change.error} />}
         <input type="email" name="username" autoComplete="username" value={email} readOnly hidden />
         <TextField
-          label="Present password"
+          label="Current password"
           type="password"
           autoComplete="current-password"
-          value={present}
+          value={current}
           required
-          onChange={({ target }) => setPresent(target.value)}
+          onChange={({ target }) => setCurrent(target.value)}
         />
         <TextField
           label="New password"
-          hint={`At least ${PASSWORD_MIN} characters. All your other sessions are over when you change it.`}
+          hint={`At least ${PASSWORD_MIN} characters. Changing it ends all your other sessions.`}
           type="password"
           autoComplete="new-password"
           value={next}
@@ -52,7 +52,7 @@ export function OwnPassword({ email }: { email: string }) {
           onChange={({ target }) => setNext(target.value)}
         />
         <Button type="submit" busy={change.isPending}>
-          Change it
+          Change password
         </Button>
       </form>
     </Card>

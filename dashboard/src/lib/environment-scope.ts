@@ -1,13 +1,11 @@
-/** Whose a webhook is, in words. */
-
-/** As the API names what all branch environments share (src/model/environment.ts). */
+/** All branch environments together, as the API names what they share (src/model/environment.ts). */
 export const ALL_BRANCHES = 'branches';
 
 export function scopeLabel(environment: string): string {
   return environment === ALL_BRANCHES ? 'all branches' : environment;
 }
 
-/** The request then says which branch it is for. */
+/** Each request then names its branch. */
 export function isAllBranches(environment: string): boolean {
   return environment === ALL_BRANCHES;
 }

@@ -5,23 +5,23 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
-import { useDeed } from '../../ui/use-action.ts';
+import { useAction } from '../../ui/use-action.ts';
 import type { PasswordLink } from './password-link.ts';
 import { ROLES, type Role } from './roles.ts';
 
-/** @param onLink is given the link by which the invited person chooses a password */
+/** @param onLink receives the link with which the invited user sets a password */
 export function InviteForm({ onClose, onLink }: { onClose(): void; onLink(link: PasswordLink): void }) {
   const form = useId();
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<Role>('member');
-  const invite = useDeed({
-    act: () => callApi<User & { set_password_url: string }>('/v1/users', { method: 'POST', body: { email, role } }),
-    changes: 'users',
-    onDone: ({ data }) => {
+  const invite = useAction({
+    run: () => callApi<User & { set_password_url: string }>('/v1/users', { method: 'POST', body: { email, role } }),
+    invalidates: 'users',
+    onSuccess: ({ data }) => {
       onClose();
       onLink({ email: data.email, url: data.set_password_url });
     },
-    quietly: true,
+    showsError: true,
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -30,13 +30,13 @@ export function InviteForm({ onClose, onLink }: { onClose(): void; onLink(link: 
   return (
     <Dialog
       open
-      title="Invite somebody"
+      title="Invite user"
       onClose={onClose}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button variant="primary" type="submit" form={form} busy={invite.isPending}>
-            Make the link
+            Create link
           </Button>
         </>
       }
@@ -45,7 +45,7 @@ export function InviteForm({ onClose, onLink }: { onClose(): void; onLink(link: 
         {invite.error && <ErrorAlert error={invite.error} />}
         <TextField
           label="Email address"
-          hint="By which they sign in. Nothing is sent there."
+          hint="The sign-in name. No email is sent."
           type="email"
           autoComplete="off"
           value={email}

@@ -16,41 +16,41 @@ import { InviteForm } from './invite-form.tsx';
 import { OwnPassword } from './own-password.tsx';
 import type { PasswordLink } from './password-link.ts';
 
-export default function MembersPage() {
+export default function UsersPage() {
   const me = useCurrentUser();
-  const may = useHasAccess('admin');
+  const isAdmin = useHasAccess('admin');
   const [inviting, setInviting] = useState(false);
   const [link, setLink] = useState<PasswordLink>();
   return (
     <Page
-      title="Members"
-      description="Who may sign in, and as what."
+      title="Users"
+      description="People who can sign in, and their roles."
       actions={
-        may && (
+        isAdmin && (
           <Button variant="primary" icon="plus" onClick={() => setInviting(true)}>
-            Invite somebody
+            Invite user
           </Button>
         )
       }
     >
       <div className="space-y-8">
-        <AdminOnly title="Only admins see who else may sign in">
-          <Members onLink={setLink} />
+        <AdminOnly title="The list of users requires admin access">
+          <UserList onLink={setLink} />
         </AdminOnly>
         {me?.kind === 'user' && <OwnPassword email={me.name} />}
       </div>
       {inviting && <InviteForm onClose={() => setInviting(false)} onLink={setLink} />}
       <SecretDialog
-        title="A link to choose a password"
+        title="Password link"
         secret={link?.url}
-        label="Copy the link"
-        warning="Copy it now: it is shown this once. It works once, within 24 hours, for whoever has it."
+        label="Copy link"
+        warning="Copy it now. It is shown only once and works once, within 24 hours, for anyone who has it."
         onClose={() => setLink(undefined)}
       >
         {link && (
           <Snippet
-            what={`Nothing was sent: give it to ${link.email} yourself`}
-            line={`Choose your password for Tidegate within 24 hours: ${link.url}`}
+            label={`Send it to ${link.email} yourself. No email was sent.`}
+            text={`Set your Tidegate password within 24 hours: ${link.url}`}
           />
         )}
       </SecretDialog>
@@ -58,7 +58,7 @@ export default function MembersPage() {
   );
 }
 
-function Members({ onLink }: { onLink(link: PasswordLink): void }) {
+function UserList({ onLink }: { onLink(link: PasswordLink): void }) {
   const me = useCurrentUser();
   const { data, error, refetch } = useQuery({
     queryKey: ['users'],
@@ -69,11 +69,11 @@ function Members({ onLink }: { onLink(link: PasswordLink): void }) {
   if (!data) return <Loading />;
   if (data.data.length === 0) {
     return (
-      <EmptyState title="Nobody yet">
-        In dev mode nobody signs in. Outside of it, the first admin is made by the link that web writes into its log, or
-        by the settings ADMIN_EMAIL and ADMIN_PASSWORD.
+      <EmptyState title="No users yet">
+        Dev mode has no sign-in. Otherwise, create the first admin with the link in the log of the web process, or with
+        the settings ADMIN_EMAIL and ADMIN_PASSWORD.
       </EmptyState>
     );
   }
-  return <DataTable label="Members" columns={columns} rows={data.data} rowKey={({ id }) => id} rowHeight={56} />;
+  return <DataTable label="Users" columns={columns} rows={data.data} rowKey={({ id }) => id} rowHeight={56} />;
 }
