@@ -13,7 +13,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 const FIRST_REQUEST_MS = 1_000;
 const IDLE_CHECK_MS = 50;
 
-export interface EndOptions {
+export interface GracefulShutdownOptions {
   /** How long 1 takes. */
   drainMs: number;
   /** From the beginning of 1 to 3. */
@@ -24,7 +24,10 @@ export interface EndOptions {
 
 /** @param server before it listens
  *  @returns what ends it; resolves when every connection is closed */
-export function endingOf(server: Server, { drainMs, graceMs, endStreams }: EndOptions): () => Promise<void> {
+export function gracefulShutdown(
+  server: Server,
+  { drainMs, graceMs, endStreams }: GracefulShutdownOptions,
+): () => Promise<void> {
   /** Each open connection, with the last answer on it; undefined before the first. */
   const connections = new Map<Socket, ServerResponse | undefined>();
   let isEnding = false;

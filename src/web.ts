@@ -4,29 +4,29 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { createApp } from './api/app.ts';
 import { prepareFirstAdmin } from './api/auth/first-admin.ts';
-import { claimSecretKey, sealAnew } from './api/auth/reencrypt-secrets.ts';
+import { claimSecretKey, reencryptSecrets } from './api/auth/reencrypt-secrets.ts';
 import { Readiness } from './api/operations/readiness.ts';
-import { Recorder } from './api/receive/request-log-writer.ts';
+import { RequestLogWriter } from './api/receive/request-log-writer.ts';
 import { LiveStreams } from './api/rest/live-streams.ts';
 import { readConfig } from './config.ts';
-import { Outgoing } from './functions/http-agent.ts';
-import { INTRODUCTION_TIMEOUT_MS } from './functions/sync-request.ts';
-import { endingOf } from './graceful-shutdown.ts';
+import { HttpAgent } from './functions/http-agent.ts';
+import { SYNC_REQUEST_TIMEOUT_MS } from './functions/sync-request.ts';
+import { gracefulShutdown } from './graceful-shutdown.ts';
 import { Acceptor } from './jobs/ingestion/acceptor.ts';
-import { Judge } from './jobs/ingestion/expression-evaluator.ts';
+import { ExpressionEvaluator } from './jobs/ingestion/expression-evaluator.ts';
 import { FunctionTables } from './jobs/ingestion/function-tables.ts';
 import { TracedAcceptor } from './jobs/ingestion/traced-acceptor.ts';
-import { Pressure } from './jobs/queues/backpressure.ts';
+import { Backpressure } from './jobs/queues/backpressure.ts';
 import { ingestQueue, runQueue } from './jobs/queues/queues.ts';
-import { runParts } from './jobs/runs/run-parts.ts';
-import { storedStatus } from './jobs/telemetry/stored-gauges.ts';
-import { Reports, startReporting } from './jobs/telemetry/telemetry.ts';
+import { createRunServices } from './jobs/runs/run-parts.ts';
+import { storedGauges } from './jobs/telemetry/stored-gauges.ts';
+import { startTelemetry, Telemetry } from './jobs/telemetry/telemetry.ts';
 import { createLog } from './log.ts';
 import { startMetricsServer } from './metrics/metrics-server.ts';
-import { SILENT } from './metrics/recorder.ts';
-import { startInstruments } from './metrics/start.ts';
+import { NOOP_RECORDER } from './metrics/recorder.ts';
+import { startMetrics } from './metrics/start.ts';
 import { describeOutbound } from './model/network/outbound.ts';
-import { live } from './process.ts';
+import { runProcess } from './process.ts';
 import { connect } from './store/redis/connection.ts';
 import { durabilityOf } from './store/redis/durability.ts';
 import { createStore } from './store/store.ts';
@@ -47,8 +47,8 @@ if (config.dev) log.warn('dev mode: every door is open; not for production');
 const tracing = await startTracing(config.tracing, 'web', log);
 
 const isMeasured = config.metricsPort !== undefined || config.metricsToken !== undefined;
-const instruments = await startInstruments(isMeasured, 'web');
-const meter = instruments?.meter ?? SILENT;
+const instruments = await startMetrics(isMeasured, 'web');
+const meter = instruments?.meter ?? NOOP_RECORDER;
 const metrics =
   instruments && config.metricsPort !== undefined ? await startMetricsServer(config, instruments, log) : undefined;
 
@@ -69,7 +69,7 @@ const firstReads = Promise.all([
   store.environments.follow(subscriber),
   store.apiKeys.follow(subscriber),
   store.eventKeys.follow(subscriber),
-  store.account.follow(subscriber),
+  store.installationLimits.follow(subscriber),
 ]);
 await Promise.race([firstReads, setTimeout(FIRST_READ_MS)]);
 
@@ -78,29 +78,29 @@ const queues = [ingestQueue(queueOptions), runQueue(queueOptions, tracing?.jobs)
 for (const queue of queues) queue.on('error', (error) => log.debug({ err: error.message }, 'queue'));
 const durability = await durabilityOf(config, redis, log);
 const acceptor = tracing
-  ? new TracedAcceptor(tracing, store.dedup, queues[0], meter, durability)
-  : new Acceptor(store.dedup, queues[0], meter, durability);
-const pressure = new Pressure(redis, queues, config.marks, log);
+  ? new TracedAcceptor(tracing, store.deduplication, queues[0], meter, durability)
+  : new Acceptor(store.deduplication, queues[0], meter, durability);
+const pressure = new Backpressure(redis, queues, config.marks, log);
 const functions = new FunctionTables(store.functions);
-const reports = new Reports(store, meter);
-const { life, retries, invocations } = runParts(
+const reports = new Telemetry(store, meter);
+const { life, retries, invocations } = createRunServices(
   store,
   functions,
   queues[1],
   acceptor,
   reports,
-  new Judge(store.expressionProblems, log, meter),
+  new ExpressionEvaluator(store.expressionProblems, log, meter),
   config.lookAfterMs,
   tracing,
 );
-const outgoing = new Outgoing({ ...config, timeoutMs: INTRODUCTION_TIMEOUT_MS });
+const outgoing = new HttpAgent({ ...config, timeoutMs: SYNC_REQUEST_TIMEOUT_MS });
 const readiness = new Readiness({ redis, queue: queues[0], firstReads });
-const recorder = new Recorder(store.webhookLog, reports, log);
+const recorder = new RequestLogWriter(store.webhookLog, reports, log);
 const streams = new LiveStreams(store.liveFeed(subscriber));
 instruments?.watch({
   eventsUnanswered: () => acceptor.unansweredEvents,
   transforms: () => transforms.use(),
-  stored: storedStatus(store, queues),
+  stored: storedGauges(store, queues),
 });
 const app = createApp({
   config,
@@ -126,7 +126,7 @@ const app = createApp({
 
 const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: REQUEST_TIMEOUT_MS }, app.callback());
 const { shutdownDrainMs: drainMs, shutdownGraceMs: graceMs } = config;
-const endServer = endingOf(server, { drainMs, graceMs, endStreams: () => streams.close() });
+const endServer = gracefulShutdown(server, { drainMs, graceMs, endStreams: () => streams.close() });
 await new Promise<void>((resolve, reject) => {
   server.once('error', reject);
   server.listen(config.port, config.host, resolve);
@@ -134,11 +134,11 @@ await new Promise<void>((resolve, reject) => {
 const { port } = server.address() as AddressInfo;
 const address = config.publicUrl ?? `http://${config.host === '0.0.0.0' ? 'localhost' : config.host}:${port}`;
 await Promise.race([prepareFirstAdmin(config, store, address, log), setTimeout(FIRST_READ_MS)]);
-void secretKeyClaimed.then(() => sealAnew(config, store, log));
-const reporting = startReporting(reports, store, 'web', log);
+void secretKeyClaimed.then(() => reencryptSecrets(config, store, log));
+const reporting = startTelemetry(reports, store, 'web', log);
 pressure.watch();
 
-live(
+runProcess(
   log,
   async () => {
     readiness.end();

@@ -7,18 +7,24 @@ import { MAX_STEP_BYTES } from '../model/runs/memo.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { type CallContext, callRequestBody } from './call-request.ts';
 import { headerName, SERVER_SDK, signatureHeaders } from './headers.ts';
-import { AddressBlocked, AnswerTooLarge, Outgoing, type OutgoingOptions } from './http-agent.ts';
-import { post } from './http-post.ts';
-import { type Answer, failedAttempt, failedForGood, interpret, type Outcome } from './interpret-response.ts';
+import { AddressBlocked, HttpAgent, type HttpAgentOptions, ResponseTooLarge } from './http-agent.ts';
+import { httpPost } from './http-post.ts';
+import {
+  type CallResponse,
+  failedAttempt,
+  failedForGood,
+  interpretResponse,
+  type Outcome,
+} from './interpret-response.ts';
 import { tracedCall } from './trace-context.ts';
 
 /** Largest answer that is read: a step's output and what stands around it. */
-export const ANSWER_MAX_BYTES = MAX_STEP_BYTES + 65_536;
+export const RESPONSE_MAX_BYTES = MAX_STEP_BYTES + 65_536;
 /** Node's own limit, which holds for undici. */
 const MAX_HEADER_BYTES = 16_384;
 const TOO_LARGE = `the answer is larger than ${MAX_STEP_BYTES} bytes; keep large data elsewhere and return where it is`;
 
-export interface CallerOptions extends OutgoingOptions {
+export interface FunctionClientOptions extends HttpAgentOptions {
   /** What signs calls to an environment's functions, if anything does. */
   signingKeyOf: (env: string) => Promise<string | undefined> | string | undefined;
   kindOf: (env: string) => Promise<EnvironmentKind> | EnvironmentKind;
@@ -34,14 +40,14 @@ interface EnvironmentOfCall {
   kind: EnvironmentKind;
 }
 
-export class FunctionCaller {
-  readonly #options: CallerOptions;
-  readonly #outgoing: Outgoing;
+export class FunctionClient {
+  readonly #options: FunctionClientOptions;
+  readonly #outgoing: HttpAgent;
   #isAbandoned = false;
 
-  constructor(options: CallerOptions) {
+  constructor(options: FunctionClientOptions) {
     this.#options = options;
-    this.#outgoing = new Outgoing(options);
+    this.#outgoing = new HttpAgent(options);
   }
 
   /** Calls the function and says what came of it: no answer is an outcome too. Throws only where there is nothing to call with: the memos
@@ -58,12 +64,12 @@ export class FunctionCaller {
         this.#post(fn, body, context, { signingKey, kind }, traceHeaders),
       );
       ended(answer.status);
-      return interpret(answer, Date.now());
+      return interpretResponse(answer, Date.now());
     } catch (error) {
       if (this.#isAbandoned) return new Promise<never>(() => {});
       // One that is too large is an answer.
-      ended(error instanceof AnswerTooLarge ? 200 : undefined);
-      if (error instanceof AnswerTooLarge) return failedForGood('OutputTooLarge', TOO_LARGE);
+      ended(error instanceof ResponseTooLarge ? 200 : undefined);
+      if (error instanceof ResponseTooLarge) return failedForGood('OutputTooLarge', TOO_LARGE);
       if (error instanceof errors.HeadersOverflowError) {
         return failedAttempt('HeadersTooLarge', `the headers of the answer are larger than ${MAX_HEADER_BYTES} bytes`);
       }
@@ -79,7 +85,7 @@ export class FunctionCaller {
     context: CallContext,
     { signingKey, kind }: EnvironmentOfCall,
     traceHeaders: Record<string, string>,
-  ): Promise<Answer> {
+  ): Promise<CallResponse> {
     const { run } = context;
     const { dev, timeoutMs } = this.#options;
     const { dialect } = fn;
@@ -95,7 +101,7 @@ export class FunctionCaller {
       ...traceHeaders,
     };
     const agent = this.#outgoing.for(kind);
-    return post(agent, url, headers, body, { timeoutMs, maxBytes: ANSWER_MAX_BYTES });
+    return httpPost(agent, url, headers, body, { timeoutMs, maxBytes: RESPONSE_MAX_BYTES });
   }
 
   #explain(url: string, error: Error): string {

@@ -11,7 +11,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** A connection on which nothing has come for so long is probed; a peer that is gone is noticed some 10 s later. */
 const PROBE_AFTER_MS = 15_000;
 
-export interface OutgoingOptions {
+export interface HttpAgentOptions {
   /** Longest that an answer may take. */
   timeoutMs: number;
   outbound: OutboundSettings;
@@ -22,15 +22,15 @@ export class AddressBlocked extends Error {
   override name = 'AddressBlocked';
 }
 
-export class AnswerTooLarge extends Error {
+export class ResponseTooLarge extends Error {
   override name = 'AnswerTooLarge';
 }
 
 /** The ways out: one for branch environments, one for all others. A connection that one may use is no connection of the other's. */
-export class Outgoing {
+export class HttpAgent {
   readonly #agents: Readonly<Record<'branch' | 'other', Agent>>;
 
-  constructor(options: OutgoingOptions) {
+  constructor(options: HttpAgentOptions) {
     this.#agents = { branch: agentOf(options, true), other: agentOf(options, false) };
   }
 
@@ -49,7 +49,7 @@ export class Outgoing {
   }
 }
 
-function agentOf({ timeoutMs, outbound }: OutgoingOptions, branch: boolean): Agent {
+function agentOf({ timeoutMs, outbound }: HttpAgentOptions, branch: boolean): Agent {
   const connect = { timeout: CONNECT_TIMEOUT_MS, keepAlive: true, keepAliveInitialDelay: PROBE_AFTER_MS };
   return new Agent({
     connect: guarded(connect, outboundRules(outbound, branch)),
@@ -64,7 +64,7 @@ export async function readText(body: AsyncIterable<Buffer>, maxBytes: number): P
   let length = 0;
   for await (const chunk of body) {
     length += chunk.length;
-    if (length > maxBytes) throw new AnswerTooLarge(`the answer is larger than ${maxBytes} bytes`);
+    if (length > maxBytes) throw new ResponseTooLarge(`the answer is larger than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -2,8 +2,8 @@
  *  `request`: an answer that is read to its end needs no stream, no iterator over it and no signal, which took 4 to 14 % of a worker's time. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { AnswerTooLarge } from './http-agent.ts';
-import type { Answer } from './interpret-response.ts';
+import { ResponseTooLarge } from './http-agent.ts';
+import type { CallResponse } from './interpret-response.ts';
 
 /** What a timer can wait at most, 25 days. */
 const TIMER_MAX_MS = 2 ** 31 - 1;
@@ -17,13 +17,13 @@ export interface Bounds {
 }
 
 /** @throws DOMException TimeoutError; AnswerTooLarge; what undici or the way out says when there is no answer */
-export function post(
+export function httpPost(
   agent: Dispatcher,
   url: string,
   headers: Record<string, string>,
   body: string,
   bounds: Bounds,
-): Promise<Answer> {
+): Promise<CallResponse> {
   const { origin, pathname, search } = new URL(url);
   return new Promise((resolve, reject) => {
     const reading = new Reading(bounds, resolve, reject);
@@ -34,7 +34,7 @@ export function post(
 /** Gathers the answer as it comes. */
 class Reading implements Dispatcher.DispatchHandler {
   readonly #maxBytes: number;
-  readonly #resolve: (answer: Answer) => void;
+  readonly #resolve: (answer: CallResponse) => void;
   readonly #reject: (error: Error) => void;
   readonly #timer: NodeJS.Timeout;
   readonly #chunks: Buffer[] = [];
@@ -44,7 +44,11 @@ class Reading implements Dispatcher.DispatchHandler {
   #headers: IncomingHttpHeaders = {};
   #length = 0;
 
-  constructor({ timeoutMs, maxBytes }: Bounds, resolve: (answer: Answer) => void, reject: (error: Error) => void) {
+  constructor(
+    { timeoutMs, maxBytes }: Bounds,
+    resolve: (answer: CallResponse) => void,
+    reject: (error: Error) => void,
+  ) {
     this.#maxBytes = maxBytes;
     this.#resolve = resolve;
     this.#reject = reject;
@@ -68,7 +72,7 @@ class Reading implements Dispatcher.DispatchHandler {
     this.#length += chunk.length;
     this.#chunks.push(chunk);
     if (this.#length > this.#maxBytes) {
-      this.#fail(new AnswerTooLarge(`the answer is larger than ${this.#maxBytes} bytes`));
+      this.#fail(new ResponseTooLarge(`the answer is larger than ${this.#maxBytes} bytes`));
     }
   }
 

@@ -21,7 +21,7 @@ export type Outcome =
   | { kind: 'progress'; ops: Op[]; retryAfterMs?: number | undefined }
   | Failure;
 
-export interface Answer {
+export interface CallResponse {
   status: number;
   headers: IncomingHttpHeaders;
   body: string;
@@ -33,7 +33,7 @@ const MAX_HEADERS = 200;
 const BODY_SHOWN = 500;
 
 /** @param nowMs for a `retry-after` that is a date */
-export function interpret({ status, headers, body }: Answer, nowMs: number): Outcome {
+export function interpretResponse({ status, headers, body }: CallResponse, nowMs: number): Outcome {
   const headerCount = countOf(headers);
   if (headerCount > MAX_HEADERS) {
     return failedAttempt('TooManyHeaders', `the answer has ${headerCount} headers, more than ${MAX_HEADERS}`);

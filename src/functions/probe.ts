@@ -14,7 +14,7 @@ const TEXT_MAX = 300;
 /** No app has it: a call of it comes as far as the proof of who is calling, and no further. */
 const NO_FUNCTION = 'check-without-a-function';
 
-export interface Visit {
+export interface Probe {
   url: string;
   dialect: Dialect;
   dev: boolean;
@@ -23,7 +23,7 @@ export interface Visit {
 }
 
 /** Never throws: what went wrong is what was to be found out. */
-export async function visit(app: Visit, outgoing: Dispatcher): Promise<Finding> {
+export async function probeApp(app: Probe, outgoing: Dispatcher): Promise<Finding> {
   const startedAt = performance.now();
   try {
     const answer = await request(app.url, { dispatcher: outgoing, ...timed(), headers: callHeaders(app, app.url, '') });
@@ -47,7 +47,7 @@ function timed() {
   return { signal: AbortSignal.timeout(TIMEOUT_MS) };
 }
 
-function callHeaders({ dialect, dev, signingKey }: Visit, url: string, body: string): Record<string, string> {
+function callHeaders({ dialect, dev, signingKey }: Probe, url: string, body: string): Record<string, string> {
   return {
     [headerName(dialect, 'sdk')]: SERVER_SDK,
     [headerName(dialect, 'server-kind')]: dev ? 'dev' : 'cloud',
@@ -56,7 +56,7 @@ function callHeaders({ dialect, dev, signingKey }: Visit, url: string, body: str
 }
 
 /** Apps of all makes refuse a call whose signature is wrong with 401, before they look at what is called. */
-async function refusesCalls(app: Visit, outgoing: Dispatcher): Promise<boolean> {
+async function refusesCalls(app: Probe, outgoing: Dispatcher): Promise<boolean> {
   const target = new URL(app.url);
   target.searchParams.set('fnId', NO_FUNCTION);
   target.searchParams.set('stepId', 'step');

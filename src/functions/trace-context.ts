@@ -2,7 +2,7 @@
 import { hexOf } from '../model/ids.ts';
 import type { Run } from '../model/runs/run.ts';
 import type { Tracing } from '../tracing/tracing.ts';
-import type { Answer } from './interpret-response.ts';
+import type { CallResponse } from './interpret-response.ts';
 
 /** Makes the call, with the headers that tell of the trace. Where it is recorded, that is in a span of its own.
  *  @param url of the function; its query and whoever it names as user stay untold */
@@ -10,8 +10,8 @@ export function tracedCall(
   tracing: Tracing | undefined,
   url: string,
   run: Run,
-  post: (headers: Record<string, string>) => Promise<Answer>,
-): Promise<Answer> {
+  post: (headers: Record<string, string>) => Promise<CallResponse>,
+): Promise<CallResponse> {
   if (!tracing) return post({ traceparent: traceparentOf(run.requestId, run.id, true) });
   return tracing.within(
     'POST',

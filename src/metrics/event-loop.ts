@@ -1,12 +1,12 @@
 /** How long the event loop of this process stands still. prom-client's own `nodejs_eventloop_lag_*` forget with each scrape; histograms
  *  keep every stall until somebody looks. The CPU part tells a computation of ours from a machine that had no time for us. */
-import { DELAYS, type Panel } from './registry.ts';
+import { DELAYS, type MetricsRegistry } from './registry.ts';
 
 /** A stall shorter than this is not seen; looking 50 times a second takes less than a thousandth of a core. */
 const PERIOD_MS = 20;
 
 /** Observes until the process ends. */
-export function watchEventLoop(panel: Panel): void {
+export function watchEventLoop(panel: MetricsRegistry): void {
   const delays = panel.histogram(
     'event_loop_delay_seconds',
     `How much later than due the event loop came round, looked at every ${PERIOD_MS} ms.`,

@@ -1,8 +1,8 @@
 /** What is not told as it happens, but read when somebody asks. */
-import type { Panel, Showing } from './registry.ts';
+import type { GaugeMetric, MetricsRegistry } from './registry.ts';
 
 /** What Redis has to say, the same to every process that asks. */
-export interface StoredStatus {
+export interface StoredGauges {
   queues: readonly {
     name: string;
     waiting: number;
@@ -19,11 +19,11 @@ export interface StoredStatus {
   maxMemoryBytes: number | undefined;
 }
 
-export interface Sources {
+export interface GaugeSources {
   /** Events that wait for a group commit of this process. */
   eventsUnanswered(): number;
   /** undefined: Redis is not there, or silent. */
-  stored(): Promise<StoredStatus | undefined>;
+  stored(): Promise<StoredGauges | undefined>;
   /** Of a web process. */
   transforms?(): { threads: number; waiting: number; inFlight: number };
   /** Of a worker: calls that wait in it for room, that it has put back for want of room, and apps that it slows. */
@@ -35,7 +35,7 @@ export interface Sources {
 const STATES = ['waiting', 'active', 'delayed', 'failed'] as const;
 
 /** @returns what reads the sources into their gauges */
-export function sourceGauges(panel: Panel, role: 'web' | 'worker'): (sources: Sources) => Promise<void> {
+export function sourceGauges(panel: MetricsRegistry, role: 'web' | 'worker'): (sources: GaugeSources) => Promise<void> {
   const eventsUnanswered = panel.gauge(
     'events_unanswered',
     'Events that wait for a group commit, or for the end of one.',
@@ -49,7 +49,7 @@ export function sourceGauges(panel: Panel, role: 'web' | 'worker'): (sources: So
   };
 }
 
-function transformGauges(panel: Panel): (sources: Sources) => void {
+function transformGauges(panel: MetricsRegistry): (sources: GaugeSources) => void {
   const threads = panel.gauge('transform_threads', 'Transforms that may run at once.');
   const waiting = panel.gauge('transforms_waiting', 'Requests that wait for their transform to be handed to a child.');
   const inFlight = panel.gauge('transforms_in_flight', 'Transforms handed to a child, which has not answered.');
@@ -62,7 +62,7 @@ function transformGauges(panel: Panel): (sources: Sources) => void {
   };
 }
 
-function slotGauges(panel: Panel): (sources: Sources) => void {
+function slotGauges(panel: MetricsRegistry): (sources: GaugeSources) => void {
   const waiting = panel.gauge('calls_waiting', 'Calls that wait in this worker until their app has room.');
   const parked = panel.gauge('calls_parked', 'Calls that this worker has put back until their app has room.');
   const slowed = panel.gauge(
@@ -81,7 +81,7 @@ function slotGauges(panel: Panel): (sources: Sources) => void {
   };
 }
 
-function storedGauges(panel: Panel): (status: StoredStatus | undefined) => void {
+function storedGauges(panel: MetricsRegistry): (status: StoredGauges | undefined) => void {
   const up = panel.gauge('redis_up', '1: Redis answers this process; 0: it does not.');
   const used = panel.gauge('redis_used_memory_bytes', 'Memory that Redis uses.');
   const most = panel.gauge('redis_max_memory_bytes', 'Memory that Redis may use; absent: as much as there is.');
@@ -89,7 +89,7 @@ function storedGauges(panel: Panel): (status: StoredStatus | undefined) => void 
   const processes = panel.gaugesBy('processes', 'Processes that are alive.', ['kind']);
   const jobs = panel.gaugesBy('queue_jobs', 'Jobs in a queue.', ['queue', 'state']);
   const ages = panel.gaugesBy('queue_backlog_age_seconds', 'Age of the job that has waited longest.', ['queue']);
-  let shown = new Set<Showing>();
+  let shown = new Set<GaugeMetric>();
   // Until it has answered.
   up.set(0);
 
@@ -101,7 +101,7 @@ function storedGauges(panel: Panel): (status: StoredStatus | undefined) => void 
     for (const gauge of before) if (!shown.has(gauge)) gauge.forget();
   };
 
-  function showAll({ queues, usedMemoryBytes, maxMemoryBytes, ...status }: StoredStatus): void {
+  function showAll({ queues, usedMemoryBytes, maxMemoryBytes, ...status }: StoredGauges): void {
     show(used, usedMemoryBytes);
     if (maxMemoryBytes !== undefined) show(most, maxMemoryBytes);
     show(activeRuns, status.activeRuns);
@@ -112,7 +112,7 @@ function storedGauges(panel: Panel): (status: StoredStatus | undefined) => void 
     }
   }
 
-  function show(gauge: Showing, value: number): void {
+  function show(gauge: GaugeMetric, value: number): void {
     shown.add(gauge);
     gauge.set(value);
   }

@@ -3,11 +3,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { type Config, ConfigError } from '../config.ts';
 import { ServiceError } from '../errors.ts';
-import { endingOf } from '../graceful-shutdown.ts';
+import { gracefulShutdown } from '../graceful-shutdown.ts';
 import type { Logger } from '../log.ts';
 import { bearerToken, sameSecret } from '../model/auth/secret.ts';
 import { newId } from '../model/ids.ts';
-import type { Instruments } from './process-metrics.ts';
+import type { ProcessMetrics } from './process-metrics.ts';
 
 export interface MetricsServer {
   port: number;
@@ -20,11 +20,11 @@ const SHUTDOWN_GRACE_MS = 2_000;
 /** @throws ConfigError when it cannot listen there */
 export async function startMetricsServer(
   { host, metricsPort = 0, metricsToken }: Config,
-  instruments: Instruments,
+  instruments: ProcessMetrics,
   log: Logger,
 ): Promise<MetricsServer> {
   const server = createServer((request, response) => void respond(request, response));
-  const close = endingOf(server, { drainMs: 0, graceMs: SHUTDOWN_GRACE_MS, endStreams: () => {} });
+  const close = gracefulShutdown(server, { drainMs: 0, graceMs: SHUTDOWN_GRACE_MS, endStreams: () => {} });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(explained(error, host, metricsPort)));
     server.listen(metricsPort, host, resolve);

@@ -13,7 +13,7 @@ export const DEATH_CAUSES = [...STOP_CAUSES, 'crash', 'killed', 'recalled', 'end
 /** Why an expression did not judge an event. */
 export const SKIP_REASONS = ['too_costly', 'quarantined', 'refused'] as const;
 
-export interface TransformMeter {
+export interface TransformRecorder {
   /** A transform ran to its end, well or with an error of its own. */
   transformRan(ms: number): void;
   transformStopped(cause: (typeof STOP_CAUSES)[number]): void;
@@ -22,7 +22,7 @@ export interface TransformMeter {
   childGone(cause: (typeof DEATH_CAUSES)[number]): void;
 }
 
-export interface JobMeter {
+export interface JobRecorder {
   /** Jobs of this queue are taken up from now on. */
   queueOpened(queue: string): void;
   jobBegan(queue: string): void;
@@ -36,7 +36,7 @@ export interface JobMeter {
   expressionSkipped(reason: (typeof SKIP_REASONS)[number]): void;
 }
 
-export interface Meter extends TransformMeter, JobMeter {
+export interface MetricsRecorder extends TransformRecorder, JobRecorder {
   /** An HTTP request was answered; `route` is its template, never its path. */
   answered(method: string, route: string, status: number, ms: number): void;
   /** …with an error. */
@@ -58,7 +58,7 @@ export interface Meter extends TransformMeter, JobMeter {
 
 const nothing = () => {};
 
-export const SILENT: Meter = {
+export const NOOP_RECORDER: MetricsRecorder = {
   transformRan: nothing,
   transformStopped: nothing,
   transformQuarantined: nothing,

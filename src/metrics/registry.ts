@@ -11,22 +11,22 @@ export const BYTES = [256, 1_024, 4_096, 16_384, 65_536, 262_144, 524_288, 1_048
 
 const PREFIX = 'tidegate_';
 
-export interface Counting {
+export interface CounterMetric {
   inc(by?: number): void;
 }
 
-export interface Observing {
+export interface HistogramMetric {
   observe(value: number): void;
 }
 
-export interface Showing {
+export interface GaugeMetric {
   set(value: number): void;
   /** It is not known now: nothing is told, rather than something old. */
   forget(): void;
 }
 
 /** Names are without the prefix; what a label may be is told by who uses it. */
-export class Panel {
+export class MetricsRegistry {
   readonly registry = new Registry();
 
   constructor(role: string) {
@@ -34,7 +34,7 @@ export class Panel {
     collectDefaultMetrics({ register: this.registry });
   }
 
-  counter(name: string, help: string): Counting {
+  counter(name: string, help: string): CounterMetric {
     const counter = new Counter({ ...this.#of(name, help), labelNames: [] });
     return { inc: (by) => counter.inc(by as number) };
   }
@@ -45,19 +45,19 @@ export class Panel {
     help: string,
     label: string,
     values: readonly Value[],
-  ): (value: Value) => Counting {
+  ): (value: Value) => CounterMetric {
     const of = this.countersBy(name, help, [label]);
     for (const value of values) of(value).inc(0);
     return of;
   }
 
   /** For labels whose values are not known here; there must be few of them all the same. */
-  countersBy(name: string, help: string, labelNames: readonly string[]): (...values: string[]) => Counting {
+  countersBy(name: string, help: string, labelNames: readonly string[]): (...values: string[]) => CounterMetric {
     const counter = new Counter({ ...this.#of(name, help), labelNames });
     return boundOnce((values) => counter.labels(...values));
   }
 
-  histogram(name: string, help: string, buckets: number[]): Observing {
+  histogram(name: string, help: string, buckets: number[]): HistogramMetric {
     const histogram = new Histogram({ ...this.#of(name, help), buckets, labelNames: [] });
     return { observe: (value) => histogram.observe(value) };
   }
@@ -67,16 +67,16 @@ export class Panel {
     help: string,
     labelNames: readonly string[],
     buckets: number[],
-  ): (...values: string[]) => Observing {
+  ): (...values: string[]) => HistogramMetric {
     const histogram = new Histogram({ ...this.#of(name, help), buckets, labelNames });
     return boundOnce((values) => histogram.labels(...values));
   }
 
-  gauge(name: string, help: string): Showing {
+  gauge(name: string, help: string): GaugeMetric {
     return this.gaugesBy(name, help, [])();
   }
 
-  gaugesBy(name: string, help: string, labelNames: readonly string[]): (...values: string[]) => Showing {
+  gaugesBy(name: string, help: string, labelNames: readonly string[]): (...values: string[]) => GaugeMetric {
     const gauge = new Gauge({ ...this.#of(name, help), labelNames });
     // One without labels begins as 0, which nobody has read yet.
     if (labelNames.length === 0) gauge.remove();

@@ -1,13 +1,16 @@
 /** What both kinds of process measure: either may accept events, ingest an event of its own and end runs. */
-import type { Meter } from './recorder.ts';
-import { EVENTS, LONG, type Panel, SHORT } from './registry.ts';
+import type { MetricsRecorder } from './recorder.ts';
+import { EVENTS, LONG, type MetricsRegistry, SHORT } from './registry.ts';
 
-type WorkMeter = Pick<Meter, 'committed' | 'commitFailed' | 'ingested' | 'ingestedRepeat' | 'runStarted' | 'runEnded'>;
+type WorkMeter = Pick<
+  MetricsRecorder,
+  'committed' | 'commitFailed' | 'ingested' | 'ingestedRepeat' | 'runStarted' | 'runEnded'
+>;
 
 const REPEAT = ['false', 'true'] as const;
 const ENDS = ['Completed', 'Failed', 'Cancelled'] as const;
 
-export function workMeter(panel: Panel): WorkMeter {
+export function sharedRecorder(panel: MetricsRegistry): WorkMeter {
   const accepted = panel.counters('events_accepted_total', 'Events that Redis has.', 'repeat', REPEAT);
   const [news, repeats] = [accepted('false'), accepted('true')];
   const sizes = panel.histogram('commit_events', 'Events of a group commit.', EVENTS);

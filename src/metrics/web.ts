@@ -1,9 +1,9 @@
 /** What web alone measures: HTTP, webhooks and the pool of transforms. */
-import { DEATH_CAUSES, type Meter, STOP_CAUSES } from './recorder.ts';
-import { BYTES, type Panel, SHORT } from './registry.ts';
+import { DEATH_CAUSES, type MetricsRecorder, STOP_CAUSES } from './recorder.ts';
+import { BYTES, type MetricsRegistry, SHORT } from './registry.ts';
 
 type WebMeter = Pick<
-  Meter,
+  MetricsRecorder,
   | 'answered'
   | 'refused'
   | 'received'
@@ -18,7 +18,7 @@ type WebMeter = Pick<
 
 const STATUS_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 
-export function webMeter(panel: Panel): WebMeter {
+export function webRecorder(panel: MetricsRegistry): WebMeter {
   const requests = panel.countersBy('http_requests_total', 'HTTP requests answered.', ['method', 'route', 'status']);
   const durations = panel.histogramsBy(
     'http_request_duration_seconds',
@@ -47,7 +47,7 @@ export function webMeter(panel: Panel): WebMeter {
   };
 }
 
-function transformMeter(panel: Panel) {
+function transformMeter(panel: MetricsRegistry) {
   const durations = panel.histogram(
     'transform_duration_seconds',
     'Runs of transforms, without their waiting; also of code that is only checked.',

@@ -1,8 +1,8 @@
 /** What worker alone measures: its jobs, and its calls of functions. */
-import { CALL_RESULTS, type JobMeter, type Meter, SKIP_REASONS } from './recorder.ts';
-import { EVENTS, LONG, type Panel } from './registry.ts';
+import { CALL_RESULTS, type JobRecorder, type MetricsRecorder, SKIP_REASONS } from './recorder.ts';
+import { EVENTS, LONG, type MetricsRegistry } from './registry.ts';
 
-export function workerMeter(panel: Panel): JobMeter & Pick<Meter, 'called'> {
+export function workerRecorder(panel: MetricsRegistry): JobRecorder & Pick<MetricsRecorder, 'called'> {
   const atWork = panel.gaugesBy('jobs_at_work', 'Jobs that this process is at.', ['queue']);
   const jobs = panel.countersBy('jobs_total', 'Jobs that this process was at, each try for itself.', [
     'queue',

@@ -5,10 +5,10 @@ import { Apps } from './apps/apps.ts';
 import { ExpressionProblems } from './apps/expression-problems.ts';
 import { Functions } from './apps/functions.ts';
 import { ApiKeys } from './auth/api-keys.ts';
-import { Audit } from './auth/audit-log.ts';
+import { AuditLog } from './auth/audit-log.ts';
 import { EventKeys } from './auth/event-keys.ts';
-import { Links } from './auth/one-time-tokens.ts';
-import { Refusals } from './auth/rejection-log.ts';
+import { OneTimeTokens } from './auth/one-time-tokens.ts';
+import { RejectionLog } from './auth/rejection-log.ts';
 import { SecretKeyCheck } from './auth/secret-key-check.ts';
 import { Sessions } from './auth/sessions.ts';
 import { SignInThrottle } from './auth/sign-in-throttle.ts';
@@ -17,25 +17,25 @@ import { Users } from './auth/users.ts';
 import { EnvironmentData } from './environments/environment-data.ts';
 import { EnvironmentKinds } from './environments/environment-kinds.ts';
 import { Environments } from './environments/environments.ts';
-import { Account } from './environments/installation-limits.ts';
-import { Dedup } from './events/deduplication.ts';
+import { InstallationLimits } from './environments/installation-limits.ts';
+import { Deduplication } from './events/deduplication.ts';
 import { EventCounts } from './events/event-counts.ts';
 import { EventLists } from './events/event-lists.ts';
 import { EventRecords } from './events/event-records.ts';
 import { EventSources } from './events/event-sources.ts';
 import { Events } from './events/events.ts';
-import { EventSlots } from './events/events-by-minute.ts';
-import { Changes } from './redis/cache-invalidation.ts';
+import { EventsByMinute } from './events/events-by-minute.ts';
+import { CacheInvalidation } from './redis/cache-invalidation.ts';
 import type { Redis } from './redis/connection.ts';
 import { keyspace } from './redis/keyspace.ts';
 import { Locks } from './redis/locks.ts';
 import { ActiveRuns } from './runs/active-runs.ts';
-import { RunSlots } from './runs/ended-run-index.ts';
+import { EndedRunIndex } from './runs/ended-run-index.ts';
 import { RunLists } from './runs/run-lists.ts';
 import { Runs } from './runs/runs.ts';
 import { Steps } from './runs/steps.ts';
 import { Waits } from './runs/waits.ts';
-import { LiveFeed, LiveNews } from './telemetry/live-updates.ts';
+import { LiveFeed, LiveUpdatePublisher } from './telemetry/live-updates.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { Processes } from './telemetry/processes.ts';
 import { HeldEvents } from './webhooks/held-events.ts';
@@ -46,14 +46,14 @@ export interface Store {
   redis: Redis;
   /** First part of BullMQ's keys. */
   queuePrefix: string;
-  changes: Changes;
+  cacheInvalidation: CacheInvalidation;
   environments: Environments;
   environmentKinds: EnvironmentKinds;
   environmentData: EnvironmentData;
   locks: Locks;
-  account: Account;
+  installationLimits: InstallationLimits;
   eventKeys: EventKeys;
-  dedup: Dedup;
+  deduplication: Deduplication;
   events: Events;
   eventLists: EventLists;
   eventCounts: EventCounts;
@@ -71,15 +71,15 @@ export interface Store {
   apiKeys: ApiKeys;
   users: Users;
   sessions: Sessions;
-  links: Links;
+  oneTimeTokens: OneTimeTokens;
   signInThrottle: SignInThrottle;
   signingKeys: SigningKeys;
   secretKeyCheck: SecretKeyCheck;
-  audit: Audit;
-  refusals: Refusals;
+  auditLog: AuditLog;
+  rejectionLog: RejectionLog;
   metrics: Metrics;
   processes: Processes;
-  liveNews: LiveNews;
+  liveUpdates: LiveUpdatePublisher;
   /** @param subscriber a connection used for nothing else than listening */
   liveFeed(subscriber: Redis): LiveFeed;
 }
@@ -87,26 +87,26 @@ export interface Store {
 export function createStore(redis: Redis, config: Config): Store {
   const { keyPrefix, retentionMs, eventKeys, webhookLogSize } = config;
   const keys = keyspace(keyPrefix);
-  const changes = new Changes(redis, keys);
+  const changes = new CacheInvalidation(redis, keys);
   const environments = new Environments(redis, keys, changes);
   const users = new Users(redis, keys);
   const sealer = new Sealer(config.secretKey, config.secretKeyFallback);
   const records = new EventRecords(redis, keys, new EventSources(redis, keys), retentionMs);
-  const slots = new EventSlots(redis, keys, retentionMs);
+  const slots = new EventsByMinute(redis, keys, retentionMs);
   const events = new Events(redis, keys, records, slots, retentionMs);
   const runs = new Runs(redis, keys, retentionMs);
   const signingKeys = new SigningKeys(redis, keys, environments, sealer, givenSigningKeys(config));
   return {
     redis,
     queuePrefix: keys.queues,
-    changes,
+    cacheInvalidation: changes,
     environments,
     environmentKinds: new EnvironmentKinds(environments),
     environmentData: new EnvironmentData(redis, keyPrefix),
     locks: new Locks(redis, keys),
-    account: new Account(redis, keys, changes),
+    installationLimits: new InstallationLimits(redis, keys, changes),
     eventKeys: new EventKeys(redis, keys, changes, eventKeys),
-    dedup: new Dedup(redis, keys),
+    deduplication: new Deduplication(redis, keys),
     events,
     eventLists: new EventLists(redis, keys, { events, records, slots }, retentionMs),
     eventCounts: new EventCounts(redis, keys, slots, retentionMs),
@@ -114,7 +114,7 @@ export function createStore(redis: Redis, config: Config): Store {
     expressionProblems: new ExpressionProblems(redis, keys),
     apps: new Apps(redis, keys),
     runs,
-    runLists: new RunLists(redis, keys, new RunSlots(redis, keys)),
+    runLists: new RunLists(redis, keys, new EndedRunIndex(redis, keys)),
     activeRuns: new ActiveRuns(redis, keys),
     steps: new Steps(redis, keys, retentionMs),
     waits: new Waits(redis, keys),
@@ -124,15 +124,15 @@ export function createStore(redis: Redis, config: Config): Store {
     apiKeys: new ApiKeys(redis, keys, changes),
     users,
     sessions: new Sessions(redis, keys, users),
-    links: new Links(redis, keys),
+    oneTimeTokens: new OneTimeTokens(redis, keys),
     signInThrottle: new SignInThrottle(redis, keys),
     signingKeys,
     secretKeyCheck: new SecretKeyCheck(redis, keys, sealer, signingKeys),
-    audit: new Audit(redis, keys),
-    refusals: new Refusals(redis, keys),
+    auditLog: new AuditLog(redis, keys),
+    rejectionLog: new RejectionLog(redis, keys),
     metrics: new Metrics(redis, keys),
     processes: new Processes(redis, keys),
-    liveNews: new LiveNews(redis, keys),
+    liveUpdates: new LiveUpdatePublisher(redis, keys),
     liveFeed: (subscriber) => new LiveFeed(subscriber, keys),
   };
 }

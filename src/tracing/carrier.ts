@@ -9,7 +9,7 @@ export function isRecorded(span: SpanContext | undefined): span is SpanContext {
 }
 
 /** @returns undefined when the span is not recorded */
-export function toCarried(span: SpanContext | undefined): string | undefined {
+export function injectSpan(span: SpanContext | undefined): string | undefined {
   if (!isRecorded(span)) return undefined;
   const traceparent = `00-${span.traceId}-${span.spanId}-01`;
   const tracestate = span.traceState?.serialize();
@@ -17,7 +17,7 @@ export function toCarried(span: SpanContext | undefined): string | undefined {
 }
 
 /** @returns undefined for what toCarried has not made */
-export function fromCarried(text: string): SpanContext | undefined {
+export function extractSpan(text: string): SpanContext | undefined {
   const end = text.indexOf(' ');
   const [, traceId, spanId] = TRACEPARENT.exec(end === -1 ? text : text.slice(0, end)) ?? [];
   if (!traceId || !spanId) return undefined;

@@ -6,7 +6,7 @@ const PAUSE_MS = 60_000;
 /** Of a complaint, as much as is logged. */
 const SHOWN = 300;
 
-export function rareWarnings(log: Logger, now: () => number = () => performance.now()): DiagLogger {
+export function rateLimitedWarnings(log: Logger, now: () => number = () => performance.now()): DiagLogger {
   let quietUntil = Number.NEGATIVE_INFINITY;
   let unsaid = 0;
   const warn = (message: string, ...details: unknown[]) => {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../errors.ts';
 import type { StopCause } from './protocol.ts';
-import type { Ticket } from './scheduler/transform-request.ts';
+import type { QueuedRequest } from './scheduler/queued-request.ts';
 import type { TransformOutcome } from './transform.ts';
 
 const logs = z.array(z.object({ level: z.string(), text: z.string() }));
@@ -17,7 +17,7 @@ const PLACE = /transform\.js:(\d{1,9}):(\d{1,9})\)?$/;
 /** The stack is a stranger's text, of any length; the place is in its first lines. */
 const STACK_CHARS = 8_192;
 
-export function outcomeOf(ticket: Ticket, text: string, durationMs: number): TransformOutcome | ServiceError {
+export function outcomeOf(ticket: QueuedRequest, text: string, durationMs: number): TransformOutcome | ServiceError {
   const report = read(text);
   if (report === undefined) return failed(ticket, 'its answer could not be read');
   if ('event' in report) return { event: report.event, text, logs: report.logs, durationMs };
@@ -39,7 +39,7 @@ function placeIn(stack: string): RegExpExecArray | null {
   return null;
 }
 
-export function stopped(ticket: Ticket, cause: StopCause, timeoutMs: number): ServiceError {
+export function stopped(ticket: QueuedRequest, cause: StopCause, timeoutMs: number): ServiceError {
   return failed(
     ticket,
     cause === 'time' ? `it ran longer than ${timeoutMs} ms and was stopped` : 'it used too much memory and was stopped',
@@ -54,7 +54,7 @@ export function quarantined(retryAfterSeconds: number): ServiceError {
 }
 
 /** For a check the same faults have another name. */
-function failed(ticket: Ticket, detail: string, facts: Record<string, unknown> = { message: detail }) {
+function failed(ticket: QueuedRequest, detail: string, facts: Record<string, unknown> = { message: detail }) {
   return new ServiceError(ticket.args === null ? 'transform_invalid' : 'transform_failed', { detail, facts });
 }
 

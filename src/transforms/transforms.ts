@@ -2,11 +2,11 @@
  *  processes that can be killed. */
 import { createHash } from 'node:crypto';
 import type { Logger } from '../log.ts';
-import { SILENT, type TransformMeter } from '../metrics/recorder.ts';
+import { NOOP_RECORDER, type TransformRecorder } from '../metrics/recorder.ts';
 import { DEFAULT_LIMITS, type Limits } from './protocol.ts';
-import type { StandingRules } from './scheduler/circuit-breaker.ts';
-import { createDispatch } from './scheduler/dispatcher.ts';
-import { Ticket } from './scheduler/transform-request.ts';
+import type { CircuitBreakerRules } from './scheduler/circuit-breaker.ts';
+import { createDispatcher } from './scheduler/dispatcher.ts';
+import { QueuedRequest } from './scheduler/queued-request.ts';
 import type { Transform, TransformOutcome, TransformRequest } from './transform.ts';
 
 export type { Transform, TransformOutcome, TransformRequest };
@@ -31,11 +31,11 @@ export interface TransformsOptions {
   timeoutMs: number;
   threads: number;
   log: Logger;
-  meter?: TransformMeter;
+  meter?: TransformRecorder;
   /** Milliseconds of a clock that never goes back. */
   now?: () => number;
   limits?: Partial<Limits>;
-  standing?: StandingRules;
+  standing?: CircuitBreakerRules;
   /** Requests that may wait, in each lane. */
   places?: number;
   /** Longest that a request waits for its answer, whatever happens. */
@@ -53,7 +53,7 @@ export function createTransforms({
   timeoutMs,
   threads,
   log,
-  meter = SILENT,
+  meter = NOOP_RECORDER,
   now = () => performance.now(),
   limits,
   standing = { strikes: 3, windowMs: 60_000 },
@@ -63,7 +63,7 @@ export function createTransforms({
   bootMs = 10_000,
   idleMs = 30_000,
 }: TransformsOptions): Transforms {
-  const dispatch = createDispatch({
+  const dispatch = createDispatcher({
     sandbox: { limits: { ...DEFAULT_LIMITS, ...limits, threads, timeoutMs }, graceMs, bootMs, now, log, meter },
     standing,
     places,
@@ -71,7 +71,7 @@ export function createTransforms({
   });
 
   function perform(transform: Transform, args: string | null) {
-    const ticket = new Ticket(transform, args, patienceMs);
+    const ticket = new QueuedRequest(transform, args, patienceMs);
     dispatch.admit(ticket);
     return ticket.answer;
   }

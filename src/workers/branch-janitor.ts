@@ -8,12 +8,12 @@ const BUSY_ROUND_MS = 1_000;
 /** Seeing which branches are used costs a few reads for each. */
 const EXPIRY_LOOK_MS = 600_000;
 
-export interface BranchKeeper {
+export interface BranchJanitor {
   close(): Promise<void>;
 }
 
 /** @param expiryMs undefined: branches do not expire */
-export function startBranchKeeper(deps: BranchDeps, expiryMs: number | undefined): BranchKeeper {
+export function startBranchJanitor(deps: BranchDeps, expiryMs: number | undefined): BranchJanitor {
   const end = new AbortController();
   const done = keep(deps, expiryMs, end.signal);
   return {

@@ -3,7 +3,7 @@
 import { DelayedError, type Job } from 'bullmq';
 import type { FunctionTables } from '../jobs/ingestion/function-tables.ts';
 import type { RunJob } from '../jobs/queues/queues.ts';
-import type { CallGate } from '../jobs/runs/call-limiter.ts';
+import type { CallLimiter } from '../jobs/runs/call-limiter.ts';
 import type { CallOwner } from '../model/capacity/fair-shares.ts';
 import type { EnvironmentKinds } from '../store/environments/environment-kinds.ts';
 
@@ -31,7 +31,7 @@ export function ownerOf({ functions, environmentKinds }: OwnerDeps): OwnerOf {
   };
 }
 
-export function throughGate(gate: CallGate, ownerOf: OwnerOf, handler: Handler): Handler {
+export function withCallLimits(gate: CallLimiter, ownerOf: OwnerOf, handler: Handler): Handler {
   return async (job) => {
     // It calls nobody.
     if (job.data.kind === 'wake') return handler(job);

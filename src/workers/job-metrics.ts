@@ -1,11 +1,11 @@
 /** Counts a queue's jobs while they are at work, and times them. */
-import { type Meter, SILENT } from '../metrics/recorder.ts';
+import { type MetricsRecorder, NOOP_RECORDER } from '../metrics/recorder.ts';
 
 type Handler<Work> = (job: Work) => Promise<void>;
 
 /** @returns the handler itself where nobody measures */
-export function measured<Work>(queue: string, handler: Handler<Work>, meter: Meter): Handler<Work> {
-  if (meter === SILENT) return handler;
+export function measured<Work>(queue: string, handler: Handler<Work>, meter: MetricsRecorder): Handler<Work> {
+  if (meter === NOOP_RECORDER) return handler;
   meter.queueOpened(queue);
   return async (job) => {
     const startedAt = performance.now();

@@ -4,7 +4,7 @@ import { type Job, WaitingError } from 'bullmq';
 
 type Handler<Data> = (job: Job<Data>) => Promise<void>;
 
-export class HandBack {
+export class JobRelease {
   readonly #atWork = new Set<() => void>();
 
   /** @returns the handler, whose job is over when it is handed back. What the handler still does then must change nothing. */

@@ -6,7 +6,7 @@ import type { Job } from 'bullmq';
 type Handler<Data> = (job: Job<Data>) => Promise<void>;
 
 /** @returns the handler, whose jobs are locked as long as they are at work */
-export function keepingLock<Data>(handler: Handler<Data>, lockMs: number): Handler<Data> {
+export function extendingLock<Data>(handler: Handler<Data>, lockMs: number): Handler<Data> {
   return async (job) => {
     // It comes for the first time, or after an attempt.
     if (job.attemptsStarted <= job.attemptsMade + 1) return handler(job);

@@ -5,7 +5,7 @@
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import { INGEST, type IngestJob, type IngestQueue } from '../jobs/queues/queues.ts';
 import type { Logger } from '../log.ts';
-import type { JobMeter } from '../metrics/recorder.ts';
+import type { JobRecorder } from '../metrics/recorder.ts';
 
 /** Stalls before a job is a suspect: rolling deploys may kill as many workers over one. */
 const SUSPECT_AFTER = 3;
@@ -18,13 +18,13 @@ const PARTS = 8;
 /** After which a suspect is taken up again that has met another. */
 const PUT_BACK_MS = 500;
 
-export class Suspects {
+export class PoisonJobs {
   readonly #queue: Pick<IngestQueue, 'addBulk'>;
   readonly #log: Logger;
-  readonly #meter: JobMeter;
+  readonly #meter: JobRecorder;
   #atWork = false;
 
-  constructor(queue: Pick<IngestQueue, 'addBulk'>, log: Logger, meter: JobMeter) {
+  constructor(queue: Pick<IngestQueue, 'addBulk'>, log: Logger, meter: JobRecorder) {
     this.#queue = queue;
     this.#log = log;
     this.#meter = meter;

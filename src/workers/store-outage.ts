@@ -13,7 +13,7 @@ const LOG_EVERY_MS = 5_000;
 type Handler<Data> = (job: Job<Data>) => Promise<void>;
 
 /** @returns the handler, whose jobs outlast a Redis that refuses */
-export function outlasting<Data>(handler: Handler<Data>, log: Logger): Handler<Data> {
+export function delayingDuringOutage<Data>(handler: Handler<Data>, log: Logger): Handler<Data> {
   let loggedAt = Number.NEGATIVE_INFINITY;
   return async (job) => {
     try {

@@ -3,8 +3,8 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect } from 'chai';
 import { Agent } from 'undici';
-import { AnswerTooLarge } from '../../src/functions/http-agent.ts';
-import { post } from '../../src/functions/http-post.ts';
+import { ResponseTooLarge } from '../../src/functions/http-agent.ts';
+import { httpPost } from '../../src/functions/http-post.ts';
 
 const PATIENT = { timeoutMs: 30_000, maxBytes: 1_000 };
 
@@ -42,7 +42,7 @@ describe('an exchange with an app', () => {
       response.write('gr');
       response.end(`üße: ${Buffer.concat(chunks).toString()}`);
     };
-    const { status, headers, body } = await post(agent, url, { 'x-run-id': 'r1' }, 'ä', PATIENT);
+    const { status, headers, body } = await httpPost(agent, url, { 'x-run-id': 'r1' }, 'ä', PATIENT);
     expect([status, headers['x-seen'], body]).to.deep.equal([206, 'POST /api?fnId=f r1', 'grüße: ä']);
   });
 
@@ -51,7 +51,7 @@ describe('an exchange with an app', () => {
       response.writeEarlyHints({ link: '</style.css>; rel=preload; as=style' });
       response.writeHead(200, { 'x-service-sdk': 'test:v1.0.0' }).end('"done"');
     };
-    const { status, headers, body } = await post(agent, url, {}, '{}', PATIENT);
+    const { status, headers, body } = await httpPost(agent, url, {}, '{}', PATIENT);
     expect([status, headers['x-service-sdk'], headers.link, body]).to.deep.equal([
       200,
       'test:v1.0.0',
@@ -69,9 +69,9 @@ describe('an exchange with an app', () => {
       else response.end();
     };
     let over = false;
-    expect((await post(agent, url, {}, '{}', PATIENT)).body).to.have.length(1_000);
+    expect((await httpPost(agent, url, {}, '{}', PATIENT)).body).to.have.length(1_000);
     over = true;
-    expect(await failureOf(post(agent, url, {}, '{}', PATIENT))).to.be.instanceOf(AnswerTooLarge);
+    expect(await failureOf(httpPost(agent, url, {}, '{}', PATIENT))).to.be.instanceOf(ResponseTooLarge);
     await closed;
   });
 
@@ -81,7 +81,7 @@ describe('an exchange with an app', () => {
       closed = once(response, 'close');
       response.write('the beginning of');
     };
-    const failure = await failureOf(post(agent, url, {}, '{}', { ...PATIENT, timeoutMs: 50 }));
+    const failure = await failureOf(httpPost(agent, url, {}, '{}', { ...PATIENT, timeoutMs: 50 }));
     expect(failure.name).to.equal('TimeoutError');
     await closed;
   });
@@ -100,10 +100,10 @@ describe('an exchange with an app', () => {
       },
     });
     try {
-      const failure = await failureOf(post(slow, url, {}, '{}', { ...PATIENT, timeoutMs: 20 }));
+      const failure = await failureOf(httpPost(slow, url, {}, '{}', { ...PATIENT, timeoutMs: 20 }));
       expect(failure.name).to.equal('TimeoutError');
       mayConnect.resolve();
-      await post(slow, `${url}&second`, {}, '{}', PATIENT);
+      await httpPost(slow, `${url}&second`, {}, '{}', PATIENT);
       expect(requested).to.deep.equal(['/api?fnId=f&second']);
     } finally {
       await slow.destroy();
@@ -112,8 +112,8 @@ describe('an exchange with an app', () => {
 
   it('fails as the connection does', async () => {
     listener = (request) => request.socket.destroy();
-    expect(await failureOf(post(agent, url, {}, '{}', PATIENT))).to.have.property('code', 'UND_ERR_SOCKET');
-    expect(await failureOf(post(agent, 'http://127.0.0.1:1/', {}, '{}', PATIENT))).to.have.property(
+    expect(await failureOf(httpPost(agent, url, {}, '{}', PATIENT))).to.have.property('code', 'UND_ERR_SOCKET');
+    expect(await failureOf(httpPost(agent, 'http://127.0.0.1:1/', {}, '{}', PATIENT))).to.have.property(
       'code',
       'ECONNREFUSED',
     );

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { MAX_REFUSALS } from '../../src/store/auth/rejection-log.ts';
+import { MAX_REJECTIONS } from '../../src/store/auth/rejection-log.ts';
 import { addUser, keyHeaders, PASSWORD, sessionHeaders, signIn } from '../support/auth.ts';
 import { openStore } from '../support/own-store.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -69,10 +69,10 @@ describe('the audit log', () => {
     const before = await entries('?limit=100');
     const store = openStore(service.prefix);
     const refusal = { action: 'sign-in', reason: 'sign_in_failed', address: '192.0.2.1' };
-    const names = Array.from({ length: MAX_REFUSALS + 10 }, (_, n) => `${n}@example.com`);
-    await Promise.all(names.map((name) => store.refusals.note({ ...refusal, name }, 'r', Date.now())));
-    expect(await service.redis.zcard(`${service.prefix}:refusals`)).to.equal(MAX_REFUSALS);
-    expect(await service.redis.hlen(`${service.prefix}:refusal-counts`)).to.equal(MAX_REFUSALS);
+    const names = Array.from({ length: MAX_REJECTIONS + 10 }, (_, n) => `${n}@example.com`);
+    await Promise.all(names.map((name) => store.rejectionLog.record({ ...refusal, name }, 'r', Date.now())));
+    expect(await service.redis.zcard(`${service.prefix}:refusals`)).to.equal(MAX_REJECTIONS);
+    expect(await service.redis.hlen(`${service.prefix}:refusal-counts`)).to.equal(MAX_REJECTIONS);
     for (const key of ['refusals', 'refusal-counts']) {
       expect(await service.redis.pttl(`${service.prefix}:${key}`)).to.be.within(1, 30 * 86_400_000);
     }
@@ -86,7 +86,7 @@ describe('the audit log', () => {
       if (!metadata.cursor) break;
       query = `?limit=100&cursor=${metadata.cursor}`;
     }
-    expect(seen).to.deep.equal(names.slice(-MAX_REFUSALS).reverse());
+    expect(seen).to.deep.equal(names.slice(-MAX_REJECTIONS).reverse());
     await store.redis.quit();
   });
 

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { GENERATED } from '../../scripts/docs.ts';
 import { CATALOGUE } from '../../src/errors.ts';
-import { createInstruments } from '../../src/metrics/process-metrics.ts';
+import { createProcessMetrics } from '../../src/metrics/process-metrics.ts';
 import { SETTINGS } from '../../src/settings.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -18,16 +19,22 @@ describe('the documents', () => {
     for (const role of ['web', 'worker'] as const) {
       const mine = rows.filter(([, , , , from]) => from === role || from === 'both' || from === 'Redis');
       const documented = mine.map(([, name, type, labels = '']) => `${name} ${type} ${labels.match(/\w+/g) ?? ''}`);
-      const all = createInstruments(role).catalogue();
+      const all = createProcessMetrics(role).catalogue();
       const own = all.filter(({ name }) => !/^(process|nodejs)_/.test(name));
       expect(documented, role).to.have.members(own.map(({ name, type, labels }) => `${name} ${type} ${labels}`));
     }
   });
 
-  it('the README lists every setting with its meaning, and no other', () => {
-    const rows = [...read('README.md').matchAll(/^\| `([A-Z_]+)` \|[^|]*\| ([^|]+) \|$/gm)];
+  it('docs/settings.md lists every setting with its meaning, and no other', () => {
+    const rows = [...read('docs/settings.md').matchAll(/^\| `([A-Z_]+)` \|[^|]*\| ([^|]+) \|$/gm)];
     const documented = Object.fromEntries(rows.map(([, name, meaning]) => [name, meaning]));
     const described = Object.fromEntries(Object.entries(SETTINGS).map(([name, schema]) => [name, schema.description]));
     expect(documented).to.deep.equal(described);
   });
+
+  for (const [file, render] of Object.entries(GENERATED)) {
+    it(`${file} is what scripts/docs.ts generates from the code`, () => {
+      expect(read(file)).to.equal(render());
+    });
+  }
 });

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
-import { type Surroundings, surroundings } from '../support/client-test-bed.ts';
+import { type ClientTestBed, startClientTestBed } from '../support/client-test-bed.ts';
 import { buildGo, go } from '../support/go.ts';
 import { must, run } from '../support/program.ts';
 
@@ -40,9 +40,9 @@ describe('The Go client', function () {
   });
 
   describe('beside real services', () => {
-    let services: Surroundings;
+    let services: ClientTestBed;
     before(async () => {
-      services = await surroundings();
+      services = await startClientTestBed();
     });
     after(() => services?.stop());
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
-import { gatherWrites } from '../../src/store/redis/write-coalescing.ts';
+import { coalesceWrites } from '../../src/store/redis/write-coalescing.ts';
 
 describe('writes to a connection', () => {
   let packets: string[];
@@ -20,7 +20,7 @@ describe('writes to a connection', () => {
         done();
       },
     });
-    gatherWrites(stream);
+    coalesceWrites(stream);
   });
 
   it('of one turn of the event loop go out together, in order, at its end', async () => {

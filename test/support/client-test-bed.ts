@@ -1,7 +1,7 @@
 /** What the test suites of the clients in other languages run against. */
 import { type Service, startService } from './service.ts';
 
-export interface Surroundings {
+export interface ClientTestBed {
   dev: Service;
   production: Service;
   /** For the suite's process. */
@@ -10,7 +10,7 @@ export interface Surroundings {
 }
 
 /** Both with short retry delays: a 2,000th of the schedule's. */
-export async function surroundings(): Promise<Surroundings> {
+export async function startClientTestBed(): Promise<ClientTestBed> {
   const env = { RETRY_SCALE: '0.0005' };
   const dev = await startService({ env });
   const production = await startService({ env, dev: false });

@@ -8,7 +8,7 @@ import type { entrySchema, refusalSchema } from '../../../src/api/routes/audit.t
 import type { environmentSchema } from '../../../src/api/routes/environments.ts';
 import type { bucketSchema, eventNameSchema } from '../../../src/api/routes/event-counts.ts';
 import type { eventKeySchema, madeSchema } from '../../../src/api/routes/event-keys.ts';
-import type { arrivalSchema } from '../../../src/api/routes/event-provenance.ts';
+import type { provenanceSchema } from '../../../src/api/routes/event-provenance.ts';
 import type { heldSchema, listedHeldSchema } from '../../../src/api/routes/held-events.ts';
 import type { limitsSchema } from '../../../src/api/routes/installation-limits.ts';
 import type { invokedSchema } from '../../../src/api/routes/invoke.ts';
@@ -50,7 +50,7 @@ export type HistogramBucket = z.output<typeof bucketSchema>;
 /** `GET /v1/events/names` */
 export type EventName = z.output<typeof eventNameSchema>;
 /** `GET /v1/events/:id/arrival` */
-export type EventProvenance = z.output<typeof arrivalSchema>;
+export type EventProvenance = z.output<typeof provenanceSchema>;
 export type HeldEvent = z.output<typeof heldSchema>;
 /** `GET /v1/holding` */
 export type ListedHeldEvent = z.output<typeof listedHeldSchema>;

@@ -4,7 +4,7 @@ import type Router from '@koa/router';
 import type { Config, Quotas } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { dialectOf, headerName, readHeader, SERVER_SDK } from '../../functions/headers.ts';
-import type { Pressure } from '../../jobs/queues/backpressure.ts';
+import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import {
   appNameIn,
   type Dialect,
@@ -21,7 +21,7 @@ import { readBody } from '../http/body.ts';
 import { check } from '../rest/route.ts';
 import { appGuard } from './app-authentication.ts';
 import { environmentOfApp } from './app-environment.ts';
-import { Turns } from './keyed-queue.ts';
+import { KeyedQueue } from './keyed-queue.ts';
 
 /** 2,000 functions of 1 KB each. Reading twice as much takes a quarter of a second of the main thread. */
 export const BODY_MAX_BYTES = 2 * 1_048_576;
@@ -32,11 +32,11 @@ export function registerRoute(
   router: Router,
   config: Config,
   store: Pick<Store, 'functions' | 'expressionProblems' | 'apps' | 'environments' | 'signingKeys'>,
-  pressure: Pressure,
+  pressure: Backpressure,
 ): void {
   const { functions, expressionProblems, apps, environments, signingKeys } = store;
   const { quotas } = config;
-  const turns = new Turns();
+  const turns = new KeyedQueue();
 
   router.post('/fn/register', appGuard(config, signingKeys, environments) as never, async (ctx) => {
     const dialect = dialectOf(ctx.req.headers) ?? 'service';
@@ -56,20 +56,20 @@ export function registerRoute(
       await refuseExpressions(registration);
       const env = await environmentOfApp(ctx.req.headers, environments, quotas.branches);
       const modified = await turns.take(env, async () => {
-        await apps.refuseMany(env, registration.appName, quotas.apps);
+        await apps.checkQuota(env, registration.appName, quotas.apps);
         const registered = functionsOf(registration, dialect);
-        const changed = await functions.replace(env, registration.appName, registered, quotas.functions);
+        const changed = await functions.replaceForApp(env, registration.appName, registered, quotas.functions);
         await apps.save(env, appOf(registration, dialect, Date.now()));
         return changed;
       });
       // What was changed may be mended.
-      if (modified) await expressionProblems.forget(env, idsIn(registration));
+      if (modified) await expressionProblems.remove(env, idsIn(registration));
       ctx.body = { ok: true, modified };
     } catch (error) {
       const env = readHeader(ctx.req.headers, 'env') || PRODUCTION;
       const name = nameIn(text);
       if (environments.find(env)) {
-        await apps.noteFailure(env, (app) => app.name === name, (error as Error).message, Date.now());
+        await apps.recordSyncFailure(env, (app) => app.name === name, (error as Error).message, Date.now());
       }
       throw error;
     }

@@ -4,14 +4,14 @@ import { hashPassword, isPassword } from '../../model/auth/password.ts';
 import { newSecret } from '../../model/auth/secret.ts';
 import type { Role, User } from '../../model/auth/user.ts';
 import { newId } from '../../model/ids.ts';
-import type { Link } from '../../store/auth/one-time-tokens.ts';
+import type { OneTimeToken } from '../../store/auth/one-time-tokens.ts';
 import type { Throttled, ThrottleLimit } from '../../store/auth/sign-in-throttle.ts';
 import type { Store } from '../../store/store.ts';
 
 /** Passwords that wait to be looked at in this process; each takes a fifth of a second and 32 MiB. */
 const MAX_WAITING = 64;
 
-export type AccountDeps = Pick<Store, 'users' | 'sessions' | 'links' | 'signInThrottle'>;
+export type AccountDeps = Pick<Store, 'users' | 'sessions' | 'oneTimeTokens' | 'signInThrottle'>;
 
 /** Somebody who has just proved who they are, and the token of their new session. */
 export interface SignedIn {
@@ -19,7 +19,7 @@ export interface SignedIn {
   token: string;
 }
 
-export class TooManyAttempts extends ServiceError {
+export class SignInThrottled extends ServiceError {
   readonly limit: ThrottleLimit;
 
   constructor({ limit, waitMs }: Throttled) {
@@ -44,7 +44,7 @@ export class Accounts {
     const attempt = { account: email, address };
     const { users, sessions, signInThrottle } = this.#store;
     const throttled = await signInThrottle.begin(attempt);
-    if (throttled) throw new TooManyAttempts(throttled);
+    if (throttled) throw new SignInThrottled(throttled);
     const user = await users.readByEmail(email);
     if (!(await this.#isPassword(password, user)) || !user) throw new ServiceError('sign_in_failed');
     await signInThrottle.succeed(attempt);
@@ -63,7 +63,7 @@ export class Accounts {
   /** Of whoever follows a link; ends all sessions of the user.
    *  @throws ServiceError link_invalid */
   async setPassword(token: string, password: string): Promise<SignedIn> {
-    const link = await this.#store.links.use(token);
+    const link = await this.#store.oneTimeTokens.use(token);
     const user = link?.purpose === 'set-password' ? await this.#store.users.read(link.userId) : undefined;
     if (!user || !isFor(link, user)) throw invalidLink();
     return this.#withPassword(user, password);
@@ -71,7 +71,7 @@ export class Accounts {
 
   /** @throws ServiceError link_invalid, also when there is a user by now */
   async setUp(token: string, email: string, password: string): Promise<SignedIn> {
-    const link = await this.#store.links.use(token);
+    const link = await this.#store.oneTimeTokens.use(token);
     const user = link?.purpose === 'set-up' ? await this.createFirst(email, password) : undefined;
     if (!user) throw invalidLink();
     return { user, token: await this.#store.sessions.start(user, Date.now()) };
@@ -92,12 +92,12 @@ export class Accounts {
   }
 
   passwordLink({ id, version }: User): Promise<string> {
-    return this.#store.links.make({ purpose: 'set-password', userId: id, version });
+    return this.#store.oneTimeTokens.create({ purpose: 'set-password', userId: id, version });
   }
 
   /** Whether the link still works; looking at it does not use it up. */
-  async isValidLink(token: string, purpose: Link['purpose']): Promise<boolean> {
-    const link = await this.#store.links.read(token);
+  async isValidLink(token: string, purpose: OneTimeToken['purpose']): Promise<boolean> {
+    const link = await this.#store.oneTimeTokens.read(token);
     if (link?.purpose !== purpose) return false;
     if (link.purpose === 'set-up') return !(await this.#store.users.any());
     const user = await this.#store.users.read(link.userId);
@@ -130,7 +130,7 @@ function newUser(email: string, role: Role): User {
 }
 
 /** A link made before the last change of the password is void. */
-function isFor(link: Link | undefined, { id, version }: User): boolean {
+function isFor(link: OneTimeToken | undefined, { id, version }: User): boolean {
   return link?.purpose === 'set-password' && link.userId === id && link.version === version;
 }
 

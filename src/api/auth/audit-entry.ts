@@ -1,8 +1,8 @@
 /** What the audit log says of a request that changed something. */
 import type { Context } from 'koa';
-import type { Deed } from './audit-log.ts';
+import type { AuditedAction } from './audit-log.ts';
 import { environmentOf, type Rule } from './guard.ts';
-import { callerOf } from './principals.ts';
+import { principalOf } from './principals.ts';
 
 /** Fields of a body that tell what was done and hold no secret. */
 const TOLD = ['name', 'email', 'role', 'access', 'environment', 'kind'];
@@ -16,10 +16,10 @@ interface Named extends Rule {
 }
 
 /** @param data what the route answered: it names what was made */
-export function deedOf(ctx: Context, { method, path, about, summary }: Named, data: unknown): Deed {
+export function auditEntryOf(ctx: Context, { method, path, about, summary }: Named, data: unknown): AuditedAction {
   const target = Object.values(ctx.params as Record<string, string>).join('/') || idOf(data);
   return {
-    who: callerOf(ctx),
+    who: principalOf(ctx),
     action: `${method.toUpperCase()} ${path}`,
     ...(target && { target }),
     ...(about === 'environment' && { environment: environmentOf(ctx) }),

@@ -4,25 +4,25 @@ import type { Context } from 'koa';
 import type { ServiceError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import { addressBlock } from '../../model/network/address.ts';
-import type { Audit, AuditEntry } from '../../store/auth/audit-log.ts';
-import type { Refusal, Refusals } from '../../store/auth/rejection-log.ts';
+import type { AuditEntry, AuditLog } from '../../store/auth/audit-log.ts';
+import type { Rejection, RejectionLog } from '../../store/auth/rejection-log.ts';
 import { clientAddress } from '../http/client-address.ts';
-import { TooManyAttempts } from './accounts.ts';
+import { SignInThrottled } from './accounts.ts';
 
-export type Deed = Omit<AuditEntry, 'at' | 'ip' | 'requestId'>;
+export type AuditedAction = Omit<AuditEntry, 'at' | 'ip' | 'requestId'>;
 
-export class Auditor {
-  readonly #audit: Audit;
-  readonly #refusals: Refusals;
+export class AuditLogger {
+  readonly #audit: AuditLog;
+  readonly #refusals: RejectionLog;
   readonly #log: Logger;
 
-  constructor(audit: Audit, refusals: Refusals, log: Logger) {
+  constructor(audit: AuditLog, refusals: RejectionLog, log: Logger) {
     this.#audit = audit;
     this.#refusals = refusals;
     this.#log = log;
   }
 
-  async note(ctx: Context, { who: { kind, id, name }, ...deed }: Deed): Promise<void> {
+  async note(ctx: Context, { who: { kind, id, name }, ...deed }: AuditedAction): Promise<void> {
     const requestId = ctx.state.requestId as string;
     const entry = { ...deed, who: { kind, id, name }, ip: clientAddress(ctx) };
     this.#log.info({ request_id: requestId, audit: entry }, 'audit');
@@ -36,8 +36,8 @@ export class Auditor {
     const requestId = ctx.state.requestId as string;
     const ip = clientAddress(ctx);
     // Where all of an address are refused, it tries names as it likes: they are one entry.
-    const isAboutAddress = error instanceof TooManyAttempts && error.limit === 'address';
-    const refusal: Refusal = {
+    const isAboutAddress = error instanceof SignInThrottled && error.limit === 'address';
+    const refusal: Rejection = {
       action,
       reason: error.code ?? error.name,
       name: isAboutAddress ? '' : name,
@@ -45,7 +45,7 @@ export class Auditor {
     };
     this.#log.info({ request_id: requestId, refusal: { ...refusal, name, ip } }, 'audit: refused');
     await this.#refusals
-      .note(refusal, requestId, Date.now())
+      .record(refusal, requestId, Date.now())
       .catch((error: Error) =>
         this.#log.error({ request_id: requestId, err: error.message }, 'not in the list of refusals'),
       );

@@ -6,24 +6,24 @@ import { isJsonType, mediaTypeOf } from '../http/body.ts';
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-export function changesNothing(ctx: Context): boolean {
+export function isSafeMethod(ctx: Context): boolean {
   return SAFE_METHODS.has(ctx.method);
 }
 
 /** @throws ServiceError origin_untrusted */
-export function demandOwnOrigin(ctx: Context, publicUrl: string | undefined): void {
-  if (!isOwnOrigin(ctx, publicUrl)) throw untrusted('it must come from a page of this service');
+export function requireSameOrigin(ctx: Context, publicUrl: string | undefined): void {
+  if (!isSameOrigin(ctx, publicUrl)) throw untrusted('it must come from a page of this service');
 }
 
 /** Of a request with a session to the API: its own origin, and a body that no form can send.
  *  @throws ServiceError origin_untrusted */
-export function demandOwnScript(ctx: Context, publicUrl: string | undefined): void {
-  demandOwnOrigin(ctx, publicUrl);
+export function requireOwnScript(ctx: Context, publicUrl: string | undefined): void {
+  requireSameOrigin(ctx, publicUrl);
   const mediaType = mediaTypeOf(ctx.get('content-type'));
   if (mediaType !== '' && !isJsonType(mediaType)) throw untrusted(`got "${mediaType}"; send application/json`);
 }
 
-export function isOwnOrigin(ctx: Context, publicUrl: string | undefined): boolean {
+export function isSameOrigin(ctx: Context, publicUrl: string | undefined): boolean {
   const origin = ctx.get('origin');
   if (origin === '') return ctx.get('sec-fetch-site') === 'same-origin';
   return (

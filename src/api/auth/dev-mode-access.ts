@@ -6,7 +6,7 @@ import { isLoopback } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 
 /** @param allowed origins beside those of this machine */
-export function answerLocally(allowed: readonly string[]): Middleware {
+export function requireLocalHost(allowed: readonly string[]): Middleware {
   const hosts = new Set(allowed.map((origin) => new URL(origin).hostname));
   const isHere = (host: string) => {
     const hostname = URL.parse(`http://${host}`)?.hostname;

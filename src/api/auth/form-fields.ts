@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import { ServiceError } from '../../errors.ts';
 import { describeType, isJsonType, mediaTypeOf, readBody } from '../http/body.ts';
 import { type Lists, parseFields } from '../http/urlencoded.ts';
-import { demandOwnOrigin } from './csrf.ts';
+import { requireSameOrigin } from './csrf.ts';
 
 const MAX_BYTES = 16_384;
 const FORM = 'application/x-www-form-urlencoded';
@@ -17,7 +17,7 @@ export function isForm(ctx: Context): boolean {
  *  @throws ServiceError content_type_unsupported, body_not_json, body_too_large, body_invalid */
 export async function readFields(ctx: Context, publicUrl: string | undefined): Promise<unknown> {
   const mediaType = mediaTypeOf(ctx.get('content-type'));
-  if (isForm(ctx) || ctx.get('origin') !== '') demandOwnOrigin(ctx, publicUrl);
+  if (isForm(ctx) || ctx.get('origin') !== '') requireSameOrigin(ctx, publicUrl);
   if (!isForm(ctx) && !isJsonType(mediaType)) {
     throw new ServiceError('content_type_unsupported', {
       detail: `got ${describeType(mediaType)}; send application/json`,

@@ -1,5 +1,5 @@
 /** The pages for signing in and setting passwords: plain HTML forms. */
-import { LINK_HOURS } from '../../store/auth/one-time-tokens.ts';
+import { TOKEN_LIFETIME_HOURS } from '../../store/auth/one-time-tokens.ts';
 import { escapeHtml, inlineStyle } from '../http/html-page.ts';
 
 export const STYLE = inlineStyle(`
@@ -57,7 +57,7 @@ export function setPasswordPage(token: string, error?: string): string {
 export function voidLinkPage(): string {
   return page(
     'This link does not work',
-    `Links work once, for ${LINK_HOURS} hours. Ask an admin for another, or look into the newest start-up log.`,
+    `Links work once, for ${TOKEN_LIFETIME_HOURS} hours. Ask an admin for another, or look into the newest start-up log.`,
     '<p><a href="/sign-in">Sign in</a></p>',
   );
 }

@@ -2,16 +2,16 @@
 import type { Context } from 'koa';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import { type Caller, DEV_CALLER, SETTING_CALLER } from '../../model/auth/access.ts';
-import { callerOfKey } from '../../model/auth/api-key.ts';
+import { DEV_PRINCIPAL, type Principal, SETTING_PRINCIPAL } from '../../model/auth/access.ts';
+import { principalOfKey } from '../../model/auth/api-key.ts';
 import { bearerToken, digestOf, sameSecret } from '../../model/auth/secret.ts';
-import { callerOfUser } from '../../model/auth/user.ts';
+import { principalOfUser } from '../../model/auth/user.ts';
 import type { Store } from '../../store/store.ts';
 import { isSecure, readSessionCookie } from './session-cookie.ts';
 
 type Deps = Pick<Store, 'apiKeys' | 'sessions'>;
 
-export class Callers {
+export class Principals {
   readonly #config: Config;
   readonly #store: Deps;
 
@@ -20,22 +20,22 @@ export class Callers {
     this.#store = store;
   }
 
-  async of(ctx: Context): Promise<Caller | undefined> {
-    if (this.#config.dev) return DEV_CALLER;
+  async of(ctx: Context): Promise<Principal | undefined> {
+    if (this.#config.dev) return DEV_PRINCIPAL;
     const secret = bearerOf(ctx);
     if (secret !== undefined) return this.#holderOf(secret);
     const token = readSessionCookie(ctx, isSecure(ctx, this.#config.publicUrl));
     const user = token ? await this.#store.sessions.userOf(token, Date.now()) : undefined;
-    return user && callerOfUser(user);
+    return user && principalOfUser(user);
   }
 
-  async #holderOf(secret: string): Promise<Caller | undefined> {
+  async #holderOf(secret: string): Promise<Principal | undefined> {
     const { apiKey } = this.#config;
-    if (apiKey !== undefined && sameSecret(secret, apiKey)) return SETTING_CALLER;
+    if (apiKey !== undefined && sameSecret(secret, apiKey)) return SETTING_PRINCIPAL;
     const key = await this.#store.apiKeys.find(digestOf(secret));
     if (!key) return undefined;
-    this.#store.apiKeys.noteUse(key.id, Date.now());
-    return callerOfKey(key);
+    this.#store.apiKeys.recordUse(key.id, Date.now());
+    return principalOfKey(key);
   }
 }
 
@@ -46,8 +46,8 @@ export function bearerOf(ctx: Context): string | undefined {
 
 /** Whom the guard has let in.
  *  @throws ServiceError credentials_invalid when there is nobody */
-export function callerOf(ctx: Context): Caller {
-  const caller = ctx.state.caller as Caller | undefined;
+export function principalOf(ctx: Context): Principal {
+  const caller = ctx.state.caller as Principal | undefined;
   if (!caller) {
     throw new ServiceError('credentials_invalid', { detail: 'sign in, or send "Authorization: Bearer <API key>"' });
   }

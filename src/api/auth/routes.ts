@@ -4,18 +4,18 @@ import type { Context } from 'koa';
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import { callerOfUser, emailSchema, passwordSchema } from '../../model/auth/user.ts';
+import { emailSchema, passwordSchema, principalOfUser } from '../../model/auth/user.ts';
 import type { Store } from '../../store/store.ts';
 import { clientAddress } from '../http/client-address.ts';
 import { answerPage } from '../http/html-page.ts';
 import { check } from '../rest/route.ts';
 import { Accounts, type SignedIn } from './accounts.ts';
-import type { Auditor } from './audit-log.ts';
-import { demandOwnOrigin } from './csrf.ts';
+import type { AuditLogger } from './audit-log.ts';
+import { requireSameOrigin } from './csrf.ts';
 import { isForm, readFields } from './form-fields.ts';
 import { STYLE, setPasswordPage, setUpPage, signedInPage, signInPage, voidLinkPage } from './pages.ts';
-import { Callers, callerOf } from './principals.ts';
-import { safeNext } from './safe-redirect.ts';
+import { Principals, principalOf } from './principals.ts';
+import { safeRedirect } from './safe-redirect.ts';
 import { clearSessionCookie, isSecure, readSessionCookie, setSessionCookie } from './session-cookie.ts';
 
 const givenSchema = z.string().max(256);
@@ -25,18 +25,18 @@ const setUpSchema = z.object({ token: tokenSchema, email: emailSchema, password:
 const setPasswordSchema = z.object({ token: tokenSchema, password: passwordSchema });
 const changePasswordSchema = z.object({ current_password: givenSchema, password: passwordSchema });
 
-export function identityDoors(config: Config, store: Store, auditor: Auditor): Router {
+export function authRoutes(config: Config, store: Store, auditor: AuditLogger): Router {
   const router = new Router();
   const accounts = new Accounts(store);
-  const callers = new Callers(config, store);
+  const callers = new Principals(config, store);
   const { publicUrl } = config;
 
   /** Starts the session, and answers a form with where to go, a program with who it is. */
   async function letIn(ctx: Context, { user, token }: SignedIn, action: string, next = '/'): Promise<void> {
     setSessionCookie(ctx, isSecure(ctx, publicUrl), token);
-    await auditor.note(ctx, { who: callerOfUser(user), action, summary: SUMMARIES[action] as string });
+    await auditor.note(ctx, { who: principalOfUser(user), action, summary: SUMMARIES[action] as string });
     if (isForm(ctx)) return seeOther(ctx, next);
-    const { id, name, access } = callerOfUser(user);
+    const { id, name, access } = principalOfUser(user);
     ctx.body = { data: { kind: 'user', id, name, access, role: user.role } };
   }
 
@@ -65,7 +65,7 @@ export function identityDoors(config: Config, store: Store, auditor: Auditor): R
   router.post('/auth/sign-in', async (context) => {
     const ctx = context as unknown as Context;
     const fields = await readFields(ctx, publicUrl);
-    const next = safeNext((fields as { next?: unknown } | null)?.next);
+    const next = safeRedirect((fields as { next?: unknown } | null)?.next);
     await orAgain(
       ctx,
       (error) => signInPage(next, error),
@@ -107,11 +107,11 @@ export function identityDoors(config: Config, store: Store, auditor: Auditor): R
 
   router.post('/auth/change-password', async (context) => {
     const ctx = context as unknown as Context;
-    demandOwnOrigin(ctx, publicUrl);
+    requireSameOrigin(ctx, publicUrl);
     const fields = await readFields(ctx, publicUrl);
     const given = check(changePasswordSchema, fields, 'field') as z.output<typeof changePasswordSchema>;
     ctx.state.caller = await callers.of(ctx);
-    const { kind, id, name } = callerOf(ctx);
+    const { kind, id, name } = principalOf(ctx);
     if (kind !== 'user')
       throw new ServiceError('access_denied', { detail: 'only a user who has signed in has a password' });
     const changing = accounts.changePassword(id, given.current_password, given.password, clientAddress(ctx));
@@ -120,7 +120,7 @@ export function identityDoors(config: Config, store: Store, auditor: Auditor): R
 
   router.post('/auth/sign-out', async (context) => {
     const ctx = context as unknown as Context;
-    demandOwnOrigin(ctx, publicUrl);
+    requireSameOrigin(ctx, publicUrl);
     const secure = isSecure(ctx, publicUrl);
     const token = readSessionCookie(ctx, secure);
     if (token) await store.sessions.end(token);
@@ -132,15 +132,15 @@ export function identityDoors(config: Config, store: Store, auditor: Auditor): R
   router.get('/auth/me', async (context) => {
     const ctx = context as unknown as Context;
     ctx.state.caller = await callers.of(ctx);
-    const { kind, id, name, access, environment } = callerOf(ctx);
+    const { kind, id, name, access, environment } = principalOf(ctx);
     ctx.body = { data: { kind, id, name, access, environment: environment ?? null } };
   });
 
   router.get('/sign-in', async (context) => {
     const ctx = context as unknown as Context;
     const caller = await callers.of(ctx);
-    if (caller?.kind === 'dev') return ctx.redirect(safeNext(ctx.query.next));
-    answerPage(ctx, caller ? signedInPage(caller.name) : signInPage(safeNext(ctx.query.next)), STYLE);
+    if (caller?.kind === 'dev') return ctx.redirect(safeRedirect(ctx.query.next));
+    answerPage(ctx, caller ? signedInPage(caller.name) : signInPage(safeRedirect(ctx.query.next)), STYLE);
   });
 
   router.get('/set-up', (context) => showLink(context as unknown as Context, 'set-up', setUpPage));

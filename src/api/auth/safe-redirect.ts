@@ -2,7 +2,7 @@
 const HERE = 'http://here.invalid';
 
 /** The path and query of what was asked for; "/" when it is anything but a path. */
-export function safeNext(asked: unknown): string {
+export function safeRedirect(asked: unknown): string {
   if (typeof asked !== 'string' || !asked.startsWith('/') || !URL.canParse(asked, HERE)) return '/';
   const { origin, pathname, search } = new URL(asked, HERE);
   // "//other.example" and what browsers take for it ("/\other.example") have another origin, or a path that begins so.

@@ -5,7 +5,7 @@ import { ServiceError } from '../../errors.ts';
 const METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
 /** @throws ServiceError method_not_allowed */
-export const refuseStrangeMethods: Middleware = async (ctx, next) => {
+export const rejectUnknownMethods: Middleware = async (ctx, next) => {
   if (!METHODS.has(ctx.method)) {
     ctx.set('allow', [...METHODS].join(', '));
     throw new ServiceError('method_not_allowed', { detail: `got ${ctx.method}` });

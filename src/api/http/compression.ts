@@ -15,7 +15,7 @@ const WITH_CREDENTIALS = /^\/v1\/(?:webhooks|environments|event-keys|api-keys|us
 /** How long a compressed answer is tells a little of what it holds to whoever chooses a part of it and reads along on the wire (BREACH).
  *  So nothing is compressed that another site made the browser ask for, with the cookie of whoever sits there, nor what holds a
  *  credential. Streams are not either: their messages would wait to be compressed. */
-export function compressAnswers(): Middleware {
+export function compressResponses(): Middleware {
   const compress = koaCompress({
     threshold: THRESHOLD_BYTES,
     filter: (type) => type === 'application/json',

@@ -2,14 +2,14 @@
  *  may leak. */
 import type { Context, Next } from 'koa';
 import { ServiceError } from '../../errors.ts';
-import type { Pressure } from '../../jobs/queues/backpressure.ts';
+import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { Logger } from '../../log.ts';
 import { newId } from '../../model/ids.ts';
 import { isOutOfMemory, translateAway } from '../../store/redis/connection.ts';
 
 /** Gives the request the ID that its events, runs and log lines carry. What follows reads the path: of a target that has none, such as
  *  `http://[`, it reads "/", and the funnel refuses it. */
-export async function identify(ctx: Context, next: Next): Promise<void> {
+export async function assignRequestId(ctx: Context, next: Next): Promise<void> {
   const requestId = newId();
   ctx.state.requestId = requestId;
   ctx.set('x-request-id', requestId);
@@ -26,7 +26,7 @@ function hasPath(ctx: Context): boolean {
   }
 }
 
-export function funnelErrors(log: Logger, pressure?: Pressure) {
+export function handleErrors(log: Logger, pressure?: Backpressure) {
   return async (ctx: Context, next: Next): Promise<void> => {
     try {
       if (ctx.state.hasNoPath)

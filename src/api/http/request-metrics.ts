@@ -1,13 +1,13 @@
 /** Measures every request: how it was answered, and how long that took. Before all else, so that what it sees is final. */
 import type { Context, Next } from 'koa';
 import { CATALOGUE } from '../../errors.ts';
-import type { Meter } from '../../metrics/recorder.ts';
+import type { MetricsRecorder } from '../../metrics/recorder.ts';
 import { BOARD_PATH, isBoard } from '../operations/board.ts';
 
 /** What has no route: the dashboard and its files, and whatever strangers try. */
 const OTHER = 'other';
 
-export function measureRequests(meter: Meter) {
+export function recordRequestMetrics(meter: MetricsRecorder) {
   return async (ctx: Context, next: Next): Promise<void> => {
     const startedAt = performance.now();
     await next();

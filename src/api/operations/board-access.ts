@@ -5,10 +5,10 @@ import Router, { type RouterMiddleware } from '@koa/router';
 import type { Context, Next } from 'koa';
 import { ServiceError } from '../../errors.ts';
 import type { Access } from '../../model/auth/access.ts';
-import type { Auditor } from '../auth/audit-log.ts';
-import { changesNothing } from '../auth/csrf.ts';
+import type { AuditLogger } from '../auth/audit-log.ts';
+import { isSafeMethod } from '../auth/csrf.ts';
 import { allow } from '../auth/guard.ts';
-import { callerOf } from '../auth/principals.ts';
+import { principalOf } from '../auth/principals.ts';
 import { BOARD_PATH, isBoard } from './board.ts';
 
 const QUEUE = '/api/queues/:queueName';
@@ -72,7 +72,7 @@ export function findBoardRoute(): RouterMiddleware {
 /** Of what is behind the guard and not of the API's own routes.
  *  @throws ServiceError access_denied, not_found */
 export async function allowOnBoard(ctx: Context, next: Next): Promise<void> {
-  const isChange = !changesNothing(ctx);
+  const isChange = !isSafeMethod(ctx);
   const access = isChange && isBoard(ctx.path) ? BOARD_ACCESS[boardRoute(ctx)?.name ?? ''] : undefined;
   allow(ctx, { access: access ?? (isChange ? 'write' : 'read'), about: 'account' });
   if (isChange && access === undefined && isBoard(ctx.path)) {
@@ -84,15 +84,15 @@ export async function allowOnBoard(ctx: Context, next: Next): Promise<void> {
 }
 
 /** Notes the changes made in Bull Board. */
-export function auditBoard(auditor: Auditor) {
+export function auditBoard(auditor: AuditLogger) {
   return async (ctx: Context, next: Next): Promise<void> => {
     await next();
     const route = boardRoute(ctx);
-    if (changesNothing(ctx) || ctx.status >= 400 || !route) return;
+    if (isSafeMethod(ctx) || ctx.status >= 400 || !route) return;
     const { name, summary, params } = route;
     const target = Object.values(params).join('/');
     await auditor.note(ctx, {
-      who: callerOf(ctx),
+      who: principalOf(ctx),
       action: name.replace(' ', ` ${BOARD_PATH}`),
       ...(target && { target }),
       summary: [`Bull Board: ${summary.replace(/\.$/, '')}`, ...numbersOf(ctx)].join(', '),

@@ -1,12 +1,12 @@
 /** Is the process alive, can it work, and how is it? Open to everyone, and tells nothing that is secret. */
 import type Router from '@koa/router';
-import type { Pressure } from '../../jobs/queues/backpressure.ts';
+import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { Readiness } from './readiness.ts';
 
 export function healthRoutes(
   router: Router,
   readiness: Readiness,
-  pressure: Pressure,
+  pressure: Backpressure,
   mode: 'dev' | 'production',
 ): void {
   router.get('/livez', (ctx) => {

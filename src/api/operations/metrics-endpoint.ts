@@ -2,9 +2,9 @@
 import Router from '@koa/router';
 import type { Middleware } from 'koa';
 import { checkMetricsToken } from '../../metrics/metrics-server.ts';
-import type { Instruments } from '../../metrics/process-metrics.ts';
+import type { ProcessMetrics } from '../../metrics/process-metrics.ts';
 
-export function metricsEndpoint(instruments: Instruments, token: string): Middleware {
+export function metricsEndpoint(instruments: ProcessMetrics, token: string): Middleware {
   const router = new Router();
   router.get('/metrics', async (ctx) => {
     checkMetricsToken(ctx.get('authorization'), token);

@@ -1,18 +1,18 @@
 /** What lists refuse of a request. */
 import { ServiceError } from '../../errors.ts';
-import type { Gate } from '../../model/auth/allow-lists.ts';
+import type { AllowList } from '../../model/auth/allow-lists.ts';
 import type { Event } from '../../model/events/event.ts';
 import { describe } from '../../model/values/json.ts';
 
 /** @throws ServiceError ip_refused */
-export function refuseAddress(gate: Gate, address: string): void {
+export function refuseAddress(gate: AllowList, address: string): void {
   if (gate.takesAddress(address)) return;
   throw new ServiceError('ip_refused', { detail: `got ${describe(address)}` });
 }
 
 /** One event with a name that is not taken refuses them all.
  *  @throws ServiceError event_refused, naming the event */
-export function refuseNames(gate: Gate, events: readonly Event[]): void {
+export function refuseNames(gate: AllowList, events: readonly Event[]): void {
   const index = events.findIndex(({ name }) => !gate.takesName(name));
   if (index === -1) return;
   const name = (events[index] as Event).name;

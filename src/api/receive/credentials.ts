@@ -5,7 +5,7 @@ import { PRODUCTION } from '../../model/environment.ts';
 import type { EventKeyInUse, EventKeys } from '../../store/auth/event-keys.ts';
 import type { WebhookDirectory, WebhookInUse } from '../../store/webhooks/webhook-directory.ts';
 
-export type Sender = { kind: 'event-key'; key: EventKeyInUse } | { kind: 'webhook'; webhook: WebhookInUse };
+export type Credential = { kind: 'event-key'; key: EventKeyInUse } | { kind: 'webhook'; webhook: WebhookInUse };
 
 /** In dev mode every key that is not known is this one, and of no environment. */
 export const ANY_KEY: EventKeyInUse = {
@@ -16,10 +16,10 @@ export const ANY_KEY: EventKeyInUse = {
   hint: '',
   createdAt: 0,
   updatedAt: 0,
-  gate: { takesName: () => true, takesAddress: () => true },
+  allowList: { takesName: () => true, takesAddress: () => true },
 };
 
-export class Senders {
+export class Credentials {
   readonly #eventKeys: EventKeys;
   readonly #webhooks: WebhookDirectory;
   readonly #dev: boolean;
@@ -31,7 +31,7 @@ export class Senders {
   }
 
   /** @throws ServiceError key_unknown; unavailable until keys and webhooks have been read for the first time */
-  async of(secret: string, nowMs: number): Promise<Sender> {
+  async of(secret: string, nowMs: number): Promise<Credential> {
     const digest = digestOf(secret);
     const key = this.#eventKeys.find(digest);
     if (key) return { kind: 'event-key', key };
@@ -40,16 +40,16 @@ export class Senders {
     return (await this.#seek(secret, digest, nowMs)) ?? this.#unknown();
   }
 
-  async #seek(secret: string, digest: string, nowMs: number): Promise<Sender | undefined> {
+  async #seek(secret: string, digest: string, nowMs: number): Promise<Credential | undefined> {
     const [key, webhook] = await Promise.all([
-      this.#eventKeys.seek(digest),
-      this.#webhooks.seek(secret, digest, nowMs),
+      this.#eventKeys.findOrFetch(digest),
+      this.#webhooks.findOrFetch(secret, digest, nowMs),
     ]);
     if (key) return { kind: 'event-key', key };
     return webhook && { kind: 'webhook', webhook };
   }
 
-  #unknown(): Sender {
+  #unknown(): Credential {
     if (this.#dev) return { kind: 'event-key', key: ANY_KEY };
     throw new ServiceError('key_unknown', {
       detail: 'use an event key of this service, or the URL of one of its webhooks',

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
-import type { Reports } from '../../jobs/telemetry/telemetry.ts';
+import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
 import { type Event, refuseFarFuture, validateEvents } from '../../model/events/event.ts';
 import { newId } from '../../model/ids.ts';
 import type { Environments } from '../../store/environments/environments.ts';
@@ -18,13 +18,13 @@ import { parseFields } from '../http/urlencoded.ts';
 import { placeOf } from './resolve-environment.ts';
 import { toTransformRequest } from './webhook-request.ts';
 
-export interface IntakeDeps {
+export interface ProcessWebhookDeps {
   config: Pick<Config, 'eventMaxFutureMs'>;
   environments: Environments;
   transforms: Transforms;
   acceptor: Acceptor;
   heldEvents: HeldEvents;
-  reports: Reports;
+  reports: Telemetry;
 }
 
 export interface WebhookRequest {
@@ -50,7 +50,7 @@ export interface Taken extends Pick<LogSummary, 'ids' | 'console'> {
 export async function take(
   webhook: WebhookInUse,
   request: WebhookRequest,
-  { config, environments, transforms, acceptor, heldEvents, reports }: IntakeDeps,
+  { config, environments, transforms, acceptor, heldEvents, reports }: ProcessWebhookDeps,
   dry = false,
 ): Promise<Taken> {
   const { headers, search, requestId, receivedAt } = request;
@@ -61,7 +61,7 @@ export async function take(
   const { event: returned, text, logs: console } = await transforms.run({ id, version, code }, given);
   if (returned === null) return { outcome: 'ignored', event: null, ids: [], console };
   const event = eventOfTransform(returned, text, receivedAt, config.eventMaxFutureMs);
-  if (!webhook.gate.takesName(event.name)) {
+  if (!webhook.allowList.takesName(event.name)) {
     return { outcome: 'filtered', reason: 'event_refused', event, ids: [], console };
   }
   if ('held' in place) {

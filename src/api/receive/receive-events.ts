@@ -6,15 +6,15 @@ import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { readHeader } from '../../functions/headers.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
-import type { Pressure } from '../../jobs/queues/backpressure.ts';
-import type { Reports } from '../../jobs/telemetry/telemetry.ts';
+import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
 import { isKept } from '../../model/auth/event-key.ts';
 import { type Event, refuseFarFuture, validateEvents } from '../../model/events/event.ts';
 import { parseSeed, type Seed } from '../../model/ids.ts';
 import { parseExact } from '../../model/values/json.ts';
 import type { EventKeyInUse, EventKeys } from '../../store/auth/event-keys.ts';
 import type { Environments } from '../../store/environments/environments.ts';
-import type { Account } from '../../store/environments/installation-limits.ts';
+import type { InstallationLimits } from '../../store/environments/installation-limits.ts';
 import { describeType, isJsonType, mediaTypeOf, readBody } from '../http/body.ts';
 import { clientAddress } from '../http/client-address.ts';
 import { environmentSelection } from '../http/environment-selection.ts';
@@ -24,12 +24,12 @@ import { environmentOf, type Received, selectedEnvironment } from './resolve-env
 
 export interface FromKeyDeps {
   config: Config;
-  account: Account;
+  installationLimits: InstallationLimits;
   environments: Environments;
   eventKeys: EventKeys;
   acceptor: Acceptor;
-  reports: Reports;
-  pressure: Pressure;
+  reports: Telemetry;
+  pressure: Backpressure;
 }
 
 /** @returns the internal IDs of the events, in their order */
@@ -37,21 +37,21 @@ export async function receiveFromKey(
   ctx: Context,
   key: EventKeyInUse,
   receivedAt: number,
-  { config, account, environments, eventKeys, acceptor, pressure, reports }: FromKeyDeps,
+  { config, installationLimits, environments, eventKeys, acceptor, pressure, reports }: FromKeyDeps,
 ): Promise<Received> {
-  refuseAddress(key.gate, clientAddress(ctx));
+  refuseAddress(key.allowList, clientAddress(ctx));
   pressure.admit();
-  eventKeys.noteUse(key, receivedAt);
+  eventKeys.recordUse(key, receivedAt);
   const selection = environmentSelection(ctx);
   const env = await (key === ANY_KEY
     ? selectedEnvironment(selection, environments)
     : environmentOf(key.env, selection, environments));
-  const limitBytes = key.maxBytes ?? account.limits.eventMaxBytes ?? config.eventMaxBytes;
+  const limitBytes = key.maxBytes ?? installationLimits.limits.eventMaxBytes ?? config.eventMaxBytes;
   const body = await readBody(ctx.req, limitBytes);
   reports.received(body.length);
   const events = parseEvents(body, ctx.req.headers);
   refuseFarFuture(events, receivedAt, config.eventMaxFutureMs);
-  refuseNames(key.gate, events);
+  refuseNames(key.allowList, events);
   const ids = await acceptor.accept(events, {
     env,
     source: isKept(key) ? `event-key:${key.id}` : 'event-key',

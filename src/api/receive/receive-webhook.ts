@@ -2,24 +2,24 @@
 import type { Context } from 'koa';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Pressure } from '../../jobs/queues/backpressure.ts';
-import type { Account } from '../../store/environments/installation-limits.ts';
+import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import type { InstallationLimits } from '../../store/environments/installation-limits.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-directory.ts';
 import type { LogSummary } from '../../store/webhooks/webhook-log.ts';
 import { readBody } from '../http/body.ts';
 import { clientAddress } from '../http/client-address.ts';
 import { refuseAddress } from './allow-list.ts';
-import { type IntakeDeps, reasonOf, take } from './process-webhook.ts';
-import type { Recorder } from './request-log-writer.ts';
+import { type ProcessWebhookDeps, reasonOf, take } from './process-webhook.ts';
+import type { RequestLogWriter } from './request-log-writer.ts';
 import type { Received } from './resolve-environment.ts';
 
 const PAUSED_RETRY_AFTER_SECONDS = 300;
 
-export interface FromWebhookDeps extends IntakeDeps {
+export interface FromWebhookDeps extends ProcessWebhookDeps {
   config: Config;
-  account: Account;
-  pressure: Pressure;
-  recorder: Recorder;
+  installationLimits: InstallationLimits;
+  pressure: Backpressure;
+  recorder: RequestLogWriter;
 }
 
 /** @returns the internal ID of the event; none when it made none, or one that is filtered out */
@@ -29,23 +29,23 @@ export async function receiveFromWebhook(
   receivedAt: number,
   deps: FromWebhookDeps,
 ): Promise<Received> {
-  const { config, account, pressure, recorder, reports } = deps;
+  const { config, installationLimits, pressure, recorder, reports } = deps;
   const { headers } = ctx.req;
   const search = ctx.querystring;
   const requestId = ctx.state.requestId as string;
   const ip = clientAddress(ctx);
   if (pressure.full) {
     // Unread and unlogged: the log of all providers' repeats would fill what is nearly full.
-    refuseAddress(webhook.gate, ip);
+    refuseAddress(webhook.allowList, ip);
     pressure.admit();
   }
   const startedAt = performance.now();
   let body: Buffer | undefined;
   try {
     // Also of those that are refused: the log has them whole, and they can be put through again.
-    body = await readBody(ctx.req, account.limits.eventMaxBytes ?? config.eventMaxBytes);
+    body = await readBody(ctx.req, installationLimits.limits.eventMaxBytes ?? config.eventMaxBytes);
     reports.received(body.length);
-    refuseAddress(webhook.gate, ip);
+    refuseAddress(webhook.allowList, ip);
     refusePaused(webhook);
     const { event, env, ...taken } = await take(webhook, { requestId, receivedAt, headers, search, body }, deps);
     record({ ...taken, status: 200, eventName: event?.name });

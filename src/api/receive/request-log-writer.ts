@@ -1,7 +1,7 @@
 /** Writes the log of webhook requests, after they are answered: those that come together, together. What cannot be written leaves
  *  a line in the service's own log. */
 import { setTimeout } from 'node:timers/promises';
-import type { Reports } from '../../jobs/telemetry/telemetry.ts';
+import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
 import type { Logger } from '../../log.ts';
 import type { LoggedRequest, WebhookLog } from '../../store/webhooks/webhook-log.ts';
 
@@ -12,16 +12,16 @@ const PACE_MS = 250;
 /** Redis does nothing else while it takes a portion. */
 const PORTION = { requests: 50, bytes: 1_048_576 };
 
-export class Recorder {
+export class RequestLogWriter {
   readonly #webhookLog: WebhookLog;
-  readonly #reports: Reports;
+  readonly #reports: Telemetry;
   readonly #log: Logger;
   /** By webhook, in the order of their coming. */
   #waiting = new Map<string, LoggedRequest[]>();
   #waitingBytes = 0;
   #writing: Promise<void> | undefined;
 
-  constructor(webhookLog: WebhookLog, reports: Reports, log: Logger) {
+  constructor(webhookLog: WebhookLog, reports: Telemetry, log: Logger) {
     this.#webhookLog = webhookLog;
     this.#reports = reports;
     this.#log = log;

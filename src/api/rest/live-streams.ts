@@ -1,7 +1,7 @@
 /** Server-sent events: what the store's live feed tells goes to everybody who watches that environment, at most four messages of a kind
  *  in a second. Nothing runs while nobody watches. */
 import { PassThrough, type Readable } from 'node:stream';
-import { Gathering, type LiveFeed, type News } from '../../store/telemetry/live-updates.ts';
+import { type LiveFeed, type LiveUpdate, LiveUpdateBuffer } from '../../store/telemetry/live-updates.ts';
 import { presentNews } from '../views/live.ts';
 
 const PING_MS = 15_000;
@@ -98,7 +98,7 @@ export class LiveStreams {
 /** Those who watch one environment, or the account. */
 class Audience {
   readonly #streams = new Set<PassThrough>();
-  readonly #gathering = new Gathering((news) => this.#send(news));
+  readonly #gathering = new LiveUpdateBuffer((news) => this.#send(news));
   readonly #feed: LiveFeed;
   readonly #env: string | undefined;
   #stopListening: (() => void) | undefined;
@@ -110,7 +110,7 @@ class Audience {
 
   join(stream: PassThrough): void {
     this.#streams.add(stream);
-    this.#stopListening ??= this.#feed.listen(this.#env, (news) => this.#gathering.addAll(news));
+    this.#stopListening ??= this.#feed.subscribe(this.#env, (news) => this.#gathering.addAll(news));
   }
 
   leave(stream: PassThrough): void {
@@ -120,7 +120,7 @@ class Audience {
     this.#stopListening = undefined;
   }
 
-  #send(all: News[]): void {
+  #send(all: LiveUpdate[]): void {
     const text = all.map((news) => `event: ${news.kind}\ndata: ${JSON.stringify(presentNews(news))}\n\n`).join('');
     for (const stream of this.#streams) send(stream, text);
   }

@@ -5,14 +5,14 @@ import { type HttpMethodEnum, koaBody } from 'koa-body';
 import { z } from 'zod';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
 import { ENV_SELECTORS } from '../../functions/headers.ts';
-import type { Access, Caller } from '../../model/auth/access.ts';
+import type { Access, Principal } from '../../model/auth/access.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import { describe, parseExact } from '../../model/values/json.ts';
 import type { Environments } from '../../store/environments/environments.ts';
-import { deedOf } from '../auth/audit-entry.ts';
-import type { Auditor } from '../auth/audit-log.ts';
+import { auditEntryOf } from '../auth/audit-entry.ts';
+import type { AuditLogger } from '../auth/audit-log.ts';
 import { allow, environmentOf } from '../auth/guard.ts';
-import { callerOf } from '../auth/principals.ts';
+import { principalOf } from '../auth/principals.ts';
 import { bodyError, describeType, isJsonType, mediaTypeOf, readBody, refuseEncoding } from '../http/body.ts';
 import { strict, unknownField } from '../http/unknown-fields.ts';
 import type { Query } from '../http/urlencoded.ts';
@@ -31,7 +31,7 @@ export interface Input<Params, Query, Body> {
   /** The request's own, which events that it makes carry. */
   requestId: string;
   /** Whom the guard has let in. */
-  caller: Caller;
+  caller: Principal;
   /** Scheme and host by which the caller reached the service. */
   origin: string;
 }
@@ -95,7 +95,7 @@ const NO_FIELDS = z.strictObject({});
 
 export interface MountDeps {
   environments: Environments;
-  auditor: Auditor;
+  auditor: AuditLogger;
 }
 
 export function mount(router: Router, routes: readonly Route[], deps: MountDeps): void {
@@ -165,10 +165,10 @@ async function serve(ctx: Context, one: Route, { environments, auditor }: MountD
     body: check(one.body ?? NO_FIELDS, bodyOf(ctx, one), 'field') as never,
     env: one.about === 'environment' ? await selectedEnvironment(ctx, environments) : PRODUCTION,
     requestId: ctx.state.requestId as string,
-    caller: callerOf(ctx),
+    caller: principalOf(ctx),
     origin: `${ctx.protocol}://${ctx.host}`,
   });
-  if (one.method !== 'get' && one.changes !== false) await auditor.note(ctx, deedOf(ctx, one, reply.data));
+  if (one.method !== 'get' && one.changes !== false) await auditor.note(ctx, auditEntryOf(ctx, one, reply.data));
   ctx.status = one.status ?? (one.data ? 200 : 204);
   if (one.data) {
     const metadata = { fetched_at: new Date().toISOString(), ...reply.metadata };
@@ -181,7 +181,7 @@ async function serve(ctx: Context, one: Route, { environments, auditor }: MountD
 async function selectedEnvironment(ctx: Context, environments: Environments): Promise<string> {
   const name = environmentOf(ctx);
   if (name === PRODUCTION) return name;
-  const environment = await environments.seek(name);
+  const environment = await environments.findOrFetch(name);
   // What was written to it now would be left behind.
   if (environment?.deletingAt !== undefined) throw new ServiceError('environment_deleting', { detail: describe(name) });
   if (!environment) {

@@ -1,7 +1,7 @@
 /** `/v1/audit`: who changed what, and who was refused. */
 import { z } from 'zod';
 import type { StoredAuditEntry } from '../../store/auth/audit-log.ts';
-import type { StoredRefusal } from '../../store/auth/rejection-log.ts';
+import type { StoredRejection } from '../../store/auth/rejection-log.ts';
 import type { Store } from '../../store/store.ts';
 import { listReply } from '../rest/list-response.ts';
 import { pageQuery } from '../rest/pagination.ts';
@@ -39,7 +39,7 @@ export const refusalSchema = z
   })
   .meta({ id: 'Refusal' });
 
-export function auditRoutes({ audit, refusals }: Pick<Store, 'audit' | 'refusals'>): Route[] {
+export function auditRoutes({ auditLog, rejectionLog }: Pick<Store, 'auditLog' | 'rejectionLog'>): Route[] {
   return [
     route({
       method: 'get',
@@ -55,7 +55,7 @@ export function auditRoutes({ audit, refusals }: Pick<Store, 'audit' | 'refusals
       data: z.array(entrySchema),
       errors: [],
       async handle({ query: { limit, cursor } }) {
-        const page = await audit.list(limit, cursor);
+        const page = await auditLog.list(limit, cursor);
         const next = page.length === limit ? page.at(-1)?.id : undefined;
         return listReply(page, { present, positionOf: ({ id }) => id, next });
       },
@@ -75,7 +75,7 @@ export function auditRoutes({ audit, refusals }: Pick<Store, 'audit' | 'refusals
       data: z.array(refusalSchema),
       errors: [],
       async handle({ query: { limit, cursor } }) {
-        const page = await refusals.list(limit, cursor);
+        const page = await rejectionLog.list(limit, cursor);
         const next = page.length === limit ? page.at(-1)?.position : undefined;
         return listReply(page, { present: presentRefusal, positionOf: ({ position }) => position, next });
       },
@@ -97,7 +97,7 @@ function present({ id, at, who, action, target, environment, summary, ip, reques
   };
 }
 
-function presentRefusal({ id, action, reason, name, address, count, firstAt, lastAt, requestId }: StoredRefusal) {
+function presentRefusal({ id, action, reason, name, address, count, firstAt, lastAt, requestId }: StoredRejection) {
   return {
     id,
     action,

@@ -11,7 +11,7 @@ import { loggedInFullSchema, presentInFull } from '../views/request.ts';
 
 const namedSchema = z.object({ id: z.string(), name: z.string() });
 
-export const arrivalSchema = z
+export const provenanceSchema = z
   .object({
     webhook: namedSchema.nullable().meta({ description: 'Whose request it was; null: none, or one that is deleted' }),
     request: loggedInFullSchema.nullable().meta({ description: 'What the provider sent; null once it is not kept' }),
@@ -21,14 +21,14 @@ export const arrivalSchema = z
   })
   .meta({ id: 'Arrival' });
 
-export interface ArrivalRouteDeps {
+export interface ProvenanceRouteDeps {
   events: Events;
   eventKeys: EventKeys;
   webhooks: Webhooks;
   webhookLog: WebhookLog;
 }
 
-export function arrivalRoutes({ events, eventKeys, webhooks, webhookLog }: ArrivalRouteDeps): Route[] {
+export function provenanceRoutes({ events, eventKeys, webhooks, webhookLog }: ProvenanceRouteDeps): Route[] {
   return [
     route({
       method: 'get',
@@ -38,7 +38,7 @@ export function arrivalRoutes({ events, eventKeys, webhooks, webhookLog }: Arriv
       about: 'environment',
       summary: 'Read how an event came',
       params: eventParams,
-      data: arrivalSchema,
+      data: provenanceSchema,
       errors: ['not_found'],
       async handle({ env, params: { id } }) {
         const event = await events.read(env, id);

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { NOT_NOW, ServiceError } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
-import type { Pressure } from '../../jobs/queues/backpressure.ts';
+import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { environmentNameSchema } from '../../model/environment.ts';
 import { eventSchema } from '../../model/events/event.ts';
 import { describe } from '../../model/values/json.ts';
@@ -56,7 +56,7 @@ export interface HoldingRouteDeps {
   heldEvents: HeldEvents;
   environments: Environments;
   acceptor: Acceptor;
-  pressure: Pressure;
+  pressure: Backpressure;
 }
 
 export function holdingRoutes({ heldEvents, environments, acceptor, pressure }: HoldingRouteDeps): Route[] {
@@ -71,14 +71,14 @@ export function holdingRoutes({ heldEvents, environments, acceptor, pressure }: 
   }
 
   async function checkTarget(name: string): Promise<void> {
-    const environment = await environments.seek(name);
+    const environment = await environments.findOrFetch(name);
     if (!environment) throw new ServiceError('environment_unknown', { detail: `got ${describe(name)}` });
     refuseArchived(environment);
   }
 
   /** As if it had come there now; only its own time stays that of its receipt. It leaves the page last, so that nothing is lost. */
   async function assign({ internalId, webhookId, event, requestId }: HeldEvent, env: string) {
-    const taker = await heldEvents.place(internalId, env);
+    const taker = await heldEvents.assign(internalId, env);
     if (taker !== env) throw notFound(internalId, `; it was assigned to "${taker}"`);
     const arrival = { env, source: `webhook:${webhookId}` as const, requestId, receivedAt: Date.now() };
     const eventId = await acceptor.acceptOwn(event, internalId, arrival);

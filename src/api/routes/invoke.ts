@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { NOT_NOW, ServiceError } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
-import type { Pressure } from '../../jobs/queues/backpressure.ts';
+import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { Invocations } from '../../jobs/runs/invocations.ts';
 import { eventSchema, refuseDeep } from '../../model/events/event.ts';
 import type { Environments } from '../../store/environments/environments.ts';
@@ -20,7 +20,7 @@ export interface InvokeRouteDeps {
   environments: Environments;
   acceptor: Acceptor;
   invocations: Invocations;
-  pressure: Pressure;
+  pressure: Backpressure;
   /** Bytes of the largest body with an event. */
   eventLimit: () => number;
 }
@@ -45,7 +45,7 @@ export function invokeRoutes({ environments, acceptor, invocations, pressure, ev
       async handle({ env, params: { id }, body, requestId }) {
         refuseDeep(body);
         pressure.admit();
-        const environment = await environments.seek(env);
+        const environment = await environments.findOrFetch(env);
         if (environment) refuseArchived(environment);
         const made = await acceptor.safely(() => invocations.byHand(env, id, body, requestId, Date.now()));
         if (!made) throw new ServiceError('not_found', { detail: `no function has the id "${id}"` });

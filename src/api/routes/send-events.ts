@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { NOT_NOW } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
-import type { Pressure } from '../../jobs/queues/backpressure.ts';
+import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import {
   type Event,
   eventSchema,
@@ -23,7 +23,7 @@ export interface EventSendRouteDeps {
   events: Events;
   environments: Environments;
   acceptor: Acceptor;
-  pressure: Pressure;
+  pressure: Backpressure;
   /** Bytes of the largest body with an event. */
   eventLimit: () => number;
 }
@@ -34,7 +34,7 @@ export function eventSendRoutes(deps: EventSendRouteDeps): Route[] {
 
   async function accept(event: Event, env: string, source: Source, requestId: string): Promise<string> {
     pressure.admit();
-    const environment = await environments.seek(env);
+    const environment = await environments.findOrFetch(env);
     if (environment) refuseArchived(environment);
     const [internalId] = await acceptor.accept([event], { env, source, requestId, receivedAt: Date.now() });
     return internalId as string;

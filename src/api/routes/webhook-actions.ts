@@ -9,12 +9,12 @@ const DAY_SECONDS = 86_400;
 
 const params = z.object({ id: z.string() });
 
-export interface WebhookDoorDeps {
+export interface WebhookActionDeps {
   config: { publicUrl: string | undefined };
   webhooks: Webhooks;
 }
 
-export function webhookDoorRoutes({ config, webhooks }: WebhookDoorDeps): Route[] {
+export function webhookActionRoutes({ config, webhooks }: WebhookActionDeps): Route[] {
   const common = { method: 'post', tag: 'Webhooks', access: 'write', about: 'account', params } as const;
   const answer = { data: webhookSchema, errors: ['not_found' as const] };
   const present = (webhook: Webhook, origin: string) => ({

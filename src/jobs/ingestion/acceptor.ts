@@ -2,10 +2,10 @@
  *  commit): while one commit is on its way the next gathers. A caller is answered when Redis has its events, or told that it
  *  has not. */
 import { ServiceError } from '../../errors.ts';
-import type { Meter } from '../../metrics/recorder.ts';
+import type { MetricsRecorder } from '../../metrics/recorder.ts';
 import { type Envelope, type Event, type Source, toEnvelope } from '../../model/events/event.ts';
 import { newId, type Seed, seededId } from '../../model/ids.ts';
-import type { Claim, Claimed, Dedup } from '../../store/events/deduplication.ts';
+import type { Claim, Claimed, Deduplication } from '../../store/events/deduplication.ts';
 import { translateAway, unavailable } from '../../store/redis/connection.ts';
 import type { Durability, OnDisk } from '../../store/redis/durability.ts';
 import { INGEST, type IngestJob, type IngestQueue } from '../queues/queues.ts';
@@ -20,7 +20,7 @@ const COMMITS_IN_FLIGHT = 2;
 const MAX_WAITING = 50_000;
 
 /** Where the events of one request came from. */
-export interface Arrival {
+export interface AcceptRequest {
   env: string;
   source: Source;
   requestId: string;
@@ -36,7 +36,7 @@ interface Draft {
   internalId: string;
   repeat?: boolean;
   index: number;
-  arrival: Arrival;
+  arrival: AcceptRequest;
 }
 
 interface Waiting {
@@ -46,9 +46,9 @@ interface Waiting {
 }
 
 export class Acceptor {
-  readonly #dedup: Dedup;
+  readonly #dedup: Deduplication;
   readonly #queue: IngestQueue;
-  readonly #meter: Meter;
+  readonly #meter: MetricsRecorder;
   readonly #durability: Durability | undefined;
   #waiting: Waiting[] = [];
   /** Also those of commits on their way. */
@@ -57,7 +57,7 @@ export class Acceptor {
   #scheduled = false;
 
   /** @param durability what an answer waits for beside Redis's own; undefined: nothing */
-  constructor(dedup: Dedup, queue: IngestQueue, meter: Meter, durability?: Durability) {
+  constructor(dedup: Deduplication, queue: IngestQueue, meter: MetricsRecorder, durability?: Durability) {
     this.#dedup = dedup;
     this.#queue = queue;
     this.#meter = meter;
@@ -71,7 +71,7 @@ export class Acceptor {
 
   /** Accepts valid events, all or none, and answers with their internal IDs in the same order.
    *  @throws ServiceError unavailable when Redis did not take them, overloaded when too many wait */
-  async accept(events: readonly Event[], arrival: Arrival): Promise<string[]> {
+  async accept(events: readonly Event[], arrival: AcceptRequest): Promise<string[]> {
     if (events.length === 0) return [];
     if (this.#unanswered > MAX_WAITING) throw new ServiceError('overloaded', { retryAfterSeconds: 1 });
     return this.#join(events.map((event, index) => ({ event, index, arrival, internalId: idFor(arrival, index) })));
@@ -79,7 +79,7 @@ export class Acceptor {
 
   /** Accepts an event under an ID by which doing so again changes nothing.
    *  @returns the ID that it carries: that one, or the one of an earlier event with the same deduplication ID */
-  async acceptOwn(event: Event, internalId: string, arrival: Arrival): Promise<string> {
+  async acceptOwn(event: Event, internalId: string, arrival: AcceptRequest): Promise<string> {
     const [carried] = await this.#join([{ event, internalId, index: 0, arrival }]);
     return carried as string;
   }
@@ -196,7 +196,7 @@ function claimOf({ event, internalId, arrival }: Draft): Claim {
   return { env: arrival.env, id: event.id as string, internalId };
 }
 
-function idFor({ seed, receivedAt }: Arrival, index: number): string {
+function idFor({ seed, receivedAt }: AcceptRequest, index: number): string {
   return seed ? seededId(seed, index + 1) : newId(receivedAt);
 }
 

@@ -4,7 +4,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../log.ts';
-import type { Meter } from '../../metrics/recorder.ts';
+import type { MetricsRecorder } from '../../metrics/recorder.ts';
 import type { Expression, Scope } from '../../model/expressions/expression.ts';
 import { type Allowance, Allowances } from '../../model/expressions/expression-allowance.ts';
 import type { ExpressionProblems, ProblemReason, SkippedEvents } from '../../store/apps/expression-problems.ts';
@@ -17,7 +17,7 @@ const SHOWN_LENGTH = 500;
 const LOG_EVERY_MS = 60_000;
 const REFUSED = 'this version of the service does not take the expression; correct it and register the app again';
 
-export interface Judged {
+export interface Evaluated {
   env: string;
   /** undefined: a wait that an earlier version stored does not say. */
   functionId: string | undefined;
@@ -28,22 +28,22 @@ export interface Judged {
 
 type SkippedIn = SkippedEvents & { env: string };
 
-export class Judge {
+export class ExpressionEvaluator {
   readonly #problems: ExpressionProblems;
   readonly #log: Logger;
-  readonly #meter: Meter;
+  readonly #meter: MetricsRecorder;
   readonly #allowances = new Allowances();
   #skipped = new Map<string, SkippedIn>();
   readonly #logged = new LRUCache<string, true>({ max: 1_000, ttl: LOG_EVERY_MS });
   #turnBegan = 0;
 
-  constructor(problems: ExpressionProblems, log: Logger, meter: Meter) {
+  constructor(problems: ExpressionProblems, log: Logger, meter: MetricsRecorder) {
     this.#problems = problems;
     this.#log = log;
     this.#meter = meter;
   }
 
-  isMet(judged: Judged, scope: Scope): boolean {
+  isMet(judged: Evaluated, scope: Scope): boolean {
     const { env, functionId, source, expression } = judged;
     const now = Date.now();
     if (!expression) return this.#skip(judged, 'refused', REFUSED, now);
@@ -93,7 +93,7 @@ export class Judge {
     this.#log.warn({ env, function_id: functionId, events, reason, expression }, `events were not judged: ${message}`);
   }
 
-  #skip({ env, functionId = '', source }: Judged, reason: ProblemReason, message: string, at: number): false {
+  #skip({ env, functionId = '', source }: Evaluated, reason: ProblemReason, message: string, at: number): false {
     this.#meter.expressionSkipped(reason);
     const key = `${env}\n${functionId}`;
     const events = (this.#skipped.get(key)?.events ?? 0) + 1;

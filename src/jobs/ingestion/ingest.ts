@@ -7,9 +7,9 @@ import { runIdOf } from '../../model/runs/run.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { RunStarter, RunToStart } from '../runs/run-starter.ts';
-import type { Arrivals } from '../runs/wait-matcher.ts';
-import type { Reports } from '../telemetry/telemetry.ts';
-import type { Judge } from './expression-evaluator.ts';
+import type { WaitMatcher } from '../runs/wait-matcher.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { ExpressionEvaluator } from './expression-evaluator.ts';
 import type { FunctionTables } from './function-tables.ts';
 import { ofLiveEnvironments } from './live-environments.ts';
 
@@ -18,18 +18,18 @@ export interface IngestDeps {
   events: Events;
   functions: FunctionTables;
   starter: Pick<RunStarter, 'start'>;
-  arrivals: Arrivals;
-  judge: Judge;
-  reports: Reports;
+  arrivals: WaitMatcher;
+  judge: ExpressionEvaluator;
+  reports: Telemetry;
 }
 
 export async function ingest(batch: readonly (Envelope | FormerEnvelope)[], deps: IngestDeps): Promise<void> {
   const events = await ofLiveEnvironments(batch.map(upToDate), deps.environments);
   if (events.length === 0) return;
   const [stored, tables] = await Promise.all([deps.events.storeNew(events), tablesOf(events, deps.functions)]);
-  const open = stored.filter(({ settled }) => !settled).map(({ event }) => event);
+  const open = stored.filter(({ ingested }) => !ingested).map(({ event }) => event);
   await deps.starter.start(await triggeredBy(open, tables, deps.judge), Date.now());
-  await deps.events.settle(stored, Date.now());
+  await deps.events.markIngested(stored, Date.now());
   deps.reports.ingested(stored, Date.now());
   // Also of events that an earlier try has settled: it may have died before it came to this.
   await deps.arrivals.meetWaits(stored.filter(({ repeat }) => !repeat).map(({ event }) => event));
@@ -45,7 +45,7 @@ async function tablesOf(events: readonly Envelope[], functions: FunctionTables):
 async function triggeredBy(
   events: readonly Envelope[],
   tables: ReadonlyMap<string, TriggerTable>,
-  judge: Judge,
+  judge: ExpressionEvaluator,
 ): Promise<RunToStart[]> {
   const runs: RunToStart[] = [];
   judge.begin();

@@ -3,7 +3,7 @@
 import type { Event } from '../../model/events/event.ts';
 import type { Attributes, Tracing } from '../../tracing/tracing.ts';
 import { INGEST } from '../queues/queues.ts';
-import { Acceptor, type Arrival } from './acceptor.ts';
+import { Acceptor, type AcceptRequest } from './acceptor.ts';
 
 export class TracedAcceptor extends Acceptor {
   readonly #tracing: Tracing;
@@ -13,19 +13,23 @@ export class TracedAcceptor extends Acceptor {
     this.#tracing = tracing;
   }
 
-  override async accept(events: readonly Event[], arrival: Arrival): Promise<string[]> {
+  override async accept(events: readonly Event[], arrival: AcceptRequest): Promise<string[]> {
     if (events.length === 0) return [];
     return this.#send(events, arrival, (traced) => super.accept(events, traced));
   }
 
-  override async acceptOwn(event: Event, internalId: string, arrival: Arrival): Promise<string> {
+  override async acceptOwn(event: Event, internalId: string, arrival: AcceptRequest): Promise<string> {
     const [carried] = await this.#send([event], arrival, async (traced) => [
       await super.acceptOwn(event, internalId, traced),
     ]);
     return carried as string;
   }
 
-  #send(events: readonly Event[], arrival: Arrival, accept: (traced: Arrival) => Promise<string[]>): Promise<string[]> {
+  #send(
+    events: readonly Event[],
+    arrival: AcceptRequest,
+    accept: (traced: AcceptRequest) => Promise<string[]>,
+  ): Promise<string[]> {
     const attributes = () => ({ ...messaging('send', events.length), 'tidegate.environment': arrival.env });
     return this.#tracing.within(`send ${INGEST}`, 'PRODUCER', attributes, async (span) => {
       const trace = span && this.#tracing.carried(span);

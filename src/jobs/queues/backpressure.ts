@@ -1,9 +1,15 @@
 /** Back-pressure: senders are told to come later before Redis refuses what the workers need for what is already here. Each web
  *  process looks every second how full the store is, and keeps the verdict in memory: a request asks it without waiting. */
-import type { Marks } from '../../config.ts';
+import type { Thresholds } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
-import { type Excess, excesses, type Load, type Resource, retryAfterSeconds } from '../../model/capacity/thresholds.ts';
+import {
+  type ExceededThreshold,
+  exceededThresholds,
+  type Load,
+  type Resource,
+  retryAfterSeconds,
+} from '../../model/capacity/thresholds.ts';
 import type { Redis } from '../../store/redis/connection.ts';
 import { memoryOf } from '../../store/redis/server-info.ts';
 import type { IngestQueue, RunQueue } from './queues.ts';
@@ -16,17 +22,17 @@ const WAITING = [
   ['zcard', 'prioritized'],
 ] as const;
 
-export class Pressure {
+export class Backpressure {
   readonly #redis: Redis;
   readonly #queues: readonly [IngestQueue, RunQueue];
-  readonly #marks: Marks;
+  readonly #marks: Thresholds;
   readonly #log: Logger;
-  #excesses: Excess[] = [];
+  #excesses: ExceededThreshold[] = [];
   #since: number | undefined;
   #looking: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(redis: Redis, queues: readonly [IngestQueue, RunQueue], marks: Marks, log: Logger) {
+  constructor(redis: Redis, queues: readonly [IngestQueue, RunQueue], marks: Thresholds, log: Logger) {
     this.#redis = redis;
     this.#queues = queues;
     this.#marks = marks;
@@ -55,7 +61,7 @@ export class Pressure {
     this.#refuse(this.#excesses.find(({ resource }) => resource === 'memory'));
   }
 
-  #refuse(excess: Excess | undefined): void {
+  #refuse(excess: ExceededThreshold | undefined): void {
     if (!excess) return;
     const seconds = retryAfterSeconds(excess);
     throw new ServiceError(excess.resource === 'memory' ? 'memory_short' : 'backlog_full', {
@@ -109,7 +115,7 @@ export class Pressure {
 
   #judge(load: Load): void {
     const wasFull = this.full;
-    this.#excesses = excesses(load, this.#marks, this.#excesses);
+    this.#excesses = exceededThresholds(load, this.#marks, this.#excesses);
     if (this.full === wasFull) return;
     this.#since = this.full ? Date.now() : undefined;
     if (this.full) this.#log.warn({ reasons: this.#excesses.map(reasonOf) }, 'full: senders are told to come later');
@@ -126,7 +132,7 @@ const MENDED_BY: Record<Resource, string> = {
 
 const number = new Intl.NumberFormat('en').format;
 
-function reasonOf({ resource, level, mark }: Excess): string {
+function reasonOf({ resource, level, mark }: ExceededThreshold): string {
   const what =
     resource === 'memory'
       ? `Redis has used ${number(level)} bytes, of ${number(Math.floor(mark))} before events are refused`

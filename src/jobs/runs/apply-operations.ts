@@ -14,17 +14,17 @@ import type { Steps } from '../../store/runs/steps.ts';
 import type { Waits } from '../../store/runs/waits.ts';
 import type { TracedRunRef } from '../queues/queues.ts';
 import type { Invocations } from './invocations.ts';
-import type { RunSchedule } from './run-scheduler.ts';
-import type { RunLife } from './state-transitions.ts';
-import type { Arrivals } from './wait-matcher.ts';
+import type { RunScheduler } from './run-scheduler.ts';
+import type { RunTransitions } from './state-transitions.ts';
+import type { WaitMatcher } from './wait-matcher.ts';
 
-export interface ProgressDeps {
-  life: RunLife;
+export interface ApplyOperationsDeps {
+  life: RunTransitions;
   steps: Steps;
   waits: Waits;
-  arrivals: Arrivals;
+  arrivals: WaitMatcher;
   invocations: Invocations;
-  schedule: RunSchedule;
+  schedule: RunScheduler;
 }
 
 /** The call that was answered. */
@@ -40,10 +40,10 @@ export interface AnsweredCall {
 
 /** Does what each operation says.
  *  @returns how the attempt failed, when one of them says so */
-export async function applyOps(
+export async function applyOperations(
   ops: readonly Op[],
   call: AnsweredCall,
-  deps: ProgressDeps,
+  deps: ApplyOperationsDeps,
 ): Promise<Failure | undefined> {
   let failure: Failure | undefined;
   for (const op of ops) {
@@ -66,7 +66,7 @@ function standstill(ops: readonly Op[], { loaded: { pending, memos } }: Answered
   );
 }
 
-async function applyOp(op: Op, call: AnsweredCall, deps: ProgressDeps): Promise<Failure | undefined> {
+async function applyOp(op: Op, call: AnsweredCall, deps: ApplyOperationsDeps): Promise<Failure | undefined> {
   const { run, event } = call.loaded;
   switch (op.op) {
     case 'Step':
@@ -96,7 +96,7 @@ async function applyOp(op: Op, call: AnsweredCall, deps: ProgressDeps): Promise<
   }
 }
 
-async function finish(run: Run, op: Op, memo: Memo, { life }: ProgressDeps): Promise<Failure | undefined> {
+async function finish(run: Run, op: Op, memo: Memo, { life }: ApplyOperationsDeps): Promise<Failure | undefined> {
   const bytes = Buffer.byteLength(JSON.stringify(memo));
   if (bytes > MAX_STEP_BYTES) {
     const message = `the output of step "${stepName(op)}" has ${bytes} bytes, more than ${MAX_STEP_BYTES}; keep large data elsewhere and return where it is`;
@@ -110,7 +110,7 @@ async function finish(run: Run, op: Op, memo: Memo, { life }: ProgressDeps): Pro
 async function begin(
   op: Op,
   call: AnsweredCall,
-  { steps }: ProgressDeps,
+  { steps }: ApplyOperationsDeps,
   step: Omit<Pending, 'since'>,
 ): Promise<Pending | Failure | undefined> {
   const begun = await steps.begin(call.loaded.run, op.id, { ...step, since: call.startedAt });
@@ -118,13 +118,13 @@ async function begin(
   return failedForGood('TooManySteps', `the run has more than ${MAX_STEPS} steps; hand parts of it to other functions`);
 }
 
-async function plan(op: Op, call: AnsweredCall, deps: ProgressDeps): Promise<Failure | undefined> {
+async function plan(op: Op, call: AnsweredCall, deps: ApplyOperationsDeps): Promise<Failure | undefined> {
   const planned = await begin(op, call, deps, { op: 'StepPlanned', name: stepName(op) });
   if (planned && 'kind' in planned) return planned;
   if (planned) await deps.schedule.call({ ref: call.ref, stepId: op.id, retries: call.retries });
 }
 
-async function sleep(op: Op, call: AnsweredCall, deps: ProgressDeps): Promise<Failure | undefined> {
+async function sleep(op: Op, call: AnsweredCall, deps: ApplyOperationsDeps): Promise<Failure | undefined> {
   const text = op.opts?.duration ?? op.name ?? '';
   const until = momentMs(text, Date.now());
   if (until === undefined)
@@ -139,7 +139,7 @@ async function sleep(op: Op, call: AnsweredCall, deps: ProgressDeps): Promise<Fa
   return undefined;
 }
 
-async function wait(op: Op, call: AnsweredCall, deps: ProgressDeps): Promise<Failure | undefined> {
+async function wait(op: Op, call: AnsweredCall, deps: ApplyOperationsDeps): Promise<Failure | undefined> {
   const { run, event } = call.loaded;
   const eventName = op.opts?.event ?? op.name ?? '';
   const expression = op.opts?.if ?? undefined;
@@ -165,7 +165,7 @@ async function wait(op: Op, call: AnsweredCall, deps: ProgressDeps): Promise<Fai
   return undefined;
 }
 
-async function invoke(op: Op, call: AnsweredCall, deps: ProgressDeps): Promise<Failure | undefined> {
+async function invoke(op: Op, call: AnsweredCall, deps: ApplyOperationsDeps): Promise<Failure | undefined> {
   const until = untilOf(op);
   if (until && 'kind' in until) return until;
   const begun = await begin(op, call, deps, { op: 'InvokeFunction', name: stepName(op), ...until });

@@ -2,7 +2,7 @@
  *  what would have to wait for long, so that others come by. Life cycle: create with the worker, `enter` and `leave` around each call, `close`. */
 import { appKey, type CallOwner, type FairShares } from '../../model/capacity/fair-shares.ts';
 import type { AppLimits } from './app-limits.ts';
-import { PARKED_MAX, ParkedCalls } from './deferred-calls.ts';
+import { DEFERRED_MAX, DeferredCalls } from './deferred-calls.ts';
 
 /** An app whose last call ended no longer ago is worth waiting for a moment: room comes soon, and parking costs Redis two commands. */
 const FLOWS_MS = 100;
@@ -10,26 +10,26 @@ const WAIT_MAX_MS = 250;
 const LOOK_MS = 50;
 
 /** undefined: it may begin now. Else when to come back, Unix milliseconds. */
-export type Verdict = number | undefined;
+export type AdmissionDecision = number | undefined;
 
 interface Waiter {
   owner: CallOwner;
   jobId: string;
   until: number;
-  resolve(verdict: Verdict): void;
+  resolve(verdict: AdmissionDecision): void;
 }
 
-export interface GateState {
+export interface CallLimiterState {
   /** Calls that wait in this worker's memory for room, and that it has put back. */
   waiting: number;
   parked: number;
 }
 
-export class CallGate {
+export class CallLimiter {
   readonly #shares: FairShares;
   readonly #limits: AppLimits;
   readonly #unpark: (jobId: string) => void;
-  readonly #parked = new ParkedCalls();
+  readonly #parked = new DeferredCalls();
   /** When the last call of an app ended. */
   readonly #leftAt = new Map<string, number>();
   #waiting: Waiter[] = [];
@@ -43,12 +43,12 @@ export class CallGate {
     this.#unpark = unpark;
   }
 
-  get state(): GateState {
+  get state(): CallLimiterState {
     return { waiting: this.#waiting.length, parked: this.#parked.count };
   }
 
   /** Whoever is let in must `leave`. */
-  enter(owner: CallOwner, jobId: string, nowMs: number): Verdict | Promise<Verdict> {
+  enter(owner: CallOwner, jobId: string, nowMs: number): AdmissionDecision | Promise<AdmissionDecision> {
     if (!this.#closed && this.#room(owner) > 0) {
       this.#begin(owner, jobId);
       return undefined;
@@ -84,12 +84,12 @@ export class CallGate {
     if (this.#parked.count > 0) this.#parked.forget(owner, jobId);
   }
 
-  #wait(owner: CallOwner, jobId: string, until: number): Promise<Verdict> {
+  #wait(owner: CallOwner, jobId: string, until: number): Promise<AdmissionDecision> {
     this.#timer ??= setInterval(() => this.#look(Date.now()), LOOK_MS);
     return new Promise((resolve) => this.#waiting.push({ owner, jobId, until, resolve }));
   }
 
-  #park(owner: CallOwner, jobId: string, nowMs: number): Verdict | Promise<Verdict> {
+  #park(owner: CallOwner, jobId: string, nowMs: number): AdmissionDecision | Promise<AdmissionDecision> {
     return this.#parked.park(owner, jobId, nowMs) ?? this.#wait(owner, jobId, nowMs + WAIT_MAX_MS);
   }
 
@@ -108,7 +108,7 @@ export class CallGate {
   /** Parks those that have waited long enough. */
   #look(nowMs: number): void {
     const over = this.#waiting.filter(({ until }) => until <= nowMs);
-    if (over.length > 0 && this.#parked.count < PARKED_MAX) {
+    if (over.length > 0 && this.#parked.count < DEFERRED_MAX) {
       this.#waiting = this.#waiting.filter(({ until }) => until > nowMs);
       for (const { owner, jobId, resolve } of over)
         resolve(this.#parked.park(owner, jobId, nowMs) ?? nowMs + WAIT_MAX_MS);

@@ -1,23 +1,23 @@
 /** The call job: one call of a function for its run, and what the answer makes of the run. Each failed call is an attempt of the job,
  *  which BullMQ repeats after the delay that the failure asks for. */
 import { UnrecoverableError } from 'bullmq';
-import type { FunctionCaller } from '../../functions/function-client.ts';
+import type { FunctionClient } from '../../functions/function-client.ts';
 import { type Failure, failedForGood, type Outcome } from '../../functions/interpret-response.ts';
 import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
 import type { Loaded, Runs } from '../../store/runs/runs.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import { type CallJob, refOf } from '../queues/queues.ts';
-import type { Reports } from '../telemetry/telemetry.ts';
-import { type AnsweredCall, applyOps, type ProgressDeps } from './apply-operations.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { type AnsweredCall, type ApplyOperationsDeps, applyOperations } from './apply-operations.ts';
 import { historyOf, isPlain } from './run-history.ts';
-import { AttemptFailed, type Tries, withFaults } from './service-errors.ts';
-import { insist } from './store-retries.ts';
+import { AttemptFailed, type Tries, withServiceErrors } from './service-errors.ts';
+import { retryStoreWrites } from './store-retries.ts';
 
-export interface CallDeps extends ProgressDeps {
+export interface CallDeps extends ApplyOperationsDeps {
   runs: Runs;
   functions: FunctionTables;
-  caller: FunctionCaller;
-  reports: Reports;
+  caller: FunctionClient;
+  reports: Telemetry;
   /** A run that is not heard of for so long is looked after. */
   lookAfterMs: number;
 }
@@ -25,7 +25,7 @@ export interface CallDeps extends ProgressDeps {
 /** @throws AttemptFailed when another attempt is due, UnrecoverableError when the run has failed for good; what Redis said when it refused:
  *    then nothing has become of the attempt, and it is to be made again */
 export async function call(job: CallJob, queuedAt: number, tries: Tries, deps: CallDeps): Promise<void> {
-  await withFaults(job, tries, deps, () => callOnce(job, queuedAt, tries, deps));
+  await withServiceErrors(job, tries, deps, () => callOnce(job, queuedAt, tries, deps));
 }
 
 async function callOnce(job: CallJob, queuedAt: number, tries: Tries, deps: CallDeps): Promise<void> {
@@ -43,16 +43,16 @@ async function callOnce(job: CallJob, queuedAt: number, tries: Tries, deps: Call
   const failure = await attempt({ job, loaded, tries, startedAt, queuedAt }, deps);
   if (!failure) return;
   if (failure.retriable && tries.before + 1 < tries.max) {
-    await insist(() => deps.runs.noteFailure(env, runId, failure.error));
+    await retryStoreWrites(() => deps.runs.recordError(env, runId, failure.error));
     deps.reports.moved(loaded.run, 'Running');
     throw new AttemptFailed(failure.error, failure.retryAfterMs);
   }
-  await insist(() => deps.life.fail(loaded.run, failure.error, loaded.event));
+  await retryStoreWrites(() => deps.life.fail(loaded.run, failure.error, loaded.event));
   throw new UnrecoverableError(`${failure.error.name}: ${failure.error.message}`);
 }
 
 /** Of a run's first call. A run that is done again could have been called since it was made, and not since its event came. */
-function reportStart({ run, event }: Loaded, startedAt: number, reports: Reports): void {
+function reportStart({ run, event }: Loaded, startedAt: number, reports: Telemetry): void {
   if (run.startedAt !== startedAt) return;
   const dueAt = run.retryOf || !event ? run.queuedAt : Math.max(event.received_at, event.ts);
   reports.started(run, Math.max(0, startedAt - dueAt));
@@ -67,12 +67,13 @@ async function attempt(one: Attempt, deps: CallDeps): Promise<Failure | undefine
     const failure = outcome.kind === 'failed' ? outcome : tooLarge(outcome);
     if (!isPlain(loaded, outcome, tries.before)) {
       const entries = historyOf(failure ?? outcome, one);
-      await insist(() => deps.runs.noteHistory(job.env, job.runId, entries));
+      await retryStoreWrites(() => deps.runs.appendHistory(job.env, job.runId, entries));
     }
-    return failure ?? (await insist(() => settle(outcome, one, deps)));
+    return failure ?? (await retryStoreWrites(() => settle(outcome, one, deps)));
   } finally {
     const { at } = job;
-    if (loaded.planOnly && at !== undefined) await insist(() => deps.runs.donePlanning(job.env, job.runId, at));
+    if (loaded.planOnly && at !== undefined)
+      await retryStoreWrites(() => deps.runs.donePlanning(job.env, job.runId, at));
   }
 }
 
@@ -112,10 +113,10 @@ async function settle(outcome: Outcome, attempt: Attempt, deps: CallDeps): Promi
     return undefined;
   }
   if (outcome.kind !== 'progress') return undefined;
-  const failed = await applyOps(outcome.ops, answered(attempt), deps);
+  const failed = await applyOperations(outcome.ops, answered(attempt), deps);
   deps.reports.moved(loaded.run, 'Running');
   if (failed) return { ...failed, retryAfterMs: outcome.retryAfterMs };
-  if (job.at !== undefined) await deps.runs.noteAnswered(job.env, job.runId, job.at);
+  if (job.at !== undefined) await deps.runs.recordAnswered(job.env, job.runId, job.at);
   return undefined;
 }
 

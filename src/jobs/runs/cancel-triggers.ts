@@ -7,7 +7,7 @@ import { findable } from '../../model/runs/wait-index.ts';
 import { durationMs } from '../../model/values/duration.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { NewWait, Waits } from '../../store/runs/waits.ts';
-import type { Arrivals } from './wait-matcher.ts';
+import type { WaitMatcher } from './wait-matcher.ts';
 
 /** Runs whose waits are stored at once. */
 const STORED_AT_ONCE = 100;
@@ -21,12 +21,12 @@ interface StartingRun {
   event: Pick<Envelope, 'env' | 'internalId' | 'receivedAt'>;
 }
 
-export class Cancels {
+export class CancelTriggers {
   readonly #waits: Waits;
   readonly #events: Events;
-  readonly #arrivals: Arrivals;
+  readonly #arrivals: WaitMatcher;
 
-  constructor(waits: Waits, events: Events, arrivals: Arrivals) {
+  constructor(waits: Waits, events: Events, arrivals: WaitMatcher) {
     this.#waits = waits;
     this.#events = events;
     this.#arrivals = arrivals;

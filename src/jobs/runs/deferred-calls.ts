@@ -9,7 +9,7 @@ const RETURN_EVERY_MS = 10;
 /** …unless it is so long that the last would return later than this. */
 const RETURN_MAX_MS = 300_000;
 /** Most that one worker parks: some 10 MB of IDs. */
-export const PARKED_MAX = 100_000;
+export const DEFERRED_MAX = 100_000;
 /** Apps that are looked at for one that can use room that has appeared. */
 const LOOK_AT_APPS = 20;
 
@@ -20,7 +20,7 @@ interface Row {
   nextDue: number;
 }
 
-export class ParkedCalls {
+export class DeferredCalls {
   readonly #rows = new Map<string, Row>();
   #count = 0;
 
@@ -32,13 +32,13 @@ export class ParkedCalls {
   park(owner: CallOwner, jobId: string, nowMs: number): number | undefined {
     const key = appKey(owner.env, owner.app);
     let row = this.#rows.get(key);
-    if (!row && this.#count >= PARKED_MAX) return undefined;
+    if (!row && this.#count >= DEFERRED_MAX) return undefined;
     if (!row) {
       row = { owner, due: new Map(), nextDue: 0 };
       this.#rows.set(key, row);
     }
     if (row.due.delete(jobId)) this.#count--;
-    if (this.#count >= PARKED_MAX) return undefined;
+    if (this.#count >= DEFERRED_MAX) return undefined;
     const soonest = Math.max(nowMs + RETURN_MIN_MS, row.nextDue + RETURN_EVERY_MS * this.#rows.size);
     const latest = nowMs + RETURN_MAX_MS;
     const dueAt = soonest < latest ? soonest : latest - Math.floor(Math.random() * (RETURN_MAX_MS / 5));

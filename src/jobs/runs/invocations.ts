@@ -8,18 +8,24 @@ import { type Run, runIdOf } from '../../model/runs/run.ts';
 import { isJsonObject } from '../../model/values/json.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
-import type { Reports } from '../telemetry/telemetry.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { RunStarter, RunToStart } from './run-starter.ts';
-import type { RunLife } from './state-transitions.ts';
+import type { RunTransitions } from './state-transitions.ts';
 
 export class Invocations {
   readonly #events: Events;
   readonly #functions: FunctionTables;
   readonly #starter: RunStarter;
-  readonly #life: RunLife;
-  readonly #reports: Reports;
+  readonly #life: RunTransitions;
+  readonly #reports: Telemetry;
 
-  constructor(events: Events, functions: FunctionTables, starter: RunStarter, life: RunLife, reports: Reports) {
+  constructor(
+    events: Events,
+    functions: FunctionTables,
+    starter: RunStarter,
+    life: RunTransitions,
+    reports: Telemetry,
+  ) {
     this.#events = events;
     this.#functions = functions;
     this.#starter = starter;
@@ -65,7 +71,7 @@ export class Invocations {
   async #start(run: RunToStart, event: Envelope, nowMs: number): Promise<void> {
     const stored = await this.#events.storeNew([event]);
     await this.#starter.start([run], nowMs);
-    await this.#events.settle(stored, nowMs);
+    await this.#events.markIngested(stored, nowMs);
     this.#reports.ingested(stored, Date.now());
   }
 }

@@ -2,46 +2,46 @@
 import type { Store } from '../../store/store.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import type { Acceptor } from '../ingestion/acceptor.ts';
-import type { Judge } from '../ingestion/expression-evaluator.ts';
+import type { ExpressionEvaluator } from '../ingestion/expression-evaluator.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import type { RunQueue } from '../queues/queues.ts';
-import type { Reports } from '../telemetry/telemetry.ts';
-import { Cancels } from './cancel-triggers.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { CancelTriggers } from './cancel-triggers.ts';
 import { Invocations } from './invocations.ts';
 import { RunRetries } from './run-retries.ts';
-import { RunSchedule } from './run-scheduler.ts';
+import { RunScheduler } from './run-scheduler.ts';
 import { RunStarter } from './run-starter.ts';
-import { RunLife } from './state-transitions.ts';
-import { Arrivals } from './wait-matcher.ts';
+import { RunTransitions } from './state-transitions.ts';
+import { WaitMatcher } from './wait-matcher.ts';
 
-export interface RunParts {
-  schedule: RunSchedule;
-  life: RunLife;
-  arrivals: Arrivals;
-  judge: Judge;
+export interface RunServices {
+  schedule: RunScheduler;
+  life: RunTransitions;
+  arrivals: WaitMatcher;
+  judge: ExpressionEvaluator;
   starter: RunStarter;
   invocations: Invocations;
   retries: RunRetries;
 }
 
 /** @param lookAfterMs a run that is not heard of for so long is looked after */
-export function runParts(
+export function createRunServices(
   store: Store,
   functions: FunctionTables,
   queue: RunQueue,
   acceptor: Acceptor,
-  reports: Reports,
-  judge: Judge,
+  reports: Telemetry,
+  judge: ExpressionEvaluator,
   lookAfterMs: number,
   tracing?: Tracing,
-): RunParts {
-  const schedule = new RunSchedule(queue, store.environmentKinds);
-  const life = new RunLife({ ...store, functions, schedule, acceptor, reports });
-  const arrivals = new Arrivals(store.events, store.waits, life, judge);
+): RunServices {
+  const schedule = new RunScheduler(queue, store.environmentKinds);
+  const life = new RunTransitions({ ...store, functions, schedule, acceptor, reports });
+  const arrivals = new WaitMatcher(store.events, store.waits, life, judge);
   const starter = new RunStarter(
     store.events,
     store.runs,
-    new Cancels(store.waits, store.events, arrivals),
+    new CancelTriggers(store.waits, store.events, arrivals),
     schedule,
     reports,
     lookAfterMs,

@@ -6,7 +6,7 @@ import type { Events } from '../../store/events/events.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { Steps } from '../../store/runs/steps.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
-import type { RunSchedule } from './run-scheduler.ts';
+import type { RunScheduler } from './run-scheduler.ts';
 import type { RunStarter } from './run-starter.ts';
 
 /** How far a run is. */
@@ -18,13 +18,13 @@ export class RunRetries {
   readonly #events: Events;
   readonly #functions: FunctionTables;
   readonly #starter: RunStarter;
-  readonly #schedule: RunSchedule;
+  readonly #schedule: RunScheduler;
 
   constructor(
     { runs, steps, events }: { runs: Runs; steps: Steps; events: Events },
     functions: FunctionTables,
     starter: RunStarter,
-    schedule: RunSchedule,
+    schedule: RunScheduler,
   ) {
     this.#runs = runs;
     this.#steps = steps;

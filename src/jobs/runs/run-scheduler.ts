@@ -36,7 +36,7 @@ export interface CallToSchedule {
   delayMs?: number;
 }
 
-export class RunSchedule {
+export class RunScheduler {
   readonly #queue: RunQueue;
   readonly #kinds: Pick<EnvironmentKinds, 'of'>;
 
@@ -75,7 +75,7 @@ export class RunSchedule {
   }
 
   /** As `wake`, in the same way. */
-  async restoreWake(...wake: Parameters<RunSchedule['wake']>): Promise<void> {
+  async restoreWake(...wake: Parameters<RunScheduler['wake']>): Promise<void> {
     const [{ runId }, stepId] = wake;
     await this.#clear(wakeJobId(runId, stepId));
     await this.wake(...wake);

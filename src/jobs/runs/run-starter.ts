@@ -6,9 +6,9 @@ import { SLACK_MS } from '../../store/events/event-location.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
-import type { Reports } from '../telemetry/telemetry.ts';
-import type { Cancels } from './cancel-triggers.ts';
-import type { RunSchedule } from './run-scheduler.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { CancelTriggers } from './cancel-triggers.ts';
+import type { RunScheduler } from './run-scheduler.ts';
 
 /** What a run needs to know of the event that caused it. */
 export type CausingEvent = Pick<Envelope, 'env' | 'internalId' | 'requestId' | 'receivedAt'>;
@@ -29,9 +29,9 @@ export interface RunToStart {
 export class RunStarter {
   readonly #events: Events;
   readonly #runs: Runs;
-  readonly #cancels: Cancels;
-  readonly #schedule: RunSchedule;
-  readonly #reports: Reports;
+  readonly #cancels: CancelTriggers;
+  readonly #schedule: RunScheduler;
+  readonly #reports: Telemetry;
   readonly #lookAfterMs: number;
   readonly #tracing: Tracing | undefined;
 
@@ -39,9 +39,9 @@ export class RunStarter {
   constructor(
     events: Events,
     runs: Runs,
-    cancels: Cancels,
-    schedule: RunSchedule,
-    reports: Reports,
+    cancels: CancelTriggers,
+    schedule: RunScheduler,
+    reports: Telemetry,
     lookAfterMs: number,
     tracing?: Tracing,
   ) {
@@ -68,7 +68,7 @@ export class RunStarter {
         ...(retryOf && { retryOf }),
         ...(trace && { trace }),
         queuedAt: nowMs,
-        lookAfterAt: Math.max(dueAt, nowMs) + this.#lookAfterMs,
+        reconcileAt: Math.max(dueAt, nowMs) + this.#lookAfterMs,
       })),
     );
     await this.#cancels.watch(runs, nowMs);
@@ -98,6 +98,8 @@ export class RunStarter {
     for (const { event, dueAt } of runs) {
       if (dueAt - nowMs > SLACK_MS) aheadMs.set(`${event.env}/${event.internalId}`, { event, ms: dueAt - nowMs });
     }
-    await Promise.all([...aheadMs.values()].map(({ event, ms }) => this.#events.keep(event.env, event.internalId, ms)));
+    await Promise.all(
+      [...aheadMs.values()].map(({ event, ms }) => this.#events.extendRetention(event.env, event.internalId, ms)),
+    );
   }
 }

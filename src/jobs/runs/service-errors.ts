@@ -5,8 +5,8 @@ import { hasEnded, type RunError } from '../../model/runs/run.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { RunRef } from '../queues/queues.ts';
-import type { RunLife } from './state-transitions.ts';
-import { insist } from './store-retries.ts';
+import type { RunTransitions } from './state-transitions.ts';
+import { retryStoreWrites } from './store-retries.ts';
 
 /** How often the job has been tried before, and may be tried in all. */
 export interface Tries {
@@ -33,10 +33,10 @@ export function isOutcome(error: unknown): boolean {
 
 /** Does the work of a run's job; what goes wrong on the way is an attempt that failed.
  *  @throws AttemptFailed, UnrecoverableError, or what Redis said when it refused */
-export async function withFaults(
+export async function withServiceErrors(
   { env, runId }: RunRef,
   tries: Tries,
-  { runs, life }: { runs: Runs; life: RunLife },
+  { runs, life }: { runs: Runs; life: RunTransitions },
   work: () => Promise<void>,
 ): Promise<void> {
   try {
@@ -45,11 +45,11 @@ export async function withFaults(
     if (isOutcome(error) || isStoreFailure(error)) throw error;
     const fault = faultOf(error);
     if (tries.before + 1 < tries.max) {
-      await insist(() => runs.noteFailure(env, runId, fault));
+      await retryStoreWrites(() => runs.recordError(env, runId, fault));
       throw new AttemptFailed(fault, undefined, error);
     }
-    const run = await insist(() => runs.read(env, runId));
-    if (run && !hasEnded(run)) await insist(() => life.fail(run, fault));
+    const run = await retryStoreWrites(() => runs.read(env, runId));
+    if (run && !hasEnded(run)) await retryStoreWrites(() => life.fail(run, fault));
     throw Object.assign(new UnrecoverableError(`${fault.name}: ${fault.message}`), { cause: error });
   }
 }

@@ -13,24 +13,24 @@ import type { Steps } from '../../store/runs/steps.ts';
 import type { Acceptor } from '../ingestion/acceptor.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import { refOf } from '../queues/queues.ts';
-import type { Reports } from '../telemetry/telemetry.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import { waitOf } from './run-history.ts';
-import type { RunSchedule } from './run-scheduler.ts';
+import type { RunScheduler } from './run-scheduler.ts';
 
-export interface RunLifeDeps {
+export interface RunTransitionsDeps {
   runs: Runs;
   steps: Steps;
   events: Events;
   functions: FunctionTables;
-  schedule: RunSchedule;
+  schedule: RunScheduler;
   acceptor: Acceptor;
-  reports: Reports;
+  reports: Telemetry;
 }
 
-export class RunLife {
-  readonly #deps: RunLifeDeps;
+export class RunTransitions {
+  readonly #deps: RunTransitionsDeps;
 
-  constructor(deps: RunLifeDeps) {
+  constructor(deps: RunTransitionsDeps) {
     this.#deps = deps;
   }
 
@@ -67,7 +67,7 @@ export class RunLife {
   /** The end of a step that no call brings, and so no call writes down. Nothing needs to wake it any more. */
   async #endWait({ env, id }: Run, stepId: string, step: Pending, memo: Memo): Promise<void> {
     if (step.op === 'StepPlanned') return;
-    await this.#deps.runs.noteHistory(env, id, [waitOf(stepId, step, memo, Date.now())]);
+    await this.#deps.runs.appendHistory(env, id, [waitOf(stepId, step, memo, Date.now())]);
     // A sleep is ended by nothing but its own wake job, which is at work.
     if (step.op !== 'Sleep' && step.until !== undefined) await this.#deps.schedule.dropWakes(id, [stepId]);
   }

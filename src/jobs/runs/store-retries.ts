@@ -8,7 +8,7 @@ const DELAYS_MS = [100, 200, 400, 800, 1_500, 3_000, 4_000, 5_000, 5_000, 5_000,
 /** Repeats `write` while Redis refuses it.
  *  @param write does the same when it is done again
  *  @throws the last refusal, or at once any other error */
-export async function insist<T>(write: () => Promise<T>): Promise<T> {
+export async function retryStoreWrites<T>(write: () => Promise<T>): Promise<T> {
   for (const delayMs of DELAYS_MS) {
     try {
       return await write();

@@ -6,8 +6,8 @@ import { payloadOf, recordOf } from '../../model/events/event.ts';
 import { expressionOf, isOpenTo, type Wait } from '../../model/runs/wait.ts';
 import type { Events, NamedEvent } from '../../store/events/events.ts';
 import type { StoredWait, Waits } from '../../store/runs/waits.ts';
-import type { Judge } from '../ingestion/expression-evaluator.ts';
-import type { RunLife } from './state-transitions.ts';
+import type { ExpressionEvaluator } from '../ingestion/expression-evaluator.ts';
+import type { RunTransitions } from './state-transitions.ts';
 
 /** Events that a wait looks back over at most; between a call and its wait there are milliseconds. */
 const LOOK_BACK_MAX = 1_000;
@@ -31,13 +31,13 @@ interface Meeting {
   arrival: Arrival;
 }
 
-export class Arrivals {
+export class WaitMatcher {
   readonly #events: Events;
   readonly #waits: Waits;
-  readonly #life: RunLife;
-  readonly #judge: Judge;
+  readonly #life: RunTransitions;
+  readonly #judge: ExpressionEvaluator;
 
-  constructor(events: Events, waits: Waits, life: RunLife, judge: Judge) {
+  constructor(events: Events, waits: Waits, life: RunTransitions, judge: ExpressionEvaluator) {
     this.#events = events;
     this.#waits = waits;
     this.#life = life;
@@ -49,7 +49,7 @@ export class Arrivals {
     for (const [env, ofEnv] of Map.groupBy(events, (event) => event.env)) {
       const arrivals = ofEnv.map(toArrival);
       for await (const found of this.#waits.candidates(env, arrivals, (arrival) => arrival.payload())) {
-        await this.#meet(env, found.name, found.waits, found.arrivals);
+        await this.#meet(env, found.name, found.waits, found.events);
       }
     }
   }

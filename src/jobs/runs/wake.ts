@@ -5,19 +5,19 @@ import type { Runs } from '../../store/runs/runs.ts';
 import type { Steps } from '../../store/runs/steps.ts';
 import type { Waits } from '../../store/runs/waits.ts';
 import type { WakeJob } from '../queues/queues.ts';
-import { type Tries, withFaults } from './service-errors.ts';
-import type { RunLife } from './state-transitions.ts';
+import { type Tries, withServiceErrors } from './service-errors.ts';
+import type { RunTransitions } from './state-transitions.ts';
 
 export interface WakeDeps {
   runs: Runs;
   steps: Steps;
   waits: Waits;
-  life: RunLife;
+  life: RunTransitions;
 }
 
 /** @throws AttemptFailed, UnrecoverableError, or what Redis said when it refused */
 export async function wake(job: WakeJob, tries: Tries, deps: WakeDeps): Promise<void> {
-  await withFaults(job, tries, deps, () => endStep(job, deps));
+  await withServiceErrors(job, tries, deps, () => endStep(job, deps));
 }
 
 async function endStep({ env, runId, eventId, stepId, eventName }: WakeJob, deps: WakeDeps): Promise<void> {

@@ -1,7 +1,7 @@
 /** What Redis has to say to whoever asks a process for its metrics. */
 import { setTimeout } from 'node:timers/promises';
-import type { StoredStatus } from '../../metrics/gauges.ts';
-import { redisStatus } from '../../store/redis/server-info.ts';
+import type { StoredGauges } from '../../metrics/gauges.ts';
+import { readServerInfo } from '../../store/redis/server-info.ts';
 import type { Store } from '../../store/store.ts';
 import { queueStatus } from '../queues/queue-status.ts';
 import type { IngestQueue, RunQueue } from '../queues/queues.ts';
@@ -11,11 +11,11 @@ const FRESH_MS = 1_000;
 /** Longest that somebody waits for Redis. */
 const PATIENCE_MS = 1_000;
 
-type Read = () => Promise<StoredStatus | undefined>;
+type Read = () => Promise<StoredGauges | undefined>;
 
 /** @returns what reads it; undefined: Redis is away, or silent */
-export function storedStatus(store: Store, queues: readonly (IngestQueue | RunQueue)[]): Read {
-  let last: { at: number; status: Promise<StoredStatus | undefined> } | undefined;
+export function storedGauges(store: Store, queues: readonly (IngestQueue | RunQueue)[]): Read {
+  let last: { at: number; status: Promise<StoredGauges | undefined> } | undefined;
   let reading = false;
 
   return () => {
@@ -26,7 +26,7 @@ export function storedStatus(store: Store, queues: readonly (IngestQueue | RunQu
     return Promise.race([last.status, setTimeout(PATIENCE_MS, undefined, { ref: false })]);
   };
 
-  async function begin(): Promise<StoredStatus | undefined> {
+  async function begin(): Promise<StoredGauges | undefined> {
     reading = true;
     try {
       return await read(store, queues, Date.now());
@@ -42,9 +42,9 @@ async function read(
   { redis, activeRuns, processes }: Store,
   queues: readonly (IngestQueue | RunQueue)[],
   nowMs: number,
-): Promise<StoredStatus> {
+): Promise<StoredGauges> {
   const [{ usedMemoryBytes, maxMemoryBytes }, active, alive, statuses] = await Promise.all([
-    redisStatus(redis),
+    readServerInfo(redis),
     activeRuns.count(),
     processes.alive(),
     Promise.all(queues.map((queue) => queueStatus(queue, nowMs))),

@@ -4,12 +4,12 @@ import { hostname } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import type { Outcome } from '../../functions/interpret-response.ts';
 import type { Logger } from '../../log.ts';
-import type { CallResult, Meter } from '../../metrics/recorder.ts';
+import type { CallResult, MetricsRecorder } from '../../metrics/recorder.ts';
 import { newId } from '../../model/ids.ts';
 import type { Ending, Run, RunStatus } from '../../model/runs/run.ts';
 import type { Stored } from '../../store/events/events.ts';
-import { type RunCounter, Tally } from '../../store/telemetry/counter-buffer.ts';
-import type { LiveNews, NewsOf } from '../../store/telemetry/live-updates.ts';
+import { CounterBuffer, type RunCounter } from '../../store/telemetry/counter-buffer.ts';
+import type { LiveUpdateOf, LiveUpdatePublisher } from '../../store/telemetry/live-updates.ts';
 import type { Metrics } from '../../store/telemetry/metrics.ts';
 import { BEAT_MS, type Processes, type ProcessKind, type ProcessStatus } from '../../store/telemetry/processes.ts';
 import type { LogOutcome } from '../../store/webhooks/webhook-log.ts';
@@ -27,30 +27,33 @@ const COUNTER_OF: Record<Ending['status'], RunCounter> = {
   Cancelled: 'cancelled',
 };
 
-export class Reports {
+export class Telemetry {
   readonly #metrics: Metrics;
-  readonly #news: LiveNews;
-  readonly #meter: Meter;
-  #tally = new Tally();
+  readonly #liveUpdates: LiveUpdatePublisher;
+  readonly #meter: MetricsRecorder;
+  #tally = new CounterBuffer();
 
-  constructor({ metrics, liveNews }: { metrics: Metrics; liveNews: LiveNews }, meter: Meter) {
+  constructor(
+    { metrics, liveUpdates }: { metrics: Metrics; liveUpdates: LiveUpdatePublisher },
+    meter: MetricsRecorder,
+  ) {
     this.#metrics = metrics;
-    this.#news = liveNews;
+    this.#liveUpdates = liveUpdates;
     this.#meter = meter;
   }
 
   /** Events have been wholly ingested. */
   ingested(batch: readonly Stored[], nowMs: number): void {
-    for (const { event, repeat, settled } of batch) {
+    for (const { event, repeat, ingested } of batch) {
       const { env, internalId, name, receivedAt, source } = event;
       if (repeat) {
         this.#tally.count(env, 'duplicates');
         this.#meter.ingestedRepeat();
       }
-      if (settled || repeat) continue;
+      if (ingested || repeat) continue;
       this.#tally.count(env, 'events');
       this.#meter.ingested(Math.max(0, nowMs - receivedAt));
-      this.#news.tell(env, 'events', { id: internalId, name, receivedAt, source });
+      this.#liveUpdates.publish(env, 'events', { id: internalId, name, receivedAt, source });
     }
   }
 
@@ -90,21 +93,21 @@ export class Reports {
 
   /** There is something new to be seen of the run. */
   moved({ env, id, functionId, eventId }: Moved, status: RunStatus): void {
-    this.#news.tell(env, 'runs', { id, functionId, eventId, status });
+    this.#liveUpdates.publish(env, 'runs', { id, functionId, eventId, status });
   }
 
   held(id: string): void {
-    this.#news.tell(undefined, 'held-events', { id });
+    this.#liveUpdates.publish(undefined, 'held-events', { id });
   }
 
-  webhookRequest(request: NewsOf['webhook-requests']): void {
-    this.#news.tell(undefined, 'webhook-requests', request);
+  webhookRequest(request: LiveUpdateOf['webhook-requests']): void {
+    this.#liveUpdates.publish(undefined, 'webhook-requests', request);
   }
 
   /** Writes what was counted. What Redis did not take is written with the next. */
   async flush(nowMs: number): Promise<void> {
     const tally = this.#tally;
-    this.#tally = new Tally();
+    this.#tally = new CounterBuffer();
     try {
       await this.#metrics.add(tally, nowMs);
     } catch (error) {
@@ -115,7 +118,7 @@ export class Reports {
 
   /** Tells all that is left. */
   async flushAll(nowMs: number): Promise<void> {
-    this.#news.flush();
+    this.#liveUpdates.flush();
     await this.flush(nowMs);
   }
 }
@@ -126,20 +129,20 @@ function resultOf(outcome: Outcome): CallResult {
   return outcome.retriable ? 'failed' : 'failed_for_good';
 }
 
-export interface Reporting {
+export interface TelemetryReporter {
   /** Tells what is left, and that the process is gone. */
   close(): Promise<void>;
 }
 
 /** Begins to tell, and goes on until it is closed.
  *  @param more what else the process says of itself */
-export function startReporting(
-  reports: Reports,
+export function startTelemetry(
+  reports: Telemetry,
   { processes }: { processes: Processes },
   kind: ProcessKind,
   log: Logger,
   more: () => Pick<ProcessStatus, 'slowedApps'> = () => ({}),
-): Reporting {
+): TelemetryReporter {
   const self = { id: newId(), kind, host: hostname(), pid: process.pid, startedAt: Date.now() };
   const beat = () => processes.beat({ ...self, seenAt: Date.now(), memoryBytes: process.memoryUsage.rss(), ...more() });
   const ends = [every(FLUSH_MS, () => reports.flush(Date.now()), log), every(BEAT_MS, beat, log)];

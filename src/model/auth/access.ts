@@ -9,7 +9,7 @@ export function covers(has: Access, needed: Access): boolean {
 }
 
 /** Whoever a request comes from, once that is known. */
-export interface Caller {
+export interface Principal {
   kind: 'user' | 'api-key' | 'setting' | 'dev';
   id: string;
   /** For people to read: an email address, a key's name. */
@@ -20,7 +20,12 @@ export interface Caller {
 }
 
 /** The holder of the key that the setting API_KEY gives. */
-export const SETTING_CALLER: Caller = { kind: 'setting', id: 'API_KEY', name: 'the setting API_KEY', access: 'admin' };
+export const SETTING_PRINCIPAL: Principal = {
+  kind: 'setting',
+  id: 'API_KEY',
+  name: 'the setting API_KEY',
+  access: 'admin',
+};
 
 /** In dev mode everybody is this. */
-export const DEV_CALLER: Caller = { kind: 'dev', id: 'dev', name: 'dev mode', access: 'admin' };
+export const DEV_PRINCIPAL: Principal = { kind: 'dev', id: 'dev', name: 'dev mode', access: 'admin' };

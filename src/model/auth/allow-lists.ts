@@ -50,13 +50,13 @@ export interface Lists {
 }
 
 /** Lists made ready to be asked. */
-export interface Gate {
+export interface AllowList {
   takesName(name: string): boolean;
   /** What is no address is let in only where there is no list. */
   takesAddress(address: string): boolean;
 }
 
-export function gateOf({ eventNames, ipAddresses }: Lists): Gate {
+export function allowListOf({ eventNames, ipAddresses }: Lists): AllowList {
   const ranges = ipAddresses?.items.map((item) => parseRange(item) as Range);
   const matchesName = eventNames && nameMatcher(eventNames.items);
   return {

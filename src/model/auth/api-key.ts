@@ -1,6 +1,6 @@
 /** API keys: a name, what it may do, and perhaps the one environment it is held to. */
 import { z } from 'zod';
-import { ACCESS, type Access, type Caller } from './access.ts';
+import { ACCESS, type Access, type Principal } from './access.ts';
 
 export const API_KEY_PREFIX = 'api-';
 
@@ -23,6 +23,6 @@ export interface ApiKey {
   createdBy: string;
 }
 
-export function callerOfKey({ id, name, access, environment }: ApiKey): Caller {
+export function principalOfKey({ id, name, access, environment }: ApiKey): Principal {
   return { kind: 'api-key', id, name, access, ...(environment !== undefined && { environment }) };
 }

@@ -1,6 +1,6 @@
 /** People who sign in. */
 import { z } from 'zod';
-import type { Access, Caller } from './access.ts';
+import type { Access, Principal } from './access.ts';
 
 export const ROLES = ['admin', 'member', 'read-only'] as const;
 export type Role = (typeof ROLES)[number];
@@ -32,6 +32,6 @@ export interface User {
   updatedAt: number;
 }
 
-export function callerOfUser({ id, email, role }: User): Caller {
+export function principalOfUser({ id, email, role }: User): Principal {
   return { kind: 'user', id, name: email, access: ACCESS_OF[role] };
 }

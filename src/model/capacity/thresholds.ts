@@ -1,5 +1,5 @@
 /** When the store is too full to take more in, by which of its measures, and when senders are to come again. */
-import type { Marks } from '../../config.ts';
+import type { Thresholds } from '../../config.ts';
 
 export const RESOURCES = ['memory', 'ingest', 'runs'] as const;
 export type Resource = (typeof RESOURCES)[number];
@@ -16,7 +16,7 @@ export interface Load {
 }
 
 /** A measure that is past its mark, in bytes or jobs. */
-export interface Excess {
+export interface ExceededThreshold {
   resource: Resource;
   level: number;
   mark: number;
@@ -30,9 +30,13 @@ const MAX_SECONDS = 30;
 const FULLEST = 1.1;
 
 /** @param before what was past its mark when it was last looked at */
-export function excesses(load: Load, marks: Marks, before: readonly Excess[]): Excess[] {
+export function exceededThresholds(
+  load: Load,
+  marks: Thresholds,
+  before: readonly ExceededThreshold[],
+): ExceededThreshold[] {
   const maxBytes = load.maxBytes || (marks.memoryBytes ?? 0);
-  const measures: Excess[] = [
+  const measures: ExceededThreshold[] = [
     { resource: 'memory', level: load.usedBytes ?? 0, mark: (maxBytes * marks.memoryPercent) / 100 },
     { resource: 'ingest', level: load.ingestJobs, mark: marks.ingestJobs },
     { resource: 'runs', level: load.runJobs, mark: marks.runJobs },
@@ -44,7 +48,7 @@ export function excesses(load: Load, marks: Marks, before: readonly Excess[]): E
 }
 
 /** The further past, the longer: more has to go before there is room. */
-export function retryAfterSeconds({ level, mark }: Excess): number {
+export function retryAfterSeconds({ level, mark }: ExceededThreshold): number {
   const depth = (level / mark - 1) / (FULLEST - 1);
   return Math.round(MIN_SECONDS + (MAX_SECONDS - MIN_SECONDS) * Math.min(1, Math.max(0, depth)));
 }

@@ -1,9 +1,9 @@
 /** API keys by the digest of their secret, in memory; the secret itself is nowhere. */
 import type { ApiKey } from '../../model/auth/api-key.ts';
-import type { Changes } from '../redis/cache-invalidation.ts';
+import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { Mirror } from '../redis/replicated-cache.ts';
+import { ReplicatedCache } from '../redis/replicated-cache.ts';
 
 /** A key's last use is written down at most so often by one process. */
 const NOTE_USE_EVERY_MS = 10_000;
@@ -16,15 +16,18 @@ export interface UsedApiKey extends ApiKey {
 export class ApiKeys {
   readonly #redis: Redis;
   readonly #keys: Keyspace;
-  readonly #changes: Changes;
-  readonly #mirror: Mirror<Map<string, ApiKey>>;
+  readonly #changes: CacheInvalidation;
+  readonly #mirror: ReplicatedCache<Map<string, ApiKey>>;
   readonly #noted = new Map<string, number>();
 
-  constructor(redis: Redis, keys: Keyspace, changes: Changes) {
+  constructor(redis: Redis, keys: Keyspace, changes: CacheInvalidation) {
     this.#redis = redis;
     this.#keys = keys;
     this.#changes = changes;
-    this.#mirror = new Mirror(changes, async () => new Map((await this.#readAll()).map((key) => [key.digest, key])));
+    this.#mirror = new ReplicatedCache(
+      changes,
+      async () => new Map((await this.#readAll()).map((key) => [key.digest, key])),
+    );
   }
 
   follow(subscriber: Redis): Promise<void> {
@@ -61,7 +64,7 @@ export class ApiKeys {
   }
 
   /** Writes down that the key was used, now and then, and keeps nobody waiting: a key is good where Redis takes no writes, too. */
-  noteUse(id: string, nowMs: number): void {
+  recordUse(id: string, nowMs: number): void {
     if (nowMs - (this.#noted.get(id) ?? 0) < NOTE_USE_EVERY_MS) return;
     this.#noted.set(id, nowMs);
     this.#redis.hset(this.#keys.apiKeyUses, id, nowMs).catch(() => this.#noted.delete(id));

@@ -1,6 +1,6 @@
 /** Who did what, when, from where: the last ten thousand entries. Only what was done stands here, never what was refused (rejection-log.ts): of
  *  that anybody can cause ten thousand. */
-import type { Caller } from '../../model/auth/access.ts';
+import type { Principal } from '../../model/auth/access.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { type ScriptedRedis, withScripts } from '../redis/scripts.ts';
@@ -10,7 +10,7 @@ const MAX_ENTRIES = 10_000;
 export interface AuditEntry {
   /** Unix milliseconds. */
   at: number;
-  who: Pick<Caller, 'kind' | 'id' | 'name'>;
+  who: Pick<Principal, 'kind' | 'id' | 'name'>;
   /** What was done: a route as it is declared (`POST /v1/webhooks`), or `sign-in` and the like. */
   action: string;
   /** What it was done to: an ID or a name; none where there is none. */
@@ -27,7 +27,7 @@ export interface StoredAuditEntry extends AuditEntry {
   id: string;
 }
 
-export class Audit {
+export class AuditLog {
   readonly #redis: ScriptedRedis;
   readonly #key: string;
 

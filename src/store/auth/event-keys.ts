@@ -1,32 +1,32 @@
 /** Event keys: on disk by ID, in memory by the hash of their secret, so that a request is authenticated without a question to Redis. */
 
-import { type Gate, gateOf } from '../../model/auth/allow-lists.ts';
+import { type AllowList, allowListOf } from '../../model/auth/allow-lists.ts';
 import { type EventKey, isKept, keyOfSetting } from '../../model/auth/event-key.ts';
-import type { Changes } from '../redis/cache-invalidation.ts';
+import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { Mirror } from '../redis/replicated-cache.ts';
+import { ReplicatedCache } from '../redis/replicated-cache.ts';
 
 /** How often, at most, a process writes down that a key was used. */
 const USE_NOTED_EVERY_MS = 60_000;
 
-export type EventKeyInUse = EventKey & { gate: Gate };
+export type EventKeyInUse = EventKey & { allowList: AllowList };
 
 export class EventKeys {
   readonly #redis: Redis;
   readonly #keys: Keyspace;
-  readonly #changes: Changes;
+  readonly #changes: CacheInvalidation;
   readonly #fromSettings: readonly EventKey[];
-  readonly #byDigest: Mirror<Map<string, EventKeyInUse>>;
+  readonly #byDigest: ReplicatedCache<Map<string, EventKeyInUse>>;
   readonly #usesNoted = new Map<string, number>();
 
   /** @param secrets of the setting EVENT_KEYS */
-  constructor(redis: Redis, keys: Keyspace, changes: Changes, secrets: readonly string[]) {
+  constructor(redis: Redis, keys: Keyspace, changes: CacheInvalidation, secrets: readonly string[]) {
     this.#redis = redis;
     this.#keys = keys;
     this.#changes = changes;
     this.#fromSettings = secrets.map(keyOfSetting);
-    this.#byDigest = new Mirror(changes, async () => {
+    this.#byDigest = new ReplicatedCache(changes, async () => {
       const all = [...this.#fromSettings, ...(await this.all())];
       return new Map(all.map((key) => [key.digest, inUse(key)]));
     });
@@ -43,7 +43,7 @@ export class EventKeys {
   }
 
   /** Asks the store for one that is not in memory: another process may have made it a moment ago. */
-  async seek(digest: string): Promise<EventKeyInUse | undefined> {
+  async findOrFetch(digest: string): Promise<EventKeyInUse | undefined> {
     return (await this.#byDigest.current()).get(digest);
   }
 
@@ -81,7 +81,7 @@ export class EventKeys {
   }
 
   /** Writes down that the key was used, now and then, and keeps nobody waiting. A note that is lost is made up for by the next. */
-  noteUse(key: EventKey, nowMs: number): void {
+  recordUse(key: EventKey, nowMs: number): void {
     const { id } = key;
     if (!isKept(key) || nowMs - (this.#usesNoted.get(id) ?? 0) < USE_NOTED_EVERY_MS) return;
     this.#usesNoted.set(id, nowMs);
@@ -95,5 +95,5 @@ export class EventKeys {
 }
 
 function inUse(key: EventKey): EventKeyInUse {
-  return { ...key, gate: gateOf(key) };
+  return { ...key, allowList: allowListOf(key) };
 }

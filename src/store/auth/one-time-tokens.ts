@@ -3,12 +3,12 @@ import { digestOf, newSecret } from '../../model/auth/secret.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
-export const LINK_HOURS = 24;
+export const TOKEN_LIFETIME_HOURS = 24;
 
 /** What whoever follows it may do. */
-export type Link = { purpose: 'set-up' } | { purpose: 'set-password'; userId: string; version: string };
+export type OneTimeToken = { purpose: 'set-up' } | { purpose: 'set-password'; userId: string; version: string };
 
-export class Links {
+export class OneTimeTokens {
   readonly #redis: Redis;
   readonly #keys: Keyspace;
 
@@ -18,18 +18,18 @@ export class Links {
   }
 
   /** @returns the token that belongs into the link */
-  async make(link: Link): Promise<string> {
+  async create(link: OneTimeToken): Promise<string> {
     const token = newSecret();
-    await this.#redis.set(this.#keyOf(token), JSON.stringify(link), 'PX', LINK_HOURS * 3_600_000);
+    await this.#redis.set(this.#keyOf(token), JSON.stringify(link), 'PX', TOKEN_LIFETIME_HOURS * 3_600_000);
     return token;
   }
 
-  async read(token: string): Promise<Link | undefined> {
+  async read(token: string): Promise<OneTimeToken | undefined> {
     return parsed(await this.#redis.get(this.#keyOf(token)));
   }
 
   /** Reads it and makes it void; of several who try at once, one succeeds. */
-  async use(token: string): Promise<Link | undefined> {
+  async use(token: string): Promise<OneTimeToken | undefined> {
     return parsed(await this.#redis.getdel(this.#keyOf(token)));
   }
 
@@ -38,6 +38,6 @@ export class Links {
   }
 }
 
-function parsed(text: string | null): Link | undefined {
-  return text === null ? undefined : (JSON.parse(text) as Link);
+function parsed(text: string | null): OneTimeToken | undefined {
+  return text === null ? undefined : (JSON.parse(text) as OneTimeToken);
 }

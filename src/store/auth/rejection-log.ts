@@ -5,10 +5,10 @@ import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { type ScriptedRedis, withScripts } from '../redis/scripts.ts';
 
-export const MAX_REFUSALS = 1_000;
+export const MAX_REJECTIONS = 1_000;
 const KEPT_MS = 30 * 86_400_000;
 
-export interface Refusal {
+export interface Rejection {
   /** What was attempted: `sign-in` and the like. */
   action: string;
   /** Why it was refused: a code of the catalogue. */
@@ -19,7 +19,7 @@ export interface Refusal {
   address: string;
 }
 
-export interface StoredRefusal extends Refusal {
+export interface StoredRejection extends Rejection {
   /** The same for all of a kind. */
   id: string;
   count: number;
@@ -32,7 +32,7 @@ export interface StoredRefusal extends Refusal {
   position: string;
 }
 
-export class Refusals {
+export class RejectionLog {
   readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
 
@@ -41,7 +41,7 @@ export class Refusals {
     this.#keys = keys;
   }
 
-  async note({ action, reason, name, address }: Refusal, requestId: string, nowMs: number): Promise<void> {
+  async record({ action, reason, name, address }: Rejection, requestId: string, nowMs: number): Promise<void> {
     const kind = JSON.stringify({ action, reason, name, address });
     const { refusals, refusalCounts } = this.#keys;
     await this.#redis.noteRefusal(
@@ -51,14 +51,14 @@ export class Refusals {
       kind,
       requestId,
       nowMs,
-      MAX_REFUSALS,
+      MAX_REJECTIONS,
       KEPT_MS,
     );
   }
 
   /** Those that were repeated last come first.
    *  @param before the position that ended the page before */
-  async list(limit: number, before?: string): Promise<StoredRefusal[]> {
+  async list(limit: number, before?: string): Promise<StoredRejection[]> {
     const { refusals, refusalCounts } = this.#keys;
     const from = before === undefined ? '+inf' : `(${before}`;
     const flat = await this.#redis.zrevrangebyscore(refusals, from, '-inf', 'WITHSCORES', 'LIMIT', 0, limit);
@@ -70,7 +70,7 @@ export class Refusals {
       // Pushed out meanwhile.
       if (!text) return [];
       return [
-        { ...(JSON.parse(text) as Omit<StoredRefusal, 'id' | 'position'>), id, position: flat[2 * at + 1] as string },
+        { ...(JSON.parse(text) as Omit<StoredRejection, 'id' | 'position'>), id, position: flat[2 * at + 1] as string },
       ];
     });
   }

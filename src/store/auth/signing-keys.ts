@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import { BRANCHES, ownerOf, PRODUCTION } from '../../model/environment.ts';
 import type { Environments } from '../environments/environments.ts';
-import { SharedRead } from '../redis/coalesced-read.ts';
+import { CoalescedRead } from '../redis/coalesced-read.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { type ScriptedRedis, withScripts } from '../redis/scripts.ts';
@@ -29,7 +29,7 @@ export class SigningKeys {
   readonly #sealer: Sealer;
   readonly #given: SigningKeyPair | undefined;
   readonly #held = new Map<string, { pair: SigningKeyPair; until: number }>();
-  readonly #reads = new Map<string, SharedRead<SigningKeyPair>>();
+  readonly #reads = new Map<string, CoalescedRead<SigningKeyPair>>();
 
   /** @param given production's, by setting */
   constructor(
@@ -69,9 +69,9 @@ export class SigningKeys {
 
   /** As it stands now. Strangers may have it asked for. */
   latest(owner: string): Promise<SigningKeyPair> {
-    const read = this.#reads.get(owner) ?? new SharedRead(() => this.of(owner));
+    const read = this.#reads.get(owner) ?? new CoalescedRead(() => this.of(owner));
     this.#reads.set(owner, read);
-    return read.ask();
+    return read.get();
   }
 
   async of(owner: string): Promise<SigningKeyPair> {
@@ -114,7 +114,7 @@ export class SigningKeys {
   }
 
   /** Seals under the present secret what the former one sealed. Answers how many keys that were. */
-  async sealAnew(): Promise<number> {
+  async reencrypt(): Promise<number> {
     const kept = await this.#redis.hgetall(this.#key);
     let count = 0;
     for (const [owner, text] of Object.entries(kept)) {

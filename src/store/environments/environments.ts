@@ -2,11 +2,11 @@
 
 import { quotaExceeded } from '../../model/apps/quotas.ts';
 import { type Environment, PRODUCTION } from '../../model/environment.ts';
-import type { Changes } from '../redis/cache-invalidation.ts';
-import { SharedRead } from '../redis/coalesced-read.ts';
+import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
+import { CoalescedRead } from '../redis/coalesced-read.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { Mirror } from '../redis/replicated-cache.ts';
+import { ReplicatedCache } from '../redis/replicated-cache.ts';
 import { type ScriptedRedis, withScripts } from '../redis/scripts.ts';
 
 const PRODUCTION_ENVIRONMENT: Environment = { name: PRODUCTION, kind: 'production', createdAt: 0 };
@@ -14,16 +14,16 @@ const PRODUCTION_ENVIRONMENT: Environment = { name: PRODUCTION, kind: 'productio
 export class Environments {
   readonly #redis: ScriptedRedis;
   readonly #key: string;
-  readonly #changes: Changes;
-  readonly #mirror: Mirror<Map<string, Environment>>;
-  readonly #anew: SharedRead<Map<string, Environment>>;
+  readonly #changes: CacheInvalidation;
+  readonly #mirror: ReplicatedCache<Map<string, Environment>>;
+  readonly #anew: CoalescedRead<Map<string, Environment>>;
 
-  constructor(redis: Redis, keys: Keyspace, changes: Changes) {
+  constructor(redis: Redis, keys: Keyspace, changes: CacheInvalidation) {
     this.#redis = withScripts(redis);
     this.#key = keys.environments;
     this.#changes = changes;
-    this.#mirror = new Mirror(changes, () => this.#readAll());
-    this.#anew = new SharedRead(() => this.#mirror.refresh());
+    this.#mirror = new ReplicatedCache(changes, () => this.#readAll());
+    this.#anew = new CoalescedRead(() => this.#mirror.refresh());
   }
 
   follow(subscriber: Redis): Promise<void> {
@@ -36,8 +36,8 @@ export class Environments {
   }
 
   /** Asks the store for one that is not in memory: another process may have made it a moment ago. */
-  async seek(name: string): Promise<Environment | undefined> {
-    return this.find(name) ?? (await this.#anew.ask()).get(name);
+  async findOrFetch(name: string): Promise<Environment | undefined> {
+    return this.find(name) ?? (await this.#anew.get()).get(name);
   }
 
   /** From the store, also in a process that does not follow the changes. */

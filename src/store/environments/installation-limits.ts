@@ -1,25 +1,25 @@
 /** What holds for the whole account and can be changed while the service runs. */
-import type { Changes } from '../redis/cache-invalidation.ts';
+import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { Mirror } from '../redis/replicated-cache.ts';
+import { ReplicatedCache } from '../redis/replicated-cache.ts';
 
 export interface Limits {
   /** Largest request body on /e/; absent: the setting EVENT_MAX_BYTES. */
   eventMaxBytes?: number | undefined;
 }
 
-export class Account {
+export class InstallationLimits {
   readonly #redis: Redis;
   readonly #key: string;
-  readonly #changes: Changes;
-  readonly #limits: Mirror<Limits>;
+  readonly #changes: CacheInvalidation;
+  readonly #limits: ReplicatedCache<Limits>;
 
-  constructor(redis: Redis, keys: Keyspace, changes: Changes) {
+  constructor(redis: Redis, keys: Keyspace, changes: CacheInvalidation) {
     this.#redis = redis;
     this.#key = keys.accountLimits;
     this.#changes = changes;
-    this.#limits = new Mirror(changes, () => this.readLimits());
+    this.#limits = new ReplicatedCache(changes, () => this.readLimits());
   }
 
   follow(subscriber: Redis): Promise<void> {

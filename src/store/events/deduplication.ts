@@ -25,7 +25,7 @@ const ID_LENGTH = 26;
 /** After the ID in a claim whose event is enqueued. */
 const ENQUEUED = '+';
 
-export class Dedup {
+export class Deduplication {
   readonly #redis: Redis;
   readonly #keys: Keyspace;
 

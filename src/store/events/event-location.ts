@@ -13,7 +13,7 @@ const STRAY_MS = 86_400_000;
 /** 1.024 seconds. */
 const SLICE_LENGTH = 8;
 
-export interface Place {
+export interface EventLocation {
   bucket: string;
   /** In the bucket. */
   field: string;
@@ -21,7 +21,7 @@ export interface Place {
   copy: string;
 }
 
-export function placeOf(keys: Keyspace, env: string, id: string): Place {
+export function locationOf(keys: Keyspace, env: string, id: string): EventLocation {
   return { bucket: bucketOf(keys, env, id), field: fieldOf(id), copy: keys.keptEvent(env, id) };
 }
 
@@ -38,6 +38,6 @@ export function fieldOf(id: string): string {
   return id.slice(SLICE_LENGTH);
 }
 
-export function isStray({ internalId, receivedAt }: Envelope): boolean {
+export function isOverflow({ internalId, receivedAt }: Envelope): boolean {
   return Math.abs(receivedAt - timeOf(internalId)) > STRAY_MS;
 }

@@ -4,7 +4,7 @@ import { FACTS_MAX, readEvent, readSource, type WrittenSource, writeEvent } from
 import { inPipelines, type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { type ScriptedPipeline, type ScriptedRedis, withScripts } from '../redis/scripts.ts';
-import { bucketOf, fieldOf, isStray, placeOf, SLACK_MS } from './event-location.ts';
+import { bucketOf, fieldOf, isOverflow, locationOf, SLACK_MS } from './event-location.ts';
 import type { EventSources } from './event-sources.ts';
 
 export type FoundRecord = RecordParts & { source: Source };
@@ -18,10 +18,10 @@ export class EventRecords {
   readonly #sources: EventSources;
   readonly #retentionMs: number;
 
-  constructor(redis: Redis, keys: Keyspace, sources: EventSources, retentionMs: number) {
+  constructor(redis: Redis, keys: Keyspace, readSources: EventSources, retentionMs: number) {
     this.#redis = withScripts(redis);
     this.#keys = keys;
-    this.#sources = sources;
+    this.#sources = readSources;
     this.#retentionMs = retentionMs;
   }
 
@@ -34,7 +34,7 @@ export class EventRecords {
     for (const [i, event] of batch.entries()) {
       const text = writeEvent(event, sources[i] as WrittenSource);
       const bucket = bucketOf(this.#keys, event.env, event.internalId);
-      if (isStray(event)) {
+      if (isOverflow(event)) {
         this.#storeApart(pipeline, event, text);
       } else {
         buckets.add(bucket);
@@ -51,7 +51,7 @@ export class EventRecords {
   }
 
   #storeApart(pipeline: ScriptedPipeline, { env, internalId }: Envelope, text: string): void {
-    const { bucket, field, copy } = placeOf(this.#keys, env, internalId);
+    const { bucket, field, copy } = locationOf(this.#keys, env, internalId);
     pipeline.storeApart(bucket, copy, field, text, this.#retentionMs);
   }
 
@@ -80,8 +80,8 @@ export class EventRecords {
   }
 
   /** The event stays for at least so long. */
-  async keep(env: string, id: string, ms: number): Promise<void> {
-    const { bucket, field, copy } = placeOf(this.#keys, env, id);
+  async extendRetention(env: string, id: string, ms: number): Promise<void> {
+    const { bucket, field, copy } = locationOf(this.#keys, env, id);
     await this.#redis.keepEvent(bucket, copy, field, ms);
   }
 

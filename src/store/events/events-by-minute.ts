@@ -16,16 +16,16 @@ const SLOTS_MAX = 1_000;
 const ALL = '';
 
 /** How many events of each name. */
-export type Slot = Map<string, number>;
+export type MinuteBucket = Map<string, number>;
 
 /** A stretch of minutes that follow each other. */
-export interface Stretch {
+export interface TimeRange {
   names: string[];
   /** When the first of them begins, Unix milliseconds. */
   from: number;
 }
 
-export class EventSlots {
+export class EventsByMinute {
   readonly #redis: Redis;
   readonly #keys: Keyspace;
   readonly #retentionMs: number;
@@ -58,7 +58,7 @@ export class EventSlots {
 
   /** The minutes before a time, that of the time included, back to those in which there are so many events, and no further than `oldest`.
    *  @returns undefined when there are none */
-  async before(env: string, timeMs: number | '+inf', oldest: number, enough: number): Promise<Stretch | undefined> {
+  async before(env: string, timeMs: number | '+inf', oldest: number, enough: number): Promise<TimeRange | undefined> {
     const names = new Set<string>();
     let from: number | undefined;
     let count = 0;
@@ -78,13 +78,13 @@ export class EventSlots {
     return from === undefined ? undefined : { names: [...names], from };
   }
 
-  /** The minutes in which events were received that touch the span, in order. */
+  /** The minutes in which events were received that touch the timeRange, in order. */
   async minutes(env: string, from: number, to: number): Promise<number[]> {
     const found = await this.#redis.zrangebyscore(this.#keys.eventMinutes(env), minuteOf(from), `(${to}`);
     return found.map(Number);
   }
 
-  async read(env: string, minutes: readonly number[]): Promise<Slot[]> {
+  async read(env: string, minutes: readonly number[]): Promise<MinuteBucket[]> {
     const commands = minutes.map((minute) => ['hgetall', this.#keys.eventSlot(env, minute)]);
     const slots = await inPipelines<Record<string, string>>(this.#redis, commands);
     return slots.map(

@@ -1,17 +1,17 @@
 /** Word between processes that something they keep in memory has changed. */
 import { newId } from '../../model/ids.ts';
-import { SharedRead } from './coalesced-read.ts';
+import { CoalescedRead } from './coalesced-read.ts';
 import type { Redis } from './connection.ts';
 import type { Keyspace } from './keyspace.ts';
 
 /** Longer than any announcement is under way. */
 const VERSION_KEPT_MS = 3_600_000;
 
-export class Changes {
+export class CacheInvalidation {
   readonly #redis: Redis;
   readonly #channel: string;
   readonly #versionKey: string;
-  readonly #version: SharedRead<string | null>;
+  readonly #version: CoalescedRead<string | null>;
   /** Of this process. */
   readonly #listeners = new Set<() => Promise<void>>();
 
@@ -19,7 +19,7 @@ export class Changes {
     this.#redis = redis;
     this.#channel = keys.changes;
     this.#versionKey = keys.changesVersion;
-    this.#version = new SharedRead(() => this.versionNow());
+    this.#version = new CoalescedRead(() => this.versionNow());
   }
 
   /** Resolves when this process has heard of it, too: whoever made the change finds it made. */
@@ -38,7 +38,7 @@ export class Changes {
 
   /** Another one after each change. Strangers may have it asked for. */
   version(): Promise<string | null> {
-    return this.#version.ask();
+    return this.#version.get();
   }
 
   /** Calls `onChange` at every announcement, and whenever announcements may have been missed: at first and after a reconnection.

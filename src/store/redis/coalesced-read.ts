@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 /** Between the beginnings of two. Whoever asks after a quiet time waits for nothing. */
 const PACE_MS = 20;
 
-export class SharedRead<T> {
+export class CoalescedRead<T> {
   readonly #read: () => Promise<T>;
   #next: Promise<T> | undefined;
   #running: Promise<T> | undefined;
@@ -16,7 +16,7 @@ export class SharedRead<T> {
   }
 
   /** As it stands no earlier than now. */
-  ask(): Promise<T> {
+  get(): Promise<T> {
     this.#next ??= this.#begin();
     return this.#next;
   }

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { type Logger, withoutArguments } from '../../log.ts';
-import { gatherWrites } from './write-coalescing.ts';
+import { coalesceWrites } from './write-coalescing.ts';
 
 export type { Redis };
 
@@ -34,7 +34,7 @@ export function connect({ redisUrl, redisTlsVerify }: Config, patience: Patience
     },
   });
   // A request that waits for its answer is not held up for this.
-  if (patience === 'wait') redis.on('connect', () => gatherWrites(redis.stream));
+  if (patience === 'wait') redis.on('connect', () => coalesceWrites(redis.stream));
   redis.on('error', (error) => log.warn({ err: error.message, patience }, 'redis connection'));
   return redis;
 }

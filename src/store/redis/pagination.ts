@@ -10,7 +10,7 @@ export interface Position {
   id: string;
 }
 
-export interface Span {
+export interface TimeRange {
   /** Unix milliseconds, inclusive. */
   after?: number | undefined;
   /** Unix milliseconds, exclusive. */
@@ -23,7 +23,7 @@ export interface Span {
 export async function newestAtOnce(
   redis: ScriptedRedis,
   keys: readonly string[],
-  { after = 0, before, cursor }: Span,
+  { after = 0, before, cursor }: TimeRange,
   limit: number,
 ): Promise<Position[]> {
   if (keys.length === 0) return [];
@@ -33,11 +33,16 @@ export async function newestAtOnce(
 }
 
 /** The same of sets from which nothing moves to another: a few of each, and then more of those alone that have more. */
-export async function newest(redis: Redis, keys: readonly string[], span: Span, limit: number): Promise<Position[]> {
+export async function newest(
+  redis: Redis,
+  keys: readonly string[],
+  timeRange: TimeRange,
+  limit: number,
+): Promise<Position[]> {
   const few = Math.min(limit, Math.max(2, Math.ceil((2 * limit) / keys.length)));
   const first = await readEach(
     redis,
-    keys.map((key) => ({ key, span })),
+    keys.map((key) => ({ key, timeRange })),
     few,
   );
   const last = newestFirst(first.flatMap(({ found }) => found))[limit - 1];
@@ -45,7 +50,7 @@ export async function newest(redis: Redis, keys: readonly string[], span: Span, 
     redis,
     first.flatMap(({ key, found, isFull }) => {
       const end = found.at(-1);
-      return isFull && end && (!last || isOlder(last, end)) ? [{ key, span: { ...span, cursor: end } }] : [];
+      return isFull && end && (!last || isOlder(last, end)) ? [{ key, timeRange: { ...timeRange, cursor: end } }] : [];
     }),
     limit,
   );
@@ -54,21 +59,21 @@ export async function newest(redis: Redis, keys: readonly string[], span: Span, 
 
 interface Reading {
   key: string;
-  span: Span;
+  timeRange: TimeRange;
 }
 
 /** The next of each, at least `limit` where there are so many; `isFull`: there may be more. */
 async function readEach(redis: Redis, readings: readonly Reading[], limit: number) {
-  const commands = readings.map(({ key, span }) => commandsFor(key, span, limit));
+  const commands = readings.map(({ key, timeRange }) => commandsFor(key, timeRange, limit));
   const lists = (await inPipelines<string[]>(redis, commands.flat())).map(toPositions);
-  return readings.map(({ key, span }, i) => {
+  return readings.map(({ key, timeRange }, i) => {
     const ofKey = lists.splice(0, (commands[i] as unknown[]).length);
-    return { key, found: older(ofKey.flat(), span), isFull: ofKey.at(-1)?.length === limit };
+    return { key, found: older(ofKey.flat(), timeRange), isFull: ofKey.at(-1)?.length === limit };
   });
 }
 
 /** Where there is a cursor, all of its millisecond comes first. */
-function commandsFor(key: string, { after = 0, before, cursor }: Span, limit: number): (string | number)[][] {
+function commandsFor(key: string, { after = 0, before, cursor }: TimeRange, limit: number): (string | number)[][] {
   const top = cursor ? `(${cursor.at}` : topOf(before);
   const next = ['zrevrangebyscore', key, top, after, 'WITHSCORES', 'LIMIT', 0, limit];
   if (!cursor) return [next];
@@ -79,7 +84,7 @@ function topOf(before: number | undefined): string {
   return before === undefined ? '+inf' : `(${before}`;
 }
 
-function older(found: Position[], { cursor }: Span): Position[] {
+function older(found: Position[], { cursor }: TimeRange): Position[] {
   return cursor ? found.filter((position) => isOlder(position, cursor)) : found;
 }
 

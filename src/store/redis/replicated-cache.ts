@@ -1,16 +1,16 @@
 /** Something of the store's that is held in memory, so that a hot path need not ask for it. It is read anew at every announced change. */
-import type { Changes } from './cache-invalidation.ts';
+import type { CacheInvalidation } from './cache-invalidation.ts';
 import { type Redis, unavailable } from './connection.ts';
 
 const READ_AGAIN_MS = 200;
 
-export class Mirror<T> {
+export class ReplicatedCache<T> {
   readonly #read: () => Promise<T>;
-  readonly #changes: Changes;
+  readonly #changes: CacheInvalidation;
   #held: { value: T; version: string | null } | undefined;
   #refreshing: Promise<T> | undefined;
 
-  constructor(changes: Changes, read: () => Promise<T>) {
+  constructor(changes: CacheInvalidation, read: () => Promise<T>) {
     this.#changes = changes;
     this.#read = read;
   }

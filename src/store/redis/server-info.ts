@@ -4,7 +4,7 @@ import type { Redis } from './connection.ts';
 const MIN_MAJOR = 7;
 const NEARLY_FULL = 0.8;
 
-export interface RedisStatus {
+export interface ServerInfo {
   version: string;
   usedMemoryBytes: number;
   /** undefined: as much as there is */
@@ -16,7 +16,7 @@ export interface RedisStatus {
   warnings: string[];
 }
 
-export async function redisStatus(redis: Redis): Promise<RedisStatus> {
+export async function readServerInfo(redis: Redis): Promise<ServerInfo> {
   const [info, appendfsync] = await Promise.all([
     redis.info(),
     // Hosted ones forbid CONFIG.
@@ -49,7 +49,7 @@ export function memoryOf(info: string): { usedBytes: number | undefined; maxByte
   return { usedBytes: used === '' ? undefined : Number(used), maxBytes: Number(factOf(info, 'maxmemory')) };
 }
 
-function warningsOf(status: Omit<RedisStatus, 'warnings'>): string[] {
+function warningsOf(status: Omit<ServerInfo, 'warnings'>): string[] {
   const { version, usedMemoryBytes, maxMemoryBytes, maxmemoryPolicy, appendonly, appendfsync } = status;
   const warnings: string[] = [];
   if (Number.parseInt(version, 10) < MIN_MAJOR) warnings.push(`Redis ${version} is too old; the service needs 7.0.`);

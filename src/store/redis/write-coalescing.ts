@@ -3,7 +3,7 @@
 import type { Writable } from 'node:stream';
 
 /** From now on what is written to the stream is held back until the end of the turn, or until the stream is ended. */
-export function gatherWrites(stream: Writable): void {
+export function coalesceWrites(stream: Writable): void {
   const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
   let gathering = false;
   const release = () => {

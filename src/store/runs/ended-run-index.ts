@@ -4,10 +4,10 @@
 import type { Ending } from '../../model/runs/run.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { isOlder, newestFirst, type Position, type Span } from '../redis/pagination.ts';
+import { isOlder, newestFirst, type Position, type TimeRange } from '../redis/pagination.ts';
 
 /** Where a slot has so many, further runs are in shorter ones. What is stored has been stored with this. */
-export const SLOT_HOLDS = 1_000;
+export const SEGMENT_SIZE = 1_000;
 
 /** As in end-run.lua. */
 const MINUTE_MS = 60_000;
@@ -22,7 +22,7 @@ const MINUTES_MAX = 1_000;
 interface Query {
   env: string;
   ending: Ending['status'];
-  span: Span;
+  timeRange: TimeRange;
   limit: number;
 }
 
@@ -42,12 +42,12 @@ interface Part {
   runs: Position[];
 }
 
-export class RunSlots {
+export class EndedRunIndex {
   readonly #redis: Redis;
   readonly #keys: Keyspace;
   readonly #holds: number;
 
-  constructor(redis: Redis, keys: Keyspace, holds: number = SLOT_HOLDS) {
+  constructor(redis: Redis, keys: Keyspace, holds: number = SEGMENT_SIZE) {
     this.#redis = redis;
     this.#keys = keys;
     this.#holds = holds;
@@ -58,7 +58,7 @@ export class RunSlots {
     let found: Position[] = [];
     for await (const minutes of this.#minutes(query)) {
       for await (const { runs } of this.#parts(query, minutes, 0)) {
-        found = [...found, ...runs.filter((run) => isWithin(run, query.span))];
+        found = [...found, ...runs.filter((run) => isWithin(run, query.timeRange))];
         if (found.length >= query.limit) return newestFirst(found).slice(0, query.limit);
       }
     }
@@ -66,8 +66,8 @@ export class RunSlots {
   }
 
   /** Those that have a slot, backwards. */
-  async *#minutes({ env, ending, span }: Query): AsyncGenerator<number[]> {
-    const { from, to } = boundsOf(span);
+  async *#minutes({ env, ending, timeRange }: Query): AsyncGenerator<number[]> {
+    const { from, to } = boundsOf(timeRange);
     const oldest = startOf(from, MINUTE_MS);
     let top = to === Number.POSITIVE_INFINITY ? '+inf' : String(to);
     for (let size = MINUTES_FIRST; ; size = Math.min(size * MINUTES_GROWTH, MINUTES_MAX)) {
@@ -79,7 +79,7 @@ export class RunSlots {
     }
   }
 
-  /** Backwards, in parts that have enough where all of their runs are of the span.
+  /** Backwards, in parts that have enough where all of their runs are of the timeRange.
    *  @param starts of stretches of that kind, the last first */
   async *#parts(query: Query, starts: readonly number[], kind: number): AsyncGenerator<Part> {
     for (const stretches of await this.#portions(query, starts, kind)) {
@@ -92,7 +92,7 @@ export class RunSlots {
 
   /** A part whose oldest stretch has shorter ones beside it. */
   async *#withShorter(query: Query, { from, runs }: Part, kind: number): AsyncGenerator<Part> {
-    const starts = startsWithin(from, kind, query.span);
+    const starts = startsWithin(from, kind, query.timeRange);
     let rest = runs;
     for await (const part of this.#parts(query, starts, kind + 1)) {
       yield { from: part.from, runs: [...part.runs, ...rest.filter(({ at }) => at >= part.from)] };
@@ -132,10 +132,10 @@ export class RunSlots {
   }
 }
 
-/** Backwards, the shorter stretches of one that touch the span. */
-function startsWithin(from: number, kind: number, span: Span): number[] {
+/** Backwards, the shorter stretches of one that touch the timeRange. */
+function startsWithin(from: number, kind: number, timeRange: TimeRange): number[] {
   const length = SLOTS_MS[kind + 1] as number;
-  const bounds = boundsOf(span);
+  const bounds = boundsOf(timeRange);
   const first = Math.max(from, startOf(bounds.from, length));
   const last = Math.min(from + (SLOTS_MS[kind] as number) - length, bounds.to);
   const starts: number[] = [];
@@ -148,10 +148,10 @@ function startOf(timeMs: number, lengthMs: number): number {
 }
 
 /** Both inclusive. */
-function boundsOf({ after = 0, before = Number.POSITIVE_INFINITY, cursor }: Span): { from: number; to: number } {
+function boundsOf({ after = 0, before = Number.POSITIVE_INFINITY, cursor }: TimeRange): { from: number; to: number } {
   return { from: after, to: Math.min(before - 1, cursor?.at ?? Number.POSITIVE_INFINITY) };
 }
 
-function isWithin(run: Position, { after = 0, before = Number.POSITIVE_INFINITY, cursor }: Span): boolean {
+function isWithin(run: Position, { after = 0, before = Number.POSITIVE_INFINITY, cursor }: TimeRange): boolean {
   return run.at >= after && run.at < before && (!cursor || isOlder(run, cursor));
 }

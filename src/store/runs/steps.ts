@@ -1,7 +1,7 @@
 /** The steps of a run: those that are done leave a memo each, those that have begun are pending. */
 import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending } from '../../model/runs/memo.ts';
 import type { Run } from '../../model/runs/run.ts';
-import { placeOf } from '../events/event-location.ts';
+import { locationOf } from '../events/event-location.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { fromFlat, type ScriptedRedis, withScripts } from '../redis/scripts.ts';
@@ -49,7 +49,7 @@ export class Steps {
     step: Pending,
   ): Promise<Pending | 'steps' | undefined> {
     const { env, id, eventId } = run;
-    const { bucket, field, copy } = placeOf(this.#keys, env, eventId);
+    const { bucket, field, copy } = locationOf(this.#keys, env, eventId);
     const keptMs = this.#retentionMs + Math.max(0, (step.until ?? 0) - step.since);
     const text = JSON.stringify(step);
     const keys = [this.#keys.run(env, id), bucket, copy];

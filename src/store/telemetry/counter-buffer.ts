@@ -24,7 +24,7 @@ export type Histograms = Record<Latency, number[]>;
 export type RunCounts = Record<RunCounter, number>;
 
 /** Of one environment. */
-export interface Tallied {
+export interface BufferedCounts {
   counts: Counts;
   histograms: Histograms;
   /** By function ID. */
@@ -38,10 +38,10 @@ const COUNTER_OF = {
   cancelled: 'runsCancelled',
 } as const satisfies Record<RunCounter, Counter>;
 
-export class Tally {
-  readonly #environments = new Map<string, Tallied>();
+export class CounterBuffer {
+  readonly #environments = new Map<string, BufferedCounts>();
 
-  get environments(): ReadonlyMap<string, Tallied> {
+  get environments(): ReadonlyMap<string, BufferedCounts> {
     return this.#environments;
   }
 
@@ -64,7 +64,7 @@ export class Tally {
   }
 
   /** Adds all of another. */
-  add(other: Tally): void {
+  add(other: CounterBuffer): void {
     for (const [env, { counts, histograms, functions }] of other.environments) {
       const mine = this.#of(env);
       for (const counter of COUNTERS) mine.counts[counter] += counts[counter];
@@ -80,7 +80,7 @@ export class Tally {
     }
   }
 
-  #of(env: string): Tallied {
+  #of(env: string): BufferedCounts {
     const there = this.#environments.get(env);
     if (there) return there;
     const tallied = empty();
@@ -101,6 +101,6 @@ export function emptyRunCounts(): RunCounts {
   return { started: 0, completed: 0, failed: 0, cancelled: 0 };
 }
 
-function empty(): Tallied {
+function empty(): BufferedCounts {
   return { counts: emptyCounts(), histograms: emptyHistograms(), functions: new Map() };
 }

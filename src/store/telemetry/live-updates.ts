@@ -8,20 +8,20 @@ import type { Keyspace } from '../redis/keyspace.ts';
 import type { LogOutcome } from '../webhooks/webhook-log.ts';
 
 /** Of one thing, by its `id`; later news of it take the place of earlier ones. Times are Unix milliseconds. */
-export interface NewsOf {
+export interface LiveUpdateOf {
   events: { id: string; name: string; receivedAt: number; source: string };
   runs: { id: string; functionId: string; eventId: string; status: RunStatus };
   'webhook-requests': { id: string; webhookId: string; outcome: LogOutcome };
   'held-events': { id: string };
 }
 
-export type NewsKind = keyof NewsOf;
+export type LiveUpdateKind = keyof LiveUpdateOf;
 
 /** What happened since the last message of the kind. `items`: the last of it, oldest first; of one thing, only how it is now. */
-export interface News<Kind extends NewsKind = NewsKind> {
+export interface LiveUpdate<Kind extends LiveUpdateKind = LiveUpdateKind> {
   kind: Kind;
   count: number;
-  items: NewsOf[Kind][];
+  items: LiveUpdateOf[Kind][];
 }
 
 const MAX_ITEMS = 100;
@@ -31,26 +31,26 @@ const PACE_MS = 250;
 const GATHER_MS = 10;
 
 /** Gathers news and hands them on in messages, soon and yet not too often. */
-export class Gathering {
-  readonly #gathered = new Map<NewsKind, { count: number; items: Map<string, NewsOf[NewsKind]> }>();
-  readonly #send: (news: News[]) => void;
+export class LiveUpdateBuffer {
+  readonly #gathered = new Map<LiveUpdateKind, { count: number; items: Map<string, LiveUpdateOf[LiveUpdateKind]> }>();
+  readonly #send: (news: LiveUpdate[]) => void;
   #timer: NodeJS.Timeout | undefined;
   #sentAt = 0;
 
-  constructor(send: (news: News[]) => void) {
+  constructor(send: (news: LiveUpdate[]) => void) {
     this.#send = send;
   }
 
-  add<Kind extends NewsKind>(kind: Kind, item: NewsOf[Kind]): void {
+  add<Kind extends LiveUpdateKind>(kind: Kind, item: LiveUpdateOf[Kind]): void {
     this.#addTo(kind, 1, [item]);
   }
 
   /** What another has gathered. */
-  addAll(all: readonly News[]): void {
+  addAll(all: readonly LiveUpdate[]): void {
     for (const { kind, count, items } of all) this.#addTo(kind, count, items);
   }
 
-  #addTo(kind: NewsKind, count: number, added: readonly NewsOf[NewsKind][]): void {
+  #addTo(kind: LiveUpdateKind, count: number, added: readonly LiveUpdateOf[LiveUpdateKind][]): void {
     const ofKind = this.#gathered.get(kind) ?? { count: 0, items: new Map() };
     this.#gathered.set(kind, ofKind);
     ofKind.count += count;
@@ -69,7 +69,7 @@ export class Gathering {
     this.#sentAt = performance.now();
     const news = [...this.#gathered].map(([kind, { count, items }]) => ({ kind, count, items: [...items.values()] }));
     this.#gathered.clear();
-    this.#send(news as News[]);
+    this.#send(news as LiveUpdate[]);
   }
 
   #waitMs(): number {
@@ -78,10 +78,10 @@ export class Gathering {
 }
 
 /** What a process tells. */
-export class LiveNews {
+export class LiveUpdatePublisher {
   readonly #redis: Redis;
   readonly #keys: Keyspace;
-  readonly #byChannel = new Map<string, Gathering>();
+  readonly #byChannel = new Map<string, LiveUpdateBuffer>();
 
   constructor(redis: Redis, keys: Keyspace) {
     this.#redis = redis;
@@ -89,9 +89,9 @@ export class LiveNews {
   }
 
   /** @param env undefined: of the whole account */
-  tell<Kind extends NewsKind>(env: string | undefined, kind: Kind, item: NewsOf[Kind]): void {
+  publish<Kind extends LiveUpdateKind>(env: string | undefined, kind: Kind, item: LiveUpdateOf[Kind]): void {
     const channel = this.#keys.live(env);
-    const gathering = this.#byChannel.get(channel) ?? new Gathering((news) => this.#publish(channel, news));
+    const gathering = this.#byChannel.get(channel) ?? new LiveUpdateBuffer((news) => this.#publish(channel, news));
     this.#byChannel.set(channel, gathering);
     gathering.add(kind, item);
   }
@@ -102,7 +102,7 @@ export class LiveNews {
   }
 
   /** While Redis is away nobody listens either: nothing piles up. */
-  #publish(channel: string, news: News[]): void {
+  #publish(channel: string, news: LiveUpdate[]): void {
     if (this.#redis.status !== 'ready') return;
     this.#redis.publish(channel, JSON.stringify(news)).catch(() => undefined);
   }
@@ -112,7 +112,7 @@ export class LiveNews {
 export class LiveFeed {
   readonly #subscriber: Redis;
   readonly #keys: Keyspace;
-  readonly #listeners = new Map<string, Set<(news: News[]) => void>>();
+  readonly #listeners = new Map<string, Set<(news: LiveUpdate[]) => void>>();
 
   /** @param subscriber a connection used for nothing else than listening */
   constructor(subscriber: Redis, keys: Keyspace) {
@@ -128,7 +128,7 @@ export class LiveFeed {
 
   /** @param env undefined: the whole account
    *  @returns what ends it */
-  listen(env: string | undefined, onNews: (news: News[]) => void): () => void {
+  subscribe(env: string | undefined, onNews: (news: LiveUpdate[]) => void): () => void {
     const channel = this.#keys.live(env);
     const listeners = this.#listeners.get(channel) ?? new Set();
     listeners.add(onNews);
@@ -145,7 +145,7 @@ export class LiveFeed {
   #hear(channel: string, text: string): void {
     const listeners = this.#listeners.get(channel);
     if (!listeners) return;
-    const news = JSON.parse(text) as News[];
+    const news = JSON.parse(text) as LiveUpdate[];
     for (const onNews of listeners) onNews(news);
   }
 }

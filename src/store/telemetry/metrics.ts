@@ -6,7 +6,9 @@
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import {
+  type BufferedCounts,
   COUNTERS,
+  type CounterBuffer,
   type Counts,
   emptyCounts,
   emptyHistograms,
@@ -15,8 +17,6 @@ import {
   LATENCIES,
   RUN_COUNTERS,
   type RunCounts,
-  type Tallied,
-  type Tally,
 } from './counter-buffer.ts';
 
 const MINUTE_MS = 60_000;
@@ -66,7 +66,7 @@ export class Metrics {
   }
 
   /** Adds what was counted, all or nothing. */
-  async add(tally: Tally, nowMs: number): Promise<void> {
+  async add(tally: CounterBuffer, nowMs: number): Promise<void> {
     const writing = this.#redis.multi();
     for (const [env, tallied] of tally.environments) {
       for (const resolution of [FINE, COARSE]) this.#addSteps(writing, env, tallied, resolution, nowMs);
@@ -78,7 +78,7 @@ export class Metrics {
   #addSteps(
     writing: ReturnType<Redis['multi']>,
     env: string,
-    { counts, histograms }: Tallied,
+    { counts, histograms }: BufferedCounts,
     { stepMs, blockMs }: Resolution,
     nowMs: number,
   ): void {
@@ -96,7 +96,7 @@ export class Metrics {
     writing.pexpire(key, METRICS_KEPT_MS + 2 * blockMs);
   }
 
-  #addFunctions(writing: ReturnType<Redis['multi']>, env: string, { functions }: Tallied, nowMs: number): void {
+  #addFunctions(writing: ReturnType<Redis['multi']>, env: string, { functions }: BufferedCounts, nowMs: number): void {
     if (functions.size === 0) return;
     const key = this.#keys.functionMetrics(env, floor(nowMs, HOUR_MS));
     for (const [id, counts] of functions) {
@@ -129,7 +129,7 @@ export class Metrics {
     return [...points.values()];
   }
 
-  /** The runs of each function that had any, over the hours that the span touches. */
+  /** The runs of each function that had any, over the hours that the timeRange touches. */
   async functions(env: string, from: number, to: number): Promise<FunctionCounts[]> {
     const hashes = await this.#readAll(
       startsOf(from, to, HOUR_MS).map((hour) => this.#keys.functionMetrics(env, hour)),

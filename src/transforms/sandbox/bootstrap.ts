@@ -6,7 +6,7 @@ export type UserTransform = (evt: unknown, headers: unknown, queryParams: unknow
 export type UserCode = () => UserTransform | undefined;
 
 /** The name of the driver's own lines in a stack; the user's are `transform.js`. */
-export const DRIVER_FILE = 'driver';
+export const BOOTSTRAP_FILE = 'driver';
 
 /** The answer of `call` when an earlier request has spoiled the isolate for all later ones. */
 export const SPOILED = 'spoiled';
@@ -14,13 +14,13 @@ export const SPOILED = 'spoiled';
 const MESSAGE_CHARS = 1_000;
 const STACK_CHARS = 2_000;
 
-export type DriverLimits = Pick<Limits, 'logLines' | 'logChars' | 'outputChars'> & {
+export type BootstrapLimits = Pick<Limits, 'logLines' | 'logChars' | 'outputChars'> & {
   messageChars: number;
   stackChars: number;
   spoiled: string;
 };
 
-export function driverLimits({ logLines, logChars, outputChars }: Limits): DriverLimits {
+export function bootstrapLimits({ logLines, logChars, outputChars }: Limits): BootstrapLimits {
   return {
     logLines,
     logChars,
@@ -36,7 +36,7 @@ export function driverLimits({ logLines, logChars, outputChars }: Limits): Drive
  *  that it calls no method that the user's code could have replaced. It answers with the JSON of a `Report`.
  *  Each request runs the user's code from its first line, so nothing that one request leaves in a variable is there for the next.
  *  @param harden null for code that changes built-ins on purpose: its isolate serves one request */
-export function driver(limits: DriverLimits, harden: (() => () => boolean) | null) {
+export function bootstrapCode(limits: BootstrapLimits, harden: (() => () => boolean) | null) {
   const { parse, stringify } = JSON;
   const { apply, construct } = Reflect;
   const { isArray } = Array;
@@ -229,4 +229,4 @@ export function driver(limits: DriverLimits, harden: (() => () => boolean) | nul
   }
 }
 
-export type Driver = ReturnType<typeof driver>;
+export type Bootstrap = ReturnType<typeof bootstrapCode>;

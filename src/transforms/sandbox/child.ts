@@ -5,7 +5,15 @@
 import { fileURLToPath } from 'node:url';
 import { BroadcastChannel } from 'node:worker_threads';
 import { Piscina } from 'piscina';
-import { type FromChild, GONE, type Limits, type Order, type Reply, type Task, type Verdict } from '../protocol.ts';
+import {
+  type FromChild,
+  GONE,
+  type Limits,
+  type Order,
+  type Reply,
+  type Task,
+  type TransformResult,
+} from '../protocol.ts';
 
 const limits: Limits = JSON.parse(process.argv[2] ?? '');
 const codes = new Map<number, Pick<Task, 'id' | 'code'>>();
@@ -27,7 +35,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 if (!process.connected) die('SIGKILL');
 
 const gone = new BroadcastChannel(GONE);
-const pool = new Piscina<Task | null, Verdict[]>({
+const pool = new Piscina<Task | null, TransformResult[]>({
   filename: fileURLToPath(new URL('./thread.ts', import.meta.url)),
   name: 'perform',
   minThreads: limits.threads,

@@ -1,9 +1,9 @@
 import ivm from 'isolated-vm';
 import type { Limits, StopCause } from '../protocol.ts';
-import { DRIVER_FILE, type Driver, driver, driverLimits, SPOILED, type UserCode } from './bootstrap.ts';
+import { BOOTSTRAP_FILE, type Bootstrap, bootstrapCode, bootstrapLimits, SPOILED, type UserCode } from './bootstrap.ts';
 import { harden } from './harden.ts';
 
-const SOURCE = `return (${driver})($0, $1 ? ${harden} : null);`;
+const SOURCE = `return (${bootstrapCode})($0, $1 ? ${harden} : null);`;
 const FILE = { filename: 'transform.js' };
 /** On lines of its own, so that the columns of errors are those of the code. */
 const BEFORE = '(function () {\n';
@@ -58,10 +58,10 @@ export function createIsolate(code: string, limits: Limits): Isolate {
     script.release();
     const shared = !CHANGES_PROTOTYPES.test(code);
     const context = isolate.createContextSync();
-    const inside: ivm.Reference<Driver> = context.evalClosureSync(SOURCE, [driverLimits(limits), shared], {
+    const inside: ivm.Reference<Bootstrap> = context.evalClosureSync(SOURCE, [bootstrapLimits(limits), shared], {
       arguments: { copy: true },
       result: { reference: true },
-      filename: DRIVER_FILE,
+      filename: BOOTSTRAP_FILE,
     });
     const wrapped = compiled(isolate, BEFORE + code + AFTER, -1);
     const run: ivm.Reference<UserCode> = wrapped.runSync(context, { reference: true });
@@ -82,7 +82,7 @@ function compiled(isolate: ivm.Isolate, code: string, lineOffset = 0) {
   }
 }
 
-function callable(isolate: ivm.Isolate, inside: ivm.Reference<Driver>, code: string, lasts: number): Isolate {
+function callable(isolate: ivm.Isolate, inside: ivm.Reference<Bootstrap>, code: string, lasts: number): Isolate {
   const call = inside.getSync('call', { reference: true });
   const collect = inside.getSync('collect', { reference: true });
   const wait = inside.getSync('wait', { reference: true });

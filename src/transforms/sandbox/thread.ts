@@ -1,7 +1,7 @@
 /** What runs in each thread of a child: one batch at a time, each in the isolate of its webhook. */
 import { BroadcastChannel, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
-import { GONE, type Limits, type Task, type Verdict } from '../protocol.ts';
+import { GONE, type Limits, type Task, type TransformResult } from '../protocol.ts';
 import { CodeError, createIsolate, type Isolate, Stopped } from './isolate.ts';
 
 const limits: Limits = workerData;
@@ -20,13 +20,13 @@ const hear = (): { message: string } | undefined => receiveMessageOnPort(gone as
 
 /** Stops early when a request was stopped, or had its thread for long: others may be waiting for what is known by now.
  *  @param task null: nothing to do but to let go of what is not needed any more */
-export async function perform(task: Task | null): Promise<Verdict[]> {
+export async function perform(task: Task | null): Promise<TransformResult[]> {
   // Read and not listened for: between two tasks the thread sleeps, deaf to its event loop.
   for (let heard = hear(); heard; heard = hear()) isolates.delete(heard.message);
   if (task === null) return [];
   const { id, code, args } = task;
   const begun = performance.now();
-  const verdicts: Verdict[] = [];
+  const verdicts: TransformResult[] = [];
   for (const one of args ?? [null]) {
     const verdict = await judge(id, code, one);
     verdicts.push(verdict);
@@ -36,7 +36,7 @@ export async function perform(task: Task | null): Promise<Verdict[]> {
   return verdicts;
 }
 
-async function judge(id: string, code: string, args: string | null): Promise<Verdict> {
+async function judge(id: string, code: string, args: string | null): Promise<TransformResult> {
   let started = performance.now();
   const deadline = started + limits.timeoutMs;
   try {

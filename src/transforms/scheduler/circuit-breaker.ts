@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 /** `good` runs beside everybody, `suspect` runs alone, `quarantined` does not run. */
-export interface Standing {
+export interface CircuitState {
   kind: 'good' | 'suspect' | 'quarantined';
   /** 0 unless quarantined. */
   retryAfterSeconds: number;
@@ -12,7 +12,7 @@ interface Suspicion {
   quarantinedUntil: number;
 }
 
-export interface StandingRules {
+export interface CircuitBreakerRules {
   /** So many strikes within the window bring quarantine. */
   strikes: number;
   /** Also how long quarantine lasts, and how long a strike keeps a transform out of the main lane. */
@@ -22,16 +22,16 @@ export interface StandingRules {
 /** Which transforms had to be stopped, by `Ticket.key`. Times are milliseconds of any one clock.
  *  Life of a record: suspicion or a strike opens it; a success, no strike being fresh, closes it. After quarantine a
  *  transform is still suspect, until it succeeds once. */
-export class Standings {
-  readonly #rules: StandingRules;
+export class CircuitBreakers {
+  readonly #rules: CircuitBreakerRules;
   /** The bound is against webhooks without number; what falls out is merely trusted again. */
   readonly #suspicions = new LRUCache<string, Suspicion>({ max: 10_000 });
 
-  constructor(rules: StandingRules) {
+  constructor(rules: CircuitBreakerRules) {
     this.#rules = rules;
   }
 
-  of(key: string, now: number): Standing {
+  of(key: string, now: number): CircuitState {
     const suspicion = this.#suspicions.get(key);
     if (suspicion === undefined) return { kind: 'good', retryAfterSeconds: 0 };
     const retryAfterSeconds = Math.max(0, Math.ceil((suspicion.quarantinedUntil - now) / 1_000));
@@ -42,7 +42,7 @@ export class Standings {
     if (!this.#suspicions.has(key)) this.#suspicions.set(key, { strikes: [], quarantinedUntil: 0 });
   }
 
-  strike(key: string, now: number): Standing {
+  strike(key: string, now: number): CircuitState {
     const strikes = [...this.#fresh(key, now), now];
     const full = strikes.length >= this.#rules.strikes;
     this.#suspicions.set(key, {

@@ -1,27 +1,27 @@
-import type { StopCause, Verdict } from '../protocol.ts';
+import type { StopCause, TransformResult } from '../protocol.ts';
 import { outcomeOf, quarantined, stopped } from '../result.ts';
 import type { Death, SandboxOptions } from '../sandbox.ts';
-import { type StandingRules, Standings } from './circuit-breaker.ts';
-import { Pace } from './duration-estimate.ts';
-import type { Waiting } from './fair-queue.ts';
+import { type CircuitBreakerRules, CircuitBreakers } from './circuit-breaker.ts';
+import { DurationEstimate } from './duration-estimate.ts';
+import type { FairQueue } from './fair-queue.ts';
 import type { Batch, Load } from './in-flight.ts';
-import { Lane } from './pool.ts';
-import { interrupted, type Ticket } from './transform-request.ts';
+import { Pool } from './pool.ts';
+import { interrupted, type QueuedRequest } from './queued-request.ts';
 
 /** So often alone in a child that ended itself, and a request is guilty: once may be a coincidence. */
 const CRASHES = 2;
 /** Requests sent ahead for each thread, so that it need not wait for the parent between two batches. */
 const AHEAD = 16;
 
-export interface DispatchOptions {
+export interface DispatcherOptions {
   sandbox: SandboxOptions;
-  standing: StandingRules;
+  standing: CircuitBreakerRules;
   places: number;
   idleMs: number;
 }
 
-export interface Dispatch {
-  admit(ticket: Ticket): void;
+export interface Dispatcher {
+  admit(ticket: QueuedRequest): void;
   /** Tickets that wait, and those that are in a child. */
   use(): { waiting: number; inFlight: number };
   /** Nothing is kept of this webhook. */
@@ -32,13 +32,13 @@ export interface Dispatch {
 /** Who runs where, and who is to blame when a child dies. In the main lane all transforms in good standing run side by
  *  side. Whoever was in a child that died, and whoever had to be stopped, goes to the lane of suspects and runs there
  *  alone, so that guilt shows and hurts nobody else. */
-export function createDispatch({ sandbox, standing, places, idleMs }: DispatchOptions): Dispatch {
+export function createDispatcher({ sandbox, standing, places, idleMs }: DispatcherOptions): Dispatcher {
   const { log, now, limits, meter } = sandbox;
-  const standings = new Standings(standing);
-  const pace = new Pace();
-  const main = new Lane({ sandbox, places, next: nextInMain, onVerdict, onDeath: onDeathInMain });
+  const standings = new CircuitBreakers(standing);
+  const pace = new DurationEstimate();
+  const main = new Pool({ sandbox, places, next: nextInMain, onVerdict, onDeath: onDeathInMain });
   const alone = { ...sandbox, limits: { ...limits, threads: 1 } };
-  const suspects = new Lane({
+  const suspects = new Pool({
     sandbox: alone,
     places,
     idleMs,
@@ -59,7 +59,7 @@ export function createDispatch({ sandbox, standing, places, idleMs }: DispatchOp
     },
   };
 
-  function admit(ticket: Ticket) {
+  function admit(ticket: QueuedRequest) {
     const { kind, retryAfterSeconds } = standings.of(ticket.key, now());
     if (kind === 'quarantined') ticket.settle(quarantined(retryAfterSeconds));
     else if (kind === 'suspect' || ticket.caught) suspects.enter(ticket);
@@ -67,7 +67,7 @@ export function createDispatch({ sandbox, standing, places, idleMs }: DispatchOp
   }
 
   /** Slow transforms always leave one thread to the others, and do not wait inside the child, where nobody overtakes. */
-  function nextInMain(waiting: Waiting, load: Load): Batch | undefined {
+  function nextInMain(waiting: FairQueue, load: Load): Batch | undefined {
     if (load.tickets >= limits.threads * AHEAD) return undefined;
     const ticket = waiting.take((key) => load.slow < Math.max(1, limits.threads - 1) || !pace.slow(key));
     if (ticket === undefined) return undefined;
@@ -76,14 +76,14 @@ export function createDispatch({ sandbox, standing, places, idleMs }: DispatchOp
   }
 
   /** One at a time: first those that have been cleared since they were caught, last those that were proved guilty. */
-  function nextSuspect(waiting: Waiting, load: Load): Batch | undefined {
+  function nextSuspect(waiting: FairQueue, load: Load): Batch | undefined {
     if (load.tickets > 0) return undefined;
     const cleared = waiting.take((key) => standings.of(key, now()).kind === 'good');
     const ticket = cleared ?? waiting.take((key) => !standings.struck(key, now())) ?? waiting.take();
     return ticket && { tickets: [ticket], slow: true };
   }
 
-  function onVerdict(ticket: Ticket, verdict: Verdict) {
+  function onVerdict(ticket: QueuedRequest, verdict: TransformResult) {
     if ('stopped' in verdict) return convict(ticket, verdict.stopped);
     pace.note(ticket.key, verdict.durationMs);
     meter.transformRan(verdict.durationMs);
@@ -105,7 +105,7 @@ export function createDispatch({ sandbox, standing, places, idleMs }: DispatchOp
 
   /** After a death that came from outside: whoever ran goes alone, since the kernel's out-of-memory killer is outside too;
    *  its webhook is as good as before. */
-  function again(begun: readonly Ticket[], waiting: readonly Ticket[]) {
+  function again(begun: readonly QueuedRequest[], waiting: readonly QueuedRequest[]) {
     for (const ticket of begun) ticket.caught = true;
     for (const ticket of [...waiting, ...begun]) admit(ticket);
   }
@@ -123,12 +123,12 @@ export function createDispatch({ sandbox, standing, places, idleMs }: DispatchOp
     }
   }
 
-  function accuse(ticket: Ticket) {
+  function accuse(ticket: QueuedRequest) {
     ticket.caught = true;
     standings.suspect(ticket.key);
   }
 
-  function convict(ticket: Ticket, cause: StopCause) {
+  function convict(ticket: QueuedRequest, cause: StopCause) {
     ticket.settle(stopped(ticket, cause, limits.timeoutMs));
     const { kind, retryAfterSeconds } = standings.strike(ticket.key, now());
     const webhook = ticket.transform.id;

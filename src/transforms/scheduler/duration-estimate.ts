@@ -8,7 +8,7 @@ const BATCH_MAX = 16;
 
 /** How long each transform takes, by `Ticket.key`: only quick ones may wait inside the child, where nobody can
  *  overtake. One that has not run yet counts as slow. */
-export class Pace {
+export class DurationEstimate {
   readonly #meanMs = new LRUCache<string, number>({ max: 10_000 });
 
   note(key: string, durationMs: number) {

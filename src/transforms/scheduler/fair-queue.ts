@@ -1,11 +1,11 @@
-import type { Ticket } from './transform-request.ts';
+import type { QueuedRequest } from './queued-request.ts';
 
 /** Tickets that wait for their turn: one line a webhook, the lines served in turn, so that a webhook with many
  *  requests does not hold up the others. */
-export class Waiting {
+export class FairQueue {
   readonly #places: number;
   /** In the order of service: a line that was served goes to the end. */
-  readonly #lines = new Map<string, Ticket[]>();
+  readonly #lines = new Map<string, QueuedRequest[]>();
   #size = 0;
 
   constructor(places: number) {
@@ -17,7 +17,7 @@ export class Waiting {
   }
 
   /** Returns who must leave when no place is left: the last of the longest line. */
-  add(ticket: Ticket): Ticket | undefined {
+  add(ticket: QueuedRequest): QueuedRequest | undefined {
     if (this.#size >= this.#places) this.#dropSettled();
     const line = this.#lines.get(ticket.key);
     if (line) line.push(ticket);
@@ -27,7 +27,7 @@ export class Waiting {
   }
 
   /** The next in turn among the webhooks that may go. */
-  take(mayGo: (key: string) => boolean = () => true): Ticket | undefined {
+  take(mayGo: (key: string) => boolean = () => true): QueuedRequest | undefined {
     for (const [key, line] of this.#lines) {
       if (!mayGo(key)) continue;
       this.#lines.delete(key);
@@ -45,11 +45,11 @@ export class Waiting {
   }
 
   /** The next of one webhook, whoever's turn it is. */
-  more(key: string, most: number): Ticket[] {
+  more(key: string, most: number): QueuedRequest[] {
     const line = this.#lines.get(key) ?? [];
-    const taken: Ticket[] = [];
+    const taken: QueuedRequest[] = [];
     while (taken.length < most && line.length > 0) {
-      const ticket = line.shift() as Ticket;
+      const ticket = line.shift() as QueuedRequest;
       this.#size -= 1;
       if (!ticket.settled) taken.push(ticket);
     }
@@ -58,7 +58,7 @@ export class Waiting {
   }
 
   /** Those of one webhook that were taken and not served; they keep their places before the others. */
-  putBack(tickets: readonly Ticket[]) {
+  putBack(tickets: readonly QueuedRequest[]) {
     const [first] = tickets;
     if (first === undefined) return;
     this.#lines.set(first.key, [...tickets, ...(this.#lines.get(first.key) ?? [])]);
@@ -66,14 +66,14 @@ export class Waiting {
   }
 
   /** Everybody of one webhook leaves. */
-  withdraw(key: string): Ticket[] {
+  withdraw(key: string): QueuedRequest[] {
     const line = this.#lines.get(key) ?? [];
     this.#lines.delete(key);
     this.#size -= line.length;
     return line;
   }
 
-  drain(): Ticket[] {
+  drain(): QueuedRequest[] {
     return [...this.#lines.keys()].flatMap((key) => this.withdraw(key));
   }
 

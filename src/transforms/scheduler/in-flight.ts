@@ -1,8 +1,8 @@
-import type { Ticket } from './transform-request.ts';
+import type { QueuedRequest } from './queued-request.ts';
 
 /** Tickets of one webhook that a thread serves one after the other. */
 export interface Batch {
-  readonly tickets: readonly Ticket[];
+  readonly tickets: readonly QueuedRequest[];
   /** Expected to take long. */
   readonly slow: boolean;
 }
@@ -16,8 +16,8 @@ export interface Load {
 
 export interface Drained {
   /** Those that were being worked on, with what was in one batch with them. */
-  begun: Ticket[];
-  waiting: Ticket[];
+  begun: QueuedRequest[];
+  waiting: QueuedRequest[];
 }
 
 interface Flight {
@@ -28,7 +28,7 @@ interface Flight {
 
 /** The batches that a child has and has not answered. It begins them in the order they were sent, one a thread: so it
  *  is working on the oldest ones, and no message is needed to know since when. */
-export class Flights {
+export class InFlightRequests {
   readonly #threads: number;
   readonly #flights = new Map<number, Flight>();
   #last = 0;
@@ -42,7 +42,7 @@ export class Flights {
     return this.#load;
   }
 
-  get tickets(): Ticket[] {
+  get tickets(): QueuedRequest[] {
     return [...this.#flights.values()].flatMap(({ batch }) => batch.tickets);
   }
 

@@ -1,30 +1,30 @@
-import type { Verdict } from '../protocol.ts';
+import type { TransformResult } from '../protocol.ts';
 import { type Death, Sandbox, type SandboxOptions } from '../sandbox.ts';
-import { Waiting } from './fair-queue.ts';
+import { FairQueue } from './fair-queue.ts';
 import type { Batch, Load } from './in-flight.ts';
-import { notStarting, overloaded, type Ticket } from './transform-request.ts';
+import { notStarting, overloaded, type QueuedRequest } from './queued-request.ts';
 
 /** After so many failures in a row, requests are refused at once until a child has started. */
 const STARTS_BEFORE_REFUSING = 3;
 const START_AGAIN_MS = 100;
 const START_AGAIN_MAX_MS = 30_000;
 
-export interface LaneOptions {
+export interface PoolOptions {
   sandbox: SandboxOptions;
   places: number;
   /** Who goes into the child now, given what is in it; undefined: nobody yet. */
-  next(waiting: Waiting, load: Load): Batch | undefined;
+  next(waiting: FairQueue, load: Load): Batch | undefined;
   /** The child is ended when it had nothing to do for so long; undefined: it is always kept ready. */
   idleMs?: number;
-  onVerdict(ticket: Ticket, verdict: Verdict): void;
+  onVerdict(ticket: QueuedRequest, verdict: TransformResult): void;
   onDeath(death: Death): void;
 }
 
 /** Tickets that wait for one child, and that child: forked when it is needed, again whenever it has died, and replaced in good
  *  order when it is worn. */
-export class Lane {
-  readonly #options: LaneOptions;
-  readonly #waiting: Waiting;
+export class Pool {
+  readonly #options: PoolOptions;
+  readonly #waiting: FairQueue;
   #sandbox: Sandbox | undefined;
   /** Starts while the worn one still works. */
   #successor: Sandbox | undefined;
@@ -38,9 +38,9 @@ export class Lane {
   #closed = false;
   #pumping: NodeJS.Immediate | undefined;
 
-  constructor(options: LaneOptions) {
+  constructor(options: PoolOptions) {
     this.#options = options;
-    this.#waiting = new Waiting(options.places);
+    this.#waiting = new FairQueue(options.places);
     if (options.idleMs === undefined) this.#start();
   }
 
@@ -60,7 +60,7 @@ export class Lane {
     return [this.#sandbox, this.#successor, this.#retiring].filter((one) => one !== undefined);
   }
 
-  enter(ticket: Ticket) {
+  enter(ticket: QueuedRequest) {
     if (this.#closed) return ticket.settle(overloaded());
     if (this.#failedStarts >= STARTS_BEFORE_REFUSING && !this.#sandbox?.ready)
       return ticket.settle(this.#notStarting());
@@ -69,7 +69,7 @@ export class Lane {
   }
 
   /** The waiting tickets of one key leave. */
-  withdraw(key: string): Ticket[] {
+  withdraw(key: string): QueuedRequest[] {
     return this.#waiting.withdraw(key);
   }
 
@@ -101,7 +101,7 @@ export class Lane {
       answered: ({ tickets }, verdicts) => {
         this.#waiting.putBack(tickets.slice(verdicts.length));
         verdicts.forEach((verdict, i) => {
-          this.#options.onVerdict(tickets[i] as Ticket, verdict);
+          this.#options.onVerdict(tickets[i] as QueuedRequest, verdict);
         });
         if (sandbox === this.#retiring) this.#endWhenDone();
         this.#pumpSoon();

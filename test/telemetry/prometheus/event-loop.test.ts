@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createInstruments } from '../../../src/metrics/process-metrics.ts';
+import { createProcessMetrics } from '../../../src/metrics/process-metrics.ts';
 import { parse } from '../../support/scrape.ts';
 import { until } from '../../support/until.ts';
 
@@ -9,7 +9,7 @@ const COMPUTED = 'tidegate_event_loop_delay_cpu_seconds';
 describe('the event loop, as metrics show it', () => {
   for (const role of ['web', 'worker'] as const) {
     it(`keeps a stall of ${role} in a histogram, and how much of it was computed, however many scrapes follow`, async () => {
-      const instruments = createInstruments(role);
+      const instruments = createProcessMetrics(role);
       const read = async () => parse(await instruments.scrape());
       const over250Ms = async (name: string) => {
         const scraped = await read();

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { expect } from 'chai';
 import { freePort } from '../../../scripts/lib/ports.ts';
 import { readConfig } from '../../../src/config.ts';
-import { rareWarnings } from '../../../src/tracing/sdk-warnings.ts';
+import { rateLimitedWarnings } from '../../../src/tracing/sdk-warnings.ts';
 import { type AppHost, startAppHost } from '../../support/app-host.ts';
 import { startCollector } from '../../support/collector.ts';
 import { startService } from '../../support/service.ts';
@@ -114,7 +114,7 @@ describe('tracing', () => {
   it('complains once a minute at most, and says how often it has not', () => {
     const lines: unknown[] = [];
     let now = 0;
-    const { warn, error } = rareWarnings({ warn: (facts: unknown) => lines.push(facts) } as never, () => now);
+    const { warn, error } = rateLimitedWarnings({ warn: (facts: unknown) => lines.push(facts) } as never, () => now);
     error(JSON.stringify({ stack: 'Error: at …', message: 'no collector' }), new Error('ECONNREFUSED'));
     for (now = 1_000; now < 60_000; now += 1_000) warn('no collector');
     expect(lines).to.deep.equal([{ err: 'no collector Error: ECONNREFUSED' }]);

@@ -3,7 +3,7 @@ import type { Transform, TransformOutcome } from '../transform.ts';
 
 /** One request on its way to an answer. It is settled once, whatever happens: by its outcome, or as `overloaded` when
  *  its patience is over. What comes later changes nothing. */
-export class Ticket {
+export class QueuedRequest {
   readonly transform: Transform;
   /** Webhook and version: edited code starts with a clean record. */
   readonly key: string;
