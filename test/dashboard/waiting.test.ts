@@ -11,13 +11,13 @@ const rowOf = (internal_id: string): EventRow => ({
   runs: [],
 });
 
-describe('the count of new events that are not shown', () => {
-  it('leaves out those that are listed already', () => {
+describe('dashboard: count of unseen events', () => {
+  it('excludes events that are already listed', () => {
     const waiting = mergeUnseen(mergeUnseen(NONE, { ids: ['A', 'B'], others: 0 }), { ids: ['C'], others: 5 });
     expect(countUnseen([rowOf('B'), rowOf('0')], waiting)).to.equal(7);
   });
 
-  it('counts on when it no longer knows the IDs of the first', () => {
+  it('counts events beyond the number of remembered IDs', () => {
     const ids = Array.from({ length: 1_500 }, (_, n) => String(n));
     const waiting = mergeUnseen({ ids, others: 0 }, { ids: ['last'], others: 0 });
     expect(countUnseen([rowOf('last')], waiting)).to.equal(1_500);
