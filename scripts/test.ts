@@ -1,4 +1,4 @@
-/** The test command: type check, lint, import layers, advisories, the dashboard's build, then mocha; stops at the first failure. Called by
+/** The test command: type check, lint, import rules, advisories, the dashboard's build, then mocha; stops at the first failure. Called by
  *  scripts/test. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -43,7 +43,7 @@ await runMain(async () => {
     await step('type check', () => command('tsc'));
     await step("the dashboard's type check", () => command('tsc', '-p', 'dashboard'));
     await step('lint', () => command('biome', 'ci', ...(process.stdout.isTTY ? [] : ['--colors=off'])));
-    await step('import layers', () => command('node', 'scripts/check-layers.ts'));
+    await step('import rules', () => command('node', 'scripts/check-imports.ts'));
     await step('advisories', audit);
   }
   if (isDashboardStale(ROOT))

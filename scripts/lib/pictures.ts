@@ -74,7 +74,7 @@ async function pagesOf({ ask, webhookId }: Shop): Promise<Record<string, string>
     queues: '/jobs',
     keys: '/keys',
     environments: '/environments',
-    members: '/members',
+    users: '/users',
     'audit-log': '/audit-log',
     settings: '/settings',
   };
