@@ -3,8 +3,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { hashedKey } from '../src/functions/signing.ts';
-import { INGEST, RUNS } from '../src/jobs/queues.ts';
-import { keyspace } from '../src/store/keyspace.ts';
+import { INGEST, RUNS } from '../src/jobs/queues/queues.ts';
+import { keyspace } from '../src/store/redis/keyspace.ts';
 import { TRANSFORM } from './bodies.ts';
 
 export const SECRETS = {

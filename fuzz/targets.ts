@@ -1,7 +1,8 @@
 /** What the attacks are aimed at: a service of its own in production mode, with one of everything in it. What an attack has deleted or
  *  locked is made anew before the next ones. */
+
+import { addUser, cookieOf, signIn } from '../test/support/auth.ts';
 import { request } from '../test/support/http.ts';
-import { addUser, cookieOf, signIn } from '../test/support/identity.ts';
 import { type Scrape, scrape } from '../test/support/scrape.ts';
 import { SECRETS, type Service, startService } from '../test/support/service.ts';
 import { until } from '../test/support/until.ts';

@@ -1,7 +1,7 @@
 /** What the service's processes say of themselves while they are attacked: whether they live, how long their event loops stood still,
  *  what they hold, and whether they are done with what they were sent. */
-import { INGEST, RUNS } from '../src/jobs/queues.ts';
-import { keyspace } from '../src/store/keyspace.ts';
+import { INGEST, RUNS } from '../src/jobs/queues/queues.ts';
+import { keyspace } from '../src/store/redis/keyspace.ts';
 import type { Scrape } from '../test/support/scrape.ts';
 import { until } from '../test/support/until.ts';
 import type { Targets } from './targets.ts';

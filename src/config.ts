@@ -12,7 +12,7 @@ const schema = z.object(SETTINGS);
 type Env = z.infer<typeof schema>;
 
 /** How full the store may become before senders are told to come later; 0 is no mark. */
-export interface Marks {
+export interface Thresholds {
   /** What Redis may use where it has no limit of its own. */
   readonly memoryBytes: number | undefined;
   readonly memoryPercent: number;
@@ -59,7 +59,7 @@ export interface Config {
   /** auto: fsync where the server can promise it without making senders wait for the next second, else redis. */
   readonly ingestDurability: Env['INGEST_DURABILITY'];
   /** Past these, senders are told to come later. */
-  readonly marks: Marks;
+  readonly marks: Thresholds;
   readonly eventKeys: readonly string[];
   readonly secretKey: string;
   readonly secretKeyFallback: string | undefined;

@@ -7,7 +7,7 @@ const LAST_MS = 4_500;
 
 /** @param endMs how long `close` may wait for what is in flight
  *  @param facts told to the parent over IPC with the word that this process is ready */
-export function live(
+export function runProcess(
   log: Logger,
   close: () => Promise<void>,
   endMs: number,

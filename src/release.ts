@@ -2,10 +2,10 @@
  *  function of its own; all that is wrong is told at once. A problem stops the deploy, a warning does not. */
 import { type Config, ConfigError, nodeProblem, readConfig } from './config.ts';
 import { createLog } from './log.ts';
-import { describeOutbound } from './model/outbound.ts';
-import { checkDurability } from './store/durability.ts';
-import { connect, type Redis } from './store/redis.ts';
-import { redisStatus } from './store/redis-status.ts';
+import { describeOutbound } from './model/network/outbound.ts';
+import { connect, type Redis } from './store/redis/connection.ts';
+import { checkDurability } from './store/redis/durability.ts';
+import { readServerInfo } from './store/redis/server-info.ts';
 import { createStore } from './store/store.ts';
 
 const REDIS_TIMEOUT_MS = 10_000;
@@ -96,7 +96,7 @@ async function whyUnreachable(redis: Redis): Promise<string | undefined> {
 }
 
 async function redisSettings(redis: Redis): Promise<Finding[]> {
-  const { version, warnings } = await redisStatus(redis);
+  const { version, warnings } = await readServerInfo(redis);
   if (Number.parseInt(version, 10) < REDIS_MIN_MAJOR) {
     return [{ problem: `REDIS_URL: Redis ${version} answers; Tidegate needs 7.0 or newer` }];
   }

@@ -3,34 +3,34 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { createApp } from './api/app.ts';
-import { prepareFirstAdmin } from './api/identity/first-admin.ts';
-import { claimSecretKey, sealAnew } from './api/identity/seal-anew.ts';
-import { LiveStreams } from './api/live-streams.ts';
-import { openMetricsPort } from './api/metrics-port.ts';
-import { Readiness } from './api/readiness.ts';
-import { Recorder } from './api/receive/recorder.ts';
-import { endingOf } from './api/server-end.ts';
+import { prepareFirstAdmin } from './api/auth/first-admin.ts';
+import { claimSecretKey, reencryptSecrets } from './api/auth/reencrypt-secrets.ts';
+import { Readiness } from './api/operations/readiness.ts';
+import { RequestLogWriter } from './api/receive/request-log-writer.ts';
+import { LiveStreams } from './api/rest/live-streams.ts';
 import { readConfig } from './config.ts';
-import { INTRODUCTION_TIMEOUT_MS } from './functions/introduction.ts';
-import { Outgoing } from './functions/outgoing.ts';
-import { SILENT } from './instruments/meter.ts';
-import { startInstruments } from './instruments/start.ts';
-import { Acceptor } from './jobs/accept.ts';
-import { FunctionTables } from './jobs/function-tables.ts';
-import { Judge } from './jobs/judge.ts';
-import { Pressure } from './jobs/pressure.ts';
-import { ingestQueue, runQueue } from './jobs/queues.ts';
-import { Reports, startReporting } from './jobs/reports.ts';
-import { runParts } from './jobs/run-parts.ts';
-import { storedStatus } from './jobs/stored-status.ts';
-import { TracedAcceptor } from './jobs/traced-acceptor.ts';
+import { HttpAgent } from './functions/http-agent.ts';
+import { SYNC_REQUEST_TIMEOUT_MS } from './functions/sync-request.ts';
+import { gracefulShutdown } from './graceful-shutdown.ts';
+import { Acceptor } from './jobs/ingestion/acceptor.ts';
+import { ExpressionEvaluator } from './jobs/ingestion/expression-evaluator.ts';
+import { FunctionTables } from './jobs/ingestion/function-tables.ts';
+import { TracedAcceptor } from './jobs/ingestion/traced-acceptor.ts';
+import { Backpressure } from './jobs/queues/backpressure.ts';
+import { ingestQueue, runQueue } from './jobs/queues/queues.ts';
+import { createRunServices } from './jobs/runs/run-parts.ts';
+import { storedGauges } from './jobs/telemetry/stored-gauges.ts';
+import { startTelemetry, Telemetry } from './jobs/telemetry/telemetry.ts';
 import { createLog } from './log.ts';
-import { describeOutbound } from './model/outbound.ts';
-import { live } from './process.ts';
-import { durabilityOf } from './store/durability.ts';
-import { connect } from './store/redis.ts';
+import { startMetricsServer } from './metrics/metrics-server.ts';
+import { NOOP_RECORDER } from './metrics/recorder.ts';
+import { startMetrics } from './metrics/start.ts';
+import { describeOutbound } from './model/network/outbound.ts';
+import { runProcess } from './process.ts';
+import { connect } from './store/redis/connection.ts';
+import { durabilityOf } from './store/redis/durability.ts';
 import { createStore } from './store/store.ts';
-import { WebhookDirectory } from './store/webhook-directory.ts';
+import { WebhookDirectory } from './store/webhooks/webhook-directory.ts';
 import { startTracing } from './tracing/start.ts';
 import { traced } from './transforms/traced.ts';
 import { createTransforms } from './transforms/transforms.ts';
@@ -47,10 +47,10 @@ if (config.dev) log.warn('dev mode: every door is open; not for production');
 const tracing = await startTracing(config.tracing, 'web', log);
 
 const isMeasured = config.metricsPort !== undefined || config.metricsToken !== undefined;
-const instruments = await startInstruments(isMeasured, 'web');
-const meter = instruments?.meter ?? SILENT;
+const instruments = await startMetrics(isMeasured, 'web');
+const meter = instruments?.meter ?? NOOP_RECORDER;
 const metrics =
-  instruments && config.metricsPort !== undefined ? await openMetricsPort(config, instruments, log) : undefined;
+  instruments && config.metricsPort !== undefined ? await startMetricsServer(config, instruments, log) : undefined;
 
 const redis = connect(config, 'answer-soon', log);
 const subscriber = connect(config, 'wait', log);
@@ -80,27 +80,27 @@ const durability = await durabilityOf(config, redis, log);
 const acceptor = tracing
   ? new TracedAcceptor(tracing, store.dedup, queues[0], meter, durability)
   : new Acceptor(store.dedup, queues[0], meter, durability);
-const pressure = new Pressure(redis, queues, config.marks, log);
+const pressure = new Backpressure(redis, queues, config.marks, log);
 const functions = new FunctionTables(store.functions);
-const reports = new Reports(store, meter);
-const { life, retries, invocations } = runParts(
+const reports = new Telemetry(store, meter);
+const { life, retries, invocations } = createRunServices(
   store,
   functions,
   queues[1],
   acceptor,
   reports,
-  new Judge(store.expressionProblems, log, meter),
+  new ExpressionEvaluator(store.expressionProblems, log, meter),
   config.lookAfterMs,
   tracing,
 );
-const outgoing = new Outgoing({ ...config, timeoutMs: INTRODUCTION_TIMEOUT_MS });
+const outgoing = new HttpAgent({ ...config, timeoutMs: SYNC_REQUEST_TIMEOUT_MS });
 const readiness = new Readiness({ redis, queue: queues[0], firstReads });
-const recorder = new Recorder(store.webhookLog, reports, log);
+const recorder = new RequestLogWriter(store.webhookLog, reports, log);
 const streams = new LiveStreams(store.liveFeed(subscriber));
 instruments?.watch({
   eventsUnanswered: () => acceptor.unansweredEvents,
   transforms: () => transforms.use(),
-  stored: storedStatus(store, queues),
+  stored: storedGauges(store, queues),
 });
 const app = createApp({
   config,
@@ -126,7 +126,7 @@ const app = createApp({
 
 const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: REQUEST_TIMEOUT_MS }, app.callback());
 const { shutdownDrainMs: drainMs, shutdownGraceMs: graceMs } = config;
-const endServer = endingOf(server, { drainMs, graceMs, endStreams: () => streams.close() });
+const endServer = gracefulShutdown(server, { drainMs, graceMs, endStreams: () => streams.close() });
 await new Promise<void>((resolve, reject) => {
   server.once('error', reject);
   server.listen(config.port, config.host, resolve);
@@ -134,11 +134,11 @@ await new Promise<void>((resolve, reject) => {
 const { port } = server.address() as AddressInfo;
 const address = config.publicUrl ?? `http://${config.host === '0.0.0.0' ? 'localhost' : config.host}:${port}`;
 await Promise.race([prepareFirstAdmin(config, store, address, log), setTimeout(FIRST_READ_MS)]);
-void secretKeyClaimed.then(() => sealAnew(config, store, log));
-const reporting = startReporting(reports, store, 'web', log);
+void secretKeyClaimed.then(() => reencryptSecrets(config, store, log));
+const reporting = startTelemetry(reports, store, 'web', log);
 pressure.watch();
 
-live(
+runProcess(
   log,
   async () => {
     readiness.end();

@@ -1,37 +1,37 @@
 /** The worker process: ingests events and calls functions. Any number of them may run; any may die at any time. */
 import { readConfig } from './config.ts';
-import { FunctionCaller } from './functions/caller.ts';
-import { SILENT } from './instruments/meter.ts';
-import { startInstruments } from './instruments/start.ts';
-import { Acceptor } from './jobs/accept.ts';
-import { AppLimits } from './jobs/app-limits.ts';
-import { CallGate } from './jobs/call-gate.ts';
-import { FunctionTables } from './jobs/function-tables.ts';
-import { Judge } from './jobs/judge.ts';
-import { INGEST, ingestQueue, RUNS, runQueue } from './jobs/queues.ts';
-import { Reports, startReporting } from './jobs/reports.ts';
-import { runParts } from './jobs/run-parts.ts';
-import { storedStatus } from './jobs/stored-status.ts';
-import { TracedAcceptor } from './jobs/traced-acceptor.ts';
+import { FunctionClient } from './functions/function-client.ts';
+import { Acceptor } from './jobs/ingestion/acceptor.ts';
+import { ExpressionEvaluator } from './jobs/ingestion/expression-evaluator.ts';
+import { FunctionTables } from './jobs/ingestion/function-tables.ts';
+import { TracedAcceptor } from './jobs/ingestion/traced-acceptor.ts';
+import { INGEST, ingestQueue, RUNS, runQueue } from './jobs/queues/queues.ts';
+import { AppLimits } from './jobs/runs/app-limits.ts';
+import { CallLimiter } from './jobs/runs/call-limiter.ts';
+import { createRunServices } from './jobs/runs/run-parts.ts';
+import { storedGauges } from './jobs/telemetry/stored-gauges.ts';
+import { startTelemetry, Telemetry } from './jobs/telemetry/telemetry.ts';
 import { createLog } from './log.ts';
-import { FairShares } from './model/fair-shares.ts';
-import { live } from './process.ts';
-import { durabilityOf } from './store/durability.ts';
-import { connect, ready } from './store/redis.ts';
+import { NOOP_RECORDER } from './metrics/recorder.ts';
+import { startMetrics } from './metrics/start.ts';
+import { FairShares } from './model/capacity/fair-shares.ts';
+import { runProcess } from './process.ts';
+import { connect, ready } from './store/redis/connection.ts';
+import { durabilityOf } from './store/redis/durability.ts';
 import { createStore } from './store/store.ts';
 import { startTracing } from './tracing/start.ts';
-import { startBranchKeeper } from './workers/branch-keeper.ts';
+import { startBranchJanitor } from './workers/branch-janitor.ts';
 import { startReconciler } from './workers/reconciler.ts';
 import { startWorkers } from './workers/workers.ts';
 
 const config = readConfig();
 const log = createLog(config.logLevel, 'worker');
 const tracing = await startTracing(config.tracing, 'worker', log);
-const instruments = await startInstruments(config.metricsPort !== undefined, 'worker');
-const meter = instruments?.meter ?? SILENT;
+const instruments = await startMetrics(config.metricsPort !== undefined, 'worker');
+const meter = instruments?.meter ?? NOOP_RECORDER;
 // What a worker without this door need not load. It is open before Redis is there, to tell that it is not.
 const metrics =
-  instruments && (await (await import('./api/metrics-port.ts')).openMetricsPort(config, instruments, log));
+  instruments && (await (await import('./metrics/metrics-server.ts')).startMetricsServer(config, instruments, log));
 const redis = connect(config, 'wait', log);
 // The queues have a connection of their own: ioredis copies every script of a connection into every pipeline, and BullMQ brings fifty.
 const queueRedis = connect(config, 'wait', log);
@@ -46,13 +46,13 @@ const queueOptions = { connection: queueRedis, prefix: store.queuePrefix };
 const [ingests, runs] = [ingestQueue(queueOptions), runQueue(queueOptions, tracing?.jobs)];
 for (const queue of [ingests, runs]) queue.on('error', (error) => log.debug({ err: error.message }, 'queue'));
 const functions = new FunctionTables(store.functions);
-const reports = new Reports(store, meter);
+const reports = new Telemetry(store, meter);
 const durability = await durabilityOf(config, redis, log);
 const acceptor = tracing
   ? new TracedAcceptor(tracing, store.dedup, ingests, meter, durability)
   : new Acceptor(store.dedup, ingests, meter, durability);
 const limits = new AppLimits(config.runConcurrency);
-const caller = new FunctionCaller({
+const caller = new FunctionClient({
   timeoutMs: config.callTimeoutMs,
   outbound: config.outbound,
   signingKeyOf: (env) => (config.dev ? config.signingKey : store.signingKeys.current(env)),
@@ -62,10 +62,10 @@ const caller = new FunctionCaller({
   tracing,
 });
 const { lookAfterMs } = config;
-const judge = new Judge(store.expressionProblems, log, meter);
-const ofRuns = runParts(store, functions, runs, acceptor, reports, judge, lookAfterMs, tracing);
+const judge = new ExpressionEvaluator(store.expressionProblems, log, meter);
+const ofRuns = createRunServices(store, functions, runs, acceptor, reports, judge, lookAfterMs, tracing);
 const shares = new FairShares({ ...config, capacity: config.runConcurrency });
-const gate = new CallGate(shares, limits, (jobId) => {
+const gate = new CallLimiter(shares, limits, (jobId) => {
   ofRuns.schedule.unpark(jobId).catch((error: Error) => log.debug({ err: error.message }, 'call stays put back'));
 });
 const parts = {
@@ -84,14 +84,14 @@ instruments?.watch({
   eventsUnanswered: () => acceptor.unansweredEvents,
   calls: () => ({ ...gate.state, slowedApps: limits.slowed().length }),
   slots: { [INGEST]: config.ingestConcurrency, [RUNS]: config.runConcurrency },
-  stored: storedStatus(store, [ingests, runs]),
+  stored: storedGauges(store, [ingests, runs]),
 });
 await workers.ready();
 const reconciler = startReconciler(parts, lookAfterMs, log);
-const branches = startBranchKeeper({ ...store, queues: [ingests, runs], log }, config.branchExpiryMs);
-const reporting = startReporting(reports, store, 'worker', log, () => ({ slowedApps: limits.slowed() }));
+const branches = startBranchJanitor({ ...store, queues: [ingests, runs], log }, config.branchExpiryMs);
+const reporting = startTelemetry(reports, store, 'worker', log, () => ({ slowedApps: limits.slowed() }));
 
-live(
+runProcess(
   log,
   async () => {
     await Promise.all([workers.close(), reconciler.close(), branches.close()]);

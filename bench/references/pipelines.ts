@@ -1,8 +1,8 @@
 /** The reference for events: what the same events cost when nothing but pipelines of plain commands writes their records and index
  *  entries, as the service writes them, without HTTP and without a queue. Told for how many seconds, answers with events a second. */
 import { Redis } from 'ioredis';
-import { toEnvelope } from '../../src/model/event.ts';
-import { writeEvent } from '../../src/model/event-text.ts';
+import { toEnvelope } from '../../src/model/events/event.ts';
+import { writeEvent } from '../../src/model/events/event-encoding.ts';
 import { newId } from '../../src/model/ids.ts';
 import { eventOf } from '../bodies.ts';
 

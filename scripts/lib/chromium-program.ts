@@ -19,7 +19,7 @@ export function findChromium(): string {
   if (!found) {
     throw new Problem(`The tests of the dashboard need Chromium or Chrome; here is none, and it could not be installed.
 Install it ('apt-get install chromium' as root, or 'brew install --cask chromium') so that it is on the PATH, or leave these tests out:
-  scripts/test --ignore 'test/browser/**'`);
+  scripts/test --ignore 'test/dashboard/**'`);
   }
   return found;
 }

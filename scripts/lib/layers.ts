@@ -10,10 +10,10 @@ const LAYERS = [
   ['api', 'workers'],
   ['jobs'],
   ['store', 'functions', 'transforms'],
-  ['instruments'],
+  ['metrics'],
   ['model'],
   ['tracing'],
-  ['config.ts', 'errors.ts', 'log.ts'],
+  ['config.ts', 'errors.ts', 'graceful-shutdown.ts', 'log.ts'],
   ['settings.ts'],
 ];
 
@@ -24,7 +24,7 @@ const PACKAGE_HOMES: [packages: RegExp, units: string[]][] = [
   [/^(isolated-vm|piscina)$/, ['transforms']],
   [/^ioredis$/, ['store']],
   [/^(@opentelemetry\/.*|bullmq-otel)$/, ['tracing']],
-  [/^prom-client$/, ['instruments']],
+  [/^prom-client$/, ['metrics']],
 ];
 
 const ENVIRONMENT_HOME = 'src/config.ts';

@@ -2,74 +2,74 @@
 import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import type { Config } from '../config.ts';
-import type { Outgoing } from '../functions/outgoing.ts';
-import type { Instruments } from '../instruments/instruments.ts';
-import type { Acceptor } from '../jobs/accept.ts';
-import type { FunctionTables } from '../jobs/function-tables.ts';
-import type { Invocations } from '../jobs/invocations.ts';
-import type { Pressure } from '../jobs/pressure.ts';
-import type { IngestQueue, RunQueue } from '../jobs/queues.ts';
-import type { Reports } from '../jobs/reports.ts';
-import type { RunLife } from '../jobs/run-life.ts';
-import type { RunRetries } from '../jobs/run-retries.ts';
+import type { HttpAgent } from '../functions/http-agent.ts';
+import type { Acceptor } from '../jobs/ingestion/acceptor.ts';
+import type { FunctionTables } from '../jobs/ingestion/function-tables.ts';
+import type { Backpressure } from '../jobs/queues/backpressure.ts';
+import type { IngestQueue, RunQueue } from '../jobs/queues/queues.ts';
+import type { Invocations } from '../jobs/runs/invocations.ts';
+import type { RunRetries } from '../jobs/runs/run-retries.ts';
+import type { RunTransitions } from '../jobs/runs/state-transitions.ts';
+import type { Telemetry } from '../jobs/telemetry/telemetry.ts';
 import type { Logger } from '../log.ts';
+import type { ProcessMetrics } from '../metrics/process-metrics.ts';
 import type { Store } from '../store/store.ts';
-import type { WebhookDirectory } from '../store/webhook-directory.ts';
+import type { WebhookDirectory } from '../store/webhooks/webhook-directory.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { Transforms } from '../transforms/transforms.ts';
-import { appDataRoutes } from './apps/data.ts';
 import { registerRoute } from './apps/register.ts';
-import { board, boardBodies, boardPolicy } from './board.ts';
-import { allowOnBoard, auditBoard, clampBoardQuery, findBoardRoute } from './board-access.ts';
-import { compressAnswers } from './compress.ts';
+import { appDataRoutes } from './apps/run-data.ts';
+import { AuditLogger } from './auth/audit-log.ts';
+import { requireLocalHost } from './auth/dev-mode-access.ts';
+import { guard } from './auth/guard.ts';
+import { authRoutes } from './auth/routes.ts';
 import { dashboardFiles, dashboardPage } from './dashboard.ts';
-import { openApi } from './docs/openapi.ts';
-import { DOCS_STYLE, docsPage } from './docs/page.ts';
-import { funnelErrors, identify } from './funnel.ts';
-import { healthRoutes } from './health.ts';
-import { answerPage } from './html-page.ts';
-import { Auditor } from './identity/auditor.ts';
-import { identityDoors } from './identity/doors.ts';
-import { guard } from './identity/guard.ts';
-import { answerLocally } from './identity/local.ts';
-import type { LiveStreams } from './live-streams.ts';
-import { measureRequests } from './measure.ts';
-import { refuseStrangeMethods } from './methods.ts';
-import { metricsDoor, noMetricsDoor } from './metrics-door.ts';
-import { readQueriesOnce, refuseLongQueries } from './parameters.ts';
-import type { Readiness } from './readiness.ts';
-import type { Recorder } from './receive/recorder.ts';
+import { rejectUnknownMethods } from './http/allowed-methods.ts';
+import { compressResponses } from './http/compression.ts';
+import { assignRequestId, handleErrors } from './http/error-handler.ts';
+import { answerPage } from './http/html-page.ts';
+import { recordRequestMetrics } from './http/request-metrics.ts';
+import { traceRequests } from './http/request-tracing.ts';
+import { securityHeaders } from './http/security-headers.ts';
+import { readQueriesOnce, refuseLongQueries } from './http/urlencoded.ts';
+import { openApi } from './openapi/document.ts';
+import { DOCS_STYLE, docsPage } from './openapi/page.ts';
+import { board, boardBodies, boardPolicy } from './operations/board.ts';
+import { allowOnBoard, auditBoard, clampBoardQuery, findBoardRoute } from './operations/board-access.ts';
+import { healthRoutes } from './operations/health.ts';
+import { metricsEndpoint, noMetricsEndpoint } from './operations/metrics-endpoint.ts';
+import type { Readiness } from './operations/readiness.ts';
+import { Credentials } from './receive/credentials.ts';
+import type { RequestLogWriter } from './receive/request-log-writer.ts';
 import { receiveRoutes } from './receive/routes.ts';
-import { Senders } from './receive/senders.ts';
-import { type MountDeps, mount, type Route } from './route.ts';
+import type { LiveStreams } from './rest/live-streams.ts';
+import { type MountDeps, mount, type Route } from './rest/route.ts';
 import { apiKeyRoutes } from './routes/api-keys.ts';
 import { appCheckRoutes } from './routes/app-check.ts';
 import { appRoutes } from './routes/apps.ts';
-import { arrivalRoutes } from './routes/arrival.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { environmentRoutes } from './routes/environments.ts';
 import { eventCountRoutes } from './routes/event-counts.ts';
 import { eventKeyRoutes } from './routes/event-keys.ts';
-import { eventSendRoutes } from './routes/event-sends.ts';
+import { provenanceRoutes } from './routes/event-provenance.ts';
 import { eventRoutes } from './routes/events.ts';
 import { functionRoutes } from './routes/functions.ts';
-import { holdingRoutes } from './routes/holding.ts';
+import { holdingRoutes } from './routes/held-events.ts';
+import { limitRoutes } from './routes/installation-limits.ts';
 import { invokeRoutes } from './routes/invoke.ts';
-import { limitRoutes } from './routes/limits.ts';
 import { metricsRoutes } from './routes/metrics.ts';
 import { overviewRoutes } from './routes/overview.ts';
 import { runRoutes } from './routes/runs.ts';
+import { eventSendRoutes } from './routes/send-events.ts';
 import { settingRoutes } from './routes/settings.ts';
 import { signingKeyRoutes } from './routes/signing-keys.ts';
-import { streamDoor } from './routes/stream.ts';
+import { streamRoute } from './routes/stream.ts';
 import { transformRoutes } from './routes/transforms.ts';
 import { userRoutes } from './routes/users.ts';
-import { webhookDoorRoutes } from './routes/webhook-doors.ts';
+import { webhookActionRoutes } from './routes/webhook-actions.ts';
 import { webhookLogRoutes } from './routes/webhook-log.ts';
 import { webhookStatsRoutes } from './routes/webhook-stats.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
-import { securityHeaders } from './security-headers.ts';
-import { traceRequests } from './trace-requests.ts';
 
 export interface AppDeps {
   config: Config;
@@ -78,20 +78,20 @@ export interface AppDeps {
   functionTables: FunctionTables;
   transforms: Transforms;
   acceptor: Acceptor;
-  pressure: Pressure;
+  pressure: Backpressure;
   readiness: Readiness;
-  recorder: Recorder;
-  reports: Reports;
+  recorder: RequestLogWriter;
+  reports: Telemetry;
   streams: LiveStreams;
-  life: RunLife;
+  life: RunTransitions;
   retries: RunRetries;
   invocations: Invocations;
   /** The way out to apps. */
-  outgoing: Outgoing;
+  outgoing: HttpAgent;
   queues: [IngestQueue, RunQueue];
   tracing?: Tracing | undefined;
   /** undefined: nobody asks for metrics. */
-  instruments: Instruments | undefined;
+  instruments: ProcessMetrics | undefined;
   log: Logger;
 }
 
@@ -106,19 +106,19 @@ export function createApp(deps: AppDeps): Koa {
     if (error.code !== undefined || (error.status ?? 500) < 500) log.debug({ err: error.message }, 'connection');
     else log.error({ err: error }, 'not answered in order');
   });
-  const auditor = new Auditor(store.audit, store.refusals, log);
-  if (instruments) app.use(measureRequests(instruments.meter));
-  app.use(identify);
+  const auditor = new AuditLogger(store.audit, store.refusals, log);
+  if (instruments) app.use(recordRequestMetrics(instruments.meter));
+  app.use(assignRequestId);
   if (deps.tracing) app.use(traceRequests(deps.tracing));
   app
     .use(securityHeaders(config.publicUrl))
-    .use(compressAnswers())
-    .use(funnelErrors(log, pressure))
-    .use(refuseStrangeMethods)
+    .use(compressResponses())
+    .use(handleErrors(log, pressure))
+    .use(rejectUnknownMethods)
     .use(refuseLongQueries);
-  if (config.dev) app.use(answerLocally(config.devAllowedOrigins));
+  if (config.dev) app.use(requireLocalHost(config.devAllowedOrigins));
 
-  const senders = new Senders(store.eventKeys, directory, config.dev);
+  const senders = new Credentials(store.eventKeys, directory, config.dev);
   const receive = receiveRoutes({ ...store, ...deps, senders });
   app.use(receive.routes() as Middleware);
 
@@ -128,12 +128,12 @@ export function createApp(deps: AppDeps): Koa {
   appDataRoutes(open, config, store);
   app.use(open.routes() as Middleware);
   const { metricsToken } = config;
-  app.use(instruments && metricsToken !== undefined ? metricsDoor(instruments, metricsToken) : noMetricsDoor());
+  app.use(instruments && metricsToken !== undefined ? metricsEndpoint(instruments, metricsToken) : noMetricsEndpoint());
 
-  app.use(identityDoors(config, store, auditor).routes() as Middleware);
+  app.use(authRoutes(config, store, auditor).routes() as Middleware);
   app.use(dashboardFiles);
   app.use(guard(config, store)).use(dashboardPage());
-  app.use(streamDoor(config, store, deps.streams).routes() as Middleware);
+  app.use(streamRoute(config, store, deps.streams).routes() as Middleware);
   app.use(restricted(apiRoutes(deps), { environments: store.environments, auditor }).routes() as Middleware);
   app
     .use(findBoardRoute() as Middleware)
@@ -156,11 +156,11 @@ export function apiRoutes(deps: AppDeps): Route[] {
     ...eventCountRoutes(store),
     ...eventRoutes(store),
     ...eventSendRoutes({ ...store, ...deps, eventLimit }),
-    ...arrivalRoutes(store),
+    ...provenanceRoutes(store),
     ...runRoutes({ ...store, ...deps }),
     ...webhookStatsRoutes(store),
     ...webhookRoutes({ ...store, config, transforms }),
-    ...webhookDoorRoutes({ ...store, config }),
+    ...webhookActionRoutes({ ...store, config }),
     ...webhookLogRoutes({ ...store, ...deps }),
     ...holdingRoutes({ ...store, ...deps }),
     ...transformRoutes({ transforms, config }),

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { send } from '@koa/send';
 import type { Context, Next } from 'koa';
-import { answerPage, inlineStyle } from './html-page.ts';
+import { answerPage, inlineStyle } from './http/html-page.ts';
 
 const DIST = resolve(import.meta.dirname, '../../dashboard/dist');
 /** Where a nonce is to stand in the page (dashboard/vite.config.ts). */

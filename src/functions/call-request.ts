@@ -1,8 +1,8 @@
 /** The body of a call request: canonical JSON (RFC 8785), so that an app that was handed it parsed can check its signature. */
-import { type EventRecord, payloadOf } from '../model/event.ts';
-import { MAX_CALL_BYTES, type Memo } from '../model/memo.ts';
-import type { Run } from '../model/run.ts';
-import { canonical } from './canonical.ts';
+import { type EventRecord, payloadOf } from '../model/events/event.ts';
+import { MAX_CALL_BYTES, type Memo } from '../model/runs/memo.ts';
+import type { Run } from '../model/runs/run.ts';
+import { canonical } from './canonical-json.ts';
 
 export interface CallContext {
   run: Run;

@@ -1,6 +1,6 @@
 /** The protocol's headers. Each exists under two prefixes; no other file knows a header's full name (protocol: two dialects). */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Dialect } from '../model/app.ts';
+import type { Dialect } from '../model/apps/app.ts';
 import { sign, signUrl } from './signing.ts';
 
 const PREFIXES: Record<Dialect, string> = { service: 'x-service-', inngest: 'x-inngest-' };

@@ -1,5 +1,6 @@
 /** Who is calling: the signature on calls to apps, and the proof by which an app registers. */
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
+import { sameSecret } from '../model/auth/secret.ts';
 
 const KEY_PREFIX = /^signkey-\w+-/;
 
@@ -32,10 +33,4 @@ export function hashedKey(signingKey: string): string {
 export function provesKey(bearer: string, signingKey: string): boolean {
   const hashed = hashedKey(signingKey);
   return [hashed, hashed.replace(KEY_PREFIX, '')].some((proof) => sameSecret(bearer, proof));
-}
-
-/** Compares in a time that tells nothing of the secrets. */
-export function sameSecret(given: string, expected: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(expected));
 }

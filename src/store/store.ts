@@ -1,59 +1,59 @@
 /** Everything that is kept, behind one connection. */
 import type { Config } from '../config.ts';
-import { Sealer } from '../model/seal.ts';
-import { Account } from './account.ts';
-import { ActiveRuns } from './active-runs.ts';
-import { ApiKeys } from './api-keys.ts';
-import { Apps } from './apps.ts';
-import { Audit } from './audit.ts';
-import { Changes } from './changes.ts';
-import { Dedup } from './dedup.ts';
-import { EnvironmentData } from './environment-data.ts';
-import { EnvironmentKinds } from './environment-kinds.ts';
-import { Environments } from './environments.ts';
-import { EventCounts } from './event-counts.ts';
-import { EventKeys } from './event-keys.ts';
-import { EventLists } from './event-lists.ts';
-import { EventRecords } from './event-records.ts';
-import { EventSlots } from './event-slots.ts';
-import { EventSources } from './event-sources.ts';
-import { Events } from './events.ts';
-import { ExpressionProblems } from './expression-problems.ts';
-import { Functions } from './functions.ts';
-import { HeldEvents } from './held-events.ts';
-import { keyspace } from './keyspace.ts';
-import { Links } from './links.ts';
-import { LiveFeed, LiveNews } from './live.ts';
-import { Locks } from './locks.ts';
-import { Metrics } from './metrics.ts';
-import { Processes } from './processes.ts';
-import type { Redis } from './redis.ts';
-import { Refusals } from './refusals.ts';
-import { RunLists } from './run-lists.ts';
-import { RunSlots } from './run-slots.ts';
-import { Runs } from './runs.ts';
-import { SecretKeyCheck } from './secret-key-check.ts';
-import { Sessions } from './sessions.ts';
-import { SignInThrottle } from './sign-in-throttle.ts';
-import { SigningKeys } from './signing-keys.ts';
-import { Steps } from './steps.ts';
-import { Users } from './users.ts';
-import { Waits } from './waits.ts';
-import { WebhookLog } from './webhook-log.ts';
-import { Webhooks } from './webhooks.ts';
+import { Sealer } from '../model/auth/seal.ts';
+import { Apps } from './apps/apps.ts';
+import { ExpressionProblems } from './apps/expression-problems.ts';
+import { Functions } from './apps/functions.ts';
+import { ApiKeys } from './auth/api-keys.ts';
+import { AuditLog } from './auth/audit-log.ts';
+import { EventKeys } from './auth/event-keys.ts';
+import { OneTimeTokens } from './auth/one-time-tokens.ts';
+import { RejectionLog } from './auth/rejection-log.ts';
+import { SecretKeyCheck } from './auth/secret-key-check.ts';
+import { Sessions } from './auth/sessions.ts';
+import { SignInThrottle } from './auth/sign-in-throttle.ts';
+import { SigningKeys } from './auth/signing-keys.ts';
+import { Users } from './auth/users.ts';
+import { EnvironmentData } from './environments/environment-data.ts';
+import { EnvironmentKinds } from './environments/environment-kinds.ts';
+import { Environments } from './environments/environments.ts';
+import { InstallationLimits } from './environments/installation-limits.ts';
+import { Deduplication } from './events/deduplication.ts';
+import { EventCounts } from './events/event-counts.ts';
+import { EventLists } from './events/event-lists.ts';
+import { EventRecords } from './events/event-records.ts';
+import { EventSources } from './events/event-sources.ts';
+import { Events } from './events/events.ts';
+import { EventsByMinute } from './events/events-by-minute.ts';
+import { CacheInvalidation } from './redis/cache-invalidation.ts';
+import type { Redis } from './redis/connection.ts';
+import { keyspace } from './redis/keyspace.ts';
+import { Locks } from './redis/locks.ts';
+import { ActiveRuns } from './runs/active-runs.ts';
+import { EndedRunIndex } from './runs/ended-run-index.ts';
+import { RunLists } from './runs/run-lists.ts';
+import { Runs } from './runs/runs.ts';
+import { Steps } from './runs/steps.ts';
+import { Waits } from './runs/waits.ts';
+import { LiveFeed, LiveUpdatePublisher } from './telemetry/live-updates.ts';
+import { Metrics } from './telemetry/metrics.ts';
+import { Processes } from './telemetry/processes.ts';
+import { HeldEvents } from './webhooks/held-events.ts';
+import { WebhookLog } from './webhooks/webhook-log.ts';
+import { Webhooks } from './webhooks/webhooks.ts';
 
 export interface Store {
   redis: Redis;
   /** First part of BullMQ's keys. */
   queuePrefix: string;
-  changes: Changes;
+  changes: CacheInvalidation;
   environments: Environments;
   environmentKinds: EnvironmentKinds;
   environmentData: EnvironmentData;
   locks: Locks;
-  account: Account;
+  account: InstallationLimits;
   eventKeys: EventKeys;
-  dedup: Dedup;
+  dedup: Deduplication;
   events: Events;
   eventLists: EventLists;
   eventCounts: EventCounts;
@@ -71,15 +71,15 @@ export interface Store {
   apiKeys: ApiKeys;
   users: Users;
   sessions: Sessions;
-  links: Links;
+  links: OneTimeTokens;
   signInThrottle: SignInThrottle;
   signingKeys: SigningKeys;
   secretKeyCheck: SecretKeyCheck;
-  audit: Audit;
-  refusals: Refusals;
+  audit: AuditLog;
+  refusals: RejectionLog;
   metrics: Metrics;
   processes: Processes;
-  liveNews: LiveNews;
+  liveNews: LiveUpdatePublisher;
   /** @param subscriber a connection used for nothing else than listening */
   liveFeed(subscriber: Redis): LiveFeed;
 }
@@ -87,12 +87,12 @@ export interface Store {
 export function createStore(redis: Redis, config: Config): Store {
   const { keyPrefix, retentionMs, eventKeys, webhookLogSize } = config;
   const keys = keyspace(keyPrefix);
-  const changes = new Changes(redis, keys);
+  const changes = new CacheInvalidation(redis, keys);
   const environments = new Environments(redis, keys, changes);
   const users = new Users(redis, keys);
   const sealer = new Sealer(config.secretKey, config.secretKeyFallback);
   const records = new EventRecords(redis, keys, new EventSources(redis, keys), retentionMs);
-  const slots = new EventSlots(redis, keys, retentionMs);
+  const slots = new EventsByMinute(redis, keys, retentionMs);
   const events = new Events(redis, keys, records, slots, retentionMs);
   const runs = new Runs(redis, keys, retentionMs);
   const signingKeys = new SigningKeys(redis, keys, environments, sealer, givenSigningKeys(config));
@@ -104,9 +104,9 @@ export function createStore(redis: Redis, config: Config): Store {
     environmentKinds: new EnvironmentKinds(environments),
     environmentData: new EnvironmentData(redis, keyPrefix),
     locks: new Locks(redis, keys),
-    account: new Account(redis, keys, changes),
+    account: new InstallationLimits(redis, keys, changes),
     eventKeys: new EventKeys(redis, keys, changes, eventKeys),
-    dedup: new Dedup(redis, keys),
+    dedup: new Deduplication(redis, keys),
     events,
     eventLists: new EventLists(redis, keys, { events, records, slots }, retentionMs),
     eventCounts: new EventCounts(redis, keys, slots, retentionMs),
@@ -114,7 +114,7 @@ export function createStore(redis: Redis, config: Config): Store {
     expressionProblems: new ExpressionProblems(redis, keys),
     apps: new Apps(redis, keys),
     runs,
-    runLists: new RunLists(redis, keys, new RunSlots(redis, keys)),
+    runLists: new RunLists(redis, keys, new EndedRunIndex(redis, keys)),
     activeRuns: new ActiveRuns(redis, keys),
     steps: new Steps(redis, keys, retentionMs),
     waits: new Waits(redis, keys),
@@ -124,15 +124,15 @@ export function createStore(redis: Redis, config: Config): Store {
     apiKeys: new ApiKeys(redis, keys, changes),
     users,
     sessions: new Sessions(redis, keys, users),
-    links: new Links(redis, keys),
+    links: new OneTimeTokens(redis, keys),
     signInThrottle: new SignInThrottle(redis, keys),
     signingKeys,
     secretKeyCheck: new SecretKeyCheck(redis, keys, sealer, signingKeys),
-    audit: new Audit(redis, keys),
-    refusals: new Refusals(redis, keys),
+    audit: new AuditLog(redis, keys),
+    refusals: new RejectionLog(redis, keys),
     metrics: new Metrics(redis, keys),
     processes: new Processes(redis, keys),
-    liveNews: new LiveNews(redis, keys),
+    liveNews: new LiveUpdatePublisher(redis, keys),
     liveFeed: (subscriber) => new LiveFeed(subscriber, keys),
   };
 }

@@ -3,7 +3,7 @@
  *  on it, where these belong to a trace that is recorded. */
 import { type Context, context, ROOT_CONTEXT, type SpanContext, SpanKind, trace } from '@opentelemetry/api';
 import { BullMQOtel } from 'bullmq-otel';
-import { fromCarried, isRecorded, toCarried } from './carried.ts';
+import { extractSpan, injectSpan, isRecorded } from './carrier.ts';
 
 type Tracer = BullMQOtel['tracer'];
 type JobSpan = ReturnType<Tracer['startSpan']>;
@@ -41,9 +41,9 @@ export function jobTelemetry(): JobTelemetry {
       active: () => contextManager.active(),
       root: () => ROOT_CONTEXT,
       // What is not recorded leaves nothing in the job.
-      getMetadata: (ctx) => toCarried(spanIn(ctx)) ?? '',
+      getMetadata: (ctx) => injectSpan(spanIn(ctx)) ?? '',
       fromMetadata: (active, carried) => {
-        const span = fromCarried(carried);
+        const span = extractSpan(carried);
         return span ? trace.setSpanContext(active, span) : active;
       },
     },

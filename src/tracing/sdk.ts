@@ -5,7 +5,7 @@ import { DiagLogLevel, diag, trace } from '@opentelemetry/api';
 import { NodeSDK, resources } from '@opentelemetry/sdk-node';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Logger } from '../log.ts';
-import { rareWarnings } from './rare-warnings.ts';
+import { rateLimitedWarnings } from './sdk-warnings.ts';
 import { Tracing } from './tracing.ts';
 
 /** For what is still to be sent when the process ends, be the collector there or not. */
@@ -23,7 +23,7 @@ export function startSdk(serviceName: string, log: Logger): Tracing {
     logRecordProcessors: [],
   });
   // After the SDK, which with OTEL_LOG_LEVEL would write to the console.
-  diag.setLogger(rareWarnings(log), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  diag.setLogger(rateLimitedWarnings(log), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   sdk.start();
   return new Tracing(trace.getTracer('tidegate', version), async () => {
     const sent = sdk.shutdown().catch((error: Error) => diag.warn(error.message));

@@ -14,7 +14,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { fromCarried, isRecorded, toCarried } from './carried.ts';
+import { extractSpan, injectSpan, isRecorded } from './carrier.ts';
 import { type JobTelemetry, jobTelemetry } from './job-telemetry.ts';
 
 export type { Attributes, Span };
@@ -57,7 +57,7 @@ export class Tracing {
 
   /** Begins a span below the one that is carried. Whoever begins it ends it. */
   begin(name: string, kind: Kind, attributes: Attributes, carried: string): Span {
-    const above = fromCarried(carried);
+    const above = extractSpan(carried);
     const parent = above ? trace.setSpanContext(ROOT_CONTEXT, above) : ROOT_CONTEXT;
     return this.#tracer.startSpan(name, { kind: SpanKind[kind], attributes }, parent);
   }
@@ -70,7 +70,7 @@ export class Tracing {
 
   /** The span, or else the active one, as it is carried; undefined: it is not recorded, or there is none. */
   carried(span: Span | undefined = trace.getActiveSpan()): string | undefined {
-    return toCarried(span?.spanContext());
+    return injectSpan(span?.spanContext());
   }
 
   /** Notes that what the span is about has failed.

@@ -54,7 +54,7 @@ export interface Task {
 }
 
 /** `text` is the JSON of a `Report`, made inside the isolate and not yet looked at; `durationMs` is of the call alone. */
-export type Verdict = { text: string; durationMs: number } | { stopped: StopCause };
+export type TransformResult = { text: string; durationMs: number } | { stopped: StopCause };
 
 /** `memory` also stands for every other way in which a transform can make its process end itself. */
 export type StopCause = 'time' | 'memory';
@@ -62,7 +62,7 @@ export type StopCause = 'time' | 'memory';
 /** Verdicts in the order of the batch. Where there are fewer, the rest was not begun. */
 export interface Reply {
   batch: number;
-  verdicts: Verdict[];
+  verdicts: TransformResult[];
 }
 
 /** `bytes`: of memory that the child has, told when that has changed. */

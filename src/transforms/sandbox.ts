@@ -1,11 +1,18 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { LRUCache } from 'lru-cache';
-import type { TransformMeter } from '../instruments/meter.ts';
 import type { Logger } from '../log.ts';
-import { type Batch, type Drained, Flights, type Load } from './flights.ts';
-import { CHILD, forkOptions, volunteerForTheOutOfMemoryKiller } from './fork.ts';
-import { type FromChild, type Limits, memoryBounds, type Order, type StopCause, type Verdict } from './protocol.ts';
-import type { Ticket } from './ticket.ts';
+import type { TransformRecorder } from '../metrics/recorder.ts';
+import {
+  type FromChild,
+  type Limits,
+  memoryBounds,
+  type Order,
+  type StopCause,
+  type TransformResult,
+} from './protocol.ts';
+import { CHILD, forkOptions, volunteerForTheOutOfMemoryKiller } from './scheduler/child-process.ts';
+import { type Batch, type Drained, InFlightRequests, type Load } from './scheduler/in-flight.ts';
+import type { QueuedRequest } from './scheduler/queued-request.ts';
 
 const CODES_IN_A_CHILD = 1_000;
 const STDERR_CHARS = 2_000;
@@ -20,13 +27,13 @@ export interface SandboxOptions {
   bootMs: number;
   now: () => number;
   log: Logger;
-  meter: TransformMeter;
+  meter: TransformRecorder;
 }
 
 export interface SandboxEvents {
   ready(): void;
   /** With fewer verdicts than it has tickets: the others were not begun. */
-  answered(batch: Batch, verdicts: readonly Verdict[]): void;
+  answered(batch: Batch, verdicts: readonly TransformResult[]): void;
   /** It should make room for another one soon. Comes again and again until it does. */
   worn(): void;
   /** The process has ended, and not by `end`. Nothing comes after this. */
@@ -50,7 +57,7 @@ export class Sandbox {
   readonly #options: SandboxOptions;
   readonly #events: SandboxEvents;
   readonly #process: ChildProcess;
-  readonly #flights: Flights;
+  readonly #flights: InFlightRequests;
   /** Under which number the child knows which code. */
   readonly #slots: LRUCache<string, number>;
   readonly #forkedAt: number;
@@ -68,7 +75,7 @@ export class Sandbox {
   constructor(options: SandboxOptions, events: SandboxEvents) {
     this.#options = options;
     this.#events = events;
-    this.#flights = new Flights(options.limits.threads);
+    this.#flights = new InFlightRequests(options.limits.threads);
     this.#slots = new LRUCache({
       max: CODES_IN_A_CHILD,
       dispose: (slot) => this.#say({ order: 'forget', slot }),
@@ -88,7 +95,7 @@ export class Sandbox {
     return this.#state === 'ready';
   }
 
-  get tickets(): Ticket[] {
+  get tickets(): QueuedRequest[] {
     return this.#flights.tickets;
   }
 
@@ -100,7 +107,7 @@ export class Sandbox {
   send(batch: Batch) {
     this.#batches += 1;
     const number = this.#flights.add(batch, this.#options.now());
-    const slot = this.#slotOf(batch.tickets[0] as Ticket, number);
+    const slot = this.#slotOf(batch.tickets[0] as QueuedRequest, number);
     const args = batch.tickets.map((ticket) => ticket.args);
     this.#say({ order: 'perform', batch: number, slot, args: isGiven(args) ? args : null });
   }
@@ -124,7 +131,7 @@ export class Sandbox {
     await this.#gone.promise;
   }
 
-  #slotOf({ key, transform: { id, code } }: Ticket, fresh: number) {
+  #slotOf({ key, transform: { id, code } }: QueuedRequest, fresh: number) {
     const known = this.#slots.get(key);
     if (known !== undefined) return known;
     this.#say({ order: 'learn', slot: fresh, id, code });

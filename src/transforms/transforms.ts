@@ -1,12 +1,12 @@
 /** The front of everything about transforms: user code that turns a webhook's request into an event, run in child
  *  processes that can be killed. */
 import { createHash } from 'node:crypto';
-import { SILENT, type TransformMeter } from '../instruments/meter.ts';
 import type { Logger } from '../log.ts';
-import { createDispatch } from './dispatch.ts';
+import { NOOP_RECORDER, type TransformRecorder } from '../metrics/recorder.ts';
 import { DEFAULT_LIMITS, type Limits } from './protocol.ts';
-import type { StandingRules } from './standing.ts';
-import { Ticket } from './ticket.ts';
+import type { CircuitBreakerRules } from './scheduler/circuit-breaker.ts';
+import { createDispatcher } from './scheduler/dispatcher.ts';
+import { QueuedRequest } from './scheduler/queued-request.ts';
 import type { Transform, TransformOutcome, TransformRequest } from './transform.ts';
 
 export type { Transform, TransformOutcome, TransformRequest };
@@ -31,11 +31,11 @@ export interface TransformsOptions {
   timeoutMs: number;
   threads: number;
   log: Logger;
-  meter?: TransformMeter;
+  meter?: TransformRecorder;
   /** Milliseconds of a clock that never goes back. */
   now?: () => number;
   limits?: Partial<Limits>;
-  standing?: StandingRules;
+  standing?: CircuitBreakerRules;
   /** Requests that may wait, in each lane. */
   places?: number;
   /** Longest that a request waits for its answer, whatever happens. */
@@ -53,7 +53,7 @@ export function createTransforms({
   timeoutMs,
   threads,
   log,
-  meter = SILENT,
+  meter = NOOP_RECORDER,
   now = () => performance.now(),
   limits,
   standing = { strikes: 3, windowMs: 60_000 },
@@ -63,7 +63,7 @@ export function createTransforms({
   bootMs = 10_000,
   idleMs = 30_000,
 }: TransformsOptions): Transforms {
-  const dispatch = createDispatch({
+  const dispatch = createDispatcher({
     sandbox: { limits: { ...DEFAULT_LIMITS, ...limits, threads, timeoutMs }, graceMs, bootMs, now, log, meter },
     standing,
     places,
@@ -71,7 +71,7 @@ export function createTransforms({
   });
 
   function perform(transform: Transform, args: string | null) {
-    const ticket = new Ticket(transform, args, patienceMs);
+    const ticket = new QueuedRequest(transform, args, patienceMs);
     dispatch.admit(ticket);
     return ticket.answer;
   }

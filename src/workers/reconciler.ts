@@ -1,7 +1,7 @@
 /** Looks after forgotten runs from time to time: on starting, and then at intervals that differ a little between processes. */
 import { setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { type ReconcileDeps, reconcile } from '../jobs/reconcile.ts';
+import { type ReconcileDeps, reconcile } from '../jobs/runs/reconcile.ts';
 import type { Logger } from '../log.ts';
 
 /** A round that takes longer is broken off: any worker may die at any time. */

@@ -1,9 +1,9 @@
 /** What becomes of a run's job while Redis refuses writes, or cannot be reached: it waits and is done later, as often as it takes. That says
  *  nothing about the function, so none of its attempts is used up. */
 import { DelayedError, type Job } from 'bullmq';
-import { isOutcome } from '../jobs/faults.ts';
+import { isOutcome } from '../jobs/runs/service-errors.ts';
 import type { Logger } from '../log.ts';
-import { isStoreFailure } from '../store/redis.ts';
+import { isStoreFailure } from '../store/redis/connection.ts';
 
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 15_000;
@@ -13,7 +13,7 @@ const LOG_EVERY_MS = 5_000;
 type Handler<Data> = (job: Job<Data>) => Promise<void>;
 
 /** @returns the handler, whose jobs outlast a Redis that refuses */
-export function outlasting<Data>(handler: Handler<Data>, log: Logger): Handler<Data> {
+export function delayingDuringOutage<Data>(handler: Handler<Data>, log: Logger): Handler<Data> {
   let loggedAt = Number.NEGATIVE_INFINITY;
   return async (job) => {
     try {

@@ -1,11 +1,11 @@
 /** The handlers of jobs, in spans. An ingest job holds the events of several requests: each of these has the span of its own. The span of
  *  a call or a wake job is BullMQ's. */
 import type { Job } from 'bullmq';
-import { type IngestDeps, ingest } from '../jobs/ingest.ts';
-import { INGEST, type IngestJob, type RunJob } from '../jobs/queues.ts';
-import type { RunToStart } from '../jobs/run-starter.ts';
-import { eventAttributes, messaging } from '../jobs/traced-acceptor.ts';
-import type { Envelope } from '../model/event.ts';
+import { type IngestDeps, ingest } from '../jobs/ingestion/ingest.ts';
+import { eventAttributes, messaging } from '../jobs/ingestion/traced-acceptor.ts';
+import { INGEST, type IngestJob, type RunJob } from '../jobs/queues/queues.ts';
+import type { RunToStart } from '../jobs/runs/run-starter.ts';
+import type { Envelope } from '../model/events/event.ts';
 import type { Span, Tracing } from '../tracing/tracing.ts';
 
 export async function ingestTraced(job: Job<IngestJob>, deps: IngestDeps, tracing: Tracing): Promise<void> {

@@ -1,11 +1,7 @@
 /** Binds the queues to their handlers. A worker that dies leaves its jobs locked; another takes them up when the lock runs out. */
 import { type Job, Worker } from 'bullmq';
 import type { Config } from '../config.ts';
-import type { Meter } from '../instruments/meter.ts';
-import { type CallDeps, call } from '../jobs/call.ts';
-import type { CallGate } from '../jobs/call-gate.ts';
-import { AttemptFailed } from '../jobs/faults.ts';
-import { type IngestDeps, ingest } from '../jobs/ingest.ts';
+import { type IngestDeps, ingest } from '../jobs/ingestion/ingest.ts';
 import {
   INGEST,
   type IngestJob,
@@ -14,18 +10,22 @@ import {
   type QueueOptions,
   RUNS,
   type RunJob,
-} from '../jobs/queues.ts';
-import { type WakeDeps, wake } from '../jobs/wake.ts';
+} from '../jobs/queues/queues.ts';
+import { type CallDeps, call } from '../jobs/runs/call.ts';
+import type { CallLimiter } from '../jobs/runs/call-limiter.ts';
+import { AttemptFailed } from '../jobs/runs/service-errors.ts';
+import { type WakeDeps, wake } from '../jobs/runs/wake.ts';
 import type { Logger } from '../log.ts';
-import { retryDelayMs } from '../model/retry.ts';
-import type { EnvironmentKinds } from '../store/environment-kinds.ts';
+import type { MetricsRecorder } from '../metrics/recorder.ts';
+import { retryDelayMs } from '../model/runs/retry.ts';
+import type { EnvironmentKinds } from '../store/environments/environment-kinds.ts';
 import type { Tracing } from '../tracing/tracing.ts';
-import { ownerOf, throughGate } from './fair-calls.ts';
-import { HandBack } from './hand-back.ts';
-import { keepingLock } from './kept-lock.ts';
-import { measured } from './measured.ts';
-import { outlasting } from './store-outage.ts';
-import { Suspects } from './suspects.ts';
+import { ownerOf, withCallLimits } from './call-admission.ts';
+import { measured } from './job-metrics.ts';
+import { JobRelease } from './job-release.ts';
+import { extendingLock } from './lock-extension.ts';
+import { PoisonJobs } from './poison-jobs.ts';
+import { delayingDuringOutage } from './store-outage.ts';
 import { ingestTraced, runTraced } from './traced-jobs.ts';
 
 const INGEST_RETRY_MAX_MS = 60_000;
@@ -43,7 +43,7 @@ export interface Workers {
 
 export interface WorkerDeps extends IngestDeps, CallDeps, WakeDeps {
   ingestQueue: IngestQueue;
-  gate: CallGate;
+  gate: CallLimiter;
   environmentKinds: EnvironmentKinds;
 }
 
@@ -52,18 +52,18 @@ export function startWorkers(
   queues: QueueOptions,
   deps: WorkerDeps,
   log: Logger,
-  meter: Meter,
+  meter: MetricsRecorder,
   tracing?: Tracing,
 ): Workers {
   const shared = {
     ...queues,
     lockDuration: config.stalledAfterMs,
     stalledInterval: config.stalledAfterMs,
-    // A job is never given up because workers died over it; which are, suspects.ts decides.
+    // A job is never given up because workers died over it; which are, poison-jobs.ts decides.
     maxStalledCount: Number.MAX_SAFE_INTEGER,
   };
   const ingestBatch = ingestHandler(deps, tracing);
-  const suspects = new Suspects(deps.ingestQueue, log, meter);
+  const suspects = new PoisonJobs(deps.ingestQueue, log, meter);
   const ingestCounted = (job: Job<IngestJob>) => {
     meter.ingestBatch(job.data.events.length);
     return suspects.handle(job, ingestBatch);
@@ -75,11 +75,11 @@ export function startWorkers(
     settings: { backoffStrategy: (tries = 1) => Math.min(1_000 * 2 ** Math.min(tries, 10), INGEST_RETRY_MAX_MS) },
   });
   const { gate } = deps;
-  const handBack = new HandBack();
-  const inTurn = throughGate(gate, ownerOf(deps), measured(RUNS, runHandler(deps, tracing), meter));
+  const handBack = new JobRelease();
+  const inTurn = withCallLimits(gate, ownerOf(deps), measured(RUNS, runHandler(deps, tracing), meter));
   const runWorker = new Worker<RunJob, void>(
     RUNS,
-    handBack.over(keepingLock(outlasting(inTurn, log), config.stalledAfterMs)),
+    handBack.over(extendingLock(delayingDuringOutage(inTurn, log), config.stalledAfterMs)),
     {
       ...shared,
       ...KEPT[RUNS],
@@ -152,7 +152,7 @@ function logOutcomes<Data>(
 }
 
 /** Calls that are still at work are abandoned, and their jobs handed back. */
-function giveUp(handBack: HandBack, { caller }: Pick<CallDeps, 'caller'>, log: Logger): void {
+function giveUp(handBack: JobRelease, { caller }: Pick<CallDeps, 'caller'>, log: Logger): void {
   caller.abandon();
   const jobs = handBack.all();
   if (jobs > 0) log.warn({ jobs }, 'calls that were still at work are handed to other workers');

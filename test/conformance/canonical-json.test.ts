@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { canonical } from '../../src/functions/canonical.ts';
+import { canonical } from '../../src/functions/canonical-json.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { type Service, startService } from '../support/service.ts';
 import { eachCase } from './cases.ts';

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { expect } from 'chai';
 import { readTopic, topics } from './cases.ts';
 
-const SUITES = ['test/conformance', 'test/client-typescript/conformance'];
+const SUITES = ['test/conformance', 'clients/typescript/test/conformance'];
 
 describe('The conformance cases', () => {
   for (const topic of topics()) {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { registrationSchema } from '../../src/model/app.ts';
+import { registrationSchema } from '../../src/model/apps/app.ts';
 import { eachCase } from './cases.ts';
 
 interface Case {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RETRY_AFTER_MAX_MS, RETRY_AFTER_MIN_MS, retryAfterMs } from '../../src/model/retry.ts';
+import { RETRY_AFTER_MAX_MS, RETRY_AFTER_MIN_MS, retryAfterMs } from '../../src/model/runs/retry.ts';
 import { eachCase } from './cases.ts';
 
 interface Case {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { compile, type Expression, JUDGMENT_UNITS } from '../../src/model/expression.ts';
+import { compile, type Expression, JUDGMENT_UNITS } from '../../src/model/expressions/expression.ts';
 import { attacks } from './attacks.ts';
 
 describe('an expression of a stranger', () => {

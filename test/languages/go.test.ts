@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
+import { type ClientTestBed, startClientTestBed } from '../support/client-test-bed.ts';
 import { buildGo, go } from '../support/go.ts';
 import { must, run } from '../support/program.ts';
-import { type Surroundings, surroundings } from '../support/surroundings.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const CLIENT = join(ROOT, 'clients/go');
@@ -40,9 +40,9 @@ describe('The Go client', function () {
   });
 
   describe('beside real services', () => {
-    let services: Surroundings;
+    let services: ClientTestBed;
     before(async () => {
-      services = await surroundings();
+      services = await startClientTestBed();
     });
     after(() => services?.stop());
 

@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
+import { type ClientTestBed, startClientTestBed } from '../support/client-test-bed.ts';
 import { must, run } from '../support/program.ts';
 import { installPython } from '../support/python.ts';
-import { type Surroundings, surroundings } from '../support/surroundings.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const CLIENT = join(ROOT, 'clients/python');
@@ -28,9 +28,9 @@ describe('The Python client', function () {
   const tool = (name: string, ...args: string[]) => must(join(bin, name), args, { cwd: CLIENT, env: CACHES });
 
   describe('beside real services', () => {
-    let services: Surroundings;
+    let services: ClientTestBed;
     before(async () => {
-      services = await surroundings();
+      services = await startClientTestBed();
     });
     after(() => services?.stop());
 

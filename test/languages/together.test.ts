@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { Tidegate } from 'tidegate';
 import { serve } from 'tidegate/node';
-import { type App, type Loose, startApp } from '../steps/kits.ts';
+import { type App, type Loose, startApp } from '../runs/steps/sdk-adapters.ts';
 import { buildGo } from '../support/go.ts';
 import { request } from '../support/http.ts';
 import { type HostProgram, startHost } from '../support/program.ts';

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ulid } from 'ulid';
-import { type Event, recordOf, type Source, toEnvelope } from '../../src/model/event.ts';
-import { FACTS_MAX, readEvent, readSource, upToDate, writeEvent } from '../../src/model/event-text.ts';
-import { parseExact } from '../../src/model/json.ts';
+import { type Event, recordOf, type Source, toEnvelope } from '../../src/model/events/event.ts';
+import { FACTS_MAX, readEvent, readSource, upToDate, writeEvent } from '../../src/model/events/event-encoding.ts';
+import { parseExact } from '../../src/model/values/json.ts';
 
 const NOW = 1_790_000_000_000;
 

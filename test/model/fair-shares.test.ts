@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { ParkedCalls } from '../../src/jobs/parked-calls.ts';
-import { AdaptiveLimit, type FinishedCall } from '../../src/model/adaptive-limit.ts';
-import { type CallOwner, FairShares } from '../../src/model/fair-shares.ts';
+import { DeferredCalls } from '../../src/jobs/runs/deferred-calls.ts';
+import { AdaptiveLimit, type FinishedCall } from '../../src/model/capacity/adaptive-limit.ts';
+import { type CallOwner, FairShares } from '../../src/model/capacity/fair-shares.ts';
 
 const owner = (env: string, app: string): CallOwner => ({
   env,
@@ -130,7 +130,7 @@ describe('calls that were put back', () => {
   const b = owner('production', 'b');
 
   it('return one after the other, not at once', () => {
-    const parked = new ParkedCalls();
+    const parked = new DeferredCalls();
     const due = Array.from({ length: 1_000 }, (_, n) => parked.park(a, `job-${n}`, 0) as number);
     expect(due[0]).to.equal(1_000);
     expect(due).to.deep.equal(due.toSorted((x, y) => x - y));
@@ -138,13 +138,13 @@ describe('calls that were put back', () => {
   });
 
   it('never later than in five minutes, however many they are', () => {
-    const parked = new ParkedCalls();
+    const parked = new DeferredCalls();
     const due = Array.from({ length: 50_000 }, (_, n) => parked.park(a, `job-${n}`, 0) as number);
     expect(Math.max(...due)).to.be.at.most(300_000);
   });
 
   it('are taken when their app has room, or else those of another that has', () => {
-    const parked = new ParkedCalls();
+    const parked = new DeferredCalls();
     for (const id of ['a1', 'a2', 'a3']) parked.park(a, id, 0);
     parked.park(b, 'b1', 0);
     expect(parked.take(a, () => 5, 10)).to.deep.equal(['a1', 'a2']);
@@ -154,7 +154,7 @@ describe('calls that were put back', () => {
   });
 
   it('are forgotten when they have returned by themselves', () => {
-    const parked = new ParkedCalls();
+    const parked = new DeferredCalls();
     parked.park(a, 'a1', 0);
     expect(parked.take(a, () => 5, 60_000)).to.deep.equal([]);
     expect(parked.count).to.equal(0);

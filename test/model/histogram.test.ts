@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { BUCKETS, bucketOf, quantile } from '../../src/model/histogram.ts';
+import { BUCKETS, bucketOf, quantile } from '../../src/model/capacity/histogram.ts';
 
 function counted(values: number[]): number[] {
   const counts = new Array<number>(BUCKETS).fill(0);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { isShallow, MAX_DEPTH, parseExact, parseStored } from '../../src/model/json.ts';
+import { isShallow, MAX_DEPTH, parseExact, parseStored } from '../../src/model/values/json.ts';
 
 describe('JSON that keeps every digit', () => {
   it('writes back whole numbers and fractions that a double cannot hold', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { hashPassword, isPassword } from '../../src/model/password.ts';
+import { hashPassword, isPassword } from '../../src/model/auth/password.ts';
 
 describe('passwords', () => {
   it('are recognised, and kept with a salt and parameters of their own', async () => {

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { type Excess, excesses, retryAfterSeconds } from '../../src/model/pressure.ts';
+import { type ExceededThreshold, exceededThresholds, retryAfterSeconds } from '../../src/model/capacity/thresholds.ts';
 
 const MARKS = { memoryBytes: undefined, memoryPercent: 90, ingestJobs: 100, runJobs: 1_000 };
 const EMPTY = { usedBytes: 0, maxBytes: 1_000, ingestJobs: 0, runJobs: 0 };
 
 describe('when the store is full', () => {
-  const resources = (load: object, marks: object = {}, before: Excess[] = []) =>
-    excesses({ ...EMPTY, ...load }, { ...MARKS, ...marks }, before).map(({ resource }) => resource);
+  const resources = (load: object, marks: object = {}, before: ExceededThreshold[] = []) =>
+    exceededThresholds({ ...EMPTY, ...load }, { ...MARKS, ...marks }, before).map(({ resource }) => resource);
 
   it('each measure has a mark of its own, which it may reach but not pass', () => {
     expect(resources({ usedBytes: 900, ingestJobs: 100, runJobs: 1_000 })).to.deep.equal([]);
@@ -28,7 +28,7 @@ describe('when the store is full', () => {
   });
 
   it('what was past its mark is let in again below 95 % of it, and what was not is let in up to it', () => {
-    const before: Excess[] = [{ resource: 'ingest', level: 101, mark: 100 }];
+    const before: ExceededThreshold[] = [{ resource: 'ingest', level: 101, mark: 100 }];
     expect(resources({ ingestJobs: 96, usedBytes: 890 }, {}, before)).to.deep.equal(['ingest']);
     expect(resources({ ingestJobs: 95 }, {}, before)).to.deep.equal([]);
   });

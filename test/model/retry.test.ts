@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { retryAfterMs, retryDelayMs } from '../../src/model/retry.ts';
+import { retryAfterMs, retryDelayMs } from '../../src/model/runs/retry.ts';
 
 describe('the schedule of retries', () => {
   it('waits 15 s, 30 s, 1 min, … up to two hours, and no jitter at the least', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { SealError, Sealer } from '../../src/model/seal.ts';
+import { SealError, Sealer } from '../../src/model/auth/seal.ts';
 
 const [OLD, NEW] = ['the former secret of the service', 'the present secret of the service'];
 

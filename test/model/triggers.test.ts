@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { AppFunction, Trigger } from '../../src/model/app.ts';
-import { compile } from '../../src/model/expression.ts';
-import { TriggerTable } from '../../src/model/triggers.ts';
+import type { AppFunction, Trigger } from '../../src/model/apps/app.ts';
+import { TriggerTable } from '../../src/model/events/triggers.ts';
+import { compile } from '../../src/model/expressions/expression.ts';
 
 const fn = (id: string, ...triggers: Trigger[]): AppFunction => ({
   id,

@@ -1,7 +1,7 @@
 /** The functions of scenarios.ts, written with the official TypeScript SDK and hosted in this process. */
 import { Inngest, NonRetriableError } from 'inngest';
 import { serve } from 'inngest/node';
-import { startApp } from '../steps/kits.ts';
+import { startApp } from '../runs/steps/sdk-adapters.ts';
 import type { HostProgram } from '../support/program.ts';
 import type { Loose } from './outside.ts';
 

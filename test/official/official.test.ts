@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { canonical } from '../../src/functions/canonical.ts';
+import { canonical } from '../../src/functions/canonical-json.ts';
 import { sign } from '../../src/functions/signing.ts';
 import { request } from '../support/http.ts';
 import type { HostProgram } from '../support/program.ts';

@@ -1,7 +1,7 @@
 /** The routes of the API, with nothing behind them: their schemas are what is looked at. */
 import type { z } from 'zod';
 import { type AppDeps, apiRoutes } from '../../src/api/app.ts';
-import type { Route } from '../../src/api/route.ts';
+import type { Route } from '../../src/api/rest/route.ts';
 
 /** Whatever is asked of it, it is that. */
 const anything: unknown = new Proxy(() => anything, { get: (_, name) => (name === 'then' ? undefined : anything) });

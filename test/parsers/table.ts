@@ -4,34 +4,34 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { ROOT_CONTEXT } from '@opentelemetry/api';
 import { core } from '@opentelemetry/sdk-node';
 import { BODY_MAX_BYTES as REGISTRATION_BYTES } from '../../src/api/apps/register.ts';
-import { mediaTypeOf } from '../../src/api/body.ts';
-import { clientAddress } from '../../src/api/client-address.ts';
-import { inNames, inTime, pageQuery } from '../../src/api/cursor.ts';
-import { bearerOf } from '../../src/api/identity/callers.ts';
-import { readSessionCookie } from '../../src/api/identity/cookie.ts';
-import { safeNext } from '../../src/api/identity/next.ts';
-import { parseFields } from '../../src/api/parameters.ts';
+import { bearerOf } from '../../src/api/auth/principals.ts';
+import { safeRedirect } from '../../src/api/auth/safe-redirect.ts';
+import { readSessionCookie } from '../../src/api/auth/session-cookie.ts';
+import { mediaTypeOf } from '../../src/api/http/body.ts';
+import { clientAddress } from '../../src/api/http/client-address.ts';
+import { selectionOf } from '../../src/api/http/environment-selection.ts';
+import { parseFields } from '../../src/api/http/urlencoded.ts';
 import { canonicalised, toTransformRequest } from '../../src/api/receive/webhook-request.ts';
-import { BODY_LIMIT_BYTES as API_BYTES, check, type Route } from '../../src/api/route.ts';
+import { inNames, inTime, pageQuery } from '../../src/api/rest/pagination.ts';
+import { BODY_LIMIT_BYTES as API_BYTES, check, type Route } from '../../src/api/rest/route.ts';
 import { BODY_LIMIT_BYTES as SAMPLE_BYTES, transformRoutes } from '../../src/api/routes/transforms.ts';
-import { selectionOf } from '../../src/api/selection.ts';
 import { timeSchema } from '../../src/api/views/time.ts';
-import { interpret } from '../../src/functions/answer.ts';
-import { ANSWER_MAX_BYTES } from '../../src/functions/caller.ts';
-import { canonical } from '../../src/functions/canonical.ts';
+import { canonical } from '../../src/functions/canonical-json.ts';
+import { RESPONSE_MAX_BYTES } from '../../src/functions/function-client.ts';
+import { interpretResponse } from '../../src/functions/interpret-response.ts';
 import { hashedKey, provesKey, sign } from '../../src/functions/signing.ts';
-import { registrationSchema } from '../../src/model/app.ts';
-import { durationMs, momentMs } from '../../src/model/duration.ts';
+import { registrationSchema } from '../../src/model/apps/app.ts';
+import { refuseTooMuch } from '../../src/model/apps/quotas.ts';
+import { addressListSchema, allowListOf, nameListSchema } from '../../src/model/auth/allow-lists.ts';
 import { environmentNameSchema } from '../../src/model/environment.ts';
-import { validateEvents } from '../../src/model/event.ts';
-import { compile, compileWait } from '../../src/model/expression.ts';
+import { validateEvents } from '../../src/model/events/event.ts';
+import { compile, compileWait } from '../../src/model/expressions/expression.ts';
 import { parseSeed } from '../../src/model/ids.ts';
-import { isShallow, parseExact } from '../../src/model/json.ts';
-import { addressListSchema, gateOf, nameListSchema } from '../../src/model/lists.ts';
-import { parseOps } from '../../src/model/op.ts';
-import { refuseTooMuch } from '../../src/model/quotas.ts';
-import { retryAfterMs } from '../../src/model/retry.ts';
-import { fromCarried } from '../../src/tracing/carried.ts';
+import { parseOps } from '../../src/model/runs/operation.ts';
+import { retryAfterMs } from '../../src/model/runs/retry.ts';
+import { durationMs, momentMs } from '../../src/model/values/duration.ts';
+import { isShallow, parseExact } from '../../src/model/values/json.ts';
+import { extractSpan } from '../../src/tracing/carrier.ts';
 import { signedAnswers } from './answers.ts';
 import { type Attack, fill, json, multiparts, numbered, queries, runs } from './attacks.ts';
 import { contextWith } from './context.ts';
@@ -191,7 +191,7 @@ export const PARSERS: readonly Parser[] = [
   ),
   header(
     'where to go after signing in',
-    safeNext,
+    safeRedirect,
     ['/', '/a', '/../', '/./', '\\', '%2e', '//', '/?', '\t', '@', ':'],
     [
       ['a path up and down', fill('/a/..', HEADER_BYTES)],
@@ -201,7 +201,7 @@ export const PARSERS: readonly Parser[] = [
   ),
   header(
     'a traceparent and tracestate',
-    fromCarried,
+    extractSpan,
     ['0', 'a=1,', '=', ',', ' ', '-'],
     [['a long tracestate', fill('a=1,', HEADER_BYTES, `00-${'1'.repeat(32)}-${'1'.repeat(16)}-01 `)]],
   ),
@@ -284,17 +284,17 @@ export const PARSERS: readonly Parser[] = [
     { name: "an app's answer of operations", status: 206 },
     { name: "an app's error", status: 500 },
   ].flatMap(({ name, status }): Parser[] => {
-    const parse = (text: string) => interpret({ status, headers: SDK, body: text }, 0);
+    const parse = (text: string) => interpretResponse({ status, headers: SDK, body: text }, 0);
     const attacks = (bytes: number) => [...json(bytes), ...signedAnswers(bytes)];
     return [
       { name, bytes: EVENT_BYTES, attacks: attacks(EVENT_BYTES), parse },
-      { name, bytes: ANSWER_MAX_BYTES, larger: ANSWERS, attacks: attacks(ANSWER_MAX_BYTES), parse },
+      { name, bytes: RESPONSE_MAX_BYTES, larger: ANSWERS, attacks: attacks(RESPONSE_MAX_BYTES), parse },
     ];
   }),
   {
     name: 'operations',
-    bytes: ANSWER_MAX_BYTES,
-    attacks: signedAnswers(ANSWER_MAX_BYTES),
+    bytes: RESPONSE_MAX_BYTES,
+    attacks: signedAnswers(RESPONSE_MAX_BYTES),
     prepare: JSON.parse,
     parse: parseOps,
   },
@@ -399,10 +399,10 @@ export const PARSERS: readonly Parser[] = [
   header('a content type', (text) => mediaTypeOf(text), ['a', ';', '/', ' ', 'a/']),
 ];
 
-const RANGES = gateOf({
+const RANGES = allowListOf({
   ipAddresses: { mode: 'deny', items: Array.from({ length: 200 }, (_, n) => `2001:db8:${n}::/64`) },
 });
-const NAMES = gateOf({
+const NAMES = allowListOf({
   eventNames: { mode: 'deny', items: Array.from({ length: 200 }, (_, n) => `${'a'.repeat(200)}${n}*`) },
 });
 

@@ -22,7 +22,7 @@ describe("the dashboard's build", () => {
     clone = mkdtempSync(join(tmpdir(), 'tidegate-build-'));
     symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
     write('package-lock.json', '{}');
-    write('src/model/run.ts', 'export const STATUSES = [1];');
+    write('src/model/runs/run.ts', 'export const STATUSES = [1];');
     write('dashboard/package.json', '{ "type": "module" }');
     write('dashboard/vite.config.ts', 'export default { root: import.meta.dirname };');
     write('dashboard/index.html', '<script type="module" src="/src/main.ts"></script>');
@@ -43,7 +43,7 @@ describe("the dashboard's build", () => {
       () => write('dashboard/src/main.ts', 'console.log("second");'),
       () => write('dashboard/src/new.ts', 'export {};'),
       () => rmSync(join(clone, 'dashboard/src/old.ts')),
-      () => write('src/model/run.ts', 'export const STATUSES = [2];'),
+      () => write('src/model/runs/run.ts', 'export const STATUSES = [2];'),
       () => write('package-lock.json', '{ }'),
     ];
     for (const change of changes) {

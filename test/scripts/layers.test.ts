@@ -49,7 +49,7 @@ const CASES: [title: string, file: string, text: string, violation?: [line: numb
   ["BullMQ's spans elsewhere", 'src/jobs/a.ts', `import 'bullmq-otel';`, [1, 'src/tracing only']],
   ['tracing above the model', 'src/tracing/a.ts', `import { m } from '../model/m.ts';`, [1, 'model is above tracing']],
   ['ioredis elsewhere', 'src/jobs/a.ts', `import { Redis } from 'ioredis';`, [1, 'src/store only']],
-  ['prom-client elsewhere', 'src/jobs/a.ts', `import { Gauge } from 'prom-client';`, [1, 'src/instruments only']],
+  ['prom-client elsewhere', 'src/jobs/a.ts', `import { Gauge } from 'prom-client';`, [1, 'src/metrics only']],
   ['the environment in config.ts', 'src/config.ts', 'export const env = process.env;'],
   ['the environment elsewhere', 'src/log.ts', '\n\nif (process.env.DEBUG) {}', [3, 'reads process.env']],
   ['the environment taken apart', 'src/log.ts', 'const { env } = process;', [1, 'reads process.env']],

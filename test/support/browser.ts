@@ -2,7 +2,7 @@
  *  console, above all a breach of that policy, fails the test that visits it. */
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { findChromium } from '../../scripts/lib/chromium-program.ts';
-import { PASSWORD } from './identity.ts';
+import { PASSWORD } from './auth.ts';
 
 const ARGS = [
   '--no-sandbox',

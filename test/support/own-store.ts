@@ -1,7 +1,7 @@
 /** The store alone, without a service, on the real Redis under keys of its own. */
 import { ulid } from 'ulid';
 import { readConfig } from '../../src/config.ts';
-import { type Envelope, toEnvelope } from '../../src/model/event.ts';
+import { type Envelope, toEnvelope } from '../../src/model/events/event.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import { connectRedis, deleteKeys, freshPrefix } from './redis.ts';
 

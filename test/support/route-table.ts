@@ -1,6 +1,6 @@
 /** The table of the API's routes, as a test sees it: without anything behind it. */
 import { type AppDeps, apiRoutes } from '../../src/api/app.ts';
-import type { Route } from '../../src/api/route.ts';
+import type { Route } from '../../src/api/rest/route.ts';
 
 /** Stands for whatever the routes are made with: only the table is looked at. */
 const anything: unknown = new Proxy(() => {}, { get: () => anything });

@@ -1,4 +1,4 @@
-/** Where Redis has an event (src/store/event-place.ts), for tests that look at or take away what is stored. */
+/** Where Redis has an event (src/store/events/event-location.ts), for tests that look at or take away what is stored. */
 import type { Service } from './service.ts';
 
 type At = Pick<Service, 'redis' | 'prefix'>;

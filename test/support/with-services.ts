@@ -5,15 +5,15 @@
  *  What the command needs to know of them is in its environment (see `surroundings`). Ends with the command's exit code. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { startClientTestBed } from './client-test-bed.ts';
 import { startOwnRedis } from './own-redis.ts';
-import { surroundings } from './surroundings.ts';
 
 const [program, ...args] = process.argv.slice(2);
 if (!program) throw new Error('Usage: node test/support/with-services.ts <program> [argument …]');
 
 const redis = await startOwnRedis();
 process.env.REDIS_URL = redis.url;
-const services = await surroundings();
+const services = await startClientTestBed();
 try {
   const child = spawn(program, args, { stdio: 'inherit', env: { ...process.env, ...services.env } });
   const [code] = await once(child, 'close');

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { forkOptions } from '../../src/transforms/fork.ts';
+import { forkOptions } from '../../src/transforms/scheduler/child-process.ts';
 import { REQUEST, returning, transformChildren, withTransforms } from './support.ts';
 
 /** What a script gets that runs with what the child is forked with. */

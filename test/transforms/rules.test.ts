@@ -1,14 +1,14 @@
 import { expect } from 'chai';
-import { Flights } from '../../src/transforms/flights.ts';
-import { Pace } from '../../src/transforms/pace.ts';
-import { Standings } from '../../src/transforms/standing.ts';
-import { Ticket } from '../../src/transforms/ticket.ts';
-import { Waiting } from '../../src/transforms/waiting.ts';
+import { CircuitBreakers } from '../../src/transforms/scheduler/circuit-breaker.ts';
+import { DurationEstimate } from '../../src/transforms/scheduler/duration-estimate.ts';
+import { FairQueue } from '../../src/transforms/scheduler/fair-queue.ts';
+import { InFlightRequests } from '../../src/transforms/scheduler/in-flight.ts';
+import { QueuedRequest } from '../../src/transforms/scheduler/queued-request.ts';
 
-const tickets: Ticket[] = [];
+const tickets: QueuedRequest[] = [];
 
-function ticket(id: string): Ticket {
-  const made = new Ticket({ id, version: '1', code: '' }, 'null', 60_000);
+function ticket(id: string): QueuedRequest {
+  const made = new QueuedRequest({ id, version: '1', code: '' }, 'null', 60_000);
   tickets.push(made);
   return made;
 }
@@ -16,7 +16,7 @@ function ticket(id: string): Ticket {
 const NOTHING = { event: null, text: '', logs: [], durationMs: 0 };
 const batch = (...webhooks: string[]) => ({ tickets: webhooks.map(ticket), slow: false });
 
-const ids = (list: (Ticket | undefined)[]) => list.map((ticket) => ticket?.transform.id);
+const ids = (list: (QueuedRequest | undefined)[]) => list.map((ticket) => ticket?.transform.id);
 
 afterEach(() => {
   for (const made of tickets.splice(0)) made.settle(NOTHING);
@@ -24,15 +24,21 @@ afterEach(() => {
 
 describe('requests that wait', () => {
   it('are taken in turn of their webhooks, each webhook in order', () => {
-    const waiting = new Waiting(10);
-    const [a1, a2, a3, b1, c1] = ['a', 'a', 'a', 'b', 'c'].map(ticket) as [Ticket, Ticket, Ticket, Ticket, Ticket];
+    const waiting = new FairQueue(10);
+    const [a1, a2, a3, b1, c1] = ['a', 'a', 'a', 'b', 'c'].map(ticket) as [
+      QueuedRequest,
+      QueuedRequest,
+      QueuedRequest,
+      QueuedRequest,
+      QueuedRequest,
+    ];
     for (const one of [a1, a2, a3, b1, c1]) waiting.add(one);
     expect(Array.from({ length: 6 }, () => waiting.take())).to.deep.equal([a1, b1, c1, a2, a3, undefined]);
     expect(waiting.size).to.equal(0);
   });
 
   it('are passed over while their webhook may not go', () => {
-    const waiting = new Waiting(10);
+    const waiting = new FairQueue(10);
     for (const id of ['a', 'b']) waiting.add(ticket(id));
     expect(waiting.take((key) => key.startsWith('b'))?.transform.id).to.equal('b');
     expect(waiting.take((key) => key.startsWith('b'))).to.equal(undefined);
@@ -40,8 +46,14 @@ describe('requests that wait', () => {
   });
 
   it('give way, when there is no place, from the end of the longest line', () => {
-    const waiting = new Waiting(3);
-    const [a1, a2, b1, c1, c2] = ['a', 'a', 'b', 'c', 'c'].map(ticket) as [Ticket, Ticket, Ticket, Ticket, Ticket];
+    const waiting = new FairQueue(3);
+    const [a1, a2, b1, c1, c2] = ['a', 'a', 'b', 'c', 'c'].map(ticket) as [
+      QueuedRequest,
+      QueuedRequest,
+      QueuedRequest,
+      QueuedRequest,
+      QueuedRequest,
+    ];
     expect([a1, a2, b1].map((one) => waiting.add(one))).to.deep.equal([undefined, undefined, undefined]);
     expect(waiting.add(c1)).to.equal(a2);
     expect(waiting.add(c2)).to.equal(c2);
@@ -49,8 +61,8 @@ describe('requests that wait', () => {
   });
 
   it('hold no place once they are settled', () => {
-    const waiting = new Waiting(2);
-    const [a1, a2, b1] = ['a', 'a', 'b'].map(ticket) as [Ticket, Ticket, Ticket];
+    const waiting = new FairQueue(2);
+    const [a1, a2, b1] = ['a', 'a', 'b'].map(ticket) as [QueuedRequest, QueuedRequest, QueuedRequest];
     waiting.add(a1);
     waiting.add(a2);
     a1.settle(NOTHING);
@@ -61,8 +73,14 @@ describe('requests that wait', () => {
 
 describe('requests of one webhook', () => {
   it('go together out of turn, but for those that were settled meanwhile', () => {
-    const waiting = new Waiting(10);
-    const [a1, a2, a3, a4, b1] = ['a', 'a', 'a', 'a', 'b'].map(ticket) as [Ticket, Ticket, Ticket, Ticket, Ticket];
+    const waiting = new FairQueue(10);
+    const [a1, a2, a3, a4, b1] = ['a', 'a', 'a', 'a', 'b'].map(ticket) as [
+      QueuedRequest,
+      QueuedRequest,
+      QueuedRequest,
+      QueuedRequest,
+      QueuedRequest,
+    ];
     for (const one of [a1, a2, a3, a4, b1]) waiting.add(one);
     a2.settle(NOTHING);
     expect(waiting.take()).to.equal(a1);
@@ -73,10 +91,10 @@ describe('requests of one webhook', () => {
   });
 
   it('keep their places when they come back unserved', () => {
-    const waiting = new Waiting(10);
-    const [a1, a2, a3] = ['a', 'a', 'a'].map(ticket) as [Ticket, Ticket, Ticket];
+    const waiting = new FairQueue(10);
+    const [a1, a2, a3] = ['a', 'a', 'a'].map(ticket) as [QueuedRequest, QueuedRequest, QueuedRequest];
     for (const one of [a1, a2, a3]) waiting.add(one);
-    const taken = [waiting.take(), ...waiting.more(a1.key, 1)] as Ticket[];
+    const taken = [waiting.take(), ...waiting.more(a1.key, 1)] as QueuedRequest[];
     waiting.putBack(taken.slice(1));
     waiting.putBack([]);
     expect(waiting.size).to.equal(2);
@@ -84,7 +102,7 @@ describe('requests of one webhook', () => {
   });
 
   it('go together the more, the quicker they are', () => {
-    const pace = new Pace();
+    const pace = new DurationEstimate();
     expect(pace.batch('new')).to.equal(1);
     pace.note('quick', 0.005);
     pace.note('middling', 0.3);
@@ -97,7 +115,7 @@ describe('the standing of a transform', () => {
   const rules = { strikes: 3, windowMs: 60_000 };
 
   it('is good until it is suspected, and again after a success', () => {
-    const standings = new Standings(rules);
+    const standings = new CircuitBreakers(rules);
     expect(standings.of('a', 0).kind).to.equal('good');
     standings.suspect('a');
     expect(standings.of('a', 0).kind).to.equal('suspect');
@@ -107,7 +125,7 @@ describe('the standing of a transform', () => {
   });
 
   it('stays suspect for a minute after a strike, whatever succeeds', () => {
-    const standings = new Standings(rules);
+    const standings = new CircuitBreakers(rules);
     standings.strike('a', 0);
     expect(standings.ranWell('a', 59_999)).to.equal(false);
     expect(standings.of('a', 59_999).kind).to.equal('suspect');
@@ -116,7 +134,7 @@ describe('the standing of a transform', () => {
   });
 
   it('is quarantined for a minute from the third strike within a minute, then suspect', () => {
-    const standings = new Standings(rules);
+    const standings = new CircuitBreakers(rules);
     expect(standings.strike('a', 0).kind).to.equal('suspect');
     expect(standings.strike('a', 30_000).kind).to.equal('suspect');
     expect(standings.strike('a', 59_000)).to.deep.equal({ kind: 'quarantined', retryAfterSeconds: 60 });
@@ -126,7 +144,7 @@ describe('the standing of a transform', () => {
   });
 
   it('does not count a strike of more than a minute ago', () => {
-    const standings = new Standings(rules);
+    const standings = new CircuitBreakers(rules);
     for (const at of [0, 59_000, 60_000, 119_500]) expect(standings.strike('a', at).kind).to.equal('suspect');
     expect(standings.strike('a', 119_600).kind).to.equal('quarantined');
   });
@@ -134,7 +152,7 @@ describe('the standing of a transform', () => {
 
 describe('the requests inside a child', () => {
   it('count as begun from when a thread is free for them', () => {
-    const flights = new Flights(2);
+    const flights = new InFlightRequests(2);
     const numbers = ['a', 'b', 'c'].map((id) => flights.add(batch(id), 10));
     flights.take(numbers[0] as number, 20);
     flights.take(numbers[1] as number, 30);
@@ -143,7 +161,7 @@ describe('the requests inside a child', () => {
   });
 
   it('leave apart: those that were being worked on, and those that waited', () => {
-    const flights = new Flights(2);
+    const flights = new InFlightRequests(2);
     for (const id of ['a', 'b', 'c', 'd']) flights.add(batch(id), 0);
     const { begun, waiting } = flights.drain();
     expect([ids(begun), ids(waiting)]).to.deep.equal([
@@ -154,11 +172,11 @@ describe('the requests inside a child', () => {
   });
 
   it('are counted with the batch they are in', () => {
-    const flights = new Flights(2);
+    const flights = new InFlightRequests(2);
     const number = flights.add({ ...batch('a', 'a', 'a'), slow: true }, 0);
     flights.add(batch('b', 'b'), 0);
     expect(flights.load).to.deep.equal({ tickets: 5, slow: 1 });
-    expect(ids(flights.take(number, 1)?.tickets as Ticket[])).to.deep.equal(['a', 'a', 'a']);
+    expect(ids(flights.take(number, 1)?.tickets as QueuedRequest[])).to.deep.equal(['a', 'a', 'a']);
     expect(flights.take(number, 1)).to.equal(undefined);
     expect(flights.load).to.deep.equal({ tickets: 2, slow: 0 });
   });
@@ -166,7 +184,7 @@ describe('the requests inside a child', () => {
 
 describe('the pace of a transform', () => {
   it('counts as slow until it has shown that it is not', () => {
-    const pace = new Pace();
+    const pace = new DurationEstimate();
     expect(pace.slow('a')).to.equal(true);
     pace.note('a', 1);
     expect(pace.slow('a')).to.equal(false);

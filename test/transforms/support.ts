@@ -83,7 +83,7 @@ export async function refusal(promise: Promise<unknown>): Promise<ServiceError> 
 /** The children for transforms of this process, or of another. */
 export function transformChildren(parent = process.pid): number[] {
   return listProcesses()
-    .filter((process) => process.parent === parent && process.command.includes('src/transforms/child.ts'))
+    .filter((process) => process.parent === parent && process.command.includes('src/transforms/sandbox/child.ts'))
     .map(({ pid }) => pid);
 }
 

@@ -1,16 +1,17 @@
 /** What the API answers with: the types of the service's own schemas, declared there once. */
 import type { z } from 'zod';
+import type { listedRunSchema } from '../../../src/api/rest/run-list.ts';
 import type { apiKeySchema, newApiKeySchema } from '../../../src/api/routes/api-keys.ts';
 import type { appCheckSchema } from '../../../src/api/routes/app-check.ts';
 import type { appSchema, detailedAppSchema } from '../../../src/api/routes/apps.ts';
-import type { arrivalSchema } from '../../../src/api/routes/arrival.ts';
 import type { entrySchema, refusalSchema } from '../../../src/api/routes/audit.ts';
 import type { environmentSchema } from '../../../src/api/routes/environments.ts';
 import type { bucketSchema, eventNameSchema } from '../../../src/api/routes/event-counts.ts';
 import type { eventKeySchema, madeSchema } from '../../../src/api/routes/event-keys.ts';
-import type { heldSchema, listedHeldSchema } from '../../../src/api/routes/holding.ts';
+import type { provenanceSchema } from '../../../src/api/routes/event-provenance.ts';
+import type { heldSchema, listedHeldSchema } from '../../../src/api/routes/held-events.ts';
+import type { limitsSchema } from '../../../src/api/routes/installation-limits.ts';
 import type { invokedSchema } from '../../../src/api/routes/invoke.ts';
-import type { limitsSchema } from '../../../src/api/routes/limits.ts';
 import type { functionStatsSchema, metricsSchema } from '../../../src/api/routes/metrics.ts';
 import type { overviewSchema } from '../../../src/api/routes/overview.ts';
 import type { detailedRunSchema } from '../../../src/api/routes/runs.ts';
@@ -19,7 +20,6 @@ import type { signingKeySchema } from '../../../src/api/routes/signing-keys.ts';
 import type { resultSchema } from '../../../src/api/routes/transforms.ts';
 import type { userSchema } from '../../../src/api/routes/users.ts';
 import type { webhookStatsSchema } from '../../../src/api/routes/webhook-stats.ts';
-import type { listedRunSchema } from '../../../src/api/run-list.ts';
 import type { listedEventSchema, runBriefSchema, storedEventSchema } from '../../../src/api/views/event.ts';
 import type { detailedFunctionSchema, functionSchema, listedFunctionSchema } from '../../../src/api/views/function.ts';
 import type { LiveKind, liveSchemas } from '../../../src/api/views/live.ts';
@@ -50,7 +50,7 @@ export type Bucket = z.output<typeof bucketSchema>;
 /** `GET /v1/events/names` */
 export type EventName = z.output<typeof eventNameSchema>;
 /** `GET /v1/events/:id/arrival` */
-export type Arrival = z.output<typeof arrivalSchema>;
+export type Arrival = z.output<typeof provenanceSchema>;
 export type HeldEvent = z.output<typeof heldSchema>;
 /** `GET /v1/holding` */
 export type ListedHeldEvent = z.output<typeof listedHeldSchema>;

@@ -6,7 +6,7 @@ import {
   lazyRouteComponent,
   retainSearchParams,
 } from '@tanstack/react-router';
-import { RUN_STATUSES } from '../../../src/model/run-status.ts';
+import { RUN_STATUSES } from '../../../src/model/runs/run-status.ts';
 import { Loading } from '../ui/loading.tsx';
 import { Crash, NotFound } from './dead-ends.tsx';
 import { parseSearch, stringifySearch } from './query-string.ts';

@@ -4,7 +4,7 @@ import type Router from '@koa/router';
 import type { Config, Quotas } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { dialectOf, headerName, readHeader, SERVER_SDK } from '../../functions/headers.ts';
-import type { Pressure } from '../../jobs/pressure.ts';
+import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import {
   appNameIn,
   type Dialect,
@@ -12,16 +12,16 @@ import {
   functionsOf,
   type Registration,
   registrationSchema,
-} from '../../model/app.ts';
+} from '../../model/apps/app.ts';
+import { refuseTooMuch } from '../../model/apps/quotas.ts';
 import { PRODUCTION } from '../../model/environment.ts';
-import { refuseTooMuch } from '../../model/quotas.ts';
-import type { App } from '../../store/apps.ts';
+import type { App } from '../../store/apps/apps.ts';
 import type { Store } from '../../store/store.ts';
-import { readBody } from '../body.ts';
-import { check } from '../route.ts';
-import { environmentOfApp } from './environment.ts';
-import { appGuard } from './proof.ts';
-import { Turns } from './turns.ts';
+import { readBody } from '../http/body.ts';
+import { check } from '../rest/route.ts';
+import { appGuard } from './app-authentication.ts';
+import { environmentOfApp } from './app-environment.ts';
+import { KeyedQueue } from './keyed-queue.ts';
 
 /** 2,000 functions of 1 KB each. Reading twice as much takes a quarter of a second of the main thread. */
 export const BODY_MAX_BYTES = 2 * 1_048_576;
@@ -32,11 +32,11 @@ export function registerRoute(
   router: Router,
   config: Config,
   store: Pick<Store, 'functions' | 'expressionProblems' | 'apps' | 'environments' | 'signingKeys'>,
-  pressure: Pressure,
+  pressure: Backpressure,
 ): void {
   const { functions, expressionProblems, apps, environments, signingKeys } = store;
   const { quotas } = config;
-  const turns = new Turns();
+  const turns = new KeyedQueue();
 
   router.post('/fn/register', appGuard(config, signingKeys, environments) as never, async (ctx) => {
     const dialect = dialectOf(ctx.req.headers) ?? 'service';

@@ -3,13 +3,13 @@
 import Router from '@koa/router';
 import type { Context } from 'koa';
 import { ServiceError } from '../../errors.ts';
-import { openToPages } from '../identity/local.ts';
-import { type FromKeyDeps, receiveFromKey } from './from-key.ts';
-import { type FromWebhookDeps, receiveFromWebhook } from './from-webhook.ts';
-import type { Senders } from './senders.ts';
+import { openToPages } from '../auth/dev-mode-access.ts';
+import type { Credentials } from './credentials.ts';
+import { type FromKeyDeps, receiveFromKey } from './receive-events.ts';
+import { type FromWebhookDeps, receiveFromWebhook } from './receive-webhook.ts';
 
 export interface ReceiveDeps extends FromKeyDeps, FromWebhookDeps {
-  senders: Senders;
+  senders: Credentials;
 }
 
 export function receiveRoutes(deps: ReceiveDeps): Router {

@@ -2,10 +2,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { MIMEType } from 'node:util';
 import { ServiceError } from '../../errors.ts';
-import { isShallow } from '../../model/json.ts';
+import { isShallow } from '../../model/values/json.ts';
 import type { TransformRequest } from '../../transforms/transforms.ts';
-import { isJsonType, mediaTypeOf } from '../body.ts';
-import { type Lists, listed, MAX_FIELDS, occurrencesOf, parseFields, refuseMany } from '../parameters.ts';
+import { isJsonType, mediaTypeOf } from '../http/body.ts';
+import { type Lists, listed, MAX_FIELDS, occurrencesOf, parseFields, refuseMany } from '../http/urlencoded.ts';
 
 const URLENCODED = 'application/x-www-form-urlencoded';
 const MULTIPART = 'multipart/form-data';

@@ -1,16 +1,16 @@
 /** `/v1/api-keys`: what programs use the API with. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { API_KEY_PREFIX, type ApiKey, accessSchema, apiKeyNameSchema } from '../../model/api-key.ts';
+import { API_KEY_PREFIX, type ApiKey, accessSchema, apiKeyNameSchema } from '../../model/auth/api-key.ts';
+import { digestOf, newSecret } from '../../model/auth/secret.ts';
 import { environmentNameSchema } from '../../model/environment.ts';
 import { newId } from '../../model/ids.ts';
-import { describe } from '../../model/json.ts';
-import { digestOf, newSecret } from '../../model/secret.ts';
-import type { UsedApiKey } from '../../store/api-keys.ts';
+import { describe } from '../../model/values/json.ts';
+import type { UsedApiKey } from '../../store/auth/api-keys.ts';
 import type { Store } from '../../store/store.ts';
-import { cursorQuery, inNames, pageOf } from '../cursor.ts';
-import { listReply } from '../list.ts';
-import { type Route, route } from '../route.ts';
+import { listReply } from '../rest/list-response.ts';
+import { cursorQuery, inNames, pageOf } from '../rest/pagination.ts';
+import { type Route, route } from '../rest/route.ts';
 
 const HINT_LENGTH = 4;
 

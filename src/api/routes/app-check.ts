@@ -1,16 +1,16 @@
 /** `POST /v1/apps/:name/check`: whether an app can be called, and if not, why. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import type { Outgoing } from '../../functions/outgoing.ts';
-import { visit } from '../../functions/visit.ts';
-import { type Caller, covers } from '../../model/access.ts';
-import { PROBLEM_CODES, problemsOf, UNREACHABLE } from '../../model/app-problems.ts';
-import { FUNCTION_FAILED } from '../../model/event.ts';
-import type { Apps } from '../../store/apps.ts';
-import type { EnvironmentKinds } from '../../store/environment-kinds.ts';
-import type { Functions } from '../../store/functions.ts';
-import type { SigningKeys } from '../../store/signing-keys.ts';
-import { type Route, route } from '../route.ts';
+import type { HttpAgent } from '../../functions/http-agent.ts';
+import { probeApp } from '../../functions/probe.ts';
+import { PROBLEM_CODES, problemsOf, UNREACHABLE } from '../../model/apps/app-problems.ts';
+import { covers, type Principal } from '../../model/auth/access.ts';
+import { FUNCTION_FAILED } from '../../model/events/event.ts';
+import type { Apps } from '../../store/apps/apps.ts';
+import type { Functions } from '../../store/apps/functions.ts';
+import type { SigningKeys } from '../../store/auth/signing-keys.ts';
+import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
+import { type Route, route } from '../rest/route.ts';
 
 export const appCheckSchema = z
   .object({
@@ -36,7 +36,7 @@ export interface AppCheckRouteDeps {
   functions: Functions;
   signingKeys: SigningKeys;
   environmentKinds: EnvironmentKinds;
-  outgoing: Outgoing;
+  outgoing: HttpAgent;
 }
 
 export function appCheckRoutes(deps: AppCheckRouteDeps): Route[] {
@@ -62,7 +62,7 @@ export function appCheckRoutes(deps: AppCheckRouteDeps): Route[] {
         const signingKey = config.dev ? undefined : await signingKeys.current(env);
         const { url, dialect } = app;
         const agent = outgoing.for(await environmentKinds.of(env));
-        const found = await visit({ url, dialect, dev: config.dev, signingKey }, agent);
+        const found = await probeApp({ url, dialect, dev: config.dev, signingKey }, agent);
         const reachable = found.isApp === true;
         if (!seesDetails(caller)) return { data: withoutDetails(reachable) };
         const live = (await functions.all(env)).functions.filter((fn) => fn.app === name && !fn.archived);
@@ -78,7 +78,7 @@ export function appCheckRoutes(deps: AppCheckRouteDeps): Route[] {
 }
 
 /** What is found out at a URL tells of the network that the service stands in, and whoever may write can choose the URL. */
-function seesDetails({ access }: Caller): boolean {
+function seesDetails({ access }: Principal): boolean {
   return covers(access, 'admin');
 }
 

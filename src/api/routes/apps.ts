@@ -2,19 +2,19 @@
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import { askToRegister } from '../../functions/introduction.ts';
-import type { Outgoing } from '../../functions/outgoing.ts';
-import { type Caller, covers } from '../../model/access.ts';
-import { SLOWED_BY, type SlowedApp } from '../../model/adaptive-limit.ts';
-import type { AppFunction } from '../../model/app.ts';
-import type { App, Apps } from '../../store/apps.ts';
-import type { EnvironmentKinds } from '../../store/environment-kinds.ts';
-import type { ExpressionProblems } from '../../store/expression-problems.ts';
-import type { Functions } from '../../store/functions.ts';
-import type { Processes } from '../../store/processes.ts';
-import { inNames, pageOf, pageQuery } from '../cursor.ts';
-import { listReply } from '../list.ts';
-import { type Route, route } from '../route.ts';
+import type { HttpAgent } from '../../functions/http-agent.ts';
+import { requestSync } from '../../functions/sync-request.ts';
+import type { AppFunction } from '../../model/apps/app.ts';
+import { covers, type Principal } from '../../model/auth/access.ts';
+import { SLOWED_BY, type SlowedApp } from '../../model/capacity/adaptive-limit.ts';
+import type { App, Apps } from '../../store/apps/apps.ts';
+import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
+import type { Functions } from '../../store/apps/functions.ts';
+import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
+import type { Processes } from '../../store/telemetry/processes.ts';
+import { listReply } from '../rest/list-response.ts';
+import { inNames, pageOf, pageQuery } from '../rest/pagination.ts';
+import { type Route, route } from '../rest/route.ts';
 import { functionSchema, presentFunction } from '../views/function.ts';
 import { time } from '../views/time.ts';
 
@@ -61,7 +61,7 @@ export interface AppRouteDeps {
   environmentKinds: EnvironmentKinds;
   expressionProblems: ExpressionProblems;
   processes: Processes;
-  outgoing: Outgoing;
+  outgoing: HttpAgent;
 }
 
 export function appRoutes({
@@ -93,7 +93,7 @@ export function appRoutes({
   /** The official Python SDK says 200 also when the service has refused it. */
   async function register(env: string, url: string): Promise<void> {
     const before = new Map((await apps.all(env)).map(({ name, registeredAt }) => [name, registeredAt]));
-    const said = await askToRegister(url, outgoing.for(await environmentKinds.of(env)));
+    const said = await requestSync(url, outgoing.for(await environmentKinds.of(env)));
     const registered = (await apps.all(env)).some(({ name, registeredAt }) => registeredAt !== before.get(name));
     if (registered) return;
     throw new ServiceError('app_unreachable', {
@@ -185,14 +185,14 @@ export function appRoutes({
 const NOT_REGISTERED = 'the app did not register; an admin sees the reason';
 
 /** What was found out at a URL tells of the network that the service stands in: admins are told, others that it did not work. */
-function tellable(error: unknown, { access }: Caller): unknown {
+function tellable(error: unknown, { access }: Principal): unknown {
   const tells = error instanceof ServiceError && (error.code === 'app_unreachable' || error.code === 'address_blocked');
   return tells && !covers(access, 'admin')
     ? new ServiceError('app_unreachable', { detail: NOT_REGISTERED, cause: error })
     : error;
 }
 
-function presentApp(app: App, functions: AppFunction[], { access }: Caller, slowed: readonly SlowedApp[]) {
+function presentApp(app: App, functions: AppFunction[], { access }: Principal, slowed: readonly SlowedApp[]) {
   const { name, url, sdk, framework, dialect, registeredAt, lastSync } = app;
   const hidden = lastSync.found === 'asked' && !covers(access, 'admin');
   const error = lastSync.error === undefined ? null : hidden ? NOT_REGISTERED : lastSync.error;

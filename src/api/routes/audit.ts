@@ -1,11 +1,11 @@
 /** `/v1/audit`: who changed what, and who was refused. */
 import { z } from 'zod';
-import type { StoredAuditEntry } from '../../store/audit.ts';
-import type { StoredRefusal } from '../../store/refusals.ts';
+import type { StoredAuditEntry } from '../../store/auth/audit-log.ts';
+import type { StoredRejection } from '../../store/auth/rejection-log.ts';
 import type { Store } from '../../store/store.ts';
-import { pageQuery } from '../cursor.ts';
-import { listReply } from '../list.ts';
-import { type Route, route } from '../route.ts';
+import { listReply } from '../rest/list-response.ts';
+import { pageQuery } from '../rest/pagination.ts';
+import { type Route, route } from '../rest/route.ts';
 
 /** Redis takes no 0-0 here. */
 const entryId = z.string().regex(/^[1-9]\d{0,14}-\d{1,15}$/);
@@ -97,7 +97,7 @@ function present({ id, at, who, action, target, environment, summary, ip, reques
   };
 }
 
-function presentRefusal({ id, action, reason, name, address, count, firstAt, lastAt, requestId }: StoredRefusal) {
+function presentRefusal({ id, action, reason, name, address, count, firstAt, lastAt, requestId }: StoredRejection) {
   return {
     id,
     action,

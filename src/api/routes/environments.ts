@@ -10,11 +10,11 @@ import {
   environmentNameSchema,
   PRODUCTION,
 } from '../../model/environment.ts';
-import { describe } from '../../model/json.ts';
-import type { Environments } from '../../store/environments.ts';
-import { inNames, pageQuery } from '../cursor.ts';
-import { listReply } from '../list.ts';
-import { type Route, route } from '../route.ts';
+import { describe } from '../../model/values/json.ts';
+import type { Environments } from '../../store/environments/environments.ts';
+import { listReply } from '../rest/list-response.ts';
+import { inNames, pageQuery } from '../rest/pagination.ts';
+import { type Route, route } from '../rest/route.ts';
 import { time } from '../views/time.ts';
 
 export const environmentSchema = z

@@ -1,8 +1,8 @@
 /** `/v1/events/histogram` and `/v1/events/names`: how many events came, of which name and when. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import type { EventCounts } from '../../store/event-counts.ts';
-import { type Route, route } from '../route.ts';
+import type { EventCounts } from '../../store/events/event-counts.ts';
+import { type Route, route } from '../rest/route.ts';
 import { time, timeSchema } from '../views/time.ts';
 
 const DAY_MS = 86_400_000;

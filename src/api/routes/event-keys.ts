@@ -1,17 +1,17 @@
 /** `/v1/event-keys`: the secrets that senders send with (spec 2.3, 5). */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { type EventKey, hintOf, newEventKeySecret } from '../../model/event-key.ts';
+import { type EventKey, hintOf, newEventKeySecret } from '../../model/auth/event-key.ts';
+import { digestOf } from '../../model/auth/secret.ts';
 import { newId } from '../../model/ids.ts';
-import { digestOf } from '../../model/secret.ts';
-import type { Environments } from '../../store/environments.ts';
-import type { EventKeys } from '../../store/event-keys.ts';
-import { inNames, pageOf, pageQuery } from '../cursor.ts';
-import { listReply } from '../list.ts';
-import { type Route, route } from '../route.ts';
+import type { EventKeys } from '../../store/auth/event-keys.ts';
+import type { Environments } from '../../store/environments/environments.ts';
+import { listReply } from '../rest/list-response.ts';
+import { inNames, pageOf, pageQuery } from '../rest/pagination.ts';
+import { type Route, route } from '../rest/route.ts';
 import { listFields, listsOf, presentLists, shownListFields } from '../views/list-fields.ts';
 import { checkOwner, ownerSchema, presentOwner, shownOwnerSchema } from '../views/owner.ts';
-import { maxBytesSchema } from './limits.ts';
+import { maxBytesSchema } from './installation-limits.ts';
 
 const nameSchema = z.string().trim().min(1).max(100).meta({ description: 'Name of your choice', example: 'Shop' });
 

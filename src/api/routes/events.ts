@@ -1,12 +1,12 @@
 /** `/v1/events`: looking stored events up (spec 1.2, 4.3). */
 import { z } from 'zod';
-import type { EventLists } from '../../store/event-lists.ts';
-import type { Events } from '../../store/events.ts';
-import type { RunLists } from '../../store/run-lists.ts';
-import { cursorQuery, inTime, pageQuery } from '../cursor.ts';
-import { listReply } from '../list.ts';
-import { type Route, route } from '../route.ts';
-import { listedRunSchema, listOfRuns } from '../run-list.ts';
+import type { EventLists } from '../../store/events/event-lists.ts';
+import type { Events } from '../../store/events/events.ts';
+import type { RunLists } from '../../store/runs/run-lists.ts';
+import { listReply } from '../rest/list-response.ts';
+import { cursorQuery, inTime, pageQuery } from '../rest/pagination.ts';
+import { type Route, route } from '../rest/route.ts';
+import { listedRunSchema, listOfRuns } from '../rest/run-list.ts';
 import { eventParams, listedEventSchema, noSuchEvent, presentEvent, storedEventSchema } from '../views/event.ts';
 import { presentBrief } from '../views/run.ts';
 import { timeSchema } from '../views/time.ts';

@@ -1,11 +1,11 @@
 /** `/v1/functions`: what is registered, and pausing it. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import type { ExpressionProblems } from '../../store/expression-problems.ts';
-import type { Functions } from '../../store/functions.ts';
-import { inNames, pageOf, pageQuery } from '../cursor.ts';
-import { listReply } from '../list.ts';
-import { type Route, route } from '../route.ts';
+import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
+import type { Functions } from '../../store/apps/functions.ts';
+import { listReply } from '../rest/list-response.ts';
+import { inNames, pageOf, pageQuery } from '../rest/pagination.ts';
+import { type Route, route } from '../rest/route.ts';
 import {
   detailedFunctionSchema,
   functionSchema,

@@ -1,13 +1,13 @@
 /** `POST /v1/functions/:id/invoke`: one function alone, run by hand. */
 import { z } from 'zod';
 import { NOT_NOW, ServiceError } from '../../errors.ts';
-import type { Acceptor } from '../../jobs/accept.ts';
-import type { Invocations } from '../../jobs/invocations.ts';
-import type { Pressure } from '../../jobs/pressure.ts';
-import { eventSchema, refuseDeep } from '../../model/event.ts';
-import type { Environments } from '../../store/environments.ts';
-import { refuseArchived } from '../receive/place.ts';
-import { type Route, route } from '../route.ts';
+import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
+import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import type { Invocations } from '../../jobs/runs/invocations.ts';
+import { eventSchema, refuseDeep } from '../../model/events/event.ts';
+import type { Environments } from '../../store/environments/environments.ts';
+import { refuseArchived } from '../receive/resolve-environment.ts';
+import { type Route, route } from '../rest/route.ts';
 
 export const invokedSchema = z
   .object({
@@ -20,7 +20,7 @@ export interface InvokeRouteDeps {
   environments: Environments;
   acceptor: Acceptor;
   invocations: Invocations;
-  pressure: Pressure;
+  pressure: Backpressure;
   /** Bytes of the largest body with an event. */
   eventLimit: () => number;
 }

@@ -1,11 +1,11 @@
 /** `/v1/metrics` and `/v1/functions/stats`: what was counted, over time. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { quantile } from '../../model/histogram.ts';
-import { METRICS_KEPT_MS, type Metrics, type Point } from '../../store/metrics.ts';
-import { cursorQuery, inNames, pageOf } from '../cursor.ts';
-import { listReply } from '../list.ts';
-import { type Route, route } from '../route.ts';
+import { quantile } from '../../model/capacity/histogram.ts';
+import { METRICS_KEPT_MS, type Metrics, type Point } from '../../store/telemetry/metrics.ts';
+import { listReply } from '../rest/list-response.ts';
+import { cursorQuery, inNames, pageOf } from '../rest/pagination.ts';
+import { type Route, route } from '../rest/route.ts';
 import { timeSchema } from '../views/time.ts';
 
 const HOUR_MS = 3_600_000;

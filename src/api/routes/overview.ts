@@ -1,14 +1,14 @@
 /** `/v1/overview`: how the service is, at a glance. */
 import { z } from 'zod';
-import type { Pressure } from '../../jobs/pressure.ts';
-import { queueStatus } from '../../jobs/queue-status.ts';
-import type { IngestQueue, RunQueue } from '../../jobs/queues.ts';
-import type { Functions } from '../../store/functions.ts';
-import type { Metrics } from '../../store/metrics.ts';
-import { PROCESS_KINDS, type Processes, type ProcessStatus } from '../../store/processes.ts';
-import type { Redis } from '../../store/redis.ts';
-import { redisStatus } from '../../store/redis-status.ts';
-import { type Route, route } from '../route.ts';
+import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import { queueStatus } from '../../jobs/queues/queue-status.ts';
+import type { IngestQueue, RunQueue } from '../../jobs/queues/queues.ts';
+import type { Functions } from '../../store/apps/functions.ts';
+import type { Redis } from '../../store/redis/connection.ts';
+import { readServerInfo } from '../../store/redis/server-info.ts';
+import type { Metrics } from '../../store/telemetry/metrics.ts';
+import { PROCESS_KINDS, type Processes, type ProcessStatus } from '../../store/telemetry/processes.ts';
+import { type Route, route } from '../rest/route.ts';
 import { time } from '../views/time.ts';
 
 const DAY_MS = 86_400_000;
@@ -76,7 +76,7 @@ export interface OverviewRouteDeps {
   processes: Processes;
   metrics: Metrics;
   functions: Functions;
-  pressure: Pressure;
+  pressure: Backpressure;
   queues: [IngestQueue, RunQueue];
 }
 
@@ -111,7 +111,7 @@ export function overviewRoutes(deps: OverviewRouteDeps): Route[] {
         const nowMs = Date.now();
         const [alive, status, failingFunctions, ...queued] = await Promise.all([
           processes.alive(),
-          redisStatus(redis),
+          readServerInfo(redis),
           failing(env, nowMs),
           ...queues.map(async (queue) => ({ name: queue.name, ...(await queueStatus(queue, nowMs)) })),
         ]);
@@ -145,6 +145,6 @@ function presentProcess({ id, kind, host, pid, startedAt, seenAt, memoryBytes }:
   return { id, kind, host, pid, started_at: time(startedAt), seen_at: time(seenAt), memory_bytes: memoryBytes };
 }
 
-function presentIntake({ full, state: { since, reasons } }: Pressure) {
+function presentIntake({ full, state: { since, reasons } }: Backpressure) {
   return { open: !full, full_since: time(since), reasons };
 }

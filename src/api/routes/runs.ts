@@ -1,17 +1,17 @@
 /** `/v1/runs`: how runs stand, and what may be done about it. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import type { FunctionTables } from '../../jobs/function-tables.ts';
-import type { RunLife } from '../../jobs/run-life.ts';
-import type { RunRetries } from '../../jobs/run-retries.ts';
-import { RUN_STATUSES } from '../../model/run.ts';
-import type { RunLists } from '../../store/run-lists.ts';
-import type { Runs } from '../../store/runs.ts';
-import type { Steps } from '../../store/steps.ts';
-import { inTime, pageQuery } from '../cursor.ts';
-import { fieldsQuery } from '../fields.ts';
-import { type Route, route } from '../route.ts';
-import { listedRunSchema, listOfRuns } from '../run-list.ts';
+import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
+import type { RunRetries } from '../../jobs/runs/run-retries.ts';
+import type { RunTransitions } from '../../jobs/runs/state-transitions.ts';
+import { RUN_STATUSES } from '../../model/runs/run.ts';
+import type { RunLists } from '../../store/runs/run-lists.ts';
+import type { Runs } from '../../store/runs/runs.ts';
+import type { Steps } from '../../store/runs/steps.ts';
+import { fieldsQuery } from '../rest/fields.ts';
+import { inTime, pageQuery } from '../rest/pagination.ts';
+import { type Route, route } from '../rest/route.ts';
+import { listedRunSchema, listOfRuns } from '../rest/run-list.ts';
 import { presentRun, runSchema } from '../views/run.ts';
 import { historySchema, presentHistory } from '../views/run-history.ts';
 import { presentStep, stepSchema } from '../views/step.ts';
@@ -37,7 +37,7 @@ export interface RunRouteDeps {
   runLists: RunLists;
   functionTables: FunctionTables;
   steps: Steps;
-  life: RunLife;
+  life: RunTransitions;
   retries: RunRetries;
 }
 

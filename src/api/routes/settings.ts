@@ -1,7 +1,7 @@
 /** `/v1/settings`: what the service was started with. */
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
-import { type Route, route } from '../route.ts';
+import { type Route, route } from '../rest/route.ts';
 
 export const settingSchema = z
   .object({

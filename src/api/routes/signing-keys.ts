@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { BRANCH_SET, BRANCHES, ownerOf } from '../../model/environment.ts';
-import { describe } from '../../model/json.ts';
-import type { SigningKeyPair } from '../../store/signing-keys.ts';
+import { describe } from '../../model/values/json.ts';
+import type { SigningKeyPair } from '../../store/auth/signing-keys.ts';
 import type { Store } from '../../store/store.ts';
-import { type Route, route } from '../route.ts';
+import { type Route, route } from '../rest/route.ts';
 import { presentOwner, shownOwnerSchema } from '../views/owner.ts';
 
 export const signingKeySchema = z

@@ -5,12 +5,12 @@ import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { PRODUCTION } from '../../model/environment.ts';
-import { describe } from '../../model/json.ts';
+import { describe } from '../../model/values/json.ts';
 import type { Store } from '../../store/store.ts';
-import { Callers, callerOf } from '../identity/callers.ts';
-import { allow, environmentOf } from '../identity/guard.ts';
-import type { LiveStreams } from '../live-streams.ts';
-import { check, ownParameters } from '../route.ts';
+import { allow, environmentOf } from '../auth/guard.ts';
+import { Principals, principalOf } from '../auth/principals.ts';
+import type { LiveStreams } from '../rest/live-streams.ts';
+import { check, ownParameters } from '../rest/route.ts';
 
 const NO_PARAMETERS = z.strictObject({});
 const RULE = { access: 'read', about: 'environment' } as const;
@@ -18,8 +18,8 @@ const RETRY_AFTER_SECONDS = 5;
 
 type Deps = Pick<Store, 'apiKeys' | 'sessions' | 'environments'>;
 
-export function streamDoor(config: Config, { environments, ...store }: Deps, streams: LiveStreams): Router {
-  const callers = new Callers(config, store);
+export function streamRoute(config: Config, { environments, ...store }: Deps, streams: LiveStreams): Router {
+  const callers = new Principals(config, store);
   const router = new Router();
   router.get('/v1/stream', async (context) => {
     const ctx = context as unknown as Context;
@@ -31,7 +31,7 @@ export function streamDoor(config: Config, { environments, ...store }: Deps, str
     }
     const stream = streams.open({
       env,
-      ofAccount: callerOf(ctx).environment === undefined,
+      ofAccount: principalOf(ctx).environment === undefined,
       mayWatch: () => mayStillWatch(ctx, callers),
     });
     if (!stream) {
@@ -48,7 +48,7 @@ export function streamDoor(config: Config, { environments, ...store }: Deps, str
 }
 
 /** The session may have ended, the key may be gone, the user may be another's now. */
-async function mayStillWatch(ctx: Context, callers: Callers): Promise<boolean> {
+async function mayStillWatch(ctx: Context, callers: Principals): Promise<boolean> {
   const caller = await callers.of(ctx);
   if (!caller) return false;
   ctx.state.caller = caller;

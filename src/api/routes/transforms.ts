@@ -1,14 +1,14 @@
 /** `/v1/transforms/test`: what a transform makes of a sample request. Ingests nothing (spec 4.3). */
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
-import { eventSchema } from '../../model/event.ts';
+import { eventSchema } from '../../model/events/event.ts';
 import { newId } from '../../model/ids.ts';
-import { isJsonObject } from '../../model/json.ts';
+import { isJsonObject } from '../../model/values/json.ts';
 import type { Transforms } from '../../transforms/transforms.ts';
-import { MAX_FIELDS } from '../parameters.ts';
-import { eventOfTransform } from '../receive/intake.ts';
+import { MAX_FIELDS } from '../http/urlencoded.ts';
+import { eventOfTransform } from '../receive/process-webhook.ts';
 import { toTransformRequest } from '../receive/webhook-request.ts';
-import { type Route, route } from '../route.ts';
+import { type Route, route } from '../rest/route.ts';
 
 /** A transform, and a webhook's request of 512 KB, which as a field of JSON may take twice as much. */
 export const BODY_LIMIT_BYTES = 1_310_720;

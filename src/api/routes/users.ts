@@ -1,14 +1,14 @@
 /** `/v1/users`: who may sign in, and as what. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { describe } from '../../model/json.ts';
-import { emailSchema, roleSchema, type User } from '../../model/user.ts';
+import { emailSchema, roleSchema, type User } from '../../model/auth/user.ts';
+import { describe } from '../../model/values/json.ts';
+import type { Unchanged } from '../../store/auth/users.ts';
 import type { Store } from '../../store/store.ts';
-import type { Unchanged } from '../../store/users.ts';
-import { cursorQuery, inNames, pageOf } from '../cursor.ts';
-import { type AccountDeps, Accounts } from '../identity/accounts.ts';
-import { listReply } from '../list.ts';
-import { type Route, route } from '../route.ts';
+import { type AccountDeps, Accounts } from '../auth/accounts.ts';
+import { listReply } from '../rest/list-response.ts';
+import { cursorQuery, inNames, pageOf } from '../rest/pagination.ts';
+import { type Route, route } from '../rest/route.ts';
 
 export const userSchema = z
   .object({

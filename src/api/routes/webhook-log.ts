@@ -1,17 +1,17 @@
 /** `/v1/webhooks/:id/requests`: the last requests of a webhook, and putting one through again. */
 import { z } from 'zod';
 import { NOT_NOW, ServiceError } from '../../errors.ts';
-import type { Pressure } from '../../jobs/pressure.ts';
-import { eventSchema } from '../../model/event.ts';
+import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import { eventSchema } from '../../model/events/event.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
-import { inUse } from '../../store/webhook-directory.ts';
-import { LOG_OUTCOMES, type LoggedRequest, type WebhookLog } from '../../store/webhook-log.ts';
-import type { Webhooks } from '../../store/webhooks.ts';
-import { pageQuery } from '../cursor.ts';
-import { listReply } from '../list.ts';
-import { type IntakeDeps, reasonOf, take } from '../receive/intake.ts';
-import type { Recorder } from '../receive/recorder.ts';
-import { type Route, route } from '../route.ts';
+import { inUse } from '../../store/webhooks/webhook-directory.ts';
+import { LOG_OUTCOMES, type LoggedRequest, type WebhookLog } from '../../store/webhooks/webhook-log.ts';
+import type { Webhooks } from '../../store/webhooks/webhooks.ts';
+import { type ProcessWebhookDeps, reasonOf, take } from '../receive/process-webhook.ts';
+import type { RequestLogWriter } from '../receive/request-log-writer.ts';
+import { listReply } from '../rest/list-response.ts';
+import { pageQuery } from '../rest/pagination.ts';
+import { type Route, route } from '../rest/route.ts';
 import { listedRequestSchema, loggedInFullSchema, presentInFull, presentLogged } from '../views/request.ts';
 import { existingWebhook } from '../views/webhook.ts';
 
@@ -30,11 +30,11 @@ const rerunSchema = z
   })
   .meta({ id: 'Rerun' });
 
-export interface WebhookLogRouteDeps extends IntakeDeps {
+export interface WebhookLogRouteDeps extends ProcessWebhookDeps {
   webhooks: Webhooks;
   webhookLog: WebhookLog;
-  recorder: Recorder;
-  pressure: Pressure;
+  recorder: RequestLogWriter;
+  pressure: Backpressure;
 }
 
 export function webhookLogRoutes(deps: WebhookLogRouteDeps): Route[] {

@@ -1,10 +1,10 @@
 /** `/v1/webhooks/stats`: how each webhook's requests go. */
 import { z } from 'zod';
-import type { LogStats, WebhookLog } from '../../store/webhook-log.ts';
-import type { Webhooks } from '../../store/webhooks.ts';
-import { cursorQuery, inNames, pageOf } from '../cursor.ts';
-import { listReply } from '../list.ts';
-import { type Route, route } from '../route.ts';
+import type { LogStats, WebhookLog } from '../../store/webhooks/webhook-log.ts';
+import type { Webhooks } from '../../store/webhooks/webhooks.ts';
+import { listReply } from '../rest/list-response.ts';
+import { cursorQuery, inNames, pageOf } from '../rest/pagination.ts';
+import { type Route, route } from '../rest/route.ts';
 import { time } from '../views/time.ts';
 
 export const webhookStatsSchema = z

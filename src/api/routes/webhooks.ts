@@ -1,14 +1,14 @@
 /** `/v1/webhooks`: making, reading, changing and deleting webhooks (spec 2.4, 4.3). */
 import { z } from 'zod';
+import { newSecret } from '../../model/auth/secret.ts';
 import { newId } from '../../model/ids.ts';
-import { newSecret } from '../../model/secret.ts';
-import type { Environments } from '../../store/environments.ts';
-import type { WebhookLog } from '../../store/webhook-log.ts';
-import type { Webhook, Webhooks } from '../../store/webhooks.ts';
+import type { Environments } from '../../store/environments/environments.ts';
+import type { WebhookLog } from '../../store/webhooks/webhook-log.ts';
+import type { Webhook, Webhooks } from '../../store/webhooks/webhooks.ts';
 import type { Transforms } from '../../transforms/transforms.ts';
-import { inNames, pageOf, pageQuery } from '../cursor.ts';
-import { listReply } from '../list.ts';
-import { type Route, route } from '../route.ts';
+import { listReply } from '../rest/list-response.ts';
+import { inNames, pageOf, pageQuery } from '../rest/pagination.ts';
+import { type Route, route } from '../rest/route.ts';
 import { listFields, listsOf } from '../views/list-fields.ts';
 import { checkOwner, ownerSchema } from '../views/owner.ts';
 import {

@@ -1,9 +1,9 @@
 /** An event as the API tells it. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { eventSchema } from '../../model/event.ts';
-import type { FoundEvent } from '../../store/events.ts';
-import { omittedField } from '../list.ts';
+import { eventSchema } from '../../model/events/event.ts';
+import type { FoundEvent } from '../../store/events/events.ts';
+import { omittedField } from '../rest/list-response.ts';
 import { runSchema } from './run.ts';
 import { time } from './time.ts';
 

@@ -1,8 +1,8 @@
 /** A function as the API tells it. */
 import { z } from 'zod';
-import type { AppFunction } from '../../model/app.ts';
-import { type KnownProblem, PROBLEM_REASONS } from '../../store/expression-problems.ts';
-import { omittedField } from '../list.ts';
+import type { AppFunction } from '../../model/apps/app.ts';
+import { type KnownProblem, PROBLEM_REASONS } from '../../store/apps/expression-problems.ts';
+import { omittedField } from '../rest/list-response.ts';
 import { time } from './time.ts';
 
 const triggerSchema = z

@@ -1,5 +1,5 @@
 /** The fields by which callers see and set the lists of a key or webhook. */
-import { addressListSchema, type Lists, nameListSchema } from '../../model/lists.ts';
+import { addressListSchema, type Lists, nameListSchema } from '../../model/auth/allow-lists.ts';
 
 /** null: no list. Left out: as it was. */
 export const listFields = {

@@ -1,8 +1,8 @@
 /** News of the live stream as the API tells them. */
 import { z } from 'zod';
-import { RUN_STATUSES } from '../../model/run.ts';
-import type { News, NewsOf } from '../../store/live.ts';
-import { LOG_OUTCOMES } from '../../store/webhook-log.ts';
+import { RUN_STATUSES } from '../../model/runs/run.ts';
+import type { LiveUpdate, LiveUpdateOf } from '../../store/telemetry/live-updates.ts';
+import { LOG_OUTCOMES } from '../../store/webhooks/webhook-log.ts';
 
 /** By the name that a message has in the stream: what its data is. */
 export const liveSchemas = {
@@ -44,27 +44,27 @@ export const liveSchemas = {
 export type LiveKind = keyof typeof liveSchemas;
 
 /** The data of the message that tells them. */
-export function presentNews({ kind, count, items }: News): object {
+export function presentNews({ kind, count, items }: LiveUpdate): object {
   switch (kind) {
     case 'events':
-      return { count, events: (items as NewsOf['events'][]).map(presentEvent) };
+      return { count, events: (items as LiveUpdateOf['events'][]).map(presentEvent) };
     case 'runs':
-      return { count, runs: (items as NewsOf['runs'][]).map(presentRun) };
+      return { count, runs: (items as LiveUpdateOf['runs'][]).map(presentRun) };
     case 'webhook-requests':
-      return { requests: (items as NewsOf['webhook-requests'][]).map(presentRequest) };
+      return { requests: (items as LiveUpdateOf['webhook-requests'][]).map(presentRequest) };
     case 'held-events':
       return { count };
   }
 }
 
-function presentEvent({ id, name, receivedAt, source }: NewsOf['events']) {
+function presentEvent({ id, name, receivedAt, source }: LiveUpdateOf['events']) {
   return { internal_id: id, name, received_at: new Date(receivedAt).toISOString(), source };
 }
 
-function presentRun({ id, functionId, eventId, status }: NewsOf['runs']) {
+function presentRun({ id, functionId, eventId, status }: LiveUpdateOf['runs']) {
   return { run_id: id, function_id: functionId, event_id: eventId, status };
 }
 
-function presentRequest({ id, webhookId, outcome }: NewsOf['webhook-requests']) {
+function presentRequest({ id, webhookId, outcome }: LiveUpdateOf['webhook-requests']) {
   return { webhook_id: webhookId, id, outcome };
 }

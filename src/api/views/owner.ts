@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { BRANCH_SET, BRANCHES, environmentNameSchema, ownerOf, PRODUCTION } from '../../model/environment.ts';
-import { describe } from '../../model/json.ts';
-import type { Environments } from '../../store/environments.ts';
+import { describe } from '../../model/values/json.ts';
+import type { Environments } from '../../store/environments/environments.ts';
 
 export const ownerSchema = z
   .union([z.literal(BRANCH_SET), environmentNameSchema])

@@ -1,9 +1,9 @@
 /** A logged webhook request as callers see it: its secrets masked. */
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
-import { LOG_OUTCOMES, type LoggedRequest, type LogSummary } from '../../store/webhook-log.ts';
-import { omittedField } from '../list.ts';
-import { listed } from '../parameters.ts';
+import { LOG_OUTCOMES, type LoggedRequest, type LogSummary } from '../../store/webhooks/webhook-log.ts';
+import { listed } from '../http/urlencoded.ts';
+import { omittedField } from '../rest/list-response.ts';
 import { time } from './time.ts';
 
 const MASK = '[masked]';

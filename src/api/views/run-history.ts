@@ -1,7 +1,7 @@
 /** A run's history as the API tells it. */
 import { z } from 'zod';
-import type { Pending } from '../../model/memo.ts';
-import { type HistoryEntry, hasEnded, type Run } from '../../model/run.ts';
+import type { Pending } from '../../model/runs/memo.ts';
+import { type HistoryEntry, hasEnded, type Run } from '../../model/runs/run.ts';
 import { runErrorSchema } from './run.ts';
 import { time } from './time.ts';
 

@@ -1,7 +1,7 @@
 /** A run as the API tells it. */
 import { z } from 'zod';
-import { isShallowJson, MAX_DEPTH, parseStored } from '../../model/json.ts';
-import { RUN_STATUSES, type Run } from '../../model/run.ts';
+import { RUN_STATUSES, type Run } from '../../model/runs/run.ts';
+import { isShallowJson, MAX_DEPTH, parseStored } from '../../model/values/json.ts';
 import { time } from './time.ts';
 
 export const runErrorSchema = z.object({ name: z.string(), message: z.string(), stack: z.string().optional() });

@@ -1,6 +1,6 @@
 /** What a finished step of a run came to, as the API tells it. */
 import { z } from 'zod';
-import { isJsonObject, parseStored } from '../../model/json.ts';
+import { isJsonObject, parseStored } from '../../model/values/json.ts';
 import { runErrorSchema } from './run.ts';
 
 export const stepSchema = z
@@ -17,7 +17,7 @@ export const stepSchema = z
   })
   .meta({ id: 'Step' });
 
-/** @param memo JSON text of a Memo (model/memo.ts) */
+/** @param memo JSON text of a Memo (model/runs/memo.ts) */
 export function presentStep(stepId: string, memo: string) {
   const found = parseStored(memo);
   if (!isJsonObject(found)) return { step_id: stepId, data: found };

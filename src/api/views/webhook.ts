@@ -1,8 +1,8 @@
 /** A webhook as callers see it. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { type Caller, covers } from '../../model/access.ts';
-import type { Webhook, Webhooks } from '../../store/webhooks.ts';
+import { covers, type Principal } from '../../model/auth/access.ts';
+import type { Webhook, Webhooks } from '../../store/webhooks/webhooks.ts';
 import { presentLists, shownListFields } from './list-fields.ts';
 import { presentOwner, shownOwnerSchema } from './owner.ts';
 import { time } from './time.ts';
@@ -62,7 +62,7 @@ export function presentWebhook(webhook: Webhook, origin: string, nowMs: number) 
 }
 
 /** Whoever knows a URL can send through it, so one who may only look is not told. */
-export function shownTo(caller: Caller, shown: ReturnType<typeof presentWebhook>) {
+export function shownTo(caller: Principal, shown: ReturnType<typeof presentWebhook>) {
   return covers(caller.access, 'write') ? shown : { ...shown, url: null, former_urls: [] };
 }
 

@@ -14,7 +14,7 @@ export function useWebhooks(env: string): Webhook[] {
 
 const WORDS: Record<string, string> = { 'event-key': 'Event key', api: 'API', service: 'The service' };
 
-/** Where an event came from (src/model/event.ts), as a link where there is something to look at. */
+/** Where an event came from (src/model/events/event.ts), as a link where there is something to look at. */
 export function Source({ source, webhooks }: { source: string; webhooks: readonly Webhook[] }) {
   const [kind = '', ...rest] = source.split(':');
   const id = rest.join(':');

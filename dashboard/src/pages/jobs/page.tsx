@@ -4,7 +4,7 @@ import { Loading } from '../../ui/loading.tsx';
 
 const BOARD = '/queues';
 
-/** Bull Board, which is a page of its own (src/api/board.ts), in the dashboard's frame. It takes all the room there is. */
+/** Bull Board, which is a page of its own (src/api/operations/board.ts), in the dashboard's frame. It takes all the room there is. */
 export default function JobsPage() {
   const [loaded, setLoaded] = useState(false);
   useEffect(() => {

@@ -6,7 +6,7 @@ import { Card } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { changePassword } from './change-password.ts';
 
-/** As the service demands (src/model/user.ts, which would bring its validation along). */
+/** As the service demands (src/model/auth/user.ts, which would bring its validation along). */
 const PASSWORD_MIN = 12;
 
 /** For whoever has signed in: their own password. */

@@ -1,7 +1,7 @@
 /** What code that sends an event is made of: the event, and where it goes. */
 import { PRODUCTION } from '../../../api/client.ts';
 
-/** An event as it is sent (src/model/event.ts). */
+/** An event as it is sent (src/model/events/event.ts). */
 export interface EventToSend {
   name: string;
   data: unknown;

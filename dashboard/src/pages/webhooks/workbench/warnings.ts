@@ -40,7 +40,7 @@ export function warningsOf({ event, duration_ms }: TransformResult, webhook: Web
   return warnings;
 }
 
-/** As src/model/lists.ts has it: a "*" at the end stands for anything. */
+/** As src/model/auth/allow-lists.ts has it: a "*" at the end stands for anything. */
 function takes({ event_names }: Webhook, name: string): boolean {
   if (!event_names) return true;
   const listed = event_names.items.some((item) =>

@@ -1,0 +1,26 @@
+import { expect } from 'chai';
+import { eachCase } from '../../../../test/conformance/cases.ts';
+import { clientOf, type FunctionCase, functionOf } from './options.ts';
+
+interface Case {
+  title: string;
+  function: FunctionCase & { options?: object };
+  untyped?: boolean;
+  flaw: string[] | null;
+}
+
+const FIELDS = { function: true, untyped: 'the types refuse it too: see types.ts', flaw: true } as const;
+
+describe('TypeScript conforms: definitions', () => {
+  eachCase<Case>('definitions', FIELDS, ({ function: { options, ...given }, flaw }) => {
+    const client = clientOf({ id: 'shop' });
+    const define = () => {
+      if (options) client.createFunction({ id: given.id, triggers: given.triggers, ...options }, () => null);
+      else functionOf(client, given);
+    };
+    if (flaw === null) return define();
+    expect(define).to.throw(TypeError);
+    for (const word of flaw) expect(define).to.throw(word);
+    expect(define).to.throw('"fn"');
+  });
+});

@@ -1,0 +1,77 @@
+/** A case's client, functions and variables as this library takes them. */
+import { type ClientOptions, type FlowControl, Tidegate } from 'tidegate';
+import { only } from '../../../../test/conformance/cases.ts';
+import type { TidegateFunction, Trigger } from '../../src/function-types.ts';
+import { type Program, runProgram } from './program.ts';
+
+export interface ClientCase {
+  id: string;
+  is_dev?: boolean;
+  base_url?: string;
+  event_key?: string;
+  signing_key?: string;
+  signing_key_fallback?: string;
+  env?: string;
+  max_bytes?: number;
+}
+
+export interface FunctionCase extends Omit<FlowControl, 'cancelOn'> {
+  id: string;
+  name?: string;
+  retries?: number;
+  triggers: Trigger[];
+  program?: Program;
+  on_failure?: Program;
+  cancel?: NonNullable<FlowControl['cancelOn']>;
+}
+
+const FLOW = [
+  'concurrency',
+  'throttle',
+  'rateLimit',
+  'debounce',
+  'batchEvents',
+  'priority',
+  'singleton',
+  'idempotency',
+  'timeouts',
+] as const satisfies (keyof FlowControl)[];
+
+/** Nobody reads it: what a function logs is no part of a case. */
+const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
+
+export function clientOf(given: ClientCase): Tidegate {
+  const { id, is_dev, base_url, event_key, signing_key, signing_key_fallback, env, max_bytes, ...rest } = given;
+  only(rest, []);
+  const options: ClientOptions = {
+    id,
+    isDev: is_dev,
+    baseUrl: base_url,
+    eventKey: event_key,
+    signingKey: signing_key,
+    signingKeyFallback: signing_key_fallback,
+    env,
+    maxBytes: max_bytes,
+    logger: QUIET,
+  };
+  return new Tidegate(options);
+}
+
+export function functionOf(client: Tidegate, given: FunctionCase): TidegateFunction {
+  only(given, ['id', 'name', 'retries', 'triggers', 'program', 'on_failure', 'cancel', ...FLOW]);
+  const { program = [], on_failure, cancel, triggers, ...same } = given;
+  const [first] = triggers;
+  return client.createFunction(
+    {
+      ...same,
+      triggers: first && triggers.length === 1 ? first : triggers,
+      ...(cancel && { cancelOn: cancel }),
+      ...(on_failure && { onFailure: (context) => runProgram(on_failure, context) }),
+    },
+    (context) => runProgram(program, context),
+  );
+}
+
+export function setEnvironment(variables: Record<string, string>): void {
+  Object.assign(process.env, variables);
+}

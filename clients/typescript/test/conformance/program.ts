@@ -1,0 +1,127 @@
+/** Runs a function's body that a case gives in JSON (clients/conformance/README.md: programs), with this library's step tools. */
+import { NonRetriableError, RetryAfterError } from 'tidegate';
+import { only } from '../../../../test/conformance/cases.ts';
+import type { FunctionContext } from '../../src/function-types.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a statement is JSON, told by its first field
+export type Statement = Record<string, any>;
+export type Program = Statement[];
+
+type Variables = Record<string, unknown>;
+
+/** Where a program has ended; undefined when it has come to its last statement. */
+type Return = { value: unknown } | undefined;
+
+type Step = FunctionContext['step'];
+
+export async function runProgram(program: Program, context: FunctionContext & { error?: Error }): Promise<unknown> {
+  const { event, attempt, maxAttempts, runId, step, error } = context;
+  const variables: Variables = { event, attempt, max_attempts: maxAttempts, run_id: runId };
+  if (error) variables.error = describe(error);
+  return (await run(program, variables, step))?.value ?? null;
+}
+
+async function run(program: Program, variables: Variables, step: Step): Promise<Return> {
+  for (const statement of program) {
+    const end = await execute(statement, variables, step);
+    if (end) return end;
+  }
+  return undefined;
+}
+
+async function execute(statement: Statement, variables: Variables, step: Step): Promise<Return> {
+  const value = (given: unknown) => resolve(given, variables);
+  if ('return' in statement) {
+    only(statement, ['return']);
+    return { value: value(statement.return) };
+  }
+  if ('throw' in statement) {
+    only(statement, ['throw']);
+    throw errorOf(statement.throw);
+  }
+  if ('try' in statement) {
+    only(statement, ['try', 'catch']);
+    try {
+      return await run(statement.try, variables, step);
+    } catch (error) {
+      return run(statement.catch, Object.assign(variables, { error: describe(error as Error) }), step);
+    }
+  }
+  if ('when' in statement) {
+    only(statement, ['when', 'then', 'else']);
+    const chosen = (value({ $: statement.when }) ?? null) === null ? statement.else : statement.then;
+    return run(chosen ?? [], variables, step);
+  }
+  const result = (await toolOf(statement, variables, step)) ?? null;
+  if (statement.as) variables[statement.as] = result;
+  return undefined;
+}
+
+function toolOf(statement: Statement, variables: Variables, step: Step): Promise<unknown> {
+  const value = (given: unknown) => resolve(given, variables);
+  const reads = (...fields: string[]) => only(statement, [...fields, 'as']);
+  const [kind] = Object.keys(statement);
+  switch (kind) {
+    case 'run':
+      reads('run', 'gives', 'throws');
+      return step.run(statement.run, () => {
+        if (statement.throws) throw errorOf(statement.throws);
+        return value(statement.gives);
+      });
+    case 'sleep':
+      reads('sleep', 'for');
+      return step.sleep(statement.sleep, statement.for);
+    case 'sleep_until':
+      reads('sleep_until', 'until');
+      return step.sleepUntil(statement.sleep_until, statement.until);
+    case 'send_event':
+      reads('send_event', 'events');
+      return step.sendEvent(statement.send_event, value(statement.events) as never);
+    case 'wait_for_event': {
+      reads('wait_for_event', 'event', 'timeout', 'if');
+      const { wait_for_event: id, event, timeout, if: condition } = statement;
+      return step.waitForEvent(id, { event, timeout, ...(condition && { if: condition }) });
+    }
+    case 'invoke': {
+      reads('invoke', 'function', 'data', 'timeout');
+      const { invoke: id, function: fn, data, timeout } = statement;
+      return step.invoke(id, {
+        function: fn,
+        ...(data && { data: value(data) as object }),
+        ...(timeout && { timeout }),
+      });
+    }
+    case 'parallel':
+      reads('parallel');
+      return Promise.all(
+        statement.parallel.map(async (branch: Program) => (await run(branch, { ...variables }, step))?.value ?? null),
+      );
+    default:
+      throw new Error(`A program has a statement that is not known here: ${kind}`);
+  }
+}
+
+/** `{"$": "x.data.total"}`, wherever it stands, is what the variable has there. */
+function resolve(given: unknown, variables: Variables): unknown {
+  if (Array.isArray(given)) return given.map((entry) => resolve(entry, variables));
+  if (given === null || typeof given !== 'object') return given;
+  if ('$' in given) return lookUp(String(given.$), variables);
+  return Object.fromEntries(Object.entries(given).map(([key, entry]) => [key, resolve(entry, variables)]));
+}
+
+function lookUp(path: string, variables: Variables): unknown {
+  return path.split('.').reduce<unknown>((value, key) => (value as Record<string, unknown> | null)?.[key], variables);
+}
+
+function errorOf(given: { kind: string; message: string; after_ms?: number }): Error {
+  only(given, ['kind', 'message', 'after_ms']);
+  const { kind, message, after_ms = 0 } = given;
+  if (kind === 'plain') return new Error(message);
+  if (kind === 'non-retriable') return new NonRetriableError(message);
+  if (kind === 'retry-after') return new RetryAfterError(message, after_ms);
+  throw new Error(`A program throws an error of a kind that is not known here: ${kind}`);
+}
+
+function describe({ name, message }: Error): { name: string; message: string } {
+  return { name, message };
+}

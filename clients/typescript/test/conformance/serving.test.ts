@@ -1,0 +1,33 @@
+import { expect } from 'chai';
+import { eachCase } from '../../../../test/conformance/cases.ts';
+import { useCleanEnv, useServers } from '../servers.ts';
+import { type AppCase, startApp } from './app.ts';
+import { type AnswerCase, ask, expectAnswer, type RequestCase } from './wire.ts';
+
+interface Case extends Omit<AppCase, 'replies'> {
+  title: string;
+  request: RequestCase;
+  answer: AnswerCase;
+  meaning?: string;
+}
+
+const FIELDS = {
+  client: true,
+  environment: true,
+  functions: true,
+  serve: true,
+  request: true,
+  answer: true,
+  meaning: 'it is the service that reads an answer',
+} as const;
+
+describe('TypeScript conforms: serving', () => {
+  useCleanEnv();
+  const servers = useServers();
+
+  eachCase<Case>('serving', FIELDS, async (given) => {
+    const { origin, service, names } = await startApp(given, servers);
+    expectAnswer(await ask(origin, given.request), given.answer, names);
+    expect(service.requests).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,99 @@
+/** What is sent and answered in a case: requests to the app, requests that the played service got, answers. */
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { expect } from 'chai';
+import { only } from '../../../../test/conformance/cases.ts';
+import { expectHeaders, expectMatch, type Names } from '../../../../test/conformance/match.ts';
+import { canonical } from '../../src/canonical.ts';
+import { SDK } from '../../src/headers.ts';
+import type { Recorded, Reply } from '../servers.ts';
+
+export const PATH = '/api/service';
+export const REGISTERED: Names = { sdk: SDK, framework: 'nodejs' };
+
+export type ReplyCase = Reply | 'hang up';
+
+export interface RequestCase {
+  method: string;
+  path: string;
+  headers?: Record<string, string>;
+  body?: unknown;
+  sign?: { key: string; age_seconds: number; for?: string | null };
+}
+
+export interface AnswerCase {
+  status: number;
+  headers?: Record<string, string>;
+  body: unknown;
+}
+
+/** What the played service answers when a case says nothing. */
+export const NO_REPLY: ReplyCase[] = [{ status: 200, body: {} }];
+
+const ALWAYS_ANSWERED = {
+  'content-type': 'application/json',
+  'x-service-sdk': '{{sdk}}',
+  'x-service-framework': '{{framework}}',
+  'x-service-req-version': '2',
+};
+const ALWAYS_REQUESTED = { 'content-type': 'application/json', 'x-service-sdk': '{{sdk}}' };
+const NOT_UNLESS_NAMED = [
+  'x-service-env',
+  'authorization',
+  'x-service-event-id-seed',
+  'x-service-no-retry',
+  'retry-after',
+] as const;
+
+/** Sends the request to the app as it stands: no path is tidied up, no header added but what HTTP needs. */
+export async function ask(origin: string, given: RequestCase): Promise<{ answer: IncomingMessage; body: unknown }> {
+  only(given, ['method', 'path', 'headers', 'body', 'sign']);
+  const { method, path, headers = {}, sign } = given;
+  const body = typeof given.body === 'string' ? given.body : given.body === undefined ? '' : canonical(given.body);
+  const signature = sign && signaturesOf(path, body, sign);
+  const { hostname, port } = new URL(origin);
+  const outgoing = request({ hostname, port, method, path, headers: { ...headers, ...signature }, agent: false });
+  outgoing.end(body);
+  const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+  return { answer, body: JSON.parse(await text(answer)) };
+}
+
+function signaturesOf(path: string, body: string, sign: NonNullable<RequestCase['sign']>): Record<string, string> {
+  const { key, age_seconds, for: signedFor = path, ...rest } = sign;
+  only(rest, []);
+  const at = Math.floor(Date.now() / 1_000) - age_seconds;
+  const hmac = (text: string) =>
+    createHmac('sha256', key.replace(/^signkey-\w+-/, ''))
+      .update(text)
+      .digest('hex');
+  const query = new URLSearchParams(signedFor?.split('?', 2)[1]);
+  const named = `url\n${query.get('fnId') ?? ''}\n${query.get('stepId') ?? 'step'}\n`;
+  return {
+    'x-service-signature': `t=${at}&s=${hmac(`${body}${at}`)}`,
+    ...(signedFor !== null && { 'x-service-signature-url': hmac(`${named}${body}${at}`) }),
+  };
+}
+
+export function expectAnswer(
+  { answer, body }: { answer: IncomingMessage; body: unknown },
+  expected: AnswerCase,
+  names: Names,
+): void {
+  only(expected, ['status', 'headers', 'body']);
+  expectMatch({ status: answer.statusCode, body }, { status: expected.status, body: expected.body }, names);
+  expectHeaders(answer.headers, { ...ALWAYS_ANSWERED, ...expected.headers }, NOT_UNLESS_NAMED, names);
+}
+
+export function expectRequests(actual: readonly Recorded[], expected: readonly RequestCase[], names: Names): void {
+  expect(actual.map(({ method, url }) => `${method} ${url}`)).to.deep.equal(
+    expected.map(({ method, path }) => `${method} ${path}`),
+  );
+  actual.forEach((request, n) => {
+    const { headers = {}, body, ...rest } = expected[n] as RequestCase;
+    only(rest, ['method', 'path']);
+    expectMatch(JSON.parse(request.body), body, names);
+    expectHeaders(request.headers, { ...ALWAYS_REQUESTED, ...headers }, NOT_UNLESS_NAMED, names);
+  });
+}

@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { publint } from 'publint';
+
+const ROOT = resolve(import.meta.dirname, '../../..');
+const BIN = join(ROOT, 'node_modules/.bin');
+const run = promisify(execFile);
+
+const ENTRIES = ['express', 'fastify', 'fetch', 'hono', 'koa', 'next', 'node', 'test'];
+
+/** Uses what a consumer uses, of every entry. */
+const CONSUMER = `
+import { NonRetriableError, Tidegate, verifyWebhook } from 'tidegate';
+import { serve } from 'tidegate/node';
+import { serve as serveKoa } from 'tidegate/koa';
+import { serve as serveExpress } from 'tidegate/express';
+import { serve as serveFastify } from 'tidegate/fastify';
+import { serve as serveFetch } from 'tidegate/fetch';
+import { serve as serveHono } from 'tidegate/hono';
+import { serve as serveNext } from 'tidegate/next';
+import { testFunction } from 'tidegate/test';
+const client = new Tidegate<{ 'order/paid': { data: { total: number } } }>({ id: 'shop', isDev: true });
+const fn = client.createFunction({ id: 'fn', triggers: { event: 'order/paid' } }, async ({ event, step }) => {
+  const total: number = event.data.total;
+  return step.run('double', () => total * 2);
+});
+const options = { client, functions: [fn], path: '/api' };
+export const handlers = [serve, serveKoa, serveExpress, serveFastify, serveFetch, serveHono].map((of) => of(options));
+export const routes = serveNext(options);
+export const result: Promise<number | undefined> = testFunction(fn, { event: { data: { total: 1 } } }).then((r) => r.result);
+export const others = [NonRetriableError, verifyWebhook];
+// @ts-expect-error: the types are really there
+client.send({ name: 'order/paid', data: { total: '1' } });
+`;
+
+describe('The published TypeScript package', function () {
+  this.timeout(30_000);
+  let dir: string;
+  let dist: string;
+
+  before(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'tidegate-package-'));
+    dist = join(dir, 'node_modules/tidegate');
+    mkdirSync(join(dir, 'node_modules/@types'), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules/@types/node'), join(dir, 'node_modules/@types/node'));
+    symlinkSync(join(ROOT, 'node_modules/undici-types'), join(dir, 'node_modules/undici-types'));
+    await run(process.execPath, [join(ROOT, 'clients/typescript/build.ts'), dist]);
+  });
+  after(() => rmSync(dir, { recursive: true, force: true }));
+
+  it('has nothing to be mended, says publint', async () => {
+    const { messages } = await publint({ pkgDir: dist, pack: false, strict: true });
+    expect(messages).to.deep.equal([]);
+  });
+
+  it('holds the compiled files, README and LICENSE only, and depends on nothing', () => {
+    expect(readdirSync(dist).sort()).to.deep.equal(['LICENSE', 'README.md', 'cjs', 'esm', 'package.json']);
+    const { exports, private: hidden, dependencies } = JSON.parse(readFileSync(join(dist, 'package.json'), 'utf8'));
+    expect([hidden, dependencies]).to.deep.equal([undefined, undefined]);
+    expect(Object.keys(exports).sort()).to.deep.equal(['.', ...ENTRIES.map((entry) => `./${entry}`)]);
+    for (const entry of Object.values<Record<string, object>>(exports)) {
+      for (const condition of Object.values(entry)) expect(Object.keys(condition)).to.deep.equal(['types', 'default']);
+    }
+  });
+
+  for (const [format, load] of [
+    ['mjs', (name: string) => `(await import('${name}'))`],
+    ['cjs', (name: string) => `require('${name}')`],
+  ] as const) {
+    it(`is loaded as ${format}, and runs`, async () => {
+      const entries = ENTRIES.filter((entry) => entry !== 'test').map(
+        (entry) => `typeof ${load(`tidegate/${entry}`)}.serve`,
+      );
+      const code = `
+        const { Tidegate } = ${load('tidegate')};
+        const { testFunction } = ${load('tidegate/test')};
+        const client = new Tidegate({ id: 'shop', isDev: true });
+        const fn = client.createFunction({ id: 'fn', triggers: { event: 'a' } }, ({ step }) => step.run('b', () => 3));
+        const serves = [${entries.join(', ')}];
+        testFunction(fn).then(({ result }) => console.log(JSON.stringify([result, ...serves])));`;
+      writeFileSync(join(dir, `main.${format}`), code);
+      const { stdout } = await run(process.execPath, [join(dir, `main.${format}`)]);
+      expect(JSON.parse(stdout)).to.deep.equal([3, ...entries.map(() => 'function')]);
+    });
+  }
+
+  for (const [resolution, file] of [
+    ['nodenext', 'main.mts'],
+    ['nodenext', 'main.cts'],
+    ['bundler', 'main.ts'],
+  ] as const) {
+    it(`has types that resolve for ${file} under ${resolution}`, async () => {
+      writeFileSync(join(dir, file), CONSUMER);
+      const module = resolution === 'bundler' ? 'esnext' : 'nodenext';
+      const flags = ['--noEmit', '--strict', '--target', 'es2022', '--types', 'node', '--module', module];
+      const { stdout } = await run(join(BIN, 'tsc'), [...flags, '--moduleResolution', resolution, file], {
+        cwd: dir,
+      }).catch((error) => error);
+      expect(stdout).to.equal('');
+    });
+  }
+});

@@ -1,0 +1,78 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { FunctionContext } from 'tidegate';
+import { Tidegate } from 'tidegate';
+import { serve } from 'tidegate/node';
+import { hashStepId } from '../../src/steps/ids.ts';
+import type { Memos } from '../../src/steps/memo.ts';
+import type { Op } from '../../src/steps/op.ts';
+
+export type AnyContext = FunctionContext;
+
+export interface CallOptions {
+  steps?: Memos;
+  /** Default: the order of `steps`. */
+  order?: string[];
+  /** ID in the code of the planned step to run. */
+  stepId?: string;
+  attempt?: number;
+  disableImmediateExecution?: boolean;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: as the test knows it to be
+  body: any;
+  /** The body of a 206, without what tests of the moment do not look at. */
+  ops: Pick<Op, 'op' | 'displayName'>[];
+}
+
+/** Memos by the IDs in the code. */
+export function memos(byId: Memos): Memos {
+  return Object.fromEntries(Object.entries(byId).map(([id, memo]) => [hashStepId(id), memo]));
+}
+
+/** Hosts one function on a real server, and calls it as the service does. */
+export async function hostFunction(
+  handler: (context: AnyContext) => unknown,
+  options: { sendTo?: string } = {},
+): Promise<{ call(options?: CallOptions): Promise<Answer>; close(): void }> {
+  const client = new Tidegate({ id: 'shop', isDev: true, ...(options.sendTo && { baseUrl: options.sendTo }) });
+  const fn = client.createFunction({ id: 'fn', triggers: { event: 'order/paid' } }, handler);
+  const server = createServer(serve({ client, functions: [fn] }));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+
+  async function call({ steps = {}, order = Object.keys(steps), stepId, ...more }: CallOptions = {}): Promise<Answer> {
+    const event = { name: 'order/paid', data: { total: 3 }, id: '01E', ts: 1 };
+    const body = {
+      event,
+      events: [event],
+      steps: memos(steps),
+      ctx: {
+        run_id: '01HZZZZZZZZZZZZZZZZZZZZZZZ',
+        attempt: more.attempt ?? 0,
+        max_attempts: 5,
+        disable_immediate_execution: more.disableImmediateExecution ?? false,
+        stack: { stack: order.map(hashStepId), current: order.length },
+      },
+      use_api: false,
+      version: -1,
+    };
+    const step = stepId === undefined ? 'step' : hashStepId(stepId);
+    const url = `http://127.0.0.1:${port}/api?fnId=shop-fn&stepId=${step}`;
+    const response = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
+    const answer = JSON.parse(await response.text());
+    const ops = response.status === 206 ? answer.map(({ op, displayName }: Op) => ({ op, displayName })) : [];
+    return { status: response.status, headers: response.headers, body: answer, ops };
+  }
+
+  return {
+    call,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}

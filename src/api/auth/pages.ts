@@ -1,0 +1,83 @@
+/** The pages for signing in and setting passwords: plain HTML forms. */
+import { TOKEN_LIFETIME_HOURS } from '../../store/auth/one-time-tokens.ts';
+import { escapeHtml, inlineStyle } from '../http/html-page.ts';
+
+export const STYLE = inlineStyle(`
+:root { color-scheme: light dark; --accent: #0f766e; --line: color-mix(in srgb, currentColor 20%, transparent); }
+body { font: 16px/1.5 system-ui, sans-serif; display: grid; place-items: center; min-height: 100vh; margin: 0; }
+main { width: min(22rem, calc(100vw - 3rem)); padding: 2rem 0 4rem; }
+h1 { font-size: 1.4rem; margin: 0 0 .25rem; }
+p { margin: 0 0 1.5rem; opacity: .8; }
+p[role=alert] { opacity: 1; border-left: 3px solid #b91c1c; padding: .4rem .8rem; }
+label { display: block; margin-bottom: 1rem; font-size: .9rem; }
+input { font: inherit; box-sizing: border-box; width: 100%; margin-top: .25rem; padding: .55rem .7rem; border: 1px solid var(--line); border-radius: .4rem; background: transparent; color: inherit; }
+button { font: inherit; font-weight: 600; width: 100%; padding: .6rem; border: 0; border-radius: .4rem; background: var(--accent); color: #fff; cursor: pointer; }
+input:focus-visible, button:focus-visible, a:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+small { display: block; margin-top: .25rem; opacity: .7; }
+`);
+
+const EMAIL = field('email', 'Email address', 'type="email" autocomplete="username" autofocus');
+const NEW_PASSWORD = field(
+  'password',
+  'Password',
+  'type="password" autocomplete="new-password" minlength="12"',
+  'At least 12 characters',
+);
+
+/** @param error what was wrong with the try before */
+export function signInPage(next: string, error?: string): string {
+  const password = field('password', 'Password', 'type="password" autocomplete="current-password"');
+  return page(
+    'Sign in',
+    'to the events, functions and queues of this service.',
+    form('/auth/sign-in', 'Sign in', [EMAIL, password, hidden('next', next)], error),
+  );
+}
+
+export function signedInPage(name: string): string {
+  return page('Signed in', `as ${name}. `, `<p><a href="/">Go on</a></p>${form('/auth/sign-out', 'Sign out', [])}`);
+}
+
+export function setUpPage(token: string, error?: string): string {
+  return page(
+    'Set up',
+    'Nobody can sign in yet. You become the first admin.',
+    form('/auth/set-up', 'Begin', [EMAIL, NEW_PASSWORD, hidden('token', token)], error),
+  );
+}
+
+export function setPasswordPage(token: string, error?: string): string {
+  return page(
+    'Set your password',
+    'You are signed in with it then, and signed out everywhere else.',
+    form('/auth/set-password', 'Set password', [NEW_PASSWORD, hidden('token', token)], error),
+  );
+}
+
+export function voidLinkPage(): string {
+  return page(
+    'This link does not work',
+    `Links work once, for ${TOKEN_LIFETIME_HOURS} hours. Ask an admin for another, or look into the newest start-up log.`,
+    '<p><a href="/sign-in">Sign in</a></p>',
+  );
+}
+
+function page(title: string, lead: string, content: string): string {
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex"><title>${escapeHtml(title)} · Tidegate</title>${STYLE.tag}</head>
+<body><main><h1>${escapeHtml(title)}</h1><p>${escapeHtml(lead)}</p>${content}</main></body></html>`;
+}
+
+function form(action: string, button: string, fields: string[], error?: string): string {
+  const alert = error === undefined ? '' : `<p role="alert">${escapeHtml(error)}</p>`;
+  return `${alert}<form method="post" action="${action}">${fields.join('')}<button>${escapeHtml(button)}</button></form>`;
+}
+
+function field(name: string, label: string, attributes: string, hint?: string): string {
+  const small = hint === undefined ? '' : `<small>${escapeHtml(hint)}</small>`;
+  return `<label>${label}<input name="${name}" required ${attributes}>${small}</label>`;
+}
+
+function hidden(name: string, value: string): string {
+  return `<input type="hidden" name="${name}" value="${escapeHtml(value)}">`;
+}

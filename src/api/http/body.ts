@@ -1,0 +1,51 @@
+/** Reading a request's body: every byte, up to a limit, whatever Content-Length says. */
+import type { IncomingMessage } from 'node:http';
+import readRaw from 'raw-body';
+import { ServiceError } from '../../errors.ts';
+
+/** @throws ServiceError body_too_large, body_invalid, content_encoding_unsupported */
+export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  refuseEncoding(request);
+  const length = request.headers['content-length'];
+  try {
+    return await readRaw(request, { limit: limitBytes, ...(length !== undefined && { length }) });
+  } catch (error) {
+    throw (
+      bodyError(error, limitBytes) ??
+      new ServiceError('body_invalid', { detail: (error as Error).message, cause: error })
+    );
+  }
+}
+
+/** What raw-body found wrong with a body; undefined: it was another that complains. */
+export function bodyError(error: unknown, limitBytes: number): ServiceError | undefined {
+  const { type, message } = error as Error & { type?: string };
+  if (type === 'entity.too.large') {
+    return new ServiceError('body_too_large', {
+      detail: `the limit is ${limitBytes} bytes; send fewer or smaller events in one request`,
+      facts: { limit_bytes: limitBytes },
+    });
+  }
+  return type === undefined ? undefined : new ServiceError('body_invalid', { detail: message, cause: error });
+}
+
+/** @throws ServiceError content_encoding_unsupported */
+export function refuseEncoding({ headers }: IncomingMessage): void {
+  const encoding = headers['content-encoding'];
+  if (encoding === undefined || encoding === 'identity') return;
+  throw new ServiceError('content_encoding_unsupported', { detail: `got "${encoding}"; send the body uncompressed` });
+}
+
+/** "application/json" of "application/json; charset=utf-8"; empty when there is no such header. */
+export function mediaTypeOf(contentType: string | undefined): string {
+  return (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() as string;
+}
+
+/** For a message. */
+export function describeType(mediaType: string): string {
+  return mediaType === '' ? 'none' : `"${mediaType}"`;
+}
+
+export function isJsonType(mediaType: string): boolean {
+  return mediaType === 'application/json' || mediaType.endsWith('+json');
+}

@@ -1,0 +1,74 @@
+/** Lists of runs: without outputs, or with as many as an answer holds. */
+import { z } from 'zod';
+import type { Run } from '../../model/runs/run.ts';
+import { parseStored } from '../../model/values/json.ts';
+import type { Position } from '../../store/redis/pagination.ts';
+import type { ListedRuns } from '../../store/runs/listed-runs.ts';
+import { presentRun, runSchema } from '../views/run.ts';
+import { fitting, listReply, omittedField, ROOM_BYTES } from './list-response.ts';
+import type { Reply } from './route.ts';
+
+export const listedRunSchema = runSchema
+  .extend({
+    output: z
+      .unknown()
+      .optional()
+      .meta({ description: 'What the function returned; null until then. Not there unless it was asked for' }),
+    error: runSchema.shape.error.optional(),
+    ...omittedField,
+  })
+  .meta({ id: 'ListedRun' });
+
+export interface RunListOptions {
+  /** Where the list goes on after the last; undefined: nothing follows. */
+  next?: Position | undefined;
+  withOutputs: boolean;
+}
+
+/** @param page without outputs */
+export async function listOfRuns(
+  runs: ListedRuns,
+  env: string,
+  page: readonly Run[],
+  { next, withOutputs }: RunListOptions,
+): Promise<Reply> {
+  if (!withOutputs) return listReply(page, { present: withoutOutput, positionOf, next, omittable: ['error'] });
+  const ids = page.map(({ id }) => id);
+  const sizes = await runs.outputSizes(env, ids);
+  const count = fitting(sizes);
+  const isTooLarge = (sizes[0] ?? 0) > ROOM_BYTES;
+  const outputs = isTooLarge ? [] : await runs.outputs(env, ids.slice(0, count));
+  const rows = page.slice(0, count).map((run, i): Row => ({ ...run, json: outputs[i] ?? null, isTooLarge }));
+  return listReply(rows, {
+    present: withOutput,
+    positionOf,
+    next: count < page.length ? positionOf(page[count - 1] as Run) : next,
+    omittable: ['output', 'error'],
+  });
+}
+
+type Row = Run & { json: string | null; isTooLarge: boolean };
+
+function withoutOutput(run: Run): object {
+  const { output: _, ...rest } = presentRun(run);
+  return rest;
+}
+
+function withOutput({ json, isTooLarge, ...run }: Row): object {
+  const output = isTooLarge ? undefined : parsed(json);
+  return output === undefined ? { ...withoutOutput(run), omitted: ['output'] } : { ...presentRun(run), output };
+}
+
+/** undefined: it nests too deep to be read. */
+function parsed(json: string | null): unknown {
+  try {
+    return json === null ? null : parseStored(json);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+function positionOf({ queuedAt, id }: Run): Position {
+  return { at: queuedAt, id };
+}

@@ -1,0 +1,60 @@
+/** `/v1/account/limits`: limits of the whole account (spec 8). */
+import { z } from 'zod';
+import type { InstallationLimits } from '../../store/environments/installation-limits.ts';
+import { type Route, route } from '../rest/route.ts';
+
+const MAX_BYTES = 16 * 1_048_576;
+
+export const maxBytesSchema = z.int().min(1).max(MAX_BYTES).meta({
+  description:
+    "Largest request body in bytes; null: the next wider limit, which is the account's, then the setting EVENT_MAX_BYTES",
+});
+
+export const limitsSchema = z
+  .object({
+    event_max_bytes: maxBytesSchema.nullable(),
+    default_event_max_bytes: z.int().meta({ description: 'The setting EVENT_MAX_BYTES' }),
+  })
+  .meta({ id: 'AccountLimits' });
+
+export interface LimitRouteDeps {
+  account: InstallationLimits;
+  config: { eventMaxBytes: number };
+}
+
+export function limitRoutes({ account, config: { eventMaxBytes } }: LimitRouteDeps): Route[] {
+  const tag = 'Account';
+  const path = '/v1/account/limits';
+  const about = 'account';
+  return [
+    route({
+      method: 'get',
+      path,
+      tag,
+      access: 'read',
+      about,
+      summary: 'Read the limits of the account',
+      data: limitsSchema,
+      errors: [],
+      async handle() {
+        const limits = await account.readLimits();
+        return { data: { event_max_bytes: limits.eventMaxBytes ?? null, default_event_max_bytes: eventMaxBytes } };
+      },
+    }),
+    route({
+      method: 'put',
+      path,
+      tag,
+      access: 'admin',
+      about,
+      summary: 'Change the limits of the account',
+      body: z.object({ event_max_bytes: maxBytesSchema.nullable() }),
+      data: limitsSchema,
+      errors: [],
+      async handle({ body: { event_max_bytes } }) {
+        await account.saveLimits({ eventMaxBytes: event_max_bytes ?? undefined });
+        return { data: { event_max_bytes, default_event_max_bytes: eventMaxBytes } };
+      },
+    }),
+  ];
+}

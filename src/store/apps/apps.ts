@@ -1,0 +1,69 @@
+/** Apps that have registered: where each is, what it speaks, and how its last registration went. Its functions are kept apart. */
+import type { Dialect } from '../../model/apps/app.ts';
+import { quotaExceeded } from '../../model/apps/quotas.ts';
+import type { Redis } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+
+/** How it came out that a registration failed: the app itself said it here, or was asked at its URL. */
+export type SyncFinder = 'told' | 'asked';
+
+export interface App {
+  name: string;
+  url: string;
+  sdk: string | undefined;
+  framework: string | undefined;
+  dialect: Dialect;
+  /** The last time that it succeeded, Unix milliseconds. */
+  registeredAt: number;
+  /** The last attempt; without an error it succeeded. */
+  lastSync: { at: number; error?: string; found?: SyncFinder };
+}
+
+export class Apps {
+  readonly #redis: Redis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: Redis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  async save(env: string, app: App): Promise<void> {
+    await this.#redis.hset(this.#keys.apps(env), app.name, JSON.stringify(app));
+  }
+
+  async read(env: string, name: string): Promise<App | undefined> {
+    const text = await this.#redis.hget(this.#keys.apps(env), name);
+    return text === null ? undefined : (JSON.parse(text) as App);
+  }
+
+  /** @throws ServiceError quota_exceeded when the app would be one too many */
+  async refuseMany(env: string, name: string, most: number): Promise<void> {
+    const names = await this.#redis.hkeys(this.#keys.apps(env));
+    if (names.length < most || names.includes(name)) return;
+    const what = `The environment "${env}" has ${names.length} apps`;
+    throw quotaExceeded('apps', most, names.length, what, 'Delete some that are no longer used');
+  }
+
+  /** By name. */
+  async all(env: string): Promise<App[]> {
+    const texts = await this.#redis.hvals(this.#keys.apps(env));
+    return texts.map((text) => JSON.parse(text) as App).sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** Notes that an app that is known could not be registered. */
+  async noteFailure(
+    env: string,
+    isMeant: (app: App) => boolean,
+    error: string,
+    nowMs: number,
+    found: SyncFinder = 'told',
+  ): Promise<void> {
+    const app = (await this.all(env)).find(isMeant);
+    if (app) await this.save(env, { ...app, lastSync: { at: nowMs, error, found } });
+  }
+
+  async remove(env: string, name: string): Promise<void> {
+    await this.#redis.hdel(this.#keys.apps(env), name);
+  }
+}

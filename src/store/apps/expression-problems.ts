@@ -1,0 +1,76 @@
+/** What kept expressions of a function from being judged: the last of it, and how many events it has cost. It is forgotten a day after. */
+
+import { type Redis, replies } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+
+const KEPT_MS = 86_400_000;
+
+/** too_costly: stopped at the full price; quarantined: stopped in quarantine; refused: an earlier version took it, this one does not. */
+export const PROBLEM_REASONS = ['too_costly', 'quarantined', 'refused'] as const;
+export type ProblemReason = (typeof PROBLEM_REASONS)[number];
+
+export interface ExpressionProblem {
+  reason: ProblemReason;
+  /** For people. */
+  message: string;
+  expression: string;
+  /** Unix milliseconds. */
+  at: number;
+}
+
+export interface SkippedEvents extends ExpressionProblem {
+  functionId: string;
+  /** Events that were not judged since the last time this was said. */
+  events: number;
+}
+
+export type KnownProblem = ExpressionProblem & { events: number };
+
+export class ExpressionProblems {
+  readonly #redis: Redis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: Redis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  async add(env: string, all: readonly SkippedEvents[]): Promise<void> {
+    const { expressionProblems, expressionSkips } = this.#keys;
+    const pipeline = this.#redis.pipeline();
+    for (const { functionId, events, reason, message, expression, at } of all) {
+      const problem: ExpressionProblem = { reason, message, expression, at };
+      pipeline.hset(expressionProblems(env), functionId, JSON.stringify(problem));
+      pipeline.hincrby(expressionSkips(env), functionId, events);
+    }
+    for (const key of [expressionProblems(env), expressionSkips(env)]) pipeline.pexpire(key, KEPT_MS);
+    replies(await pipeline.exec());
+  }
+
+  async forget(env: string, functionIds: readonly string[]): Promise<void> {
+    if (functionIds.length === 0) return;
+    const { expressionProblems, expressionSkips } = this.#keys;
+    const deleting = this.#redis.pipeline();
+    for (const key of [expressionProblems(env), expressionSkips(env)]) deleting.hdel(key, ...functionIds);
+    replies(await deleting.exec());
+  }
+
+  async read(env: string, functionId: string, nowMs: number): Promise<KnownProblem | undefined> {
+    return (await this.of(env, nowMs)).get(functionId);
+  }
+
+  /** By function ID: those of the last day. */
+  async of(env: string, nowMs: number): Promise<Map<string, KnownProblem>> {
+    const { expressionProblems, expressionSkips } = this.#keys;
+    const reading = this.#redis.pipeline().hgetall(expressionProblems(env)).hgetall(expressionSkips(env));
+    const [problems, skips] = replies<Record<string, string>>(await reading.exec()) as [
+      Record<string, string>,
+      Record<string, string>,
+    ];
+    const known = Object.entries(problems).map(([id, text]): [string, KnownProblem] => [
+      id,
+      { ...(JSON.parse(text) as ExpressionProblem), events: Number(skips[id] ?? 0) },
+    ]);
+    return new Map(known.filter(([, { at }]) => nowMs - at < KEPT_MS));
+  }
+}

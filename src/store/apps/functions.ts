@@ -1,0 +1,125 @@
+/** Registered functions, those of every app of an environment together. Which are paused is kept apart: registering does not change it. */
+
+import type { ChainableCommander } from 'ioredis';
+import { ServiceError } from '../../errors.ts';
+import type { AppFunction } from '../../model/apps/app.ts';
+import { quotaExceeded } from '../../model/apps/quotas.ts';
+import { inPipelines, type Redis, replies } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+
+export class Functions {
+  readonly #redis: Redis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: Redis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  /** Grows with every change: what was read at a version holds as long as the version stands. */
+  async version(env: string): Promise<number> {
+    return Number((await this.#redis.get(this.#keys.functionsVersion(env))) ?? 0);
+  }
+
+  /** The functions and the version they were read at, archived ones included. */
+  async all(env: string): Promise<{ version: number; functions: AppFunction[] }> {
+    const { functionsVersion, functions, pausedFunctions } = this.#keys;
+    const reading = this.#redis.multi().get(functionsVersion(env)).hvals(functions(env)).hgetall(pausedFunctions(env));
+    const found = replies<unknown>(await reading.exec()) as [string | null, string[], Record<string, string>];
+    const [version, texts, paused] = found;
+    return { version: Number(version ?? 0), functions: texts.map((text) => toFunction(text, (id) => paused[id])) };
+  }
+
+  async read(env: string, id: string): Promise<AppFunction | undefined> {
+    const { functions, pausedFunctions } = this.#keys;
+    const reading = this.#redis.multi().hget(functions(env), id).hget(pausedFunctions(env), id);
+    const [text, paused] = replies<string | null>(await reading.exec());
+    return text ? toFunction(text, () => paused ?? undefined) : undefined;
+  }
+
+  /** Makes `functions` the app's only live ones; others it had are archived. Answers whether that changed anything.
+   *  @param most there may be so many live functions in the environment, and so many archived ones are remembered
+   *  @throws ServiceError registration_invalid when another app has a function of the same ID, quota_exceeded */
+  async replace(env: string, app: string, functions: readonly AppFunction[], most: number): Promise<boolean> {
+    const registered = await this.#redis.hvals(this.#keys.functions(env));
+    const known = new Map(registered.map((text) => toFunction(text)).map((fn) => [fn.id, fn]));
+    for (const { id } of functions) refuseTaken(known.get(id), app);
+    refuseMany(env, app, functions, [...known.values()], most);
+    const kept = new Set(functions.map(({ id }) => id));
+    const gone = [...known.values()].filter((fn) => fn.app === app && !fn.archived && !kept.has(fn.id));
+    const wanted = [...functions, ...gone.map((fn) => ({ ...fn, archived: true }))];
+    const changed = wanted.filter((fn) => JSON.stringify(known.get(fn.id)) !== JSON.stringify(fn));
+    if (changed.length === 0) return false;
+    const forgotten = await this.#forgettable(env, [...known.values()], kept, most);
+    const writing = this.#redis.multi();
+    if (forgotten.length > 0) {
+      writing.hdel(this.#keys.functions(env), ...forgotten).hdel(this.#keys.pausedFunctions(env), ...forgotten);
+    }
+    writing.hset(this.#keys.functions(env), ...changed.flatMap((fn) => [fn.id, JSON.stringify(fn)]));
+    replies(await this.#grown(writing, env).exec());
+    return true;
+  }
+
+  /** A version is never that of an environment of the same name that was deleted: it begins with the time. */
+  #grown(writing: ChainableCommander, env: string): ChainableCommander {
+    const key = this.#keys.functionsVersion(env);
+    return writing.setnx(key, Date.now()).incr(key);
+  }
+
+  /** Of more archived functions than are remembered: those that have no run in flight. An app that registers under ever new IDs leaves no
+   *  more behind than that. */
+  async #forgettable(
+    env: string,
+    known: readonly AppFunction[],
+    kept: ReadonlySet<string>,
+    most: number,
+  ): Promise<string[]> {
+    const archived = known.filter((fn) => fn.archived && !kept.has(fn.id)).map(({ id }) => id);
+    const many = archived.slice(0, Math.max(0, archived.length - most));
+    const counts = await inPipelines<number>(
+      this.#redis,
+      many.map((id) => ['zcard', this.#keys.runIndex(env, 'active', id)]),
+    );
+    return many.filter((_, i) => counts[i] === 0);
+  }
+
+  /** From now on no event triggers it. Pausing twice changes nothing. */
+  async pause(env: string, id: string, nowMs: number): Promise<void> {
+    const writing = this.#redis.multi().hsetnx(this.#keys.pausedFunctions(env), id, nowMs);
+    replies(await this.#grown(writing, env).exec());
+  }
+
+  async resume(env: string, id: string): Promise<void> {
+    const writing = this.#redis.multi().hdel(this.#keys.pausedFunctions(env), id);
+    replies(await this.#grown(writing, env).exec());
+  }
+}
+
+function toFunction(text: string, pausedAt?: (id: string) => string | undefined): AppFunction {
+  const fn = JSON.parse(text) as AppFunction;
+  const since = pausedAt?.(fn.id);
+  return since === undefined ? fn : { ...fn, pausedAt: Number(since) };
+}
+
+/** An app that has as many as before is let be, also where the limit was lowered. */
+function refuseMany(
+  env: string,
+  app: string,
+  functions: readonly AppFunction[],
+  known: readonly AppFunction[],
+  most: number,
+): void {
+  const live = known.filter((fn) => !fn.archived);
+  const others = live.filter((fn) => fn.app !== app).length;
+  const there = others + functions.length;
+  if (there <= most || there <= live.length) return;
+  const what = `The environment "${env}" would have ${there} functions`;
+  throw quotaExceeded('functions', most, there, what, 'Delete apps that are no longer used');
+}
+
+function refuseTaken(holder: AppFunction | undefined, app: string): void {
+  if (!holder || holder.archived || holder.app === app) return;
+  throw new ServiceError('registration_invalid', {
+    detail: `the function ID "${holder.id}" belongs to the app "${holder.app}"; rename the function, or one of the apps`,
+  });
+}

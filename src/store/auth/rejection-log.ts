@@ -1,0 +1,77 @@
+/** Attempts that were refused, apart from the audit log: anybody may cause any number of them, and none pushes a change out of the log.
+ *  Those of a kind are one entry with a count; the thousand that came last are kept, for 30 days. */
+import { digestOf } from '../../model/auth/secret.ts';
+import type { Redis } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import { type ScriptedRedis, withScripts } from '../redis/scripts.ts';
+
+export const MAX_REJECTIONS = 1_000;
+const KEPT_MS = 30 * 86_400_000;
+
+export interface Rejection {
+  /** What was attempted: `sign-in` and the like. */
+  action: string;
+  /** Why it was refused: a code of the catalogue. */
+  reason: string;
+  /** As whom: an email address as it was typed, or nothing. */
+  name: string;
+  /** An IPv4 address, or an IPv6 network of a /64. */
+  address: string;
+}
+
+export interface StoredRejection extends Rejection {
+  /** The same for all of a kind. */
+  id: string;
+  count: number;
+  /** Unix milliseconds. */
+  firstAt: number;
+  lastAt: number;
+  /** The last request's. */
+  requestId: string;
+  /** Where a list goes on after it: grows from refusal to refusal. */
+  position: string;
+}
+
+export class RejectionLog {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: Redis, keys: Keyspace) {
+    this.#redis = withScripts(redis);
+    this.#keys = keys;
+  }
+
+  async note({ action, reason, name, address }: Rejection, requestId: string, nowMs: number): Promise<void> {
+    const kind = JSON.stringify({ action, reason, name, address });
+    const { refusals, refusalCounts } = this.#keys;
+    await this.#redis.noteRefusal(
+      refusals,
+      refusalCounts,
+      digestOf(kind).slice(0, 16),
+      kind,
+      requestId,
+      nowMs,
+      MAX_REJECTIONS,
+      KEPT_MS,
+    );
+  }
+
+  /** Those that were repeated last come first.
+   *  @param before the position that ended the page before */
+  async list(limit: number, before?: string): Promise<StoredRejection[]> {
+    const { refusals, refusalCounts } = this.#keys;
+    const from = before === undefined ? '+inf' : `(${before}`;
+    const flat = await this.#redis.zrevrangebyscore(refusals, from, '-inf', 'WITHSCORES', 'LIMIT', 0, limit);
+    const ids = flat.filter((_, at) => at % 2 === 0);
+    if (ids.length === 0) return [];
+    const texts = await this.#redis.hmget(refusalCounts, ...ids);
+    return ids.flatMap((id, at) => {
+      const text = texts[at];
+      // Pushed out meanwhile.
+      if (!text) return [];
+      return [
+        { ...(JSON.parse(text) as Omit<StoredRejection, 'id' | 'position'>), id, position: flat[2 * at + 1] as string },
+      ];
+    });
+  }
+}

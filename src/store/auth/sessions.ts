@@ -1,0 +1,64 @@
+/** Sessions of users who have signed in, by the digest of their token. Each ends when it is idle too long, and at the latest after a
+ *  week; one whose user has another password by now, or is gone, is over (its `version` is not the user's). */
+import { digestOf, newSecret } from '../../model/auth/secret.ts';
+import type { User } from '../../model/auth/user.ts';
+import type { Redis } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import { type ScriptedRedis, withScripts } from '../redis/scripts.ts';
+import type { Users } from './users.ts';
+
+const HOUR_MS = 3_600_000;
+const IDLE_MS = 12 * HOUR_MS;
+const LONGEST_MS = 7 * 24 * HOUR_MS;
+
+interface Session {
+  userId: string;
+  version: string;
+  /** Unix milliseconds. */
+  startedAt: number;
+}
+
+export class Sessions {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+  readonly #users: Users;
+
+  constructor(redis: Redis, keys: Keyspace, users: Users) {
+    this.#redis = withScripts(redis);
+    this.#keys = keys;
+    this.#users = users;
+  }
+
+  /** @returns the token; only the browser keeps it */
+  async start({ id, version }: User, nowMs: number): Promise<string> {
+    const token = newSecret();
+    const session: Session = { userId: id, version, startedAt: nowMs };
+    await this.#redis.startSession(this.#keyOf(token), JSON.stringify(session), IDLE_MS);
+    return token;
+  }
+
+  /** The user whose session it is, which is thereby not idle. */
+  async userOf(token: string, nowMs: number): Promise<User | undefined> {
+    const key = this.#keyOf(token);
+    const text = await this.#redis.get(key);
+    if (text === null) return undefined;
+    const { userId, version, startedAt } = JSON.parse(text) as Session;
+    const leftMs = startedAt + LONGEST_MS - nowMs;
+    const user = leftMs > 0 ? await this.#users.read(userId) : undefined;
+    if (user?.version !== version) {
+      await this.#redis.del(key).catch(() => undefined);
+      return undefined;
+    }
+    // Whoever is signed in stays so where Redis takes no writes; then the session ends when it would have.
+    await this.#redis.pexpire(key, Math.min(IDLE_MS, leftMs)).catch(() => undefined);
+    return user;
+  }
+
+  async end(token: string): Promise<void> {
+    await this.#redis.del(this.#keyOf(token));
+  }
+
+  #keyOf(token: string): string {
+    return this.#keys.session(digestOf(token));
+  }
+}

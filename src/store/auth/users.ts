@@ -1,0 +1,91 @@
+/** Users. There is never a moment without an admin who can sign in, once there has been one. */
+import type { User } from '../../model/auth/user.ts';
+import type { Redis } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import { type ScriptedRedis, withScripts } from '../redis/scripts.ts';
+
+/** What the scripts answer. */
+const DONE = 1;
+const LAST_ADMIN = -1;
+
+/** Why a user stays as it is. */
+export type Unchanged = 'unknown' | 'last-admin';
+
+export class Users {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: Redis, keys: Keyspace) {
+    this.#redis = withScripts(redis);
+    this.#keys = keys;
+  }
+
+  /** Answers whether it was made: no two users have the same email address. */
+  create(user: User): Promise<boolean> {
+    return this.#create(user, false);
+  }
+
+  /** Answers whether it was made: only where there is no user. */
+  createFirst(user: User): Promise<boolean> {
+    return this.#create(user, true);
+  }
+
+  async read(id: string): Promise<User | undefined> {
+    const text = await this.#redis.hget(this.#keys.users, id);
+    return text === null ? undefined : (JSON.parse(text) as User);
+  }
+
+  async readByEmail(email: string): Promise<User | undefined> {
+    const id = await this.#redis.hget(this.#keys.userEmails, email);
+    return id === null ? undefined : this.read(id);
+  }
+
+  /** In the order of their creation. */
+  async all(): Promise<User[]> {
+    const texts = await this.#redis.hvals(this.#keys.users);
+    return texts.map((text) => JSON.parse(text) as User).sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  async any(): Promise<boolean> {
+    return (await this.#redis.hlen(this.#keys.users)) > 0;
+  }
+
+  /** Changes one that is there; its email address stays.
+   *  @param alter called again when somebody else changed the user in the meantime
+   *  @returns the user as it is now */
+  async change(id: string, alter: (user: User) => User): Promise<User | Unchanged> {
+    return this.#replace(id, alter);
+  }
+
+  /** @returns the user as it was */
+  async remove(id: string): Promise<User | Unchanged> {
+    return this.#replace(id, undefined);
+  }
+
+  async #create(user: User, first: boolean): Promise<boolean> {
+    const { users, userEmails } = this.#keys;
+    const made = await this.#redis.createUser(
+      users,
+      userEmails,
+      user.id,
+      user.email,
+      JSON.stringify(user),
+      first ? 1 : 0,
+    );
+    return made === DONE;
+  }
+
+  async #replace(id: string, alter: ((user: User) => User) | undefined): Promise<User | Unchanged> {
+    const { users, userEmails } = this.#keys;
+    for (;;) {
+      const before = await this.#redis.hget(users, id);
+      if (before === null) return 'unknown';
+      const user = JSON.parse(before) as User;
+      const changed = alter?.(user);
+      const after = changed ? JSON.stringify(changed) : '';
+      const done = await this.#redis.changeUser(users, userEmails, id, user.email, after, before);
+      if (done === DONE) return changed ?? user;
+      if (done === LAST_ADMIN) return 'last-admin';
+    }
+  }
+}

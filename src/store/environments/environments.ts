@@ -1,0 +1,101 @@
+/** Environments. Production is always there; others are made through the API, branches also by an app that registers. */
+
+import { quotaExceeded } from '../../model/apps/quotas.ts';
+import { type Environment, PRODUCTION } from '../../model/environment.ts';
+import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
+import { CoalescedRead } from '../redis/coalesced-read.ts';
+import type { Redis } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import { ReplicatedCache } from '../redis/replicated-cache.ts';
+import { type ScriptedRedis, withScripts } from '../redis/scripts.ts';
+
+const PRODUCTION_ENVIRONMENT: Environment = { name: PRODUCTION, kind: 'production', createdAt: 0 };
+
+export class Environments {
+  readonly #redis: ScriptedRedis;
+  readonly #key: string;
+  readonly #changes: CacheInvalidation;
+  readonly #mirror: ReplicatedCache<Map<string, Environment>>;
+  readonly #anew: CoalescedRead<Map<string, Environment>>;
+
+  constructor(redis: Redis, keys: Keyspace, changes: CacheInvalidation) {
+    this.#redis = withScripts(redis);
+    this.#key = keys.environments;
+    this.#changes = changes;
+    this.#mirror = new ReplicatedCache(changes, () => this.#readAll());
+    this.#anew = new CoalescedRead(() => this.#mirror.refresh());
+  }
+
+  follow(subscriber: Redis): Promise<void> {
+    return this.#mirror.follow(subscriber);
+  }
+
+  /** From memory. */
+  find(name: string): Environment | undefined {
+    return this.#mirror.value.get(name);
+  }
+
+  /** Asks the store for one that is not in memory: another process may have made it a moment ago. */
+  async seek(name: string): Promise<Environment | undefined> {
+    return this.find(name) ?? (await this.#anew.ask()).get(name);
+  }
+
+  /** From the store, also in a process that does not follow the changes. */
+  async read(name: string): Promise<Environment | undefined> {
+    if (name === PRODUCTION) return PRODUCTION_ENVIRONMENT;
+    const text = await this.#redis.hget(this.#key, name);
+    return text === null ? undefined : (JSON.parse(text) as Environment);
+  }
+
+  /** Production first, then by name. */
+  async all(): Promise<Environment[]> {
+    const others = [...(await this.#readAll()).values()].filter(({ kind }) => kind !== 'production');
+    return [PRODUCTION_ENVIRONMENT, ...others.sort((a, b) => a.name.localeCompare(b.name))];
+  }
+
+  /** Answers whether it is new; one that is there stays as it is.
+   *  @param branchesMax there may be so many branches in all
+   *  @throws ServiceError quota_exceeded */
+  async create(environment: Environment, branchesMax: number): Promise<boolean> {
+    const { name, kind } = environment;
+    if (name === PRODUCTION) return false;
+    const bound = kind === 'branch' ? branchesMax : '';
+    const made = await this.#redis.createEnvironment(this.#key, name, JSON.stringify(environment), bound);
+    const [outcome, count = 0] = made as [outcome: number, count?: number];
+    if (outcome === -1) {
+      const what = `There are ${count} branch environments`;
+      throw quotaExceeded('branches', branchesMax, count, what, 'Delete some that are no longer used');
+    }
+    await this.#changed();
+    return outcome === 1;
+  }
+
+  /** Changes one as it stands now, whoever else is changing it.
+   *  @returns what it has become; undefined: there is none of that name */
+  async change(name: string, change: (environment: Environment) => Environment): Promise<Environment | undefined> {
+    for (;;) {
+      const text = await this.#redis.hget(this.#key, name);
+      if (text === null) return undefined;
+      const changed = change(JSON.parse(text) as Environment);
+      if ((await this.#redis.swapField(this.#key, name, text, JSON.stringify(changed))) !== 1) continue;
+      await this.#changed();
+      return changed;
+    }
+  }
+
+  async remove(name: string): Promise<void> {
+    await this.#redis.hdel(this.#key, name);
+    await this.#changed();
+  }
+
+  async #changed(): Promise<void> {
+    await this.#mirror.refresh();
+    await this.#changes.announce();
+  }
+
+  async #readAll(): Promise<Map<string, Environment>> {
+    const texts = await this.#redis.hvals(this.#key);
+    const all = [PRODUCTION_ENVIRONMENT, ...texts.map((text) => JSON.parse(text) as Environment)];
+    return new Map(all.map((environment) => [environment.name, environment]));
+  }
+}

@@ -1,0 +1,44 @@
+/** What holds for the whole account and can be changed while the service runs. */
+import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
+import type { Redis } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import { ReplicatedCache } from '../redis/replicated-cache.ts';
+
+export interface Limits {
+  /** Largest request body on /e/; absent: the setting EVENT_MAX_BYTES. */
+  eventMaxBytes?: number | undefined;
+}
+
+export class InstallationLimits {
+  readonly #redis: Redis;
+  readonly #key: string;
+  readonly #changes: CacheInvalidation;
+  readonly #limits: ReplicatedCache<Limits>;
+
+  constructor(redis: Redis, keys: Keyspace, changes: CacheInvalidation) {
+    this.#redis = redis;
+    this.#key = keys.accountLimits;
+    this.#changes = changes;
+    this.#limits = new ReplicatedCache(changes, () => this.readLimits());
+  }
+
+  follow(subscriber: Redis): Promise<void> {
+    return this.#limits.follow(subscriber);
+  }
+
+  /** From memory. */
+  get limits(): Limits {
+    return this.#limits.value;
+  }
+
+  async readLimits(): Promise<Limits> {
+    const text = await this.#redis.get(this.#key);
+    return text === null ? {} : (JSON.parse(text) as Limits);
+  }
+
+  async saveLimits(limits: Limits): Promise<void> {
+    await this.#redis.set(this.#key, JSON.stringify(limits));
+    await this.#limits.refresh();
+    await this.#changes.announce();
+  }
+}

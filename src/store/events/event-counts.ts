@@ -1,0 +1,120 @@
+/** Stored events, counted: over time, and by name. */
+
+import { inPipelines, type Redis } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import { newest } from '../redis/pagination.ts';
+import { type EventsByMinute, MINUTE_MS } from './events-by-minute.ts';
+
+export interface HistogramQuery {
+  env: string;
+  name?: string | undefined;
+  /** Unix milliseconds: from inclusive, to exclusive. */
+  from: number;
+  to: number;
+  buckets: number;
+}
+
+/** Unix milliseconds: from inclusive, to exclusive. */
+interface TimeSpan {
+  from: number;
+  to: number;
+}
+
+/** A part of a span. */
+interface Piece extends TimeSpan {
+  /** Which of the spans. */
+  of: number;
+}
+
+export class EventCounts {
+  readonly #redis: Redis;
+  readonly #keys: Keyspace;
+  readonly #slots: EventsByMinute;
+  readonly #retentionMs: number;
+
+  constructor(redis: Redis, keys: Keyspace, slots: EventsByMinute, retentionMs: number) {
+    this.#redis = redis;
+    this.#keys = keys;
+    this.#slots = slots;
+    this.#retentionMs = retentionMs;
+  }
+
+  /** How many came in each of so many spans of equal length. */
+  async histogram({ env, name, from, to, buckets }: HistogramQuery): Promise<(TimeSpan & { count: number })[]> {
+    const count = Math.min(buckets, to - from);
+    const edge = (i: number) => from + Math.round(((to - from) * i) / count);
+    const spans = Array.from({ length: count }, (_, i) => ({ from: edge(i), to: edge(i + 1) }));
+    const counts = await (name === undefined
+      ? this.#countAll(env, spans)
+      : inPipelines<number>(
+          this.#redis,
+          spans.map((span) => this.#counting(env, name, span)),
+        ));
+    return spans.map((span, i) => ({ ...span, count: counts[i] as number }));
+  }
+
+  /** The names of the events that are stored, that of the newest first. */
+  async names(env: string, limit: number, nowMs: number): Promise<{ name: string; count: number; lastAt: number }[]> {
+    const oldest = nowMs - this.#retentionMs;
+    const names = await newest(this.#redis, [this.#keys.eventNames(env)], { after: oldest }, limit);
+    const commands = names.map(({ id }) => ['zcount', this.#keys.eventIndex(env, id), oldest, '+inf']);
+    const counts = await inPipelines<number>(this.#redis, commands);
+    return names.map(({ id, at }, i) => ({ name: id, count: counts[i] as number, lastAt: at }));
+  }
+
+  #counting(env: string, name: string, { from, to }: TimeSpan): (string | number)[] {
+    return ['zcount', this.#keys.eventIndex(env, name), from, `(${to}`];
+  }
+
+  /** Minutes that lie within a span are counted by their slots, those that an edge cuts by the indexes of the names in their slots. */
+  async #countAll(env: string, spans: readonly TimeSpan[]): Promise<number[]> {
+    const counts = spans.map(() => 0);
+    const add = (span: number, count: number) => {
+      counts[span] = (counts[span] as number) + count;
+    };
+    const { from } = spans[0] as TimeSpan;
+    const { to } = spans.at(-1) as TimeSpan;
+    const { whole, cut } = byEdges(await this.#slots.minutes(env, from, to), spans);
+
+    const ofWhole = await this.#slots.counts(env, [...whole.keys()]);
+    [...whole.values()].forEach((span, i) => {
+      add(span, ofWhole[i] as number);
+    });
+
+    const slots = await this.#slots.read(env, [...cut.keys()]);
+    const parts = [...cut.values()].flatMap((pieces, i) =>
+      [...(slots[i]?.keys() ?? [])].flatMap((name) => pieces.map((piece) => ({ name, piece }))),
+    );
+    const ofParts = await inPipelines<number>(
+      this.#redis,
+      parts.map(({ name, piece }) => this.#counting(env, name, piece)),
+    );
+    parts.forEach(({ piece }, i) => {
+      add(piece.of, ofParts[i] as number);
+    });
+    return counts;
+  }
+}
+
+/** Minutes, and spans that follow each other, both in order: in which span a minute lies wholly, or into what pieces it is cut. */
+function byEdges(minutes: readonly number[], spans: readonly TimeSpan[]) {
+  const whole = new Map<number, number>();
+  const cut = new Map<number, Piece[]>();
+  let first = 0;
+  for (const minute of minutes) {
+    const end = minute + MINUTE_MS;
+    while ((spans[first]?.to ?? end) <= minute) first++;
+    const span = spans[first] as TimeSpan;
+    if (span.from <= minute && span.to >= end) {
+      whole.set(minute, first);
+      continue;
+    }
+    const pieces: Piece[] = [];
+    for (let of = first; of < spans.length && (spans[of] as TimeSpan).from < end; of++) {
+      const { from, to } = spans[of] as TimeSpan;
+      pieces.push({ of, from: Math.max(from, minute), to: Math.min(to, end) });
+    }
+    cut.set(minute, pieces);
+  }
+  return { whole, cut };
+}

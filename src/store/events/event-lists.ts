@@ -1,0 +1,137 @@
+/** Stored events, newest first, by name, source, time and ID. */
+import { isFrom } from '../../model/events/event.ts';
+import type { Redis } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import { isOlder, newest, type Position, type TimeRange } from '../redis/pagination.ts';
+import type { EventRecords } from './event-records.ts';
+import type { Events, FoundEvent } from './events.ts';
+import type { EventsByMinute } from './events-by-minute.ts';
+
+export interface EventQuery {
+  env: string;
+  name?: string | undefined;
+  /** A source, or what those of a kind begin with: `webhook`. */
+  source?: string | undefined;
+  /** Of receipt. */
+  span: TimeRange;
+  limit: number;
+}
+
+export interface EventPage {
+  events: FoundEvent[];
+  /** Where the next page begins; undefined: nothing follows. */
+  next: Position | undefined;
+}
+
+/** Not before the events that are still kept. */
+type ListedSpan = TimeRange & { after: number };
+
+interface Listing extends Pick<EventQuery, 'env' | 'name' | 'limit'> {
+  span: ListedSpan;
+}
+
+/** No index knows where events came from: their records are asked. So many at a time, and for one page so often at most. */
+const READING = 500;
+const MAX_READINGS = 20;
+/** Characters of the events of a page: web reads and writes them on its only thread. */
+const PAGE_SIZE = 2 * 1_048_576;
+
+export class EventLists {
+  readonly #redis: Redis;
+  readonly #keys: Keyspace;
+  readonly #events: Events;
+  readonly #records: EventRecords;
+  readonly #slots: EventsByMinute;
+  readonly #retentionMs: number;
+
+  constructor(
+    redis: Redis,
+    keys: Keyspace,
+    { events, records, slots }: { events: Events; records: EventRecords; slots: EventsByMinute },
+    retentionMs: number,
+  ) {
+    this.#redis = redis;
+    this.#keys = keys;
+    this.#events = events;
+    this.#records = records;
+    this.#slots = slots;
+    this.#retentionMs = retentionMs;
+  }
+
+  /** By time of receipt and then by ID; a page is stable while events arrive. With a source, or of large events, a page may be short and
+   *  yet have a next. */
+  async list({ env, name, source, span, limit }: EventQuery, nowMs: number): Promise<EventPage> {
+    const kept = { ...span, after: Math.max(span.after ?? 0, nowMs - this.#retentionMs) };
+    const wanted = { env, name, span: kept, limit };
+    const { found, next } = await (source === undefined ? this.#page(wanted) : this.#pageFrom(source, wanted));
+    const { events, read } = await this.#events.readWithin(env, idsOf(found), PAGE_SIZE);
+    return { events, next: read < found.length ? found[read - 1] : next };
+  }
+
+  /** The events with that ID, be it the internal one or the sender's: of the latter, the newest. */
+  async ofId(id: string, { env, name, source, span }: EventQuery): Promise<EventPage> {
+    const named = await this.#redis.get(this.#keys.eventOfId(env, id));
+    const ids = [...new Set(named === null ? [id] : [id, named])];
+    const { after = 0, before = Number.POSITIVE_INFINITY, cursor } = span;
+    const events = (await this.#events.readMany(env, ids)).filter((event) => {
+      const at = event.received_at;
+      const isNext = !cursor || isOlder({ at, id: event.internal_id }, cursor);
+      return (
+        isNext && at >= after && at < before && (name ?? event.name) === event.name && isAsked(event.source, source)
+      );
+    });
+    return { events, next: undefined };
+  }
+
+  async #page(wanted: Listing): Promise<{ found: Position[]; next: Position | undefined }> {
+    const found = await this.#newest(wanted);
+    return { found, next: found.length === wanted.limit ? found.at(-1) : undefined };
+  }
+
+  async #pageFrom(source: string, { env, name, span, limit }: Listing) {
+    const found: Position[] = [];
+    let cursor = span.cursor;
+    for (let reading = 0; reading < MAX_READINGS; reading++) {
+      const read = await this.#newest({ env, name, span: { ...span, cursor }, limit: READING });
+      const sources = await this.#records.sources(env, idsOf(read));
+      found.push(...read.filter((_, i) => isAsked(sources[i], source)));
+      const isEnd = read.length < READING;
+      if (found.length > limit || (found.length === limit && !isEnd)) {
+        const page = found.slice(0, limit);
+        return { found: page, next: page.at(-1) };
+      }
+      if (isEnd) return { found, next: undefined };
+      cursor = read.at(-1);
+    }
+    return { found, next: cursor };
+  }
+
+  async #newest({ env, name, span, limit }: Listing): Promise<Position[]> {
+    if (name === undefined) return this.#newestOfAll(env, span, limit);
+    return newest(this.#redis, [this.#keys.eventIndex(env, name)], span, limit);
+  }
+
+  /** Slots say in which indexes to look, and how far back. They promise too much where the span cuts a minute: then older ones follow. */
+  async #newestOfAll(env: string, { after, before, cursor }: ListedSpan, limit: number): Promise<Position[]> {
+    const found: Position[] = [];
+    let rest: ListedSpan = { after, before, cursor };
+    while (found.length < limit) {
+      const top = rest.cursor?.at ?? (rest.before === undefined ? '+inf' : rest.before - 1);
+      const stretch = await this.#slots.before(env, top, after, limit - found.length);
+      if (!stretch) break;
+      const indexes = stretch.names.map((name) => this.#keys.eventIndex(env, name));
+      const span = { ...rest, after: Math.max(after, stretch.from) };
+      found.push(...(await newest(this.#redis, indexes, span, limit - found.length)));
+      rest = { after, before: stretch.from, cursor: undefined };
+    }
+    return found;
+  }
+}
+
+function idsOf(positions: readonly Position[]): string[] {
+  return positions.map(({ id }) => id);
+}
+
+function isAsked(source: string | undefined, wanted: string | undefined): boolean {
+  return wanted === undefined || (source !== undefined && isFrom(source, wanted));
+}

@@ -1,0 +1,127 @@
+/** Connections to Redis, and what it means when there is none. */
+import { Redis } from 'ioredis';
+import type { Config } from '../../config.ts';
+import { ServiceError } from '../../errors.ts';
+import { type Logger, withoutArguments } from '../../log.ts';
+import { coalesceWrites } from './write-coalescing.ts';
+
+export type { Redis };
+
+const RECONNECT_MAX_MS = 1_000;
+const COMMAND_TIMEOUT_MS = 2_000;
+const RETRY_AFTER_SECONDS = 2;
+
+/** Ways to stand an absent Redis: a request must be told soon, one that waits for the disk somewhat later, a worker's loop waits until
+ *  it is back. */
+export type Patience = 'answer-soon' | 'answer-late' | 'wait';
+
+const OPTIONS = {
+  'answer-soon': { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: COMMAND_TIMEOUT_MS },
+  'answer-late': { maxRetriesPerRequest: 0, commandTimeout: 2 * COMMAND_TIMEOUT_MS + 1_000 },
+  wait: { maxRetriesPerRequest: null },
+} as const satisfies Record<Patience, object>;
+
+export function connect({ redisUrl, redisTlsVerify }: Config, patience: Patience, log: Logger): Redis {
+  const redis = new Redis(redisUrl, {
+    ...OPTIONS[patience],
+    ...(redisUrl.startsWith('rediss:') && { tls: { rejectUnauthorized: redisTlsVerify } }),
+    connectTimeout: 5_000,
+    retryStrategy: (tries: number) => Math.min(50 * 2 ** Math.min(tries, 10), RECONNECT_MAX_MS),
+    // Called with every error that Redis replies with, before anybody else has it; connections that are made from this one have it, too.
+    reconnectOnError: (error) => {
+      forgetArguments(error);
+      return false;
+    },
+  });
+  // A request that waits for its answer is not held up for this.
+  if (patience === 'wait') redis.on('connect', () => coalesceWrites(redis.stream));
+  redis.on('error', (error) => log.warn({ err: error.message, patience }, 'redis connection'));
+  return redis;
+}
+
+/** ioredis hangs the failed command on the error, with its arguments: password hashes, sessions, payloads. Whoever logs or prints the error
+ *  would print them. */
+function forgetArguments(error: Error & { command?: { name: string; args?: unknown } }): void {
+  if (error.command) error.command = { name: error.command.name };
+  error.message = withoutArguments(error.message);
+  if (error.stack) error.stack = withoutArguments(error.stack);
+}
+
+/** Resolves once the connection is ready for commands. */
+export async function ready(redis: Redis): Promise<void> {
+  if (redis.status === 'ready') return;
+  await new Promise<void>((resolve) => redis.once('ready', resolve));
+}
+
+/** What Redis and the way to it say, which is for the log alone (it names hosts and scripts), and what callers are told instead. */
+const AWAY: [said: RegExp, told: string][] = [
+  [/\bOOM command not allowed/, 'Redis is full'],
+  [/^READONLY/, 'Redis is read-only'],
+  [/MISCONF/, 'Redis cannot save what it has'],
+  [/^LOADING/, 'Redis is loading what it has saved'],
+  [/^MASTERDOWN|^CLUSTERDOWN/, 'Redis has no master'],
+  [/^NOSCRIPT/, 'Redis has lost its scripts'],
+  [/Command timed out|ETIMEDOUT/, 'Redis did not answer in time'],
+  [
+    /Connection is closed|aborted due to connection close|max retries per request|isn't writeable|Socket timeout|ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH/,
+    'there is no connection to Redis',
+  ],
+];
+/** It is there, and takes nothing from this service, or nothing now. */
+const REFUSES = /^-?(BUSY|NOAUTH|NOPERM|WRONGPASS|NOREPLICAS)\b/;
+/** The same of a script that ran into it; Redis 7.0 and 7.2. */
+const REFUSES_SCRIPT = /user executing the script can't|ACL failure in script/;
+
+/** A failure of Redis or of the way to it, as the answer to whoever waits for it; any other error as it was. */
+export function translateAway(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof ServiceError) return error;
+  const reason = reasonOf(error);
+  const told = AWAY.find(([said]) => said.test(reason))?.[1];
+  if (told !== undefined) return unavailable(told, error);
+  const refusal = REFUSES.exec(reason)?.[1] ?? (REFUSES_SCRIPT.test(reason) ? 'NOPERM' : undefined);
+  return refusal === undefined ? error : unavailable(`Redis refuses commands (${refusal})`, error);
+}
+
+/** Whether Redis refused, or could not be reached: it says nothing about what was to be written, and the same will succeed later. */
+export function isStoreFailure(error: unknown): boolean {
+  const answer = translateAway(error);
+  return answer instanceof ServiceError && (answer.code === 'unavailable' || answer.code === 'overloaded');
+}
+
+/** Whether Redis refused because its memory is full. */
+export function isOutOfMemory(thrown: unknown): boolean {
+  const error = thrown instanceof ServiceError ? thrown.cause : thrown;
+  return error instanceof Error && reasonOf(error).includes('OOM command not allowed');
+}
+
+/** Of a discarded transaction: why its first command was refused. */
+function reasonOf({ message, previousErrors }: Error & { previousErrors?: Error[] }): string {
+  return previousErrors?.[0]?.message ?? message;
+}
+
+export function unavailable(why: string, cause?: unknown): ServiceError {
+  const detail = `${why}; send the same again after ${RETRY_AFTER_SECONDS} s`;
+  return new ServiceError('unavailable', { detail, retryAfterSeconds: RETRY_AFTER_SECONDS, cause });
+}
+
+const PIPELINE_MAX = 1_000;
+
+/** The replies to any number of commands, which go out so many at a time that Redis comes to others' in between.
+ *  @throws the first failed command's error */
+export async function inPipelines<T>(redis: Redis, commands: readonly (string | number)[][]): Promise<T[]> {
+  const all: T[] = [];
+  for (let start = 0; start < commands.length; start += PIPELINE_MAX) {
+    const some = commands.slice(start, start + PIPELINE_MAX);
+    for (const reply of replies<T>(await redis.pipeline(some).exec())) all.push(reply);
+  }
+  return all;
+}
+
+/** The replies of a pipeline; the first failed command fails it all.
+ *  @throws the command's error */
+export function replies<T>(results: [error: Error | null, result: unknown][] | null): T[] {
+  return (results ?? []).map(([error, result]) => {
+    if (error) throw error;
+    return result as T;
+  });
+}

@@ -1,0 +1,105 @@
+/** Sorted sets of IDs by time, read as one list: newest first, by time and then by ID. A page says where the next begins, so what
+ *  arrives meanwhile moves nothing. */
+import { inPipelines, type Redis } from './connection.ts';
+import type { ScriptedRedis } from './scripts.ts';
+
+/** Where something stands in a timeline. */
+export interface Position {
+  /** Unix milliseconds. */
+  at: number;
+  id: string;
+}
+
+export interface TimeRange {
+  /** Unix milliseconds, inclusive. */
+  after?: number | undefined;
+  /** Unix milliseconds, exclusive. */
+  before?: number | undefined;
+  /** The last of the page before. */
+  cursor?: Position | undefined;
+}
+
+/** The next `limit` of all sets together, read at one moment: what moves from one set to another is seen once. */
+export async function newestAtOnce(
+  redis: ScriptedRedis,
+  keys: readonly string[],
+  { after = 0, before, cursor }: TimeRange,
+  limit: number,
+): Promise<Position[]> {
+  if (keys.length === 0) return [];
+  const top = cursor?.at ?? topOf(before);
+  const args = [limit, after, top, cursor?.at ?? '', cursor?.id ?? ''];
+  return toPositions((await redis.newestAtOnce(keys.length, ...keys, ...args)) as (string | number)[]);
+}
+
+/** The same of sets from which nothing moves to another: a few of each, and then more of those alone that have more. */
+export async function newest(
+  redis: Redis,
+  keys: readonly string[],
+  span: TimeRange,
+  limit: number,
+): Promise<Position[]> {
+  const few = Math.min(limit, Math.max(2, Math.ceil((2 * limit) / keys.length)));
+  const first = await readEach(
+    redis,
+    keys.map((key) => ({ key, span })),
+    few,
+  );
+  const last = newestFirst(first.flatMap(({ found }) => found))[limit - 1];
+  const rest = await readEach(
+    redis,
+    first.flatMap(({ key, found, isFull }) => {
+      const end = found.at(-1);
+      return isFull && end && (!last || isOlder(last, end)) ? [{ key, span: { ...span, cursor: end } }] : [];
+    }),
+    limit,
+  );
+  return newestFirst([...first, ...rest].flatMap(({ found }) => found)).slice(0, limit);
+}
+
+interface Reading {
+  key: string;
+  span: TimeRange;
+}
+
+/** The next of each, at least `limit` where there are so many; `isFull`: there may be more. */
+async function readEach(redis: Redis, readings: readonly Reading[], limit: number) {
+  const commands = readings.map(({ key, span }) => commandsFor(key, span, limit));
+  const lists = (await inPipelines<string[]>(redis, commands.flat())).map(toPositions);
+  return readings.map(({ key, span }, i) => {
+    const ofKey = lists.splice(0, (commands[i] as unknown[]).length);
+    return { key, found: older(ofKey.flat(), span), isFull: ofKey.at(-1)?.length === limit };
+  });
+}
+
+/** Where there is a cursor, all of its millisecond comes first. */
+function commandsFor(key: string, { after = 0, before, cursor }: TimeRange, limit: number): (string | number)[][] {
+  const top = cursor ? `(${cursor.at}` : topOf(before);
+  const next = ['zrevrangebyscore', key, top, after, 'WITHSCORES', 'LIMIT', 0, limit];
+  if (!cursor) return [next];
+  return [['zrevrangebyscore', key, cursor.at, Math.max(cursor.at, after), 'WITHSCORES'], next];
+}
+
+function topOf(before: number | undefined): string {
+  return before === undefined ? '+inf' : `(${before}`;
+}
+
+function older(found: Position[], { cursor }: TimeRange): Position[] {
+  return cursor ? found.filter((position) => isOlder(position, cursor)) : found;
+}
+
+export function newestFirst(positions: Position[]): Position[] {
+  return positions.sort((a, b) => (isOlder(a, b) ? 1 : -1));
+}
+
+/** Whether `a` comes after `b` in a list that begins with the newest. */
+export function isOlder(a: Position, b: Position): boolean {
+  return a.at < b.at || (a.at === b.at && a.id < b.id);
+}
+
+function toPositions(flat: readonly (string | number)[]): Position[] {
+  return Array.from({ length: flat.length / 2 }, (_, i) => ({
+    id: flat[2 * i] as string,
+    at: Number(flat[2 * i + 1]),
+  }));
+}

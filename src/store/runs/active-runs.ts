@@ -1,0 +1,40 @@
+/** Runs that have not ended, by when somebody should look after them if nothing is heard of them. */
+
+import { type Redis, replies } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import { memberOf } from './runs.ts';
+
+export class ActiveRuns {
+  readonly #redis: Redis;
+  readonly #keys: Keyspace;
+  readonly #key: string;
+
+  constructor(redis: Redis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#keys = keys;
+    this.#key = keys.activeRuns;
+  }
+
+  /** Those to be looked after by now, the longest waiting first. */
+  async due(nowMs: number, limit: number): Promise<{ env: string; runId: string }[]> {
+    const members = await this.#redis.zrangebyscore(this.#key, '-inf', nowMs, 'LIMIT', 0, limit);
+    return members.map((member) => {
+      const slash = member.lastIndexOf('/');
+      return { env: member.slice(0, slash), runId: member.slice(slash + 1) };
+    });
+  }
+
+  async count(): Promise<number> {
+    return this.#redis.zcard(this.#key);
+  }
+
+  /** Looks after the run again at that time, if it is still active. */
+  async postpone(env: string, runId: string, untilMs: number): Promise<void> {
+    await this.#redis.zadd(this.#key, 'XX', untilMs, memberOf(env, runId));
+  }
+
+  async forget(env: string, runId: string): Promise<void> {
+    const forgetting = this.#redis.multi().zrem(this.#key, memberOf(env, runId));
+    replies(await forgetting.zrem(this.#keys.activeRunsOf(env), runId).exec());
+  }
+}

@@ -1,0 +1,43 @@
+/** Runs as lists need them: without their outputs, which may have megabytes, or with those that are asked for. */
+import type { Run } from '../../model/runs/run.ts';
+import { inPipelines, type Redis } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import { RUN_FIELDS, toRun } from './run-fields.ts';
+
+const LISTED = Object.values(RUN_FIELDS).filter((name) => name !== RUN_FIELDS.output);
+
+export class ListedRuns {
+  readonly #redis: Redis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: Redis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  /** In the order of their IDs; one that is not there is left out. */
+  async read(env: string, ids: readonly string[]): Promise<Run[]> {
+    const found = await this.#ofEach<(string | null)[]>(env, ids, 'hmget', LISTED);
+    return found.flatMap((values, i) => {
+      const fields = Object.fromEntries(LISTED.map((name, n) => [name, values[n] ?? undefined]));
+      return fields[RUN_FIELDS.status] ? [toRun(env, ids[i] as string, fields as Record<string, string>)] : [];
+    });
+  }
+
+  /** Bytes, in the order of the IDs; 0: there is none. */
+  outputSizes(env: string, ids: readonly string[]): Promise<number[]> {
+    return this.#ofEach(env, ids, 'hstrlen', [RUN_FIELDS.output]);
+  }
+
+  /** JSON texts, in the order of the IDs; null: there is none. */
+  outputs(env: string, ids: readonly string[]): Promise<(string | null)[]> {
+    return this.#ofEach(env, ids, 'hget', [RUN_FIELDS.output]);
+  }
+
+  #ofEach<T>(env: string, ids: readonly string[], command: string, fields: readonly string[]): Promise<T[]> {
+    return inPipelines(
+      this.#redis,
+      ids.map((id) => [command, this.#keys.run(env, id), ...fields]),
+    );
+  }
+}

@@ -1,0 +1,59 @@
+/** A run between its fields in Redis and its shape in the code. */
+import type { HistoryEntry, Run, RunError, RunStatus } from '../../model/runs/run.ts';
+
+/** The fields of a run's hash. Those that every run has are one letter: there are as many of them as there are runs. The scripts in lua/
+ *  know them by these names. */
+export const RUN_FIELDS = {
+  functionId: 'f',
+  eventId: 'e',
+  requestId: 'r',
+  status: 's',
+  attempt: 'a',
+  queuedAt: 'q',
+  startedAt: 'b',
+  endedAt: 'x',
+  output: 'o',
+  error: 'error',
+  invokerRun: 'invoker_run',
+  invokerStep: 'invoker_step',
+  retryOf: 'retry_of',
+  trace: 'trace',
+  answeredAt: 'answered_at',
+} as const;
+
+/** Characters of what cannot be read, in the message. */
+const SHOWN = 200;
+
+export function toRun(env: string, id: string, fields: Record<string, string>): Run {
+  const { f, e, r, s, a, q, b, x, o, error, invoker_run, invoker_step, retry_of, trace } = fields;
+  return {
+    id,
+    env,
+    functionId: f as string,
+    eventId: e as string,
+    requestId: r as string,
+    ...(invoker_run && invoker_step && { invoker: { runId: invoker_run, stepId: invoker_step } }),
+    ...(retry_of && { retryOf: retry_of }),
+    ...(trace && { trace }),
+    status: s as RunStatus,
+    attempt: Number(a),
+    queuedAt: Number(q),
+    ...(b && { startedAt: Number(b) }),
+    ...(x && { endedAt: Number(x) }),
+    ...(o !== undefined && { output: o }),
+    ...(error !== undefined && { error: readError(error) }),
+  };
+}
+
+/** One run that cannot be read must not hide others, nor keep anybody from ending it. */
+function readError(text: string): RunError {
+  try {
+    return JSON.parse(text) as RunError;
+  } catch {
+    return { name: 'ErrorUnreadable', message: `the stored error is not JSON: ${text.slice(0, SHOWN)}` };
+  }
+}
+
+export function toHistory(texts: readonly string[]): HistoryEntry[] {
+  return texts.map((text) => JSON.parse(text) as HistoryEntry);
+}

@@ -1,0 +1,125 @@
+/** Lists of runs, newest first. Each run is in one index of its function, among the active ones or those that ended likewise: a list of
+ *  some functions reads several indexes as one. And it is in one place of the list of all: among the active ones, or in a slot. */
+import { groupOf, RUN_GROUPS, type Run, type RunGroup, type RunStatus } from '../../model/runs/run.ts';
+import { runsOfEvents } from '../events/event-runs.ts';
+import { type Redis, replies } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import { isOlder, newest, newestAtOnce, newestFirst, type Position, type TimeRange } from '../redis/pagination.ts';
+import { type ScriptedRedis, withScripts } from '../redis/scripts.ts';
+import type { EndedRunIndex } from './ended-run-index.ts';
+import { ListedRuns } from './listed-runs.ts';
+import { RUN_FIELDS } from './run-fields.ts';
+
+export interface RunQuery {
+  env: string;
+  /** undefined: of all functions. */
+  functionIds: readonly string[] | undefined;
+  status?: RunStatus | undefined;
+  span: TimeRange;
+  limit: number;
+}
+
+export type RunBrief = Pick<Run, 'id' | 'functionId' | 'status'>;
+
+export interface RunPage {
+  runs: Run[];
+  /** Where the next page begins; undefined: nothing follows. */
+  next: Position | undefined;
+}
+
+/** Readings of one page at most: some of what an index names may not be listed. A page may then be short and yet have a next. */
+const MAX_READINGS = 20;
+
+export class RunLists {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+  /** The runs themselves. */
+  readonly listed: ListedRuns;
+  readonly #slots: EndedRunIndex;
+
+  constructor(redis: Redis, keys: Keyspace, slots: EndedRunIndex) {
+    this.#redis = withScripts(redis);
+    this.#keys = keys;
+    this.listed = new ListedRuns(redis, keys);
+    this.#slots = slots;
+  }
+
+  async list(query: RunQuery): Promise<RunPage> {
+    const { env, status, span, limit } = query;
+    const runs: Run[] = [];
+    let cursor = span.cursor;
+    for (let reading = 0; reading < MAX_READINGS; reading++) {
+      const positions = await this.#newest({ ...query, span: { ...span, cursor } });
+      const read = await this.listed.read(
+        env,
+        positions.map(({ id }) => id),
+      );
+      runs.push(...read.filter((run) => !status || run.status === status));
+      if (runs.length > limit || (runs.length === limit && positions.length === limit)) {
+        const page = runs.slice(0, limit);
+        return { runs: page, next: positionOf(page.at(-1) as Run) };
+      }
+      if (positions.length < limit) return { runs, next: undefined };
+      cursor = positions.at(-1);
+    }
+    return { runs, next: cursor };
+  }
+
+  async #newest({ env, functionIds, status, span, limit }: RunQuery): Promise<Position[]> {
+    const groups = status ? [groupOf(status)] : RUN_GROUPS;
+    if (!functionIds) return this.#newestOfAll(env, groups, span, limit);
+    const indexes = functionIds.flatMap((id) => groups.map((group) => this.#keys.runIndex(env, group, id)));
+    return newestAtOnce(this.#redis, indexes, span, limit);
+  }
+
+  /** The active ones first: a run that ends meanwhile may be found twice, and is never missed. Where they fill the page, no older ones are
+   *  looked for. */
+  async #newestOfAll(env: string, groups: readonly RunGroup[], span: TimeRange, limit: number): Promise<Position[]> {
+    const active = groups.includes('active')
+      ? await newest(this.#redis, [this.#keys.activeRunsOf(env)], span, limit)
+      : [];
+    const endings = groups.filter((group) => group !== 'active');
+    const last = active[limit - 1];
+    const rest = last ? { ...span, after: last.at } : span;
+    const ended = await Promise.all(endings.map((ending) => this.#slots.newest({ env, ending, span: rest, limit })));
+    const found = new Map([...active, ...ended.flat()].map((position) => [position.id, position]));
+    return newestFirst([...found.values()]).slice(0, limit);
+  }
+
+  /** Of each event, in the order of their IDs: what it caused and how that stands, in the order of their creation. */
+  async briefsOfEvents(env: string, eventIds: readonly string[]): Promise<RunBrief[][]> {
+    if (eventIds.length === 0) return [];
+    const listed = await runsOfEvents(this.#redis, this.#keys, env, eventIds);
+    const reading = this.#redis.pipeline();
+    for (const id of listed.flat()) reading.hmget(this.#keys.run(env, id), RUN_FIELDS.functionId, RUN_FIELDS.status);
+    const fields = replies<[string | null, string | null]>(await reading.exec()).values();
+    return listed.map((ids) =>
+      ids.flatMap((id) => {
+        const [functionId, status] = fields.next().value ?? [];
+        return functionId && status ? [{ id, functionId, status: status as RunStatus }] : [];
+      }),
+    );
+  }
+
+  /** What an event caused, in the order of their creation. */
+  async allOfEvent(env: string, eventId: string): Promise<Run[]> {
+    const [ids = []] = await runsOfEvents(this.#redis, this.#keys, env, [eventId]);
+    return this.listed.read(env, ids);
+  }
+
+  /** The runs of one event: few enough to be read at once. */
+  async ofEvent(eventId: string, { env, functionIds, status, span, limit }: RunQuery): Promise<RunPage> {
+    const listed = functionIds && new Set(functionIds);
+    const { after = 0, before = Number.POSITIVE_INFINITY, cursor } = span;
+    const runs = (await this.allOfEvent(env, eventId))
+      .filter((run) => (!listed || listed.has(run.functionId)) && (!status || run.status === status))
+      .filter((run) => run.queuedAt >= after && run.queuedAt < before && (!cursor || isOlder(positionOf(run), cursor)))
+      .sort((a, b) => (isOlder(positionOf(a), positionOf(b)) ? 1 : -1));
+    const page = runs.slice(0, limit);
+    return { runs: page, next: runs.length > limit ? positionOf(page.at(-1) as Run) : undefined };
+  }
+}
+
+function positionOf({ queuedAt, id }: Run): Position {
+  return { at: queuedAt, id };
+}

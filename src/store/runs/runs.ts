@@ -1,0 +1,239 @@
+/** Runs. A run's record, made once under its derived ID, is what makes every repetition of work on it harmless. It lives until the
+ *  run has ended, and then for the retention. */
+import { type EventRecord, recordOf } from '../../model/events/event.ts';
+import { readEvent } from '../../model/events/event-encoding.ts';
+import type { Memo, Pending } from '../../model/runs/memo.ts';
+import type { Ending, HistoryEntry, Invoker, Run, RunError } from '../../model/runs/run.ts';
+import { locationOf } from '../events/event-location.ts';
+import { isLate } from '../events/event-runs.ts';
+import { type Redis, replies } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import { fromFlat, type ScriptedRedis, withScripts } from '../redis/scripts.ts';
+import { SEGMENT_SIZE } from './ended-run-index.ts';
+import { RUN_FIELDS, toHistory, toRun } from './run-fields.ts';
+
+export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId' | 'requestId' | 'queuedAt'> {
+  invoker?: Invoker;
+  retryOf?: string;
+  trace?: string;
+  /** When to look after the run if nothing is heard of it, Unix milliseconds. */
+  lookAfterAt: number;
+}
+
+/** Which call of a run's function is to be made. */
+export interface CallOf {
+  env: string;
+  runId: string;
+  eventId: string;
+  /** Length of the stack that the call is for; undefined for the call of one planned step. */
+  at: number | undefined;
+  /** Hashed ID of the one planned step to run. */
+  stepId: string | undefined;
+}
+
+/** Everything a call needs. */
+export interface Loaded {
+  run: Run;
+  /** undefined: it is no longer stored */
+  event: EventRecord | undefined;
+  stack: string[];
+  memos: Record<string, Memo>;
+  /** Steps that have begun and are not finished. */
+  pending: number;
+  /** New steps are to be planned, not run at once: others are under way, or another call may be planning the same ones. */
+  planOnly: boolean;
+}
+
+/** What a run leaves behind that was ended just now. */
+export interface LeftOver {
+  /** How many steps are done: its next call would have been made with those. */
+  done: number;
+  /** Steps that had begun and were not finished, by their hashed IDs. */
+  pending: Map<string, Pending>;
+}
+
+/** For a millisecond or two Redis does nothing else. */
+const CREATED_AT_ONCE = 100;
+
+export class Runs {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+  readonly #retentionMs: number;
+  readonly #slotHolds: number;
+
+  constructor(redis: Redis, keys: Keyspace, retentionMs: number, slotHolds: number = SEGMENT_SIZE) {
+    this.#redis = withScripts(redis);
+    this.#keys = keys;
+    this.#retentionMs = retentionMs;
+    this.#slotHolds = slotHolds;
+  }
+
+  /** Makes each run that is not there yet. */
+  async create(runs: readonly NewRun[]): Promise<void> {
+    if (runs.length === 0) return;
+    const pipeline = this.#redis.pipeline();
+    for (const some of portions(runs)) {
+      const [{ env, queuedAt }] = some;
+      pipeline.createRuns(
+        this.#keys.activeRuns,
+        this.#keys.activeRunsOf(env),
+        queuedAt,
+        this.#retentionMs,
+        memberOf(env, ''),
+        this.#keys.run(env, ''),
+        this.#keys.eventRuns(env, ''),
+        this.#keys.lateEventRuns(env, ''),
+        this.#keys.runIndex(env, 'active', ''),
+        JSON.stringify(some.map(rowOf)),
+      );
+    }
+    replies(await pipeline.exec());
+  }
+
+  /** Begins a call and reads what it needs.
+   *  @returns a run that has ended; undefined when there is nothing to call it for */
+  async load(
+    call: CallOf,
+    attempt: number,
+    nowMs: number,
+    lookAfterAt: number,
+  ): Promise<Loaded | { ended: Run } | undefined> {
+    const { env, runId, eventId, at, stepId } = call;
+    const place = locationOf(this.#keys, env, eventId);
+    const reply = (await this.#redis.loadCall(
+      this.#keys.run(env, runId),
+      place.bucket,
+      place.copy,
+      this.#keys.activeRuns,
+      nowMs,
+      attempt,
+      this.#retentionMs,
+      memberOf(env, runId),
+      lookAfterAt,
+      at ?? '',
+      stepId ?? '',
+      place.field,
+    )) as [
+      outcome: string,
+      run: string[],
+      event: string | null,
+      stack: string[],
+      memos: string[],
+      pending: number,
+      planOnly: number,
+    ];
+    const [outcome, run, event, stack, memos, pending, planOnly] = reply;
+    if (outcome === 'ended') return { ended: toRun(env, runId, fromFlat(run)) };
+    if (outcome !== 'call') return undefined;
+    return {
+      run: toRun(env, runId, fromFlat(run)),
+      event: event === null ? undefined : recordOf(readEvent(eventId, event)),
+      stack,
+      memos: parseMemos(fromFlat(memos)),
+      pending,
+      planOnly: planOnly === 1,
+    };
+  }
+
+  /** The call with so many finished steps has planned what it had to: later ones know it from now on. */
+  async donePlanning(env: string, id: string, at: number): Promise<void> {
+    await this.#redis.hdel(this.#keys.run(env, id), `planning:${at}`);
+  }
+
+  /** Notes why an attempt failed that will be repeated; of a run that has ended meanwhile, nothing. */
+  async noteFailure(env: string, id: string, error: RunError): Promise<void> {
+    await this.#redis.noteFailure(this.#keys.run(env, id), JSON.stringify(error));
+  }
+
+  /** A run's history is kept no longer than itself, also when the run has ended meanwhile. */
+  async noteHistory(env: string, id: string, entries: readonly HistoryEntry[]): Promise<void> {
+    await this.#redis.noteHistory(this.#keys.run(env, id), ...entries.map((entry) => JSON.stringify(entry)));
+  }
+
+  /** All has been done that the answer to the call with `at` finished steps said. Of a run that is gone nothing is written. */
+  async noteAnswered(env: string, id: string, at: number): Promise<void> {
+    await this.#redis.noteAnswered(this.#keys.run(env, id), RUN_FIELDS.answeredAt, at);
+  }
+
+  /** With how many finished steps the function was last called and answered; -1: never. */
+  async answeredAt(env: string, id: string): Promise<number> {
+    return Number((await this.#redis.hget(this.#keys.run(env, id), RUN_FIELDS.answeredAt)) ?? -1);
+  }
+
+  /** Ends the run; what ended it first stands.
+   *  @returns undefined when it had ended before, or is not there */
+  async end(run: Pick<Run, 'env' | 'id' | 'functionId'>, ending: Ending, nowMs: number): Promise<LeftOver | undefined> {
+    const { env, id, functionId } = run;
+    const fields: (string | number)[] = [RUN_FIELDS.status, ending.status, RUN_FIELDS.endedAt, nowMs];
+    if (ending.status === 'Completed') fields.push(RUN_FIELDS.output, ending.output);
+    if (ending.status === 'Failed') fields.push(RUN_FIELDS.error, JSON.stringify(ending.error));
+    const [ended, done = 0, begun = []] = (await this.#redis.endRun(
+      this.#keys.run(env, id),
+      this.#keys.activeRuns,
+      this.#keys.activeRunsOf(env),
+      this.#keys.runIndex(env, 'active', functionId),
+      this.#keys.runIndex(env, ending.status, functionId),
+      this.#keys.runMinutes(env, ending.status),
+      id,
+      this.#retentionMs,
+      memberOf(env, id),
+      nowMs,
+      this.#keys.runSlot(env, ending.status, ''),
+      this.#slotHolds,
+      ...fields,
+    )) as [ended: number, done?: number, begun?: string[]];
+    if (ended !== 1) return undefined;
+    const pending = Object.entries(fromFlat(begun)).map(([id, text]) => [id, JSON.parse(text) as Pending] as const);
+    return { done, pending: new Map(pending) };
+  }
+
+  async read(env: string, id: string): Promise<Run | undefined> {
+    return (await this.readMany(env, [id]))[0];
+  }
+
+  /** Attempts and steps in the order of their ends. */
+  async history(env: string, id: string): Promise<HistoryEntry[]> {
+    return toHistory(await this.#redis.lrange(this.#keys.history(env, id), 0, -1));
+  }
+
+  /** In the order of their IDs; one that is not there is left out. */
+  async readMany(env: string, ids: readonly string[]): Promise<Run[]> {
+    if (ids.length === 0) return [];
+    const pipeline = this.#redis.pipeline();
+    for (const id of ids) pipeline.hgetall(this.#keys.run(env, id));
+    const found = replies<Record<string, string>>(await pipeline.exec());
+    return found.flatMap((fields, i) => (fields[RUN_FIELDS.status] ? [toRun(env, ids[i] as string, fields)] : []));
+  }
+}
+
+/** Runs of one environment and one time of creation, no more than Redis may make at once. */
+function* portions(runs: readonly NewRun[]): Generator<[NewRun, ...NewRun[]]> {
+  let portion: NewRun[] = [];
+  for (const run of runs) {
+    const [first] = portion;
+    if (first && (first.env !== run.env || first.queuedAt !== run.queuedAt || portion.length === CREATED_AT_ONCE)) {
+      yield portion as [NewRun, ...NewRun[]];
+      portion = [];
+    }
+    portion.push(run);
+  }
+  if (portion.length > 0) yield portion as [NewRun, ...NewRun[]];
+}
+
+/** As create-runs.lua reads it. What has no form in UTF-8 would have none in JSON either that Redis reads. */
+function rowOf({ id, lookAfterAt, functionId, eventId, queuedAt, requestId, invoker, retryOf, trace }: NewRun) {
+  const fields = [RUN_FIELDS.requestId, requestId];
+  if (invoker) fields.push(RUN_FIELDS.invokerRun, invoker.runId, RUN_FIELDS.invokerStep, invoker.stepId.toWellFormed());
+  if (retryOf) fields.push(RUN_FIELDS.retryOf, retryOf);
+  if (trace) fields.push(RUN_FIELDS.trace, trace);
+  return [id, lookAfterAt, functionId.toWellFormed(), eventId, isLate(eventId, queuedAt), ...fields];
+}
+
+/** A run among those of all environments. */
+export function memberOf(env: string, id: string): string {
+  return `${env}/${id}`;
+}
+
+function parseMemos(texts: Record<string, string>): Record<string, Memo> {
+  return Object.fromEntries(Object.entries(texts).map(([id, text]) => [id, JSON.parse(text) as Memo]));
+}

@@ -1,0 +1,173 @@
+/** What was counted, by time: each environment's counts and latencies in steps of a minute and of an hour, and the runs of each of its
+ *  functions by hour. Everything expires on its own.
+ *
+ *  A hash holds a block of steps. Its fields are `<step within the block><letter>`, for latencies with the bucket after it. */
+
+import { type Redis, replies } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import {
+  type BufferedCounts,
+  COUNTERS,
+  type CounterBuffer,
+  type Counts,
+  emptyCounts,
+  emptyHistograms,
+  emptyRunCounts,
+  type Histograms,
+  LATENCIES,
+  RUN_COUNTERS,
+  type RunCounts,
+} from './counter-buffer.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+/** What was counted is kept so long, and a little. */
+export const METRICS_KEPT_MS = 7 * 24 * HOUR_MS;
+
+interface Resolution {
+  stepMs: number;
+  blockMs: number;
+}
+
+const FINE: Resolution = { stepMs: MINUTE_MS, blockMs: 5 * MINUTE_MS };
+const COARSE: Resolution = { stepMs: HOUR_MS, blockMs: HOUR_MS };
+
+const LETTERS = {
+  events: 'e',
+  duplicates: 'd',
+  runsStarted: 's',
+  runsCompleted: 'c',
+  runsFailed: 'f',
+  runsCancelled: 'x',
+};
+const LATENCY_LETTERS = { ack: 'a', start: 'l' };
+const COUNTER_BY_LETTER = new Map(COUNTERS.map((counter) => [LETTERS[counter], counter]));
+const LATENCY_BY_LETTER = new Map(LATENCIES.map((latency) => [LATENCY_LETTERS[latency], latency]));
+const FIELD = /^(\d+)([a-z])(\d*)$/;
+
+/** One step: what was counted from `at` (Unix milliseconds) until the next. */
+export interface Point {
+  at: number;
+  counts: Counts;
+  histograms: Histograms;
+}
+
+export interface FunctionCounts extends RunCounts {
+  functionId: string;
+}
+
+export class Metrics {
+  readonly #redis: Redis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: Redis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  /** Adds what was counted, all or nothing. */
+  async add(tally: CounterBuffer, nowMs: number): Promise<void> {
+    const writing = this.#redis.multi();
+    for (const [env, tallied] of tally.environments) {
+      for (const resolution of [FINE, COARSE]) this.#addSteps(writing, env, tallied, resolution, nowMs);
+      this.#addFunctions(writing, env, tallied, nowMs);
+    }
+    if (writing.length > 0) replies(await writing.exec());
+  }
+
+  #addSteps(
+    writing: ReturnType<Redis['multi']>,
+    env: string,
+    { counts, histograms }: BufferedCounts,
+    { stepMs, blockMs }: Resolution,
+    nowMs: number,
+  ): void {
+    const block = floor(nowMs, blockMs);
+    const key = this.#keys.metrics(env, stepMs, block);
+    const step = Math.floor((nowMs - block) / stepMs);
+    for (const counter of COUNTERS) {
+      if (counts[counter] > 0) writing.hincrby(key, `${step}${LETTERS[counter]}`, counts[counter]);
+    }
+    for (const latency of LATENCIES) {
+      for (const [bucket, count] of histograms[latency].entries()) {
+        if (count > 0) writing.hincrby(key, `${step}${LATENCY_LETTERS[latency]}${bucket}`, count);
+      }
+    }
+    writing.pexpire(key, METRICS_KEPT_MS + 2 * blockMs);
+  }
+
+  #addFunctions(writing: ReturnType<Redis['multi']>, env: string, { functions }: BufferedCounts, nowMs: number): void {
+    if (functions.size === 0) return;
+    const key = this.#keys.functionMetrics(env, floor(nowMs, HOUR_MS));
+    for (const [id, counts] of functions) {
+      for (const counter of RUN_COUNTERS) {
+        if (counts[counter] > 0) writing.hincrby(key, `${counter} ${id}`, counts[counter]);
+      }
+    }
+    writing.pexpire(key, METRICS_KEPT_MS + 2 * HOUR_MS);
+  }
+
+  /** Every step from the one that `from` is in to the one that `to` is in, also those in which nothing was counted.
+   *  @param stepMs whole minutes up to an hour that divide it, or whole hours */
+  async steps(env: string, from: number, to: number, stepMs: number): Promise<Point[]> {
+    const points = new Map<number, Point>();
+    if (from >= to) return [];
+    for (let at = floor(from, stepMs); at < to; at += stepMs) {
+      points.set(at, { at, counts: emptyCounts(), histograms: emptyHistograms() });
+    }
+    const resolution = stepMs % HOUR_MS === 0 ? COARSE : FINE;
+    const blocks = startsOf(from, to, resolution.blockMs);
+    const hashes = await this.#readAll(blocks.map((block) => this.#keys.metrics(env, resolution.stepMs, block)));
+    for (const [i, fields] of hashes.entries()) {
+      for (const [field, value] of Object.entries(fields)) {
+        const [, step, letter = '', bucket] = FIELD.exec(field) ?? [];
+        const at = (blocks[i] as number) + Number(step) * resolution.stepMs;
+        const point = points.get(floor(at, stepMs));
+        if (point) addField(point, letter, Number(bucket), Number(value));
+      }
+    }
+    return [...points.values()];
+  }
+
+  /** The runs of each function that had any, over the hours that the span touches. */
+  async functions(env: string, from: number, to: number): Promise<FunctionCounts[]> {
+    const hashes = await this.#readAll(
+      startsOf(from, to, HOUR_MS).map((hour) => this.#keys.functionMetrics(env, hour)),
+    );
+    const found = new Map<string, FunctionCounts>();
+    for (const [field, value] of hashes.flatMap((fields) => Object.entries(fields))) {
+      const space = field.indexOf(' ');
+      const functionId = field.slice(space + 1);
+      const counts = found.get(functionId) ?? { functionId, ...emptyRunCounts() };
+      counts[field.slice(0, space) as keyof RunCounts] += Number(value);
+      found.set(functionId, counts);
+    }
+    return [...found.values()];
+  }
+
+  async #readAll(keys: readonly string[]): Promise<Record<string, string>[]> {
+    if (keys.length === 0) return [];
+    const reading = this.#redis.pipeline();
+    for (const key of keys) reading.hgetall(key);
+    return replies(await reading.exec());
+  }
+}
+
+function addField(point: Point, letter: string, bucket: number, value: number): void {
+  const counter = COUNTER_BY_LETTER.get(letter);
+  if (counter) point.counts[counter] += value;
+  const latency = LATENCY_BY_LETTER.get(letter);
+  if (!latency) return;
+  const histogram = point.histograms[latency];
+  histogram[bucket] = (histogram[bucket] ?? 0) + value;
+}
+
+function startsOf(from: number, to: number, blockMs: number): number[] {
+  const starts: number[] = [];
+  for (let start = floor(from, blockMs); start < to; start += blockMs) starts.push(start);
+  return starts;
+}
+
+function floor(ms: number, stepMs: number): number {
+  return ms - (ms % stepMs);
+}

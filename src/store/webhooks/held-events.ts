@@ -1,0 +1,86 @@
+/** The holding page: events of webhooks that could be given to no environment (spec 7). Each expires with the retention. */
+import type { Event } from '../../model/events/event.ts';
+import { type Redis, replies } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import { newest, type TimeRange } from '../redis/pagination.ts';
+
+export const HELD_REASONS = ['selection_missing', 'environment_unknown', 'environment_mismatch'] as const;
+export type HeldReason = (typeof HELD_REASONS)[number];
+
+export interface HeldEvent {
+  internalId: string;
+  webhookId: string;
+  /** What the request selected, as it was given. */
+  selection?: string | undefined;
+  reason: HeldReason;
+  event: Event & { ts: number };
+  /** Unix milliseconds. */
+  receivedAt: number;
+  requestId: string;
+}
+
+export interface WalkedEvent {
+  held: HeldEvent;
+  /** Characters that it takes in the store. */
+  size: number;
+}
+
+/** Read at once while walking; each may have as much as a request. */
+const BATCH = 25;
+
+export class HeldEvents {
+  readonly #redis: Redis;
+  readonly #keys: Keyspace;
+  readonly #retentionMs: number;
+
+  constructor(redis: Redis, keys: Keyspace, retentionMs: number) {
+    this.#redis = redis;
+    this.#keys = keys;
+    this.#retentionMs = retentionMs;
+  }
+
+  async hold(held: HeldEvent): Promise<void> {
+    const { internalId, receivedAt } = held;
+    const writing = this.#redis.multi();
+    writing.set(this.#keys.heldEvent(internalId), JSON.stringify(held), 'PX', this.#retentionMs);
+    writing.zadd(this.#keys.heldEvents, receivedAt, internalId);
+    writing.zremrangebyscore(this.#keys.heldEvents, '-inf', receivedAt - this.#retentionMs);
+    writing.pexpire(this.#keys.heldEvents, this.#retentionMs);
+    replies(await writing.exec());
+  }
+
+  async read(internalId: string): Promise<HeldEvent | undefined> {
+    const text = await this.#redis.get(this.#keys.heldEvent(internalId));
+    return text === null ? undefined : (JSON.parse(text) as HeldEvent);
+  }
+
+  /** Newest first, by time of receipt and then by ID: stable while events arrive and go. */
+  async *walk({ after, before, cursor }: TimeRange): AsyncGenerator<WalkedEvent> {
+    let last = cursor;
+    for (;;) {
+      const positions = await newest(this.#redis, [this.#keys.heldEvents], { after, before, cursor: last }, BATCH);
+      if (positions.length === 0) return;
+      const texts = await this.#redis.mget(positions.map(({ id }) => this.#keys.heldEvent(id)));
+      for (const text of texts) {
+        if (text !== null) yield { held: JSON.parse(text) as HeldEvent, size: text.length };
+      }
+      last = positions.at(-1);
+    }
+  }
+
+  /** Settles where the event goes; the first to ask decides, so that it never goes to two environments.
+   *  @returns the environment that it goes to */
+  async place(internalId: string, env: string): Promise<string> {
+    const key = this.#keys.heldEventPlace(internalId);
+    const earlier = await this.#redis.call('SET', key, env, 'NX', 'GET', 'PX', this.#retentionMs);
+    return (earlier as string | null) ?? env;
+  }
+
+  /** Answers whether it was there. */
+  async remove(internalId: string): Promise<boolean> {
+    const writing = this.#redis.multi().del(this.#keys.heldEvent(internalId));
+    writing.zrem(this.#keys.heldEvents, internalId);
+    const [deleted] = replies<number>(await writing.exec());
+    return deleted === 1;
+  }
+}

@@ -1,0 +1,45 @@
+/** Webhooks by the hash of their keys, in memory, so that a request is authenticated without a question to Redis. */
+import { type AllowList, allowListOf } from '../../model/auth/allow-lists.ts';
+import { digestOf } from '../../model/auth/secret.ts';
+import type { Redis } from '../redis/connection.ts';
+import { ReplicatedCache } from '../redis/replicated-cache.ts';
+import { hasKey, keysOf, type Webhook, type Webhooks } from './webhooks.ts';
+
+export type WebhookInUse = Webhook & { gate: AllowList };
+
+export class WebhookDirectory {
+  readonly #byDigest: ReplicatedCache<Map<string, WebhookInUse>>;
+
+  /** @param onGone is told of each webhook that was deleted, or whose transform was changed, since the last reading */
+  constructor(webhooks: Webhooks, onGone: (id: string) => void = () => {}) {
+    let versions = new Map<string, string>();
+    this.#byDigest = new ReplicatedCache(webhooks.changes, async () => {
+      const all = (await webhooks.all()).map(inUse);
+      const before = versions;
+      versions = new Map(all.map(({ id, version }) => [id, version]));
+      for (const [id, version] of before) if (versions.get(id) !== version) onGone(id);
+      return new Map(all.flatMap((webhook) => keysOf(webhook).map((key) => [digestOf(key), webhook] as const)));
+    });
+  }
+
+  follow(subscriber: Redis): Promise<void> {
+    return this.#byDigest.follow(subscriber);
+  }
+
+  /** @param digest of the key
+   *  @throws ServiceError unavailable until the webhooks have been read for the first time */
+  find(key: string, digest: string, nowMs: number): WebhookInUse | undefined {
+    const webhook = this.#byDigest.value.get(digest);
+    return webhook && hasKey(webhook, key, nowMs) ? webhook : undefined;
+  }
+
+  /** Asks the store for a key that is not in memory: another process may have made the webhook a moment ago. */
+  async seek(key: string, digest: string, nowMs: number): Promise<WebhookInUse | undefined> {
+    await this.#byDigest.current();
+    return this.find(key, digest, nowMs);
+  }
+}
+
+export function inUse(webhook: Webhook): WebhookInUse {
+  return { ...webhook, gate: allowListOf(webhook) };
+}

@@ -1,0 +1,148 @@
+/** The last requests of each webhook, whatever became of them. Bodies are kept as they came, byte for byte. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { decodeTime, encodeTime } from 'ulid';
+import { type Redis, replies } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import { type ScriptedRedis, withScripts } from '../redis/scripts.ts';
+
+const KEPT_MS = 7 * 86_400_000;
+const MAX_BYTES = 32 * 1_048_576;
+/** Of a ULID: its first characters, which hold the time. */
+const TIME_CHARS = 10;
+const EMPTY = Buffer.alloc(0);
+
+/** accepted: an event was made; ignored: the transform answered null; filtered: by the list of event names; held: it is on the
+ *  holding page; rejected: the provider was answered an error. */
+export const LOG_OUTCOMES = ['accepted', 'ignored', 'filtered', 'held', 'rejected'] as const;
+export type LogOutcome = (typeof LOG_OUTCOMES)[number];
+
+export interface LogSummary {
+  /** Of the request: a ULID, also in the answer's `x-request-id`. */
+  id: string;
+  /** Unix milliseconds. */
+  receivedAt: number;
+  method: string;
+  ip: string;
+  outcome: LogOutcome;
+  /** HTTP status of the answer. */
+  status: number;
+  /** An error's code, why an event is held, or event_refused; absent where all went well. */
+  reason?: string | undefined;
+  message?: string | undefined;
+  eventName?: string | undefined;
+  ids: string[];
+  console: { level: string; text: string }[];
+  durationMs: number;
+  /** Bytes of the body; absent: it was not read to its end and is not kept. */
+  bodyBytes?: number | undefined;
+  /** The logged request that was put through again. */
+  rerunOf?: string | undefined;
+}
+
+export interface LoggedRequest {
+  summary: LogSummary;
+  headers: IncomingHttpHeaders;
+  /** The query string. */
+  search: string;
+  /** Absent: it was not read to its end. */
+  body?: Buffer | undefined;
+}
+
+/** Of the requests that a log keeps. */
+export interface LogStats {
+  /** When the last came, Unix milliseconds; undefined: there is none. */
+  lastAt: number | undefined;
+  requests: number;
+  rejected: number;
+}
+
+export class WebhookLog {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+  readonly #maxRequests: number;
+
+  constructor(redis: Redis, keys: Keyspace, maxRequests: number) {
+    this.#redis = withScripts(redis);
+    this.#keys = keys;
+    this.#maxRequests = maxRequests;
+  }
+
+  /** Most requests that the log of a webhook keeps: of more than that, only the newest need to be added. */
+  get maxRequests(): number {
+    return this.#maxRequests;
+  }
+
+  /** Adds requests of one webhook. */
+  async add(webhookId: string, requests: readonly LoggedRequest[]): Promise<void> {
+    if (this.#maxRequests === 0 || requests.length === 0) return;
+    await this.#redis.logRequests(
+      this.#keys.webhookLog(webhookId),
+      this.#keys.webhookLogSizes(webhookId),
+      this.#keys.webhookRejections(webhookId),
+      this.#maxRequests,
+      MAX_BYTES,
+      oldestId((requests[0] as LoggedRequest).summary.receivedAt),
+      KEPT_MS,
+      this.#keys.webhookRequest(webhookId, ''),
+      ...requests.flatMap(toArguments),
+    );
+  }
+
+  /** Newest first.
+   *  @param before ID of the last request of the page before */
+  async list(webhookId: string, limit: number, before: string | undefined, nowMs: number): Promise<LogSummary[]> {
+    const from = before === undefined ? '+' : `(${before}`;
+    const log = this.#keys.webhookLog(webhookId);
+    const ids = await this.#redis.zrevrangebylex(log, from, `[${oldestId(nowMs)}`, 'LIMIT', 0, limit);
+    if (ids.length === 0) return [];
+    const reading = this.#redis.pipeline();
+    for (const id of ids) reading.hget(this.#keys.webhookRequest(webhookId, id), 'summary');
+    const texts = replies<string | null>(await reading.exec());
+    return texts.flatMap((text) => (text === null ? [] : [JSON.parse(text) as LogSummary]));
+  }
+
+  /** Of each webhook, in the order of their IDs. */
+  async stats(webhookIds: readonly string[], nowMs: number): Promise<LogStats[]> {
+    if (webhookIds.length === 0) return [];
+    const since = `[${oldestId(nowMs)}`;
+    const reading = this.#redis.pipeline();
+    for (const id of webhookIds) {
+      reading.zrevrangebylex(this.#keys.webhookLog(id), '+', since, 'LIMIT', 0, 1);
+      reading.zlexcount(this.#keys.webhookLog(id), since, '+');
+      reading.zlexcount(this.#keys.webhookRejections(id), since, '+');
+    }
+    const found = replies<unknown>(await reading.exec()).values();
+    return webhookIds.map(() => {
+      const [newest] = found.next().value as string[];
+      const lastAt = newest === undefined ? undefined : decodeTime(newest);
+      return { lastAt, requests: found.next().value as number, rejected: found.next().value as number };
+    });
+  }
+
+  async read(webhookId: string, requestId: string): Promise<LoggedRequest | undefined> {
+    const fields = await this.#redis.hgetallBuffer(this.#keys.webhookRequest(webhookId, requestId));
+    if (!fields.summary) return undefined;
+    const summary = JSON.parse(fields.summary.toString()) as LogSummary;
+    const request = JSON.parse((fields.request as Buffer).toString()) as Pick<LoggedRequest, 'headers' | 'search'>;
+    return { summary, ...request, body: summary.bodyBytes === undefined ? undefined : fields.body };
+  }
+
+  /** Of a webhook that is no more. */
+  async remove(webhookId: string): Promise<void> {
+    const ids = await this.#redis.zrange(this.#keys.webhookLog(webhookId), '0', '-1');
+    const keys = ids.map((id) => this.#keys.webhookRequest(webhookId, id));
+    const { webhookLog, webhookLogSizes, webhookRejections } = this.#keys;
+    await this.#redis.del(webhookLog(webhookId), webhookLogSizes(webhookId), webhookRejections(webhookId), ...keys);
+  }
+}
+
+function toArguments({ summary, headers, search, body = EMPTY }: LoggedRequest): (string | number | Buffer)[] {
+  const told = JSON.stringify(summary);
+  const request = JSON.stringify({ headers, search });
+  return [summary.id, told.length + request.length + body.length, summary.outcome, told, request, body];
+}
+
+/** What the ID of a request sorts after that is young enough to be kept. */
+function oldestId(nowMs: number): string {
+  return encodeTime(nowMs - KEPT_MS, TIME_CHARS);
+}

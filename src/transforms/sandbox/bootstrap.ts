@@ -1,0 +1,232 @@
+import type { Limits } from '../protocol.ts';
+
+export type UserTransform = (evt: unknown, headers: unknown, queryParams: unknown, raw: unknown) => unknown;
+
+/** The user's code, wrapped: runs it, and gives what it defined. */
+export type UserCode = () => UserTransform | undefined;
+
+/** The name of the driver's own lines in a stack; the user's are `transform.js`. */
+export const BOOTSTRAP_FILE = 'driver';
+
+/** The answer of `call` when an earlier request has spoiled the isolate for all later ones. */
+export const SPOILED = 'spoiled';
+
+const MESSAGE_CHARS = 1_000;
+const STACK_CHARS = 2_000;
+
+export type BootstrapLimits = Pick<Limits, 'logLines' | 'logChars' | 'outputChars'> & {
+  messageChars: number;
+  stackChars: number;
+  spoiled: string;
+};
+
+export function bootstrapLimits({ logLines, logChars, outputChars }: Limits): BootstrapLimits {
+  return {
+    logLines,
+    logChars,
+    outputChars,
+    messageChars: MESSAGE_CHARS,
+    stackChars: STACK_CHARS,
+    spoiled: SPOILED,
+  };
+}
+
+/** Stands between the service and a transform, *inside* the isolate: it is sent there as source text, so it can use
+ *  nothing but its arguments and the language. It runs before the user's code and takes what it needs at once; after
+ *  that it calls no method that the user's code could have replaced. It answers with the JSON of a `Report`.
+ *  Each request runs the user's code from its first line, so nothing that one request leaves in a variable is there for the next.
+ *  @param harden null for code that changes built-ins on purpose: its isolate serves one request */
+export function bootstrapCode(limits: BootstrapLimits, harden: (() => () => boolean) | null) {
+  const { parse, stringify } = JSON;
+  const { apply, construct } = Reflect;
+  const { isArray } = Array;
+  const { slice, indexOf } = String.prototype;
+  const scope = globalThis;
+  const text = String;
+  const ErrorClass = Error;
+
+  let run: UserCode;
+  const undefinedTransform = {};
+  let pending: Promise<void> | undefined;
+  let settled: string | undefined;
+  let logs = '';
+  let lines = 0;
+  let chars = 0;
+  let full = false;
+
+  closeDoorsAroundTheMemoryLimit();
+  (globalThis as { console: unknown }).console = {
+    log: (...parts: unknown[]) => capture('log', parts),
+    info: (...parts: unknown[]) => capture('info', parts),
+    warn: (...parts: unknown[]) => capture('warn', parts),
+    error: (...parts: unknown[]) => capture('error', parts),
+    debug: (...parts: unknown[]) => capture('debug', parts),
+  };
+
+  const restore = harden?.() ?? (() => true);
+
+  return {
+    bind(code: UserCode) {
+      run = code;
+    },
+
+    /** Only defines the function. */
+    check(): string {
+      try {
+        define();
+        return report('"event":null');
+      } catch (error) {
+        return failure(error);
+      }
+    },
+
+    /** undefined: the transform returned a promise, see `collect` and `wait`. */
+    call(json: string): string | undefined {
+      if (!restore()) return limits.spoiled;
+      const args = parse(json);
+      pending = settled = undefined;
+      logs = '';
+      lines = chars = 0;
+      full = false;
+      try {
+        const transform = define();
+        const result = transform(args[0], args[1], args[2], args[3]);
+        if (!isThenable(result)) return success(result);
+        pending = settle(result);
+        return undefined;
+      } catch (error) {
+        return failure(error);
+      }
+    },
+
+    /** What the promise came to, or undefined while it is open. There are no timers in here: what microtasks alone
+     *  can settle is settled by the time the host asks. */
+    collect: () => settled,
+
+    async wait() {
+      await pending;
+      return settled;
+    },
+  };
+
+  function define(): UserTransform {
+    const transform = apply(run, scope, []);
+    if (transform === undefined) throw undefinedTransform;
+    return transform;
+  }
+
+  async function settle(result: unknown) {
+    try {
+      settled = success(await result);
+    } catch (error) {
+      settled = failure(error);
+    }
+  }
+
+  function success(result: unknown): string {
+    if (result === null) return report('"event":null');
+    if (typeof result !== 'object' || isArray(result)) return refusal(kindOf(result));
+    let json: string | undefined;
+    try {
+      json = stringify(result);
+    } catch (error) {
+      return refusal(`an object that is not JSON (${show(error)})`);
+    }
+    if (json?.[0] !== '{') return refusal('an object that is not an object in JSON');
+    if (json.length > limits.outputChars) return refusal(`${json.length} characters of JSON`, limits.outputChars);
+    return report(`"event":${json}`);
+  }
+
+  function refusal(got: string, most?: number) {
+    const expected = most ? `at most ${most} are taken` : 'expected an event object or null';
+    const message = `it returned ${cut(got, limits.messageChars)}; ${expected}`;
+    return report(`"error":{"message":${stringify(message)},"stack":""}`);
+  }
+
+  function failure(error: unknown) {
+    let message = 'it threw something that cannot be shown';
+    let stack = '';
+    try {
+      if (error === undefinedTransform) message = 'no function named "transform" is defined';
+      else message = error instanceof ErrorClass ? show(error) : `it threw ${show(error)}`;
+      if (error instanceof ErrorClass) stack = places(text(error.stack));
+    } catch {}
+    const { messageChars, stackChars } = limits;
+    return report(
+      `"error":{"message":${stringify(cut(message, messageChars))},"stack":${stringify(cut(stack, stackChars))}}`,
+    );
+  }
+
+  /** A stack without the message before it, which may be of any length. */
+  function places(stack: string): string {
+    const start = apply(indexOf, stack, ['\n    at ']);
+    return start < 0 ? '' : apply(slice, stack, [start]);
+  }
+
+  /** Joined by hand: an object of ours would pass through a `toJSON` that the user put on Object.prototype. */
+  function report(body: string) {
+    const json = `{${body},"logs":[${logs}]}`;
+    logs = '';
+    lines = chars = 0;
+    full = false;
+    return json;
+  }
+
+  function capture(level: string, parts: unknown[]) {
+    if (full) return;
+    let line = '';
+    for (let i = 0; i < parts.length; i += 1) line += (i > 0 ? ' ' : '') + show(parts[i]);
+    full = lines === limits.logLines || chars + line.length > limits.logChars;
+    if (lines < limits.logLines) append(level, cut(line, limits.logChars - chars));
+    if (full) append('warn', `(cut here: at most ${limits.logLines} lines and ${limits.logChars} characters are kept)`);
+    lines += 1;
+    chars += line.length;
+  }
+
+  function append(level: string, line: string) {
+    logs += `${logs && ','}{"level":"${level}","text":${stringify(line)}}`;
+  }
+
+  function show(value: unknown): string {
+    if (typeof value === 'string') return value;
+    try {
+      if (typeof value !== 'object' || value instanceof ErrorClass) return text(value);
+      return stringify(value) ?? text(value);
+    } catch {
+      try {
+        return text(value);
+      } catch {
+        return '(something that cannot be shown)';
+      }
+    }
+  }
+
+  function cut(line: string, length: number): string {
+    return line.length > length ? apply(slice, line, [0, length]) : line;
+  }
+
+  function kindOf(value: unknown) {
+    if (value === undefined) return 'undefined';
+    return isArray(value) ? 'an array' : `a ${typeof value}`;
+  }
+
+  function isThenable(value: unknown): value is PromiseLike<unknown> {
+    return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+  }
+
+  /** The memory of WebAssembly and of growable buffers is not counted against the isolate's limit. */
+  function closeDoorsAroundTheMemoryLimit() {
+    const scope = globalThis as unknown as Record<string, { prototype: object }>;
+    delete scope.WebAssembly;
+    for (const name of ['ArrayBuffer', 'SharedArrayBuffer']) {
+      const Plain = scope[name] as unknown as new (length: number) => object;
+      const Fixed = new Proxy(Plain, {
+        construct: (target, args, caller) => construct(target, [args[0]], caller),
+      });
+      Object.defineProperty(Plain.prototype, 'constructor', { value: Fixed });
+      Object.defineProperty(scope, name, { value: Fixed });
+    }
+  }
+}
+
+export type Bootstrap = ReturnType<typeof bootstrapCode>;

@@ -1,0 +1,190 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import { liveSchemas } from '../../src/api/views/live.ts';
+import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { addUser, keyHeaders, sessionHeaders } from '../support/auth.ts';
+import { type Service, startService } from '../support/service.ts';
+import { follow, type Stream } from '../support/stream.ts';
+import { until } from '../support/until.ts';
+
+describe('the live stream', () => {
+  let service: Service;
+  let host: AppHost;
+  const open: Stream[] = [];
+  before(async () => {
+    service = await startService({ webs: 2, workers: 2 });
+    host = await startAppHost();
+    await host.register(service, [{ id: 'f', triggers: [{ event: 'live/x' }] }], { appName: 'live' });
+  });
+  afterEach(() => {
+    for (const stream of open.splice(0)) stream.close();
+  });
+  after(async () => {
+    await service.stop();
+    await host.close();
+  });
+
+  async function watch(url = service.url, headers = {}, path = '/v1/stream'): Promise<Stream> {
+    const stream = await follow(url + path, headers);
+    open.push(stream);
+    return stream;
+  }
+
+  const send = (events: object | object[]) => service.post('/e/key', events);
+
+  it('begins with a greeting, and is not stored or gathered on its way', async () => {
+    const { response, messages } = await watch();
+    expect(messages[0]).to.include({ event: 'hello' });
+    expect(response.headers.get('cache-control')).to.equal('no-store');
+    expect(response.headers.get('x-accel-buffering')).to.equal('no');
+  });
+
+  it('tells of an event and of its run from its making to its end, at every web process', async () => {
+    const streams = await Promise.all(service.urls.map((url) => watch(url)));
+    const [id] = (await send({ name: 'live/x', data: {} })).body.ids;
+    for (const stream of streams) {
+      const { data } = await stream.next('events', ({ data }) =>
+        data.events.some((event: { internal_id: string }) => event.internal_id === id),
+      );
+      expect(data.events.find((event: { internal_id: string }) => event.internal_id === id)).to.include({
+        name: 'live/x',
+        source: 'event-key',
+      });
+      const run = await stream.next('runs', ({ data }) =>
+        data.runs.some(
+          (run: { event_id: string; status: string }) => run.event_id === id && run.status === 'Completed',
+        ),
+      );
+      expect(run.data.runs[0]).to.have.all.keys('run_id', 'function_id', 'event_id', 'status');
+    }
+  });
+
+  it('says only what its schemas say', async () => {
+    const stream = await watch();
+    await send({ name: 'live/x', data: {} });
+    await stream.next('runs', ({ data }) => data.runs.some((run: { status: string }) => run.status === 'Completed'));
+    for (const { event, data } of stream.messages) {
+      expect(liveSchemas[event as keyof typeof liveSchemas].parse(data)).to.deep.equal(data);
+    }
+  });
+
+  it('tells how many there were, and names the last 100', async () => {
+    const stream = await watch();
+    const events = Array.from({ length: 450 }, (_, n) => ({ name: 'live/many', data: { n } }));
+    const { ids } = (await send(events)).body;
+    const told = () => stream.messages.filter(({ event }) => event === 'events');
+    await until(() => told().reduce((sum, { data }) => sum + data.count, 0) === 450, { describe: 'all were counted' });
+    const named = told().flatMap(({ data }) => data.events.map((event: { internal_id: string }) => event.internal_id));
+    expect(named).to.include(ids.at(-1));
+    for (const { data } of told()) expect(data.events.length).to.be.at.most(100);
+  });
+
+  it('tells of a kind at most four times in a second, however many processes tell it', async () => {
+    const stream = await watch();
+    const sentUntil = performance.now() + 1_500;
+    while (performance.now() < sentUntil) await send({ name: 'live/often', data: {} });
+    await stream.next('events');
+    const times = stream.messages.filter(({ event }) => event === 'events').map(({ at }) => at);
+    expect(times.length).to.be.within(4, 9);
+  });
+
+  it('is of one environment', async () => {
+    await service.post('/v1/environments', { name: 'live-branch', kind: 'branch' });
+    const stream = await watch(service.url, {}, '/v1/stream?x-service-env=live-branch');
+    const other = await watch();
+    await send({ name: 'live/elsewhere', data: {} });
+    await other.next('events');
+    expect(stream.messages.map(({ event }) => event)).to.deep.equal(['hello']);
+    const unknown = await service.get('/v1/stream?x-service-env=nope');
+    expect([unknown.status, unknown.body.code]).to.deep.equal([404, 'environment_unknown']);
+  });
+
+  it('tells of requests to webhooks when they are in the log', async () => {
+    const stream = await watch();
+    const { id, url } = (await service.post('/v1/webhooks', { name: 'Live' })).body.data;
+    await service.post(new URL(url).pathname, { n: 1 });
+    const { data } = await stream.next('webhook-requests');
+    expect(data.requests[0]).to.include({ webhook_id: id, outcome: 'accepted' });
+    const log = await service.get(`/v1/webhooks/${id}/requests/${data.requests[0].id}`);
+    expect(log.status).to.equal(200);
+  });
+
+  it('greets again when Redis was away, since something may have been missed', async () => {
+    const stream = await watch();
+    const channel = `${service.prefix}:live:production`;
+    await until(async () => Number((await service.redis.pubsub('NUMSUB', channel))[1]) === 1, {
+      describe: 'the web process listens',
+    });
+    await service.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await until(() => stream.messages.filter(({ event }) => event === 'hello').length === 2, { describe: 'it greets' });
+    await send({ name: 'live/x', data: {} });
+    await stream.next('events');
+  });
+
+  it('costs nothing when nobody listens: no web process does', async () => {
+    const stream = await watch();
+    stream.close();
+    await until(async () => (await service.redis.pubsub('CHANNELS', `${service.prefix}:live*`)).length === 0, {
+      describe: 'nobody listens',
+    });
+  });
+});
+
+describe('the live stream outside dev mode', () => {
+  let service: Service;
+  before(async () => {
+    service = await startService({ dev: false, workers: 0 });
+  });
+  after(() => service.stop());
+
+  it('is for those who may read the environment', async () => {
+    expect((await service.get('/v1/stream', {})).body.code).to.equal('credentials_invalid');
+    await service.post('/v1/environments', { name: 'staging', kind: 'named' }, service.apiHeaders);
+    const held = await keyHeaders(service, 'read', 'staging');
+    const elsewhere = await service.get('/v1/stream', { ...held, 'x-service-env': 'production' });
+    expect([elsewhere.status, elsewhere.body.code]).to.deep.equal([403, 'access_denied']);
+    (await follow(`${service.url}/v1/stream`, held)).close();
+  });
+
+  it('tells nothing of the account to who is held to an environment', async () => {
+    const { url } = (await service.post('/v1/webhooks', { name: 'Held', environment: 'branches' }, service.apiHeaders))
+      .body.data;
+    const [all, held] = await Promise.all([
+      follow(`${service.url}/v1/stream`, service.apiHeaders),
+      follow(`${service.url}/v1/stream`, await keyHeaders(service, 'read', 'production')),
+    ]);
+    await service.post(new URL(url).pathname, { n: 1 });
+    expect((await all.next('held-events')).data).to.deep.equal({ count: 1 });
+    await all.next('webhook-requests');
+    expect(held.messages.map(({ event }) => event)).to.deep.equal(['hello']);
+    all.close();
+    held.close();
+  });
+
+  it('ends with the session, and with the key', async () => {
+    await addUser(service, 'ada@example.com', 'read-only');
+    const session = await sessionHeaders(service, 'ada@example.com');
+    const key = (await service.post('/v1/api-keys', { name: 'k', access: 'read' }, service.apiHeaders)).body.data;
+    const streams = await Promise.all([
+      follow(`${service.url}/v1/stream`, session),
+      follow(`${service.url}/v1/stream`, { authorization: `Bearer ${key.secret}` }),
+    ]);
+    const stays = await follow(`${service.url}/v1/stream`, service.apiHeaders);
+    await service.post('/auth/sign-out', {}, session);
+    await service.request('DELETE', `/v1/api-keys/${key.id}`, undefined, service.apiHeaders);
+    await until(() => streams.every((stream) => stream.ended()), { describe: 'both have ended' });
+    expect(stays.ended()).to.equal(false);
+    stays.close();
+  });
+
+  it('does not keep web from ending, nor does a connection that was opened ahead', async () => {
+    const other = await startService({ workers: 0 });
+    const stream = await follow(`${other.url}/v1/stream`);
+    const ahead = connect(Number(new URL(other.url).port), '127.0.0.1');
+    ahead.on('error', () => undefined);
+    await once(ahead, 'connect');
+    await other.stop();
+    await until(() => stream.ended(), { describe: 'the stream has ended' });
+  });
+});

@@ -1,0 +1,212 @@
+import { expect } from 'chai';
+import { openApi } from '../../src/api/openapi/document.ts';
+import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { nameOf, routes } from '../support/route-table.ts';
+import { type Service, startService } from '../support/service.ts';
+
+const FAILS = { status: 400, headers: { 'x-service-no-retry': 'true' }, body: { name: 'Bad', message: 'no' } };
+const STEP = { id: 'b'.repeat(40), op: 'StepRun', name: 'counts', data: { n: 7 } };
+const WAITS = {
+  id: 'a'.repeat(40),
+  op: 'WaitForEvent',
+  name: 'shop/never',
+  opts: { event: 'shop/never', timeout: '1h' },
+};
+
+describe('the OpenAPI document', () => {
+  const document = openApi(routes);
+
+  it('has every route, each in a group that is described', () => {
+    const groups = document.tags?.map(({ name }) => name) ?? [];
+    for (const { method, path, tag, data, about } of routes) {
+      const item = document.paths?.[path.replace(/:(\w+)/g, '{$1}')];
+      const operation = item?.[method];
+      expect(operation, `${method} ${path}`).to.include.keys('summary', 'responses', 'security');
+      expect(groups, `${method} ${path}`).to.include(tag);
+      expect('204' in (operation?.responses ?? {}), `${method} ${path}`).to.equal(data === undefined);
+      const names = operation?.parameters?.map((one) => ('name' in one ? one.name : ''));
+      expect(names?.includes('x-service-env') ?? false, `${method} ${path}`).to.equal(about === 'environment');
+    }
+  });
+
+  it('is shown as a page on which every operation has an example', async () => {
+    const service = await startService({ workers: 0 });
+    try {
+      const page = (await service.get('/docs')).body as string;
+      const operations = Object.values(document.paths ?? {}).flatMap((item) => Object.keys(item as object));
+      expect(page.match(/<pre>curl /g)?.length).to.equal(operations.length);
+      expect(page).to.include('<h2 id="runs">').and.include('href="#runs"');
+    } finally {
+      await service.stop();
+    }
+  });
+
+  describe('tells the truth: what a route answers is what its schema says', () => {
+    let service: Service;
+    let host: AppHost;
+    const called = new Set<string>();
+    before(async () => {
+      service = await startService({ dev: false });
+      host = await startAppHost();
+    });
+    after(async () => {
+      await host.close();
+      await service.stop();
+    });
+
+    /** Calls the route and checks the answer. @returns its data */
+    // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
+    async function call(name: string, params: Record<string, string> = {}, body?: object, query = ''): Promise<any> {
+      const route = routes.find((one) => nameOf(one) === name);
+      if (!route) throw new Error(`there is no route ${name}`);
+      called.add(name);
+      const path = route.path.replace(/:(\w+)/g, (_, key) => encodeURIComponent(params[key] as string));
+      const answer = await service.request(route.method.toUpperCase(), path + query, body, service.apiHeaders);
+      const told = `${name}: ${JSON.stringify(answer.body)}`;
+      expect(answer.status, told).to.equal(route.status ?? (route.data ? 200 : 204));
+      if (!route.data) return expect(answer.body, told).to.equal('');
+      expect(answer.body, told).to.have.all.keys('data', 'metadata');
+      const { success, data, error } = route.data.safeParse(answer.body.data);
+      expect(success, `${told} ${error?.message}`).to.equal(true);
+      // What the schema does not know, it leaves out.
+      expect(data, told).to.deep.equal(answer.body.data);
+      return answer.body.data;
+    }
+
+    const ended = (eventId: string, status: string) =>
+      service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data?.[0]?.status === status);
+
+    it('of events, runs, functions and apps', async () => {
+      host.on('fails', () => FAILS);
+      host.on('waits', ({ body }) => ({ status: 206, body: [body.ctx.stack.current === 0 ? STEP : WAITS] }));
+      const cancel = [{ event: 'shop/stop', if: 'event.data.n == async.data.n', timeout: '1h' }];
+      const functions = ['works', 'fails', 'waits'].map((id) => ({ id, triggers: [{ event: `shop/${id}` }], cancel }));
+      host.offer(service, functions, { appName: 'shop' });
+      await call('POST /v1/apps', {}, { url: host.url });
+      const sent: Record<string, string> = {};
+      for (const [id, status] of [
+        ['works', 'Completed'],
+        ['fails', 'Failed'],
+        ['waits', 'Running'],
+      ] as const) {
+        const event = { name: `shop/${id}`, data: { n: 1 }, user: {}, v: '1', id, ts: Date.now() };
+        const [eventId] = (await service.post(service.eventPath, event)).body.ids;
+        sent[id] = eventId;
+        await ended(eventId, status);
+      }
+      await call('GET /v1/events', {}, undefined, '?limit=1');
+      await call('GET /v1/events', {}, undefined, '?include=runs');
+      await call('GET /v1/events/histogram');
+      await call('GET /v1/events/names');
+      await call('GET /v1/events/:id/arrival', { id: sent.works as string });
+      const runs: Record<string, string> = {};
+      for (const [id, eventId] of Object.entries(sent)) {
+        await call('GET /v1/events/:id', { id: eventId });
+        const [run] = await call('GET /v1/events/:id/runs', { id: eventId });
+        runs[id] = run.run_id;
+        await call('GET /v1/runs/:id', { id: run.run_id });
+      }
+      await call('GET /v1/runs');
+      const step = { id: runs.waits as string, step_id: STEP.id };
+      await service.waitFor(`/v1/runs/${step.id}/steps/${step.step_id}`, ({ status }) => status === 200);
+      await call('GET /v1/runs/:id/steps/:step_id', step);
+      const later = { name: 'shop/works', data: {}, ts: Date.now() + 3_600_000 };
+      const { internal_id } = await call('POST /v1/events', {}, later);
+      const { body } = await service.waitFor(
+        `/v1/events/${internal_id}/runs`,
+        (answer) => answer.body.data?.length === 1,
+      );
+      const { run_id: id } = body.data[0];
+      await service.waitFor(`/v1/runs/${id}`, (answer) => answer.body.data.next_try_at !== null);
+      await call('GET /v1/runs/:id', { id });
+      await call('POST /v1/runs/:id/retry-now', { id });
+      await call('POST /v1/functions/:id/invoke', { id: 'shop-works' }, { data: {} });
+      await call('POST /v1/events/:id/send-again', { id: sent.works as string });
+      await call('POST /v1/runs/:id/retry', { id: runs.fails as string });
+      await call('DELETE /v1/runs/:id', { id: runs.waits as string });
+      await call('GET /v1/functions');
+      await call('GET /v1/functions/:id', { id: 'shop-works' });
+      await call('POST /v1/functions/:id/pause', { id: 'shop-works' });
+      await call('POST /v1/functions/:id/resume', { id: 'shop-works' });
+      await call('GET /v1/apps');
+      await call('POST /v1/apps/:name/check', { name: 'shop' });
+      await call('GET /v1/apps/:name', { name: 'shop' });
+      await call('DELETE /v1/apps/:name', { name: 'shop' });
+    });
+
+    it('of webhooks, their requests, and the holding page', async () => {
+      const names = { mode: 'deny', items: ['secret/*'] };
+      const addresses = { mode: 'deny', items: ['192.0.2.0/24'] };
+      const made = { name: 'GitHub', environment: 'branches', event_names: names, ip_addresses: addresses };
+      const { id, url } = await call('POST /v1/webhooks', {}, made);
+      await call('GET /v1/webhooks');
+      await call('GET /v1/webhooks/stats');
+      await call('GET /v1/webhooks/:id', { id });
+      await call('PUT /v1/webhooks/:id', { id }, { name: 'Other' });
+      await call('POST /v1/webhooks/:id/pause', { id });
+      await call('POST /v1/webhooks/:id/resume', { id });
+      for (let n = 0; n < 4; n++) {
+        await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: `{"n":${n}}` });
+      }
+      await service.waitFor(`/v1/webhooks/${id}/requests`, ({ body }) => body.data?.length === 4);
+      const [{ id: rid }] = await call('GET /v1/webhooks/:id/requests', { id });
+      await call('GET /v1/webhooks/:id/requests/:rid', { id, rid });
+      await call('POST /v1/webhooks/:id/requests/:rid/rerun', { id, rid }, { dry_run: true });
+      const held = await call('GET /v1/holding');
+      const [one, two] = held.map(({ internal_id }: { internal_id: string }) => internal_id);
+      await call('GET /v1/holding/:id', { id: one });
+      await call('POST /v1/holding/:id/assign', { id: one }, { environment: 'production' });
+      await call('DELETE /v1/holding/:id', { id: two });
+      await call('POST /v1/holding/assign', {}, { environment: 'production', name: 'webhook/received' });
+      await call('DELETE /v1/holding', {}, undefined, '?all=true');
+      await call('POST /v1/webhooks/:id/rotate', { id }, { keep_old_seconds: 60 });
+      await call('DELETE /v1/webhooks/:id', { id });
+      const transform = 'function transform(evt) { console.log(evt); return { name: "a/b", data: evt }; }';
+      await call('POST /v1/transforms/test', {}, { transform, body: { n: 1 } });
+    });
+
+    it('of environments, keys, users and what was done', async () => {
+      await call('POST /v1/environments', {}, { name: 'staging' });
+      await call('GET /v1/environments');
+      await call('GET /v1/environments/:name', { name: 'staging' });
+      await call('POST /v1/environments/:name/archive', { name: 'staging' });
+      await call('POST /v1/environments/:name/unarchive', { name: 'staging' });
+      await call('POST /v1/environments', {}, { name: 'a-branch', kind: 'branch' });
+      await call('DELETE /v1/environments/:name', { name: 'a-branch' });
+      await call('GET /v1/environments/:name/signing-key', { name: 'staging' });
+      await call('POST /v1/environments/:name/signing-key/rotate', { name: 'staging' });
+      const { id: keyId } = await call('POST /v1/event-keys', {}, { name: 'Shop', environment: 'staging' });
+      await call('GET /v1/event-keys');
+      await call('GET /v1/event-keys/:id', { id: keyId });
+      await call('PUT /v1/event-keys/:id', { id: keyId }, { max_bytes: 1_000 });
+      await call('DELETE /v1/event-keys/:id', { id: keyId });
+      await call('GET /v1/account/limits');
+      await call('PUT /v1/account/limits', {}, { event_max_bytes: 600_000 });
+      const { id: apiKeyId } = await call('POST /v1/api-keys', {}, { name: 'CI', access: 'read' });
+      await call('GET /v1/api-keys');
+      await call('DELETE /v1/api-keys/:id', { id: apiKeyId });
+      const users = [];
+      for (const name of ['ada', 'bob']) {
+        users.push(await call('POST /v1/users', {}, { email: `${name}@example.com`, role: 'admin' }));
+      }
+      const id = users[1].id;
+      await call('GET /v1/users');
+      await call('PUT /v1/users/:id', { id }, { role: 'member' });
+      await call('POST /v1/users/:id/password-link', { id });
+      await call('DELETE /v1/users/:id', { id });
+      await call('GET /v1/audit');
+      await call('GET /v1/audit/refusals');
+      await call('GET /v1/settings');
+    });
+
+    it('of how the service is doing', async () => {
+      await call('GET /v1/metrics');
+      await call('GET /v1/functions/stats');
+      await call('GET /v1/overview');
+    });
+
+    it('and that of every route there is', () => {
+      expect(routes.map(nameOf).filter((name) => !called.has(name))).to.deep.equal([]);
+    });
+  });
+});

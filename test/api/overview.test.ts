@@ -1,0 +1,87 @@
+import { expect } from 'chai';
+import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { type Service, startService } from '../support/service.ts';
+
+describe('the overview', () => {
+  let service: Service;
+  let host: AppHost;
+  beforeEach(async () => {
+    host = await startAppHost();
+  });
+  afterEach(async () => {
+    await host.close();
+    await service.stop();
+  });
+
+  const overview = async () => (await service.get('/v1/overview')).body.data;
+
+  it('tells which processes are alive, and misses one that was killed', async () => {
+    service = await startService({ webs: 1, workers: 2 });
+    const { body } = await service.waitFor('/v1/overview', ({ body }) => body.data.processes.length === 3);
+    const { processes, workers_alive } = body.data;
+    expect(workers_alive).to.equal(2);
+    const pids = [...service.webs, ...service.workers].map(({ pid }) => pid);
+    expect(processes.map(({ pid }: { pid: number }) => pid)).to.have.members(pids);
+    for (const one of processes) {
+      expect(one.kind).to.equal(one.pid === pids[0] ? 'web' : 'worker');
+      expect(one.memory_bytes).to.be.greaterThan(1_000_000);
+      expect(Date.parse(one.seen_at)).to.be.at.least(Date.parse(one.started_at));
+    }
+    await service.killWorker(0);
+    await service.workers[1]?.stop();
+    service.workers.length = 1;
+    await service.waitFor('/v1/overview', ({ body }) => body.data.workers_alive === 0, 20_000);
+  });
+
+  it('tells what waits in the queues, and since when', async () => {
+    service = await startService({ workers: 0 });
+    expect((await overview()).queues).to.deep.equal(
+      ['ingest', 'runs'].map((name) => {
+        return { name, waiting: 0, active: 0, delayed: 0, failed: 0, oldest_waiting_at: null };
+      }),
+    );
+    const before = Date.now();
+    await service.post('/e/key', { name: 'o/x', data: {} });
+    const after = Date.now();
+    await service.post('/e/key', { name: 'o/x', data: {} });
+    const [ingest] = (await overview()).queues;
+    expect(ingest).to.include({ waiting: 2, active: 0 });
+    expect(Date.parse(ingest.oldest_waiting_at)).to.be.within(before, after);
+  });
+
+  it('counts the wait of an event that was to come later from its own time', async () => {
+    service = await startService({ env: { RUN_CONCURRENCY: '1' } });
+    let answer = () => {};
+    host.on('f', () => new Promise((resolve) => (answer = () => resolve({}))));
+    await host.register(service, [{ id: 'f', triggers: [{ event: 'o/x' }] }]);
+    await service.post('/e/key', { name: 'o/x', data: {} });
+    await host.nextCall('f');
+    const ts = Date.now() + 1_500;
+    await service.post('/e/key', { name: 'o/x', data: {}, ts });
+    const { body } = await service.waitFor('/v1/overview', ({ body }) => body.data.queues[1].oldest_waiting_at);
+    expect(body.data.queues[1].active).to.equal(1);
+    expect(Date.parse(body.data.queues[1].oldest_waiting_at)).to.be.within(ts - 100, ts + 1_000);
+    answer();
+    await host.nextCall('f');
+    answer();
+  });
+
+  it('tells how Redis is and what is to be mended', async () => {
+    service = await startService({ workers: 0 });
+    const { redis } = await overview();
+    expect(redis.version).to.match(/^\d+\.\d+/);
+    expect(redis.used_memory_bytes).to.be.greaterThan(0);
+    expect(redis).to.have.all.keys(
+      'version',
+      'used_memory_bytes',
+      'max_memory_bytes',
+      'maxmemory_policy',
+      'appendonly',
+      'appendfsync',
+      'warnings',
+    );
+    expect(redis.appendonly).to.be.a('boolean');
+    const aof = redis.warnings.some((warning: string) => warning.startsWith('appendonly is off'));
+    expect(aof).to.equal(!redis.appendonly);
+  });
+});

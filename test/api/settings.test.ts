@@ -1,0 +1,55 @@
+import { expect } from 'chai';
+import { readConfig } from '../../src/config.ts';
+import { SETTINGS } from '../../src/settings.ts';
+import { SECRETS, type Service, startService } from '../support/service.ts';
+
+interface Setting {
+  name: string;
+  value: string | null;
+  default: string | null;
+  meaning: string;
+  is_set: boolean;
+  secret: boolean;
+}
+
+describe('the settings that the service was started with', () => {
+  let service: Service;
+  let text: string;
+  let settings: Map<string, Setting>;
+  before(async () => {
+    service = await startService({ dev: false, workers: 0 });
+    const { body } = await service.get('/v1/settings');
+    text = JSON.stringify(body);
+    settings = new Map(body.data.map((setting: Setting) => [setting.name, setting]));
+  });
+  after(() => service.stop());
+
+  it('are all told, with what they mean', () => {
+    expect([...settings.keys()]).to.deep.equal(Object.keys(SETTINGS));
+    for (const { meaning } of settings.values()) expect(meaning).to.be.a('string').and.not.equal('');
+  });
+
+  it('have the value that holds: set, or by default', () => {
+    expect(settings.get('KEY_PREFIX')).to.include({ value: service.prefix, default: 'service', is_set: true });
+    expect(settings.get('RETENTION_DAYS')).to.include({ value: '7', default: '7', is_set: false });
+    expect(settings.get('REDIS_TLS_VERIFY')).to.include({ value: 'true', default: 'true', is_set: false });
+    expect(settings.get('PUBLIC_URL')).to.include({ value: null, default: null, is_set: false });
+  });
+
+  it('never show a secret', () => {
+    for (const [name, secret] of Object.entries(SECRETS)) {
+      expect(settings.get(name)).to.include({ value: null, secret: true, is_set: true });
+      expect(text).not.to.include(secret);
+    }
+    expect(settings.get('ADMIN_PASSWORD')).to.include({ value: null, secret: true, is_set: false });
+  });
+
+  it("never show Redis's password, wherever it stands in the URL", () => {
+    const shown = (url: string) =>
+      readConfig({ MODE: 'dev', REDIS_URL: url }).settings.find(({ name }) => name === 'REDIS_URL')?.value;
+    expect(shown('rediss://:p4ss@word@redis:6379/0')).to.equal('rediss://:***@redis:6379/0');
+    expect(shown('redis://user:hush@redis:6379')).to.equal('redis://user:***@redis:6379');
+    expect(shown('redis://redis:6379/0?password=hush')).to.equal('redis://redis:6379/0?password=***');
+    expect(shown('redis://127.0.0.1:6379')).to.equal('redis://127.0.0.1:6379');
+  });
+});

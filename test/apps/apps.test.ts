@@ -1,0 +1,195 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { type Service, startService } from '../support/service.ts';
+
+const on = (event: string) => ({ triggers: [{ event }] });
+
+describe('apps and functions', () => {
+  let service: Service;
+  let host: AppHost;
+  before(async () => {
+    service = await startService({ workers: 2 });
+  });
+  after(() => service.stop());
+  beforeEach(async () => {
+    host = await startAppHost();
+  });
+  afterEach(() => host.close());
+
+  const data = async (path: string) => (await service.get(path)).body.data;
+  const send = async (name: string) => (await service.post('/e/key', { name, data: {} })).body.ids[0] as string;
+
+  async function functionsRunBy(eventId: string): Promise<string[]> {
+    // An event is listed when its runs have been made.
+    await service.waitFor('/v1/events', ({ body }) => body.data[0]?.internal_id === eventId);
+    return (await data(`/v1/events/${eventId}/runs`))
+      .map(({ function_id }: { function_id: string }) => function_id)
+      .sort();
+  }
+
+  describe('the apps', () => {
+    it('are listed with what they said of themselves, and read with their functions', async () => {
+      const before = Date.now();
+      await host.register(
+        service,
+        [
+          { id: 'b', ...on('shop/x') },
+          { id: 'a', ...on('shop/y') },
+        ],
+        { appName: 'shop' },
+      );
+      const [app] = (await data('/v1/apps')).filter(({ name }: { name: string }) => name === 'shop');
+      expect(app).to.deep.include({
+        url: host.url,
+        sdk: 'test:v1.0.0',
+        framework: 'test',
+        dialect: 'service',
+        function_count: 2,
+      });
+      expect(Date.parse(app.registered_at)).to.be.within(before, Date.now());
+      expect(app.last_sync).to.deep.equal({ at: app.registered_at, succeeded: true, error: null });
+      const { functions, ...same } = await data('/v1/apps/shop');
+      expect(same).to.deep.equal(app);
+      expect(functions.map(({ id }: { id: string }) => id)).to.have.members(['shop-a', 'shop-b']);
+      expect((await service.get('/v1/apps/nobody')).status).to.equal(404);
+    });
+
+    it('say why their last registration failed, until one succeeds', async () => {
+      await host.register(service, [{ id: 'f', ...on('sick/x') }], { appName: 'sick' });
+      const { registered_at } = await data('/v1/apps/sick');
+      const refused = await host.register(service, [{ id: 'f', triggers: [] }], { appName: 'sick' });
+      expect(refused.status).to.equal(400);
+      const app = await data('/v1/apps/sick');
+      expect(app).to.include({ registered_at, function_count: 1 });
+      expect(app.last_sync).to.include({ succeeded: false, error: refused.body.error });
+      await host.register(service, [{ id: 'f', ...on('sick/x') }], { appName: 'sick' });
+      expect((await data('/v1/apps/sick')).last_sync.succeeded).to.equal(true);
+    });
+
+    it('say so when the service was told of them and could not reach them', async () => {
+      const gone = await startAppHost();
+      await gone.register(service, [{ id: 'f', ...on('gone/x') }], { appName: 'gone' });
+      await gone.close();
+      const answer = await service.post('/v1/apps', { url: gone.url });
+      expect([answer.status, answer.body.code]).to.deep.equal([400, 'app_unreachable']);
+      expect((await data('/v1/apps/gone')).last_sync).to.include({ succeeded: false, error: answer.body.error });
+    });
+
+    it('are not taken for registered when they answer well and have not', async () => {
+      const boastful = createServer((_, response) => {
+        response.writeHead(200, { 'x-service-sdk': 'test:v1.0.0' }).end('{"message":"refused elsewhere"}');
+      }).listen(0, '127.0.0.1');
+      await once(boastful, 'listening');
+      try {
+        const url = `http://127.0.0.1:${(boastful.address() as AddressInfo).port}/api`;
+        const { status, body } = await service.post('/v1/apps', { url });
+        expect([status, body.code]).to.deep.equal([400, 'app_unreachable']);
+        expect(body.error).to.include('has not registered here').and.include('refused elsewhere');
+      } finally {
+        boastful.closeAllConnections();
+        boastful.close();
+        await once(boastful, 'close');
+      }
+    });
+
+    it('are deleted: their functions are archived and no longer triggered, until they register again', async () => {
+      const register = () => host.register(service, [{ id: 'f', ...on('deleted/x') }], { appName: 'deleted' });
+      await register();
+      expect((await service.request('DELETE', '/v1/apps/deleted')).status).to.equal(204);
+      expect((await service.get('/v1/apps/deleted')).status).to.equal(404);
+      expect((await service.request('DELETE', '/v1/apps/deleted')).status).to.equal(404);
+      expect(await functionsRunBy(await send('deleted/x'))).to.deep.equal([]);
+      expect(await data('/v1/functions/deleted-f')).to.include({ archived: true });
+      await register();
+      expect(await data('/v1/functions/deleted-f')).to.include({ archived: false });
+      await send('deleted/x');
+      await host.nextCall('f');
+    });
+  });
+
+  describe('the functions', () => {
+    const ids = (list: { id: string }[]) => list.map(({ id }) => id);
+
+    it('are listed by ID, of all apps or of one, page by page', async () => {
+      const names = ['c', 'a', 'd', 'b'];
+      await host.register(
+        service,
+        names.map((id) => ({ id, ...on('listed/x') })),
+        { appName: 'listed' },
+      );
+      expect(ids(await data('/v1/functions?app=listed'))).to.deep.equal(names.sort().map((id) => `listed-${id}`));
+      const first = await service.get('/v1/functions?app=listed&limit=3');
+      expect(ids(first.body.data)).to.deep.equal(['listed-a', 'listed-b', 'listed-c']);
+      await host.register(
+        service,
+        ['aa', 'b', 'd'].map((id) => ({ id, ...on('listed/x') })),
+        { appName: 'listed' },
+      );
+      const second = await service.get(`/v1/functions?app=listed&limit=3&cursor=${first.body.metadata.cursor}`);
+      expect(ids(second.body.data)).to.deep.equal(['listed-d']);
+      expect(second.body.metadata).not.to.have.property('cursor');
+      expect(ids(await data('/v1/functions?app=listed&archived=true'))).to.deep.equal(['listed-a', 'listed-c']);
+      expect(ids(await data('/v1/functions?app=nobody'))).to.deep.equal([]);
+    });
+
+    it('are read with their triggers and their configuration as it was registered', async () => {
+      const trigger = { event: 'read/x', expression: 'event.data.n > 1' };
+      const cancel = [{ event: 'read/stop', if: 'event.data.n == async.data.n', timeout: '1h' }];
+      const fn = { id: 'f/with slash', triggers: [trigger], retries: 2, cancel, concurrency: [{ limit: 5 }] };
+      await host.register(service, [fn], { appName: 'read' });
+      const read = await data(`/v1/functions/${encodeURIComponent('read-f/with slash')}`);
+      expect(read).to.deep.include({
+        app: 'read',
+        triggers: [trigger],
+        retries: 2,
+        paused_at: null,
+        archived: false,
+        cancel: [{ event: 'read/stop', expression: cancel[0]?.if, timeout: '1h' }],
+      });
+      expect(read.configuration).to.deep.include({ concurrency: [{ limit: 5 }], cancel });
+      expect((await service.get('/v1/functions/nobody')).status).to.equal(404);
+    });
+
+    it('are paused: no event triggers them, also after their app has registered anew, until they are resumed', async () => {
+      const register = (name: string) =>
+        host.register(
+          service,
+          ['f', 'g'].map((id) => ({ id, name, ...on('paused/x') })),
+          { appName: 'paused' },
+        );
+      await register('before');
+      expect(await functionsRunBy(await send('paused/x'))).to.deep.equal(['paused-f', 'paused-g']);
+      const { status, body } = await service.post('/v1/functions/paused-f/pause');
+      expect(status).to.equal(200);
+      expect(body.data.paused_at).to.match(/^\d{4}-/);
+      expect(await functionsRunBy(await send('paused/x'))).to.deep.equal(['paused-g']);
+      await register('after');
+      expect(await data('/v1/functions/paused-f')).to.include({ name: 'after', paused_at: body.data.paused_at });
+      expect((await service.post('/v1/functions/paused-f/pause')).body.data.paused_at).to.equal(body.data.paused_at);
+      expect(await functionsRunBy(await send('paused/x'))).to.deep.equal(['paused-g']);
+      const resumed = await service.post('/v1/functions/paused-f/resume');
+      expect(resumed.body.data.paused_at).to.equal(null);
+      expect(await functionsRunBy(await send('paused/x'))).to.deep.equal(['paused-f', 'paused-g']);
+      expect((await service.post('/v1/functions/nobody/pause')).status).to.equal(404);
+    });
+
+    it('finish their runs in flight while they are paused', async () => {
+      const gate = Promise.withResolvers<void>();
+      host.on('f', async () => {
+        await gate.promise;
+        return { body: 'finished' };
+      });
+      await host.register(service, [{ id: 'f', ...on('flight/x') }], { appName: 'flight' });
+      await send('flight/x');
+      const { body } = await host.nextCall('f');
+      await service.post('/v1/functions/flight-f/pause');
+      gate.resolve();
+      const path = `/v1/runs/${body.ctx.run_id}`;
+      const run = await service.waitFor(path, ({ body }) => body.data.status === 'Completed');
+      expect(run.body.data.output).to.equal('finished');
+    });
+  });
+});

@@ -1,0 +1,179 @@
+/** Who may do what: every kind of credential at every door, made from the table of routes. A new route is in it by being there. */
+import { createHash } from 'node:crypto';
+import { appRoutes } from '@bull-board/api/dist/routes.js';
+import { expect } from 'chai';
+import { BOARD_ACCESS } from '../../src/api/operations/board-access.ts';
+import { ACCESS, type Access, covers } from '../../src/model/auth/access.ts';
+import { addUser, type Headers, keyHeaders, sessionHeaders } from '../support/auth.ts';
+import { routes } from '../support/route-table.ts';
+import { type Service, startService } from '../support/service.ts';
+
+interface Door {
+  method: string;
+  path: string;
+  access: Access;
+  about: 'environment' | 'account';
+  hasBody: boolean;
+}
+
+const table: Door[] = routes.map(({ method, path, access, about, body }) => ({
+  method: method.toUpperCase(),
+  path,
+  access,
+  about,
+  hasBody: body !== undefined,
+}));
+
+const account = { about: 'account', hasBody: false } as const;
+/** Every route of Bull Board that changes something, as the installed version has them. */
+function boardDoors(): Door[] {
+  return appRoutes.api.flatMap(({ method, route }) =>
+    [method].flat().flatMap((verb) => {
+      const name = `${verb.toUpperCase()} ${route}`;
+      const path = `/queues${route}`;
+      // What is for nobody tells everybody who may change something that it is not there.
+      const access = BOARD_ACCESS[name] ?? 'write';
+      return verb === 'get' ? [] : [{ ...account, method: verb.toUpperCase(), path, access }];
+    }),
+  );
+}
+
+/** What else is behind the guard. */
+const others: Door[] = [
+  { ...account, method: 'GET', path: '/queues', access: 'read' },
+  { ...account, method: 'GET', path: '/queues/api/queues', access: 'read' },
+  { ...account, method: 'PUT', path: '/queues/api/queues/nope/pause', access: 'write' },
+  ...boardDoors(),
+  { ...account, method: 'GET', path: '/v1/nope', access: 'read' },
+  { about: 'environment', hasBody: false, method: 'GET', path: '/v1/stream', access: 'read' },
+];
+/** What tells everybody who is known how the API is. */
+const described = ['/', '/docs', '/openapi.json'];
+
+interface Holder {
+  who: string;
+  /** What they may do; none: nothing. */
+  access: Access | undefined;
+  /** Held to an environment. */
+  environment?: string;
+  headers: () => Headers;
+}
+
+const REFUSALS = ['credentials_invalid', 'access_denied', 'origin_untrusted'];
+
+describe('who may do what', () => {
+  let service: Service;
+  const made: Record<string, Headers> = {};
+  before(async () => {
+    service = await startService({ dev: false, workers: 0 });
+    const staging = { name: 'staging', kind: 'named', createdAt: Date.now() };
+    await service.redis.hset(`${service.prefix}:environments`, staging.name, JSON.stringify(staging));
+    for (const access of ACCESS) made[`${access} key`] = await keyHeaders(service, access);
+    made['staging key'] = await keyHeaders(service, 'admin', 'staging');
+    for (const role of ['admin', 'member', 'read-only'] as const) {
+      await addUser(service, `${role}@example.com`, role);
+      made[role] = await sessionHeaders(service, `${role}@example.com`);
+    }
+    made['signing key'] = service.appHeaders;
+    made['event key'] = { authorization: `Bearer ${service.env.EVENT_KEYS}` };
+    made['hash of a key'] = { authorization: `Bearer ${await digestOfSomeKey()}` };
+  });
+  after(() => service.stop());
+
+  async function digestOfSomeKey(): Promise<string> {
+    const [digest] = await service.redis.hkeys(`${service.prefix}:api-keys`);
+    return digest ?? createHash('sha256').digest('hex');
+  }
+
+  const holder = (who: string, access?: Access, environment?: string): Holder => ({
+    who,
+    access,
+    ...(environment && { environment }),
+    headers: () => made[who] ?? {},
+  });
+  const holders: Holder[] = [
+    holder('nobody'),
+    holder('event key'),
+    holder('signing key'),
+    holder('hash of a key'),
+    holder('read key', 'read'),
+    holder('write key', 'write'),
+    holder('admin key', 'admin'),
+    holder('staging key', 'admin', 'staging'),
+    holder('read-only', 'read'),
+    holder('member', 'write'),
+    holder('admin', 'admin'),
+  ];
+
+  const ask = ({ method, path, hasBody }: Door, headers: Headers) =>
+    service.request(method, path.replace(/:\w+/g, 'nope'), hasBody ? {} : undefined, headers);
+
+  /** The error that the guard must answer with; none: it must let them in. */
+  function refusal(door: Door, { access, environment }: Holder, selected: string): string | undefined {
+    if (access === undefined) return 'credentials_invalid';
+    if (!covers(access, door.access)) return 'access_denied';
+    const isHeld = environment !== undefined && (door.about === 'account' || environment !== selected);
+    return isHeld ? 'access_denied' : undefined;
+  }
+
+  it('is said of every route', () => {
+    expect(table.length).to.be.greaterThan(10);
+    for (const { path, access, about } of table) {
+      expect(ACCESS, path).to.include(access);
+      expect(['environment', 'account'], path).to.include(about);
+    }
+  });
+
+  it('is said of every method: what changes something is no matter of reading', () => {
+    for (const { method, path, access } of table) {
+      if (method !== 'GET') expect(['write', 'admin'], `${method} ${path}`).to.include(access);
+    }
+  });
+
+  for (const door of [...table, ...others]) {
+    it(`${door.method} ${door.path}: ${door.access} access to the ${door.about}`, async () => {
+      for (const one of holders) {
+        for (const selected of ['production', 'staging']) {
+          const { status, body } = await ask(door, { ...one.headers(), 'x-service-env': selected });
+          const expected = refusal(door, one, selected);
+          const what = `${one.who}, ${selected}: ${status} ${JSON.stringify(body).slice(0, 200)}`;
+          const got = REFUSALS.includes(body?.code) ? body.code : undefined;
+          expect(got, what).to.equal(expected);
+          expect(status, what).to.be.lessThan(500);
+          if (expected) expect(status, what).to.equal(expected === 'access_denied' ? 403 : 401);
+        }
+      }
+    });
+  }
+
+  for (const path of described) {
+    it(`GET ${path}: whoever is known`, async () => {
+      for (const { who, access, headers } of holders) {
+        expect((await service.get(path, headers())).status, who).to.equal(access === undefined ? 401 : 200);
+      }
+    });
+  }
+
+  it('no API key, user or signing key sends events', async () => {
+    for (const { who, headers } of holders) {
+      const secret = headers().authorization?.replace('Bearer ', '') ?? 'none';
+      if (who === 'event key') continue;
+      const answer = await service.post(`/e/${encodeURIComponent(secret)}`, { name: 'x', data: {} }, headers());
+      expect([answer.status, answer.body.code], who).to.deep.equal([401, 'key_unknown']);
+    }
+  });
+
+  it('no API key, event key or user registers apps or reads what apps read', async () => {
+    for (const { who, headers } of holders) {
+      if (who === 'signing key') continue;
+      for (const [method, path] of [
+        ['POST', '/fn/register'],
+        ['GET', '/v0/runs/nope/batch'],
+        ['GET', '/v0/runs/nope/actions'],
+      ] as const) {
+        const { status, body } = await service.request(method, path, method === 'POST' ? {} : undefined, headers());
+        expect([status, body.code], `${who}: ${path}`).to.deep.equal([401, 'credentials_invalid']);
+      }
+    }
+  });
+});

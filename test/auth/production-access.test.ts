@@ -1,0 +1,130 @@
+import { expect } from 'chai';
+import { ConfigError, readConfig } from '../../src/config.ts';
+import { type Service, startService } from '../support/service.ts';
+
+const SECRETS = {
+  EVENT_KEYS: 'key-one-0123456789, key-two-0123456789',
+  SECRET_KEY: 'secret-key-of-the-tests-0123456789',
+  API_KEY: 'api-key-of-the-tests',
+  SIGNING_KEY: 'signkey-test-00ff',
+};
+
+describe('outside dev mode', () => {
+  let service: Service;
+  before(async () => {
+    service = await startService({ dev: false, env: SECRETS });
+  });
+  after(() => service.stop());
+
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const response = await fetch(service.url + path, init);
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text.startsWith('{') ? JSON.parse(text) : text };
+  };
+  const event = (headers: Record<string, string> = {}): RequestInit => ({
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: '{"name":"x","data":{}}',
+  });
+
+  it('only known keys send events', async () => {
+    expect((await ask('/e/key-one-0123456789', event())).status).to.equal(200);
+    expect((await ask('/e/key-two-0123456789', event())).status).to.equal(200);
+    const unknown = await ask('/e/key-three', event());
+    expect([unknown.status, unknown.body.code]).to.deep.equal([401, 'key_unknown']);
+  });
+
+  it('a key sends only to its own environment', async () => {
+    expect((await ask('/e/key-one-0123456789', event({ 'x-service-env': 'production' }))).status).to.equal(200);
+    for (const [path, headers] of [
+      ['/e/key-one-0123456789', { 'x-service-env': 'feature-x' }],
+      ['/e/key-one-0123456789', { 'x-inngest-env': 'feature-x' }],
+      ['/e/key-one-0123456789?x-service-env=feature-x', {}],
+    ] as const) {
+      const answer = await ask(path, event(headers));
+      expect([answer.status, answer.body.code]).to.deep.equal([403, 'environment_mismatch']);
+    }
+  });
+
+  it('everything but sending, registering, signing in and health asks who it is', async () => {
+    for (const path of [
+      '/',
+      '/v1/events',
+      '/v1/webhooks',
+      '/docs',
+      '/openapi.json',
+      '/queues',
+      '/queues/api/queues',
+      '/nope',
+    ]) {
+      expect((await ask(path)).status, path).to.equal(401);
+      expect((await ask(path, { headers: { authorization: 'Bearer wrong' } })).status, path).to.equal(401);
+    }
+    const bearer = { authorization: `Bearer ${SECRETS.API_KEY}` };
+    expect((await ask('/v1/events', { headers: bearer })).status).to.equal(200);
+    expect((await ask('/queues', { headers: bearer })).status).to.equal(200);
+    for (const path of ['/livez', '/readyz', '/health']) expect((await ask(path)).status, path).to.equal(200);
+  });
+
+  it('only apps with the signing key register', async () => {
+    const answer = await ask('/fn/register', {
+      method: 'POST',
+      body: '{}',
+      headers: { 'x-service-sdk': 'test:v1.0.0' },
+    });
+    expect([answer.status, answer.body.code]).to.deep.equal([401, 'credentials_invalid']);
+  });
+
+  it('web pages of others get no leave to send', async () => {
+    const answer = await ask('/e/key-one-0123456789', event());
+    expect(answer.headers.get('access-control-allow-origin')).to.equal(null);
+  });
+});
+
+describe('the configuration', () => {
+  it('names the variable, what it got and what it takes', () => {
+    expect(() => readConfig({ MODE: 'dev', PORT: 'http', RETENTION_DAYS: '0.5' }))
+      .to.throw(ConfigError)
+      .with.property('message')
+      .that.matches(/PORT: got "http"/)
+      .and.matches(/RETENTION_DAYS: got "0.5"/);
+  });
+
+  const SECRET_KEY = SECRETS.SECRET_KEY;
+  const refusal = (env: Record<string, string>) => {
+    try {
+      readConfig({ SECRET_KEY, ...env });
+    } catch (error) {
+      expect(error).to.be.instanceOf(ConfigError);
+      return (error as Error).message;
+    }
+    return 'none';
+  };
+
+  it('is incomplete without a secret key unless it is dev mode', () => {
+    expect(() => readConfig({})).to.throw(ConfigError, /^SECRET_KEY: not set/);
+    expect(readConfig({ MODE: 'dev' }).dev).to.equal(true);
+    expect(refusal({})).to.equal('none');
+  });
+
+  it('refuses what would be unsafe in production, and says which', () => {
+    expect(refusal({ SECRET_KEY: 'short' })).to.match(/^SECRET_KEY: got 5 characters/);
+    expect(refusal({ EVENT_KEYS: 'sixteen-letters!, short' })).to.match(/^EVENT_KEYS: key 2 has 5 characters/);
+    expect(refusal({ EVENT_KEYS: 'sixteen-letters!' })).to.equal('none');
+    expect(refusal({ API_KEY: 'fifteen-letters' })).to.match(/^API_KEY: got 15 characters/);
+    expect(refusal({ ADMIN_EMAIL: 'a@example.com', ADMIN_PASSWORD: 'hunter2' })).to.match(/^ADMIN_PASSWORD: /);
+    expect(refusal({ ADMIN_EMAIL: 'a@example.com' })).to.match(/^ADMIN_PASSWORD: not set, but ADMIN_EMAIL is/);
+    expect(refusal({ PUBLIC_URL: 'http://events.example.com' })).to.match(/^PUBLIC_URL: .* must be https/);
+    expect(refusal({ API_KEY: SECRET_KEY })).to.match(/^API_KEY: the same as SECRET_KEY/);
+    expect(refusal({ PUBLIC_URL: 'http://localhost:8288' })).to.equal('none');
+    expect(refusal({ PUBLIC_URL: 'https://events.example.com' })).to.equal('none');
+  });
+
+  it('never shows a secret that it refuses', () => {
+    expect(refusal({ API_KEY: 'let-me-in' })).not.to.include('let-me-in');
+  });
+
+  it('keeps dev mode on the loopback address', () => {
+    expect(readConfig({ MODE: 'dev', HOST: '0.0.0.0' }).host).to.equal('127.0.0.1');
+  });
+});

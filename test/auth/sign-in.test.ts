@@ -1,0 +1,255 @@
+import { expect } from 'chai';
+import { addUser, cookieOf, PASSWORD, postForm, sessionHeaders, signIn, tokenIn } from '../support/auth.ts';
+import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const DAY_MS = 86_400_000;
+
+describe('signing in', () => {
+  let service: Service;
+  before(async () => {
+    service = await startService({ dev: false, workers: 0 });
+    await addUser(service, 'ada@example.com', 'admin');
+  });
+  after(() => service.stop());
+
+  const member = () => ({ email: 'ada@example.com', password: PASSWORD });
+  const sessions = () => service.redis.keys(`${service.prefix}:session:*`);
+
+  it('starts a session whose cookie no script reads and no other site sends', async () => {
+    const answer = await signIn(service, ' Ada@Example.com ');
+    expect(answer.status).to.equal(200);
+    expect(answer.body.data).to.include({ name: 'ada@example.com', role: 'admin', access: 'admin' });
+    expect(answer.headers.get('set-cookie')).to.match(/^session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/);
+    const me = await service.get('/auth/me', cookieOf(answer));
+    expect(me.body.data).to.include({ kind: 'user', name: 'ada@example.com' });
+    expect((await service.get('/v1/users', cookieOf(answer))).status).to.equal(200);
+  });
+
+  it('keeps the token as a hash, for half a day of idling and a week at most', async () => {
+    await service.redis.del(await sessions());
+    const headers = await sessionHeaders(service, 'ada@example.com');
+    const keys = await sessions();
+    expect(JSON.stringify(keys)).not.to.include((headers.cookie as string).slice('session='.length));
+    expect(await service.redis.pttl(keys[0] as string)).to.be.within(DAY_MS / 2 - 60_000, DAY_MS / 2);
+    for (const key of keys) {
+      const session = JSON.parse((await service.redis.get(key)) as string);
+      await service.redis.set(key, JSON.stringify({ ...session, startedAt: Date.now() - 7 * DAY_MS }), 'KEEPTTL');
+    }
+    expect((await service.get('/auth/me', headers)).status).to.equal(401);
+    expect(await sessions()).to.deep.equal([]);
+  });
+
+  it('ends with signing out', async () => {
+    const headers = await sessionHeaders(service, 'ada@example.com');
+    const out = await service.post('/auth/sign-out', undefined, headers);
+    expect([out.status, out.headers.get('set-cookie')]).to.deep.equal([
+      204,
+      'session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax',
+    ]);
+    expect((await service.get('/auth/me', headers)).status).to.equal(401);
+  });
+
+  it('answers the same for an unknown user as for a wrong password', async () => {
+    const wrong = await signIn(service, 'ada@example.com', 'not her password');
+    const unknown = await signIn(service, 'nobody@example.com', 'not her password');
+    expect([wrong.status, wrong.body.code]).to.deep.equal([401, 'sign_in_failed']);
+    expect(unknown.body).to.deep.equal(wrong.body);
+    expect(wrong.headers.get('set-cookie')).to.equal(null);
+  });
+
+  it('is over everywhere when the password changes', async () => {
+    await addUser(service, 'eve@example.com', 'member');
+    const [here, there] = [
+      await sessionHeaders(service, 'eve@example.com'),
+      await sessionHeaders(service, 'eve@example.com'),
+    ];
+    const change = { current_password: PASSWORD, password: 'another horse battery' };
+    const wrong = await service.post('/auth/change-password', { ...change, current_password: 'nope' }, here);
+    expect([wrong.status, wrong.body.code]).to.deep.equal([401, 'sign_in_failed']);
+    const changed = await service.post('/auth/change-password', change, here);
+    expect(changed.status).to.equal(200);
+    for (const old of [here, there]) expect((await service.get('/auth/me', old)).status).to.equal(401);
+    expect((await service.get('/auth/me', cookieOf(changed))).status).to.equal(200);
+    expect((await signIn(service, 'eve@example.com')).status).to.equal(401);
+  });
+
+  it('is over when the user is removed, and a role takes effect at once', async () => {
+    const id = await addUser(service, 'dan@example.com', 'member');
+    const headers = await sessionHeaders(service, 'dan@example.com');
+    await service.request('PUT', `/v1/users/${id}`, { role: 'read-only' }, service.apiHeaders);
+    expect((await service.get('/auth/me', headers)).body.data.access).to.equal('read');
+    expect((await service.request('DELETE', `/v1/users/${id}`, undefined, service.apiHeaders)).status).to.equal(204);
+    expect((await service.get('/auth/me', headers)).status).to.equal(401);
+  });
+
+  describe('from a page', () => {
+    it('leads there from whatever a browser asked for, and programs are told 401', async () => {
+      const page = await service.get('/queues?status=failed', { accept: 'text/html' });
+      expect([page.status, page.headers.get('location')]).to.deep.equal([
+        302,
+        '/sign-in?next=%2Fqueues%3Fstatus%3Dfailed',
+      ]);
+      expect((await service.get('/queues', {})).status).to.equal(401);
+      const form = await service.get('/sign-in?next=%2Fqueues%3Fstatus%3Dfailed', {});
+      expect(form.body).to.include('name="password"').and.to.include('value="/queues?status=failed"');
+      expect(form.body).not.to.include('<script');
+    });
+
+    it('goes on to what was asked for, if that is a page of this service', async () => {
+      for (const [next, location] of [
+        ['/queues?status=failed', '/queues?status=failed'],
+        ['https://evil.example/', '/'],
+        ['//evil.example', '/'],
+        ['/\\evil.example', '/'],
+        ['/\t/evil.example', '/'],
+        ['/.//evil.example', '/'],
+        ['javascript:alert(1)', '/'],
+      ] as const) {
+        const answer = await postForm(service, '/auth/sign-in', { ...member(), next });
+        expect([answer.status, answer.headers.get('location')], next).to.deep.equal([303, location]);
+        expect((await service.get('/auth/me', cookieOf(answer))).status).to.equal(200);
+      }
+    });
+
+    it('shows the form again with what was wrong', async () => {
+      const answer = await postForm(service, '/auth/sign-in', { ...member(), password: '<wrong>', next: '/docs' });
+      expect(answer.status).to.equal(401);
+      expect(answer.body).to.include('role="alert"').and.to.include('value="/docs"').and.not.to.include('<wrong>');
+    });
+  });
+
+  describe('across sites', () => {
+    const foreign = { origin: 'https://evil.example' };
+
+    it('no form or script of another site signs anybody in or out', async () => {
+      const headers = await sessionHeaders(service, 'ada@example.com');
+      for (const path of ['/auth/sign-in', '/auth/sign-out', '/auth/set-password', '/auth/set-up']) {
+        const answer = await postForm(service, path, member(), { ...headers, ...foreign });
+        expect([answer.status, answer.body.code], path).to.deep.equal([403, 'origin_untrusted']);
+      }
+      const json = await service.post('/auth/sign-in', member(), foreign);
+      expect(json.status).to.equal(403);
+      expect((await service.get('/auth/me', headers)).status).to.equal(200);
+    });
+
+    it('a session changes nothing unless a page of this service asks, with JSON', async () => {
+      const { cookie } = (await sessionHeaders(service, 'ada@example.com')) as { cookie: string };
+      const key = { name: 'csrf', access: 'read' };
+      for (const headers of [
+        {},
+        foreign,
+        { origin: 'null' },
+        { 'sec-fetch-site': 'cross-site' },
+        { 'sec-fetch-site': 'same-site' },
+        { origin: service.url, 'content-type': 'text/plain' },
+      ]) {
+        const { status, body } = await service.post('/v1/api-keys', key, { cookie, ...headers } as never);
+        expect([status, body.code], JSON.stringify(headers)).to.deep.equal([403, 'origin_untrusted']);
+      }
+      const queues = await service.request('PUT', '/queues/api/queues/pause', undefined, { cookie, ...foreign });
+      expect(queues.status).to.equal(403);
+      const own = { cookie, origin: service.url };
+      expect((await service.post('/v1/api-keys', key, own)).status).to.equal(201);
+    });
+  });
+
+  describe('members', () => {
+    it('are invited with a link that works once', async () => {
+      const invited = await service.post(
+        '/v1/users',
+        { email: 'flo@example.com', role: 'read-only' },
+        service.apiHeaders,
+      );
+      expect(invited.status).to.equal(201);
+      expect(invited.body.data).to.include({ email: 'flo@example.com', role: 'read-only', active: false });
+      const { set_password_url: url } = invited.body.data;
+      const token = tokenIn(url);
+      const page = await fetch(url);
+      expect([page.status, (await page.text()).includes('minlength="12"')]).to.deep.equal([200, true]);
+      const weak = await postForm(service, '/auth/set-password', { token, password: 'short' });
+      expect([weak.status, weak.body.includes('at least 12')]).to.deep.equal([400, true]);
+      const set = await postForm(service, '/auth/set-password', { token, password: PASSWORD });
+      expect(set.status).to.equal(303);
+      expect((await service.get('/auth/me', cookieOf(set))).body.data.access).to.equal('read');
+      const again = await service.post('/auth/set-password', { token, password: PASSWORD });
+      expect([again.status, again.body.code]).to.deep.equal([400, 'link_invalid']);
+      expect((await fetch(url)).status).to.equal(400);
+    });
+
+    it('have an email address of their own', async () => {
+      const again = await service.post('/v1/users', { email: 'ADA@example.com', role: 'member' }, service.apiHeaders);
+      expect([again.status, again.body.code]).to.deep.equal([409, 'email_taken']);
+    });
+
+    it('always have an admin among them who can sign in', async () => {
+      await service.post('/v1/users', { email: 'no-password@example.com', role: 'admin' }, service.apiHeaders);
+      const { data } = (await service.get('/v1/users')).body;
+      const { id } = data.find(({ email }: { email: string }) => email === 'ada@example.com');
+      const demoted = await service.request('PUT', `/v1/users/${id}`, { role: 'member' }, service.apiHeaders);
+      const removed = await service.request('DELETE', `/v1/users/${id}`, undefined, service.apiHeaders);
+      for (const { status, body } of [demoted, removed]) expect([status, body.code]).to.deep.equal([409, 'last_admin']);
+    });
+
+    it('have passwords that nobody can read', async () => {
+      const kept = JSON.stringify(await service.redis.hgetall(`${service.prefix}:users`));
+      expect(kept).to.include('scrypt$32768$8$3$').and.not.to.include(PASSWORD);
+      expect((await service.get('/v1/users')).body).to.satisfy(
+        (body: object) => !JSON.stringify(body).includes('scrypt'),
+      );
+    });
+  });
+});
+
+describe('the first admin', () => {
+  const ADMIN = { ADMIN_EMAIL: 'first@example.com', ADMIN_PASSWORD: 'first of all admins' };
+
+  it('comes from the settings when there is no user', async () => {
+    const service = await startService({ dev: false, webs: 2, workers: 0, env: ADMIN });
+    try {
+      const answer = await signIn(service, ADMIN.ADMIN_EMAIL, ADMIN.ADMIN_PASSWORD);
+      expect(answer.body.data.role).to.equal('admin');
+      expect((await service.get('/v1/users')).body.data.length).to.equal(1);
+      expect(service.output()).not.to.include('set-up').and.not.to.include(ADMIN.ADMIN_PASSWORD);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('is otherwise whoever follows the link in the start-up log, once', async () => {
+    const service = await startService({ dev: false, webs: 2, workers: 0 });
+    try {
+      const written = () => service.output().match(/http:\/\/127\.0\.0\.1:\d+\/set-up\?token=[\w-]+/g) ?? [];
+      await until(() => written().length === 2, { describe: 'both web processes wrote a link' });
+      const [one, two] = written() as [string, string];
+      expect(await (await fetch(one)).text()).to.include('first admin');
+      const fields = { token: tokenIn(one), email: 'first@example.com', password: PASSWORD };
+      const made = await postForm(service, '/auth/set-up', fields);
+      expect([made.status, made.headers.get('location')]).to.deep.equal([303, '/']);
+      expect((await service.get('/v1/users', cookieOf(made))).status).to.equal(200);
+      const second = await service.post('/auth/set-up', { ...fields, token: tokenIn(two), email: 'b@example.com' });
+      expect([second.status, second.body.code]).to.deep.equal([400, 'link_invalid']);
+    } finally {
+      await service.stop();
+    }
+  });
+});
+
+describe('behind https', () => {
+  it('the cookie is for this host and secure connections alone, and browsers stay with https', async () => {
+    const PUBLIC_URL = 'https://events.example.com';
+    const service = await startService({ dev: false, workers: 0, env: { PUBLIC_URL } });
+    try {
+      await addUser(service, 'ada@example.com', 'admin');
+      const answer = await signIn(service, 'ada@example.com');
+      expect(answer.headers.get('set-cookie')).to.match(
+        /^__Host-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
+      );
+      expect(answer.headers.get('strict-transport-security')).to.include('max-age=31536000');
+      const own = { ...cookieOf(answer), origin: PUBLIC_URL };
+      expect((await service.post('/v1/api-keys', { name: 'x', access: 'read' }, own)).status).to.equal(201);
+    } finally {
+      await service.stop();
+    }
+  });
+});

@@ -1,0 +1,229 @@
+import { resolve } from 'node:path';
+import { expect } from 'chai';
+import { hashedKey } from '../../src/functions/signing.ts';
+import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { startOwnRedis } from '../support/own-redis.ts';
+import { must } from '../support/program.ts';
+import { SECRETS, type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+describe('signing keys', () => {
+  let service: Service;
+  let host: AppHost;
+  before(async () => {
+    service = await startService({ dev: false, env: { SIGNING_KEY: '' } });
+    host = await startAppHost();
+  });
+  after(async () => {
+    await service.stop();
+    await host.close();
+  });
+
+  const path = (env: string) => `/v1/environments/${encodeURIComponent(env)}/signing-key`;
+  const read = async (env: string) => (await service.get(path(env))).body.data;
+  const rotate = async (env: string) =>
+    (await service.post(`${path(env)}/rotate`, undefined, service.apiHeaders)).body.data;
+  const proof = (key: string) => ({ authorization: `Bearer ${hashedKey(key)}` });
+  const registration = () => host.registration([{ id: 'f', triggers: [{ event: 'signed/x' }] }], {});
+  const register = (key: string, env?: string) =>
+    service.post('/fn/register', registration(), {
+      'x-service-sdk': 'test:v1.0.0',
+      ...proof(key),
+      ...(env && { 'x-service-env': env }),
+    });
+  async function makeNamed(name: string): Promise<void> {
+    const environment = { name, kind: 'named', createdAt: Date.now() };
+    await service.redis.hset(`${service.prefix}:environments`, name, JSON.stringify(environment));
+  }
+
+  it('are made when first needed, one an environment and one for all branches', async () => {
+    await makeNamed('staging');
+    const [production, staging, branches] = [await read('production'), await read('staging'), await read('branches')];
+    expect(production).to.include({ environment: 'production', fallback: null, given: false });
+    expect(production.current).to.match(/^signkey-production-[0-9a-f]{64}$/);
+    expect(branches.current).to.match(/^signkey-branch-[0-9a-f]{64}$/);
+    expect(new Set([production.current, staging.current, branches.current]).size).to.equal(3);
+    expect(await read('production')).to.deep.equal(production);
+  });
+
+  it('are sealed in Redis', async () => {
+    const { current } = await read('production');
+    const kept = JSON.stringify(await service.redis.hgetall(`${service.prefix}:signing-keys`));
+    expect(kept).to.include('v1.').and.not.to.include(current.split('-')[2]);
+  });
+
+  it('let an app into its own environment only', async () => {
+    await makeNamed('qa');
+    const keys = { production: await read('production'), qa: await read('qa'), branch: await read('branches') };
+    const allowed: [string, string | undefined][] = [
+      ['production', undefined],
+      ['production', 'production'],
+      ['qa', 'qa'],
+      ['branch', 'feature-x'],
+      ['branch', 'feature-y'],
+    ];
+    for (const env of [undefined, 'production', 'qa', 'feature-x', 'feature-y', 'feature-z']) {
+      for (const owner of ['production', 'qa', 'branch'] as const) {
+        if (allowed.some(([may, where]) => may === owner && where === env)) continue;
+        if (owner === 'branch' && env === 'feature-z') continue;
+        expect((await register(keys[owner].current, env)).status, `${owner} → ${env}`).to.equal(401);
+      }
+    }
+    for (const [owner, env] of allowed) {
+      const { status, body } = await register(keys[owner as keyof typeof keys].current, env);
+      expect(status, `${owner} → ${env}: ${JSON.stringify(body)}`).to.equal(200);
+    }
+  });
+
+  it('when rotated let the former one in, and not the one before', async () => {
+    const first = await read('production');
+    const second = await rotate('production');
+    expect(second.fallback).to.equal(first.current);
+    expect((await register(second.current)).status).to.equal(200);
+    expect((await register(first.current)).status).to.equal(200);
+    const third = await rotate('production');
+    expect((await register(third.current)).status).to.equal(200);
+    expect((await register(first.current)).status).to.equal(401);
+  });
+
+  it('sign the calls of their environment', async () => {
+    const { current } = await read('production');
+    expect((await register(current)).status).to.equal(200);
+    await service.post(service.eventPath, { name: 'signed/x', data: {} });
+    const call = await host.nextCall('f');
+    const { createHmac } = await import('node:crypto');
+    const [, t, s] = /^t=(\d+)&s=([0-9a-f]+)$/.exec(String(call.headers['x-service-signature'])) ?? [];
+    const mac = createHmac('sha256', current.split('-')[2]).update(call.raw).update(String(t));
+    expect(s).to.equal(mac.digest('hex'));
+  });
+
+  it('are not those of an environment that there is not', async () => {
+    const { status, body } = await service.get(path('nowhere'));
+    expect([status, body.code]).to.deep.equal([404, 'environment_unknown']);
+  });
+});
+
+describe('the secret key', function () {
+  // Several processes start, one after the other.
+  this.timeout(90_000);
+
+  it('is changed without losing what the former one sealed', async () => {
+    const service = await startService({ dev: false, workers: 0, env: { SIGNING_KEY: '' } });
+    try {
+      const path = '/v1/environments/production/signing-key';
+      const { current } = (await service.get(path)).body.data;
+      const sealed = () => service.redis.hget(`${service.prefix}:signing-keys`, 'production');
+      const before = await sealed();
+      service.env.SECRET_KEY_FALLBACK = SECRETS.SECRET_KEY;
+      service.env.SECRET_KEY = 'another-secret-key-0123456789abcdef';
+      await service.startWeb();
+      await until(async () => (await sealed()) !== before, { describe: 'the key is sealed anew' });
+      delete service.env.SECRET_KEY_FALLBACK;
+      await service.startWeb();
+      const answer = await fetch(service.urls[2] + path, { headers: service.apiHeaders });
+      expect(((await answer.json()) as { data: { current: string } }).data.current).to.equal(current);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  describe('when it is another than the one that sealed', () => {
+    const ANOTHER = 'another-secret-key-0123456789abcdef';
+
+    async function refusals(service: Service): Promise<void> {
+      const env = { ...service.env, PUBLIC_URL: 'https://events.example.com' };
+      const starts = await Promise.allSettled([
+        service.startWeb(),
+        service.startWorker(),
+        must('node', ['src/release.ts'], { cwd: ROOT, env }),
+      ]);
+      for (const start of starts) {
+        const said = start.status === 'rejected' ? String(start.reason) : 'it started';
+        expect(said)
+          .to.include('SECRET_KEY: neither it nor SECRET_KEY_FALLBACK opens')
+          .and.match(/exit code 1|ended with 1/);
+      }
+    }
+
+    it('nothing starts, and no release passes, though nothing but the service itself has sealed anything', async () => {
+      const service = await startService({ dev: false, workers: 0 });
+      try {
+        service.env.SECRET_KEY = ANOTHER;
+        // The wrong fallback is no help; with the right one all start.
+        service.env.SECRET_KEY_FALLBACK = 'a-third-secret-key-0123456789abcdef';
+        await refusals(service);
+        service.env.SECRET_KEY_FALLBACK = SECRETS.SECRET_KEY;
+        await Promise.all([service.startWeb(), service.startWorker()]);
+      } finally {
+        await service.stop();
+      }
+    });
+
+    it('nothing starts either where an earlier version sealed, and the way out is in the message', async () => {
+      const service = await startService({ dev: false, workers: 0, env: { SIGNING_KEY: '' } });
+      try {
+        const path = '/v1/environments/production/signing-key';
+        const { current } = (await service.get(path)).body.data;
+        await service.redis.del(`${service.prefix}:seal-check`);
+        service.env.SECRET_KEY = ANOTHER;
+        const said = await service.startWeb().catch((error: Error) => error.message);
+        expect(said).to.include('opens the signing key of production');
+        const keys = ['signing-keys', 'seal-check'].map((key) => `${service.prefix}:${key}`);
+        for (const key of keys) expect(said).to.include(key);
+        await service.redis.del(keys);
+        await service.startWeb();
+        const answer = await fetch(service.urls[1] + path, { headers: service.apiHeaders });
+        expect(((await answer.json()) as { data: { current: string } }).data.current).not.to.equal(current);
+      } finally {
+        await service.stop();
+      }
+    });
+
+    it('a web that started without Redis is not ready, and ends when it sees Redis', async () => {
+      const own = await startOwnRedis();
+      const service = await startService({ dev: false, workers: 0, env: { REDIS_URL: own.url } });
+      try {
+        await own.stop();
+        service.env.SECRET_KEY = ANOTHER;
+        const web = await service.startWeb();
+        expect((await fetch(`${service.urls[1]}/livez`)).status).to.equal(200);
+        expect((await fetch(`${service.urls[1]}/readyz`)).status).to.equal(503);
+        await own.start();
+        await until(() => !web.running(), { describe: 'it has ended' });
+        expect(web.output()).to.include('SECRET_KEY: neither it nor SECRET_KEY_FALLBACK opens');
+        service.webs.pop();
+      } finally {
+        await service.stop();
+        await own.remove();
+      }
+    });
+  });
+
+  it('that is right lets a web that started without Redis be ready once Redis is there', async () => {
+    const own = await startOwnRedis();
+    await own.stop();
+    const service = await startService({ dev: false, workers: 0, env: { REDIS_URL: own.url } });
+    try {
+      expect((await service.get('/readyz')).status).to.equal(503);
+      await own.start();
+      await service.waitFor('/readyz', ({ status }) => status === 200);
+    } finally {
+      await service.stop();
+      await own.remove();
+    }
+  });
+
+  it("may leave production's signing key to a setting, which is then not rotated here", async () => {
+    const service = await startService({ dev: false, workers: 0 });
+    try {
+      const path = '/v1/environments/production/signing-key';
+      expect((await service.get(path)).body.data).to.include({ current: SECRETS.SIGNING_KEY, given: true });
+      const { status, body } = await service.post(`${path}/rotate`, undefined, service.apiHeaders);
+      expect([status, body.code]).to.deep.equal([409, 'signing_key_given']);
+    } finally {
+      await service.stop();
+    }
+  });
+});

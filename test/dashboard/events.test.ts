@@ -1,0 +1,186 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { browserForSuite, open, write } from '../support/browser.ts';
+import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { send } from './fixtures.ts';
+
+const BIG = '12345678901234567890';
+const MANY = 2_000;
+const BATCH = 500;
+
+describe('events in the dashboard', () => {
+  const visit = browserForSuite();
+  let service: Service;
+  let host: AppHost;
+  before(async () => {
+    service = await startService();
+    host = await startAppHost();
+    await host.register(service, [{ id: 'greet', triggers: [{ event: 'tail/*' }] }], { appName: 'tail' });
+  });
+  after(async () => {
+    await service.stop();
+    await host.close();
+  });
+
+  const rows = (page: Page) => page.getByRole('table', { name: 'Events' }).getByRole('row');
+
+  /** An event that is stored, so that its page shows it. */
+  async function stored(event: object | string): Promise<string> {
+    const { body } = await service.post(service.eventPath, event, { 'content-type': 'application/json' });
+    await service.waitFor(`/v1/events/${body.ids[0]}`, ({ status }) => status === 200);
+    return body.ids[0];
+  }
+
+  it('come in by themselves, each with the runs it caused', () =>
+    visit(async (page) => {
+      await stored({ name: 'before/x', data: {} });
+      await open(page, `${service.url}/events`);
+      await rows(page).filter({ hasText: 'before/x' }).waitFor();
+      await send(service, { name: 'tail/x', data: {} });
+      const row = rows(page).filter({ hasText: 'tail/x' });
+      await row.waitFor();
+      await row.getByRole('link', { name: /Completed/ }).click();
+      await page.waitForURL('**/runs/*');
+    }));
+
+  it('wait behind a count while the tail is paused', () =>
+    visit(async (page) => {
+      await stored({ name: 'paused/x', data: {} });
+      await open(page, `${service.url}/events?name=paused%2Fx`);
+      await rows(page).filter({ hasText: 'paused/x' }).waitFor();
+      await page.getByRole('button', { name: 'Pause' }).click();
+      await page.waitForURL('**/events?name=paused%2Fx&paused=true');
+      const late = await stored({ name: 'paused/x', data: {} });
+      await page.getByRole('button', { name: '1 new', exact: true }).waitFor();
+      expect(await rows(page).filter({ hasText: late }).count()).to.equal(0);
+      await page.getByRole('button', { name: '1 new', exact: true }).click();
+      await rows(page).filter({ hasText: late }).waitFor();
+    }));
+
+  it('stay out when the tail is paused before they are taken in', () =>
+    visit(async (page) => {
+      await stored({ name: 'early/x', data: {} });
+      await page.clock.install();
+      await open(page, `${service.url}/events?name=early%2Fx`);
+      await rows(page).filter({ hasText: 'early/x' }).waitFor();
+      await page.clock.runFor(1_000);
+      await page.clock.pauseAt(Date.now() + 60_000);
+      const told = await page.evaluateHandle(() => {
+        const stream = new EventSource('/v1/stream');
+        return { news: new Promise((resolve) => stream.addEventListener('events', resolve)) };
+      });
+      const late = await stored({ name: 'early/x', data: {} });
+      await told.evaluate(({ news }) => news.then(() => {}));
+      await page.getByRole('button', { name: 'Pause' }).click();
+      await page.getByRole('button', { name: 'Go on' }).waitFor();
+      await page.clock.runFor(1_000);
+      await page.getByRole('button', { name: '1 new', exact: true }).waitFor();
+      expect(await rows(page).filter({ hasText: late }).count()).to.equal(0);
+    }));
+
+  it('are found by name, source and exact ID, and the address says how', () =>
+    visit(async (page) => {
+      const id = await stored({ name: 'find/this', id: 'exactly-this', data: {} });
+      await stored({ name: 'find/other', data: {} });
+      await open(page, `${service.url}/events`);
+      await page.getByLabel('Name').fill('find/this');
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**/events?name=find%2Fthis');
+      await rows(page).filter({ hasText: 'find/this' }).waitFor();
+      expect(await rows(page).filter({ hasText: 'find/other' }).count()).to.equal(0);
+      await page.getByLabel('ID').fill('exactly-this');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`**/events/${id}**`);
+    }));
+
+  it('of a span are marked in the histogram', () =>
+    visit(async (page) => {
+      await stored({ name: 'span/x', data: {} });
+      await open(page, `${service.url}/events`);
+      const chart = page.getByRole('figure').locator('canvas');
+      const { x = 0, y = 0, width = 0, height = 0 } = (await chart.boundingBox()) ?? {};
+      await page.mouse.move(x + width / 3, y + height / 3);
+      await page.mouse.down();
+      await page.mouse.move(x + width / 2, y + height / 3, { steps: 4 });
+      await page.mouse.up();
+      await page.waitForURL(/[?&]from=.*&to=/);
+    }));
+
+  it('are listed by the thousand, and scrolling comes to the first of them', () =>
+    visit(async (page) => {
+      const oldest = await stored({ name: 'many/x', data: {} });
+      for (let sent = 0; sent < MANY; sent += BATCH) {
+        await send(service, Array(BATCH).fill({ name: 'many/x', data: {} }));
+      }
+      const newest = await stored({ name: 'many/x', data: {} });
+      await open(page, `${service.url}/events?name=many%2Fx`);
+      await rows(page).filter({ hasText: newest }).waitFor();
+      expect(await page.getByRole('status', { name: 'Loading' }).count()).to.equal(0);
+      const toEnd = async () => {
+        await page.keyboard.press('End');
+        return (await rows(page).filter({ hasText: oldest }).count()) > 0;
+      };
+      await until(toEnd, { describe: 'the first event is in sight', timeoutMs: 30_000 });
+      expect(await rows(page).count()).to.be.below(100);
+    })).timeout(60_000);
+
+  it('show whole numbers digit by digit, as tree and raw', () =>
+    visit(async (page) => {
+      const id = await stored(`{"name": "exact/x", "data": {"order": ${BIG}, "price": 1.10}}`);
+      await open(page, `${service.url}/events/${id}`);
+      await page.getByText(BIG).first().waitFor();
+      await open(page, `${service.url}/events/${id}?view=raw`);
+      await page.getByText(BIG).first().waitFor();
+    }));
+
+  it('of half a megabyte open as a tree', () =>
+    visit(async (page) => {
+      const lines = Array.from({ length: 7_000 }, (_, n) => ({ number: n, text: `line ${n} `.padEnd(40, '.') }));
+      const id = await stored({ name: 'big/x', data: { lines } });
+      await open(page, `${service.url}/events/${id}`);
+      await page.getByRole('button', { name: 'lines: [ 7000 items ]' }).click();
+      await page.getByRole('button', { name: /6900 more/ }).click();
+      await page.getByRole('button', { name: /^150:/ }).click();
+      await page.getByText('150', { exact: true }).waitFor();
+    }));
+
+  it('are sent again, and sent once more with other data', () =>
+    visit(async (page) => {
+      const id = await stored({ name: 'tail/again', data: { n: 1 } });
+      await host.nextCall('greet');
+      await open(page, `${service.url}/events/${id}`);
+      await page.getByRole('button', { name: 'Send again' }).click();
+      await called('tail/again', { n: 1 });
+      await page.waitForURL((url) => url.pathname.startsWith('/events/') && !url.pathname.endsWith(id));
+      await open(page, `${service.url}/events/${id}`);
+      await page.getByRole('button', { name: 'Edit and send' }).click();
+      const dialog = page.getByRole('dialog');
+      await write(dialog.getByRole('textbox').first(), '{"name": "tail/edited", "data": {"n": 2}}');
+      await dialog.getByRole('button', { name: 'Send to production' }).click();
+      await called('tail/edited', { n: 2 });
+      await page.getByRole('heading', { level: 1, name: 'tail/edited' }).waitFor();
+    }));
+
+  it('are written over coloured text, as the policy of the page lets them, and that is undone', () =>
+    visit(async (page) => {
+      await open(page, `${service.url}/events`);
+      await page.getByRole('button', { name: 'Send an event' }).click();
+      const editor = page.getByRole('dialog').getByRole('textbox').first();
+      await editor.getByText('"hello/world"').click({ clickCount: 3 });
+      await page.keyboard.type('"data": [');
+      expect(await editor.innerText()).to.include('"data": []');
+      await editor.press('Control+z');
+      await editor.press('Control+z');
+      await editor.getByText('"hello/world"').waitFor();
+    }));
+
+  /** The call that the event causes arrives. */
+  async function called(name: string, data: object): Promise<void> {
+    for (;;) {
+      const { body } = await host.nextCall('greet');
+      if (body.event.name === name && JSON.stringify(body.event.data) === JSON.stringify(data)) return;
+    }
+  }
+});

@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { addUser } from '../support/auth.ts';
+import { browserForSuite, open, settled, signIn } from '../support/browser.ts';
+import { type Service, startService } from '../support/service.ts';
+import { make } from './fixtures.ts';
+
+const TRANSFORM = 'const transform = (evt) => ({ name: "order/placed", data: evt })';
+
+describe('the holding page', () => {
+  const visit = browserForSuite();
+  let service: Service;
+  let path: string;
+  before(async () => {
+    service = await startService({ dev: false });
+    await addUser(service, 'ada@example.com', 'admin');
+    await make(service, '/v1/environments', { name: 'feature', kind: 'branch' });
+    const fields = { name: 'Orders', environment: 'branches', transform: TRANSFORM };
+    path = new URL((await make(service, '/v1/webhooks', fields)).url).pathname;
+  });
+  after(() => service.stop());
+
+  async function openHoldingPage(page: Page): Promise<void> {
+    await page.goto(`${service.url}/held-events`);
+    await signIn(page, 'ada@example.com');
+    await settled(page);
+  }
+
+  it('takes in what no environment takes as it comes, and gives it to the environment that somebody chooses', () =>
+    visit(async (page) => {
+      await openHoldingPage(page);
+      const { body } = await service.post(path, { number: 1 }, { 'x-service-env': 'nowhere' });
+      const row = page.getByRole('row').filter({ hasText: 'order/placed' });
+      await row.waitFor();
+      expect(await row.innerText()).to.include('nowhere');
+      await row.getByRole('button', { name: /^assign/i }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('combobox', { name: /environment/i }).selectOption('feature');
+      await dialog.getByRole('button', { name: /^assign/i }).click();
+      await row.waitFor({ state: 'detached' });
+      await open(page, `${service.url}/events/${body.ids[0]}?env=feature`);
+      await page.getByRole('heading', { level: 1, name: 'order/placed' }).waitFor();
+    }));
+
+  it('discards nothing before it has asked', () =>
+    visit(async (page) => {
+      await service.post(path, { number: 2 });
+      await openHoldingPage(page);
+      const row = page.getByRole('row').filter({ hasText: 'order/placed' });
+      await row.getByRole('button', { name: 'order/placed' }).click();
+      const held = page.getByRole('dialog', { name: 'order/placed', exact: true });
+      await held.getByRole('button', { name: 'Discard' }).click();
+      const question = page.getByRole('dialog', { name: 'Discard order/placed?' });
+      await question.getByRole('button', { name: 'Keep it as it is' }).click();
+      expect((await service.get('/v1/holding')).body.data.length).to.equal(1);
+      await question.waitFor({ state: 'hidden' });
+      await held.getByRole('button', { name: 'Discard' }).click();
+      await question.getByRole('button', { name: 'Discard for good' }).click();
+      await row.waitFor({ state: 'detached' });
+      expect((await service.get('/v1/holding')).body.data.length).to.equal(0);
+    }));
+});

@@ -1,0 +1,207 @@
+import { expect } from 'chai';
+import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const MAX_BYTES = 2_000;
+
+describe('sending events', () => {
+  let service: Service;
+  before(async () => {
+    service = await startService({ env: { EVENT_MAX_BYTES: String(MAX_BYTES) } });
+  });
+  after(() => service.stop());
+
+  const send = (body: object, headers: Record<string, string> = {}) => service.post('/e/any-key', body, headers);
+  const raw = async (body: string | Uint8Array, contentType?: string) => {
+    const headers: Record<string, string> = contentType ? { 'content-type': contentType } : {};
+    const response = await fetch(`${service.url}/e/any-key`, { method: 'POST', headers, body: Buffer.from(body) });
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (await response.json()) as Record<string, unknown>,
+    };
+  };
+  const stored = (id: string) =>
+    until(
+      async () => {
+        const answer = await service.get(`/v1/events/${id}`);
+        return answer.status === 200 ? (answer.body.data as Record<string, unknown>) : undefined;
+      },
+      { describe: `event ${id} is stored` },
+    );
+
+  it('answers with the ID of one event, under which it is stored', async () => {
+    const { status, body } = await send({
+      name: 'order/paid',
+      data: { total: 3 },
+      ts: 1_700_000_000_000,
+      v: '2',
+      user: { id: 7 },
+    });
+    expect(status).to.equal(200);
+    expect(body).to.have.keys('ids', 'status');
+    expect(body.status).to.equal(200);
+    const event = await stored(body.ids[0]);
+    expect(event).to.include({
+      internal_id: body.ids[0],
+      id: null,
+      name: 'order/paid',
+      ts: 1_700_000_000_000,
+      v: '2',
+      source: 'event-key',
+      duplicates: 0,
+    });
+    expect(event.data).to.deep.equal({ total: 3 });
+    expect(event.user).to.deep.equal({ id: 7 });
+  });
+
+  it('answers with the IDs of an array in its order, each event stored on its own', async () => {
+    const names = ['a/one', 'a/two', 'a/three'];
+    const { body } = await send(names.map((name) => ({ name, data: {} })));
+    expect(new Set(body.ids).size).to.equal(3);
+    const events = await Promise.all(body.ids.map(stored));
+    expect(events.map(({ name }) => name)).to.deep.equal(names);
+  });
+
+  it('takes an empty array and does nothing', async () => {
+    expect((await send([])).body).to.deep.equal({ ids: [], status: 200 });
+  });
+
+  it('gives an event without ts the time of its receipt', async () => {
+    const before = Date.now();
+    const { body } = await send({ name: 'clock/now', data: {} });
+    expect((await stored(body.ids[0])).ts).to.be.within(before, Date.now());
+  });
+
+  it('stores numbers of any length digit by digit, and drops fields that no event has', async () => {
+    const { body } = await raw('{"name":"big/number","data":{"n":12345678901234567890},"extra":1}', 'application/json');
+    const id = (body.ids as string[])[0] as string;
+    await stored(id);
+    const text = await (await fetch(`${service.url}/v1/events/${id}`)).text();
+    expect(text).to.include('"n":12345678901234567890').and.not.include('extra');
+  });
+
+  it('accepts all events of a request or none, and names index and field of the bad one', async () => {
+    const bad = await send([
+      { name: 'all-or-none/x', data: {} },
+      { name: 'all-or-none/x', data: [] },
+    ]);
+    expect(bad.status).to.equal(400);
+    expect(bad.body).to.include({ code: 'event_invalid', status: 400, index: 1, field: 'data' });
+    expect(bad.body.error).to.include('event 1').and.include('got an array').and.include('it takes a JSON object');
+    const { body } = await send({ name: 'all-or-none/after', data: {} });
+    await stored(body.ids[0]);
+    expect((await service.get('/v1/events?name=all-or-none/x')).body.data).to.deep.equal([]);
+  });
+
+  for (const [what, event, field] of [
+    ['no name', { data: {} }, 'name'],
+    ['an empty name', { name: '', data: {} }, 'name'],
+    ['a name of 257 characters', { name: 'x'.repeat(257), data: {} }, 'name'],
+    ['a name that the service keeps for itself', { name: 'inngest/x', data: {} }, 'name'],
+    ['another such name', { name: 'service/internal.x', data: {} }, 'name'],
+    ['no data', { name: 'x' }, 'data'],
+    ['data that is a string', { name: 'x', data: 'y' }, 'data'],
+    ['an empty id', { name: 'x', data: {}, id: '' }, 'id'],
+    ['an id of 513 characters', { name: 'x', data: {}, id: 'x'.repeat(513) }, 'id'],
+    ['an id that is a number', { name: 'x', data: {}, id: 7 }, 'id'],
+    ['a ts in seconds', { name: 'x', data: {}, ts: 1_700_000_000 }, 'ts'],
+    ['a broken ts', { name: 'x', data: {}, ts: 1_700_000_000_000.5 }, 'ts'],
+    ['a ts that is a string', { name: 'x', data: {}, ts: '2026' }, 'ts'],
+    ['a user that is a string', { name: 'x', data: {}, user: 'u' }, 'user'],
+    ['a v that is a number', { name: 'x', data: {}, v: 1 }, 'v'],
+  ] as const) {
+    it(`refuses an event with ${what}`, async () => {
+      const { status, body } = await send(event);
+      expect(status).to.equal(400);
+      expect(body).to.include({ code: 'event_invalid', index: 0, field });
+    });
+  }
+
+  it('refuses what is no event at all', async () => {
+    for (const body of ['7', '"x"', 'null', '[1]', '[[]]']) {
+      const answer = await raw(body, 'application/json');
+      expect(answer.status, body).to.equal(400);
+      expect(answer.body.code, body).to.equal('event_invalid');
+    }
+  });
+
+  it('refuses nesting that could not be passed on', async () => {
+    const { status, body } = await raw(
+      `{"name":"x","data":{"a":${'['.repeat(900)}${']'.repeat(900)}}}`,
+      'application/json',
+    );
+    expect(status).to.equal(400);
+    expect(body.error).to.include('nested deeper');
+  });
+
+  it('names what is wrong with a body that cannot be read', async () => {
+    for (const [body, type, status, code] of [
+      ['', 'application/json', 400, 'body_missing'],
+      ['{"name":', 'application/json', 400, 'body_not_json'],
+      [Buffer.from([0x22, 0xff, 0x22]), 'application/json', 400, 'body_not_json'],
+      ['{}', 'text/plain', 415, 'content_type_unsupported'],
+      ['{}', undefined, 415, 'content_type_unsupported'],
+    ] as const) {
+      const answer = await raw(body, type);
+      expect(answer.body).to.include({ code, status });
+      expect(answer.status).to.equal(status);
+    }
+  });
+
+  it('reads JSON with a charset and a byte order mark', async () => {
+    const { status } = await raw('\ufeff{"name":"x","data":{}}', 'application/json; charset=utf-8');
+    expect(status).to.equal(200);
+  });
+
+  it('takes a body of the limit to the byte, and refuses one more, naming the limit', async () => {
+    const event = (bytes: number) => {
+      const frame = JSON.stringify({ name: 'x', data: { pad: '' } }).length;
+      return JSON.stringify({ name: 'x', data: { pad: 'x'.repeat(bytes - frame) } });
+    };
+    expect((await raw(event(MAX_BYTES), 'application/json')).status).to.equal(200);
+    const over = await raw(event(MAX_BYTES + 1), 'application/json');
+    expect(over.status).to.equal(413);
+    expect(over.body).to.include({ code: 'body_too_large', limit_bytes: MAX_BYTES });
+    expect(over.body.error).to.include(String(MAX_BYTES));
+  });
+
+  it('counts a body as it comes when it has no Content-Length', async () => {
+    const body = new ReadableStream({
+      start(controller) {
+        controller.enqueue(Buffer.alloc(MAX_BYTES + 1, 0x20));
+        controller.close();
+      },
+    });
+    const init = { method: 'POST', body, duplex: 'half', headers: { 'content-type': 'application/json' } };
+    expect((await fetch(`${service.url}/e/any-key`, init as RequestInit)).status).to.equal(413);
+  });
+
+  it('refuses a compressed body, and any method but POST', async () => {
+    const compressed = await send({ name: 'x', data: {} }, { 'content-encoding': 'gzip' });
+    expect(compressed.body.code).to.equal('content_encoding_unsupported');
+    const got = await service.get('/e/any-key');
+    expect([got.status, got.body.code]).to.deep.equal([405, 'method_not_allowed']);
+  });
+
+  it('gives a send with a seed the same IDs whenever it comes again, and stores its events once', async () => {
+    const seed = `1700000000000,${Buffer.from('0123456789').toString('base64')}`;
+    const events = [
+      { name: 'seed/a', data: {} },
+      { name: 'seed/b', data: {} },
+    ];
+    const first = await send(events, { 'x-service-event-id-seed': seed });
+    const again = await send(events, { 'x-inngest-event-id-seed': seed });
+    expect(first.status).to.equal(200);
+    expect(again.body).to.deep.equal(first.body);
+    await until(async () => (await stored(first.body.ids[1])).duplicates === 1, { describe: 'the repeat is counted' });
+    const bad = await send(events, { 'x-service-event-id-seed': 'x' });
+    expect([bad.status, bad.body.code]).to.deep.equal([400, 'seed_invalid']);
+  });
+
+  it('says which request it was', async () => {
+    const { body } = await send({ name: 'traced/x', data: {} });
+    const event = await stored(body.ids[0]);
+    expect(event.request_id).to.match(/^[0-9A-Z]{26}$/);
+  });
+});

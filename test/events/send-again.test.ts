@@ -1,0 +1,56 @@
+import { expect } from 'chai';
+import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { type Service, startService } from '../support/service.ts';
+import { storedText } from '../support/stored-event.ts';
+
+describe('an event that is sent again', () => {
+  let service: Service;
+  let host: AppHost;
+  before(async () => {
+    service = await startService();
+    host = await startAppHost();
+    await host.register(service, [{ id: 'f', triggers: [{ event: 'again/*' }] }]);
+  });
+  after(async () => {
+    await host.close();
+    await service.stop();
+  });
+
+  async function stored(id: string) {
+    return (await service.waitFor(`/v1/events/${id}`, ({ status }) => status === 200)).body.data;
+  }
+
+  it('is a new event with the same name, data, user and v, of this moment, and runs its functions', async () => {
+    const sent = { name: 'again/x', data: { n: 1 }, id: 'once', ts: 1_500_000_000_000, user: { a: 'b' }, v: '2' };
+    const { body } = await service.post('/e/key', sent);
+    await host.nextCall('f');
+    const [first] = body.ids;
+    const before = Date.now();
+    const answer = await service.post(`/v1/events/${first}/send-again`);
+    expect(answer.status).to.equal(201);
+    const { internal_id } = answer.body.data;
+    expect(internal_id).not.to.equal(first);
+    const call = await host.nextCall('f');
+    expect(call.body.event).to.deep.include({ name: 'again/x', data: { n: 1 }, user: { a: 'b' }, v: '2' });
+    const { id, ts, source, request_id } = await stored(internal_id);
+    expect({ id, source }).to.deep.equal({ id: null, source: `event:${first}` });
+    expect(request_id).to.equal(answer.headers.get('x-request-id'));
+    expect(ts).to.be.within(before, Date.now());
+    expect((await stored(first)).duplicates).to.equal(0);
+  });
+
+  it('keeps every digit of its data', async () => {
+    const text = '{"name":"again/digits","data":{"order":12345678901234567890,"price":1.10}}';
+    const { body } = await service.post('/e/key', text, { 'content-type': 'application/json' });
+    await stored(body.ids[0]);
+    const again = await service.post(`/v1/events/${body.ids[0]}/send-again`);
+    const { internal_id } = again.body.data;
+    await stored(internal_id);
+    expect(await storedText(service, internal_id)).to.include('12345678901234567890');
+  });
+
+  it('must be there', async () => {
+    const { status, body } = await service.post('/v1/events/nope/send-again');
+    expect([status, body.code]).to.deep.equal([404, 'not_found']);
+  });
+});

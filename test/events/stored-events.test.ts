@@ -1,0 +1,257 @@
+import { expect } from 'chai';
+import { ulid } from 'ulid';
+import { ingestQueue } from '../../src/jobs/queues/queues.ts';
+import { seededId } from '../../src/model/ids.ts';
+import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { envelope, type OwnStore, openStore } from '../support/own-store.ts';
+import { type Service, startService } from '../support/service.ts';
+import { bucketKey, keptKey, storedText } from '../support/stored-event.ts';
+import { until } from '../support/until.ts';
+
+const ENV = 'production';
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const RETENTION_MS = 7 * DAY_MS;
+const MOMENT_MS = 60_000;
+
+describe('a stored event', () => {
+  let store: OwnStore;
+  before(() => {
+    store = openStore();
+  });
+  after(() => store.close());
+
+  async function ingest(...batch: ReturnType<typeof envelope>[]) {
+    const stored = await store.events.storeNew(batch);
+    await store.events.settle(stored, Date.now());
+    return stored;
+  }
+  const listed = async (query: { name?: string; source?: string }) => {
+    const { events } = await store.eventLists.list({ env: ENV, span: {}, limit: 100, ...query }, Date.now());
+    return events.map(({ internal_id }) => internal_id);
+  };
+
+  it('is in the bucket of its second, which stays an hour longer than the retention', async () => {
+    const event = envelope({ name: 'bucket/x' });
+    await ingest(event);
+    expect(await storedText(store, event.internalId)).to.include(event.payload);
+    expect(await store.redis.exists(keptKey(store, event.internalId))).to.equal(0);
+    const ttl = await store.redis.pttl(bucketKey(store, event.internalId));
+    expect(ttl).to.be.within(RETENTION_MS + HOUR_MS - MOMENT_MS, RETENTION_MS + HOUR_MS);
+  });
+
+  it('whose own time comes much later is kept as long as any other, and until then for whoever needs it', async () => {
+    const now = Date.now();
+    const event = envelope({ name: 'delayed/x', ts: now + 30 * DAY_MS }, { receivedAt: now });
+    await ingest(event);
+    expect(await store.redis.exists(keptKey(store, event.internalId))).to.equal(0);
+    expect(await store.redis.pttl(bucketKey(store, event.internalId))).to.be.at.most(RETENTION_MS + HOUR_MS);
+    await store.events.keep(ENV, event.internalId, 30 * DAY_MS);
+    const ttl = await store.redis.pttl(keptKey(store, event.internalId));
+    expect(ttl).to.be.within(RETENTION_MS + 30 * DAY_MS - MOMENT_MS, RETENTION_MS + 30 * DAY_MS);
+    expect(await storedText(store, event.internalId)).to.equal('');
+    expect(await listed({ name: 'delayed/x' })).to.deep.equal([event.internalId]);
+    expect(await listed({ name: 'delayed/x', source: 'api' })).to.deep.equal([event.internalId]);
+    await store.redis.del(bucketKey(store, event.internalId));
+    expect(await store.events.read(ENV, event.internalId)).to.include({ ts: event.ts, received_at: now });
+    expect((await Array.fromAsync(store.events.since(ENV, 'delayed/x', 0, 10))).flat().length).to.equal(1);
+  });
+
+  it('is read with a few others when it is looked for by its name, however many large ones there are', async () => {
+    const all = Array.from({ length: 40 }, (_, n) =>
+      envelope({ name: 'large/x', data: { n, text: 'x'.repeat(500_000) } }),
+    );
+    for (const event of all) await ingest(event);
+    const portions = await Array.fromAsync(store.events.since(ENV, 'large/x', 0, 1_000));
+    expect(Math.max(...portions.map((some) => some.length))).to.be.at.most(10);
+    const found = portions.flat().map(({ internalId }) => internalId);
+    expect(found.sort()).to.deep.equal(all.map(({ internalId }) => internalId).sort());
+  });
+
+  it('is the same when it is sent again and no longer delayed', async () => {
+    const now = Date.now();
+    const first = envelope({ name: 'nearer/x', ts: now + HOUR_MS + 1_000 }, { receivedAt: now });
+    const again = { ...first, requestId: ulid(), receivedAt: now + 2_000 };
+    await ingest(first);
+    const [met] = await ingest(again);
+    expect(met).to.deep.include({ repeat: true, settled: true });
+    expect(met?.event).to.include({ requestId: first.requestId, receivedAt: now });
+    expect((await store.events.read(ENV, first.internalId))?.duplicates).to.equal(1);
+  });
+
+  it('is the same when it is sent again and is delayed now', async () => {
+    const first = envelope({ name: 'farther/x' });
+    const again = { ...first, requestId: ulid(), ts: Date.now() + 2 * DAY_MS };
+    await ingest(first);
+    const [met] = await ingest(again);
+    expect(met).to.deep.include({ repeat: true, settled: true });
+    expect(await store.redis.exists(keptKey(store, first.internalId))).to.equal(0);
+  });
+
+  it('is copied for whoever needs it longer than its bucket stays, and only then', async () => {
+    const event = envelope({ name: 'work/x' });
+    await ingest(event);
+    const copy = keptKey(store, event.internalId);
+    await store.events.keep(ENV, event.internalId);
+    expect(await store.redis.exists(copy)).to.equal(0);
+
+    // Work that goes on two hours after its receipt.
+    await store.redis.pexpire(bucketKey(store, event.internalId), RETENTION_MS - HOUR_MS);
+    await store.events.keep(ENV, event.internalId);
+    expect(await store.redis.pttl(copy)).to.be.within(RETENTION_MS - MOMENT_MS, RETENTION_MS);
+    await store.redis.pexpire(copy, DAY_MS);
+    await store.events.keep(ENV, event.internalId);
+    expect(await store.redis.pttl(copy), 'the copy stays longer').to.be.within(RETENTION_MS - MOMENT_MS, RETENTION_MS);
+    await store.redis.pexpire(copy, 2 * RETENTION_MS);
+    await store.events.keep(ENV, event.internalId);
+    expect(await store.redis.pttl(copy), 'and never shorter').to.be.greaterThan(RETENTION_MS);
+
+    await store.redis.del(bucketKey(store, event.internalId));
+    expect(await store.events.record(ENV, event.internalId)).to.include({
+      name: 'work/x',
+      request_id: event.requestId,
+    });
+    expect(await listed({ name: 'work/x', source: 'api' })).to.deep.equal([event.internalId]);
+  });
+
+  it('that is not there is not made by keeping it', async () => {
+    const id = ulid();
+    await store.events.keep(ENV, id);
+    expect(await store.redis.exists(keptKey(store, id), bucketKey(store, id))).to.equal(0);
+  });
+
+  for (const [when, days] of [
+    ['long ago', -500],
+    ['to come', 30],
+  ] as const) {
+    it(`whose ID is of a time ${when} has a place of its own, so that no bucket lives for ever`, async () => {
+      const seed = { timeMs: Date.now() + days * DAY_MS, entropy: Buffer.alloc(10, 7) };
+      const name = `seeded/${days}`;
+      const sent = [1, 2].map((n) => envelope({ name, data: { n } }, { internalId: seededId(seed, n) }));
+      const ids = sent.map(({ internalId }) => internalId);
+      await ingest(...sent);
+      expect(await store.redis.exists(bucketKey(store, ids[0] as string))).to.equal(0);
+      for (const id of ids) {
+        expect(await store.redis.pttl(keptKey(store, id))).to.be.within(RETENTION_MS - MOMENT_MS, RETENTION_MS);
+      }
+      expect(await listed({ name })).to.deep.equal([...ids].sort().reverse());
+      const [met] = await ingest({ ...(sent[0] as (typeof sent)[0]), requestId: ulid() });
+      expect(met).to.deep.include({ repeat: true, settled: true });
+      await store.redis.pexpire(keptKey(store, ids[0] as string), DAY_MS);
+      await store.events.keep(ENV, ids[0] as string);
+      expect(await store.redis.pttl(keptKey(store, ids[0] as string))).to.be.greaterThan(RETENTION_MS - MOMENT_MS);
+    });
+  }
+
+  it('is counted once when two workers settle it at once, and when it is settled again', async () => {
+    const sent = Array.from({ length: 20 }, () => envelope({ name: 'settle/x' }, { env: 'settle' }));
+    const stored = await store.events.storeNew(sent);
+    const now = Date.now();
+    await Promise.all([store.events.settle(stored, now), store.events.settle(stored, now)]);
+    await store.events.settle(stored, now);
+    const span = { from: now - DAY_MS, to: now + DAY_MS, buckets: 1 };
+    const [all] = await store.eventCounts.histogram({ env: 'settle', ...span });
+    const [named] = await store.eventCounts.histogram({ env: 'settle', name: 'settle/x', ...span });
+    expect([all?.count, named?.count]).to.deep.equal([20, 20]);
+  });
+
+  it('that was stored and not settled is done again, as the first that was sent', async () => {
+    const first = envelope({ name: 'unsettled/x', data: { first: true } });
+    await store.events.storeNew([first]);
+    const [retried] = await store.events.storeNew([first]);
+    expect(retried).to.deep.equal({ event: first, repeat: false, settled: false });
+    const [again] = await store.events.storeNew([{ ...first, name: 'unsettled/y', requestId: ulid() }]);
+    expect(again).to.deep.equal({ event: first, repeat: true, settled: false });
+  });
+
+  it('tells its source to every process, whichever gave the source its number', async () => {
+    const other = openStore(store.prefix);
+    try {
+      const sources = Array.from({ length: 30 }, (_, n) => `${n % 2 ? 'webhook' : 'event-key'}:${n}` as const);
+      const events = (offset: number) =>
+        sources.map((_, i) => envelope({}, { env: 'sources', source: sources[(i + offset) % 30] as 'api' }));
+      const [mine, its] = [events(0), events(15)];
+      await Promise.all([store.events.storeNew(mine), other.events.storeNew(its)]);
+      const numbers = Object.values(await store.redis.hgetall(`${store.prefix}:event-sources:sources`));
+      expect(new Set(numbers).size).to.equal(30);
+      for (const [reader, read] of [
+        [store, its],
+        [other, mine],
+        [openStore(store.prefix), mine],
+      ] as const) {
+        const ids = read.map(({ internalId }) => internalId);
+        const found = await reader.events.readMany('sources', ids);
+        expect(found.map(({ source }) => source)).to.deep.equal(read.map(({ source }) => source));
+        if (reader !== store && reader !== other) await reader.redis.quit();
+      }
+    } finally {
+      await other.redis.quit();
+    }
+  });
+});
+
+describe('a run', () => {
+  let service: Service;
+  let host: AppHost;
+  before(async () => {
+    service = await startService();
+    host = await startAppHost();
+  });
+  after(async () => {
+    await host.close();
+    await service.stop();
+  });
+
+  it('that is called hours after its event came keeps the event for the retention from then', async () => {
+    const id = (n: number) => n.toString(16).padStart(40, '0');
+    const sleep = { id: id(1), op: 'Sleep', name: '1s', displayName: 'sleep' };
+    host.on('f', ({ number }) => (number === 0 ? { status: 206, body: [sleep] } : { body: 'done' }));
+    await host.register(service, [{ id: 'f', triggers: [{ event: 'hours/x' }] }]);
+    const { body } = await service.post('/e/key', { name: 'hours/x', data: { n: 1 } });
+    const eventId = body.ids[0];
+    const run = await service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data?.[0]?.status === 'Running');
+    const { run_id } = run.body.data[0];
+    const asleep = `${service.prefix}:run:${ENV}:${run_id}:pending`;
+    await until(() => service.redis.exists(asleep), { describe: 'the run sleeps' });
+    expect(await service.redis.exists(keptKey(service, eventId))).to.equal(0);
+    await service.redis.pexpire(bucketKey(service, eventId), RETENTION_MS - 3 * HOUR_MS);
+    await service.waitFor(`/v1/runs/${run_id}`, ({ body }) => body.data.status === 'Completed');
+    const ttl = await service.redis.pttl(keptKey(service, eventId));
+    expect(ttl).to.be.within(RETENTION_MS - MOMENT_MS, RETENTION_MS);
+
+    await service.redis.del(bucketKey(service, eventId));
+    expect((await service.post(`/v1/runs/${run_id}/retry`)).status).to.equal(201);
+    await until(() => host.calls('f').length === 3, { describe: 'it is done again on the copy' });
+    expect(host.calls('f').map(({ body }) => body.event.data)).to.deep.equal([{ n: 1 }, { n: 1 }, { n: 1 }]);
+  });
+
+  it('is triggered by what is known of the event besides its payload', async () => {
+    const facts =
+      'event.source == "event-key" && event.received_at == event.ts && event.internal_id != event.request_id';
+    await host.register(service, [{ id: 'facts', triggers: [{ event: 'facts/x', expression: facts }] }], {
+      appName: 'facts',
+    });
+    await service.post('/e/key', { name: 'facts/x', data: {} });
+    expect((await host.nextCall('facts')).body.event.name).to.equal('facts/x');
+  });
+
+  it('is made of an event whose job was enqueued before an update', async () => {
+    await host.register(service, [{ id: 'old', triggers: [{ event: 'old/x' }] }], { appName: 'old' });
+    const at = { internalId: ulid(), receivedAt: Date.now(), requestId: ulid() };
+    const record =
+      `{"internal_id":"${at.internalId}","name":"old/x","data":{"order":12345678901234567890},"ts":${at.receivedAt},` +
+      `"received_at":${at.receivedAt},"source":"event-key:k","request_id":"${at.requestId}","index":0}`;
+    const connection = { url: service.env.REDIS_URL as string };
+    const queue = ingestQueue({ connection, prefix: `${service.prefix}:queue` });
+    try {
+      await queue.add('ingest', { events: [{ ...at, env: ENV, name: 'old/x', ts: at.receivedAt, index: 0, record }] });
+    } finally {
+      await queue.close();
+    }
+    expect((await host.nextCall('old')).body.event).to.include({ id: at.internalId, ts: at.receivedAt });
+    await service.waitFor(`/v1/events?name=old/x`, ({ body }) => body.data.length === 1);
+    const text = await (await fetch(`${service.url}/v1/events/${at.internalId}`)).text();
+    expect(text).to.include('"order":12345678901234567890');
+    expect(JSON.parse(text).data).to.include({ source: 'event-key:k', request_id: at.requestId, ts: at.receivedAt });
+  });
+});

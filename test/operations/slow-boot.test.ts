@@ -1,0 +1,49 @@
+import { expect } from 'chai';
+import { type RedisProxy, startRedisProxy } from '../../chaos/faults/redis-proxy.ts';
+import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
+import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+/** Longer than a request waits for Redis. */
+const SLOW_MS = 2_500;
+
+describe('a web process that starts while Redis is slow', () => {
+  let redis: OwnRedis;
+  let proxy: RedisProxy;
+  let service: Service | undefined;
+  beforeEach(async () => {
+    redis = await startOwnRedis();
+    proxy = await startRedisProxy(redis.url);
+  });
+  afterEach(async () => {
+    proxy.delay(() => 0);
+    await service?.stop();
+    service = undefined;
+    await proxy.close();
+    await redis.remove();
+  });
+
+  const send = () => (service as Service).post('/e/key', { name: 'slow/x', data: {} });
+  const ready = async () => (await (service as Service).get('/readyz')).status;
+
+  it('takes events as soon as Redis is fast again, without being restarted', async () => {
+    // The first answers to INFO are those that the connections themselves wait for; what asks later has them late.
+    let infos = 0;
+    proxy.delay((reply) => (reply.includes('redis_version:') && ++infos > 2 ? SLOW_MS : 0));
+    service = await startService({ workers: 0, env: { REDIS_URL: proxy.url } });
+    // What was asked during the start still comes late. A connection that has to begin anew is fast.
+    proxy.delay(() => 0);
+    await until(async () => (await send()).status === 200, { describe: 'it takes events' });
+    expect(await ready()).to.equal(200);
+  });
+
+  it('is not ready, and says 503 to senders, until all of Redis answers in time', async () => {
+    proxy.delay(() => SLOW_MS);
+    service = await startService({ workers: 0, env: { REDIS_URL: proxy.url } });
+    expect([await ready(), (await send()).status]).to.deep.equal([503, 503]);
+    proxy.delay(() => 0);
+    await until(async () => (await ready()) === 200, { describe: 'it is ready' });
+    const sent = await send();
+    expect([sent.status, sent.body.error]).to.deep.equal([200, undefined]);
+  });
+});

@@ -1,0 +1,395 @@
+import { createHmac } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import { expect } from 'chai';
+import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { type Service, startService } from '../support/service.ts';
+
+/** Retry delays of milliseconds: 15 s to 45 s by the schedule. */
+const QUICK = { RETRY_SCALE: '0.0005' };
+
+interface RunView {
+  run_id: string;
+  function_id: string;
+  status: string;
+  attempt: number;
+  output: unknown;
+  error: { name: string; message: string } | null;
+  run_started_at: string | null;
+  ended_at: string | null;
+}
+
+describe('functions', () => {
+  let service: Service;
+  let host: AppHost;
+  before(async () => {
+    service = await startService({ env: QUICK });
+  });
+  after(() => service.stop());
+  beforeEach(async () => {
+    host = await startAppHost();
+  });
+  afterEach(() => host.close());
+
+  async function send(name: string, data: object = {}): Promise<string> {
+    const { status, body } = await service.post('/e/key', { name, data });
+    expect(status).to.equal(200);
+    return body.ids[0];
+  }
+
+  async function endedRuns(eventId: string, count = 1): Promise<RunView[]> {
+    const { body } = await service.waitFor(
+      `/v1/events/${eventId}/runs`,
+      ({ status, body }) =>
+        status === 200 && body.data.length === count && body.data.every((run: RunView) => run.ended_at),
+    );
+    return body.data;
+  }
+
+  describe('are registered', () => {
+    it('and the answer says whether anything changed', async () => {
+      const app = { appName: 'modified' };
+      const functions = [{ id: 'f', triggers: [{ event: 'modified/x' }] }];
+      expect((await host.register(service, functions, app)).body).to.deep.equal({ ok: true, modified: true });
+      expect((await host.register(service, functions, app)).body).to.deep.equal({ ok: true, modified: false });
+      const other = [{ id: 'f', triggers: [{ event: 'modified/y' }] }];
+      expect((await host.register(service, other, app)).body).to.deep.equal({ ok: true, modified: true });
+    });
+
+    it('with fields that the service does not know', async () => {
+      const functions = [
+        { id: 'f', triggers: [{ event: 'unknown/x' }], concurrency: [{ limit: 5 }], someday: { x: 1 } },
+      ];
+      expect((await host.register(service, functions, { appName: 'unknown' })).status).to.equal(200);
+    });
+
+    it('when the service is told of the app', async () => {
+      host.offer(service, [{ id: 'f', triggers: [{ event: 'told/x' }] }], { appName: 'told' });
+      const { status, body } = await service.post('/v1/apps', { url: host.url });
+      expect([status, body.data]).to.deep.equal([200, { url: host.url }]);
+      const id = await send('told/x');
+      expect((await endedRuns(id))[0]?.function_id).to.equal('told-f');
+      const nobody = await service.post('/v1/apps', { url: 'http://127.0.0.1:1/api' });
+      expect([nobody.status, nobody.body.code]).to.deep.equal([400, 'app_unreachable']);
+    });
+
+    it('or refused with what is wrong', async () => {
+      const refused = async (change: (registration: ReturnType<AppHost['registration']>) => unknown) => {
+        const body = host.registration([{ id: 'f', triggers: [{ event: 'x/y' }] }], { appName: 'refused' });
+        const { status, body: answer } = await service.post('/fn/register', change(body) as object, {
+          'x-service-sdk': 'test:v1.0.0',
+        });
+        expect([status, answer.code]).to.deep.equal([400, 'registration_invalid']);
+        return answer.error as string;
+      };
+      expect(await refused((r) => ({ ...r, appName: '' }))).to.include('appName');
+      expect(await refused((r) => ({ ...r, url: 'nonsense' }))).to.include('url');
+      expect(await refused((r) => ({ ...r, functions: r.functions.map((f) => ({ ...f, triggers: [] })) }))).to.include(
+        'triggers',
+      );
+      expect(await refused((r) => ({ ...r, functions: r.functions.map((f) => ({ ...f, steps: {} })) }))).to.include(
+        'steps',
+      );
+      expect(await refused((r) => ({ ...r, functions: [...r.functions, ...r.functions] }))).to.include('differ');
+      const bad = [{ event: 'x/y', expression: 'event.data.total >' }];
+      expect(await refused((r) => ({ ...r, functions: r.functions.map((f) => ({ ...f, triggers: bad })) }))).to.include(
+        'CEL',
+      );
+      expect(await refused(() => [])).to.include('body');
+    });
+
+    it('under the app that first took the id, and no other', async () => {
+      await host.register(service, [{ id: 'b-c', triggers: [{ event: 'taken/x' }] }], { appName: 'a' });
+      const second = await host.register(service, [{ id: 'c', triggers: [{ event: 'taken/x' }] }], { appName: 'a-b' });
+      expect([second.status, second.body.code]).to.deep.equal([400, 'registration_invalid']);
+      expect(second.body.error).to.include('a-b-c');
+    });
+
+    it('and no longer triggered once their app registers without them', async () => {
+      const app = { appName: 'fewer' };
+      const functions = ['stays', 'goes'].map((id) => ({ id, triggers: [{ event: 'fewer/x' }] }));
+      await host.register(service, functions, app);
+      expect((await endedRuns(await send('fewer/x'), 2)).length).to.equal(2);
+      await host.register(service, functions.slice(0, 1), app);
+      expect((await endedRuns(await send('fewer/x'))).map(({ function_id }) => function_id)).to.deep.equal([
+        'fewer-stays',
+      ]);
+    });
+
+    it('and refused by a service of another kind than the app expects', async () => {
+      const options = { appName: 'kind', headers: { 'x-service-expected-server-kind': 'cloud' } };
+      const { status, body } = await host.register(service, [{ id: 'f', triggers: [{ event: 'x/y' }] }], options);
+      expect(status).to.equal(400);
+      expect(body.error).to.include('cloud').and.include('dev');
+    });
+  });
+
+  describe('run', () => {
+    it('on every event whose name, wildcard and expression they ask for, of several apps', async () => {
+      const other = await startAppHost();
+      try {
+        await host.register(
+          service,
+          [
+            { id: 'name', triggers: [{ event: 'shop/paid' }] },
+            { id: 'wild', triggers: [{ event: 'shop/*' }] },
+            { id: 'big', triggers: [{ event: 'shop/paid', expression: 'event.data.total > 10' }] },
+          ],
+          { appName: 'one' },
+        );
+        await other.register(service, [{ id: 'name', triggers: [{ event: 'shop/paid' }] }], { appName: 'two' });
+        const ids = (runs: RunView[]) => runs.map(({ function_id }) => function_id).sort();
+        expect(ids(await endedRuns(await send('shop/paid', { total: 11 }), 4))).to.deep.equal([
+          'one-big',
+          'one-name',
+          'one-wild',
+          'two-name',
+        ]);
+        expect(ids(await endedRuns(await send('shop/paid', { total: 10 }), 3))).to.deep.equal([
+          'one-name',
+          'one-wild',
+          'two-name',
+        ]);
+        expect(ids(await endedRuns(await send('shop/sent')))).to.deep.equal(['one-wild']);
+      } finally {
+        await other.close();
+      }
+    });
+
+    it('with the event, and their output is kept', async () => {
+      host.on('f', () => ({ body: { receipt: 'r1' } }));
+      await host.register(service, [{ id: 'f', triggers: [{ event: 'output/x' }] }], { appName: 'output' });
+      const eventId = await send('output/x', { n: 1 });
+      const [run] = (await endedRuns(eventId)) as [RunView];
+      expect(run).to.include({
+        function_id: 'output-f',
+        event_id: eventId,
+        status: 'Completed',
+        attempt: 0,
+        error: null,
+      });
+      expect(run.output).to.deep.equal({ receipt: 'r1' });
+      const { history, next_try_at, ...same } = (await service.get(`/v1/runs/${run.run_id}`)).body.data;
+      expect(next_try_at).to.equal(null);
+      expect(same).to.deep.equal(run);
+      expect(history.map((entry: { kind: string; status: string }) => [entry.kind, entry.status])).to.deep.equal([
+        ['attempt', 'Completed'],
+      ]);
+      const [call] = host.calls('f');
+      expect(call?.body.event).to.deep.include({ name: 'output/x', data: { n: 1 }, id: eventId });
+      expect(call?.body.events).to.deep.equal([call?.body.event]);
+      expect(call?.body.ctx).to.deep.include({
+        run_id: run.run_id,
+        attempt: 0,
+        max_attempts: 5,
+        env: 'production',
+        step_id: 'step',
+      });
+      expect(call?.body).to.deep.include({ steps: {}, use_api: false, version: -1 });
+      expect(call?.body.ctx).not.to.have.any.keys('fn_id', 'qi_id');
+    });
+
+    for (const dialect of ['service', 'inngest'] as const) {
+      it(`with the headers of the dialect that their app speaks: x-${dialect}-`, async () => {
+        await host.register(service, [{ id: 'f', triggers: [{ event: `dialect/${dialect}` }] }], {
+          appName: dialect,
+          dialect,
+        });
+        const sent = await service.post('/e/key', { name: `dialect/${dialect}`, data: { b: 1, a: [1.0, 'é'] } });
+        await endedRuns(sent.body.ids[0]);
+        const call = await host.nextCall('f');
+        expect(call.headers).to.include({ [`x-${dialect}-server-kind`]: 'dev', [`x-${dialect}-req-version`]: '-1' });
+        expect(call.headers['x-run-id']).to.equal(call.body.ctx.run_id);
+        expect(call.headers['x-request-id']).to.equal(sent.headers.get('x-request-id'));
+        expect(call.headers.traceparent).to.match(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+        expect(call.raw.toString()).to.equal(canonicalize(call.body));
+      });
+    }
+
+    it('even when the event holds what canonical JSON has no form for', async () => {
+      await host.register(service, [{ id: 'f', triggers: [{ event: 'odd/x' }] }], { appName: 'odd' });
+      const headers = { 'content-type': 'application/json' };
+      const sent = await service.post(
+        '/e/key',
+        '{"name":"odd/x","data":{"half":"\\ud800","kept":"\\\\ud800","huge":1e999}}',
+        headers,
+      );
+      await endedRuns(sent.body.ids[0]);
+      expect(host.calls('f')[0]?.body.event.data).to.deep.equal({ half: '\ufffd', kept: '\\ud800', huge: null });
+    });
+  });
+
+  describe('that fail', () => {
+    it('are tried again until they succeed, each try knowing its number', async () => {
+      host.on('f', ({ number }) =>
+        number < 2 ? { status: 500, body: { name: 'Busy', message: 'not yet' } } : { body: 'done' },
+      );
+      await host.register(service, [{ id: 'f', triggers: [{ event: 'flaky/x' }], retries: 3 }], { appName: 'flaky' });
+      const [run] = (await endedRuns(await send('flaky/x'))) as [RunView];
+      expect(run).to.include({ status: 'Completed', attempt: 2, output: 'done', error: null });
+      expect(host.calls('f').map(({ body }) => [body.ctx.attempt, body.ctx.max_attempts])).to.deep.equal([
+        [0, 4],
+        [1, 4],
+        [2, 4],
+      ]);
+    });
+
+    it('show their error while they wait for the next try', async () => {
+      host.on('f', ({ number }) =>
+        number === 0
+          ? { status: 500, headers: { 'retry-after': '1' }, body: { name: 'Busy', message: 'not yet' } }
+          : {},
+      );
+      await host.register(service, [{ id: 'f', triggers: [{ event: 'waiting/x' }] }], { appName: 'waiting' });
+      const id = await send('waiting/x');
+      const { body } = await service.waitFor(`/v1/events/${id}/runs`, ({ body }) => body.data?.[0]?.error);
+      expect(body.data[0]).to.deep.include({
+        status: 'Running',
+        attempt: 0,
+        error: { name: 'Busy', message: 'not yet' },
+        ended_at: null,
+      });
+      await endedRuns(id);
+    });
+
+    it('as often as they may have failed for good', async () => {
+      host.on('f', () => ({ status: 500, body: { name: 'Broken', message: 'always', stack: 'at f' } }));
+      await host.register(service, [{ id: 'f', triggers: [{ event: 'broken/x' }], retries: 2 }], { appName: 'broken' });
+      const [run] = (await endedRuns(await send('broken/x'))) as [RunView];
+      expect(run).to.deep.include({
+        status: 'Failed',
+        attempt: 2,
+        error: { name: 'Broken', message: 'always', stack: 'at f' },
+      });
+      expect(host.calls('f').length).to.equal(3);
+    });
+
+    it('and ask for no retry get none', async () => {
+      host.on('f', () => ({
+        status: 400,
+        headers: { 'x-service-no-retry': 'true' },
+        body: { name: 'Bad', message: 'no' },
+      }));
+      await host.register(service, [{ id: 'f', triggers: [{ event: 'never/x' }] }], { appName: 'never' });
+      const [run] = (await endedRuns(await send('never/x'))) as [RunView];
+      expect(run).to.deep.include({ status: 'Failed', attempt: 0, error: { name: 'Bad', message: 'no' } });
+      expect(host.calls('f').length).to.equal(1);
+    });
+
+    it('are announced by an event, which is an ordinary trigger', async () => {
+      host.on('f', () => ({
+        status: 400,
+        headers: { 'x-service-no-retry': 'true' },
+        body: { name: 'Bad', message: 'no' },
+      }));
+      host.on('handler', () => ({
+        status: 400,
+        headers: { 'x-service-no-retry': 'true' },
+        body: { name: 'Worse', message: 'also' },
+      }));
+      const failed = { event: 'inngest/function.failed', expression: "event.data.function_id == 'announced-f'" };
+      await host.register(
+        service,
+        [
+          { id: 'f', triggers: [{ event: 'announced/x' }] },
+          { id: 'handler', triggers: [failed] },
+        ],
+        { appName: 'announced' },
+      );
+      const eventId = await send('announced/x', { n: 1 });
+      const [run] = (await endedRuns(eventId)) as [RunView];
+      const call = await host.nextCall('handler');
+      const { data } = call.body.event;
+      expect(data).to.deep.include({
+        function_id: 'announced-f',
+        run_id: run.run_id,
+        error: { name: 'Bad', message: 'no' },
+      });
+      expect(data.event).to.deep.include({ name: 'announced/x', data: { n: 1 } });
+      expect(data.events).to.deep.equal([data.event]);
+      // The handler fails too; that is not announced, or it would never end.
+      const [own] = (await endedRuns(call.body.event.id)) as [RunView];
+      expect(own.status).to.equal('Failed');
+      expect(
+        (await service.get('/v1/events?name=inngest/function.failed')).body.data.filter(
+          (e: { data: { function_id: string } }) => e.data.function_id.startsWith('announced'),
+        ).length,
+      ).to.equal(1);
+    });
+
+    it('to answer as an app does are tried again, with what was wrong as the error', async () => {
+      const answers = [
+        { headers: { 'x-service-sdk': undefined } },
+        'hang up' as const,
+        { body: Buffer.from('no json') },
+        { status: 302, headers: { location: 'http://127.0.0.1:1/' } },
+      ];
+      const errors: string[] = [];
+      host.on('f', async ({ number, body }) => {
+        if (number > 0) errors.push((await service.get(`/v1/runs/${body.ctx.run_id}`)).body.data.error.message);
+        return answers[number] ?? { body: 'at last' };
+      });
+      await host.register(service, [{ id: 'f', triggers: [{ event: 'wrong/x' }], retries: 6 }], { appName: 'wrong' });
+      const [run] = (await endedRuns(await send('wrong/x'))) as [RunView];
+      expect(run).to.include({ status: 'Completed', output: 'at last' });
+      for (const [i, pattern] of [
+        /did not come from an SDK/,
+        /could not be called/,
+        /not JSON/,
+        /status 302/,
+      ].entries()) {
+        expect(errors[i]).to.match(pattern);
+      }
+    });
+  });
+
+  it('that answer with more than 4 MiB have failed for good', async () => {
+    host.on('f', () => ({ body: 'x'.repeat(5_000_000) }));
+    await host.register(service, [{ id: 'f', triggers: [{ event: 'large/x' }] }], { appName: 'large' });
+    const [run] = (await endedRuns(await send('large/x'))) as [RunView];
+    expect(run).to.include({ status: 'Failed', attempt: 0 });
+    expect(run.error).to.deep.include({ name: 'OutputTooLarge' });
+  });
+
+  it('outside dev mode are called with a signature, and register with their key', async () => {
+    const production = await startService({ dev: false });
+    try {
+      expect(
+        (await host.register(production, [{ id: 'f', triggers: [{ event: 'signed/x' }] }], { appName: 'signed' }))
+          .status,
+      ).to.equal(200);
+      await production.post(production.eventPath, { name: 'signed/x', data: {} });
+      const call = await host.nextCall('f');
+      expect(call.headers['x-service-server-kind']).to.equal('cloud');
+      const [, t, s] = /^t=(\d+)&s=([0-9a-f]{64})$/.exec(call.headers['x-service-signature'] as string) ?? [];
+      const key = (production.env.SIGNING_KEY as string).replace(/^signkey-\w+-/, '');
+      expect(s).to.equal(
+        createHmac('sha256', key)
+          .update(call.raw)
+          .update(t as string)
+          .digest('hex'),
+      );
+      expect(Math.abs(Number(t) - Date.now() / 1_000)).to.be.lessThan(60);
+    } finally {
+      await production.stop();
+    }
+  });
+
+  it('that take longer than the time-out have failed that attempt', async () => {
+    const hasty = await startService({ env: { ...QUICK, CALL_TIMEOUT_SECONDS: '0.3' } });
+    try {
+      const never = Promise.withResolvers<never>();
+      host.on('f', ({ number }) => (number === 0 ? never.promise : { body: 'in time' }));
+      await host.register(hasty, [{ id: 'f', triggers: [{ event: 'slow/x' }] }], { appName: 'slow' });
+      await hasty.post('/e/key', { name: 'slow/x', data: {} });
+      await host.nextCall('f');
+      const call = await host.nextCall('f');
+      const { body } = await hasty.waitFor(
+        `/v1/runs/${call.body.ctx.run_id}`,
+        ({ body }) => body.data?.status === 'Completed',
+      );
+      expect(body.data).to.include({ attempt: 1, output: 'in time' });
+    } finally {
+      await hasty.stop();
+    }
+  });
+});

@@ -1,0 +1,64 @@
+import { DelayedError, type Job, Queue, Worker } from 'bullmq';
+import { expect } from 'chai';
+import { extendingLock } from '../../src/workers/lock-extension.ts';
+import { connectRedis, deleteKeys, freshPrefix, type Redis } from '../support/redis.ts';
+
+const LOCK_MS = 1_000;
+
+describe('the lock of a job', () => {
+  const prefix = freshPrefix();
+  let redis: Redis;
+  let queue: Queue;
+  const workers: Worker[] = [];
+  before(() => {
+    redis = connectRedis();
+    redis.options.maxRetriesPerRequest = null;
+    queue = new Queue('jobs', { connection: redis, prefix });
+  });
+  after(async () => {
+    await Promise.all(workers.map((worker) => worker.close()));
+    await queue.close();
+    await deleteKeys(redis, prefix);
+    await redis.quit();
+  });
+
+  it('is kept when the same worker takes the job up again before it is done with putting it back', async () => {
+    const putBack = Promise.withResolvers<void>();
+    let started = 0;
+    let atOnce = 0;
+    let most = 0;
+    const handle = async (job: Job) => {
+      if (++started === 1) {
+        await job.moveToDelayed(Date.now(), job.token);
+        // As if Redis were slow to say so.
+        await putBack.promise;
+        throw new DelayedError();
+      }
+      putBack.resolve();
+      // Which takes up what is no longer locked.
+      if (started === 2) start();
+      most = Math.max(most, ++atOnce);
+      const endsAt = Date.now() + 4 * LOCK_MS;
+      while (Date.now() < endsAt && most === 1) await new Promise((resolve) => setTimeout(resolve, 50));
+      atOnce--;
+    };
+    const completed = Promise.withResolvers<void>();
+    const start = () => {
+      const worker = new Worker('jobs', extendingLock(handle, LOCK_MS), {
+        connection: redis,
+        prefix,
+        concurrency: 2,
+        lockDuration: LOCK_MS,
+        stalledInterval: LOCK_MS / 2,
+        maxStalledCount: 10,
+      });
+      worker.on('error', () => {});
+      worker.on('completed', () => completed.resolve());
+      workers.push(worker);
+    };
+    start();
+    await queue.add('one', {}, { jobId: 'one' });
+    await completed.promise;
+    expect(most).to.equal(1);
+  });
+});

@@ -1,0 +1,43 @@
+/** What an entry of the table of hostile answers is made of. */
+import { createHash } from 'node:crypto';
+import type { Call, CallAnswer } from '../../../support/app-host.ts';
+
+export interface HostileAnswer {
+  /** Completes "a function that answers with …". */
+  name: string;
+  /** What the app answers to each call. */
+  answer: (call: Call) => CallAnswer | 'hang up';
+  must: {
+    status: 'Completed' | 'Failed';
+    /** Name of the run's error. */
+    error?: string;
+    /** Part of the error's message. */
+    says?: string;
+    /** Calls in all. Where retrying cannot help there must be one; else two, since each function has one retry. */
+    calls: number;
+    /** What a completed run returned, where it matters. */
+    output?: unknown;
+  };
+}
+
+export const failedAtOnce = (error: string, says?: string) =>
+  ({ status: 'Failed', error, calls: 1, ...(says && { says }) }) as const;
+export const failedAfterRetry = (error: string, says?: string) =>
+  ({ status: 'Failed', error, calls: 2, ...(says && { says }) }) as const;
+
+/** ID of a step, as an SDK makes it. */
+export function step(name: string): string {
+  return createHash('sha1').update(name).digest('hex');
+}
+
+export const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+export const raw = (text: string) => Buffer.from(text);
+/** One op at the first call, and the end at any later one. */
+export const opsOnce =
+  (...ops: object[]) =>
+  (call: Call): CallAnswer =>
+    call.number === 0 ? { status: 206, body: ops } : { body: 'went on' };
+export const op = (kind: string, fields: object = {}) => ({ id: step('s'), op: kind, name: 's', ...fields });
+export const many = (count: number, one: (n: number) => object) => Array.from({ length: count }, (_, n) => one(n));
+/** A whole response as it goes over the wire. */
+export const wire = (...lines: string[]) => ({ wire: raw(lines.join('\r\n')) });

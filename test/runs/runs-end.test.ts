@@ -1,0 +1,239 @@
+import { expect } from 'chai';
+import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { step } from './responses/cases/entry.ts';
+
+const ENV = 'production';
+const DEEP = '['.repeat(5_000) + ']'.repeat(5_000);
+
+/** A run that nobody hears of is looked after every 4 s or so. */
+const SOON = { STALLED_AFTER_SECONDS: '1', RETRY_SCALE: '0.0001', LOG_LEVEL: 'info' };
+
+describe('every run ends', () => {
+  let service: Service;
+  let host: AppHost;
+  before(async () => {
+    service = await startService({ env: SOON });
+  });
+  after(() => service.stop());
+  beforeEach(async () => {
+    host = await startAppHost();
+  });
+  afterEach(() => host.close());
+
+  const keyOf = (runId: string, part = '') => `${service.prefix}:run:${ENV}:${runId}${part}`;
+  const queueKey = (part: string) => `${service.prefix}:queue:runs:${part}`;
+  const cancel = (runId: string) => service.request('DELETE', `/v1/runs/${runId}`);
+  const run = async (runId: string) => (await service.get(`/v1/runs/${runId}`)).body.data;
+  const ended = async (runId: string) =>
+    (await service.waitFor(`/v1/runs/${runId}`, ({ body }) => body.data.ended_at, 20_000)).body.data;
+
+  /** @returns the ID of the one run that the event caused */
+  async function start(name: string, event: object = {}): Promise<string> {
+    const { body } = await service.post('/e/key', { name, data: {}, ...event });
+    const path = `/v1/events/${body.ids[0]}/runs`;
+    return (await service.waitFor(path, ({ body }) => body.data?.length === 1)).body.data[0].run_id;
+  }
+
+  async function asleep(runId: string): Promise<void> {
+    await until(() => service.redis.exists(keyOf(runId, ':pending')), { describe: 'a step has begun' });
+    await until(() => service.redis.zcard(queueKey('delayed')), { describe: 'its wake job waits' });
+  }
+
+  describe('whatever has become of its job', () => {
+    for (const [state, change] of [
+      ['has failed', async (id: string) => void (await service.redis.zadd(queueKey('failed'), Date.now(), id))],
+      ['was done', async (id: string) => void (await service.redis.zadd(queueKey('completed'), Date.now(), id))],
+      ['is in no list', async () => {}],
+      ['is gone', async (id: string) => void (await service.redis.del(queueKey(id)))],
+    ] as const) {
+      for (const kind of ['first call', 'wake'] as const) {
+        const name = `job/${state}-${kind}`.replaceAll(' ', '-');
+        it(`a ${kind} job that ${state}, though the run is not over, is made anew by the reconciler`, async () => {
+          host.on('f', ({ number }) => {
+            if (kind === 'first call' || number > 0) return { body: 'done' };
+            return { status: 206, body: [{ id: step('s'), op: 'Sleep', name: '1h' }] };
+          });
+          await host.register(service, [{ id: 'f', triggers: [{ event: name }] }], { appName: `${state}-${kind}` });
+          const runId = await start(name, kind === 'wake' ? {} : { ts: Date.now() + 3_600_000 });
+          if (kind === 'wake') await asleep(runId);
+          const jobId = kind === 'wake' ? `${runId}-${step('s')}-wake` : runId;
+          expect(await service.redis.zrem(queueKey('delayed'), jobId)).to.equal(1);
+          await change(jobId);
+          if (kind === 'wake') {
+            // The hour is over.
+            const pending = JSON.parse((await service.redis.hget(keyOf(runId, ':pending'), step('s'))) as string);
+            pending.until = Date.now();
+            await service.redis.hset(keyOf(runId, ':pending'), step('s'), JSON.stringify(pending));
+          }
+          await service.redis.zadd(`${service.prefix}:active-runs`, 'XX', 0, `${ENV}/${runId}`);
+          expect(await ended(runId)).to.include({ status: 'Completed', output: 'done' });
+        });
+      }
+    }
+
+    it('a run that cannot be looked after is told of, postponed, and keeps nobody from the others', async () => {
+      host.on('f', ({ body }) => {
+        if (body.ctx.stack.current > 0) return { body: 'done' };
+        return { status: 206, body: [{ id: step('s'), op: 'Sleep', name: '1h' }] };
+      });
+      await host.register(service, [{ id: 'f', triggers: [{ event: 'odd/x' }] }], { appName: 'odd' });
+      const [odd, well] = [await start('odd/x'), await start('odd/x')];
+      for (const runId of [odd, well]) await asleep(runId);
+      await service.redis.hset(keyOf(odd, ':pending'), step('s'), '{no JSON');
+      const pending = JSON.stringify({ op: 'Sleep', name: 's', since: 1, until: 1 });
+      await until(() => service.redis.hexists(keyOf(well, ':pending'), step('s')), { describe: 'it sleeps' });
+      await service.redis.hset(keyOf(well, ':pending'), step('s'), pending);
+      await service.redis.zrem(queueKey('delayed'), `${well}-${step('s')}-wake`);
+      const active = `${service.prefix}:active-runs`;
+      await service.redis.zadd(active, 'XX', 1, `${ENV}/${well}`, 0, `${ENV}/${odd}`);
+      await ended(well);
+      expect(service.output()).to.include('a run could not be looked after').and.include(odd);
+      expect(Number(await service.redis.zscore(active, `${ENV}/${odd}`))).to.be.greaterThan(Date.now());
+      await cancel(odd);
+    });
+  });
+
+  it('with a reason when the service itself cannot go on with it, after as many attempts as the function has', async () => {
+    host.on('f', () => ({ status: 206, body: [{ id: step('s'), op: 'Sleep', name: '1h' }] }));
+    await host.register(
+      service,
+      [
+        { id: 'f', triggers: [{ event: 'fault/x' }], retries: 1 },
+        { id: 'hears', triggers: [{ event: 'inngest/function.failed' }] },
+      ],
+      { appName: 'fault' },
+    );
+    const runId = await start('fault/x');
+    await asleep(runId);
+    await service.redis.hset(keyOf(runId, ':memos'), step('other'), '{no JSON');
+    await service.redis.rpush(keyOf(runId, ':stack'), step('other'));
+    const wake = JSON.stringify({ op: 'Sleep', name: 's', since: 1, until: 1 });
+    await service.redis.hset(keyOf(runId, ':pending'), step('s'), wake);
+    await service.redis.zadd(`${service.prefix}:active-runs`, 'XX', 0, `${ENV}/${runId}`);
+    const { status, attempt, error } = await ended(runId);
+    expect([status, attempt, error.name]).to.deep.equal(['Failed', 1, 'InternalError']);
+    expect(error.message).to.include('JSON');
+    expect(host.calls('f')).to.have.lengthOf(1);
+    expect((await host.nextCall('hears')).body.event.data.error.name).to.equal('InternalError');
+  });
+
+  it('also of an invoker whose invoked run has an output that cannot be read; both are listed', async () => {
+    const gate = Promise.withResolvers<void>();
+    host.on('child', async () => {
+      await gate.promise;
+      return { body: 'too late' };
+    });
+    host.on('parent', ({ body }) => {
+      if (body.ctx.stack.current > 0) return { body: body.steps[step('s')] };
+      return { status: 206, body: [{ id: step('s'), op: 'InvokeFunction', opts: { function_id: 'deep-child' } }] };
+    });
+    await host.register(
+      service,
+      [
+        { id: 'child', triggers: [{ event: 'child/x' }] },
+        { id: 'parent', triggers: [{ event: 'parent/x' }] },
+      ],
+      { appName: 'deep' },
+    );
+    const parent = await start('parent/x');
+    const child = (await host.nextCall('child')).body.ctx.run_id;
+    // As one that was stored before outputs had to be shallow.
+    await service.redis.hset(keyOf(child), 's', 'Completed', 'o', DEEP, 'x', String(Date.now()));
+    gate.resolve();
+    expect((await ended(parent)).output.error.name).to.equal('OutputUnreadable');
+    const listed = await service.get('/v1/runs');
+    expect(listed.status).to.equal(200);
+    expect((await run(child)).error.name).to.equal('OutputUnreadable');
+    expect((await run(child)).output).to.equal(null);
+  });
+});
+
+describe('a run that is over', () => {
+  let service: Service;
+  let host: AppHost;
+  before(async () => {
+    service = await startService();
+  });
+  after(() => service.stop());
+  beforeEach(async () => {
+    host = await startAppHost();
+  });
+  afterEach(() => host.close());
+
+  const cancel = (runId: string) => service.request('DELETE', `/v1/runs/${runId}`);
+  const waiting = () => service.redis.zcard(`${service.prefix}:queue:runs:delayed`);
+  const jobsWait = (count: number) =>
+    until(async () => (await waiting()) === count, { describe: () => `${count} jobs wait for their time` });
+
+  async function send(name: string, event: object = {}): Promise<string> {
+    return (await service.post('/e/key', { name, data: {}, ...event })).body.ids[0];
+  }
+  async function runOf(eventId: string): Promise<string> {
+    const path = `/v1/events/${eventId}/runs`;
+    return (await service.waitFor(path, ({ body }) => body.data?.length === 1)).body.data[0].run_id;
+  }
+  async function register(triggers: string, options: object = {}) {
+    await host.register(service, [{ id: 'f', triggers: [{ event: triggers }], ...options }], { appName: triggers });
+  }
+
+  it('leaves no job that waits for the time-out of a wait or an invocation that was met before', async () => {
+    host.on('f', ({ body }) => {
+      if (body.ctx.stack.current > 1) return { body: 'done' };
+      if (body.ctx.stack.current > 0) return { status: 206, body: [] };
+      const wait = { id: step('w'), op: 'WaitForEvent', opts: { event: 'met/y', timeout: '1h' } };
+      const invocation = { id: step('i'), op: 'InvokeFunction', opts: { function_id: 'met-child', timeout: '1h' } };
+      return { status: 206, body: [wait, invocation] };
+    });
+    const gate = Promise.withResolvers<void>();
+    host.on('child', async () => {
+      await gate.promise;
+      return {};
+    });
+    await host.register(
+      service,
+      [
+        { id: 'f', triggers: [{ event: 'met/x' }] },
+        { id: 'child', triggers: [{ event: 'met/child' }] },
+      ],
+      { appName: 'met' },
+    );
+    const id = await send('met/x');
+    await jobsWait(2);
+    await send('met/y');
+    await jobsWait(1);
+    gate.resolve();
+    await jobsWait(0);
+    await service.waitFor(`/v1/events/${id}/runs`, ({ body }) => body.data?.[0]?.status === 'Completed');
+  });
+
+  it('leaves no job when it is cancelled: sleeps, waits, and steps that were to be tried again', async () => {
+    host.on('f', ({ stepId }) => {
+      if (stepId !== 'step') return { status: 500, body: { name: 'Busy', message: 'later' } };
+      return {
+        status: 206,
+        body: [
+          { id: step('sleep'), op: 'Sleep', name: '1h' },
+          { id: step('wait'), op: 'WaitForEvent', opts: { event: 'never/x', timeout: '1h' } },
+          { id: step('planned'), op: 'StepPlanned' },
+        ],
+      };
+    });
+    await register('cancelled/x');
+    const runId = await runOf(await send('cancelled/x'));
+    await jobsWait(3);
+    await cancel(runId);
+    await jobsWait(0);
+  });
+
+  it('leaves no first call that waits for the time of its event, nor a call that was to be tried again', async () => {
+    host.on('f', () => ({ status: 500, body: { name: 'Busy', message: 'later' } }));
+    await register('first/x');
+    const far = await runOf(await send('first/x', { ts: Date.now() + 3_600_000 }));
+    const failing = await runOf(await send('first/x'));
+    await jobsWait(2);
+    for (const runId of [far, failing]) await cancel(runId);
+    await jobsWait(0);
+  });
+});

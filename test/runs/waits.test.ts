@@ -1,0 +1,298 @@
+import { expect } from 'chai';
+import { findable } from '../../src/model/runs/wait-index.ts';
+import { MAX_WAIT_MS } from '../../src/model/values/duration.ts';
+import type { NewWait } from '../../src/store/runs/waits.ts';
+import { type AppHost, type Call, startAppHost } from '../support/app-host.ts';
+import { type OwnStore, openStore } from '../support/own-store.ts';
+import { keysOf } from '../support/redis.ts';
+import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const HOUR_MS = 3_600_000;
+const STEP = 'a'.repeat(40);
+
+describe('waits for events', () => {
+  describe('of a service', () => {
+    let service: Service;
+    let host: AppHost;
+    before(async () => {
+      service = await startService();
+    });
+    after(() => service.stop());
+    beforeEach(async () => {
+      host = await startAppHost();
+    });
+    afterEach(() => host.close());
+
+    const send = async (name: string, data: object = {}) =>
+      (await service.post('/e/key', { name, data })).body.ids[0] as string;
+
+    const waitKeys = async () =>
+      (await keysOf(service.redis, service.prefix)).filter((key) =>
+        /:(waits|waits-by-value|wait-paths):|:waits$/.test(key),
+      );
+
+    const waitFor = (event: string, opts: object) => ({
+      status: 206,
+      body: [{ op: 'WaitForEvent', id: STEP, displayName: 'w', opts: { event, ...opts } }],
+    });
+
+    /** Goes on with what its wait came to. */
+    const waiting = (event: string, opts: object) => (call: Call) =>
+      call.body.steps[STEP] === undefined ? waitFor(event, opts) : { body: { got: call.body.steps[STEP] } };
+
+    const ended = async (eventId: string, count = 1) => {
+      const { body } = await service.waitFor(
+        `/v1/events/${eventId}/runs`,
+        ({ body }) => body.data?.length === count && body.data.every((run: { ended_at: unknown }) => run.ended_at),
+      );
+      return body.data;
+    };
+
+    it('leave no key behind, however their run ends: met, cancelled, failed, or past their time', async () => {
+      const cancel = [
+        { event: 'end/stop', if: 'async.data.order == event.data.order' },
+        { event: 'end/stop-all', timeout: '1h' },
+      ];
+      const opts = { if: 'async.data.order == event.data.order && async.data.n > 1', timeout: '1h' };
+      host.on('met', waiting('end/go', opts));
+      host.on('cancelled', waiting('end/never', opts));
+      host.on('stopped', waiting('end/never', { timeout: '1h' }));
+      host.on('late', waiting('end/never', { timeout: '500ms' }));
+      host.on('failed', (call) =>
+        call.stepId === 'step' && call.number === 0
+          ? {
+              status: 206,
+              body: [...waitFor('end/never', opts).body, { op: 'StepPlanned', id: 'b'.repeat(40), displayName: 'p' }],
+            }
+          : { status: 400, headers: { 'x-service-no-retry': 'true' }, body: { name: 'No', message: 'no' } },
+      );
+      const functions = ['met', 'cancelled', 'stopped', 'late', 'failed'].map((id) => ({
+        id,
+        triggers: [{ event: `end/${id}` }],
+        cancel,
+      }));
+      await host.register(service, functions, { appName: 'end' });
+      const sent = Object.fromEntries(
+        await Promise.all(functions.map(async ({ id }) => [id, await send(`end/${id}`, { order: id })] as const)),
+      );
+      const has = async (part: string) => (await waitKeys()).some((key) => key.includes(part));
+      await until(async () => (await has('end/go')) && (await has('end/never')), { describe: 'they wait' });
+      for (const key of await waitKeys()) {
+        // What hangs on an active run goes with it; all else has an end of its own.
+        if (!key.endsWith(':waits')) expect(await service.redis.pttl(key), key).to.be.greaterThan(HOUR_MS / 2);
+      }
+      const cancelled = await service.waitFor(
+        `/v1/events/${sent.cancelled}/runs`,
+        ({ body }) => body.data?.length === 1,
+      );
+      await service.request('DELETE', `/v1/runs/${cancelled.body.data[0].run_id}`);
+      await send('end/go', { order: 'met', n: 1 });
+      await send('end/go', { order: 'met', n: 2 });
+      await send('end/stop', { order: 'stopped' });
+      const statuses = await Promise.all(
+        functions.map(async ({ id }) => [id, (await ended(sent[id] as string))[0].status]),
+      );
+      expect(Object.fromEntries(statuses)).to.deep.equal({
+        met: 'Completed',
+        cancelled: 'Cancelled',
+        stopped: 'Cancelled',
+        late: 'Completed',
+        failed: 'Failed',
+      });
+      await until(async () => (await waitKeys()).length === 0, { describe: 'no key of a wait is left' });
+    });
+
+    it('find their event by its value, whatever kind of value, and whichever side names it', async () => {
+      const values = ['text', 'A'.repeat(300), 'B'.repeat(5_000), 12, 2.5, true, null, '12', 'ü 🌊'];
+      const orders = ['async.data["order"] == event.data.order', 'event.data.order == async.data.order'];
+      for (const [i, expression] of orders.entries()) {
+        host.on(`f${i}`, waiting('value/go', { if: `async.data.seen == false && ${expression}`, timeout: '1h' }));
+      }
+      const functions = orders.map((_, i) => ({ id: `f${i}`, triggers: [{ event: 'value/x' }] }));
+      await host.register(service, functions, { appName: 'value' });
+      const ids = await Promise.all(values.map((order) => send('value/x', { order })));
+      const waitingNow = async () => {
+        const keys = (await waitKeys()).filter((key) => key.includes('value/go'));
+        const counts = await Promise.all(
+          keys.filter((key) => key.includes('waits')).map((key) => service.redis.hlen(key)),
+        );
+        return counts.reduce((sum, count) => sum + count, 0) === 2 * values.length;
+      };
+      await until(waitingNow, { describe: 'all wait' });
+      await send('value/go', { order: 'nobody', seen: false });
+      await send('value/go', { order: values[0], seen: true });
+      await service.post(
+        '/e/key',
+        values.map((order) => ({ name: 'value/go', data: { order, seen: false } })),
+      );
+      for (const [i, id] of ids.entries()) {
+        for (const run of await ended(id, 2))
+          expect(run.output.got.data).to.deep.equal({ order: values[i], seen: false });
+      }
+    });
+
+    it('of a trigger that cancels are met by no event that came before the run’s own, in the same batch or another', async () => {
+      const gate = Promise.withResolvers<void>();
+      host.on('f', () => gate.promise.then(() => ({})));
+      const cancel = [{ event: 'latest/x' }, { event: 'latest/stop', if: 'async.data.order == event.data.order' }];
+      await host.register(service, [{ id: 'f', triggers: [{ event: 'latest/x' }], cancel }], { appName: 'latest' });
+      const stop = { name: 'latest/stop', data: { order: 3 } };
+      const batch = [1, 2, 3].map((order) => ({ name: 'latest/x', data: { order } }));
+      const { body } = await service.post('/e/key', [stop, ...batch]);
+      for (const id of body.ids.slice(1, 3)) expect((await ended(id))[0].status).to.equal('Cancelled');
+      const last = body.ids[3] as string;
+      await send('latest/after');
+      await service.waitFor('/v1/events?name=latest/after', ({ body }) => body.data?.length === 1);
+      gate.resolve();
+      expect((await ended(last))[0].status).to.equal('Completed');
+    });
+
+    it('that an earlier version stored are met, too', async () => {
+      host.on('f', waiting('former/go', { if: 'async.data.n == event.data.n', timeout: '1h' }));
+      await host.register(service, [{ id: 'f', triggers: [{ event: 'former/x' }] }], { appName: 'former' });
+      const id = await send('former/x', { n: 1 });
+      const [place] = await until(
+        async () => {
+          const keys = (await waitKeys()).filter((key) => key.includes('waits-by-value') && key.includes('former/go'));
+          return keys.length > 0 && keys;
+        },
+        { describe: 'it waits' },
+      );
+      const [key, text] = Object.entries(await service.redis.hgetall(place as string))[0] as [string, string];
+      const { functionId: _, caused: __, ...former } = JSON.parse(text);
+      const [run] = key.split('/') as [string];
+      await service.redis.del(place as string, `${service.prefix}:run:production:${run}:waits`);
+      await service.redis.hset(`${service.prefix}:waits:production:former/go`, key, JSON.stringify(former));
+      await send('former/go', { n: 2 });
+      await send('former/go', { n: 1 });
+      expect((await ended(id))[0].output.got.data).to.deep.equal({ n: 1 });
+      await until(async () => !(await waitKeys()).some((key) => key.includes(':waits:production:former/go')), {
+        describe: 'it is removed',
+      });
+    });
+  });
+
+  describe('of a store', () => {
+    let store: OwnStore;
+    before(() => {
+      store = openStore();
+    });
+    after(() => store.close());
+
+    const env = 'production';
+    const runIds = Array.from({ length: 2_000 }, (_, i) => `run-${String(i).padStart(4, '0')}`);
+
+    /** Active runs that wait by the expression, each for an event of its own. */
+    async function storeWaits(expression: string | undefined, name: string): Promise<NewWait[]> {
+      await store.runs.create(
+        runIds.map((id) => ({ id, env, functionId: 'f', eventId: id, requestId: 'r', queuedAt: 1, lookAfterAt: 1 })),
+      );
+      const waits = runIds.map((runId, n) => {
+        const wait = { runId, functionId: 'f', eventId: runId, stepId: name, ...(expression && { expression }) };
+        return {
+          key: `${runId}/${name}`,
+          eventName: name,
+          ...findable(wait, { name: 'x', data: { n, order: `A${n}` } }),
+        };
+      });
+      expect(await store.waits.add(env, waits, Date.now())).to.have.length(waits.length);
+      return waits;
+    }
+
+    async function candidatesOf(name: string, ...events: object[]) {
+      const arrivals = events.map((data) => ({ name, data }));
+      const found: string[] = [];
+      let commands = 0;
+      const send = store.redis.sendCommand;
+      store.redis.sendCommand = function (...args) {
+        commands++;
+        return send.apply(this, args);
+      };
+      try {
+        for await (const { waits } of store.waits.candidates(env, arrivals, (arrival) => arrival)) {
+          expect(waits.length).to.be.at.most(1_000);
+          found.push(...waits.map(({ wait }) => wait.runId));
+        }
+      } finally {
+        store.redis.sendCommand = send;
+      }
+      return { found: found.sort(), commands };
+    }
+
+    it('are looked at only where the value is the same: of two thousand the one, or none', async () => {
+      await storeWaits('async.data.order == event.data.order && async.data.n > 3', 'by/value');
+      expect(await candidatesOf('by/value', { order: 'none' }, { order: 1 }, {})).to.deep.include({ found: [] });
+      const { found, commands } = await candidatesOf('by/value', { order: 'A7' }, { order: 'A7' }, { order: 'A1999' });
+      expect(found).to.deep.equal(['run-0007', 'run-1999']);
+      expect(commands).to.be.at.most(10);
+    });
+
+    it('are all looked at, a bounded number at a time, where the expression names no value', async () => {
+      await storeWaits('async.data.n > event.data.n', 'by/nothing');
+      const { found, commands } = await candidatesOf('by/nothing', { n: 1 }, { n: 2 });
+      expect(new Set(found)).to.deep.equal(new Set(runIds));
+      expect(commands).to.be.at.most(20);
+    });
+
+    it('bring what their expression reads of the event that caused their run', async () => {
+      const caused = {
+        name: 'x',
+        data: { n: 1, order: 'A1', large: 'x'.repeat(100_000), deep: { a: { b: 1, c: 2 } } },
+      };
+      const wait = { runId: 'r', eventId: 'e', stepId: 's' };
+      const read = (expression: string) => findable({ ...wait, expression }, caused).wait.caused;
+      expect(read('async.data.order == event.data.order')).to.deep.equal({ data: { order: 'A1' } });
+      expect(read('event.data.deep.a.b == 1 && has(event.data.deep.z) && event["data"].n > 0')).to.deep.equal({
+        data: { deep: { a: { b: 1 } }, n: 1 },
+      });
+      expect(read('event.data.deep.a.b == 1 && event.data.deep == async.data.deep')).to.deep.equal({
+        data: { deep: caused.data.deep },
+      });
+      expect(read('[event].exists(e, e.name == "x")')).to.equal(undefined);
+      expect(read('async.data.order == "A1"')).to.deep.equal({});
+    });
+
+    it('are kept for as long as a step may wait, any number of them stored at once', async () => {
+      const runId = 'run-long';
+      await store.runs.create([
+        { id: runId, env, functionId: 'f', eventId: runId, requestId: 'r', queuedAt: 1, lookAfterAt: 1 },
+      ]);
+      const now = Date.now();
+      const wait = { runId, eventId: 'e', until: now + MAX_WAIT_MS };
+      const waits = Array.from({ length: 20_000 }, (_, n) => ({
+        key: `${runId}/cancel-${n}`,
+        eventName: 'by/long',
+        ...findable(wait, undefined),
+      }));
+      expect(await store.waits.add(env, waits, now)).to.have.length(waits.length);
+      const place = `${store.prefix}:waits:${env}:by/long`;
+      expect(await store.redis.hlen(place)).to.equal(waits.length);
+      expect(await store.redis.pttl(place)).to.be.greaterThan(MAX_WAIT_MS);
+      await store.runs.end({ env, id: runId, functionId: 'f' }, { status: 'Cancelled' }, now);
+      expect(await store.redis.exists(place)).to.equal(0);
+    });
+
+    it('bring nothing large, and are not found by a long text: neither is written or hashed for each of many', () => {
+      let written = 0;
+      const large = { text: 'x'.repeat(5_000), toJSON: () => written++ };
+      const caused = { name: 'x', data: { large, code: 'A'.repeat(5_000) } };
+      const wait = { runId: 'r', eventId: 'e', stepId: 's' };
+      for (const expression of ['async.data.large == event.data.large', 'async.data.code == event.data.code']) {
+        const found = findable({ ...wait, expression }, caused);
+        expect([found.wait.caused, found.equality], expression).to.deep.equal([undefined, undefined]);
+      }
+      expect(written).to.equal(0);
+    });
+
+    it('are not stored for a run that has ended, and are gone with one that ends', async () => {
+      const [one, two] = await storeWaits('async.data.order == event.data.order', 'by/end');
+      const ends = { env, id: runIds[0] as string, functionId: 'f' };
+      await store.runs.end(ends, { status: 'Cancelled' }, Date.now());
+      expect(await store.waits.add(env, [one, two] as NewWait[], Date.now())).to.deep.equal([two]);
+      expect((await candidatesOf('by/end', { order: 'A0' })).found).to.deep.equal([]);
+      expect((await candidatesOf('by/value', { order: 'A0' })).found).to.deep.equal([]);
+      expect((await candidatesOf('by/nothing', {})).found).not.to.include(runIds[0]);
+    });
+  });
+});

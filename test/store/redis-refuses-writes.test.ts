@@ -1,0 +1,125 @@
+/** Who can still come in, and look, while Redis takes no writes. */
+import { expect } from 'chai';
+import { Redis } from 'ioredis';
+import { addUser, cookieOf, keyHeaders, signIn } from '../support/auth.ts';
+import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
+import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+describe('while Redis is full', () => {
+  let own: OwnRedis;
+  let admin: Redis;
+  let service: Service;
+  before(async () => {
+    own = await startOwnRedis();
+    admin = new Redis(own.url);
+    service = await startService({
+      dev: false,
+      workers: 0,
+      // What Redis itself answers is the subject here.
+      env: { REDIS_URL: own.url, REDIS_MEMORY_LIMIT_PERCENT: '0' },
+    });
+    await addUser(service, 'ada@example.com', 'admin');
+  });
+  after(async () => {
+    await service.stop();
+    admin.disconnect();
+    await own.remove();
+  });
+  afterEach(() => admin.config('SET', 'maxmemory', '0'));
+  const fill = () => admin.config('SET', 'maxmemory', '1mb');
+
+  it('API keys are good, also those that were never used', async () => {
+    const key = await keyHeaders(service, 'read');
+    await fill();
+    expect((await service.get('/v1/events', key)).status).to.equal(200);
+    await admin.config('SET', 'maxmemory', '0');
+    const lastUsed = async () => {
+      await service.get('/v1/events', key);
+      const { data } = (await service.get('/v1/api-keys')).body;
+      return data.at(-1).last_used_at;
+    };
+    await until(lastUsed, { describe: 'its use is written down once there is room' });
+  });
+
+  it('people who are signed in stay so, and others sign in', async () => {
+    const before = cookieOf(await signIn(service, 'ada@example.com'));
+    await fill();
+    expect((await service.get('/v1/users', before)).status).to.equal(200);
+    const answer = await signIn(service, 'ada@example.com');
+    expect(answer.status).to.equal(200);
+    expect((await service.get('/v1/users', cookieOf(answer))).status).to.equal(200);
+  });
+
+  it('events are refused with 503, and taken as soon as there is room, however many come together', async () => {
+    const batch = Array.from({ length: 600 }, (_, n) => ({ name: 'full/x', data: { n, pad: 'x'.repeat(100) } }));
+    await fill();
+    for (let tries = 0; tries < 3; tries++) expect((await service.post(service.eventPath, batch)).status).to.equal(503);
+    await admin.config('SET', 'maxmemory', '0');
+    const statuses: number[] = [];
+    await until(
+      async () => {
+        const { status } = await service.post(service.eventPath, batch);
+        statuses.push(status);
+        return status === 200;
+      },
+      { describe: 'they are taken' },
+    );
+    expect(statuses.filter((status) => status !== 200 && status !== 503)).to.deep.equal([]);
+  });
+
+  it('keys and webhooks can be deleted, and the audit log says so', async () => {
+    const made = [];
+    for (const [path, body] of [
+      ['/v1/webhooks', { name: 'w', transform: 'function transform() {}' }],
+      ['/v1/event-keys', { name: 'e', environment: 'production' }],
+      ['/v1/api-keys', { name: 'a', access: 'read' }],
+    ] as const) {
+      const { body: answer } = await service.post(path, body, service.apiHeaders);
+      made.push([path, answer.data.id]);
+    }
+    await fill();
+    for (const [path, id] of made) {
+      expect((await service.request('DELETE', `${path}/${id}`, undefined, service.apiHeaders)).status).to.equal(204);
+      const [entry] = (await service.get('/v1/audit')).body.data;
+      expect(entry).to.include({ action: `DELETE ${path}/:id`, target: id });
+    }
+  });
+
+  it('wrong passwords are counted all the same', async () => {
+    await fill();
+    const statuses = [];
+    for (let n = 0; n < 7; n++) statuses.push((await signIn(service, 'mallory@example.com', 'guess')).status);
+    expect(statuses).to.deep.equal([401, 401, 401, 401, 401, 429, 429]);
+  });
+});
+
+describe('while Redis takes no writes at all, as when its disk is full', () => {
+  it('keys and sessions are good, and whoever signs in is told to come later', async () => {
+    const own = await startOwnRedis();
+    const admin = new Redis(own.url);
+    const service = await startService({
+      dev: false,
+      workers: 0,
+      // What Redis itself answers is the subject here.
+      env: { REDIS_URL: own.url, REDIS_MEMORY_LIMIT_PERCENT: '0' },
+    });
+    try {
+      await addUser(service, 'ada@example.com', 'admin');
+      const session = cookieOf(await signIn(service, 'ada@example.com'));
+      const key = await keyHeaders(service, 'read');
+      await admin.config('SET', 'min-replicas-to-write', '1');
+      expect((await service.get('/v1/events', key)).status).to.equal(200);
+      expect((await service.get('/v1/events', session)).status).to.equal(200);
+      const answer = await signIn(service, 'ada@example.com');
+      expect([answer.status, answer.body.code]).to.deep.equal([503, 'unavailable']);
+      expect(answer.headers.get('retry-after')).to.match(/^\d+$/);
+      await until(() => service.output().includes('NOREPLICAS'), { describe: 'the log says why' });
+      expect(service.output()).not.to.include('startSession').and.not.to.include('evalsha');
+    } finally {
+      await service.stop();
+      admin.disconnect();
+      await own.remove();
+    }
+  });
+});

@@ -1,0 +1,50 @@
+/** Keys and users of a service in production mode, for tests that ask who may do what. */
+import type { Access } from '../../src/model/auth/access.ts';
+import type { Role } from '../../src/model/auth/user.ts';
+import { type Answer, request } from './http.ts';
+import type { Service } from './service.ts';
+
+export const PASSWORD = 'correct horse battery';
+
+export type Headers = Record<string, string>;
+
+/** `authorization` of a new API key. */
+export async function keyHeaders(service: Service, access: Access, environment?: string): Promise<Headers> {
+  const body = { name: `${access} ${environment ?? ''}`, access, ...(environment && { environment }) };
+  const { body: answer } = await service.post('/v1/api-keys', body, service.apiHeaders);
+  return { authorization: `Bearer ${answer.data.secret}` };
+}
+
+/** Invites somebody, who follows the link. */
+export async function addUser(service: Service, email: string, role: Role): Promise<string> {
+  const invited = await service.post('/v1/users', { email, role }, service.apiHeaders);
+  const token = tokenIn(invited.body.data.set_password_url);
+  await service.post('/auth/set-password', { token, password: PASSWORD });
+  return invited.body.data.id;
+}
+
+export function signIn(service: Service, email: string, password = PASSWORD): Promise<Answer> {
+  return service.post('/auth/sign-in', { email, password });
+}
+
+/** What a page of the service sends for somebody who has just signed in. */
+export async function sessionHeaders(service: Service, email: string, password?: string): Promise<Headers> {
+  return { ...cookieOf(await signIn(service, email, password)), origin: service.url };
+}
+
+/** The cookie that an answer sets, as a browser sends it back. */
+export function cookieOf({ headers }: Answer): Headers {
+  return { cookie: (headers.get('set-cookie') ?? '').split(';', 1)[0] as string };
+}
+
+export function tokenIn(url: string): string {
+  return new URL(url).searchParams.get('token') ?? '';
+}
+
+/** Sends a form as a page of the service does. */
+export function postForm(service: Service, path: string, fields: Headers, headers: Headers = {}): Promise<Answer> {
+  return request('POST', service.url + path, {
+    body: new URLSearchParams(fields),
+    headers: { origin: service.url, ...headers },
+  });
+}

@@ -1,0 +1,148 @@
+import { expect } from 'chai';
+import { freePort } from '../../../scripts/lib/ports.ts';
+import { readConfig } from '../../../src/config.ts';
+import { request } from '../../support/http.ts';
+import { startOwnRedis } from '../../support/own-redis.ts';
+import { type Scrape, scrape } from '../../support/scrape.ts';
+import { type Service, startService } from '../../support/service.ts';
+import type { ServiceProcess } from '../../support/service-process.ts';
+import { until } from '../../support/until.ts';
+
+const TOKEN = 'metrics-token-0123456789';
+const GIVEN = { authorization: `Bearer ${TOKEN}` };
+
+const at = (process: ServiceProcess | undefined) => `http://127.0.0.1:${process?.metricsPort}`;
+
+describe('where metrics are read', () => {
+  let service: Service;
+  afterEach(() => service.stop());
+
+  const codes = async (url: string, headers: Record<string, string>[]) => {
+    const answers = await Promise.all(headers.map((one) => request('GET', `${url}/metrics`, { headers: one })));
+    return answers.map(({ status, body }) => body.code ?? status);
+  };
+
+  for (const dev of [true, false]) {
+    const mode = dev ? 'dev mode' : 'production';
+
+    it(`is nowhere unless somebody asks for it (${mode})`, async () => {
+      service = await startService({ dev });
+      expect([service.webs[0]?.metricsPort, service.workers[0]?.metricsPort]).to.deep.equal([undefined, undefined]);
+      expect(await codes(service.url, [{}, service.apiHeaders, GIVEN])).to.deep.equal(Array(3).fill('not_found'));
+    });
+
+    it(`is a port of each process's own, and not the one that others reach (${mode})`, async () => {
+      service = await startService({ dev, env: { METRICS_PORT: '0' } });
+      for (const process of [service.webs[0], service.workers[0]]) {
+        expect((await scrape(at(process))).types.size, process?.role).to.be.greaterThan(30);
+      }
+      expect(await codes(service.url, [{}, service.apiHeaders, GIVEN])).to.deep.equal(Array(3).fill('not_found'));
+    });
+
+    it(`is web's ordinary port for whoever has the token, and nobody else (${mode})`, async () => {
+      service = await startService({ dev, env: { METRICS_TOKEN: TOKEN } });
+      expect((await scrape(service.url, GIVEN)).value('tidegate_redis_up')).to.equal(1);
+      const wrong = [
+        {},
+        { authorization: `Bearer ${TOKEN}x` },
+        { authorization: `Basic ${TOKEN}` },
+        service.apiHeaders,
+      ];
+      expect(await codes(service.url, wrong)).to.deep.equal(Array(4).fill('credentials_invalid'));
+      expect(await codes(`${service.url}/metrics?token=${TOKEN}#`, [{}])).to.deep.equal(['credentials_invalid']);
+      expect((await service.get('/v1/events', GIVEN)).status).to.equal(dev ? 200 : 401);
+      expect(service.workers[0]?.metricsPort).to.equal(undefined);
+    });
+  }
+
+  it('asks for the token on the port of its own, too, where there is one', async () => {
+    service = await startService({ env: { METRICS_TOKEN: TOKEN, METRICS_PORT: '0' } });
+    for (const process of [service.webs[0], service.workers[0]]) {
+      const wrong = await request('GET', `${at(process)}/metrics`, { headers: { authorization: 'Bearer no' } });
+      expect(wrong.status).to.equal(401);
+      expect(wrong.body).to.include({ code: 'credentials_invalid', status: 401 });
+      expect(wrong.headers.get('x-request-id')).to.be.a('string').and.not.equal('');
+      expect(await codes(at(process), [{}])).to.deep.equal(['credentials_invalid']);
+      await scrape(at(process), GIVEN);
+    }
+  });
+
+  it('answers nothing else on the port of its own', async () => {
+    service = await startService({ env: { METRICS_PORT: '0' } });
+    for (const process of [service.webs[0], service.workers[0]]) {
+      for (const [method, path] of [
+        ['GET', '/'],
+        ['GET', '/health'],
+        ['GET', '/v1/events'],
+        ['POST', '/e/key'],
+        ['POST', '/metrics'],
+        ['GET', '/metrics/x'],
+      ] as const) {
+        const { status, body } = await request(method, at(process) + path);
+        expect([status, body.code], `${method} ${path}`).to.deep.equal([404, 'not_found']);
+      }
+    }
+  });
+
+  it('is a port that no other process has: the second says what is wrong, and does not start', async () => {
+    const port = await freePort();
+    service = await startService({ workers: 0, env: { METRICS_PORT: String(port) } });
+    for (const start of [() => service.startWorker(), () => service.startWeb()]) {
+      const failed = await start().then(
+        () => '',
+        (error: Error) => error.message,
+      );
+      expect(failed).to.include(`METRICS_PORT: got ${port}`).and.include(`127.0.0.1:${port}: another process does`);
+      expect(failed).to.include('needs a METRICS_PORT of its own').and.include('exit code 1');
+    }
+    expect((await scrape(`http://127.0.0.1:${port}`)).value('tidegate_processes', { kind: 'worker' })).to.equal(0);
+  });
+});
+
+describe('metrics while Redis is away', () => {
+  it('are told at once, as far as they are known without it, and in full when it is back', async () => {
+    const redis = await startOwnRedis();
+    // A key that need not be looked up.
+    const env = { REDIS_URL: redis.url, METRICS_PORT: '0', EVENT_KEYS: 'known-event-key-0123' };
+    const service = await startService({ env });
+    const processes = [...service.webs, ...service.workers];
+    const eventually = (process: ServiceProcess, describe: string, wished: (found: Scrape) => boolean) =>
+      until(async () => [await scrape(at(process))].find(wished), { describe: `${process.role}: ${describe}` });
+    try {
+      await redis.stop();
+      for (const process of processes) {
+        const away = await eventually(process, 'away', (found) => found.value('tidegate_redis_up') === 0);
+        expect(away.text).not.to.match(/^tidegate_(queue_|runs_active|redis_used|processes)/m);
+        expect(away.value('process_resident_memory_bytes')).to.be.greaterThan(1_000_000);
+      }
+      expect((await service.post('/e/known-event-key-0123', { name: 'x', data: {} })).status).to.equal(503);
+      const refused = await scrape(at(service.webs[0]));
+      expect(refused.value('tidegate_commit_failures_total')).to.equal(1);
+      expect(refused.value('tidegate_http_refusals_total', { code: 'unavailable' })).to.equal(1);
+      await redis.start();
+      const sent = async () => (await service.post('/e/known-event-key-0123', { name: 'x', data: {} })).status === 200;
+      await until(sent, { describe: 'events are taken again' });
+      for (const process of processes) {
+        const done = (found: Scrape) => found.value('tidegate_queue_jobs', { queue: 'ingest', state: 'waiting' }) === 0;
+        await eventually(process, 'back, and the event ingested', done);
+      }
+    } finally {
+      await service.stop();
+      await redis.remove();
+    }
+  });
+});
+
+describe('settings of metrics', () => {
+  const wrong = (env: Record<string, string>) => () => readConfig({ MODE: 'dev', ...env });
+
+  it('that cannot be meant are refused at boot, with what is wrong', () => {
+    expect(wrong({ METRICS_PORT: '8288' })).to.throw('METRICS_PORT: got 8288, which is PORT');
+    expect(wrong({ METRICS_PORT: 'x' })).to.throw('METRICS_PORT: got "x"');
+    expect(wrong({ METRICS_TOKEN: 'short' })).to.throw('METRICS_TOKEN: got 5 characters');
+    const secrets = { MODE: 'production', SECRET_KEY: TOKEN.padEnd(32, '-') };
+    expect(() => readConfig({ ...secrets, METRICS_TOKEN: secrets.SECRET_KEY })).to.throw(
+      'METRICS_TOKEN: the same as SECRET_KEY',
+    );
+  });
+});

@@ -1,0 +1,237 @@
+import { expect } from 'chai';
+import { type AppHost, startAppHost } from '../../support/app-host.ts';
+import { type Scrape, scrape } from '../../support/scrape.ts';
+import { SECRETS, type Service, startService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
+
+const TRANSFORM = `function transform(evt) {
+  if (evt.kind === 'bad') throw new Error('no');
+  if (evt.kind === 'none') return null;
+  while (evt.kind === 'endless') {}
+  return { name: 'hook/made-by-hand', data: evt };
+}`;
+
+describe('what a process tells Prometheus', () => {
+  let service: Service;
+  let host: AppHost;
+  beforeEach(async () => {
+    host = await startAppHost();
+  });
+  afterEach(async () => {
+    // First: a call that is in flight would keep its worker.
+    await host.close();
+    await service.stop();
+  });
+
+  const ofWeb = () => scrape(`http://127.0.0.1:${service.webs[0]?.metricsPort}`);
+  const ofWorker = () => scrape(`http://127.0.0.1:${service.workers[0]?.metricsPort}`);
+
+  /** Scrapes until it is as wished. */
+  async function eventually(of: () => Promise<Scrape>, describe: string, wished: (scrape: Scrape) => boolean) {
+    let last: Scrape | undefined;
+    const check = async () => {
+      last = await of();
+      return wished(last) && last;
+    };
+    return until(check, { describe: () => `${describe}; last it was:\n${last?.text}` });
+  }
+
+  it('counts the events that web accepts and those that it refuses, each acknowledgement and each commit', async () => {
+    service = await startService({ dev: false, workers: 0, env: { METRICS_PORT: '0' } });
+    const path = service.eventPath;
+    const bodies = [
+      { name: 'shop/paid', data: {}, id: 'order-1' },
+      { name: 'shop/paid', data: {}, id: 'order-1' },
+      [
+        { name: 'shop/paid', data: {} },
+        { name: 'shop/other', data: {} },
+      ],
+    ];
+    for (const body of bodies) expect((await service.post(path, body)).status).to.equal(200);
+    expect((await service.post(path, { data: {} })).status).to.equal(400);
+    expect((await service.post('/e/unheard-of-key', { name: 'x', data: {} })).status).to.equal(401);
+    const web = await ofWeb();
+    expect(web.value('tidegate_events_accepted_total', { repeat: 'false' })).to.equal(3);
+    expect(web.value('tidegate_events_accepted_total', { repeat: 'true' })).to.equal(1);
+    expect(web.value('tidegate_commit_events_sum')).to.equal(4);
+    expect(web.value('tidegate_commit_events_count')).to.equal(3);
+    expect(web.value('tidegate_commit_duration_seconds_count')).to.equal(3);
+    expect(web.value('tidegate_events_unanswered')).to.equal(0);
+    expect(web.value('tidegate_event_acknowledgement_seconds_count')).to.equal(3);
+    expect(web.value('tidegate_event_acknowledgement_seconds_sum')).to.be.within(0.000_01, 10);
+    const route = '/e/:key';
+    expect(web.value('tidegate_http_requests_total', { method: 'POST', route, status: '2xx' })).to.equal(3);
+    expect(web.value('tidegate_http_requests_total', { method: 'POST', route, status: '4xx' })).to.equal(2);
+    expect(web.value('tidegate_http_request_duration_seconds_count', { method: 'POST', route })).to.equal(5);
+    expect(web.value('tidegate_http_refusals_total', { route, code: 'event_invalid' })).to.equal(1);
+    expect(web.value('tidegate_http_refusals_total', { route, code: 'key_unknown' })).to.equal(1);
+    // The stranger's body was not read.
+    const bytes = [...bodies, { data: {} }].reduce((sum, body) => sum + JSON.stringify(body).length, 0);
+    expect(web.value('tidegate_event_body_bytes_count')).to.equal(4);
+    expect(web.value('tidegate_event_body_bytes_sum')).to.equal(bytes);
+  });
+
+  it('tells a backlog that no worker takes up, and that it grows old', async () => {
+    service = await startService({ workers: 0, env: { METRICS_PORT: '0' } });
+    const empty = await ofWeb();
+    expect(empty.value('tidegate_queue_jobs', { queue: 'ingest', state: 'waiting' })).to.equal(0);
+    expect(empty.value('tidegate_queue_backlog_age_seconds', { queue: 'ingest' })).to.equal(0);
+    await service.post('/e/key', { name: 'shop/paid', data: {} });
+    await service.post('/e/key', { name: 'shop/paid', data: {} });
+    const age = (one: Scrape) => one.value('tidegate_queue_backlog_age_seconds', { queue: 'ingest' }) as number;
+    const first = await eventually(
+      ofWeb,
+      'two jobs wait, for a while',
+      (one) => one.value('tidegate_queue_jobs', { queue: 'ingest', state: 'waiting' }) === 2 && age(one) > 0,
+    );
+    await eventually(ofWeb, 'they have waited longer', (one) => age(one) > age(first));
+    expect(age(first)).to.be.below(10);
+    expect(first.value('tidegate_processes', { kind: 'worker' })).to.equal(0);
+    expect(first.value('tidegate_redis_up')).to.equal(1);
+    expect(first.value('tidegate_redis_used_memory_bytes')).to.be.greaterThan(100_000);
+  });
+
+  it('follows an event through a worker: ingested, its function called, its run ended, and what failed', async () => {
+    service = await startService({ env: { METRICS_PORT: '0', RETRY_SCALE: '0.0005', RUN_CONCURRENCY: '7' } });
+    host.on('fails-once', ({ number }) => (number === 0 ? { status: 500, body: { name: 'Busy', message: 'x' } } : {}));
+    host.on('silent', () => 'hang up');
+    let answer = () => {};
+    host.on('slow', () => new Promise((resolve) => (answer = () => resolve({}))));
+    const functions = ['fails-once', 'silent', 'slow'].map((id) => ({
+      id,
+      triggers: [{ event: `shop/${id}` }],
+      retries: 1,
+    }));
+    await host.register(service, functions);
+    await service.post('/e/key', [
+      { name: 'shop/fails-once', data: {}, id: 'a' },
+      { name: 'shop/silent', data: {} },
+    ]);
+    await service.post('/e/key', { name: 'shop/fails-once', data: {}, id: 'a' });
+    // The announcement of the failed run is an event, too.
+    const ended = await eventually(
+      ofWorker,
+      'both runs have ended, and all is ingested',
+      (one) =>
+        one.sum('tidegate_runs_ended_total') === 2 &&
+        one.sum('tidegate_events_ingested_total') === 4 &&
+        one.sum('tidegate_jobs_at_work') === 0,
+    );
+    expect(ended.value('tidegate_events_ingested_total', { repeat: 'true' })).to.equal(1);
+    expect(ended.value('tidegate_event_ingested_age_seconds_count')).to.equal(3);
+    expect(ended.value('tidegate_ingest_batch_events_sum')).to.equal(4);
+    expect(ended.value('tidegate_runs_started_total')).to.equal(2);
+    expect(ended.value('tidegate_run_start_delay_seconds_count')).to.equal(2);
+    expect(ended.value('tidegate_runs_ended_total', { status: 'Completed' })).to.equal(1);
+    expect(ended.value('tidegate_runs_ended_total', { status: 'Failed' })).to.equal(1);
+    const calls = (result: string) => ended.value('tidegate_calls_total', { result });
+    expect([calls('completed'), calls('failed'), calls('unanswered'), calls('progress')]).to.deep.equal([1, 1, 2, 0]);
+    expect(ended.value('tidegate_call_duration_seconds_count')).to.equal(4);
+    expect(ended.value('tidegate_jobs_total', { queue: 'runs', outcome: 'failed' })).to.equal(3);
+    expect(ended.value('tidegate_jobs_total', { queue: 'runs', outcome: 'done' })).to.equal(1);
+    for (const queue of ['ingest', 'runs']) {
+      const jobs = ended.sum('tidegate_jobs_total', { queue });
+      expect(ended.value('tidegate_job_duration_seconds_count', { queue }), queue).to.equal(jobs);
+    }
+    // What announces the failure is accepted by the worker.
+    expect(ended.value('tidegate_events_accepted_total', { repeat: 'false' })).to.equal(1);
+
+    await service.post('/e/key', { name: 'shop/slow', data: {} });
+    await host.nextCall('slow');
+    const atWork = await ofWorker();
+    expect(atWork.value('tidegate_jobs_at_work', { queue: 'runs' })).to.equal(1);
+    expect(atWork.value('tidegate_job_slots', { queue: 'runs' })).to.equal(7);
+    const stored = await eventually(ofWeb, 'web sees it, too', (one) => one.value('tidegate_runs_active') === 1);
+    expect(stored.value('tidegate_queue_jobs', { queue: 'runs', state: 'active' })).to.equal(1);
+    expect(stored.value('tidegate_processes', { kind: 'worker' })).to.equal(1);
+    answer();
+    await eventually(ofWorker, 'it is done', (one) => one.value('tidegate_jobs_at_work', { queue: 'runs' }) === 0);
+  });
+
+  it('counts what becomes of the requests to webhooks, and how their transforms fare', async () => {
+    service = await startService({ workers: 0, env: { METRICS_PORT: '0' } });
+    const { body } = await service.post('/v1/webhooks', { name: 'hook', transform: TRANSFORM });
+    const path = new URL(body.data.url).pathname;
+    const send = async (kind: string) => (await service.post(path, { kind })).status;
+    expect([await send('good'), await send('none'), await send('bad')]).to.deep.equal([200, 200, 400]);
+    for (let n = 0; n < 3; n++) expect(await send('endless')).to.equal(400);
+    expect(await send('good')).to.equal(503);
+    const web = await ofWeb();
+    const outcome = (name: string) => web.value('tidegate_webhook_requests_total', { outcome: name });
+    expect([outcome('accepted'), outcome('ignored'), outcome('rejected')]).to.deep.equal([1, 1, 5]);
+    const refused = (code: string) => web.value('tidegate_http_refusals_total', { route: '/e/:key', code });
+    expect([refused('transform_failed'), refused('transform_quarantined')]).to.deep.equal([4, 1]);
+    expect(web.value('tidegate_transforms_stopped_total', { cause: 'time' })).to.equal(3);
+    expect(web.value('tidegate_transform_quarantines_total')).to.equal(1);
+    // Three that ran to their end, and the check of the code before it was saved.
+    expect(web.value('tidegate_transform_duration_seconds_count')).to.equal(4);
+    expect(web.value('tidegate_transform_children')).to.be.within(1, 2);
+    expect(web.value('tidegate_transform_threads')).to.equal(2);
+    expect(web.value('tidegate_transforms_in_flight')).to.equal(0);
+    expect(web.value('tidegate_events_accepted_total', { repeat: 'false' })).to.equal(1);
+  });
+
+  it('counts the children for transforms that die, and those that take their place', async () => {
+    service = await startService({ workers: 0, env: { METRICS_PORT: '0', TRANSFORM_TIMEOUT_MS: '8000' } });
+    // Aborts its whole process, long before its time is over: once beside others, and once alone, which proves its guilt.
+    const transform = 'function transform(evt) { return evt.kill ? "x".repeat(5e8).split("") : null; }';
+    const { body } = await service.post('/v1/webhooks', { name: 'hungry', transform });
+    const path = new URL(body.data.url).pathname;
+    expect((await service.post(path, { kill: true })).status).to.equal(400);
+    expect((await service.post(path, {})).status).to.equal(200);
+    const web = await ofWeb();
+    const deaths = (cause: string) => web.value('tidegate_transform_child_deaths_total', { cause }) as number;
+    // It ends itself, or is killed for its memory: whichever comes first.
+    expect(deaths('crash') + deaths('memory')).to.equal(2);
+    expect(web.value('tidegate_transforms_stopped_total', { cause: 'memory' })).to.equal(1);
+    expect(web.value('tidegate_transform_quarantines_total')).to.equal(0);
+    // The main one, and the one of the suspects, where the last request ran.
+    expect(web.value('tidegate_transform_children')).to.equal(2);
+  });
+
+  it('has no key, event name, ID or path in any label, and nothing but what it says it has', async () => {
+    service = await startService({ dev: false, env: { METRICS_PORT: '0' } });
+    await host.register(service, [{ id: 'a-function', triggers: [{ event: 'shop/a-name' }] }]);
+    const { body } = await service.post(service.eventPath, { name: 'shop/a-name', data: {}, id: 'an-id' });
+    await service.waitFor(`/v1/events/${body.ids[0]}/runs`, ({ body }) => body.data?.[0]?.status === 'Completed');
+    const hook = await service.post('/v1/webhooks', { name: 'hook', transform: TRANSFORM }, service.apiHeaders);
+    await service.post(new URL(hook.body.data.url).pathname, {});
+    for (const path of ['/a-path', '/queues', '/queues/api/queues', '/v1/events', '/assets/x.js', '/?a-query']) {
+      await service.get(path);
+    }
+    for (const ask of [ofWeb, ofWorker]) {
+      const { series, text } = await ask();
+      const mine = series.filter(({ name }) => name.startsWith('tidegate_'));
+      const used = new Set(mine.flatMap(({ labels }) => Object.keys(labels)));
+      expect([...used].sort()).to.have.members([...used].filter((label) => LABELS.has(label)));
+      const secrets = [...Object.values(SECRETS), hook.body.data.url.split('/e/')[1], hook.body.data.id];
+      for (const word of [...secrets, body.ids[0], 'a-name', 'an-id', 'a-function', 'a-path', 'a-query', 'x.js']) {
+        expect(text, word).not.to.include(word);
+      }
+      expect(ROUTES).to.include.members(mine.flatMap(({ labels }) => labels.route ?? []));
+      const roles = new Set(series.map(({ labels }) => labels.role));
+      expect([...roles]).to.deep.equal([ask === ofWeb ? 'web' : 'worker']);
+    }
+  });
+});
+
+/** Those that the test has asked for. */
+const ROUTES = ['/e/:key', '/fn/register', '/v1/events', '/v1/events/:id/runs', '/v1/webhooks', '/queues', 'other'];
+
+const LABELS = new Set([
+  'role',
+  'le',
+  'version',
+  'repeat',
+  'method',
+  'route',
+  'status',
+  'code',
+  'outcome',
+  'cause',
+  'queue',
+  'reason',
+  'state',
+  'kind',
+  'result',
+]);

@@ -1,0 +1,167 @@
+import { expect } from 'chai';
+import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const HOOK = 'const transform = (evt) => ({ data: {}, ...evt })';
+
+interface Held {
+  internal_id: string;
+}
+
+describe('the holding page', () => {
+  let service: Service;
+  let hook: { id: string; path: string };
+
+  before(async () => {
+    service = await startService({ dev: false });
+    await call('POST', '/v1/environments', { name: 'feature', kind: 'branch' });
+    await call('POST', '/v1/environments', { name: 'closed', kind: 'branch' });
+    await call('POST', '/v1/environments/closed/archive');
+    hook = await make();
+  });
+  after(() => service.stop());
+
+  const call = (method: string, path: string, body?: object) => service.request(method, path, body, service.apiHeaders);
+  const inFeature = () => ({ ...service.apiHeaders, 'x-service-env': 'feature' });
+  const list = async (query: string) => (await service.get(`/v1/holding?${query}`)).body;
+  const idsOf = (held: Held[]) => held.map(({ internal_id }) => internal_id);
+
+  async function make(): Promise<{ id: string; path: string }> {
+    const { body } = await call('POST', '/v1/webhooks', { name: 'held', environment: 'branches', transform: HOOK });
+    return { id: body.data.id, path: new URL(body.data.url).pathname };
+  }
+
+  async function hold(event: object, selection = '', path = hook.path): Promise<string> {
+    const answer = await service.post(path, event, selection ? { 'x-service-env': selection } : {});
+    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+    return answer.body.ids[0];
+  }
+
+  const event = (id: string) => service.get(`/v1/events/${id}`, inFeature()).then(({ body }) => body.data);
+
+  it('shows what was held, why, and what was selected', async () => {
+    const id = await hold({ name: 'show/x', data: { n: 1 } }, 'nowhere');
+    const { body } = await service.get(`/v1/holding/${id}`);
+    expect(body.data).to.deep.include({
+      internal_id: id,
+      webhook_id: hook.id,
+      selection: 'nowhere',
+      reason: 'environment_unknown',
+    });
+    expect(body.data.event).to.deep.equal({
+      name: 'show/x',
+      data: { n: 1 },
+      ts: Date.parse(body.data.received_at),
+    });
+    expect((await service.get('/v1/holding/01M7Z7A7B6FJ7DZJVGC757486T')).status).to.equal(404);
+  });
+
+  it('expires with the retention', async () => {
+    const id = await hold({ name: 'expire/x' });
+    const ttl = await service.redis.pttl(`${service.prefix}:held-event:${id}`);
+    expect(ttl).to.be.within(7 * 86_400_000 - 60_000, 7 * 86_400_000);
+  });
+
+  it('is filtered by webhook, name, selection, reason and time', async () => {
+    const other = await make();
+    const before = await hold({ name: 'filter/before' }, '', other.path);
+    const since = (await service.get(`/v1/holding/${before}`)).body.data.received_at;
+    const [a, b, c] = [
+      await hold({ name: 'filter/a' }, '', other.path),
+      await hold({ name: 'filter/b' }, 'gone', other.path),
+      await hold({ name: 'filter/a' }, 'gone'),
+    ];
+    expect(idsOf((await list(`webhook=${other.id}`)).data)).to.deep.equal([b, a, before]);
+    expect(idsOf((await list('name=filter/a')).data)).to.deep.equal([c, a]);
+    expect(idsOf((await list('selection=gone')).data)).to.deep.equal([c, b]);
+    expect(idsOf((await list(`reason=selection_missing&webhook=${other.id}`)).data)).to.deep.equal([a, before]);
+    expect(idsOf((await list(`received_before=${since}`)).data)).not.to.include(before);
+    expect(idsOf((await list(`received_after=${since}`)).data)).to.include.members([before, a, b, c]);
+  });
+
+  it('is read in pages that stay as they are while events arrive and go', async () => {
+    const { id, path } = await make();
+    const held: string[] = [];
+    for (let n = 0; n < 5; n++) held.unshift(await hold({ name: 'page/x' }, '', path));
+    const first = await list(`webhook=${id}&limit=2`);
+    await hold({ name: 'page/late' }, '', path);
+    await call('DELETE', `/v1/holding/${held[1]}`);
+    const second = await list(`webhook=${id}&limit=2&cursor=${first.metadata.cursor}`);
+    const third = await list(`webhook=${id}&limit=2&cursor=${second.metadata.cursor}`);
+    expect([...idsOf(first.data), ...idsOf(second.data), ...idsOf(third.data)]).to.deep.equal(held);
+    expect(third.metadata.cursor).to.equal(undefined);
+    expect((await service.get('/v1/holding?cursor=nonsense')).status).to.equal(400);
+  });
+
+  it('gives an event to an environment, which ingests it as if it had come there', async () => {
+    const id = await hold({ name: 'assign/x', data: { n: 1 }, ts: 1_700_000_000_000 });
+    const { status, body } = await call('POST', `/v1/holding/${id}/assign`, { environment: 'feature' });
+    expect([status, body.data]).to.deep.equal([200, { internal_id: id, event_id: id }]);
+    const stored = await until(() => event(id), { describe: 'the event is ingested' });
+    expect(stored).to.deep.include({
+      name: 'assign/x',
+      data: { n: 1 },
+      ts: 1_700_000_000_000,
+      source: `webhook:${hook.id}`,
+    });
+    expect((await service.get(`/v1/holding/${id}`)).status).to.equal(404);
+    expect((await call('POST', `/v1/holding/${id}/assign`, { environment: 'feature' })).status).to.equal(404);
+  });
+
+  it('has an id count once in the environment that takes it', async () => {
+    const [one, two] = [await hold({ name: 'dedup/x', id: 'd-1' }), await hold({ name: 'dedup/y', id: 'd-1' })];
+    expect(one).not.to.equal(two);
+    const assign = (id: string) => call('POST', `/v1/holding/${id}/assign`, { environment: 'feature' });
+    expect((await assign(one)).body.data.event_id).to.equal(one);
+    expect((await assign(two)).body.data).to.deep.equal({ internal_id: two, event_id: one });
+    const live = await service.post(hook.path, { name: 'dedup/z', id: 'd-1' }, { 'x-service-env': 'feature' });
+    expect(live.body.ids).to.deep.equal([one]);
+    await until(async () => (await event(one))?.duplicates === 2, { describe: 'both repeats are counted' });
+    expect((await service.get(`/v1/events/${two}`, inFeature())).status).to.equal(404);
+  });
+
+  it('gives an event to one environment only, whoever asks at the same time', async () => {
+    const id = await hold({ name: 'race/x' });
+    const answers = await Promise.all(
+      ['feature', 'production', 'feature', 'production'].map((environment) =>
+        call('POST', `/v1/holding/${id}/assign`, { environment }),
+      ),
+    );
+    const taken = answers.filter(({ status }) => status === 200);
+    expect(taken.length).to.be.within(1, 2);
+    const found = await until(
+      async () => {
+        const all = [await event(id), (await service.get(`/v1/events/${id}`)).body.data];
+        return all.some(Boolean) && all.filter(Boolean).length;
+      },
+      { describe: 'it is ingested' },
+    );
+    expect(found).to.equal(1);
+  });
+
+  it('gives nothing to an environment that is archived or nowhere, and keeps it', async () => {
+    const id = await hold({ name: 'stay/x' });
+    for (const [environment, code] of [
+      ['closed', 'environment_archived'],
+      ['nowhere', 'environment_unknown'],
+    ]) {
+      expect((await call('POST', `/v1/holding/${id}/assign`, { environment })).body.code).to.equal(code);
+      expect((await call('POST', '/v1/holding/assign', { environment })).body.code).to.equal(code);
+    }
+    expect((await service.get(`/v1/holding/${id}`)).status).to.equal(200);
+  });
+
+  it('gives or deletes all that a filter lets through, and nothing else', async () => {
+    const { id: webhook, path } = await make();
+    const give = [await hold({ name: 'bulk/give' }, '', path), await hold({ name: 'bulk/give' }, '', path)];
+    const drop = [await hold({ name: 'bulk/drop' }, '', path), await hold({ name: 'bulk/drop' }, '', path)];
+    const stay = await hold({ name: 'bulk/stay' }, '', path);
+    const given = await call('POST', '/v1/holding/assign', { environment: 'feature', webhook, name: 'bulk/give' });
+    expect(given.body.data.more).to.equal(false);
+    expect(given.body.data.assigned.map((one: { event_id: string }) => one.event_id)).to.have.members(give);
+    for (const id of give) await until(() => event(id), { describe: `event ${id} is ingested` });
+    const dropped = await call('DELETE', `/v1/holding?webhook=${webhook}&name=bulk/drop`);
+    expect(dropped.body.data).to.deep.equal({ deleted: drop.length, more: false });
+    expect(idsOf((await list(`webhook=${webhook}`)).data)).to.deep.equal([stay]);
+  });
+});

@@ -1,0 +1,75 @@
+import { expect } from 'chai';
+import { request } from '../support/http.ts';
+import { type Service, startService } from '../support/service.ts';
+
+const TRANSFORM = `function transform(evt) {
+  if (evt.throws) throw new Error('cannot');
+  return { name: 'stats/x', data: {} };
+}`;
+
+interface Stats {
+  webhook_id: string;
+  last_request_at: string | null;
+  requests: number;
+  rejected: number;
+}
+
+describe('the counts of webhooks', () => {
+  let service: Service;
+  before(async () => {
+    service = await startService({ env: { WEBHOOK_LOG_SIZE: '4' } });
+  });
+  after(() => service.stop());
+
+  const make = async () =>
+    (await service.post('/v1/webhooks', { name: 'stats', transform: TRANSFORM })).body.data as {
+      id: string;
+      url: string;
+    };
+  const deliver = (url: string, ...bodies: object[]) =>
+    bodies.reduce<Promise<unknown>>(
+      (before, body) => before.then(() => request('POST', url, { body })),
+      Promise.resolve(),
+    );
+  const statsOf = async (id: string, wished: (stats: Stats) => boolean): Promise<Stats> => {
+    const find = (data: Stats[]) => data.find(({ webhook_id }) => webhook_id === id) as Stats;
+    const { body } = await service.waitFor('/v1/webhooks/stats', (answer) => wished(find(answer.body.data)));
+    return find(body.data);
+  };
+
+  it('are there from the beginning', async () => {
+    const { id } = await make();
+    expect(await statsOf(id, Boolean)).to.deep.equal({
+      webhook_id: id,
+      last_request_at: null,
+      requests: 0,
+      rejected: 0,
+    });
+  });
+
+  it('tell of requests, of those that were rejected, and when the last one came', async () => {
+    const { id, url } = await make();
+    await deliver(url, {}, { throws: true }, {});
+    const { rejected, last_request_at } = await statsOf(id, ({ requests }) => requests === 3);
+    expect(rejected).to.equal(1);
+    expect(Date.parse(last_request_at ?? '')).to.be.closeTo(Date.now(), 10_000);
+  });
+
+  it('are of what the log keeps', async () => {
+    const { id, url } = await make();
+    await deliver(url, { throws: true }, { throws: true }, {}, {}, {});
+    const entries = await service.waitFor(`/v1/webhooks/${id}/requests`, ({ body }) => body.data[3]?.status === 400);
+    expect(entries.body.data).to.have.length(4);
+    expect(await statsOf(id, Boolean)).to.include({ requests: 4, rejected: 1 });
+    await deliver(url, {}, {});
+    await statsOf(id, ({ requests, rejected }) => requests === 4 && rejected === 0);
+  });
+
+  it('go with the webhook', async () => {
+    const { id, url } = await make();
+    await deliver(url, { throws: true });
+    await statsOf(id, ({ rejected }) => rejected === 1);
+    await service.request('DELETE', `/v1/webhooks/${id}`);
+    expect(await service.redis.keys(`${service.prefix}:webhook*${id}*`)).to.deep.equal([]);
+  });
+});
