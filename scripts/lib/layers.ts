@@ -1,4 +1,4 @@
-/** The house rules of src/ (docs: design): which file may import what, and who alone may touch what. */
+/** The import rules of src/ (docs/internals.md): which file may import what, and who alone may touch what. */
 import { dirname, posix } from 'node:path';
 import { type Import, importsOf, packageOf } from './imports.ts';
 import { lineAt, type Source } from './source.ts';
