@@ -31,7 +31,7 @@ const files = globSync([`{${FOLDERS}}/**/*.{${TEXT}}`, '*.md', '*.json'], { cwd:
 const texts = new Map(files.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]));
 
 describe('citations', () => {
-  it('name no document that is not in the repository', () => {
+  it('name no document outside the repository', () => {
     const wrong = [...texts].flatMap(([file, text]) =>
       LEADS_NOWHERE.flatMap((pattern) => {
         const found = pattern.exec(text);
@@ -41,7 +41,7 @@ describe('citations', () => {
     expect(wrong).to.deep.equal([]);
   });
 
-  it('link to files and headings that exist, in Markdown', () => {
+  it('in Markdown link to files and headings that exist', () => {
     const wrong = [...texts].flatMap(([file, text]) =>
       file.endsWith('.md')
         ? linksIn(text)
@@ -52,7 +52,7 @@ describe('citations', () => {
     expect(wrong).to.deep.equal([]);
   });
 
-  it('mention pages of docs/ and headings that exist, in every file', () => {
+  it('in every file mention pages of docs/ and headings that exist', () => {
     const wrong = [...texts].flatMap(([file, text]) =>
       [...text.matchAll(/(?<![\w./-])(docs\/[\w./-]+\.md(?:#[\w-]+)?)/g)]
         .map(([, mention]) => mention as string)

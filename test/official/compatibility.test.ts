@@ -46,12 +46,12 @@ describe('docs/compatibility.md', () => {
     await service?.stop();
   });
 
-  it('has a row for each feature that is tested, and no other', () => {
+  it('has a row for every tested feature, and no other', () => {
     const tested = [...Object.keys(SHOWN_BY_SCENARIOS), ...Object.keys(ADDRESSES), ...Object.keys(PROBES)];
     expect(rows.map(({ feature }) => feature)).to.have.members([...tested, 'streaming responses']);
   });
 
-  it('says of what scenarios show that it acts, where the app of that SDK has it', () => {
+  it('says "acts" for every feature that a passing scenario shows', () => {
     for (const [column, language] of COLUMNS.entries()) {
       const lacks = IN_DEV_MODE.find((app) => app.language === language)?.lacks ?? {};
       for (const [feature, functions] of Object.entries(SHOWN_BY_SCENARIOS)) {
@@ -63,7 +63,7 @@ describe('docs/compatibility.md', () => {
     }
   });
 
-  it('says of what the service has no address for that it is refused', async () => {
+  it('says "refused" for every feature whose endpoint the service lacks', async () => {
     for (const [feature, path] of Object.entries(ADDRESSES)) {
       const { status } = await service.post(path, {});
       expect(status, path).to.equal(404);
@@ -71,7 +71,7 @@ describe('docs/compatibility.md', () => {
     }
   });
 
-  it('says that streamed responses are refused', async () => {
+  it('says "refused" for streaming responses of TypeScript', async () => {
     const host = await streamingNpm(service);
     try {
       expect((await request('PUT', host.url)).status).to.equal(200);
@@ -89,7 +89,7 @@ describe('docs/compatibility.md', () => {
   for (const official of FEATURES) {
     const column = COLUMNS.indexOf(official.language);
 
-    describe(`is right about ${official.language}`, () => {
+    describe(official.language, () => {
       for (const feature of Object.keys(PROBES)) {
         it(`${feature}: ${cell(feature, column)}`, async function () {
           this.timeout(2 * MINUTE_MS);
@@ -97,7 +97,7 @@ describe('docs/compatibility.md', () => {
         });
       }
 
-      it('keeps every option of a function as the app registered it', async () => {
+      it('stores every ignored option with the function', async () => {
         for (const { feature, cells } of rows) {
           if (cells[column] !== 'ignored' || !KEPT.has(feature)) continue;
           const { body } = await service.get(`/v1/functions/${official.app}-${functionOf(feature)}`);
