@@ -23,11 +23,11 @@ describe('a stored event', () => {
 
   async function ingest(...batch: ReturnType<typeof envelope>[]) {
     const stored = await store.events.storeNew(batch);
-    await store.events.settle(stored, Date.now());
+    await store.events.markIngested(stored, Date.now());
     return stored;
   }
   const listed = async (query: { name?: string; source?: string }) => {
-    const { events } = await store.eventLists.list({ env: ENV, span: {}, limit: 100, ...query }, Date.now());
+    const { events } = await store.eventLists.list({ env: ENV, timeRange: {}, limit: 100, ...query }, Date.now());
     return events.map(({ internal_id }) => internal_id);
   };
 
@@ -46,7 +46,7 @@ describe('a stored event', () => {
     await ingest(event);
     expect(await store.redis.exists(keptKey(store, event.internalId))).to.equal(0);
     expect(await store.redis.pttl(bucketKey(store, event.internalId))).to.be.at.most(RETENTION_MS + HOUR_MS);
-    await store.events.keep(ENV, event.internalId, 30 * DAY_MS);
+    await store.events.extendRetention(ENV, event.internalId, 30 * DAY_MS);
     const ttl = await store.redis.pttl(keptKey(store, event.internalId));
     expect(ttl).to.be.within(RETENTION_MS + 30 * DAY_MS - MOMENT_MS, RETENTION_MS + 30 * DAY_MS);
     expect(await storedText(store, event.internalId)).to.equal('');
@@ -92,18 +92,18 @@ describe('a stored event', () => {
     const event = envelope({ name: 'work/x' });
     await ingest(event);
     const copy = keptKey(store, event.internalId);
-    await store.events.keep(ENV, event.internalId);
+    await store.events.extendRetention(ENV, event.internalId);
     expect(await store.redis.exists(copy)).to.equal(0);
 
     // Work that goes on two hours after its receipt.
     await store.redis.pexpire(bucketKey(store, event.internalId), RETENTION_MS - HOUR_MS);
-    await store.events.keep(ENV, event.internalId);
+    await store.events.extendRetention(ENV, event.internalId);
     expect(await store.redis.pttl(copy)).to.be.within(RETENTION_MS - MOMENT_MS, RETENTION_MS);
     await store.redis.pexpire(copy, DAY_MS);
-    await store.events.keep(ENV, event.internalId);
+    await store.events.extendRetention(ENV, event.internalId);
     expect(await store.redis.pttl(copy), 'the copy stays longer').to.be.within(RETENTION_MS - MOMENT_MS, RETENTION_MS);
     await store.redis.pexpire(copy, 2 * RETENTION_MS);
-    await store.events.keep(ENV, event.internalId);
+    await store.events.extendRetention(ENV, event.internalId);
     expect(await store.redis.pttl(copy), 'and never shorter').to.be.greaterThan(RETENTION_MS);
 
     await store.redis.del(bucketKey(store, event.internalId));
@@ -116,7 +116,7 @@ describe('a stored event', () => {
 
   it('that is not there is not made by keeping it', async () => {
     const id = ulid();
-    await store.events.keep(ENV, id);
+    await store.events.extendRetention(ENV, id);
     expect(await store.redis.exists(keptKey(store, id), bucketKey(store, id))).to.equal(0);
   });
 
@@ -138,7 +138,7 @@ describe('a stored event', () => {
       const [met] = await ingest({ ...(sent[0] as (typeof sent)[0]), requestId: ulid() });
       expect(met).to.deep.include({ repeat: true, settled: true });
       await store.redis.pexpire(keptKey(store, ids[0] as string), DAY_MS);
-      await store.events.keep(ENV, ids[0] as string);
+      await store.events.extendRetention(ENV, ids[0] as string);
       expect(await store.redis.pttl(keptKey(store, ids[0] as string))).to.be.greaterThan(RETENTION_MS - MOMENT_MS);
     });
   }
@@ -147,8 +147,8 @@ describe('a stored event', () => {
     const sent = Array.from({ length: 20 }, () => envelope({ name: 'settle/x' }, { env: 'settle' }));
     const stored = await store.events.storeNew(sent);
     const now = Date.now();
-    await Promise.all([store.events.settle(stored, now), store.events.settle(stored, now)]);
-    await store.events.settle(stored, now);
+    await Promise.all([store.events.markIngested(stored, now), store.events.markIngested(stored, now)]);
+    await store.events.markIngested(stored, now);
     const span = { from: now - DAY_MS, to: now + DAY_MS, buckets: 1 };
     const [all] = await store.eventCounts.histogram({ env: 'settle', ...span });
     const [named] = await store.eventCounts.histogram({ env: 'settle', name: 'settle/x', ...span });

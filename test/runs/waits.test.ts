@@ -186,7 +186,7 @@ describe('waits for events', () => {
     /** Active runs that wait by the expression, each for an event of its own. */
     async function storeWaits(expression: string | undefined, name: string): Promise<NewWait[]> {
       await store.runs.create(
-        runIds.map((id) => ({ id, env, functionId: 'f', eventId: id, requestId: 'r', queuedAt: 1, lookAfterAt: 1 })),
+        runIds.map((id) => ({ id, env, functionId: 'f', eventId: id, requestId: 'r', queuedAt: 1, reconcileAt: 1 })),
       );
       const waits = runIds.map((runId, n) => {
         const wait = { runId, functionId: 'f', eventId: runId, stepId: name, ...(expression && { expression }) };
@@ -256,7 +256,7 @@ describe('waits for events', () => {
     it('are kept for as long as a step may wait, any number of them stored at once', async () => {
       const runId = 'run-long';
       await store.runs.create([
-        { id: runId, env, functionId: 'f', eventId: runId, requestId: 'r', queuedAt: 1, lookAfterAt: 1 },
+        { id: runId, env, functionId: 'f', eventId: runId, requestId: 'r', queuedAt: 1, reconcileAt: 1 },
       ]);
       const now = Date.now();
       const wait = { runId, eventId: 'e', until: now + MAX_WAIT_MS };

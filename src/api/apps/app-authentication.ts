@@ -26,7 +26,7 @@ export function appGuard({ dev }: Config, signingKeys: SigningKeys, environments
 async function isProven(ctx: Context, signingKeys: SigningKeys, environments: Environments): Promise<boolean> {
   const given = bearerOf(ctx);
   if (given === undefined) return false;
-  const environment = await environments.seek(readHeader(ctx.req.headers, 'env') || PRODUCTION);
+  const environment = await environments.findOrFetch(readHeader(ctx.req.headers, 'env') || PRODUCTION);
   // One that is not there can only become a branch.
   const owner = environment ? ownerOf(environment) : BRANCHES;
   const proves = ({ current, fallback }: SigningKeyPair) =>

@@ -61,7 +61,7 @@ export async function take(
   const { event: returned, text, logs: console } = await transforms.run({ id, version, code }, given);
   if (returned === null) return { outcome: 'ignored', event: null, ids: [], console };
   const event = eventOfTransform(returned, text, receivedAt, config.eventMaxFutureMs);
-  if (!webhook.gate.takesName(event.name)) {
+  if (!webhook.allowList.takesName(event.name)) {
     return { outcome: 'filtered', reason: 'event_refused', event, ids: [], console };
   }
   if ('held' in place) {

@@ -45,7 +45,7 @@ export function invokeRoutes({ environments, acceptor, invocations, pressure, ev
       async handle({ env, params: { id }, body, requestId }) {
         refuseDeep(body);
         pressure.admit();
-        const environment = await environments.seek(env);
+        const environment = await environments.findOrFetch(env);
         if (environment) refuseArchived(environment);
         const made = await acceptor.safely(() => invocations.byHand(env, id, body, requestId, Date.now()));
         if (!made) throw new ServiceError('not_found', { detail: `no function has the id "${id}"` });

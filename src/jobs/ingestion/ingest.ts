@@ -27,9 +27,9 @@ export async function ingest(batch: readonly (Envelope | FormerEnvelope)[], deps
   const events = await ofLiveEnvironments(batch.map(upToDate), deps.environments);
   if (events.length === 0) return;
   const [stored, tables] = await Promise.all([deps.events.storeNew(events), tablesOf(events, deps.functions)]);
-  const open = stored.filter(({ settled }) => !settled).map(({ event }) => event);
+  const open = stored.filter(({ ingested }) => !ingested).map(({ event }) => event);
   await deps.starter.start(await triggeredBy(open, tables, deps.judge), Date.now());
-  await deps.events.settle(stored, Date.now());
+  await deps.events.markIngested(stored, Date.now());
   deps.reports.ingested(stored, Date.now());
   // Also of events that an earlier try has settled: it may have died before it came to this.
   await deps.arrivals.meetWaits(stored.filter(({ repeat }) => !repeat).map(({ event }) => event));

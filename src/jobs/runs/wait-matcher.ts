@@ -49,7 +49,7 @@ export class WaitMatcher {
     for (const [env, ofEnv] of Map.groupBy(events, (event) => event.env)) {
       const arrivals = ofEnv.map(toArrival);
       for await (const found of this.#waits.candidates(env, arrivals, (arrival) => arrival.payload())) {
-        await this.#meet(env, found.name, found.waits, found.arrivals);
+        await this.#meet(env, found.name, found.waits, found.events);
       }
     }
   }

@@ -43,8 +43,8 @@ export class SecretKeyCheck {
 
   /** Seals all under the present key, so that the former one can be forgotten.
    *  @returns how many signing keys that were */
-  async sealAnew(): Promise<number> {
-    const count = await this.#signingKeys.sealAnew();
+  async reencrypt(): Promise<number> {
+    const count = await this.#signingKeys.reencrypt();
     await this.#redis.set(this.#keys.sealCheck, this.#sealer.seal('', PLACE));
     return count;
   }

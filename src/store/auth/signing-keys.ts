@@ -71,7 +71,7 @@ export class SigningKeys {
   latest(owner: string): Promise<SigningKeyPair> {
     const read = this.#reads.get(owner) ?? new CoalescedRead(() => this.of(owner));
     this.#reads.set(owner, read);
-    return read.ask();
+    return read.get();
   }
 
   async of(owner: string): Promise<SigningKeyPair> {
@@ -114,7 +114,7 @@ export class SigningKeys {
   }
 
   /** Seals under the present secret what the former one sealed. Answers how many keys that were. */
-  async sealAnew(): Promise<number> {
+  async reencrypt(): Promise<number> {
     const kept = await this.#redis.hgetall(this.#key);
     let count = 0;
     for (const [owner, text] of Object.entries(kept)) {

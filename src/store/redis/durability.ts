@@ -62,7 +62,7 @@ export class Durability {
     if (!server || !this.#keeps(server)) return NOTHING;
     const { runId, asked } = server;
     return async () => {
-      if (asked) await this.#barrier.passed(runId);
+      if (asked) await this.#barrier.wait(runId);
       if (this.#connection !== connection)
         throw unavailable('the connection to Redis broke before all was on its disk');
     };

@@ -35,7 +35,7 @@ export interface Candidates<Arrival> {
   name: string;
   waits: StoredWait[];
   /** In the order of the batch. */
-  arrivals: Arrival[];
+  events: Arrival[];
 }
 
 export class Waits {
@@ -94,15 +94,14 @@ export class Waits {
     const places = new Map<string, Candidates<Arrival> & { cursor: string }>();
     for (const [i, [name, ofName]] of [...byName].entries()) {
       const [cursor, flat] = found[2 * i + 1] as Scanned;
-      places.set(this.#keys.waits(env, name), { name, arrivals: ofName, cursor, waits: toWaits(flat) });
+      places.set(this.#keys.waits(env, name), { name, events: ofName, cursor, waits: toWaits(flat) });
       const paths = (found[2 * i] as string[]).map((path) => JSON.parse(path) as Path);
       for (const [digest, having] of byDigest(ofName, paths, read)) {
-        places.set(this.#keys.waitsByValue(env, digest, name), { name, arrivals: having, cursor: '', waits: [] });
+        places.set(this.#keys.waitsByValue(env, digest, name), { name, events: having, cursor: '', waits: [] });
       }
     }
     for (let open = [...places]; open.length > 0; ) {
-      for (const [, { name, waits, arrivals: some }] of open)
-        if (waits.length > 0) yield { name, waits, arrivals: some };
+      for (const [, { name, waits, events: some }] of open) if (waits.length > 0) yield { name, waits, events: some };
       open = await this.#next(open.filter(([, { cursor }]) => cursor !== '0'));
     }
   }
