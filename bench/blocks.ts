@@ -1,4 +1,4 @@
-/** The parts of the documents that are made of results: what stands between two markers. */
+/** Renders the blocks of the documents, each between two markers, from results. */
 import { picturesOf } from './plots/pictures.ts';
 import type { Results } from './results.ts';
 import { GROUPS, type Group, isReached } from './row.ts';
@@ -6,19 +6,19 @@ import { BUSY, type Load, mostOfOneRedis, type Size, sizeOf, storedBytes } from 
 import { costTableOf, percent, rounded, table, tableOf } from './table.ts';
 
 const PICTURES = 'pictures/performance';
-const ABSENT = '*These results have no such figures; the next run of `scripts/bench` brings them.*';
+const ABSENT = '*These results have no such figures. Run `scripts/bench` to measure them.*';
 const RATES = [1_000, 10_000, 100_000];
 const DAYS = [1, 3, 7];
 const GB = 1e9;
 
-/** The loads that the page about sizes works out, each at all rates. */
+/** The loads of docs/scaling.md, each at all rates. */
 const LOADS: Record<string, Omit<Load, 'eventsPerSecond'>> = {
-  'sent singly, stored': { arrival: 'single', runsPerEvent: 0, stepsPerRun: 0 },
+  'single, stored': { arrival: 'single', runsPerEvent: 0, stepsPerRun: 0 },
   'in batches of 100, stored': { arrival: 'batch', runsPerEvent: 0, stepsPerRun: 0 },
   'webhooks, one plain run each': { arrival: 'webhook', runsPerEvent: 1, stepsPerRun: 0 },
-  'sent singly, one plain run each': { arrival: 'single', runsPerEvent: 1, stepsPerRun: 0 },
+  'single, one plain run each': { arrival: 'single', runsPerEvent: 1, stepsPerRun: 0 },
   'in batches of 100, one plain run each': { arrival: 'batch', runsPerEvent: 1, stepsPerRun: 0 },
-  'sent singly, one run of three steps each': { arrival: 'single', runsPerEvent: 1, stepsPerRun: 3 },
+  'single, one run of three steps each': { arrival: 'single', runsPerEvent: 1, stepsPerRun: 3 },
 };
 
 /** @param block its name and argument, as the marker has them: `table runs`
@@ -43,7 +43,7 @@ export function blockOf(block: string, results: Results): string {
     case 'stored':
       return stored(results);
     default:
-      throw new Error(`no part of a document is called "${block}"`);
+      throw new Error(`Unknown block "${block}"`);
   }
 }
 
@@ -54,14 +54,15 @@ function summary({ at, note, machine, rounds, seconds, rows }: Results): string 
   const software = redis ? `Node ${node}, Redis ${redis}` : `Node ${node}`;
   const where = `${cores} CPUs (${cpu}), ${rounded(memoryBytes / GB)} GB, ${software}`;
   const how = `medians of ${rounds} rounds of ${seconds} s`;
-  const verdict = `**${wanted.length - missed.length} of ${wanted.length} targets are reached**`;
-  const missing = missed.length > 0 ? ` Not reached:\n\n${missed.join('\n')}` : '';
+  const verdict = `**${wanted.length - missed.length} of ${wanted.length} targets are met**`;
+  const missing = missed.length > 0 ? ` Missed:\n\n${missed.join('\n')}` : '';
   const told = note ? `\n\n*${note}*` : '';
   return `${verdict}, measured ${at.slice(0, 10)} on ${where}; ${how}.${missing}${told}`;
 }
 
 function groupTable(group: string, { rows }: Results): string {
-  if (!GROUPS.includes(group as Group)) throw new Error(`no rows are of "${group}"`);
+  if (!GROUPS.includes(group as Group))
+    throw new Error(`Unknown group "${group}". Expected one of ${GROUPS.join(', ')}`);
   const shown = rows.filter((row) => row.group === group);
   return shown.length > 0 ? tableOf(shown) : ABSENT;
 }
@@ -77,14 +78,14 @@ function bytesTable({ bytes }: Results): string {
   if (!bytes) return ABSENT;
   const { event, eventPayload, run } = bytes;
   return table(
-    ['of', "in Redis's memory", 'written to the append-only file'],
+    ['item', 'Redis memory', 'append-only file'],
     [
       [
         `an event with a payload of ${eventPayload} bytes`,
         `${rounded(event.memory)} bytes`,
         `${rounded(event.file)} bytes`,
       ],
-      ['its payload left aside', `${rounded(event.memory - eventPayload)} bytes`, ''],
+      ['the same without its payload', `${rounded(event.memory - eventPayload)} bytes`, ''],
       ['a finished run', `${rounded(run.memory)} bytes`, `${rounded(run.file)} bytes`],
     ],
   );
@@ -96,7 +97,7 @@ function sizes(eventsPerSecond: number, { costs }: Results): string {
     return size ? [lineOf(what, size)] : [];
   });
   const heads = [
-    'events',
+    'load',
     'web: processes (CPUs busy)',
     'transform children: CPUs busy',
     'worker: processes (CPUs busy)',
@@ -122,7 +123,7 @@ function oneRedis({ costs }: Results): string {
     const most = mostOfOneRedis({ ...load, eventsPerSecond: 1 }, costs);
     return most === undefined ? [] : [[what, `${rounded(most)} events/s`]];
   });
-  return lines.length > 0 ? table(['events', `one Redis, ${percent(BUSY)} busy`], lines) : ABSENT;
+  return lines.length > 0 ? table(['load', `maximum with one Redis, ${percent(BUSY)} busy`], lines) : ABSENT;
 }
 
 function stored({ bytes }: Results): string {
@@ -134,5 +135,5 @@ function stored({ bytes }: Results): string {
       return [what, ...DAYS.map((days) => `${rounded(storedBytes(load, days, bytes) / GB)} GB`)];
     }),
   );
-  return table(['on average', ...DAYS.map((days) => `kept ${days} day${days === 1 ? '' : 's'}`)], lines);
+  return table(['average load', ...DAYS.map((days) => `kept ${days} day${days === 1 ? '' : 's'}`)], lines);
 }

@@ -1,4 +1,4 @@
-/** The documents whose figures come from a results file: what stands between two markers is made of it, and nothing else is touched.
+/** Documents with figures from a results file. Blocks between two markers are generated; the rest stays as it is.
  *
  *      <!-- bench/results/2026-11-21.json: table runs -->
  *      …
@@ -17,7 +17,8 @@ const MARKED = /<!-- (bench\/results\/[\w.-]+\.json): ([\w -]+) -->\n[\s\S]*?<!-
 export function sourceOf(document: string): string {
   const names = new Set([...document.matchAll(MARKED)].map(([, name]) => name));
   const [name, ...more] = names;
-  if (name === undefined || more.length > 0) throw new Error(`one results file is to be named, and not ${names.size}`);
+  if (name === undefined || more.length > 0)
+    throw new Error(`The document must name one results file; it names ${names.size}`);
   return name;
 }
 

@@ -1,5 +1,4 @@
-/** Makes the tables and pictures of the documents from a results file: node bench/pages.ts [bench/results/<date>.json]
- *  Without a file, from the newest. */
+/** Writes the tables and pictures of the documents from a results file, by default the newest: node bench/pages.ts [bench/results/<date>.json] */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { runMain } from '../scripts/lib/problem.ts';
@@ -18,7 +17,7 @@ await runMain(async () => {
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir, { recursive: true });
   for (const [name, drawn] of pictureFiles(results)) writeFileSync(join(dir, name), drawn);
-  console.log(`${DOCUMENTS.join(', ')} and ${PICTURES}/ are made of ${relative(ROOT, file)}`);
+  console.log(`Wrote ${DOCUMENTS.join(', ')} and ${PICTURES}/ from ${relative(ROOT, file)}`);
 });
 
 function newest(): string {

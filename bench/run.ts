@@ -1,5 +1,5 @@
-/** How fast is it? `scripts/bench`: everything on a Redis of its own (AOF everysec). Prints a table, and writes
- *  bench/results/<date>.json, of which `node bench/pages.ts` makes the figures of the documents. */
+/** `scripts/bench`: measures throughput, latency and memory on its own Redis (AOF everysec). Prints a table and writes
+ *  bench/results/<date>.json, from which `node bench/pages.ts` generates the figures of the documents. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Problem, runMain } from '../scripts/lib/problem.ts';
@@ -23,13 +23,13 @@ await runMain(async () => {
   const options = readOptions(process.argv.slice(2));
   if (options.help) return console.log(HELP);
   if (!existsSync('/proc/self/stat'))
-    throw new Problem('scripts/bench reads what processes use from /proc: it runs on Linux.');
+    throw new Problem('scripts/bench runs on Linux only: it reads resource use from /proc.');
   needWrk();
   const bench = new Bench(options);
   const interrupted = Promise.withResolvers<never>();
   bench.signal.addEventListener('abort', () => interrupted.reject(bench.signal.reason));
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => bench.abort(new Problem(`interrupted (${signal})`)));
+    process.on(signal, () => bench.abort(new Problem(`Interrupted by ${signal}`)));
   }
   try {
     const results = await Promise.race([measured(bench, chosen(options)), interrupted.promise]);
@@ -59,7 +59,7 @@ function chosen({ only, growth: isGrowth, soakMinutes }: Options): Measure[] {
     names.some((name) => only === undefined || name.toLowerCase().includes(only)),
   );
   if (named.length === 0)
-    throw new Problem(`--only: no row is named so. There are:\n  ${all.flatMap(({ names }) => names).join('\n  ')}`);
+    throw new Problem(`--only matches no row. Rows:\n  ${all.flatMap(({ names }) => names).join('\n  ')}`);
   return named;
 }
 
@@ -82,7 +82,7 @@ function tell(results: Results, { only, out, check }: Options): void {
   const file =
     out ?? (only === undefined ? join(import.meta.dirname, 'results', `${results.at.slice(0, 10)}.json`) : undefined);
   if (file) writeResults(file, results);
-  const written = file ? ` Written to ${file}` : '';
-  console.log(`${tableOf(results.rows)}\n\n${reached.length} of ${wanted.length} targets reached.${written}`);
+  const written = file ? ` Wrote ${file}` : '';
+  console.log(`${tableOf(results.rows)}\n\n${reached.length} of ${wanted.length} targets met.${written}`);
   if (check && reached.length < wanted.length) process.exitCode = 1;
 }

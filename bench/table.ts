@@ -9,12 +9,12 @@ export function tableOf(rows: readonly Row[]): string {
     const wanted = targets.map((target) => told(target, unit)).join(', ');
     return [work, `${rounded(value)} ${unit}`, beside.join(', '), wanted, verdict(row)];
   });
-  return table(['work', 'reached', 'beside', 'to be reached', ''], lines);
+  return table(['workload', 'result', 'references', 'target', 'met'], lines);
 }
 
 const PART_NAMES = { web: 'web', worker: 'worker', transforms: 'transform child', redis: 'Redis' };
 
-/** What 1,000 of each cost, and which part was the busiest meanwhile. */
+/** The cost of 1,000 units of each workload, and the busiest part during the measurement. */
 export function costTableOf(costs: readonly Cost[]): string {
   const kinds = Object.keys(PART_NAMES) as PartKind[];
   const lines = costs.map(({ work, perSecond, cpu, redisInBytes, redisOutBytes }) => {
@@ -27,7 +27,7 @@ export function costTableOf(costs: readonly Cost[]): string {
     ];
   });
   const heads = kinds.map((kind) => `CPU of ${PART_NAMES[kind]}`);
-  return table(['1,000', ...heads, 'measured at; the busiest part', 'bytes to / from Redis, each'], lines);
+  return table(['1,000', ...heads, 'measured at; busiest part', 'bytes to / from Redis per unit'], lines);
 }
 
 export function table(heads: readonly string[], lines: readonly (readonly string[])[]): string {

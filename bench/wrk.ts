@@ -23,7 +23,7 @@ export interface Loaded {
 /** @throws Problem when wrk is not there and cannot be installed */
 export function needWrk(): void {
   if (isThere() || (installPackage(PACKAGE) && isThere())) return;
-  throw new Problem(`scripts/bench loads the service with wrk; here is none, and it could not be installed.
+  throw new Problem(`scripts/bench needs wrk, and could not install it.
 Install it with 'apt-get install wrk' or 'brew install wrk'.`);
 }
 

@@ -1,10 +1,10 @@
-/** The parts of docs/reliability.md that are made of a results file, between two markers each, and of the list of kept keys:
+/** Fills the blocks of docs/reliability.md, each between two markers, from a results file and the list of kept keys:
  *
  *      <!-- chaos/results/2026-11-22.json: counts -->
  *      …
  *      <!-- end -->
  *
- *  `node chaos/pages.ts [file]` fills them, from the newest file where none is named. */
+ *  `node chaos/pages.ts [file]` uses the newest file by default. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { KEPT } from './checks/keys.ts';
@@ -20,18 +20,18 @@ const BLOCKS: Record<string, (results: Results) => string> = {
     `\`${command}\`, ${at.slice(0, 10)}: ${amount(minutes)} minutes, apps in ${listed(languages)}, on ${machine.cores} CPUs (${machine.cpu}), ` +
     `Node ${machine.node}, Redis ${machine.redis}.`,
   counts: ({ counts }) => table(counts),
-  load: ({ load }) => twoColumns('what was done', 'how often', load),
+  load: ({ load }) => twoColumns('load', 'amount', load),
   faults: ({ faults, left_out }) =>
-    [twoColumns('fault', 'times', faults), ...left_out.map((why) => `\nLeft out: ${why}.`)].join('\n'),
-  keys: () =>
-    ['| kind | why it stays |', '| --- | --- |', ...KEPT.map(({ kind, why }) => `| ${kind} | ${why} |`)].join('\n'),
+    [twoColumns('fault', 'times', faults), ...left_out.map((why) => `\nSkipped: ${why}.`)].join('\n'),
+  keys: () => ['| keys | reason |', '| --- | --- |', ...KEPT.map(({ kind, why }) => `| ${kind} | ${why} |`)].join('\n'),
 };
 
 /** The results file that the page names. @throws Error when it names none, or several */
 export function sourceOf(page: string): string {
   const names = new Set([...page.matchAll(MARKED)].map(([, name]) => name as string));
   const [name] = names;
-  if (name === undefined || names.size > 1) throw new Error(`one results file is to be named, and not ${names.size}`);
+  if (name === undefined || names.size > 1)
+    throw new Error(`The page must name one results file; it names ${names.size}`);
   return name;
 }
 
@@ -39,7 +39,7 @@ export function sourceOf(page: string): string {
 export function filled(page: string, name: string, results: Results): string {
   return page.replaceAll(MARKED, (_all, _name, block: string) => {
     const make = BLOCKS[block];
-    if (!make) throw new Error(`no block is called ${block}; there are ${Object.keys(BLOCKS).join(', ')}`);
+    if (!make) throw new Error(`Unknown block ${block}. Expected one of ${Object.keys(BLOCKS).join(', ')}`);
     return `<!-- ${name}: ${block} -->\n${make(results)}\n<!-- end -->`;
   });
 }

@@ -1,4 +1,4 @@
-/** Rows as bars: what was reached, the references beneath it, and a mark where it is to be. */
+/** Rows as bars: the result, its references below, and a line at the target. */
 import { isReached, type Row, wantedOf } from '../row.ts';
 import { rounded } from '../table.ts';
 import { line, rect, svg, text } from './svg.ts';
@@ -29,7 +29,7 @@ export function barsOf(title: string, rows: readonly Row[], scale: 'own' | 'comm
 function drawn(row: Row, y: number, x: (value: number) => number): string[] {
   const barY = y + 6;
   const wanted = wantedIn(row);
-  const reached = isReached(row) === false ? ' (not reached)' : '';
+  const reached = isReached(row) === false ? ' (missed)' : '';
   const figure = `${rounded(row.value)} ${row.unit}${reached}`;
   const references = row.references.flatMap(({ what, value }, i) => {
     const at = barY + OWN + 3 + i * (BESIDE + 3);
@@ -59,12 +59,12 @@ function largest(row: Row): number {
 }
 
 function legend(scale: 'own' | 'common'): string {
-  const bars = 'blue: reached; grey: beside it, in the same run; upright line: to be reached';
+  const bars = 'blue: result; gray: reference of the same run; vertical line: target';
   return scale === 'own' ? `${bars}; each row has its own scale` : bars;
 }
 
 function inWords(row: Row): string {
   const beside = row.references.map(({ what, value }) => `; ${what}: ${rounded(value)}`).join('');
-  const wanted = wantedIn(row).map((value) => `; to be reached: ${rounded(value)}`);
+  const wanted = wantedIn(row).map((value) => `; target: ${rounded(value)}`);
   return `${row.work}: ${rounded(row.value)} ${row.unit}${beside}${wanted.join('')}.`;
 }

@@ -33,7 +33,7 @@ export function linesOf(title: string, { unit, lines }: Series, limit?: number):
   });
   const body = [...grid, ...times, ...marks, ...paths].join('\n');
   const description =
-    drawnLines.map(inWords(unit)).join(' ') + (limit === undefined ? '' : ` At most ${limit} ${unit} is wanted.`);
+    drawnLines.map(inWords(unit)).join(' ') + (limit === undefined ? '' : ` Target: at most ${limit} ${unit}.`);
   return svg({ title, description, width: WIDTH, height: HEIGHT, body });
 }
 

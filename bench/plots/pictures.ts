@@ -1,30 +1,30 @@
-/** The pictures of docs/performance.md, by file name; those for which the results have no figures are not made. */
+/** Draws the pictures of docs/performance.md, by file name. Skips those without figures in the results. */
 import type { Results, Series } from '../results.ts';
 import type { Group, Row } from '../row.ts';
 import { barsOf } from './bars.ts';
 import { linesOf } from './lines.ts';
 
-/** Most that a process shall take. */
+/** Target: maximum memory of a process. */
 const MOST_MB = 200;
 
 export function picturesOf({ rows, series }: Results): Map<string, string> {
   const of = (group: Group, isOne: (row: Row) => boolean = () => true) =>
     rows.filter((row) => row.group === group && isOne(row));
   const isRate = ({ unit }: Row) => unit.endsWith('/s');
-  const inMs = ({ unit, work }: Row) => unit === 'ms' && !work.includes('sender itself');
+  const inMs = ({ unit, work }: Row) => unit === 'ms' && !work.includes('sender delay');
   const bars: [name: string, title: string, rows: Row[], scale: 'own' | 'common'][] = [
-    ['requests', 'Events taken in', of('requests'), 'own'],
-    ['fsync', 'Acknowledged when on disk', of('fsync'), 'own'],
-    ['ingest', 'Events stored and matched', of('ingest'), 'own'],
-    ['runs', 'Functions run', of('runs', isRate), 'own'],
-    ['latency', 'How soon', rows.filter((row) => row.group !== 'growth' && inMs(row)), 'common'],
-    ['memory', 'Bytes in Redis', of('memory'), 'common'],
-    ['growth', 'Rates of a full service beside an empty one', of('growth', isRate), 'own'],
-    ['reads', 'Answers of a full service', of('growth', inMs), 'common'],
+    ['requests', 'Ingestion throughput', of('requests'), 'own'],
+    ['fsync', 'Acknowledged on disk', of('fsync'), 'own'],
+    ['ingest', 'Storing and matching', of('ingest'), 'own'],
+    ['runs', 'Function runs', of('runs', isRate), 'own'],
+    ['latency', 'Latency', rows.filter((row) => row.group !== 'growth' && inMs(row)), 'common'],
+    ['memory', 'Redis memory', of('memory'), 'common'],
+    ['growth', 'Throughput of a full service relative to an empty one', of('growth', isRate), 'own'],
+    ['reads', 'Read latency of a full service', of('growth', inMs), 'common'],
   ];
   const lines: [key: Series['key'], title: string, limit?: number][] = [
     ['backlog', 'Backlog at 30,000 events/s'],
-    ['runs', 'Runs in each second of the sustained round'],
+    ['runs', 'Runs per second in the sustained round'],
     ['soak', 'Memory of the processes under mixed load', MOST_MB],
   ];
   const drawn = new Map<string, string>();

@@ -11,7 +11,7 @@ const WARM_UP_SECONDS = 2;
 const CONNECTIONS = 128;
 /** Rounds of the open loop are so many times as long as others: a hundredth of what comes in one makes a p99. */
 const LENGTH = 2;
-const WORK = 'acknowledgement at half the top rate';
+const WORK = 'acknowledgement at half the maximum rate';
 const group = 'acknowledgement';
 
 export const acknowledgement: Measure = {
@@ -27,10 +27,7 @@ export const acknowledgement: Measure = {
       await stage.service.ingested();
       const beside = await latencies(stage, perSecond);
       return {
-        rows: [
-          ...rowsOf(WORK, alone, true),
-          ...rowsOf(`${WORK}, with a worker that ingests on the same machine`, beside, false),
-        ],
+        rows: [...rowsOf(WORK, alone, true), ...rowsOf(`${WORK}, with a worker on the same machine`, beside, false)],
         costs: [],
         series: [],
       };
@@ -78,6 +75,6 @@ function rowsOf(work: string, { p50, p99, latest }: Latencies, isHeld: boolean):
   return [
     { ...row, references: [], work: `${work}, p50`, value: p50, targets: [] },
     { ...row, references: [], work: `${work}, p99`, value: p99, targets: isHeld ? [{ most: MOST_P99_MS }] : [] },
-    { ...row, references: [], work: `${work}, the sender itself late by at most`, value: latest, targets: [] },
+    { ...row, references: [], work: `${work}, largest sender delay`, value: latest, targets: [] },
   ];
 }

@@ -10,7 +10,7 @@ const LOADS = [
   { work: 'single events, 128 connections', body: eventOf('bench/single'), connections: 128, size: 1 },
   { work: 'batches of 100', body: batchOf('bench/batch'), connections: 32, size: BATCH_SIZE },
 ];
-const workOf = (work: string) => `${work}, acknowledged when on disk`;
+const workOf = (work: string) => `${work}, acknowledged on disk`;
 
 export const fsync: Measure = {
   group: 'fsync',

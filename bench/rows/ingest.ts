@@ -111,7 +111,7 @@ async function atPace(stage: Stage): Promise<Found> {
     },
     {
       ...row,
-      work: `${PACED_WORK}; the backlog grows by`,
+      work: `${PACED_WORK}; backlog growth`,
       value: median(late.map(({ growth }) => growth)),
       unit: 'events/s',
       references: [],
@@ -119,7 +119,7 @@ async function atPace(stage: Stage): Promise<Found> {
     },
     {
       ...row,
-      work: `${PACED_WORK}; the backlog at its highest`,
+      work: `${PACED_WORK}; peak backlog`,
       value: Math.max(...found.map(({ waiting }) => highest(waiting))),
       unit: 'events',
       references: [],
@@ -128,7 +128,7 @@ async function atPace(stage: Stage): Promise<Found> {
   ];
   const { waiting, jobs } = found.at(-1) as Backlog;
   const lines = [
-    { name: 'events not yet settled', points: waiting },
+    { name: 'events not yet ingested', points: waiting },
     { name: 'ingest jobs', points: jobs },
   ];
   return { rows, costs: [], series: [{ key: 'backlog', unit: '', lines }] };

@@ -10,7 +10,7 @@ const EVENT = {
   data: { orderId: 'A1234567', customer: 'ada@example.com', total: 120, note: 'x'.repeat(100) },
 };
 const PAYLOAD_BYTES = JSON.stringify(EVENT).length;
-const EVENT_WORK = 'a stored event in Redis, beside its payload';
+const EVENT_WORK = 'overhead of a stored event in Redis';
 const RUN_WORK = 'a finished run in Redis';
 const group = 'memory';
 

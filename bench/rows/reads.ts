@@ -16,10 +16,10 @@ export async function readRows(service: Service): Promise<Row[]> {
   const paths: Record<string, (n: number) => string> = {
     'an event by its ID': (n) => `/v1/events/${ids[n % ids.length]}`,
     'the first page of events': () => '/v1/events',
-    'a page in the midst of all events': () => `/v1/events?cursor=${amidstEvents}`,
+    'a middle page of all events': () => `/v1/events?cursor=${amidstEvents}`,
     'a page of the events of one name': () => '/v1/events?name=bench/kind-0',
     'the first page of runs': () => '/v1/runs',
-    'a page in the midst of all runs': () => `/v1/runs?cursor=${amidstRuns}`,
+    'a middle page of all runs': () => `/v1/runs?cursor=${amidstRuns}`,
     'a page of all failed runs': () => '/v1/runs?status=Failed',
     "a page of one function's runs": () => '/v1/runs?function_id=bench-run',
     "a page of one app's runs": () => '/v1/runs?app=app-0',

@@ -93,9 +93,9 @@ async function rowsOn(stage: Stage, { options: { rounds, seconds } }: Bench): Pr
     targets: [{ share: 0.6, of: SINGLES }],
   });
   const costs = [
-    ofSingles.cost('single', 'events, sent singly, accepted'),
-    ofBatches.cost('batch', 'events, in batches of 100, accepted'),
-    ofHooks.cost('webhook', "webhooks' requests, transformed and accepted"),
+    ofSingles.cost('single', 'single events, accepted'),
+    ofBatches.cost('batch', 'events in batches of 100, accepted'),
+    ofHooks.cost('webhook', 'webhook requests, transformed and accepted'),
   ];
   return { rows, costs, series: [] };
 }

@@ -108,10 +108,10 @@ async function rowsOn(stage: Stage): Promise<Found> {
   ];
   const costs = [
     ofRuns.cost('run', 'runs of a plain function (of 100 on one event)'),
-    ofSteps.cost('step', 'steps, with a tenth of their run each'),
+    ofSteps.cost('step', 'steps, with a tenth of a run each'),
   ];
   const points = perSecond(sustained.points);
-  return { rows, costs, series: [{ key: 'runs', unit: 'runs/s', lines: [{ name: 'calls of the host', points }] }] };
+  return { rows, costs, series: [{ key: 'runs', unit: 'runs/s', lines: [{ name: 'function calls', points }] }] };
 }
 
 async function bare(stage: Stage, loop: Part, calls: number) {

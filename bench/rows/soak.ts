@@ -87,7 +87,7 @@ function rowsOf(name: string, points: readonly Point[]): Row[] {
   return [
     {
       group,
-      work: `${work}, at its highest`,
+      work: `${work}, peak`,
       value: highest(points),
       unit: 'MB',
       references: [],
@@ -95,7 +95,7 @@ function rowsOf(name: string, points: readonly Point[]): Row[] {
     },
     {
       group,
-      work: `${work}, growth in ten minutes by its second half`,
+      work: `${work}, growth per ten minutes in the second half`,
       value: growth,
       unit: 'MB',
       references: [],
@@ -103,7 +103,7 @@ function rowsOf(name: string, points: readonly Point[]): Row[] {
     },
     {
       group,
-      work: `${work}, last quarter's highest beside the second's`,
+      work: `${work}, peak of the last quarter relative to the second`,
       value: 100 * ratio,
       unit: '%',
       references: [],

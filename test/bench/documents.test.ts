@@ -7,16 +7,16 @@ import { readResults } from '../../bench/results.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
-describe('the documents about speed', () => {
+describe('docs/performance.md and docs/scaling.md', () => {
   for (const document of DOCUMENTS) {
-    it(`${document} has the figures of the results file that it names`, () => {
+    it(`${document} has the figures of its results file`, () => {
       const text = read(document);
       const name = sourceOf(text);
       expect(filled(text, name, readResults(join(ROOT, name)))).to.equal(text);
     });
   }
 
-  it('name the same results file, and their pictures are made of it', () => {
+  it('name the same results file as the source of their pictures', () => {
     const names = new Set(DOCUMENTS.map((document) => sourceOf(read(document))));
     expect(names.size).to.equal(1);
     const [name = ''] = names;
@@ -25,7 +25,7 @@ describe('the documents about speed', () => {
     for (const [file, drawn] of made) expect(read(join(PICTURES, file)), file).to.equal(drawn);
   });
 
-  it('get figures of other results in place of their own, and nothing else is touched', () => {
+  it('take over the figures of other results, and keep everything else', () => {
     const page = (name: string, table: string) =>
       `# Speed\n\n<!-- ${name}: table runs -->\n${table}\n<!-- end -->\n\nMore.\n`;
     const results = {
@@ -44,7 +44,7 @@ describe('the documents about speed', () => {
     expect(made).to.equal(
       page(
         'bench/results/new.json',
-        '| work | reached | beside | to be reached |  |\n| --- | --- | --- | --- | --- |\n| runs | 7.0 runs/s |  |  |  |',
+        '| workload | result | references | target | met |\n| --- | --- | --- | --- | --- |\n| runs | 7.0 runs/s |  |  |  |',
       ),
     );
     expect(sourceOf(made)).to.equal('bench/results/new.json');

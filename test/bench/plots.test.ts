@@ -18,8 +18,8 @@ describe('a picture of the benchmark', () => {
   it('says in words what it shows, in words that are safe in SVG', () => {
     const drawn = barsOf('Runs', [row], 'own');
     expect(drawn).to.include('<title id="title">Runs</title>');
-    expect(drawn).to.include('runs &amp; &lt;steps&gt;: 250 runs/s; a bare loop: 500; to be reached: 400.</desc>');
-    expect(drawn).to.include('(not reached)');
+    expect(drawn).to.include('runs &amp; &lt;steps&gt;: 250 runs/s; a bare loop: 500; target: 400.</desc>');
+    expect(drawn).to.include('(missed)');
   });
 
   it('draws bars in proportion: a row by itself, or all rows together', () => {
@@ -51,7 +51,7 @@ describe('a picture of the benchmark', () => {
     ];
     const drawn = linesOf('Memory', { key: 'soak', unit: 'MB', lines }, 200);
     expect(drawn).to.include('web: 0.0 MB at first, 50.0 MB after 10 s, 100 MB at most.');
-    expect(drawn).to.include('At most 200 MB is wanted.');
+    expect(drawn).to.include('Target: at most 200 MB.');
     const [web = [], worker = []] = [...drawn.matchAll(/points="([^"]+)"/g)].map(([, text = '']) =>
       text.split(' ').map((pair) => pair.split(',').map(Number)),
     );
