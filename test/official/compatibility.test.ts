@@ -11,6 +11,8 @@ import { SCENARIOS } from './scenarios.ts';
 const PAGE = readFileSync(new URL('../../docs/compatibility.md', import.meta.url), 'utf8');
 const INSTALL_MS = 300_000;
 const MINUTE_MS = 60_000;
+const STREAMING = 'streaming responses';
+const BRANCHES = 'branch environments';
 const COLUMNS = ['TypeScript', 'Python', 'Go'] as const;
 /** What is ignored is a field of the registered function. */
 const KEPT = new Set(Object.keys(PROBES).filter((feature) => !['cron', 'checkpointing'].includes(feature)));
@@ -48,7 +50,7 @@ describe('docs/compatibility.md', () => {
 
   it('has a row for every tested feature, and no other', () => {
     const tested = [...Object.keys(SHOWN_BY_SCENARIOS), ...Object.keys(ADDRESSES), ...Object.keys(PROBES)];
-    expect(rows.map(({ feature }) => feature)).to.have.members([...tested, 'streaming responses']);
+    expect(rows.map(({ feature }) => feature)).to.have.members([...tested, STREAMING, BRANCHES]);
   });
 
   it('says "acts" for every feature that a passing scenario shows', () => {
@@ -80,7 +82,7 @@ describe('docs/compatibility.md', () => {
       expect([run.status, run.error.message]).to.satisfy(([status, message]: string[]) => {
         return status === 'Failed' && message?.includes('status 201');
       });
-      expect(rows.find(({ feature }) => feature === 'streaming responses')?.cells).to.deep.equal(['refused', '–', '–']);
+      expect(rows.find(({ feature }) => feature === STREAMING)?.cells).to.deep.equal(['refused', '–', '–']);
     } finally {
       await host.stop();
     }
@@ -96,6 +98,19 @@ describe('docs/compatibility.md', () => {
           expect(await apps[column]?.effects.get(feature)).to.equal(cell(feature, column));
         });
       }
+
+      it(`branch environments: ${cell(BRANCHES, column)}`, async function () {
+        this.timeout(INSTALL_MS);
+        const branch = `branch-${official.language.toLowerCase()}`;
+        const host = await official.start(service, branch);
+        try {
+          expect((await request('PUT', host.url)).status).to.equal(200);
+          const { status } = await service.get(`/v1/apps/${official.app}`, { 'x-service-env': branch });
+          expect(status === 200 ? 'acts' : 'ignored', host.output()).to.equal(cell(BRANCHES, column));
+        } finally {
+          await host.stop();
+        }
+      });
 
       it('stores every ignored option with the function', async () => {
         for (const { feature, cells } of rows) {

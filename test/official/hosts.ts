@@ -20,8 +20,9 @@ export interface OfficialApp {
   lacks?: Record<string, string>;
   /** Makes what it needs, which takes long the first time. */
   install(): Promise<unknown>;
-  /** Does not register yet, or does so by itself: a PUT to its URL registers it in any case. */
-  start(service: Service): Promise<HostProgram>;
+  /** Does not register yet, or does so by itself: a PUT to its URL registers it in any case.
+   *  @param branch environment that it selects */
+  start(service: Service, branch?: string): Promise<HostProgram>;
 }
 
 const npm = (app: string, startApp = startNpmApp): OfficialApp => ({
@@ -29,7 +30,7 @@ const npm = (app: string, startApp = startNpmApp): OfficialApp => ({
   language: 'TypeScript',
   app,
   install: async () => {},
-  start: (service) => startApp(app, connectionTo(service)),
+  start: (service, env) => startApp(app, { ...connectionTo(service), ...(env && { env }) }),
 });
 
 /** As the SDK of TypeScript takes it. */
@@ -45,9 +46,9 @@ const python = (kind: 'async' | 'sync' | 'features'): OfficialApp => {
     language: 'Python',
     app: `official-py-${kind}`,
     install,
-    async start(service) {
+    async start(service, branch) {
       const bin = await install();
-      const env = { ...variables(service), PYTHONDONTWRITEBYTECODE: '1' };
+      const env = { ...variables(service, branch), PYTHONDONTWRITEBYTECODE: '1' };
       return startHost(`${bin}/python`, ['official_app.py', kind], { cwd: PYTHON, env });
     },
   };
@@ -64,14 +65,16 @@ const go = (app = 'official-go', args: string[] = []): OfficialApp => {
       onFailure: 'the SDK has no failure handlers; the app has a function on inngest/function.failed',
     },
     install,
-    start: async (service) => startHost(await install(), args, { cwd: GO, env: variables(service) }),
+    start: async (service, branch) => startHost(await install(), args, { cwd: GO, env: variables(service, branch) }),
   };
 };
 
 /** As the SDKs of Python and Go read them. In the Go SDK anything but nothing is dev mode, "0" too. */
-function variables({ dev, url, env: { EVENT_KEYS = '', SIGNING_KEY = '' } }: Service): Record<string, string> {
-  if (dev) return { INNGEST_DEV: url };
-  return { INNGEST_DEV: '', INNGEST_BASE_URL: url, INNGEST_EVENT_KEY: EVENT_KEYS, INNGEST_SIGNING_KEY: SIGNING_KEY };
+function variables({ dev, url, env }: Service, branch = ''): Record<string, string> {
+  if (dev) return { INNGEST_DEV: url, INNGEST_ENV: branch };
+  const { EVENT_KEYS = '', SIGNING_KEY = '' } = env;
+  const keys = { INNGEST_EVENT_KEY: EVENT_KEYS, INNGEST_SIGNING_KEY: SIGNING_KEY };
+  return { INNGEST_DEV: '', INNGEST_BASE_URL: url, INNGEST_ENV: branch, ...keys };
 }
 
 export const IN_DEV_MODE: OfficialApp[] = [npm('official-npm'), python('async'), python('sync'), go()];
