@@ -25,7 +25,7 @@ const LEADS_NOWHERE = [
   /(?:\.\.\/|\/)shared\/\w+\.md/,
 ];
 
-const files = globSync([`{${FOLDERS}}/**/*.{${TEXT}}`, '*.md', '*.json'], { cwd: ROOT, exclude: NOT_OURS })
+const files = globSync([`{${FOLDERS}}/**/*.{${TEXT}}`, 'scripts/*', '*.md', '*.json'], { cwd: ROOT, exclude: NOT_OURS })
   .filter((file) => file !== THIS && statSync(join(ROOT, file)).isFile())
   .sort();
 const texts = new Map(files.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]));
