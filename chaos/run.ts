@@ -7,7 +7,7 @@ import type { HostProgram } from '../test/support/program.ts';
 import { FUNCTIONS, startApp } from './apps/apps.ts';
 import { type Executions, listenForExecutions } from './apps/executions.ts';
 import { startHostileApp } from './apps/hostile.ts';
-import { type Attacked, attack } from './attack.ts';
+import { type InjectedFaults, injectFaults } from './attack.ts';
 import { keptByMistake } from './checks/keys.ts';
 import { type Recovery, recover } from './checks/recovery.ts';
 import { repeatsOf } from './checks/repeats.ts';
@@ -16,13 +16,13 @@ import { mountSmallDisk } from './faults/small-disk.ts';
 import { Ledger } from './load/ledger.ts';
 import { Sender } from './load/sender.ts';
 import { HELP, type Options, readOptions } from './options.ts';
-import { record } from './pages.ts';
 import { Random } from './random.ts';
 import { redisIn } from './redis.ts';
 import { type Count, type Results, table, violated } from './results.ts';
 import { Service } from './service.ts';
 import { watchStarvation } from './starvation.ts';
 import { Timeline } from './timeline.ts';
+import { record } from './update-docs.ts';
 
 const TRANSFORM = `function transform(evt) { return { name: 'chaos/hook', id: evt.delivery, data: evt }; }`;
 const STOP_MS = { short: 3_000, long: 10_000 };
@@ -106,7 +106,7 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
     timeline.note('sending starts');
     const sending = sender.keepSending(options.rate);
     const stopMs = options.short ? STOP_MS.short : STOP_MS.long;
-    const attacked = await attack({ service, sender, redis, proxy, random, disk, stopMs }, timeline, options);
+    const attacked = await injectFaults({ service, sender, redis, proxy, random, disk, stopMs }, timeline, options);
     timeline.note('all faults are repaired');
     const mendedAt = performance.now();
     await sender.stop();
@@ -132,7 +132,7 @@ function expected(name: string, { languages }: Options): string[] {
 interface Facts {
   options: Options;
   timeline: Timeline;
-  attacked: Attacked;
+  attacked: InjectedFaults;
   recovery: Recovery;
   ledger: Ledger;
   sender: Sender;
