@@ -1,4 +1,4 @@
-/** Builds the dashboard, as a deploy does: `npm run build`. */
+/** Builds the dashboard (`npm run build`). */
 import { resolve } from 'node:path';
 import { buildDashboard } from './lib/dashboard.ts';
 import { runMain } from './lib/problem.ts';

@@ -1,15 +1,15 @@
-/** A process between a script and its Redis: ends Redis, which saves first, when the script says so or is gone.
- *  Arguments: the program's file, the name it is told, its own arguments. */
+/** Supervises the Redis of a script: terminates it, with a final save, on SIGTERM or when the script exits.
+ *  Arguments: path of the program, argv[0], arguments. */
 import { spawn } from 'node:child_process';
 
-/** How long Redis may take to save. What it was given before is in its append-only file anyhow. */
+/** Time for the final save. The append-only file has all writes anyway. */
 const SAVE_MS = 5_000;
 
 const [file = '', argv0 = '', ...args] = process.argv.slice(2);
 const redis = spawn(file, args, { argv0, stdio: ['ignore', 'inherit', 'inherit'] });
 const end = () => {
   redis.kill('SIGTERM');
-  // A disk that hangs must not keep it for ever, with nobody left to end it.
+  // With a hanging disk, the save may never end.
   setTimeout(() => redis.kill('SIGKILL'), SAVE_MS).unref();
 };
 

@@ -1,4 +1,4 @@
-/** Finds a redis-server that is new enough, or installs one. */
+/** Finds a recent redis-server, or installs one. */
 import { spawnSync } from 'node:child_process';
 import { Problem } from './problem.ts';
 import { installPackage } from './system-package.ts';
@@ -7,17 +7,16 @@ const NEEDED_MAJOR = 7;
 
 export interface RedisProgram {
   file: string;
-  /** What the program is told its name is: Debian's one binary is a server only under the server's name. */
+  /** argv[0]: Debian's binary acts as the server only under the server's name. */
   argv0: string;
 }
 
 const SERVER: RedisProgram = { file: 'redis-server', argv0: 'redis-server' };
-/** Debian's package redis-tools has the server's binary under this name, without the system service that the package
- *  redis-server brings, and starts, with it. */
+/** Debian's package redis-tools contains the server under this name, without the system service of the package redis-server. */
 const SERVER_OF_REDIS_TOOLS: RedisProgram = { file: 'redis-check-rdb', argv0: 'redis-server' };
 const PACKAGE = { name: 'Redis', debian: 'redis-tools', brew: ['redis'] };
 
-/** @throws Problem when there is none and none can be installed, or it is too old */
+/** @throws Problem when Redis is too old, or missing and cannot be installed */
 export function findRedis(): RedisProgram {
   const found = present() ?? (installPackage(PACKAGE) ? present() : undefined);
   if (!found || !isNewEnough(found.version)) throw new Problem(howToGetRedis(found?.version));

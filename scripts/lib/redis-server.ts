@@ -1,4 +1,4 @@
-/** A Redis of a script's own: on a free port of the loopback address, with the settings that the service asks for. */
+/** Starts a Redis for a script, on a free loopback port and with the settings that the service needs. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -8,21 +8,21 @@ import { Problem } from './problem.ts';
 import { howToGetRedis, isNewEnough, type RedisProgram } from './redis-program.ts';
 
 const KEEPER = join(import.meta.dirname, 'redis-keeper.ts');
-/** Of what Redis wrote, which is little at log level warning. */
+/** Lines of Redis's log in error messages. */
 const LAST_LINES = 5;
 
 export interface OwnRedis {
   url: string;
   port: number;
-  /** Resolves, with the last lines it wrote, when Redis has ended without being stopped by us. */
+  /** Resolves with the last lines of the log when Redis exits unexpectedly. */
   lost: Promise<string>;
-  /** Saves what there is, if it can, and ends. */
+  /** Saves and terminates Redis. */
   stop(): Promise<void>;
 }
 
-/** @param dir where it keeps its data
- *  @param appendfsync always: it answers when what it was given is on its disk
- *  @throws Problem with Redis's own words when it does not start */
+/** @param dir data folder
+ *  @param appendfsync `always` replies when a write is on disk
+ *  @throws Problem with Redis's log when it does not start */
 export async function startRedis(
   program: RedisProgram,
   dir: string,
@@ -37,12 +37,12 @@ export async function startRedis(
     appendfsync,
     'maxmemory-policy': 'noeviction',
     loglevel: 'warning',
-    // Also when it cannot save: with its disk full or its folder gone it would stay for ever.
+    // Terminate even when saving fails, for example on a full disk.
     'shutdown-on-sigterm': 'force',
   };
   const options = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
   const keeper = fork(KEEPER, [program.file, program.argv0, ...options], {
-    // A session of its own, so that Ctrl-C at the terminal does not end Redis before those who use it.
+    // A separate session: Ctrl-C must not terminate Redis before its clients.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
@@ -50,7 +50,7 @@ export async function startRedis(
   const url = `redis://${LOOPBACK}:${port}`;
   const probe = new Redis(url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
   probe.on('error', () => {});
-  // ioredis holds the ping back until Redis has loaded its data.
+  // ioredis delays the ping until Redis has loaded its data.
   const early = await Promise.race([probe.ping().then(() => undefined), ended]);
   probe.disconnect();
   if (early !== undefined) throw new Problem(`Redis did not start in ${dir}:\n${early}`);
@@ -69,7 +69,7 @@ export async function startRedis(
   };
 }
 
-/** @throws Problem when there is no Redis at the address, or it is too old */
+/** @throws Problem when Redis is unreachable or too old */
 export async function checkRedis(url: string): Promise<void> {
   const redis = new Redis(url, { lazyConnect: true, retryStrategy: null, maxRetriesPerRequest: 0 });
   let cause: string | undefined;
