@@ -33,7 +33,8 @@ export function readOptions(args: string[]): Options {
   const { only, out, growth, check, help, ...numbers } = parse(args);
   const number = (name: keyof typeof numbers, least: number) => {
     const value = Number(numbers[name]);
-    if (!(value >= least)) throw new Problem(`--${name} takes a number of at least ${least}; got "${numbers[name]}"`);
+    if (!(value >= least))
+      throw new Problem(`--${name}: got "${numbers[name]}"; expected a number of at least ${least}`);
     return value;
   };
   return {

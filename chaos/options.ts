@@ -44,7 +44,7 @@ export function readOptions(args: string[]): Options {
   const given = parse(args);
   const number = (name: 'seed' | 'minutes' | 'kills' | 'rate' | 'at-most', usual: number) => {
     const value = given[name] === undefined ? usual : Number(given[name]);
-    if (!(value >= 0)) throw new Problem(`--${name} takes a number; got "${given[name]}"`);
+    if (!(value >= 0)) throw new Problem(`--${name}: got "${given[name]}"; expected a number`);
     return value;
   };
   const { short, only, languages, out, record, logs, quiet, help } = given;

@@ -5,11 +5,11 @@ import { Problem } from '../scripts/lib/problem.ts';
 
 export const HELP = `scripts/fuzz [options]
 
-  Fuzzes its own service (web, worker and Redis) with the corpus in fuzz/corpus, then with generated cases of a seed.
+  Attacks its own service (web, worker and Redis) with the inputs of fuzz/corpus, and then with generated cases.
 
   --seed <n>      seed of the generated cases (random)
   --cases <n>     number of generated cases (20000)
-  --case <n>      send only this case of the seed, as a failure names it
+  --case <n>      only this case of the seed, to repeat a failure
   --no-corpus     skip fuzz/corpus
   --save          shrink failing cases and add them to fuzz/corpus/found.json
   --help          show this help`;
@@ -29,7 +29,7 @@ const SEED_MAX = 2 ** 31;
 export function readOptions(args: string[]): Options {
   const { seed, cases, case: only, ...rest } = parse(args);
   const whole = (name: string, text: string) => {
-    if (!/^\d{1,9}$/.test(text)) throw new Problem(`--${name} takes a whole number; got "${text}"`);
+    if (!/^\d{1,9}$/.test(text)) throw new Problem(`--${name}: got "${text}"; expected a whole number`);
     return Number(text);
   };
   return {

@@ -1,4 +1,4 @@
-/** Runs `scripts/fuzz`: fuzzes its own service, prints the findings and how to reproduce them. */
+/** `scripts/fuzz`: attacks its own service, and reports findings with the command that repeats them. */
 import { resolve } from 'node:path';
 import { buildDashboard, isDashboardStale } from '../scripts/lib/dashboard.ts';
 import { Problem, runMain } from '../scripts/lib/problem.ts';

@@ -88,7 +88,7 @@ async function allTests(): Promise<void> {
   if (failures.length > 0) throw new Problem(failures.map(({ message }) => message).join('\n'));
   const totals = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
   const sum = (of: (one: Totals) => number) => totals.reduce((all, one) => all + of(one), 0);
-  console.log(`${sum(({ passes }) => passes)} passed, ${sum(({ failures }) => failures)} failed, in total`);
+  console.log(`${sum(({ passes }) => passes)} passed, ${sum(({ failures }) => failures)} failed in total`);
 }
 
 /** @throws Problem under a heading that names the step */
@@ -98,7 +98,7 @@ async function step(name: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    if (interruption.signal.aborted) throw new Problem(`interrupted: ${name}`);
+    if (interruption.signal.aborted) throw new Problem(`Interrupted: ${name}`);
     if (!(error instanceof Problem)) throw error;
     throw new Problem(`${styleText('red', `── FAILED: ${name}`)}\n${error.message}`);
   }

@@ -59,6 +59,6 @@ async function start(language: string, env: Record<string, string>): Promise<Hos
     case 'go':
       return startHost(await buildGo('chaos', '.', resolve(HERE, 'go')), [], { cwd: ROOT, env });
     default:
-      throw new Error(`--languages: unknown language ${language}. Expected typescript, python or go`);
+      throw new Error(`--languages: got "${language}"; expected typescript, python or go`);
   }
 }

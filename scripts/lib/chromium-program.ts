@@ -1,10 +1,10 @@
-/** Finds a Chromium for the browser tests, or installs one. */
+/** Finds or installs Chromium for the browser tests. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { Problem } from './problem.ts';
 import { installPackage } from './system-package.ts';
 
-/** Names on Debian, Ubuntu, Google's packages and Homebrew. */
+/** Names used by Debian, Ubuntu, Google and Homebrew. */
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const MAC_APPS = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
@@ -12,12 +12,12 @@ const MAC_APPS = [
 ];
 const PACKAGE = { name: 'Chromium', debian: 'chromium', brew: ['--cask', 'chromium'] };
 
-/** @returns the path of the program
- *  @throws Problem when it is missing and cannot be installed */
+/** @returns the program's path
+ *  @throws Problem if it is missing and cannot be installed */
 export function findChromium(): string {
   const found = present() ?? (installPackage(PACKAGE) ? present() : undefined);
   if (!found) {
-    throw new Problem(`The dashboard tests need Chromium or Chrome, which is missing and could not be installed.
+    throw new Problem(`The dashboard tests need Chromium or Chrome; found none, and could not install it.
 Install it ('apt-get install chromium' as root, or 'brew install --cask chromium') on the PATH, or skip these tests:
   scripts/test --ignore 'test/dashboard/**'`);
   }

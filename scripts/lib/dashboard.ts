@@ -1,11 +1,11 @@
-/** Builds dashboard/dist when its sources are newer. */
+/** Builds dashboard/dist when its inputs are newer. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Problem } from './problem.ts';
 
-/** Sources of the build. From src/ the dashboard imports code only from model/; types leave no trace. */
+/** Inputs of the build. From src/ the dashboard imports values only from model/, and types, which the build erases, from elsewhere. */
 const INPUTS = ['dashboard', 'src/model', 'package-lock.json'];
 const PAGE = 'index.html';
 const OUTPUT = /^(node_modules|dist|\.dist-.*)$/;
@@ -16,7 +16,7 @@ export function isDashboardStale(root: string): boolean {
   return !existsSync(page) || INPUTS.some((input) => newest(join(root, input)) > statSync(page).mtimeMs);
 }
 
-/** Builds into a temporary folder and then replaces dist, so that a running service always has a complete build.
+/** Builds next to the existing build and then replaces it, so that a running service always has a complete one.
  *  @throws Problem with the output of the build */
 export async function buildDashboard(root: string): Promise<void> {
   const dashboard = resolve(root, 'dashboard');
@@ -45,7 +45,7 @@ async function vite(root: string, args: string[]): Promise<void> {
   if (code !== 0) throw new Problem(`The dashboard build failed:\n${output.trim()}`);
 }
 
-/** With two builds at the same time, one finds dist already replaced by a build that is as new. */
+/** Of two concurrent builds, one finds the folder taken by a build as new as its own. */
 function replace(dist: string, fresh: string): void {
   const former = `${fresh}-former`;
   try {
@@ -58,7 +58,7 @@ function replace(dist: string, fresh: string): void {
   }
 }
 
-/** The latest modification of the file, or in the folder, in Unix milliseconds. Removing a file changes its folder. */
+/** The last change of the file, or in the folder, in Unix milliseconds. Removing a file changes its folder. */
 function newest(path: string): number {
   const { mtimeMs, isDirectory } = seen(path);
   if (!isDirectory) return mtimeMs;

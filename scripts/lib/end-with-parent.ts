@@ -1,4 +1,4 @@
-/** Preloaded (--import) into a program: terminates it when the script that started it exits. */
+/** Preloaded (--import) into a program that a script starts, to stop the program when the script exits. */
 process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'));
-// The listener must not keep the program alive.
+// Listening would keep the channel, and so the program, alive.
 process.channel?.unref();

@@ -1,4 +1,4 @@
-/** Runs mocha with its own Redis and fails if processes or keys are left after it exits. */
+/** Runs mocha with its own Redis, and fails if it leaves processes or keys behind. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,13 +12,13 @@ import { listProcesses, type Process, withVariable } from './processes.ts';
 import { findRedis } from './redis-program.ts';
 import { startRedis } from './redis-server.ts';
 
-/** Marks every process of a test run, including those that left its process group. */
+/** Marks every process of a test run, even those that left its process group. */
 const MARK = 'SERVICE_TEST_RUN';
-/** Time for processes to exit after their parent. */
+/** Processes that notice the exit of their parent need a moment to exit. */
 const GRACE_MS = 2_000;
 const SHOWN_KEYS = 20;
 
-/** The message from test/support/reporter.ts. */
+/** Sent by test/support/reporter.ts. */
 export interface Totals {
   passes: number;
   failures: number;
@@ -26,11 +26,11 @@ export interface Totals {
 
 export interface MochaRun {
   args: string[];
-  /** Lower the priority and print the output at the end. */
+  /** Runs at low priority and prints its output at the end. */
   background: boolean;
 }
 
-/** @throws Problem when a test failed, or a process or key is left */
+/** @throws Problem if a test fails, or leaves something behind */
 export async function runMocha(run: MochaRun, interrupted: AbortSignal): Promise<Totals> {
   const program = findRedis();
   const dir = mkdtempSync(join(tmpdir(), 'tidegate-test-'));
@@ -59,9 +59,9 @@ async function mochaWith(
   const output = background ? 'pipe' : 'inherit';
   const mocha = spawn('mocha', args, {
     env: { ...process.env, REDIS_URL: redisUrl, [MARK]: run },
-    // Over the channel mocha sends its totals and notices the exit of this script (test/support/hooks.ts).
+    // The channel tells mocha when this script has exited (test/support/hooks.ts), and returns its totals.
     stdio: [background ? 'ignore' : 'inherit', output, output, 'ipc'],
-    // A separate process group identifies leftover processes.
+    // Its own process group, to find leftover processes.
     detached: true,
   });
   if (background && mocha.pid) setPriority(mocha.pid, constants.priority.PRIORITY_BELOW_NORMAL);

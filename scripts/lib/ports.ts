@@ -9,10 +9,10 @@ export async function isFree(port: number): Promise<boolean> {
   return (await tryPort(port)) !== undefined;
 }
 
-/** A free port, preferably the wished one. */
+/** A free port: the preferred one if possible. */
 export async function freePort(wish = 0): Promise<number> {
   const port = (await tryPort(wish)) ?? (await tryPort(0));
-  if (port === undefined) throw new Error('No port is free');
+  if (port === undefined) throw new Error('No free port');
   return port;
 }
 

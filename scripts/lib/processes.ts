@@ -1,4 +1,4 @@
-/** Lists the processes of this machine. */
+/** Lists the visible processes of this machine. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
@@ -15,7 +15,7 @@ export function listProcesses(): Process[] {
   return existsSync('/proc/self/stat') ? fromProc() : fromPs();
 }
 
-/** Processes that were started with this environment variable. Linux only. */
+/** Processes that started with the variable set to the value. Works on Linux only. */
 export function withVariable(name: string, value: string): Process[] {
   const entry = `${name}=${value}`;
   return listProcesses().filter(({ pid }) => read(pid, 'environ').split('\0').includes(entry));

@@ -1,15 +1,15 @@
-/** Supervises the Redis of a script: terminates it, with a final save, on SIGTERM or when the script exits.
- *  Arguments: path of the program, argv[0], arguments. */
+/** A process between a script and its Redis: stops Redis, which saves first, on SIGTERM or when the script has exited.
+ *  Arguments: the file of the program, its argv[0], its arguments. */
 import { spawn } from 'node:child_process';
 
-/** Time for the final save. The append-only file has all writes anyway. */
+/** Time for Redis to save. Earlier writes are in its append-only file anyway. */
 const SAVE_MS = 5_000;
 
 const [file = '', argv0 = '', ...args] = process.argv.slice(2);
 const redis = spawn(file, args, { argv0, stdio: ['ignore', 'inherit', 'inherit'] });
 const end = () => {
   redis.kill('SIGTERM');
-  // With a hanging disk, the save may never end.
+  // A hanging disk must not keep Redis running forever.
   setTimeout(() => redis.kill('SIGKILL'), SAVE_MS).unref();
 };
 

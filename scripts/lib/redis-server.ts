@@ -1,4 +1,4 @@
-/** Starts a Redis for a script, on a free loopback port and with the settings that the service needs. */
+/** Starts a Redis for a script, on a free loopback port, with the settings that the service recommends. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -8,21 +8,21 @@ import { Problem } from './problem.ts';
 import { howToGetRedis, isNewEnough, type RedisProgram } from './redis-program.ts';
 
 const KEEPER = join(import.meta.dirname, 'redis-keeper.ts');
-/** Lines of Redis's log in error messages. */
+/** Redis writes little at log level warning. */
 const LAST_LINES = 5;
 
 export interface OwnRedis {
   url: string;
   port: number;
-  /** Resolves with the last lines of the log when Redis exits unexpectedly. */
+  /** Resolves with the last log lines if Redis exits without stop(). */
   lost: Promise<string>;
-  /** Saves and terminates Redis. */
+  /** Saves the data if possible, and exits. */
   stop(): Promise<void>;
 }
 
-/** @param dir data folder
- *  @param appendfsync `always` replies when a write is on disk
- *  @throws Problem with Redis's log when it does not start */
+/** @param dir for the data
+ *  @param appendfsync always: Redis responds after syncing to disk
+ *  @throws Problem with Redis's own message if it does not start */
 export async function startRedis(
   program: RedisProgram,
   dir: string,
@@ -37,12 +37,12 @@ export async function startRedis(
     appendfsync,
     'maxmemory-policy': 'noeviction',
     loglevel: 'warning',
-    // Terminate even when saving fails, for example on a full disk.
+    // Even if it cannot save: with a full disk or a missing folder it would never exit.
     'shutdown-on-sigterm': 'force',
   };
   const options = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
   const keeper = fork(KEEPER, [program.file, program.argv0, ...options], {
-    // A separate session: Ctrl-C must not terminate Redis before its clients.
+    // Its own session, so that Ctrl-C in the terminal does not stop Redis before the programs that use it.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
@@ -69,7 +69,7 @@ export async function startRedis(
   };
 }
 
-/** @throws Problem when Redis is unreachable or too old */
+/** @throws Problem if no Redis responds at the address, or if it is too old */
 export async function checkRedis(url: string): Promise<void> {
   const redis = new Redis(url, { lazyConnect: true, retryStrategy: null, maxRetriesPerRequest: 0 });
   let cause: string | undefined;
@@ -79,10 +79,12 @@ export async function checkRedis(url: string): Promise<void> {
   try {
     await redis.connect();
     const version = /redis_version:(\S+)/.exec(await redis.info('server'))?.[1] ?? '';
-    if (!isNewEnough(version)) throw new Problem(`At REDIS_URL: ${howToGetRedis(version)}`);
+    if (!isNewEnough(version)) throw new Problem(`REDIS_URL: ${howToGetRedis(version)}`);
   } catch (error) {
     if (error instanceof Problem) throw error;
-    throw new Problem(`REDIS_URL: no Redis answers at ${new URL(url).host} (${cause ?? (error as Error).message}).`);
+    throw new Problem(
+      `REDIS_URL: cannot connect to Redis at ${new URL(url).host} (${cause ?? (error as Error).message}).`,
+    );
   } finally {
     redis.disconnect();
   }

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { ulid } from 'ulid';
-import { ingestQueue } from '../../src/jobs/queues/queues.ts';
 import { seededId } from '../../src/model/ids.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { envelope, type OwnStore, openStore } from '../support/own-store.ts';
@@ -233,25 +232,5 @@ describe('a run', () => {
     });
     await service.post('/e/key', { name: 'facts/x', data: {} });
     expect((await host.nextCall('facts')).body.event.name).to.equal('facts/x');
-  });
-
-  it('is made of an event whose job was enqueued before an update', async () => {
-    await host.register(service, [{ id: 'old', triggers: [{ event: 'old/x' }] }], { appName: 'old' });
-    const at = { internalId: ulid(), receivedAt: Date.now(), requestId: ulid() };
-    const record =
-      `{"internal_id":"${at.internalId}","name":"old/x","data":{"order":12345678901234567890},"ts":${at.receivedAt},` +
-      `"received_at":${at.receivedAt},"source":"event-key:k","request_id":"${at.requestId}","index":0}`;
-    const connection = { url: service.env.REDIS_URL as string };
-    const queue = ingestQueue({ connection, prefix: `${service.prefix}:queue` });
-    try {
-      await queue.add('ingest', { events: [{ ...at, env: ENV, name: 'old/x', ts: at.receivedAt, index: 0, record }] });
-    } finally {
-      await queue.close();
-    }
-    expect((await host.nextCall('old')).body.event).to.include({ id: at.internalId, ts: at.receivedAt });
-    await service.waitFor(`/v1/events?name=old/x`, ({ body }) => body.data.length === 1);
-    const text = await (await fetch(`${service.url}/v1/events/${at.internalId}`)).text();
-    expect(text).to.include('"order":12345678901234567890');
-    expect(JSON.parse(text).data).to.include({ source: 'event-key:k', request_id: at.requestId, ts: at.receivedAt });
   });
 });

@@ -70,11 +70,11 @@ export class Waits {
       equality ? JSON.stringify(equality.path) : '',
       keptMs(wait, nowMs),
     ]);
-    pipeline.addWaits(keys.length, ...keys, PATHS_MAX, ENDLESS_MS, ...rows);
+    pipeline.addWaits(keys.length, ...keys, PATHS_MAX, ...rows);
   }
 
-  async remove(env: string, eventName: string, key: string): Promise<void> {
-    await this.#redis.removeWait(this.#keys.run(env, runOfWait(key)), this.#keys.waits(env, eventName), key);
+  async remove(env: string, key: string): Promise<void> {
+    await this.#redis.removeWait(this.#keys.run(env, runOfWait(key)), key);
   }
 
   /** What the arrivals may meet, a bounded number at a time; nothing is read twice.
