@@ -13,8 +13,8 @@ export interface KeptKind {
 /** The first part is KEY_PREFIX, by default. None of these is made for an event or a run that has ended. */
 export const KEPT: readonly KeptKind[] = [
   {
-    kind: '`webhooks`, `webhook-keys`, `event-keys`, `api-keys`, `users`, `signing-keys`, `seal-check`, `environments` and what belongs to them',
-    pattern: /^service:(webhook|event-key|api-key|user|signing-key|seal-check|environment|account)[\w-]*$/,
+    kind: '`webhooks`, `webhook-keys`, `event-keys`, `api-keys`, `users`, `signing-keys`, `secret-key-check`, `environments` and what belongs to them',
+    pattern: /^service:(webhook|event-key|api-key|user|signing-key|secret-key-check|environment|installation-limits)[\w-]*$/,
     most: 20,
     why: 'what people made, until they delete it',
   },
@@ -31,9 +31,9 @@ export const KEPT: readonly KeptKind[] = [
     why: 'the keys and webhooks that events came from, a hash an environment',
   },
   {
-    kind: '`audit`, `refusals`, `refusal-counts`',
-    pattern: /^service:(audit|refusals|refusal-counts)$/,
-    most: 3,
+    kind: '`audit-log`',
+    pattern: /^service:audit-log$/,
+    most: 1,
     why: 'the audit log, of bounded length',
   },
   {
