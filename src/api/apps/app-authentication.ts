@@ -11,7 +11,7 @@ import { bearerOf } from '../auth/principals.ts';
 
 type Guard = (ctx: Context, next: Next) => Promise<void>;
 
-/** `Authorization: Bearer <hashed signing key>` (protocol: two dialects), of the environment that the app names. */
+/** `Authorization: Bearer <hashed signing key>` (docs/protocol.md#authentication-of-apps), of the environment that the app names. */
 export function appGuard({ dev }: Config, signingKeys: SigningKeys, environments: Environments): Guard {
   return async (ctx, next) => {
     if (!dev && !(await isProven(ctx, signingKeys, environments))) {

@@ -1,4 +1,4 @@
-/** `POST /fn/register`: an app says which functions it hosts (protocol: registering). Its answers have the protocol's own shape. */
+/** `POST /fn/register`: an app says which functions it hosts (docs/protocol.md#registration). Its answers have the protocol's own shape. */
 import { setImmediate } from 'node:timers/promises';
 import type Router from '@koa/router';
 import type { Config, Quotas } from '../../config.ts';

@@ -1,5 +1,5 @@
-/** What becomes of a webhook's request: its transform makes an event, which is accepted, filtered or held (spec 4.2, 7). The same
- *  for one that just came in and one that is put through again. */
+/** Processes a webhook request (docs/webhooks.md#request-life-cycle): its transform makes an event, which is accepted, filtered or held.
+ *  The same for a new request and for a replay. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';

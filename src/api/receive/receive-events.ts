@@ -1,4 +1,4 @@
-/** Events sent with an event key (spec 4.1): all of a request are accepted, or none. */
+/** Events sent with an event key (docs/events.md#request-life-cycle): all of a request are accepted, or none. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Context } from 'koa';

@@ -1,4 +1,4 @@
-/** A provider's request to a webhook (spec 4.2): read, refused or taken in, and logged whatever became of it. */
+/** A provider's request to a webhook (docs/webhooks.md#request-life-cycle): read, refused or taken in, and logged whatever became of it. */
 import type { Context } from 'koa';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';

@@ -1,4 +1,4 @@
-/** Which environment a request's events go to, by whose key it is and what it selects (spec 2.6, 5.3, 7). */
+/** Which environment a request's events go to, by whose key it is and what it selects (docs/events.md#selection). */
 import { ServiceError } from '../../errors.ts';
 import { BRANCHES, type Environment, ownerOf, PRODUCTION } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';

@@ -1,4 +1,4 @@
-/** `/v1/events`: looking stored events up (spec 1.2, 4.3). */
+/** `/v1/events`: looking stored events up. */
 import { z } from 'zod';
 import type { EventLists } from '../../store/events/event-lists.ts';
 import type { Events } from '../../store/events/events.ts';

@@ -1,4 +1,4 @@
-/** `/v1/holding`: the holding page. Events of webhooks that could be given to no environment wait there to be assigned (spec 7). */
+/** `/v1/holding`: the holding page (docs/webhooks.md#holding-page), where webhook events without an environment wait to be assigned. */
 import { z } from 'zod';
 import { NOT_NOW, ServiceError } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';

@@ -1,4 +1,4 @@
-/** `/v1/account/limits`: limits of the whole account (spec 8). */
+/** `/v1/account/limits`: limits of the whole account (docs/events.md#sizes). */
 import { z } from 'zod';
 import type { InstallationLimits } from '../../store/environments/installation-limits.ts';
 import { type Route, route } from '../rest/route.ts';

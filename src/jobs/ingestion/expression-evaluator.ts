@@ -1,6 +1,6 @@
 /** Judges events by expressions of functions, each within what it is allowed (model/expressions/expression-allowance.ts). An event that an expression could
  *  not afford to judge does not meet it: the function is not triggered, the wait goes on. That is written down, for the function's page and
- *  in the log, and counted (docs/decisions/0014-expressions-run-on-fuel.md). */
+ *  in the log, and counted (docs/decisions/0014-expression-fuel.md). */
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../log.ts';

@@ -62,8 +62,8 @@ export class SecretKeyCheck {
   #wrongKey(what: string): ConfigError {
     const { secretKeyCheck: sealCheck, signingKeys } = this.#keys;
     return new ConfigError(
-      `SECRET_KEY: neither it nor SECRET_KEY_FALLBACK opens ${what} in Redis. Set SECRET_KEY_FALLBACK to the key that sealed it. ` +
-        `If that key is lost, delete the Redis keys ${signingKeys} and ${sealCheck}: the service makes new signing keys, which the apps then need`,
+      `SECRET_KEY: neither it nor SECRET_KEY_FALLBACK decrypts ${what} in Redis. Set SECRET_KEY_FALLBACK to the previous key. ` +
+        `If that key is lost, delete the Redis keys ${signingKeys} and ${sealCheck}: the service generates new signing keys, which apps then need`,
     );
   }
 }

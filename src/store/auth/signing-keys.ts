@@ -145,7 +145,7 @@ export class SigningKeys {
   }
 }
 
-/** `signkey-<word>-<hex>` (protocol: signature); the word tells people whose it is. */
+/** `signkey-<word>-<hex>` (docs/protocol.md#authentication); the word tells people whose it is. */
 function newSigningKey(owner: string): string {
   const word = owner === BRANCHES ? 'branch' : owner.replace(/\W/g, '_');
   return `signkey-${word}-${randomBytes(KEY_BYTES).toString('hex')}`;

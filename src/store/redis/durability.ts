@@ -144,5 +144,5 @@ export async function checkDurability({ ingestDurability }: Config, redis: Redis
 }
 
 const LESS =
-  'INGEST_DURABILITY is auto, and this Redis does not sync every write (or does not let that be read): the last seconds of acknowledged ' +
-  'events are lost when Redis is killed or its machine dies. Set appendonly yes and appendfsync always, or INGEST_DURABILITY=redis to accept that.';
+  'INGEST_DURABILITY is auto, and this Redis does not sync every write (or does not allow reading its settings): the last seconds of ' +
+  'acknowledged events are lost when Redis or its machine fails. Set appendonly yes and appendfsync always, or INGEST_DURABILITY=redis to accept this.';

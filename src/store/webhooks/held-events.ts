@@ -1,4 +1,4 @@
-/** The holding page: events of webhooks that could be given to no environment (spec 7). Each expires with the retention. */
+/** Held events (docs/webhooks.md#holding-page): webhook events without an environment. Each expires with the retention. */
 import type { Event } from '../../model/events/event.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';

@@ -13,7 +13,7 @@ export interface Webhook extends Lists {
   /** Name of the environment it belongs to, or BRANCHES. */
   env: string;
   name: string;
-  /** JavaScript that defines the function `transform` (spec 2.5). */
+  /** JavaScript that defines the function `transform` (docs/webhooks.md#what-a-transform-gets). */
   transform: string;
   /** Another one whenever the transform is another. */
   version: string;
