@@ -69,7 +69,7 @@ const firstReads = Promise.all([
   store.environments.follow(subscriber),
   store.apiKeys.follow(subscriber),
   store.eventKeys.follow(subscriber),
-  store.account.follow(subscriber),
+  store.installationLimits.follow(subscriber),
 ]);
 await Promise.race([firstReads, setTimeout(FIRST_READ_MS)]);
 
@@ -78,8 +78,8 @@ const queues = [ingestQueue(queueOptions), runQueue(queueOptions, tracing?.jobs)
 for (const queue of queues) queue.on('error', (error) => log.debug({ err: error.message }, 'queue'));
 const durability = await durabilityOf(config, redis, log);
 const acceptor = tracing
-  ? new TracedAcceptor(tracing, store.dedup, queues[0], meter, durability)
-  : new Acceptor(store.dedup, queues[0], meter, durability);
+  ? new TracedAcceptor(tracing, store.deduplication, queues[0], meter, durability)
+  : new Acceptor(store.deduplication, queues[0], meter, durability);
 const pressure = new Backpressure(redis, queues, config.marks, log);
 const functions = new FunctionTables(store.functions);
 const reports = new Telemetry(store, meter);

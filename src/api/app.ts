@@ -71,7 +71,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
       environments,
       eventKeys: store.eventKeys,
       heldEvents: store.heldEvents,
-      installationLimits: store.account,
+      installationLimits: store.installationLimits,
       acceptor,
       backpressure,
       requestLogWriter,
@@ -109,11 +109,11 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
 
   const { sessions, apiKeys } = store;
   const principals = new Principals({ config, apiKeys, sessions });
-  const auditLogger = new AuditLogger(store.audit, store.refusals, log);
+  const auditLogger = new AuditLogger(store.auditLog, store.rejectionLog, log);
   const accounts = new Accounts({
     users: store.users,
     sessions,
-    oneTimeTokens: store.links,
+    oneTimeTokens: store.oneTimeTokens,
     signInThrottle: store.signInThrottle,
   });
   app.use(authRoutes({ publicUrl: config.publicUrl, accounts, sessions, principals, auditLogger }).routes());

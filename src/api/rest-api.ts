@@ -70,7 +70,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
   const { environments, environmentKinds, events, eventKeys, runs, runLists, steps } = store;
   const { apps, functions, expressionProblems, signingKeys, processes, metrics } = store;
   const { webhooks, webhookLog, heldEvents } = store;
-  const { users, sessions, links: oneTimeTokens, signInThrottle, account: installationLimits } = store;
+  const { users, sessions, oneTimeTokens, signInThrottle, installationLimits } = store;
   const accounts = new Accounts({ users, sessions, oneTimeTokens, signInThrottle });
   const eventLimit = () => installationLimits.limits.eventMaxBytes ?? config.eventMaxBytes;
   return [
@@ -108,7 +108,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...transformRoutes({ transforms, eventMaxFutureMs }),
     ...apiKeyRoutes({ apiKeys: store.apiKeys, environments }),
     ...signingKeyRoutes({ signingKeys, environments }),
-    ...auditRoutes({ auditLog: store.audit, rejectionLog: store.refusals }),
+    ...auditRoutes({ auditLog: store.auditLog, rejectionLog: store.rejectionLog }),
     ...userRoutes({ users, accounts, publicUrl }),
     ...appRoutes({ apps, functions, environmentKinds, expressionProblems, processes, httpAgent, quotas }),
     ...appCheckRoutes({ apps, functions, signingKeys, environmentKinds, httpAgent, dev: config.dev }),

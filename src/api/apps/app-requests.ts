@@ -39,7 +39,7 @@ export async function environmentOfApp(
 ): Promise<string> {
   const name = readHeader(headers, 'env');
   if (!name) return PRODUCTION;
-  const environment = (await environments.seek(name)) ?? (await createBranch(name, environments, branchesMax));
+  const environment = (await environments.findOrFetch(name)) ?? (await createBranch(name, environments, branchesMax));
   if (environment.archivedAt !== undefined) throw new ServiceError('environment_archived', { detail: describe(name) });
   return name;
 }
@@ -48,14 +48,14 @@ export async function environmentOfApp(
  *  @throws ServiceError environment_unknown */
 export async function existingEnvironment(headers: IncomingHttpHeaders, environments: Environments): Promise<string> {
   const name = readHeader(headers, 'env') || PRODUCTION;
-  if (environmentNameSchema.safeParse(name).success && (await environments.seek(name))) return name;
+  if (environmentNameSchema.safeParse(name).success && (await environments.findOrFetch(name))) return name;
   throw new ServiceError('environment_unknown', { detail: `got ${describe(name)}` });
 }
 
 async function hasSigningKey(ctx: Context, signingKeys: SigningKeys, environments: Environments): Promise<boolean> {
   const given = bearerOf(ctx);
   if (given === undefined) return false;
-  const environment = await environments.seek(readHeader(ctx.req.headers, 'env') || PRODUCTION);
+  const environment = await environments.findOrFetch(readHeader(ctx.req.headers, 'env') || PRODUCTION);
   // An unknown environment can only become a branch.
   const owner = environment ? ownerOf(environment) : BRANCHES;
   const proves = ({ current, fallback }: SigningKeyPair) =>

@@ -54,13 +54,13 @@ export function registerRoute(router: Router, deps: RegisterRouteDeps): void {
       const env = await environmentOfApp(ctx.req.headers, environments, quotas.branches);
       const modified = await queue.run(env, () => save(env, registration, dialect));
       // A changed expression may no longer have its problem.
-      if (modified) await expressionProblems.forget(env, idsOf(registration));
+      if (modified) await expressionProblems.remove(env, idsOf(registration));
       ctx.body = { ok: true, modified };
     } catch (error) {
       const env = readHeader(ctx.req.headers, 'env') || PRODUCTION;
       const name = appNameOf(text);
       if (environments.find(env)) {
-        await apps.noteFailure(env, (app) => app.name === name, (error as Error).message, Date.now());
+        await apps.recordSyncFailure(env, (app) => app.name === name, (error as Error).message, Date.now());
       }
       throw error;
     }
@@ -69,8 +69,8 @@ export function registerRoute(router: Router, deps: RegisterRouteDeps): void {
   /** @returns whether a function has changed */
   async function save(env: string, registration: Registration, dialect: Dialect): Promise<boolean> {
     const { appName } = registration;
-    await apps.refuseMany(env, appName, quotas.apps);
-    const modified = await functions.replace(env, appName, functionsOf(registration, dialect), quotas.functions);
+    await apps.checkQuota(env, appName, quotas.apps);
+    const modified = await functions.replaceForApp(env, appName, functionsOf(registration, dialect), quotas.functions);
     await apps.save(env, appOf(registration, dialect, Date.now()));
     return modified;
   }

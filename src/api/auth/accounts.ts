@@ -100,7 +100,7 @@ export class Accounts {
 
   /** A one-time token to set the user's password. */
   passwordToken({ id, version }: User): Promise<string> {
-    return this.#deps.oneTimeTokens.make({ purpose: 'set-password', userId: id, version });
+    return this.#deps.oneTimeTokens.create({ purpose: 'set-password', userId: id, version });
   }
 
   /** Whether the token still works; does not use it up. */

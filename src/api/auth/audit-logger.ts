@@ -47,7 +47,7 @@ export class AuditLogger {
     };
     this.#log.info({ request_id: requestId, rejection: { ...rejection, name, ip } }, 'audit: rejected');
     await this.#rejectionLog
-      .note(rejection, requestId, Date.now())
+      .record(rejection, requestId, Date.now())
       .catch((error: Error) =>
         this.#log.error({ request_id: requestId, err: error.message }, 'cannot write to the rejection log'),
       );

@@ -7,7 +7,7 @@ import { Accounts } from './accounts.ts';
 
 const RETRY_MS = 1_000;
 
-export type FirstAdminStore = Pick<Store, 'users' | 'sessions' | 'links' | 'signInThrottle'>;
+export type FirstAdminStore = Pick<Store, 'users' | 'sessions' | 'oneTimeTokens' | 'signInThrottle'>;
 
 /** Retries until Redis answers. Every web process logs its own link; all of them are void once there is a user.
  *  @param address URL of the service, for the link */
@@ -31,12 +31,12 @@ export async function prepareFirstAdmin(
 async function prepare({ admin }: Config, store: FirstAdminStore, address: string, log: Logger): Promise<void> {
   if (await store.users.any()) return;
   if (admin) {
-    const accounts = new Accounts({ ...store, oneTimeTokens: store.links });
+    const accounts = new Accounts(store);
     const user = await accounts.createFirst(admin.email, admin.password);
     if (user) log.info({ user_id: user.id }, 'created the first admin from ADMIN_EMAIL and ADMIN_PASSWORD');
     return;
   }
-  const token = await store.links.make({ purpose: 'set-up' });
+  const token = await store.oneTimeTokens.create({ purpose: 'set-up' });
   log.warn(
     { link: `${address}/set-up?token=${token}` },
     'nobody can sign in yet: open the link to create the first admin',

@@ -39,7 +39,7 @@ export class Principals {
     if (config.apiKey !== undefined && sameSecret(secret, config.apiKey)) return SETTING_PRINCIPAL;
     const key = await apiKeys.find(digestOf(secret));
     if (!key) return undefined;
-    apiKeys.noteUse(key.id, Date.now());
+    apiKeys.recordUse(key.id, Date.now());
     return principalOfKey(key);
   }
 }

@@ -37,7 +37,7 @@ export async function reencryptSecrets(
 ): Promise<void> {
   if (secretKeyFallback === undefined) return;
   try {
-    const count = await secretKeyCheck.sealAnew();
+    const count = await secretKeyCheck.reencrypt();
     log.info(
       { count },
       're-encrypted the secrets with SECRET_KEY; unset SECRET_KEY_FALLBACK once all processes have restarted',

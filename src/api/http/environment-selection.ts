@@ -1,4 +1,4 @@
-/** The environment that a request selects, by header or by query parameter, under either prefix (docs/events.md). */
+/** The environment that a request selects, by header or by query parameter, under either prefix (docs/events.md#selection). */
 import type { IncomingHttpHeaders } from 'node:http';
 import { ENV_SELECTORS, readHeader } from '../../functions/headers.ts';
 import type { Context } from './router.ts';

@@ -1,4 +1,4 @@
-/** Processes a webhook request, a new one or one from the log: runs the transform, decides the outcome (webhook-outcome.ts) and commits it.
+/** Processes a webhook request (docs/webhooks.md#request-life-cycle), a new one or one from the log: runs the transform, decides the outcome (webhook-outcome.ts) and commits it.
  *  A dry run decides and does not commit. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
@@ -52,7 +52,7 @@ async function runAndDecide(
 ) {
   const selection = selectionOf(headers, search === '' ? {} : parseFields(search, 'the query string'));
   const resolution = await resolveEnvironment(webhook.env, selection, environments);
-  const { id, version, transform: code, gate: allowList } = webhook;
+  const { id, version, transform: code, allowList } = webhook;
   const transformRequest = await toTransformRequest(body, headers, search);
   const { event: returned, text, logs } = await transforms.run({ id, version, code }, transformRequest);
   const decided = decide({ returned, text, allowList, selection, resolution, receivedAt, eventMaxFutureMs });

@@ -1,4 +1,4 @@
-/** Events sent with an event key. All events of a request are accepted, or none (docs/events.md). */
+/** Events sent with an event key. All events of a request are accepted, or none (docs/events.md#request-life-cycle). */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { ServiceError } from '../../errors.ts';
@@ -39,9 +39,9 @@ export async function receiveEvents(
   deps: ReceiveEventsDeps,
 ): Promise<Received> {
   const { environments, eventKeys, acceptor, backpressure, telemetry } = deps;
-  rejectAddress(key.gate, clientAddress(ctx));
+  rejectAddress(key.allowList, clientAddress(ctx));
   backpressure.admit();
-  eventKeys.noteUse(key, receivedAt);
+  eventKeys.recordUse(key, receivedAt);
   const selection = environmentSelection(ctx);
   const env = await (key === ANY_KEY
     ? environmentOfUnknownKey(selection, environments)
@@ -51,7 +51,7 @@ export async function receiveEvents(
   telemetry.received(body.length);
   const events = parseEvents(body, ctx.req.headers);
   refuseFarFuture(events, receivedAt, deps.eventMaxFutureMs);
-  rejectNames(key.gate, events);
+  rejectNames(key.allowList, events);
   const ids = await acceptor.accept(events, {
     env,
     source: isKept(key) ? `event-key:${key.id}` : 'event-key',

@@ -35,7 +35,7 @@ export async function receiveWebhook(
   const ip = clientAddress(ctx);
   if (backpressure.full) {
     // Rejected unread and not logged: the log of all providers' retries would fill the memory that is short.
-    rejectAddress(webhook.gate, ip);
+    rejectAddress(webhook.allowList, ip);
     backpressure.admit();
   }
   const startedAt = performance.now();
@@ -62,7 +62,7 @@ export async function receiveWebhook(
     // The body comes first: the log has it also of requests that are then rejected.
     body = await readBody(ctx.req, deps.installationLimits.limits.eventMaxBytes ?? deps.eventMaxBytes);
     telemetry.received(body.length);
-    rejectAddress(webhook.gate, ip);
+    rejectAddress(webhook.allowList, ip);
     rejectPaused(webhook);
     return processWebhook(webhook, { requestId, receivedAt, headers, search, body }, deps);
   }

@@ -1,4 +1,4 @@
-/** Resolves the environment of a request's events from the owner of its key and the environment that it selects (docs/events.md). */
+/** Resolves the environment of a request's events from the owner of its key and the environment that it selects (docs/events.md#selection). */
 import { ServiceError } from '../../errors.ts';
 import { BRANCHES, type Environment, ownerOf, PRODUCTION } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
@@ -25,7 +25,7 @@ export async function resolveEnvironment(
 ): Promise<Resolution> {
   const name = selection ?? (owner === BRANCHES ? undefined : owner);
   if (name === undefined) return { held: 'selection_missing' };
-  const environment = environments.find(name) ?? (await environments.seek(name));
+  const environment = environments.find(name) ?? (await environments.findOrFetch(name));
   if (!environment) return { held: 'environment_unknown' };
   if (ownerOf(environment) !== owner) return { held: 'environment_mismatch' };
   rejectArchived(environment);
@@ -38,7 +38,7 @@ export async function environmentOfUnknownKey(
   selection: string | undefined,
   environments: Environments,
 ): Promise<string> {
-  const environment = await environments.seek(selection ?? PRODUCTION);
+  const environment = await environments.findOrFetch(selection ?? PRODUCTION);
   if (!environment) {
     throw new ServiceError('environment_unknown', {
       detail: `got ${describe(selection)}; create it, or let an app register in it`,

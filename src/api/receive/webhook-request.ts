@@ -1,4 +1,4 @@
-/** Turns a provider's request into the input of a transform (docs/webhooks.md). */
+/** Turns a provider's request into the input of a transform (docs/webhooks.md#what-a-transform-gets). */
 import type { IncomingHttpHeaders } from 'node:http';
 import { MIMEType } from 'node:util';
 import { ServiceError } from '../../errors.ts';

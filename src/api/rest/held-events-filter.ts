@@ -35,8 +35,8 @@ export async function findHeldEvents(
   const page: HeldEvent[] = [];
   let scanned = 0;
   let foundChars = 0;
-  const range = { after: filter.received_after, before: filter.received_before, cursor };
-  for await (const { held, size } of heldEvents.walk(range)) {
+  const timeRange = { after: filter.received_after, before: filter.received_before, cursor };
+  for await (const { held, size } of heldEvents.iterate(timeRange)) {
     if (matches(held, filter)) {
       page.push(held);
       foundChars += size;

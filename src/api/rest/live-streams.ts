@@ -110,7 +110,7 @@ class Channel {
 
   join(stream: PassThrough): void {
     this.#streams.add(stream);
-    this.#stopListening ??= this.#feed.listen(this.#env, (updates) => this.#buffer.addAll(updates));
+    this.#stopListening ??= this.#feed.subscribe(this.#env, (updates) => this.#buffer.addAll(updates));
   }
 
   leave(stream: PassThrough): void {

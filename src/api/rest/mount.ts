@@ -111,7 +111,7 @@ async function serve(ctx: RouteContext, route: Route, { environments, auditLogge
 async function selectedEnvironment(ctx: Context, environments: Environments): Promise<string> {
   const name = environmentOf(ctx);
   if (name === PRODUCTION) return name;
-  const environment = await environments.seek(name);
+  const environment = await environments.findOrFetch(name);
   // The deletion would miss what is written now.
   if (environment?.deletingAt !== undefined) throw new ServiceError('environment_deleting', { detail: describe(name) });
   if (!environment) {

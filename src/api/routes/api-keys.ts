@@ -39,7 +39,7 @@ export function apiKeyRoutes({ apiKeys, environments }: ApiKeyRouteDeps): Route[
   const shared = { tag: 'API keys', access: 'admin', scope: 'installation' } as const;
 
   async function requireEnvironment(name: string): Promise<void> {
-    if (await environments.seek(name)) return;
+    if (await environments.findOrFetch(name)) return;
     throw new ServiceError('environment_unknown', {
       detail: `got ${describe(name)}; GET /v1/environments lists the environments`,
     });

@@ -154,7 +154,7 @@ export function appRoutes({
         try {
           await register(env, url);
         } catch (error) {
-          await apps.noteFailure(env, (app) => app.url === url, (error as Error).message, Date.now(), 'asked');
+          await apps.recordSyncFailure(env, (app) => app.url === url, (error as Error).message, Date.now(), 'asked');
           throw withoutDetails(error, principal);
         }
         return { data: { url } };
@@ -173,7 +173,7 @@ export function appRoutes({
       errors: ['not_found'],
       async handle({ env, params: { name } }) {
         await existing(env, name);
-        await functions.replace(env, name, [], quotas.functions);
+        await functions.replaceForApp(env, name, [], quotas.functions);
         await apps.remove(env, name);
         return {};
       },

@@ -48,15 +48,15 @@ export function eventRoutes({ events, eventLists, runLists }: EventRouteDeps): R
       errors: [],
       async handle({ env, query }) {
         const { name, source, id, received_after, received_before, include, exclude, limit, cursor } = query;
-        const range = { after: received_after, before: received_before, cursor };
-        const wanted = { env, name, source, span: range, limit };
-        const page = await (id === undefined ? eventLists.list(wanted, Date.now()) : eventLists.ofId(id, wanted));
+        const timeRange = { after: received_after, before: received_before, cursor };
+        const wanted = { env, name, source, timeRange, limit };
+        const page = await (id === undefined ? eventLists.list(wanted, Date.now()) : eventLists.listById(id, wanted));
         const data = page.events.map((event) => {
           const { data, ...rest } = presentEvent(event);
           return exclude === 'data' ? rest : { ...rest, data };
         });
         const ids = data.map(({ internal_id }) => internal_id);
-        const triggered = include && (await runLists.briefsOfEvents(env, ids));
+        const triggered = include && (await runLists.briefsByEvent(env, ids));
         const rows = data.map((event, i) => ({
           ...event,
           ...(triggered && { runs: triggered[i]?.map(presentBrief) ?? [] }),
@@ -98,7 +98,7 @@ export function eventRoutes({ events, eventLists, runLists }: EventRouteDeps): R
       errors: ['not_found'],
       async handle({ env, params: { id }, query: { cursor } }) {
         if (!(await events.read(env, id))) throw eventNotFound(id);
-        const all = await runLists.allOfEvent(env, id);
+        const all = await runLists.readByEvent(env, id);
         const from = cursor ? all.findIndex((run) => run.id === cursor.id) + 1 : 0;
         return listOfRuns(runLists.listed, env, all.slice(from), { withOutputs: true });
       },

@@ -74,7 +74,7 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
   }
 
   async function checkTarget(name: string): Promise<void> {
-    const environment = await environments.seek(name);
+    const environment = await environments.findOrFetch(name);
     if (!environment) throw new ServiceError('environment_unknown', { detail: `got ${describe(name)}` });
     rejectArchived(environment);
   }
@@ -82,7 +82,7 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
   /** Accepts the event as if the environment received it now; its `ts` stays the time of its receipt. It leaves the holding page last, so
    *  that a crash loses nothing. */
   async function assign({ internalId, webhookId, event, requestId }: HeldEvent, env: string) {
-    const assignedTo = await heldEvents.place(internalId, env);
+    const assignedTo = await heldEvents.assign(internalId, env);
     if (assignedTo !== env) throw notFound(internalId, `; it was assigned to "${assignedTo}"`);
     const request = { env, source: `webhook:${webhookId}` as const, requestId, receivedAt: Date.now() };
     const eventId = await acceptor.acceptOwn(event, internalId, request);

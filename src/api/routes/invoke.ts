@@ -55,7 +55,7 @@ export function invokeRoutes({
       async handle({ env, params: { id }, body, requestId }) {
         refuseDeep(body);
         backpressure.admit();
-        const environment = await environments.seek(env);
+        const environment = await environments.findOrFetch(env);
         if (environment) rejectArchived(environment);
         const run = await acceptor.safely(() => invocations.byHand(env, id, body, requestId, Date.now()));
         if (!run) throw new ServiceError('not_found', { detail: `there is no function with the ID "${id}"` });

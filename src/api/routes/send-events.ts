@@ -33,7 +33,7 @@ export function sendEventRoutes(deps: SendEventRouteDeps): Route[] {
 
   async function accept(event: Event, env: string, source: Source, requestId: string): Promise<string> {
     backpressure.admit();
-    const environment = await environments.seek(env);
+    const environment = await environments.findOrFetch(env);
     if (environment) rejectArchived(environment);
     const [internalId] = await acceptor.accept([event], { env, source, requestId, receivedAt: Date.now() });
     return internalId as string;

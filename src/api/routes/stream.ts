@@ -26,7 +26,7 @@ export function streamRoute({ principals, environments, liveStreams }: StreamRou
     allow(ctx, ACCESS_RULE);
     validate(NO_PARAMETERS, ownParameters(ctx.query), 'query parameter');
     const env = environmentOf(ctx);
-    if (env !== PRODUCTION && !(await environments.seek(env))) {
+    if (env !== PRODUCTION && !(await environments.findOrFetch(env))) {
       throw new ServiceError('environment_unknown', { detail: `got ${describe(env)}` });
     }
     const stream = liveStreams.open({
