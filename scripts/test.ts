@@ -1,5 +1,4 @@
-/** The test command: type check, lint, import rules, advisories, the dashboard's build, then mocha; stops at the first failure. Called by
- *  scripts/test. */
+/** Runs `scripts/test`: type check, lint, import rules, advisories, the dashboard's build, then mocha. Stops at the first failure. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -25,15 +24,15 @@ const BACKGROUND = [
   'test/parsers',
 ];
 const TESTS = ['test', 'clients/typescript/test'];
-/** Slow, and rarely finds what others do not: scripts/fuzz attacks the same routes from the same document. Only --all runs it. */
-const SLOW = ['test/api/schemathesis.test.ts'];
+/** Slow, and rarely finds what others do not: scripts/fuzz covers the same routes. */
+const ONLY_WITH_ALL = ['test/api/schemathesis.test.ts'];
 const ALL = '--all';
 const ROOT = resolve(import.meta.dirname, '..');
 
 process.chdir(ROOT);
 const isAll = process.argv.includes(ALL);
 const mochaArgs = process.argv.slice(2).filter((arg) => arg !== ALL);
-// Tests with a long form use it.
+// Some tests have a long form.
 if (isAll) process.env.TEST_ALL = '1';
 const interruption = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interruption.abort());
@@ -59,7 +58,7 @@ async function audit(): Promise<void> {
   if (problems.length > 0) throw new Problem(problems.join('\n'));
 }
 
-/** A broken dashboard must not keep someone from running other tests. */
+/** A broken dashboard must not block tests of other code. */
 async function tryDashboard(): Promise<void> {
   await buildDashboard(ROOT).catch((problem: Error) => console.error(problem.message));
 }
@@ -68,16 +67,19 @@ async function someTests(args: string[]): Promise<void> {
   await runMocha({ args, background: false }, interruption.signal);
 }
 
-/** Runs two mochas at the same time: in the foreground the tests of the service, some of which depend on deadlines; in the background, at
- *  low priority, tests that compile or install much, the browser, and tests that wait for a full, slow or missing Redis. */
+/** Runs two mocha processes in parallel: the tests of the service, some with deadlines; and in the background, with lower priority, tests
+ *  that compile, install, drive a browser, or wait for a full, slow or missing Redis. */
 async function allTests(): Promise<void> {
   // Install it before the tests start.
   findChromium();
   const ignoring = (paths: readonly string[]) =>
     paths.flatMap((path) => ['--ignore', path.endsWith('.ts') ? path : `${path}/**`]);
-  const background = [...BACKGROUND, ...(isAll ? SLOW : [])];
+  const background = [...BACKGROUND, ...(isAll ? ONLY_WITH_ALL : [])];
   const ends = await Promise.allSettled([
-    runMocha({ args: [...TESTS, ...ignoring([...BACKGROUND, ...SLOW])], background: false }, interruption.signal),
+    runMocha(
+      { args: [...TESTS, ...ignoring([...BACKGROUND, ...ONLY_WITH_ALL])], background: false },
+      interruption.signal,
+    ),
     runMocha({ args: background, background: true }, interruption.signal),
   ]);
   const failures = ends.filter((end) => end.status === 'rejected').map(({ reason }) => reason as Error);
@@ -89,7 +91,7 @@ async function allTests(): Promise<void> {
   console.log(`${sum(({ passes }) => passes)} passed, ${sum(({ failures }) => failures)} failed in total`);
 }
 
-/** @throws Problem with a heading that names the step */
+/** @throws Problem under a heading that names the step */
 async function step(name: string, work: () => Promise<void>): Promise<void> {
   if (interruption.signal.aborted) return;
   console.log(styleText('bold', `── ${name}`));
