@@ -13,8 +13,9 @@ export interface PermanentKeys {
 /** Keys start with the default KEY_PREFIX. Events and ended runs create none of these. */
 export const PERMANENT_KEYS: readonly PermanentKeys[] = [
   {
-    kind: '`webhooks`, `webhook-keys`, `event-keys`, `api-keys`, `users`, `signing-keys`, `seal-check`, `environments` and related keys',
-    pattern: /^service:(webhook|event-key|api-key|user|signing-key|seal-check|environment|account)[\w-]*$/,
+    kind: '`webhooks`, `webhook-keys`, `event-keys`, `api-keys`, `users`, `signing-keys`, `secret-key-check`, `environments` and related keys',
+    pattern:
+      /^service:(webhook|event-key|api-key|user|signing-key|secret-key-check|environment|installation-limits)[\w-]*$/,
     most: 20,
     why: 'Users created them; they stay until deleted',
   },
@@ -31,9 +32,9 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
     why: 'Keys and webhooks that events came from, one hash per environment',
   },
   {
-    kind: '`audit`, `refusals`, `refusal-counts`',
-    pattern: /^service:(audit|refusals|refusal-counts)$/,
-    most: 3,
+    kind: '`audit-log`',
+    pattern: /^service:audit-log$/,
+    most: 1,
     why: 'The audit log, of bounded length',
   },
   {
