@@ -37,7 +37,7 @@ export class AuditLog {
   }
 
   async append(entry: AuditEntry): Promise<void> {
-    await this.#redis.appendAudit(this.#key, JSON.stringify(entry), MAX_ENTRIES);
+    await this.#redis.appendAuditEntry(this.#key, JSON.stringify(entry), MAX_ENTRIES);
   }
 
   /** Newest first.

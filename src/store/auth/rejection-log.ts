@@ -42,18 +42,11 @@ export class RejectionLog {
   }
 
   async record({ action, reason, name, address }: Rejection, requestId: string, nowMs: number): Promise<void> {
-    const kind = JSON.stringify({ action, reason, name, address });
-    const { rejections: refusals, rejectionEntries: refusalCounts } = this.#keys;
-    await this.#redis.noteRefusal(
-      refusals,
-      refusalCounts,
-      digestOf(kind).slice(0, 16),
-      kind,
-      requestId,
-      nowMs,
-      MAX_REJECTIONS,
-      KEPT_MS,
-    );
+    const rejection = { action, reason, name, address };
+    const id = digestOf(JSON.stringify(rejection)).slice(0, 16);
+    const args = { id, rejection, requestId, nowMs, maxEntries: MAX_REJECTIONS, ttlMs: KEPT_MS };
+    const { rejections, rejectionEntries } = this.#keys;
+    await this.#redis.recordRejection(rejections, rejectionEntries, JSON.stringify(args));
   }
 
   /** Those that were repeated last come first.

@@ -122,7 +122,7 @@ export class SigningKeys {
       if ([current, fallback].every((sealed) => sealed === undefined || this.#sealer.isCurrent(sealed))) continue;
       // Unless somebody rotated it in the meantime.
       count += Number(
-        await this.#redis.swapField(this.#key, owner, text, this.#sealed(this.#opened(text, owner), owner)),
+        await this.#redis.replaceField(this.#key, owner, text, this.#sealed(this.#opened(text, owner), owner)),
       );
     }
     return count;

@@ -77,7 +77,7 @@ export class Environments {
       const text = await this.#redis.hget(this.#key, name);
       if (text === null) return undefined;
       const changed = change(JSON.parse(text) as Environment);
-      if ((await this.#redis.swapField(this.#key, name, text, JSON.stringify(changed))) !== 1) continue;
+      if ((await this.#redis.replaceField(this.#key, name, text, JSON.stringify(changed))) !== 1) continue;
       await this.#changed();
       return changed;
     }

@@ -3,7 +3,8 @@
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { newest } from '../redis/pagination.ts';
-import { type EventsByMinute, MINUTE_MS } from './events-by-minute.ts';
+import type { EventsByMinute } from './events-by-minute.ts';
+import { MINUTE_MS } from './keys.ts';
 
 export interface HistogramQuery {
   env: string;

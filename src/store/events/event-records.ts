@@ -35,7 +35,7 @@ export class EventRecords {
       const text = writeEvent(event, sources[i] as WrittenSource);
       const bucket = bucketOf(this.#keys, event.env, event.internalId);
       if (isOverflow(event)) {
-        this.#storeApart(pipeline, event, text);
+        this.#storeOverflow(pipeline, event, text);
       } else {
         buckets.add(bucket);
         pipeline.hsetnx(bucket, fieldOf(event.internalId), text);
@@ -50,9 +50,9 @@ export class EventRecords {
     return batch.map((_, i) => stored[i] === 1);
   }
 
-  #storeApart(pipeline: ScriptedPipeline, { env, internalId }: Envelope, text: string): void {
+  #storeOverflow(pipeline: ScriptedPipeline, { env, internalId }: Envelope, text: string): void {
     const { bucket, field, copy } = locationOf(this.#keys, env, internalId);
-    pipeline.storeApart(bucket, copy, field, text, this.#retentionMs);
+    pipeline.storeOverflowEvent(bucket, copy, field, text, this.#retentionMs);
   }
 
   /** In the order of the IDs; undefined: it is not there. */
@@ -70,7 +70,7 @@ export class EventRecords {
   /** The same, of the sources alone. */
   async sources(env: string, ids: readonly string[]): Promise<(Source | undefined)[]> {
     const inBuckets = await this.#inBuckets(env, ids, (bucket, fields) =>
-      chunksOf(fields, LINES_AT_ONCE).map((some) => ['factLines', bucket, ...some]),
+      chunksOf(fields, LINES_AT_ONCE).map((some) => ['readMetadata', bucket, ...some]),
     );
     const lines = await this.#orCopies(env, ids, inBuckets, (copy) => ['getrange', copy, -FACTS_MAX, -1]);
     return this.#sources.read(
@@ -82,7 +82,7 @@ export class EventRecords {
   /** The event stays for at least so long. */
   async extendRetention(env: string, id: string, ms: number): Promise<void> {
     const { bucket, field, copy } = locationOf(this.#keys, env, id);
-    await this.#redis.keepEvent(bucket, copy, field, ms);
+    await this.#redis.extendRetention(bucket, copy, field, ms);
   }
 
   /** What the commands for the fields of each bucket answer, by ID. */

@@ -50,7 +50,7 @@ export class EventSources {
   }
 
   async #ask(env: string, source: Source): Promise<number> {
-    const number = (await this.#redis.numberSource(this.#keys.eventSources(env), source)) as number;
+    const number = (await this.#redis.assignSourceNumber(this.#keys.eventSources(env), source)) as number;
     learn(this.#knownOf(env), source, number);
     return number;
   }

@@ -18,12 +18,12 @@ export class Locks {
     const key = this.#keys.lock(name);
     const token = randomUUID();
     if ((await this.#redis.set(key, token, 'PX', forMs, 'NX')) !== 'OK') return;
-    const renewal = setInterval(() => void this.#redis.holdLock(key, token, forMs).catch(() => {}), forMs / 3);
+    const renewal = setInterval(() => void this.#redis.renewLock(key, token, forMs).catch(() => {}), forMs / 3);
     try {
       await work();
     } finally {
       clearInterval(renewal);
-      await this.#redis.holdLock(key, token, 0);
+      await this.#redis.renewLock(key, token, 0);
     }
   }
 }

@@ -1,12 +1,12 @@
 /** Lists of runs, newest first. Each run is in one index of its function, among the active ones or those that ended likewise: a list of
  *  some functions reads several indexes as one. And it is in one place of the list of all: among the active ones, or in a slot. */
 import { groupOf, RUN_GROUPS, type Run, type RunGroup, type RunStatus } from '../../model/runs/run.ts';
-import { runsOfEvents } from '../events/event-runs.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { isOlder, newest, newestAtOnce, newestFirst, type Position, type TimeRange } from '../redis/pagination.ts';
 import { type ScriptedRedis, withScripts } from '../redis/scripts.ts';
 import type { EndedRunIndex } from './ended-run-index.ts';
+import { runsOfEvents } from './event-runs.ts';
 import { ListedRuns } from './listed-runs.ts';
 import { RUN_FIELDS } from './run-fields.ts';
 

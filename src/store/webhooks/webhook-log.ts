@@ -75,15 +75,18 @@ export class WebhookLog {
   /** Adds requests of one webhook. */
   async add(webhookId: string, requests: readonly LoggedRequest[]): Promise<void> {
     if (this.#maxRequests === 0 || requests.length === 0) return;
+    const args = {
+      maxRequests: this.#maxRequests,
+      maxBytes: MAX_BYTES,
+      oldestId: oldestId((requests[0] as LoggedRequest).summary.receivedAt),
+      ttlMs: KEPT_MS,
+      requestPrefix: this.#keys.webhookRequest(webhookId, ''),
+    };
     await this.#redis.logRequests(
       this.#keys.webhookLog(webhookId),
       this.#keys.webhookLogSizes(webhookId),
       this.#keys.webhookRejections(webhookId),
-      this.#maxRequests,
-      MAX_BYTES,
-      oldestId((requests[0] as LoggedRequest).summary.receivedAt),
-      KEPT_MS,
-      this.#keys.webhookRequest(webhookId, ''),
+      JSON.stringify(args),
       ...requests.flatMap(toArguments),
     );
   }
