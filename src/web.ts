@@ -105,22 +105,22 @@ instruments?.watch({
 const app = createApp({
   config,
   store,
-  directory,
+  webhookDirectory: directory,
   functionTables: functions,
   transforms,
   acceptor,
-  pressure,
+  backpressure: pressure,
   readiness,
-  recorder,
-  reports,
-  life,
+  requestLogWriter: recorder,
+  telemetry: reports,
+  transitions: life,
   retries,
   invocations,
-  outgoing,
-  queues: [...queues],
-  streams,
+  httpAgent: outgoing,
+  queues,
+  liveStreams: streams,
   tracing,
-  instruments,
+  metrics: instruments,
   log,
 });
 
@@ -141,11 +141,11 @@ pressure.watch();
 runProcess(
   log,
   async () => {
-    readiness.end();
+    readiness.shutDown();
     await endServer();
     pressure.close();
     await Promise.all([transforms.close(), outgoing.destroy()]);
-    await recorder.settle();
+    await recorder.flush();
     await reporting.close();
     await Promise.all([...queues.map((queue) => queue.close()), metrics?.close()]);
     durability?.close();
