@@ -1,9 +1,8 @@
 /** Attempts that were refused, apart from the audit log: anybody may cause any number of them, and none pushes a change out of the log.
  *  Those of a kind are one entry with a count; the thousand that came last are kept, for 30 days. */
 import { digestOf } from '../../model/auth/secret.ts';
-import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { type ScriptedRedis, withScripts } from '../redis/scripts.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
 
 export const MAX_REJECTIONS = 1_000;
 const KEPT_MS = 30 * 86_400_000;
@@ -36,8 +35,8 @@ export class RejectionLog {
   readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
 
-  constructor(redis: Redis, keys: Keyspace) {
-    this.#redis = withScripts(redis);
+  constructor(redis: ScriptedRedis, keys: Keyspace) {
+    this.#redis = redis;
     this.#keys = keys;
   }
 

@@ -1,9 +1,9 @@
 /** The events themselves, as text (model/events/event-encoding.ts), in their places. */
 import type { Envelope, RecordParts, Source } from '../../model/events/event.ts';
 import { FACTS_MAX, readEvent, readSource, type WrittenSource, writeEvent } from '../../model/events/event-encoding.ts';
-import { inPipelines, type Redis, replies } from '../redis/connection.ts';
+import { inPipelines, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { type ScriptedPipeline, type ScriptedRedis, withScripts } from '../redis/scripts.ts';
+import type { ScriptedPipeline, ScriptedRedis } from '../redis/scripts.ts';
 import { bucketOf, fieldOf, isOverflow, locationOf, SLACK_MS } from './event-location.ts';
 import type { EventSources } from './event-sources.ts';
 
@@ -18,10 +18,15 @@ export class EventRecords {
   readonly #sources: EventSources;
   readonly #retentionMs: number;
 
-  constructor(redis: Redis, keys: Keyspace, readSources: EventSources, retentionMs: number) {
-    this.#redis = withScripts(redis);
+  constructor({
+    redis,
+    keys,
+    sources,
+    retentionMs,
+  }: { redis: ScriptedRedis; keys: Keyspace; sources: EventSources; retentionMs: number }) {
+    this.#redis = redis;
     this.#keys = keys;
-    this.#sources = readSources;
+    this.#sources = sources;
     this.#retentionMs = retentionMs;
   }
 
@@ -68,7 +73,7 @@ export class EventRecords {
   }
 
   /** The same, of the sources alone. */
-  async sources(env: string, ids: readonly string[]): Promise<(Source | undefined)[]> {
+  async readSources(env: string, ids: readonly string[]): Promise<(Source | undefined)[]> {
     const inBuckets = await this.#inBuckets(env, ids, (bucket, fields) =>
       chunksOf(fields, LINES_AT_ONCE).map((some) => ['readMetadata', bucket, ...some]),
     );

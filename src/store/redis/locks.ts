@@ -1,15 +1,14 @@
 /** Work that one process does at a time. The lock runs out with a process that dies; work that must not be done twice at once needs more than this. */
 import { randomUUID } from 'node:crypto';
-import type { Redis } from './connection.ts';
 import type { Keyspace } from './keyspace.ts';
-import { type ScriptedRedis, withScripts } from './scripts.ts';
+import type { ScriptedRedis } from './scripts.ts';
 
 export class Locks {
   readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
 
-  constructor(redis: Redis, keys: Keyspace) {
-    this.#redis = withScripts(redis);
+  constructor(redis: ScriptedRedis, keys: Keyspace) {
+    this.#redis = redis;
     this.#keys = keys;
   }
 

@@ -44,12 +44,12 @@ interface Part {
 export class EndedRunIndex {
   readonly #redis: Redis;
   readonly #keys: Keyspace;
-  readonly #holds: number;
+  readonly #segmentSize: number;
 
-  constructor(redis: Redis, keys: Keyspace, holds: number = SEGMENT_SIZE) {
+  constructor(redis: Redis, keys: Keyspace, segmentSize: number = SEGMENT_SIZE) {
     this.#redis = redis;
     this.#keys = keys;
-    this.#holds = holds;
+    this.#segmentSize = segmentSize;
   }
 
   /** The next `limit` of those that ended so. */
@@ -109,7 +109,7 @@ export class EndedRunIndex {
     for (const [i, from] of starts.entries()) {
       const length = lengths[i] as number;
       if (length === 0) continue;
-      const isFull = length >= this.#holds && kind < SEGMENT_LENGTHS_MS.length - 1;
+      const isFull = length >= this.#segmentSize && kind < SEGMENT_LENGTHS_MS.length - 1;
       if (room > 0) portions.at(-1)?.push({ from, isFull });
       else portions.push([{ from, isFull }]);
       room = isFull ? 0 : (room > 0 ? room : query.limit) - length;

@@ -5,9 +5,9 @@ import { readEvent } from '../../model/events/event-encoding.ts';
 import type { Memo, Pending } from '../../model/runs/memo.ts';
 import type { Ending, HistoryEntry, Invoker, Run, RunError } from '../../model/runs/run.ts';
 import { locationOf } from '../events/event-location.ts';
-import { type Redis, replies } from '../redis/connection.ts';
+import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { fromFlat, type ScriptedRedis, withScripts } from '../redis/scripts.ts';
+import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { memberOf } from './active-runs.ts';
 import { SEGMENT_SIZE } from './ended-run-index.ts';
 import { isLate } from './event-runs.ts';
@@ -60,13 +60,18 @@ export class Runs {
   readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
   readonly #retentionMs: number;
-  readonly #slotHolds: number;
+  readonly #segmentSize: number;
 
-  constructor(redis: Redis, keys: Keyspace, retentionMs: number, slotHolds: number = SEGMENT_SIZE) {
-    this.#redis = withScripts(redis);
+  constructor({
+    redis,
+    keys,
+    retentionMs,
+    segmentSize = SEGMENT_SIZE,
+  }: { redis: ScriptedRedis; keys: Keyspace; retentionMs: number; segmentSize?: number }) {
+    this.#redis = redis;
     this.#keys = keys;
     this.#retentionMs = retentionMs;
-    this.#slotHolds = slotHolds;
+    this.#segmentSize = segmentSize;
   }
 
   /** Makes each run that is not there yet. */
@@ -180,7 +185,7 @@ export class Runs {
       memberOf(env, id),
       nowMs,
       this.#keys.endedRuns(env, ending.status, ''),
-      this.#slotHolds,
+      this.#segmentSize,
       ...fields,
     )) as [ended: number, done?: number, begun?: string[]];
     if (ended !== 1) return undefined;

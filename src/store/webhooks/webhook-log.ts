@@ -1,9 +1,9 @@
 /** The last requests of each webhook, whatever became of them. Bodies are kept as they came, byte for byte. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { decodeTime, encodeTime } from 'ulid';
-import { type Redis, replies } from '../redis/connection.ts';
+import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { type ScriptedRedis, withScripts } from '../redis/scripts.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
 
 const KEPT_MS = 7 * 86_400_000;
 const MAX_BYTES = 32 * 1_048_576;
@@ -61,8 +61,8 @@ export class WebhookLog {
   readonly #keys: Keyspace;
   readonly #maxRequests: number;
 
-  constructor(redis: Redis, keys: Keyspace, maxRequests: number) {
-    this.#redis = withScripts(redis);
+  constructor(redis: ScriptedRedis, keys: Keyspace, maxRequests: number) {
+    this.#redis = redis;
     this.#keys = keys;
     this.#maxRequests = maxRequests;
   }
