@@ -87,7 +87,7 @@ describe('apps and functions', () => {
         const url = `http://127.0.0.1:${(boastful.address() as AddressInfo).port}/api`;
         const { status, body } = await service.post('/v1/apps', { url });
         expect([status, body.code]).to.deep.equal([400, 'app_unreachable']);
-        expect(body.error).to.include('has not registered here').and.include('refused elsewhere');
+        expect(body.error).to.include('has not registered in the environment').and.include('refused elsewhere');
       } finally {
         boastful.closeAllConnections();
         boastful.close();

@@ -1,6 +1,6 @@
 /** `/v1/webhooks/:id/requests`: the request log of a webhook; re-runs a logged request. */
 import { z } from 'zod';
-import { NOT_NOW, ServiceError } from '../../errors.ts';
+import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { eventSchema } from '../../model/events/event.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
@@ -106,7 +106,13 @@ export function webhookLogRoutes(deps: WebhookLogRouteDeps): Route[] {
       params: requestParams,
       body: z.object({ dry_run: z.boolean().default(true) }),
       data: rerunSchema,
-      errors: ['not_found', 'transform_failed', 'transform_quarantined', 'environment_archived', ...NOT_NOW],
+      errors: [
+        'not_found',
+        'transform_failed',
+        'transform_quarantined',
+        'environment_archived',
+        ...BACKPRESSURE_ERRORS,
+      ],
       async handle({ params: { id, rid }, body: { dry_run: dryRun }, requestId }) {
         const webhook = inUse(await existingWebhook(webhooks, id));
         if (!dryRun) backpressure.admit();
