@@ -13,7 +13,7 @@ import { logFieldsOf, rejected, responseOf } from '../receive/webhook-outcome.ts
 import { pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
-import { listedRequestSchema, loggedInFullSchema, presentInFull, presentLogged } from '../views/request.ts';
+import { listedRequestSchema, loggedRequestDetailsSchema, presentDetails, presentLogged } from '../views/request.ts';
 import { existingWebhook } from '../views/webhook.ts';
 
 const params = z.object({ id: z.string() });
@@ -85,11 +85,11 @@ export function webhookLogRoutes(deps: WebhookLogRouteDeps): Route[] {
       scope,
       summary: 'Get a logged request with headers and body',
       params: requestParams,
-      data: loggedInFullSchema,
+      data: loggedRequestDetailsSchema,
       errors: ['not_found'],
       async handle({ params: { id, rid } }) {
         await existingWebhook(webhooks, id);
-        return { data: presentInFull(await loggedRequest(id, rid)) };
+        return { data: presentDetails(await loggedRequest(id, rid)) };
       },
     }),
     route({
