@@ -58,8 +58,8 @@ export interface Config {
   readonly keyPrefix: string;
   /** auto: fsync where the server can promise it without making senders wait for the next second, else redis. */
   readonly ingestDurability: Env['INGEST_DURABILITY'];
-  /** Past these, senders are told to come later. */
-  readonly marks: Thresholds;
+  /** Above these, events are rejected. */
+  readonly thresholds: Thresholds;
   readonly eventKeys: readonly string[];
   readonly secretKey: string;
   readonly secretKeyFallback: string | undefined;
@@ -89,8 +89,8 @@ export interface Config {
   readonly stalledAfterMs: number;
   readonly shutdownDrainMs: number;
   readonly shutdownGraceMs: number;
-  /** A run that is not heard of for so long is looked after. Longer than any stalled job takes to be taken up. */
-  readonly lookAfterMs: number;
+  /** A run that is idle for so long is reconciled. Longer than a stalled job takes to be taken over. */
+  readonly reconcileAfterMs: number;
   readonly transformTimeoutMs: number;
   readonly transformThreads: number;
   /** Of this process alone; undefined: none is opened. */
@@ -205,7 +205,7 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
     redisTlsVerify: env.REDIS_TLS_VERIFY,
     keyPrefix: env.KEY_PREFIX,
     ingestDurability: dev && env.INGEST_DURABILITY === 'auto' ? 'redis' : env.INGEST_DURABILITY,
-    marks: {
+    thresholds: {
       memoryBytes: env.REDIS_MEMORY_BYTES,
       memoryPercent: env.REDIS_MEMORY_LIMIT_PERCENT,
       ingestJobs: env.INGEST_BACKLOG_MAX,
@@ -247,7 +247,7 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
     stalledAfterMs: env.STALLED_AFTER_SECONDS * 1_000,
     shutdownDrainMs: env.SHUTDOWN_DRAIN_SECONDS * 1_000,
     shutdownGraceMs: env.SHUTDOWN_GRACE_SECONDS * 1_000,
-    lookAfterMs: env.STALLED_AFTER_SECONDS * 4_000,
+    reconcileAfterMs: env.STALLED_AFTER_SECONDS * 4_000,
     transformTimeoutMs: env.TRANSFORM_TIMEOUT_MS,
     transformThreads: env.TRANSFORM_THREADS,
     metricsPort: env.METRICS_PORT,

@@ -6,6 +6,7 @@ import { lineAt, type Source } from './source.ts';
 /** From top to bottom. A unit is a folder of src/, or a file that stands in src/ itself. */
 const LAYERS = [
   ['web.ts', 'worker.ts', 'release.ts'],
+  ['composition'],
   ['process.ts'],
   ['api', 'workers'],
   ['jobs'],

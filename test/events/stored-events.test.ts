@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ulid } from 'ulid';
-import { ingestQueue } from '../../src/jobs/queues/queues.ts';
+import { createIngestQueue } from '../../src/jobs/queues/queues.ts';
 import { seededId } from '../../src/model/ids.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { envelope, type OwnStore, openStore } from '../support/own-store.ts';
@@ -242,7 +242,7 @@ describe('a run', () => {
       `{"internal_id":"${at.internalId}","name":"old/x","data":{"order":12345678901234567890},"ts":${at.receivedAt},` +
       `"received_at":${at.receivedAt},"source":"event-key:k","request_id":"${at.requestId}","index":0}`;
     const connection = { url: service.env.REDIS_URL as string };
-    const queue = ingestQueue({ connection, prefix: `${service.prefix}:queue` });
+    const queue = createIngestQueue({ connection, prefix: `${service.prefix}:queue` });
     try {
       await queue.add('ingest', { events: [{ ...at, env: ENV, name: 'old/x', ts: at.receivedAt, index: 0, record }] });
     } finally {

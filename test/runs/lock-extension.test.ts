@@ -1,6 +1,6 @@
 import { DelayedError, type Job, Queue, Worker } from 'bullmq';
 import { expect } from 'chai';
-import { extendingLock } from '../../src/workers/lock-extension.ts';
+import { withLockExtension } from '../../src/workers/job-middleware.ts';
 import { connectRedis, deleteKeys, freshPrefix, type Redis } from '../support/redis.ts';
 
 const LOCK_MS = 1_000;
@@ -44,7 +44,7 @@ describe('the lock of a job', () => {
     };
     const completed = Promise.withResolvers<void>();
     const start = () => {
-      const worker = new Worker('jobs', extendingLock(handle, LOCK_MS), {
+      const worker = new Worker('jobs', withLockExtension(handle, LOCK_MS), {
         connection: redis,
         prefix,
         concurrency: 2,

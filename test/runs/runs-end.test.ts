@@ -89,7 +89,7 @@ describe('every run ends', () => {
       const active = `${service.prefix}:active-runs`;
       await service.redis.zadd(active, 'XX', 1, `${ENV}/${well}`, 0, `${ENV}/${odd}`);
       await ended(well);
-      expect(service.output()).to.include('a run could not be looked after').and.include(odd);
+      expect(service.output()).to.include('a run could not be reconciled').and.include(odd);
       expect(Number(await service.redis.zscore(active, `${ENV}/${odd}`))).to.be.greaterThan(Date.now());
       await cancel(odd);
     });

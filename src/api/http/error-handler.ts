@@ -37,7 +37,7 @@ export function handleErrors(log: Logger, pressure?: Backpressure) {
       }
       writeJson(ctx);
     } catch (thrown) {
-      if (isOutOfMemory(thrown)) void pressure?.look();
+      if (isOutOfMemory(thrown)) void pressure?.refresh();
       const error = translateAway(thrown);
       answer(ctx, error instanceof ServiceError ? error : new ServiceError('internal', { cause: thrown }), log);
     }

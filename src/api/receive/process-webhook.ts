@@ -76,8 +76,8 @@ export async function take(
     const internalId = newId(receivedAt);
     const timed = { ...(event as Event), ts: event?.ts ?? receivedAt };
     const held = { internalId, webhookId: id, selection, reason, event: timed, receivedAt, requestId };
-    await acceptor.safely(() => heldEvents.hold(held));
-    reports.held(internalId);
+    await acceptor.writeDurably(() => heldEvents.hold(held));
+    reports.publishHeldEvent(internalId);
     return internalId;
   }
 }

@@ -48,7 +48,7 @@ export async function receiveFromKey(
     : environmentOf(key.env, selection, environments));
   const limitBytes = key.maxBytes ?? account.limits.eventMaxBytes ?? config.eventMaxBytes;
   const body = await readBody(ctx.req, limitBytes);
-  reports.received(body.length);
+  reports.recordReceived(body.length);
   const events = parseEvents(body, ctx.req.headers);
   refuseFarFuture(events, receivedAt, config.eventMaxFutureMs);
   refuseNames(key.gate, events);

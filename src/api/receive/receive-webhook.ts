@@ -44,7 +44,7 @@ export async function receiveFromWebhook(
   try {
     // Also of those that are refused: the log has them whole, and they can be put through again.
     body = await readBody(ctx.req, account.limits.eventMaxBytes ?? config.eventMaxBytes);
-    reports.received(body.length);
+    reports.recordReceived(body.length);
     refuseAddress(webhook.gate, ip);
     refusePaused(webhook);
     const { event, env, ...taken } = await take(webhook, { requestId, receivedAt, headers, search, body }, deps);
@@ -60,7 +60,7 @@ export async function receiveFromWebhook(
   ) {
     const durationMs = Math.round((performance.now() - startedAt) * 1_000) / 1_000;
     const summary = { id: requestId, receivedAt, method: ctx.method, ip, durationMs, bodyBytes: body?.length, ...what };
-    reports.webhookAnswered(what.outcome);
+    reports.recordWebhookAnswer(what.outcome);
     recorder.record(webhook.id, { summary, headers, search, body });
   }
 }

@@ -80,7 +80,7 @@ export class RequestLogWriter {
   #done(webhookId: string, request: LoggedRequest): void {
     this.#waitingBytes -= sizeOf(request);
     const { id, outcome } = request.summary;
-    this.#reports.webhookRequest({ webhookId, id, outcome });
+    this.#reports.publishWebhookRequest({ webhookId, id, outcome });
   }
 
   #lost(webhookId: string, { summary: { id, outcome, status, reason } }: LoggedRequest, why: string): void {

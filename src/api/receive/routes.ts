@@ -32,5 +32,5 @@ async function receive(ctx: Context & { params: { key: string } }, deps: Receive
       ? await receiveFromWebhook(ctx, sender.webhook, receivedAt, deps)
       : await receiveFromKey(ctx, sender.key, receivedAt, deps);
   ctx.body = { ids, status: 200 };
-  if (env !== undefined) deps.reports.acknowledged(env, performance.now() - startedAt);
+  if (env !== undefined) deps.reports.recordAcknowledgement(env, performance.now() - startedAt);
 }

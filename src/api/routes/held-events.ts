@@ -81,7 +81,7 @@ export function holdingRoutes({ heldEvents, environments, acceptor, pressure }: 
     const taker = await heldEvents.place(internalId, env);
     if (taker !== env) throw notFound(internalId, `; it was assigned to "${taker}"`);
     const arrival = { env, source: `webhook:${webhookId}` as const, requestId, receivedAt: Date.now() };
-    const eventId = await acceptor.acceptOwn(event, internalId, arrival);
+    const eventId = await acceptor.acceptWithId(event, internalId, arrival);
     await heldEvents.remove(internalId);
     return { internal_id: internalId, event_id: eventId };
   }

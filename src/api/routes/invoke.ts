@@ -47,7 +47,9 @@ export function invokeRoutes({ environments, acceptor, invocations, pressure, ev
         pressure.admit();
         const environment = await environments.seek(env);
         if (environment) refuseArchived(environment);
-        const made = await acceptor.safely(() => invocations.byHand(env, id, body, requestId, Date.now()));
+        const made = await acceptor.writeDurably(() =>
+          invocations.invokeFromApi({ env, functionId: id, payload: body, requestId, nowMs: Date.now() }),
+        );
         if (!made) throw new ServiceError('not_found', { detail: `no function has the id "${id}"` });
         return { data: { internal_id: made.eventId, run_id: made.runId } };
       },
