@@ -1,10 +1,10 @@
 /** The attack itself: one fault after another, all kinds of them in turn before chance alone decides, for as long as was asked. */
 import { setTimeout } from 'node:timers/promises';
-import { FAULTS, type Fault, type Stage } from './faults/faults.ts';
+import { type ChaosContext, FAULTS, type Fault } from './faults/faults.ts';
 import type { Options } from './options.ts';
 import type { Timeline } from './timeline.ts';
 
-export interface Attacked {
+export interface InjectedFaults {
   faults: Record<string, number>;
   leftOut: string[];
 }
@@ -12,11 +12,15 @@ export interface Attacked {
 const PAUSE_LEAST_MS = 200;
 const PAUSE_MOST_MS = 1_200;
 
-export async function attack(stage: Stage, timeline: Timeline, options: Options): Promise<Attacked> {
+export async function injectFaults(
+  context: ChaosContext,
+  timeline: Timeline,
+  options: Options,
+): Promise<InjectedFaults> {
   const chosen = FAULTS.filter(({ name }) => options.only?.includes(name) ?? true);
-  const leftOut = chosen.flatMap((fault) => fault.impossible?.(stage) ?? []);
-  const possible = chosen.filter((fault) => fault.impossible?.(stage) === undefined);
-  const { random } = stage;
+  const leftOut = chosen.flatMap((fault) => fault.impossible?.(context) ?? []);
+  const possible = chosen.filter((fault) => fault.impossible?.(context) === undefined);
+  const { random } = context;
   const first = random.shuffled(possible);
   const faults: Record<string, number> = {};
   let ended = 0;
@@ -24,7 +28,7 @@ export async function attack(stage: Stage, timeline: Timeline, options: Options)
   const latestMs = timeline.nowMs + options.atMostMinutes * 60_000;
   while (timeline.nowMs < untilMs || (ended < options.kills && timeline.nowMs < latestMs)) {
     const fault: Fault = first.pop() ?? random.weighted(possible);
-    await timeline.during(fault.name, fault.excuses, () => fault.run(stage));
+    await timeline.during(fault.name, fault.excuses, () => fault.run(context));
     faults[fault.name] = (faults[fault.name] ?? 0) + 1;
     ended += fault.ends;
     await setTimeout(random.between(PAUSE_LEAST_MS, PAUSE_MOST_MS));

@@ -1,6 +1,6 @@
 /** The service under attack: two web and two worker processes, and what asks them. */
 import { setTimeout } from 'node:timers/promises';
-import { type Ends, ProcessPlace } from './process.ts';
+import { type Ends, ServiceProcess } from './service-process.ts';
 
 export const SECRETS = {
   EVENT_KEYS: 'chaos-event-key-0123456789abcdef',
@@ -20,8 +20,8 @@ const ASK_TIMEOUT_MS = 5_000;
 
 export class Service {
   readonly ends: Ends = { kills: 0, terminations: [], unexpected: [] };
-  readonly webs: ProcessPlace[];
-  readonly workers: ProcessPlace[];
+  readonly webs: ServiceProcess[];
+  readonly workers: ServiceProcess[];
   #ready: string[] = [];
   #closed = false;
 
@@ -39,13 +39,13 @@ export class Service {
       LOG_LEVEL: 'warn',
       ...SECRETS,
     };
-    const places = (role: 'web' | 'worker', count: number) =>
-      Array.from({ length: count }, (_, index) => new ProcessPlace(role, index, env, this.ends, logs));
-    this.webs = places('web', WEBS);
-    this.workers = places('worker', WORKERS);
+    const processes = (role: 'web' | 'worker', count: number) =>
+      Array.from({ length: count }, (_, index) => new ServiceProcess(role, index, env, this.ends, logs));
+    this.webs = processes('web', WEBS);
+    this.workers = processes('worker', WORKERS);
   }
 
-  get all(): ProcessPlace[] {
+  get all(): ServiceProcess[] {
     return [...this.webs, ...this.workers];
   }
 
@@ -55,14 +55,14 @@ export class Service {
   }
 
   async start(): Promise<void> {
-    await Promise.all(this.all.map((place) => place.start()));
+    await Promise.all(this.all.map((target) => target.start()));
     void this.#balance();
     while (this.#ready.length < WEBS) await setTimeout(PROBE_MS);
   }
 
   async stop(): Promise<void> {
     this.#closed = true;
-    await Promise.all(this.all.map((place) => place.terminate()));
+    await Promise.all(this.all.map((target) => target.terminate()));
   }
 
   /** Asks the API of any process that answers, until one does. @returns undefined for 404 */

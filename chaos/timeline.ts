@@ -10,7 +10,7 @@ export interface Entry {
   excuses: boolean;
 }
 
-const STARVED = 'the machine gives the service too little time';
+const STARVED = 'the machine gives the service too little CPU time';
 
 export class Timeline {
   readonly entries: Entry[] = [];

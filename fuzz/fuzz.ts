@@ -4,13 +4,13 @@ import { setTimeout } from 'node:timers/promises';
 import { allCases } from './arbitraries/cases.ts';
 import { type Attack, BATCH, batchesOf } from './batches.ts';
 import { type Case, wireOf } from './case.ts';
-import { commandOf } from './curl.ts';
+import { checkResponse, LIMIT_MS } from './check-response.ts';
 import { shrunk } from './generate.ts';
 import { startNeighbor } from './neighbor.ts';
+import { reproductionCommand } from './reproduce.ts';
+import { sendBytes } from './socket.ts';
 import { startTargets } from './targets.ts';
-import { judge, LIMIT_MS } from './verdict.ts';
-import { ended, idle, LOOP_LIMIT_SECONDS, type Vitals, vitalsOf } from './watch.ts';
-import { exchange } from './wire.ts';
+import { exitedProcess, LOOP_LIMIT_SECONDS, readVitals, untilIdle, type Vitals } from './vitals.ts';
 
 export interface FuzzOptions {
   seed: number;
@@ -82,13 +82,13 @@ export async function fuzz({
       findings.push(...(await assault(batch)));
       done += batch.length;
       if ((done / BATCH) % REFRESH_EVERY < 1) await targets.refresh();
-      const { residentBytes } = await vitalsOf(targets);
+      const { residentBytes } = await readVitals(targets);
       if (done > cases / 10) warm ??= residentBytes;
       tell(`${done} cases, ${findings.length} findings; ${inMegabytes(residentBytes)}`);
       if (findings.length >= FINDINGS_MAX) break;
     }
     if (findings.length === 0) await targets.proveAlive();
-    const { residentBytes: end } = await vitalsOf(targets);
+    const { residentBytes: end } = await readVitals(targets);
     return {
       seed,
       cases: done,
@@ -104,17 +104,17 @@ export async function fuzz({
   }
 
   async function assault(batch: Attack[]): Promise<Finding[]> {
-    const before = await vitalsOf(targets);
+    const before = await readVitals(targets);
     const isTimed = timed && Math.floor(done / BATCH) % TIMED_EVERY === 0;
     const suspects = isTimed ? await neighbor.during(duringMs, () => sendAll(batch, 1)) : await sendAll(batch, AT_ONCE);
-    await idle(targets);
-    if (ended(targets)) return [await culpritOfDeath(batch)];
+    await untilIdle(targets);
+    if (exitedProcess(targets)) return [await culpritOfDeath(batch)];
     const found: Finding[] = [];
     for (const suspect of suspects) {
       const problem = await again(suspect);
       if (problem) found.push(await told(suspect, problem));
     }
-    const stalled = stall(before, await vitalsOf(targets));
+    const stalled = stall(before, await readVitals(targets));
     if (stalled) found.push(...(await culpritOfStall(batch, stalled)));
     return found;
   }
@@ -137,10 +137,10 @@ export async function fuzz({
     const wire = wireOf(one, targets.names);
     const sent = wire.reduce<number>((sum, part) => sum + (typeof part === 'number' ? 0 : part.length), 0);
     const port = Number(targets.names.host?.split(':')[1]);
-    const outcome = await exchange(port, wire, one.kind === 'wire' ? WIRE_PATIENCE_MS : LIMIT_MS);
+    const outcome = await sendBytes(port, wire, one.kind === 'wire' ? WIRE_PATIENCE_MS : LIMIT_MS);
     const status = String(outcome.status ?? outcome.ended);
     statuses[status] = (statuses[status] ?? 0) + 1;
-    return judge(one, outcome, sent);
+    return checkResponse(one, outcome, sent);
   }
 
   /** Alone: what only happens beside others, or while the machine has no time, is not the case's fault. */
@@ -152,27 +152,27 @@ export async function fuzz({
     const found: Finding[] = [];
     for (const attack of batch) {
       if (await stalls(attack.case)) found.push(await told(attack, what));
-      if (ended(targets)) return [...found, await culpritOfDeath([attack])];
+      if (exitedProcess(targets)) return [...found, await culpritOfDeath([attack])];
       if (found.length >= FINDINGS_MAX) break;
     }
     return found;
   }
 
   async function stalls(one: Case): Promise<string | undefined> {
-    const before = await vitalsOf(targets);
+    const before = await readVitals(targets);
     await problemOf(one);
-    await idle(targets);
-    return ended(targets) ?? stall(before, await vitalsOf(targets));
+    await untilIdle(targets);
+    return exitedProcess(targets) ?? stall(before, await readVitals(targets));
   }
 
   /** Each alone against a new service, until one dies. */
   async function culpritOfDeath(batch: Attack[]): Promise<Finding> {
-    const problem = ended(targets) as string;
+    const problem = exitedProcess(targets) as string;
     await startAnew();
     for (const attack of batch) {
       await problemOf(attack.case);
-      await idle(targets);
-      const again = ended(targets);
+      await untilIdle(targets);
+      const again = exitedProcess(targets);
       if (!again) continue;
       await startAnew();
       return finding(attack, again);
@@ -192,7 +192,7 @@ export async function fuzz({
     const { number } = attack;
     if (!shrink || number === undefined) return finding(attack, problem);
     const fails = async (one: Case) =>
-      !ended(targets) && Boolean((await again({ origin: '', case: one })) || (await stalls(one)));
+      !exitedProcess(targets) && Boolean((await again({ origin: '', case: one })) || (await stalls(one)));
     const smaller = await shrunk(generated, seed, number, fails).catch(() => attack.case);
     return finding({ ...attack, case: smaller }, problem);
   }
@@ -203,7 +203,7 @@ export async function fuzz({
       origin,
       problem,
       case: one,
-      command: commandOf(one, targets.names, origin.replace(/\W+/g, '-').slice(0, 60)),
+      command: reproductionCommand(one, targets.names, origin.replace(/\W+/g, '-').slice(0, 60)),
     };
   }
 }

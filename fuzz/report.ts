@@ -1,5 +1,5 @@
 /** What a run of attacks has shown, in words. */
-import { quantile } from '../bench/numbers.ts';
+import { quantile } from '../bench/statistics.ts';
 import type { Finding, Report } from './fuzz.ts';
 
 /** Growth that is no leak: V8 lets its heap grow while there is room. */

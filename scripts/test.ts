@@ -1,4 +1,4 @@
-/** The test command: type check, lint, import layers, advisories, the dashboard's build, then mocha; stops at the first that fails. Started by
+/** The test command: type check, lint, import rules, advisories, the dashboard's build, then mocha; stops at the first that fails. Started by
  *  scripts/test. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -43,7 +43,7 @@ await runMain(async () => {
     await step('type check', () => command('tsc'));
     await step("the dashboard's type check", () => command('tsc', '-p', 'dashboard'));
     await step('lint', () => command('biome', 'ci', ...(process.stdout.isTTY ? [] : ['--colors=off'])));
-    await step('import layers', () => command('node', 'scripts/check-layers.ts'));
+    await step('import rules', () => command('node', 'scripts/check-imports.ts'));
     await step('advisories', audit);
   }
   if (isDashboardStale(ROOT))
@@ -86,7 +86,7 @@ async function allTests(): Promise<void> {
   if (failures.length > 0) throw new Problem(failures.map(({ message }) => message).join('\n'));
   const totals = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
   const sum = (of: (one: Totals) => number) => totals.reduce((all, one) => all + of(one), 0);
-  console.log(`${sum(({ passes }) => passes)} passed, ${sum(({ failures }) => failures)} failed, in all`);
+  console.log(`${sum(({ passes }) => passes)} passed, ${sum(({ failures }) => failures)} failed in total`);
 }
 
 /** @throws Problem under a heading that names the step */
@@ -96,7 +96,7 @@ async function step(name: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    if (interruption.signal.aborted) throw new Problem(`interrupted: ${name}`);
+    if (interruption.signal.aborted) throw new Problem(`Interrupted: ${name}`);
     if (!(error instanceof Problem)) throw error;
     throw new Problem(`${styleText('red', `── FAILED: ${name}`)}\n${error.message}`);
   }
@@ -106,5 +106,5 @@ async function command(file: string, ...args: string[]): Promise<void> {
   const child = spawn(file, args, { stdio: ['ignore', 'inherit', 'inherit'] });
   interruption.signal.onabort = () => child.kill('SIGTERM');
   const [code, signal] = await once(child, 'close');
-  if (code !== 0) throw new Problem(`${[file, ...args].join(' ')} ended with ${signal ?? `exit code ${code}`}`);
+  if (code !== 0) throw new Problem(`${[file, ...args].join(' ')} exited with ${signal ?? `code ${code}`}`);
 }

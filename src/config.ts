@@ -1,26 +1,26 @@
-/** The one place that reads the environment: a validated, frozen value, made at boot and passed as an argument. */
+/** The only place that reads the environment: a validated, frozen value, created at startup and passed as an argument. */
 import { z } from 'zod';
 import { SETTINGS, type Setting, settingsOf, shownGiven } from './settings.ts';
 
 const DAY_MS = 86_400_000;
-/** Seals what dev mode keeps, where every door is open anyway. */
+/** Encrypts secrets in dev mode, which requires no credentials anyway. */
 const DEV_SECRET_KEY = 'dev mode has no secrets worth a key';
 const LOOPBACK = /^(?:.*\.)?localhost$|^127(?:\.\d{1,3}){3}$|^\[::1\]$/;
-/** A key that strangers may try has to be one that they cannot guess. */
+/** Anyone can try keys, so keys must be hard to guess. */
 const MIN_EVENT_KEY_LENGTH = 16;
 const schema = z.object(SETTINGS);
 type Env = z.infer<typeof schema>;
 
-/** How full the store may become before senders are told to come later; 0 is no mark. */
+/** Limits above which the service rejects events; 0 disables a limit. */
 export interface Thresholds {
-  /** What Redis may use where it has no limit of its own. */
+  /** Memory limit for a Redis without `maxmemory`. */
   readonly memoryBytes: number | undefined;
   readonly memoryPercent: number;
   readonly ingestJobs: number;
   readonly runJobs: number;
 }
 
-/** How much may be registered. */
+/** Limits of registrations. */
 export interface Quotas {
   /** In one environment. */
   readonly apps: number;
@@ -34,7 +34,7 @@ export interface Quotas {
   readonly branches: number;
 }
 
-/** Where apps may be called. CIDR ranges, or the word private. */
+/** Where apps may be called: CIDR ranges, or the word private. */
 export interface OutboundSettings {
   readonly blockPrivate: boolean;
   readonly deny: readonly string[];
@@ -47,7 +47,7 @@ export interface OutboundSettings {
 export interface Config {
   readonly settings: readonly Setting[];
   readonly dev: boolean;
-  /** Whose pages may use dev mode, and under whose hosts it answers, beside this machine's. */
+  /** Origins that dev mode accepts besides loopback addresses. */
   readonly devAllowedOrigins: readonly string[];
   readonly host: string;
   readonly port: number;
@@ -56,22 +56,22 @@ export interface Config {
   readonly redisUrl: string;
   readonly redisTlsVerify: boolean;
   readonly keyPrefix: string;
-  /** auto: fsync where the server can promise it without making senders wait for the next second, else redis. */
+  /** auto: fsync if Redis syncs every write anyway, otherwise redis. */
   readonly ingestDurability: Env['INGEST_DURABILITY'];
-  /** Above these, events are rejected. */
+  /** Above these the service rejects events. */
   readonly thresholds: Thresholds;
   readonly eventKeys: readonly string[];
   readonly secretKey: string;
   readonly secretKeyFallback: string | undefined;
-  /** The first admin; none: whoever has the link in the start-up log. */
+  /** The first admin; undefined: web logs a link to create one. */
   readonly admin: { readonly email: string; readonly password: string } | undefined;
   readonly apiKey: string | undefined;
   readonly signingKey: string | undefined;
   readonly signingKeyFallback: string | undefined;
   readonly eventMaxBytes: number;
-  /** How far ahead of its receipt an event's `ts` may lie. */
+  /** How far in the future `ts` of an event may lie. */
   readonly eventMaxFutureMs: number;
-  /** Hops of X-Forwarded-For to believe; 0: none of the X-Forwarded headers. */
+  /** Number of proxies to trust; 0: ignore X-Forwarded-* headers. */
   readonly trustProxy: number;
   readonly webhookLogSize: number;
   readonly retentionMs: number;
@@ -83,36 +83,36 @@ export interface Config {
   readonly appShare: number;
   readonly branchShare: number;
   readonly quotas: Quotas;
-  /** A branch that is not used for so long is archived, and then deleted; undefined: never. */
+  /** An unused branch is archived after this time, and later deleted; undefined: never. */
   readonly branchExpiryMs: number | undefined;
   readonly ingestConcurrency: number;
   readonly stalledAfterMs: number;
   readonly shutdownDrainMs: number;
   readonly shutdownGraceMs: number;
-  /** A run that is idle for so long is reconciled. Longer than a stalled job takes to be taken over. */
+  /** The reconciler checks runs that are idle for this long: longer than the recovery of any stalled job. */
   readonly reconcileAfterMs: number;
   readonly transformTimeoutMs: number;
   readonly transformThreads: number;
-  /** Of this process alone; undefined: none is opened. */
+  /** Separate port of this process; undefined: none. */
   readonly metricsPort: number | undefined;
-  /** What whoever reads the metrics must show, on whichever port. */
+  /** Required to read metrics, on any port. */
   readonly metricsToken: string | undefined;
   readonly logLevel: Env['LOG_LEVEL'];
-  /** OpenTelemetry's own variables ask for traces. */
+  /** Whether OpenTelemetry's variables enable traces. */
   readonly tracing: boolean;
 }
 
-/** A setting that the service cannot start with. Its message has one line a variable: name, what it got, what it takes. */
+/** An invalid setting. Its message has one line per variable: its name, what it got, what was expected. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
 const NODE_MAJOR = 24;
 
-/** What is wrong with the Node that this runs on. One that cannot read TypeScript gets no further than scripts/start. */
+/** Describes an unsupported Node version. A Node that cannot run TypeScript fails in scripts/start. */
 export function nodeProblem(version: string = process.versions.node): string | undefined {
   if (Number.parseInt(version, 10) >= NODE_MAJOR) return undefined;
-  return `Tidegate needs Node ${NODE_MAJOR}; this is Node ${version}`;
+  return `Tidegate needs Node ${NODE_MAJOR} or newer; found Node ${version}`;
 }
 
 /** @throws ConfigError */
@@ -134,23 +134,23 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   }
   const { PORT, METRICS_PORT } = parsed.data;
   if (METRICS_PORT !== undefined && METRICS_PORT !== 0 && METRICS_PORT === PORT) {
-    throw new ConfigError(`METRICS_PORT: got ${METRICS_PORT}, which is PORT; it must be another`);
+    throw new ConfigError(`METRICS_PORT: got ${METRICS_PORT}, the same as PORT; use different ports`);
   }
   const unsafe = parsed.data.MODE === 'dev' ? [] : unsafeInProduction(parsed.data);
   if (unsafe.length > 0) throw new ConfigError(unsafe.join('\n'));
   return toConfig(parsed.data, settingsOf(given), asksForTraces(env));
 }
 
-/** What a service that others can reach must not be started with; a line a setting. */
+/** Settings that are unsafe in production, one line each. */
 function unsafeInProduction(env: Env): string[] {
   const refused: string[] = [];
   if (env.SECRET_KEY === undefined) {
-    refused.push(`SECRET_KEY: not set, and required unless MODE=dev (${SETTINGS.SECRET_KEY.description})`);
+    refused.push(`SECRET_KEY: not set, but required unless MODE=dev (${SETTINGS.SECRET_KEY.description})`);
   }
   for (const [at, key] of env.EVENT_KEYS.entries()) {
     if (key.length >= MIN_EVENT_KEY_LENGTH) continue;
     refused.push(
-      `EVENT_KEYS: key ${at + 1} has ${key.length} characters; each takes ${MIN_EVENT_KEY_LENGTH} or more, as from: openssl rand -hex 32`,
+      `EVENT_KEYS: key ${at + 1} has ${key.length} characters; each needs at least ${MIN_EVENT_KEY_LENGTH}. Generate keys with: openssl rand -hex 32`,
     );
   }
   if ((env.ADMIN_EMAIL === undefined) !== (env.ADMIN_PASSWORD === undefined)) {
@@ -158,14 +158,16 @@ function unsafeInProduction(env: Env): string[] {
     refused.push(`${missing}: not set, but ${set} is; set both or neither`);
   }
   if (env.PUBLIC_URL !== undefined && !isSafeAddress(new URL(env.PUBLIC_URL))) {
-    refused.push(`PUBLIC_URL: got ${JSON.stringify(env.PUBLIC_URL)}: it must be https, or an address of this machine`);
+    refused.push(
+      `PUBLIC_URL: got ${JSON.stringify(env.PUBLIC_URL)}; expected an https URL, or an address of this machine`,
+    );
   }
   const named = (['SECRET_KEY', 'ADMIN_PASSWORD', 'API_KEY', 'SIGNING_KEY', 'METRICS_TOKEN'] as const).filter(
     (name) => env[name],
   );
   for (const [at, name] of named.entries()) {
     const same = named.slice(0, at).find((other) => env[other] === env[name]);
-    if (same) refused.push(`${name}: the same as ${same}; each secret must be another`);
+    if (same) refused.push(`${name}: the same as ${same}; each secret must be different`);
   }
   return refused;
 }
@@ -174,7 +176,7 @@ function isSafeAddress({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
 }
 
-/** Whether a machine calls itself by that name; no page elsewhere can be under one.
+/** Whether the host name means this machine; no page elsewhere can have such a name.
  *  @param hostname of a URL, as `URL` has it */
 export function isLoopback(hostname: string): boolean {
   return LOOPBACK.test(hostname);
@@ -184,7 +186,7 @@ function adminOf({ ADMIN_EMAIL: email, ADMIN_PASSWORD: password }: Env): Config[
   return email === undefined || password === undefined ? undefined : { email, password };
 }
 
-/** The standard's variables, of which the SDK reads these again, and all others, itself (tracing/sdk.ts): they are no settings of ours. */
+/** OpenTelemetry's variables. The SDK reads all of them itself (tracing/sdk.ts), so they are not in SETTINGS. */
 function asksForTraces(env: Record<string, string | undefined>): boolean {
   if (env.OTEL_SDK_DISABLED?.trim().toLowerCase() === 'true') return false;
   const exporter = env.OTEL_TRACES_EXPORTER?.trim();

@@ -59,6 +59,6 @@ async function start(language: string, env: Record<string, string>): Promise<Hos
     case 'go':
       return startHost(await buildGo('chaos', '.', resolve(HERE, 'go')), [], { cwd: ROOT, env });
     default:
-      throw new Error(`--languages: no app in ${language}; there are typescript, python and go`);
+      throw new Error(`--languages: got "${language}"; expected typescript, python or go`);
   }
 }

@@ -1,14 +1,14 @@
 /** Everything that is broken, by name. Each fault mends what it broke before it resolves. */
 import { setTimeout } from 'node:timers/promises';
 import type { Sender } from '../load/sender.ts';
-import type { ProcessPlace } from '../process.ts';
 import type { Random } from '../random.ts';
 import type { RedisServer } from '../redis.ts';
 import type { Service } from '../service.ts';
+import type { ServiceProcess } from '../service-process.ts';
 import type { RedisProxy } from './redis-proxy.ts';
 import type { SmallDisk } from './small-disk.ts';
 
-export interface Stage {
+export interface ChaosContext {
   service: Service;
   sender: Sender;
   redis: RedisServer;
@@ -28,38 +28,38 @@ export interface Fault {
   /** How many processes of the service it ends. */
   ends: number;
   /** Where it cannot be done, why. */
-  impossible?(stage: Stage): string | undefined;
-  run(stage: Stage): Promise<void>;
+  impossible?(context: ChaosContext): string | undefined;
+  run(context: ChaosContext): Promise<void>;
 }
 
 const SLOW_LEAST_MS = 20;
 const SLOW_MOST_MS = 400;
 const MIB = 1_048_576;
 
-const anyOf = (places: readonly ProcessPlace[], random: Random) => random.pick(places);
+const anyOf = (processes: readonly ServiceProcess[], random: Random) => random.pick(processes);
 
 /** It is started again at once, and what comes next need not wait for that. */
-async function crash(place: ProcessPlace): Promise<void> {
-  await place.kill();
-  void place.start();
+async function crash(target: ServiceProcess): Promise<void> {
+  await target.kill();
+  void target.start();
 }
 
-async function replace(place: ProcessPlace): Promise<void> {
-  await place.terminate();
-  await place.start();
+async function replace(target: ServiceProcess): Promise<void> {
+  await target.terminate();
+  await target.start();
 }
 
-async function stopped(stage: Stage, place: ProcessPlace): Promise<void> {
-  place.signal('SIGSTOP');
-  await setTimeout(stage.stopMs);
-  place.signal('SIGCONT');
+async function stopped(context: ChaosContext, target: ServiceProcess): Promise<void> {
+  target.signal('SIGSTOP');
+  await setTimeout(context.stopMs);
+  target.signal('SIGCONT');
 }
 
-async function stepped(stage: Stage, ms: number): Promise<void> {
-  const place = anyOf(stage.service.all, stage.random);
-  place.stepClock(ms);
-  await setTimeout(stage.random.between(1_000, 3_000));
-  place.stepClock(0);
+async function stepped(context: ChaosContext, ms: number): Promise<void> {
+  const target = anyOf(context.service.all, context.random);
+  target.stepClock(ms);
+  await setTimeout(context.random.between(1_000, 3_000));
+  target.stepClock(0);
 }
 
 export const FAULTS: readonly Fault[] = [
@@ -107,8 +107,8 @@ export const FAULTS: readonly Fault[] = [
       // What failed before is over.
       while (service.ready.length < service.webs.length) await setTimeout(50);
       sender.isDeploying = true;
-      for (const place of [...service.webs, ...service.workers]) {
-        await replace(place);
+      for (const target of [...service.webs, ...service.workers]) {
+        await replace(target);
         while (service.ready.length < service.webs.length) await setTimeout(50);
       }
       sender.isDeploying = false;
@@ -151,14 +151,14 @@ export const FAULTS: readonly Fault[] = [
     weight: 2,
     excuses: true,
     ends: 0,
-    run: (stage) => stopped(stage, anyOf(stage.service.workers, stage.random)),
+    run: (context) => stopped(context, anyOf(context.service.workers, context.random)),
   },
   {
     name: 'stop-web',
     weight: 1,
     excuses: true,
     ends: 0,
-    run: (stage) => stopped(stage, anyOf(stage.service.webs, stage.random)),
+    run: (context) => stopped(context, anyOf(context.service.webs, context.random)),
   },
   {
     name: 'full-redis',
@@ -209,17 +209,17 @@ export const FAULTS: readonly Fault[] = [
     excuses: true,
     ends: 1,
     run: async ({ proxy, service, random }) => {
-      const place = anyOf(service.webs, random);
-      await place.kill();
+      const target = anyOf(service.webs, random);
+      await target.kill();
       proxy.delay((reply) => (reply.includes('redis_version:') ? 2_300 : 0));
-      const started = place.start();
+      const started = target.start();
       await setTimeout(3_000);
       proxy.delay(() => 0);
       await started;
     },
   },
-  { name: 'clock-ahead', weight: 1, excuses: false, ends: 0, run: (stage) => stepped(stage, 10_000) },
-  { name: 'clock-behind', weight: 1, excuses: false, ends: 0, run: (stage) => stepped(stage, -10_000) },
+  { name: 'clock-ahead', weight: 1, excuses: false, ends: 0, run: (context) => stepped(context, 10_000) },
+  { name: 'clock-behind', weight: 1, excuses: false, ends: 0, run: (context) => stepped(context, -10_000) },
   {
     name: 'full-disk',
     weight: 1,

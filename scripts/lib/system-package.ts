@@ -1,15 +1,15 @@
-/** Installing programs of the system, where that is possible without asking anybody: by apt-get as root, or by brew. */
+/** Installs system programs where this needs no password: with apt-get as root, or with brew. */
 import { spawnSync } from 'node:child_process';
 
 export interface SystemPackage {
-  /** What people call it: "Redis". */
+  /** Display name, such as "Redis". */
   name: string;
   debian: string;
   /** Arguments of `brew install`. */
   brew: readonly string[];
 }
 
-/** @returns whether it was installed; it says on stderr what it does */
+/** Reports on stderr. @returns whether it succeeded */
 export function installPackage({ name, debian, brew }: SystemPackage): boolean {
   if (runs('apt-get', ['--version'])) {
     const asRoot = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
@@ -24,7 +24,7 @@ function runs(file: string, args: string[]): boolean {
   return spawnSync(file, args, { stdio: 'ignore' }).status === 0;
 }
 
-/** Runs a command that changes the machine, and says so first. Its output goes to stderr, as all that is not a result. */
+/** Runs a command that changes the machine, and prints it first. Its output goes to stderr, like everything except results. */
 function told(name: string, [file = '', ...args]: string[]): boolean {
   console.error(`Installing ${name}: ${file} ${args.join(' ')}`);
   return spawnSync(file, args, { stdio: ['ignore', 2, 2] }).status === 0;

@@ -106,7 +106,7 @@ export function createApp(deps: AppDeps): Koa {
     if (error.code !== undefined || (error.status ?? 500) < 500) log.debug({ err: error.message }, 'connection');
     else log.error({ err: error }, 'not answered in order');
   });
-  const auditor = new AuditLogger(store.audit, store.refusals, log);
+  const auditor = new AuditLogger(store.auditLog, store.rejectionLog, log);
   if (instruments) app.use(recordRequestMetrics(instruments.meter));
   app.use(assignRequestId);
   if (deps.tracing) app.use(traceRequests(deps.tracing));
@@ -147,7 +147,7 @@ export function createApp(deps: AppDeps): Koa {
 /** Every route of the REST API. */
 export function apiRoutes(deps: AppDeps): Route[] {
   const { config, store, transforms } = deps;
-  const eventLimit = () => store.account.limits.eventMaxBytes ?? config.eventMaxBytes;
+  const eventLimit = () => store.installationLimits.limits.eventMaxBytes ?? config.eventMaxBytes;
   // Where two paths fit, the first stands: /v1/events/names before /v1/events/:id.
   return [
     ...environmentRoutes({ ...store, config }),

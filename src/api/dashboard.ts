@@ -25,7 +25,7 @@ const PAGES = new Set([
   'held-events',
   'keys',
   'environments',
-  'members',
+  'users',
   'audit-log',
   'settings',
   'jobs',

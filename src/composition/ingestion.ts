@@ -38,13 +38,13 @@ export async function createIngestion(
     queue.on('error', (error) => log.debug({ queue: queue.name, err: error.message }, 'queue error'));
   }
   const durability = await durabilityOf(config, store.redis, log);
-  const acceptorDeps = { deduplication: store.dedup, queue: ingestQueue, recorder, durability };
+  const acceptorDeps = { deduplication: store.deduplication, queue: ingestQueue, recorder, durability };
   return {
     ingestQueue,
     runQueue,
     functions: new FunctionTables(store.functions),
     evaluator: new ExpressionEvaluator(store.expressionProblems, log, recorder),
-    telemetry: new Telemetry({ metrics: store.metrics, liveUpdates: store.liveNews, recorder }),
+    telemetry: new Telemetry({ metrics: store.metrics, liveUpdates: store.liveUpdates, recorder }),
     durability,
     acceptor: tracing ? new TracedAcceptor(acceptorDeps, tracing) : new Acceptor(acceptorDeps),
   };

@@ -47,7 +47,7 @@ export function openWebStore({ config, log, recorder, tracing }: Core): WebStore
     store.environments.follow(subscriber),
     store.apiKeys.follow(subscriber),
     store.eventKeys.follow(subscriber),
-    store.account.follow(subscriber),
+    store.installationLimits.follow(subscriber),
   ]);
   return { redis, subscriber, store, transforms, webhooks, secretKeyClaimed, firstReads };
 }

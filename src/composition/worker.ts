@@ -98,7 +98,7 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
       environmentData: store.environmentData,
       apiKeys: store.apiKeys,
       apps: store.apps,
-      audit: store.audit,
+      auditLog: store.auditLog,
       locks: store.locks,
       queues: [ingestQueue, runQueue],
       log,

@@ -1,4 +1,4 @@
-/** The protocol's headers. Each exists under two prefixes; no other file knows a header's full name (protocol: two dialects). */
+/** The protocol's headers. Each exists under two prefixes; no other file knows a header's full name (docs/protocol.md#headers). */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dialect } from '../model/apps/app.ts';
 import { sign, signUrl } from './signing.ts';

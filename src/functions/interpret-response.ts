@@ -1,4 +1,4 @@
-/** What an app's answer to a call means (protocol: answers). */
+/** What an app's answer to a call means (docs/protocol.md#answers). */
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Op, parseOps } from '../model/runs/operation.ts';
 import { retryAfterMs } from '../model/runs/retry.ts';

@@ -1,4 +1,4 @@
-/** Looks an app up at its URL, without running anything of it: whether it answers, what it says of itself (protocol: introspection), and
+/** Looks an app up at its URL, without running anything of it: whether it answers, what it says of itself (docs/protocol.md#introspection), and
  *  whether it takes calls that are signed with the environment's key. */
 import { type Dispatcher, errors, request } from 'undici';
 import type { Dialect } from '../model/apps/app.ts';

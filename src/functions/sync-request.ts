@@ -1,4 +1,4 @@
-/** Asks an app to register itself (protocol: registering). */
+/** Asks an app to register itself (docs/protocol.md#registration). */
 import { type Dispatcher, request } from 'undici';
 import { ServiceError } from '../errors.ts';
 import { dialectOf } from './headers.ts';

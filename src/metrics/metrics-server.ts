@@ -64,10 +64,10 @@ export function checkMetricsToken(authorization: string | undefined, token: stri
 }
 
 function explained(error: NodeJS.ErrnoException, host: string, port: number): Error {
-  const got = `METRICS_PORT: got ${port}, and this process cannot listen on ${host}:${port}`;
+  const got = `METRICS_PORT: got ${port}, but this process cannot listen on ${host}:${port}`;
   if (error.code === 'EADDRINUSE') {
     return new ConfigError(
-      `${got}: another process does. Each web and each worker on a machine needs a METRICS_PORT of its own (0: any that is free)`,
+      `${got}: another process does. Give each web and worker process on a machine its own METRICS_PORT (0 selects any free port)`,
     );
   }
   return new ConfigError(`${got}: ${error.message}`);

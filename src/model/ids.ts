@@ -32,7 +32,7 @@ const OWN_EVENT = 'SYSTEM';
 /** What a seed gets instead. The client that made the seed made it at random: refusing it would fail one send in a billion for good. */
 const NOT_OWN_EVENT = 'SYSTEN';
 
-/** Reads `<unix ms>,<base64 of 10 bytes>` (protocol: event-id-seed); undefined when it is anything else. */
+/** Reads `<unix ms>,<base64 of 10 bytes>` (docs/events.md#seeds); undefined when it is anything else. */
 export function parseSeed(header: string): Seed | undefined {
   const match = SEED.exec(header);
   if (!match) return undefined;

@@ -1,4 +1,4 @@
-/** What a transform is, what it is given, and what it makes of it (spec 2.5). */
+/** What a transform is, what it is given, and what it makes of it (docs/webhooks.md#what-a-transform-gets). */
 
 export interface Transform {
   /** Of the webhook; for code that is not saved, anything that begins with `test:`. */

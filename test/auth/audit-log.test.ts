@@ -70,7 +70,7 @@ describe('the audit log', () => {
     const store = openStore(service.prefix);
     const refusal = { action: 'sign-in', reason: 'sign_in_failed', address: '192.0.2.1' };
     const names = Array.from({ length: MAX_REJECTIONS + 10 }, (_, n) => `${n}@example.com`);
-    await Promise.all(names.map((name) => store.refusals.note({ ...refusal, name }, 'r', Date.now())));
+    await Promise.all(names.map((name) => store.rejectionLog.record({ ...refusal, name }, 'r', Date.now())));
     expect(await service.redis.zcard(`${service.prefix}:refusals`)).to.equal(MAX_REJECTIONS);
     expect(await service.redis.hlen(`${service.prefix}:refusal-counts`)).to.equal(MAX_REJECTIONS);
     for (const key of ['refusals', 'refusal-counts']) {

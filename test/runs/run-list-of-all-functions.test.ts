@@ -50,7 +50,7 @@ describe('the list of all runs', () => {
   });
 
   async function create(env: string, made: readonly Made[]): Promise<void> {
-    const origin = { env, eventId: 'EVENT', requestId: 'REQUEST', lookAfterAt: now + RETENTION_MS };
+    const origin = { env, eventId: 'EVENT', requestId: 'REQUEST', reconcileAt: now + RETENTION_MS };
     await runs.create(made.map(({ id, functionId, queuedAt }) => ({ ...origin, id, functionId, queuedAt })));
   }
 
@@ -91,7 +91,7 @@ describe('the list of all runs', () => {
     const ids: string[] = [];
     let cursor: Position | undefined;
     do {
-      const page = await lists.list({ env, functionIds, status, span: { after, before, cursor }, limit });
+      const page = await lists.list({ env, functionIds, status, timeRange: { after, before, cursor }, limit });
       expect(page.runs.length).to.be.at.most(limit);
       ids.push(...page.runs.map(({ id }) => id));
       cursor = page.next;
@@ -166,7 +166,7 @@ describe('the list of all runs', () => {
     const reading = [];
     for (const one of all) {
       const ended = end(env, one, 'Completed');
-      reading.push(lists.list({ env, functionIds: undefined, span: {}, limit: 200 }));
+      reading.push(lists.list({ env, functionIds: undefined, timeRange: {}, limit: 200 }));
       await ended;
     }
     for (const { runs } of await Promise.all(reading)) {

@@ -16,7 +16,7 @@ export interface Call {
   headers: IncomingHttpHeaders;
   /** As received; signatures are over this. */
   raw: Buffer;
-  /** See the protocol: event, events, steps, ctx, … */
+  /** docs/protocol.md#calls: event, events, steps, ctx, … */
   // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
   body: any;
 }

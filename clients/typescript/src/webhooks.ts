@@ -1,4 +1,4 @@
-/** Whether a webhook came from its provider (spec 5.5): its transform hands on the raw body and the signature, as `raw`
+/** Whether a webhook came from its provider (docs/webhooks.md#verify-signatures): its transform passes on the raw body and the signature, as `raw`
  *  and `sig` in the event's data, and the function verifies them before anything else. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { WebhookVerificationError } from './errors.ts';

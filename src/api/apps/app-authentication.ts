@@ -11,7 +11,7 @@ import { bearerOf } from '../auth/principals.ts';
 
 type Guard = (ctx: Context, next: Next) => Promise<void>;
 
-/** `Authorization: Bearer <hashed signing key>` (protocol: two dialects), of the environment that the app names. */
+/** `Authorization: Bearer <hashed signing key>` (docs/protocol.md#authentication-of-apps), of the environment that the app names. */
 export function appGuard({ dev }: Config, signingKeys: SigningKeys, environments: Environments): Guard {
   return async (ctx, next) => {
     if (!dev && !(await isProven(ctx, signingKeys, environments))) {
@@ -26,7 +26,7 @@ export function appGuard({ dev }: Config, signingKeys: SigningKeys, environments
 async function isProven(ctx: Context, signingKeys: SigningKeys, environments: Environments): Promise<boolean> {
   const given = bearerOf(ctx);
   if (given === undefined) return false;
-  const environment = await environments.seek(readHeader(ctx.req.headers, 'env') || PRODUCTION);
+  const environment = await environments.findOrFetch(readHeader(ctx.req.headers, 'env') || PRODUCTION);
   // One that is not there can only become a branch.
   const owner = environment ? ownerOf(environment) : BRANCHES;
   const proves = ({ current, fallback }: SigningKeyPair) =>

@@ -15,7 +15,7 @@ export async function environmentOfApp(
 ): Promise<string> {
   const name = readHeader(headers, 'env');
   if (!name) return PRODUCTION;
-  const environment = (await environments.seek(name)) ?? (await makeBranch(name, environments, branchesMax));
+  const environment = (await environments.findOrFetch(name)) ?? (await makeBranch(name, environments, branchesMax));
   if (environment.archivedAt !== undefined) throw new ServiceError('environment_archived', { detail: describe(name) });
   return name;
 }
@@ -24,7 +24,7 @@ export async function environmentOfApp(
  *  @throws ServiceError environment_unknown */
 export async function existingEnvironment(headers: IncomingHttpHeaders, environments: Environments): Promise<string> {
   const name = readHeader(headers, 'env') || PRODUCTION;
-  if (environmentNameSchema.safeParse(name).success && (await environments.seek(name))) return name;
+  if (environmentNameSchema.safeParse(name).success && (await environments.findOrFetch(name))) return name;
   throw new ServiceError('environment_unknown', { detail: `got ${describe(name)}` });
 }
 

@@ -1,4 +1,4 @@
-/** `POST /fn/register`: an app says which functions it hosts (protocol: registering). Its answers have the protocol's own shape. */
+/** `POST /fn/register`: an app says which functions it hosts (docs/protocol.md#registration). Its answers have the protocol's own shape. */
 import { setImmediate } from 'node:timers/promises';
 import type Router from '@koa/router';
 import type { Config, Quotas } from '../../config.ts';
@@ -56,20 +56,20 @@ export function registerRoute(
       await refuseExpressions(registration);
       const env = await environmentOfApp(ctx.req.headers, environments, quotas.branches);
       const modified = await turns.take(env, async () => {
-        await apps.refuseMany(env, registration.appName, quotas.apps);
+        await apps.checkQuota(env, registration.appName, quotas.apps);
         const registered = functionsOf(registration, dialect);
-        const changed = await functions.replace(env, registration.appName, registered, quotas.functions);
+        const changed = await functions.replaceForApp(env, registration.appName, registered, quotas.functions);
         await apps.save(env, appOf(registration, dialect, Date.now()));
         return changed;
       });
       // What was changed may be mended.
-      if (modified) await expressionProblems.forget(env, idsIn(registration));
+      if (modified) await expressionProblems.remove(env, idsIn(registration));
       ctx.body = { ok: true, modified };
     } catch (error) {
       const env = readHeader(ctx.req.headers, 'env') || PRODUCTION;
       const name = nameIn(text);
       if (environments.find(env)) {
-        await apps.noteFailure(env, (app) => app.name === name, (error as Error).message, Date.now());
+        await apps.recordSyncFailure(env, (app) => app.name === name, (error as Error).message, Date.now());
       }
       throw error;
     }

@@ -1,4 +1,4 @@
-/** What a call request was too large to carry: an app fetches it here (protocol: use_api). */
+/** What a call request was too large to carry: an app fetches it here (docs/protocol.md#large-calls). */
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { Config } from '../../config.ts';

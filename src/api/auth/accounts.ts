@@ -11,7 +11,7 @@ import type { Store } from '../../store/store.ts';
 /** Passwords that wait to be looked at in this process; each takes a fifth of a second and 32 MiB. */
 const MAX_WAITING = 64;
 
-export type AccountDeps = Pick<Store, 'users' | 'sessions' | 'links' | 'signInThrottle'>;
+export type AccountDeps = Pick<Store, 'users' | 'sessions' | 'oneTimeTokens' | 'signInThrottle'>;
 
 /** Somebody who has just proved who they are, and the token of their new session. */
 export interface SignedIn {
@@ -63,7 +63,7 @@ export class Accounts {
   /** Of whoever follows a link; ends all sessions of the user.
    *  @throws ServiceError link_invalid */
   async setPassword(token: string, password: string): Promise<SignedIn> {
-    const link = await this.#store.links.use(token);
+    const link = await this.#store.oneTimeTokens.use(token);
     const user = link?.purpose === 'set-password' ? await this.#store.users.read(link.userId) : undefined;
     if (!user || !isFor(link, user)) throw invalidLink();
     return this.#withPassword(user, password);
@@ -71,7 +71,7 @@ export class Accounts {
 
   /** @throws ServiceError link_invalid, also when there is a user by now */
   async setUp(token: string, email: string, password: string): Promise<SignedIn> {
-    const link = await this.#store.links.use(token);
+    const link = await this.#store.oneTimeTokens.use(token);
     const user = link?.purpose === 'set-up' ? await this.createFirst(email, password) : undefined;
     if (!user) throw invalidLink();
     return { user, token: await this.#store.sessions.start(user, Date.now()) };
@@ -92,12 +92,12 @@ export class Accounts {
   }
 
   passwordLink({ id, version }: User): Promise<string> {
-    return this.#store.links.make({ purpose: 'set-password', userId: id, version });
+    return this.#store.oneTimeTokens.create({ purpose: 'set-password', userId: id, version });
   }
 
   /** Whether the link still works; looking at it does not use it up. */
   async isValidLink(token: string, purpose: OneTimeToken['purpose']): Promise<boolean> {
-    const link = await this.#store.links.read(token);
+    const link = await this.#store.oneTimeTokens.read(token);
     if (link?.purpose !== purpose) return false;
     if (link.purpose === 'set-up') return !(await this.#store.users.any());
     const user = await this.#store.users.read(link.userId);

@@ -45,7 +45,7 @@ export class AuditLogger {
     };
     this.#log.info({ request_id: requestId, refusal: { ...refusal, name, ip } }, 'audit: refused');
     await this.#refusals
-      .note(refusal, requestId, Date.now())
+      .record(refusal, requestId, Date.now())
       .catch((error: Error) =>
         this.#log.error({ request_id: requestId, err: error.message }, 'not in the list of refusals'),
       );

@@ -28,7 +28,7 @@ async function prepare({ admin }: Config, store: Store, address: string, log: Lo
     if (made) log.info({ user_id: made.id }, 'made the first admin from ADMIN_EMAIL and ADMIN_PASSWORD');
     return;
   }
-  const token = await store.links.make({ purpose: 'set-up' });
+  const token = await store.oneTimeTokens.create({ purpose: 'set-up' });
   log.warn(
     { link: `${address}/set-up?token=${token}` },
     'nobody can sign in yet: open the link to become the first admin',

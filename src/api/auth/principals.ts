@@ -34,7 +34,7 @@ export class Principals {
     if (apiKey !== undefined && sameSecret(secret, apiKey)) return SETTING_PRINCIPAL;
     const key = await this.#store.apiKeys.find(digestOf(secret));
     if (!key) return undefined;
-    this.#store.apiKeys.noteUse(key.id, Date.now());
+    this.#store.apiKeys.recordUse(key.id, Date.now());
     return principalOfKey(key);
   }
 }

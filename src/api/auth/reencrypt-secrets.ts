@@ -33,7 +33,7 @@ export async function claimSecretKey(
 export async function reencryptSecrets({ secretKeyFallback }: Config, store: Store, log: Logger): Promise<void> {
   if (secretKeyFallback === undefined) return;
   try {
-    const count = await store.secretKeyCheck.sealAnew();
+    const count = await store.secretKeyCheck.reencrypt();
     log.info({ count }, 'sealed anew under SECRET_KEY; when all processes have started so, unset SECRET_KEY_FALLBACK');
   } catch (error) {
     log.error({ err: (error as Error).message }, 'not sealed anew: keep SECRET_KEY_FALLBACK and start again');

@@ -1,4 +1,4 @@
-/** Which environment a request selects: by header or by query parameter, under either prefix (spec 2.6, 4). */
+/** Which environment a request selects: by header or by query parameter, under either prefix (docs/events.md#selection). */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Context } from 'koa';
 import { ENV_SELECTORS, readHeader } from '../../functions/headers.ts';

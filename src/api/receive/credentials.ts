@@ -16,7 +16,7 @@ export const ANY_KEY: EventKeyInUse = {
   hint: '',
   createdAt: 0,
   updatedAt: 0,
-  gate: { takesName: () => true, takesAddress: () => true },
+  allowList: { takesName: () => true, takesAddress: () => true },
 };
 
 export class Credentials {
@@ -42,8 +42,8 @@ export class Credentials {
 
   async #seek(secret: string, digest: string, nowMs: number): Promise<Credential | undefined> {
     const [key, webhook] = await Promise.all([
-      this.#eventKeys.seek(digest),
-      this.#webhooks.seek(secret, digest, nowMs),
+      this.#eventKeys.findOrFetch(digest),
+      this.#webhooks.findOrFetch(secret, digest, nowMs),
     ]);
     if (key) return { kind: 'event-key', key };
     return webhook && { kind: 'webhook', webhook };

@@ -1,5 +1,5 @@
-/** What becomes of a webhook's request: its transform makes an event, which is accepted, filtered or held (spec 4.2, 7). The same
- *  for one that just came in and one that is put through again. */
+/** Processes a webhook request (docs/webhooks.md#request-life-cycle): its transform makes an event, which is accepted, filtered or held.
+ *  The same for a new request and for a replay. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
@@ -61,7 +61,7 @@ export async function take(
   const { event: returned, text, logs: console } = await transforms.run({ id, version, code }, given);
   if (returned === null) return { outcome: 'ignored', event: null, ids: [], console };
   const event = eventOfTransform(returned, text, receivedAt, config.eventMaxFutureMs);
-  if (!webhook.gate.takesName(event.name)) {
+  if (!webhook.allowList.takesName(event.name)) {
     return { outcome: 'filtered', reason: 'event_refused', event, ids: [], console };
   }
   if ('held' in place) {

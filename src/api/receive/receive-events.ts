@@ -1,4 +1,4 @@
-/** Events sent with an event key (spec 4.1): all of a request are accepted, or none. */
+/** Events sent with an event key (docs/events.md#request-life-cycle): all of a request are accepted, or none. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Context } from 'koa';
@@ -24,7 +24,7 @@ import { environmentOf, type Received, selectedEnvironment } from './resolve-env
 
 export interface FromKeyDeps {
   config: Config;
-  account: InstallationLimits;
+  installationLimits: InstallationLimits;
   environments: Environments;
   eventKeys: EventKeys;
   acceptor: Acceptor;
@@ -37,21 +37,21 @@ export async function receiveFromKey(
   ctx: Context,
   key: EventKeyInUse,
   receivedAt: number,
-  { config, account, environments, eventKeys, acceptor, pressure, reports }: FromKeyDeps,
+  { config, installationLimits, environments, eventKeys, acceptor, pressure, reports }: FromKeyDeps,
 ): Promise<Received> {
-  refuseAddress(key.gate, clientAddress(ctx));
+  refuseAddress(key.allowList, clientAddress(ctx));
   pressure.admit();
-  eventKeys.noteUse(key, receivedAt);
+  eventKeys.recordUse(key, receivedAt);
   const selection = environmentSelection(ctx);
   const env = await (key === ANY_KEY
     ? selectedEnvironment(selection, environments)
     : environmentOf(key.env, selection, environments));
-  const limitBytes = key.maxBytes ?? account.limits.eventMaxBytes ?? config.eventMaxBytes;
+  const limitBytes = key.maxBytes ?? installationLimits.limits.eventMaxBytes ?? config.eventMaxBytes;
   const body = await readBody(ctx.req, limitBytes);
   reports.recordReceived(body.length);
   const events = parseEvents(body, ctx.req.headers);
   refuseFarFuture(events, receivedAt, config.eventMaxFutureMs);
-  refuseNames(key.gate, events);
+  refuseNames(key.allowList, events);
   const ids = await acceptor.accept(events, {
     env,
     source: isKept(key) ? `event-key:${key.id}` : 'event-key',

@@ -1,4 +1,4 @@
-/** A provider's request to a webhook (spec 4.2): read, refused or taken in, and logged whatever became of it. */
+/** A provider's request to a webhook (docs/webhooks.md#request-life-cycle): read, refused or taken in, and logged whatever became of it. */
 import type { Context } from 'koa';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
@@ -17,7 +17,7 @@ const PAUSED_RETRY_AFTER_SECONDS = 300;
 
 export interface FromWebhookDeps extends ProcessWebhookDeps {
   config: Config;
-  account: InstallationLimits;
+  installationLimits: InstallationLimits;
   pressure: Backpressure;
   recorder: RequestLogWriter;
 }
@@ -29,23 +29,23 @@ export async function receiveFromWebhook(
   receivedAt: number,
   deps: FromWebhookDeps,
 ): Promise<Received> {
-  const { config, account, pressure, recorder, reports } = deps;
+  const { config, installationLimits, pressure, recorder, reports } = deps;
   const { headers } = ctx.req;
   const search = ctx.querystring;
   const requestId = ctx.state.requestId as string;
   const ip = clientAddress(ctx);
   if (pressure.full) {
     // Unread and unlogged: the log of all providers' repeats would fill what is nearly full.
-    refuseAddress(webhook.gate, ip);
+    refuseAddress(webhook.allowList, ip);
     pressure.admit();
   }
   const startedAt = performance.now();
   let body: Buffer | undefined;
   try {
     // Also of those that are refused: the log has them whole, and they can be put through again.
-    body = await readBody(ctx.req, account.limits.eventMaxBytes ?? config.eventMaxBytes);
+    body = await readBody(ctx.req, installationLimits.limits.eventMaxBytes ?? config.eventMaxBytes);
     reports.recordReceived(body.length);
-    refuseAddress(webhook.gate, ip);
+    refuseAddress(webhook.allowList, ip);
     refusePaused(webhook);
     const { event, env, ...taken } = await take(webhook, { requestId, receivedAt, headers, search, body }, deps);
     record({ ...taken, status: 200, eventName: event?.name });

@@ -1,4 +1,4 @@
-/** Which environment a request's events go to, by whose key it is and what it selects (spec 2.6, 5.3, 7). */
+/** Which environment a request's events go to, by whose key it is and what it selects (docs/events.md#selection). */
 import { ServiceError } from '../../errors.ts';
 import { BRANCHES, type Environment, ownerOf, PRODUCTION } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
@@ -24,7 +24,7 @@ export async function placeOf(
 ): Promise<Place> {
   const name = selection ?? (owner === BRANCHES ? undefined : owner);
   if (name === undefined) return { held: 'selection_missing' };
-  const environment = environments.find(name) ?? (await environments.seek(name));
+  const environment = environments.find(name) ?? (await environments.findOrFetch(name));
   if (!environment) return { held: 'environment_unknown' };
   if (ownerOf(environment) !== owner) return { held: 'environment_mismatch' };
   refuseArchived(environment);
@@ -34,7 +34,7 @@ export async function placeOf(
 /** For a key that belongs to no environment, as dev mode takes: where the request says, and production where it says nothing.
  *  @throws ServiceError environment_archived, environment_unknown */
 export async function selectedEnvironment(selection: string | undefined, environments: Environments): Promise<string> {
-  const environment = await environments.seek(selection ?? PRODUCTION);
+  const environment = await environments.findOrFetch(selection ?? PRODUCTION);
   if (!environment) {
     throw new ServiceError('environment_unknown', {
       detail: `got ${describe(selection)}; make it, or have an app register in it`,

@@ -1,4 +1,4 @@
-/** `POST /e/:key`: the door that every event comes through (spec 4.1, 4.2).
+/** `POST /e/:key`: the door that every event comes through (docs/events.md, docs/webhooks.md).
  *  Authenticate, place, read, transform (webhooks only), validate, accept, answer; each step answers its own errors and nothing is half done. */
 import Router from '@koa/router';
 import type { Context } from 'koa';

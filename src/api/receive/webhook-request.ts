@@ -1,4 +1,4 @@
-/** A provider's request as a transform is given it (spec 2.5, 4.2). */
+/** A provider's request as a transform is given it (docs/webhooks.md#what-a-transform-gets). */
 import type { IncomingHttpHeaders } from 'node:http';
 import { MIMEType } from 'node:util';
 import { ServiceError } from '../../errors.ts';
@@ -104,7 +104,7 @@ async function asText(part: string | Blob): Promise<string> {
   return typeof part === 'string' ? part : part.text();
 }
 
-/** Header names as the spec spells them: the first character and each after a hyphen upper case, all others lower. */
+/** Canonical header names: the first character and each after a hyphen upper case, all others lower. */
 export function canonicalised(headers: IncomingHttpHeaders): Record<string, string> {
   const result: Record<string, string> = {};
   for (const name in headers) {

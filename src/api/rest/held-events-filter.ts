@@ -35,8 +35,8 @@ export async function findHeld(
   const page: HeldEvent[] = [];
   let lookedAt = 0;
   let found = 0;
-  const span = { after: filter.received_after, before: filter.received_before, cursor };
-  for await (const { held, size } of heldEvents.walk(span)) {
+  const timeRange = { after: filter.received_after, before: filter.received_before, cursor };
+  for await (const { held, size } of heldEvents.iterate(timeRange)) {
     if (passes(held, filter)) {
       page.push(held);
       found += size;

@@ -110,7 +110,7 @@ class Audience {
 
   join(stream: PassThrough): void {
     this.#streams.add(stream);
-    this.#stopListening ??= this.#feed.listen(this.#env, (news) => this.#gathering.addAll(news));
+    this.#stopListening ??= this.#feed.subscribe(this.#env, (news) => this.#gathering.addAll(news));
   }
 
   leave(stream: PassThrough): void {

@@ -181,7 +181,7 @@ async function serve(ctx: Context, one: Route, { environments, auditor }: MountD
 async function selectedEnvironment(ctx: Context, environments: Environments): Promise<string> {
   const name = environmentOf(ctx);
   if (name === PRODUCTION) return name;
-  const environment = await environments.seek(name);
+  const environment = await environments.findOrFetch(name);
   // What was written to it now would be left behind.
   if (environment?.deletingAt !== undefined) throw new ServiceError('environment_deleting', { detail: describe(name) });
   if (!environment) {

@@ -34,7 +34,7 @@ export function apiKeyRoutes({ apiKeys, environments }: Pick<Store, 'apiKeys' | 
   const shared = { tag: 'API keys', access: 'admin', about: 'account' } as const;
 
   async function demandEnvironment(name: string): Promise<void> {
-    if (await environments.seek(name)) return;
+    if (await environments.findOrFetch(name)) return;
     throw new ServiceError('environment_unknown', {
       detail: `got ${describe(name)}; GET /v1/environments lists what there is`,
     });

@@ -155,7 +155,7 @@ export function appRoutes({
         try {
           await register(env, url);
         } catch (error) {
-          await apps.noteFailure(env, (app) => app.url === url, (error as Error).message, Date.now(), 'asked');
+          await apps.recordSyncFailure(env, (app) => app.url === url, (error as Error).message, Date.now(), 'asked');
           throw tellable(error, caller);
         }
         return { data: { url } };
@@ -174,7 +174,7 @@ export function appRoutes({
       errors: ['not_found'],
       async handle({ env, params: { name } }) {
         await existing(env, name);
-        await functions.replace(env, name, [], config.quotas.functions);
+        await functions.replaceForApp(env, name, [], config.quotas.functions);
         await apps.remove(env, name);
         return {};
       },

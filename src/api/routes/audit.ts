@@ -39,7 +39,7 @@ export const refusalSchema = z
   })
   .meta({ id: 'Refusal' });
 
-export function auditRoutes({ audit, refusals }: Pick<Store, 'audit' | 'refusals'>): Route[] {
+export function auditRoutes({ auditLog, rejectionLog }: Pick<Store, 'auditLog' | 'rejectionLog'>): Route[] {
   return [
     route({
       method: 'get',
@@ -55,7 +55,7 @@ export function auditRoutes({ audit, refusals }: Pick<Store, 'audit' | 'refusals
       data: z.array(entrySchema),
       errors: [],
       async handle({ query: { limit, cursor } }) {
-        const page = await audit.list(limit, cursor);
+        const page = await auditLog.list(limit, cursor);
         const next = page.length === limit ? page.at(-1)?.id : undefined;
         return listReply(page, { present, positionOf: ({ id }) => id, next });
       },
@@ -75,7 +75,7 @@ export function auditRoutes({ audit, refusals }: Pick<Store, 'audit' | 'refusals
       data: z.array(refusalSchema),
       errors: [],
       async handle({ query: { limit, cursor } }) {
-        const page = await refusals.list(limit, cursor);
+        const page = await rejectionLog.list(limit, cursor);
         const next = page.length === limit ? page.at(-1)?.position : undefined;
         return listReply(page, { present: presentRefusal, positionOf: ({ position }) => position, next });
       },

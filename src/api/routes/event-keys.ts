@@ -1,4 +1,4 @@
-/** `/v1/event-keys`: the secrets that senders send with (spec 2.3, 5). */
+/** `/v1/event-keys`: the secrets that senders send with (docs/events.md#event-keys). */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { type EventKey, hintOf, newEventKeySecret } from '../../model/auth/event-key.ts';

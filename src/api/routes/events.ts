@@ -1,4 +1,4 @@
-/** `/v1/events`: looking stored events up (spec 1.2, 4.3). */
+/** `/v1/events`: looking stored events up. */
 import { z } from 'zod';
 import type { EventLists } from '../../store/events/event-lists.ts';
 import type { Events } from '../../store/events/events.ts';
@@ -49,15 +49,15 @@ export function eventRoutes({ events, eventLists, runLists }: EventRouteDeps): R
       errors: [],
       async handle({ env, query }) {
         const { name, source, id, received_after, received_before, include, exclude, limit, cursor } = query;
-        const span = { after: received_after, before: received_before, cursor };
-        const wanted = { env, name, source, span, limit };
-        const page = await (id === undefined ? eventLists.list(wanted, Date.now()) : eventLists.ofId(id, wanted));
+        const timeRange = { after: received_after, before: received_before, cursor };
+        const wanted = { env, name, source, timeRange, limit };
+        const page = await (id === undefined ? eventLists.list(wanted, Date.now()) : eventLists.listById(id, wanted));
         const data = page.events.map((event) => {
           const { data, ...rest } = presentEvent(event);
           return exclude === 'data' ? rest : { ...rest, data };
         });
         const ids = data.map(({ internal_id }) => internal_id);
-        const caused = include && (await runLists.briefsOfEvents(env, ids));
+        const caused = include && (await runLists.briefsByEvent(env, ids));
         const rows = data.map((event, i) => ({
           ...event,
           ...(caused && { runs: caused[i]?.map(presentBrief) ?? [] }),
@@ -99,7 +99,7 @@ export function eventRoutes({ events, eventLists, runLists }: EventRouteDeps): R
       errors: ['not_found'],
       async handle({ env, params: { id }, query: { cursor } }) {
         if (!(await events.read(env, id))) throw noSuchEvent(id);
-        const all = await runLists.allOfEvent(env, id);
+        const all = await runLists.readByEvent(env, id);
         const from = cursor ? all.findIndex((run) => run.id === cursor.id) + 1 : 0;
         return listOfRuns(runLists.listed, env, all.slice(from), { withOutputs: true });
       },

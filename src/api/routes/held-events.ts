@@ -1,4 +1,4 @@
-/** `/v1/holding`: the holding page. Events of webhooks that could be given to no environment wait there to be assigned (spec 7). */
+/** `/v1/holding`: the holding page (docs/webhooks.md#holding-page), where webhook events without an environment wait to be assigned. */
 import { z } from 'zod';
 import { NOT_NOW, ServiceError } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
@@ -71,14 +71,14 @@ export function holdingRoutes({ heldEvents, environments, acceptor, pressure }: 
   }
 
   async function checkTarget(name: string): Promise<void> {
-    const environment = await environments.seek(name);
+    const environment = await environments.findOrFetch(name);
     if (!environment) throw new ServiceError('environment_unknown', { detail: `got ${describe(name)}` });
     refuseArchived(environment);
   }
 
   /** As if it had come there now; only its own time stays that of its receipt. It leaves the page last, so that nothing is lost. */
   async function assign({ internalId, webhookId, event, requestId }: HeldEvent, env: string) {
-    const taker = await heldEvents.place(internalId, env);
+    const taker = await heldEvents.assign(internalId, env);
     if (taker !== env) throw notFound(internalId, `; it was assigned to "${taker}"`);
     const arrival = { env, source: `webhook:${webhookId}` as const, requestId, receivedAt: Date.now() };
     const eventId = await acceptor.acceptWithId(event, internalId, arrival);

@@ -1,4 +1,4 @@
-/** `/v1/account/limits`: limits of the whole account (spec 8). */
+/** `/v1/account/limits`: limits of the whole account (docs/events.md#sizes). */
 import { z } from 'zod';
 import type { InstallationLimits } from '../../store/environments/installation-limits.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -18,11 +18,11 @@ export const limitsSchema = z
   .meta({ id: 'AccountLimits' });
 
 export interface LimitRouteDeps {
-  account: InstallationLimits;
+  installationLimits: InstallationLimits;
   config: { eventMaxBytes: number };
 }
 
-export function limitRoutes({ account, config: { eventMaxBytes } }: LimitRouteDeps): Route[] {
+export function limitRoutes({ installationLimits, config: { eventMaxBytes } }: LimitRouteDeps): Route[] {
   const tag = 'Account';
   const path = '/v1/account/limits';
   const about = 'account';
@@ -37,7 +37,7 @@ export function limitRoutes({ account, config: { eventMaxBytes } }: LimitRouteDe
       data: limitsSchema,
       errors: [],
       async handle() {
-        const limits = await account.readLimits();
+        const limits = await installationLimits.readLimits();
         return { data: { event_max_bytes: limits.eventMaxBytes ?? null, default_event_max_bytes: eventMaxBytes } };
       },
     }),
@@ -52,7 +52,7 @@ export function limitRoutes({ account, config: { eventMaxBytes } }: LimitRouteDe
       data: limitsSchema,
       errors: [],
       async handle({ body: { event_max_bytes } }) {
-        await account.saveLimits({ eventMaxBytes: event_max_bytes ?? undefined });
+        await installationLimits.saveLimits({ eventMaxBytes: event_max_bytes ?? undefined });
         return { data: { event_max_bytes, default_event_max_bytes: eventMaxBytes } };
       },
     }),

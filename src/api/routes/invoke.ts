@@ -45,7 +45,7 @@ export function invokeRoutes({ environments, acceptor, invocations, pressure, ev
       async handle({ env, params: { id }, body, requestId }) {
         refuseDeep(body);
         pressure.admit();
-        const environment = await environments.seek(env);
+        const environment = await environments.findOrFetch(env);
         if (environment) refuseArchived(environment);
         const made = await acceptor.writeDurably(() =>
           invocations.invokeFromApi({ env, functionId: id, payload: body, requestId, nowMs: Date.now() }),

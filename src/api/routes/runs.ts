@@ -79,9 +79,9 @@ export function runRoutes({ runs, runLists, functionTables, steps, life, retries
         env,
         query: { status, function_id, app, event_id, queued_after, queued_before, limit, cursor, fields },
       }) {
-        const span = { after: queued_after, before: queued_before, cursor };
-        const query = { env, functionIds: await functionIds(env, app, function_id), status, span, limit };
-        const page = await (event_id === undefined ? runLists.list(query) : runLists.ofEvent(event_id, query));
+        const timeRange = { after: queued_after, before: queued_before, cursor };
+        const query = { env, functionIds: await functionIds(env, app, function_id), status, timeRange, limit };
+        const page = await (event_id === undefined ? runLists.list(query) : runLists.listByEvent(event_id, query));
         return listOfRuns(runLists.listed, env, page.runs, { next: page.next, withOutputs: fields.includes('output') });
       },
     }),

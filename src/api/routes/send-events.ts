@@ -34,7 +34,7 @@ export function eventSendRoutes(deps: EventSendRouteDeps): Route[] {
 
   async function accept(event: Event, env: string, source: Source, requestId: string): Promise<string> {
     pressure.admit();
-    const environment = await environments.seek(env);
+    const environment = await environments.findOrFetch(env);
     if (environment) refuseArchived(environment);
     const [internalId] = await acceptor.accept([event], { env, source, requestId, receivedAt: Date.now() });
     return internalId as string;

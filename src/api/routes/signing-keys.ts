@@ -26,7 +26,7 @@ export function signingKeyRoutes({ signingKeys, environments }: Pick<Store, 'sig
 
   async function ownerNamed(name: string): Promise<string> {
     if (name === BRANCH_SET) return BRANCHES;
-    const environment = await environments.seek(name);
+    const environment = await environments.findOrFetch(name);
     if (environment) return ownerOf(environment);
     throw new ServiceError('environment_unknown', {
       detail: `got ${describe(name)}; GET /v1/environments lists what there is`,

@@ -26,7 +26,7 @@ export function streamRoute(config: Config, { environments, ...store }: Deps, st
     allow(ctx, RULE);
     check(NO_PARAMETERS, ownParameters(ctx.query), 'query parameter');
     const env = environmentOf(ctx);
-    if (env !== PRODUCTION && !(await environments.seek(env))) {
+    if (env !== PRODUCTION && !(await environments.findOrFetch(env))) {
       throw new ServiceError('environment_unknown', { detail: `got ${describe(env)}` });
     }
     const stream = streams.open({

@@ -1,4 +1,4 @@
-/** `/v1/transforms/test`: what a transform makes of a sample request. Ingests nothing (spec 4.3). */
+/** `/v1/transforms/test`: what a transform makes of a sample request. Ingests nothing (docs/webhooks.md#test-a-transform). */
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { eventSchema } from '../../model/events/event.ts';

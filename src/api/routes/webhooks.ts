@@ -1,4 +1,4 @@
-/** `/v1/webhooks`: making, reading, changing and deleting webhooks (spec 2.4, 4.3). */
+/** `/v1/webhooks`: making, reading, changing and deleting webhooks (docs/webhooks.md#create-a-webhook). */
 import { z } from 'zod';
 import { newSecret } from '../../model/auth/secret.ts';
 import { newId } from '../../model/ids.ts';

@@ -20,7 +20,7 @@ export function presentOwner(owner: string): string {
 /** @throws ServiceError environment_unknown, environment_archived, input_invalid for the name of a branch */
 export async function checkOwner(owner: string, environments: Environments): Promise<void> {
   if (owner === BRANCHES) return;
-  const environment = await environments.seek(owner);
+  const environment = await environments.findOrFetch(owner);
   if (!environment) throw new ServiceError('environment_unknown', { detail: `got ${describe(owner)}` });
   if (environment.archivedAt !== undefined) throw new ServiceError('environment_archived', { detail: describe(owner) });
   if (ownerOf(environment) !== owner) {

@@ -23,7 +23,7 @@ export interface BranchLifecycleDeps {
   environmentData: EnvironmentData;
   apiKeys: ApiKeys;
   apps: Apps;
-  audit: AuditLog;
+  auditLog: AuditLog;
   locks: Locks;
   queues: [IngestQueue, RunQueue];
   log: Logger;
@@ -51,7 +51,7 @@ async function lastUsedAt(
   nowMs: number,
 ): Promise<number> {
   const { name, createdAt, reopenedAt = 0, usedAt = 0 } = branch;
-  const [registered, { receivedAt, activeRuns }] = await Promise.all([apps.all(name), environmentData.use(name)]);
+  const [registered, { receivedAt, activeRuns }] = await Promise.all([apps.all(name), environmentData.usage(name)]);
   if (activeRuns > 0) return nowMs;
   return Math.max(createdAt, reopenedAt, usedAt, receivedAt, ...registered.map(({ lastSync }) => lastSync.at));
 }
@@ -70,7 +70,7 @@ async function recordUse(
 async function expire(
   branch: Environment,
   what: 'archived' | 'deleted',
-  { environments, audit, log }: BranchLifecycleDeps,
+  { environments, auditLog, log }: BranchLifecycleDeps,
   nowMs: number,
 ): Promise<void> {
   let changed = false;
@@ -84,7 +84,7 @@ async function expire(
   log.info({ environment: branch.name }, `branch ${what}: unused for BRANCH_EXPIRY_DAYS`);
   const who = { kind: 'setting', id: 'BRANCH_EXPIRY_DAYS', name: 'the setting BRANCH_EXPIRY_DAYS' } as const;
   const entry = { who, target: branch.name, summary: `The branch was unused and is ${what}`, ip: '', requestId: '' };
-  await audit.append({ ...entry, at: nowMs, action: `branch-${what}` });
+  await auditLog.append({ ...entry, at: nowMs, action: `branch-${what}` });
 }
 
 /** One round over every environment that is being deleted. A round that finds nothing more removes its record.
@@ -97,7 +97,7 @@ export async function deleteEnvironments(
   const due = (await deps.environments.all()).filter((one) => one.kind === 'branch' && one.deletingAt !== undefined);
   for (const { name, deletingAt = nowMs } of due) {
     if (nowMs - deletingAt < DELETION_DELAY_MS || signal.aborted) continue;
-    await deps.locks.whileHeld(`environment-deletion:${name}`, LOCK_MS, () => deleteData(name, deps, signal));
+    await deps.locks.withLock(`environment-deletion:${name}`, LOCK_MS, () => deleteData(name, deps, signal));
   }
   return due.length > 0;
 }

@@ -1,6 +1,6 @@
 /** Evaluates expressions of functions on events, each within its allowance (model/expressions/expression-allowance.ts). An event whose
  *  evaluation exceeds the allowance does not match: the function is not triggered, the wait goes on. That is recorded for the function's
- *  page, logged and counted (docs/decisions/0014-expressions-run-on-fuel.md). */
+ *  page, logged and counted (docs/decisions/0014-expression-fuel.md). */
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../log.ts';
@@ -19,8 +19,7 @@ const REJECTED = 'this version of Tidegate does not accept the expression; corre
 
 export interface ExpressionOfFunction {
   env: string;
-  /** undefined: a wait that an earlier version stored. */
-  functionId: string | undefined;
+  functionId: string;
   source: string;
   /** undefined: this version rejects the source. */
   expression: Expression | undefined;
@@ -78,9 +77,8 @@ export class ExpressionEvaluator {
     const skipped = [...this.#skipped.values()];
     this.#skipped = new Map();
     for (const problem of skipped) this.#logSkipped(problem);
-    const known = skipped.filter(({ functionId }) => functionId !== '');
     try {
-      for (const [env, ofEnv] of Map.groupBy(known, (problem) => problem.env)) await this.#problems.add(env, ofEnv);
+      for (const [env, ofEnv] of Map.groupBy(skipped, (problem) => problem.env)) await this.#problems.add(env, ofEnv);
     } catch (error) {
       this.#log.warn({ err: (error as Error).message }, 'problems of expressions were not stored');
     }
@@ -93,12 +91,7 @@ export class ExpressionEvaluator {
     this.#log.warn({ env, function_id: functionId, events, reason, expression }, `events were skipped: ${message}`);
   }
 
-  #skip(
-    { env, functionId = '', source }: ExpressionOfFunction,
-    reason: ProblemReason,
-    message: string,
-    at: number,
-  ): false {
+  #skip({ env, functionId, source }: ExpressionOfFunction, reason: ProblemReason, message: string, at: number): false {
     this.#recorder.expressionSkipped(reason);
     const key = `${env}\n${functionId}`;
     const events = (this.#skipped.get(key)?.events ?? 0) + 1;

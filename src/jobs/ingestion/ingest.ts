@@ -2,7 +2,6 @@
  *  Running it twice changes nothing: events are stored, and runs enqueued, under IDs derived from the event. */
 import { PRODUCTION } from '../../model/environment.ts';
 import { type Envelope, recordOf } from '../../model/events/event.ts';
-import { type FormerEnvelope, upToDate } from '../../model/events/event-encoding.ts';
 import type { TriggerExpression, TriggerTable } from '../../model/events/triggers.ts';
 import { runIdOf } from '../../model/runs/run.ts';
 import type { Environments } from '../../store/environments/environments.ts';
@@ -23,13 +22,13 @@ export interface IngestDeps {
   telemetry: Telemetry;
 }
 
-export async function ingest(batch: readonly (Envelope | FormerEnvelope)[], deps: IngestDeps): Promise<void> {
-  const events = await withoutDeletedEnvironments(batch.map(upToDate), deps.environments);
+export async function ingest(batch: readonly Envelope[], deps: IngestDeps): Promise<void> {
+  const events = await withoutDeletedEnvironments(batch, deps.environments);
   if (events.length === 0) return;
   const [stored, tables] = await Promise.all([deps.events.storeNew(events), tablesOf(events, deps.functions)]);
-  const notIngested = stored.filter(({ settled }) => !settled).map(({ event }) => event);
+  const notIngested = stored.filter(({ ingested }) => !ingested).map(({ event }) => event);
   await deps.starter.start(await triggeredRuns(notIngested, tables, deps.evaluator), Date.now());
-  await deps.events.settle(stored, Date.now());
+  await deps.events.markIngested(stored, Date.now());
   deps.telemetry.recordIngested(stored, Date.now());
   // Includes events that an earlier try marked as ingested: it may have died before it matched them.
   await deps.waitMatcher.matchEvents(stored.filter(({ repeat }) => !repeat).map(({ event }) => event));
@@ -38,9 +37,9 @@ export async function ingest(batch: readonly (Envelope | FormerEnvelope)[], deps
 /** Drops events whose environment was deleted after they were accepted: nobody could read them, and they would be left behind.
  *  @returns those of existing environments, archived ones included */
 async function withoutDeletedEnvironments(
-  events: Envelope[],
+  events: readonly Envelope[],
   environments: Pick<Environments, 'read'>,
-): Promise<Envelope[]> {
+): Promise<readonly Envelope[]> {
   const others = new Set(events.map(({ env }) => env));
   others.delete(PRODUCTION);
   if (others.size === 0) return events;

@@ -1,7 +1,6 @@
 /** The queues: their names, the data of their jobs, and how long finished jobs are kept. */
 import { type ConnectionOptions, Queue } from 'bullmq';
 import type { Envelope } from '../../model/events/event.ts';
-import type { FormerEnvelope } from '../../model/events/event-encoding.ts';
 import type { Run } from '../../model/runs/run.ts';
 import type { JobTelemetry } from '../../tracing/job-telemetry.ts';
 
@@ -16,7 +15,7 @@ export interface QueueOptions {
 
 /** Events of one environment, from the requests that shared one group commit. */
 export interface IngestJob {
-  events: (Envelope | FormerEnvelope)[];
+  events: Envelope[];
   /** A part of a poison job; it runs beside no other such part (workers/poison-jobs.ts). */
   isolated?: true;
   /** Stalls that no longer count: the job failed because of them, and an operator retried it. */

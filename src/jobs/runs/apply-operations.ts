@@ -1,4 +1,4 @@
-/** Applies the operations of an app's response to the run (docs/protocol.md). */
+/** Applies the operations of an app's response to the run (docs/protocol.md#operations). */
 import type { Failure } from '../../functions/interpret-response.ts';
 import { failedAttempt, failedForGood } from '../../functions/interpret-response.ts';
 import { payloadOf } from '../../model/events/event.ts';

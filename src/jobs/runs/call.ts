@@ -42,7 +42,7 @@ async function callOnce(job: CallJob, queuedAt: number, attempts: JobAttempts, d
   const failure = await attempt({ job, loaded, attempts, startedAt, queuedAt }, deps);
   if (!failure) return;
   if (failure.retriable && attempts.made + 1 < attempts.max) {
-    await retryStoreWrites(() => deps.runs.noteFailure(env, runId, failure.error));
+    await retryStoreWrites(() => deps.runs.recordError(env, runId, failure.error));
     deps.telemetry.publishRun(loaded.run, 'Running');
     throw new AttemptFailed(failure.error, failure.retryAfterMs);
   }
@@ -66,7 +66,7 @@ async function attempt(one: CallAttempt, deps: CallDeps): Promise<Failure | unde
     const failure = outcome.kind === 'failed' ? outcome : tooLarge(outcome);
     if (!needsNoHistory(loaded, outcome, attempts.made)) {
       const entries = attemptHistory(failure ?? outcome, one);
-      await retryStoreWrites(() => deps.runs.noteHistory(job.env, job.runId, entries));
+      await retryStoreWrites(() => deps.runs.appendHistory(job.env, job.runId, entries));
     }
     return failure ?? (await retryStoreWrites(() => applyOutcome(outcome, one, deps)));
   } finally {
@@ -112,7 +112,7 @@ async function applyOutcome(outcome: Outcome, attempt: CallAttempt, deps: CallDe
   const failure = await applyOperations(outcome.ops, toAnsweredCall(attempt), deps);
   deps.telemetry.publishRun(loaded.run, 'Running');
   if (failure) return { ...failure, retryAfterMs: outcome.retryAfterMs };
-  if (job.at !== undefined) await deps.runs.noteAnswered(job.env, job.runId, job.at);
+  if (job.at !== undefined) await deps.runs.recordAnswered(job.env, job.runId, job.at);
   return undefined;
 }
 

@@ -75,7 +75,7 @@ export class Invocations {
     const { events, starter, telemetry } = this.#deps;
     const stored = await events.storeNew([event]);
     await starter.start([run], nowMs);
-    await events.settle(stored, nowMs);
+    await events.markIngested(stored, nowMs);
     telemetry.recordIngested(stored, Date.now());
   }
 }

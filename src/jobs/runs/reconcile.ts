@@ -40,7 +40,7 @@ export type FailureCounts = Pick<LRUCache<string, number>, 'get' | 'set' | 'dele
  *  @throws Redis's error when it refuses commands */
 export async function reconcile(deps: ReconcileDeps, nowMs: number, failures: FailureCounts): Promise<number> {
   const { activeRuns, reconcileAfterMs, log } = deps;
-  const due = await activeRuns.due(nowMs, RUNS_AT_ONCE);
+  const due = await activeRuns.dueForReconciliation(nowMs, RUNS_AT_ONCE);
   for (const { env, runId } of due) {
     try {
       await reconcileOne(env, runId, deps, nowMs);
@@ -60,7 +60,7 @@ export async function reconcile(deps: ReconcileDeps, nowMs: number, failures: Fa
 async function reconcileOne(env: string, runId: string, deps: ReconcileDeps, nowMs: number): Promise<void> {
   const run = await deps.runs.read(env, runId);
   if (run && !hasEnded(run)) await ensureJobs(run, deps, nowMs);
-  else await deps.activeRuns.forget(env, runId);
+  else await deps.activeRuns.remove(env, runId);
 }
 
 async function ensureJobs(run: Run, deps: ReconcileDeps, nowMs: number): Promise<void> {
@@ -68,7 +68,7 @@ async function ensureJobs(run: Run, deps: ReconcileDeps, nowMs: number): Promise
   const { events, runs, steps, functions, scheduler, activeRuns, reconcileAfterMs } = deps;
   const ref = toRunRef(run);
   const retries = (await functions.find(env, functionId))?.retries ?? DEFAULT_RETRIES;
-  await events.keep(env, eventId);
+  await events.extendRetention(env, eventId);
   const { pending, done } = await steps.progress(env, id);
   const answeredAt = await runs.answeredAt(env, id);
   if (answeredAt < done) await scheduler.ensureCall({ ref, at: done, retries });

@@ -60,7 +60,7 @@ export class RunStarter {
         ...(retryOf && { retryOf }),
         ...(trace && { trace }),
         queuedAt: nowMs,
-        lookAfterAt: Math.max(dueAt, nowMs) + reconcileAfterMs,
+        reconcileAt: Math.max(dueAt, nowMs) + reconcileAfterMs,
       })),
     );
     await cancelTriggers.watch(toStart, nowMs);
@@ -91,6 +91,8 @@ export class RunStarter {
     for (const { event, dueAt } of toStart) {
       if (dueAt - nowMs > SLACK_MS) aheadMs.set(`${event.env}/${event.internalId}`, { event, ms: dueAt - nowMs });
     }
-    await Promise.all([...aheadMs.values()].map(({ event, ms }) => events.keep(event.env, event.internalId, ms)));
+    await Promise.all(
+      [...aheadMs.values()].map(({ event, ms }) => events.extendRetention(event.env, event.internalId, ms)),
+    );
   }
 }

@@ -43,7 +43,7 @@ export async function withServiceErrors(
     if (isJobOutcome(error) || isStoreFailure(error)) throw error;
     const internal = internalErrorOf(error);
     if (attempts.made + 1 < attempts.max) {
-      await retryStoreWrites(() => runs.noteFailure(env, runId, internal));
+      await retryStoreWrites(() => runs.recordError(env, runId, internal));
       throw new AttemptFailed(internal, undefined, error);
     }
     const run = await retryStoreWrites(() => runs.read(env, runId));

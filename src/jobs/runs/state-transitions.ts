@@ -64,7 +64,7 @@ export class RunTransitions {
   /** A step that ends without a call is not in the history of any attempt. Its wake job is no longer needed. */
   async #recordWaitEnd({ env, id }: Run, stepId: string, step: Pending, memo: Memo): Promise<void> {
     if (step.op === 'StepPlanned') return;
-    await this.#deps.runs.noteHistory(env, id, [waitHistory(stepId, step, memo, Date.now())]);
+    await this.#deps.runs.appendHistory(env, id, [waitHistory(stepId, step, memo, Date.now())]);
     // Only its own wake job ends a sleep, and that job is active.
     if (step.op !== 'Sleep' && step.until !== undefined) await this.#deps.scheduler.removeWakes(id, [stepId]);
   }

@@ -50,7 +50,7 @@ export class WaitMatcher {
     for (const [env, ofEnv] of Map.groupBy(events, (event) => event.env)) {
       const matchable = ofEnv.map(toMatchable);
       for await (const found of this.#deps.waits.candidates(env, matchable, (event) => event.payload())) {
-        await this.#match(env, found.name, found.waits, found.arrivals);
+        await this.#match(env, found.waits, found.events);
       }
     }
   }
@@ -60,30 +60,24 @@ export class WaitMatcher {
     if (waits.length === 0) return;
     let open = waits;
     for await (const page of this.#deps.events.since(env, name, sinceMs, PAST_EVENTS_MAX)) {
-      const matched = await this.#match(env, name, open, page.map(toMatchable));
+      const matched = await this.#match(env, open, page.map(toMatchable));
       open = open.filter((wait) => !matched.has(wait));
       if (open.length === 0) return;
     }
   }
 
   /** @returns the waits that matched */
-  async #match(
-    env: string,
-    name: string,
-    waits: readonly StoredWait[],
-    events: readonly MatchableEvent[],
-  ): Promise<Set<StoredWait>> {
+  async #match(env: string, waits: readonly StoredWait[], events: readonly MatchableEvent[]): Promise<Set<StoredWait>> {
     const matched = new Set<StoredWait>();
     if (events.length === 0) return matched;
     for (const batch of batchesOf(waits)) {
-      for (const wait of await this.#matchBatch(env, name, batch, events)) matched.add(wait);
+      for (const wait of await this.#matchBatch(env, batch, events)) matched.add(wait);
     }
     return matched;
   }
 
   async #matchBatch(
     env: string,
-    name: string,
     waits: readonly StoredWait[],
     events: readonly MatchableEvent[],
   ): Promise<StoredWait[]> {
@@ -97,7 +91,7 @@ export class WaitMatcher {
     }
     await evaluator.reportSkipped();
     for (let i = 0; i < matches.length; i += APPLIED_AT_ONCE) {
-      await Promise.all(matches.slice(i, i + APPLIED_AT_ONCE).map((match) => this.#apply(env, name, match)));
+      await Promise.all(matches.slice(i, i + APPLIED_AT_ONCE).map((match) => this.#apply(env, match)));
     }
     return matches.map(({ wait }) => wait);
   }
@@ -129,12 +123,12 @@ export class WaitMatcher {
     return new Map(records.flatMap((record) => (record ? [[record.internal_id, payloadOf(record)]] : [])));
   }
 
-  async #apply(env: string, name: string, { wait: { key, wait }, event }: Match): Promise<void> {
+  async #apply(env: string, { wait: { key, wait }, event }: Match): Promise<void> {
     const { transitions, waits } = this.#deps;
     if (wait.stepId === undefined) await transitions.cancel(env, wait.runId);
     else await transitions.finishStep(env, wait.runId, wait.stepId, event.payload());
     // Last: if this process dies before it, the event matches again, and the first memo wins.
-    await waits.remove(env, name, key);
+    await waits.remove(env, key);
   }
 }
 

@@ -20,10 +20,10 @@ export async function wake(job: WakeJob, attempts: JobAttempts, deps: WakeDeps):
   await withServiceErrors(job, attempts, deps, () => finishStep(job, deps));
 }
 
-async function finishStep({ env, runId, eventId, stepId, eventName }: WakeJob, deps: WakeDeps): Promise<void> {
+async function finishStep({ env, runId, stepId, eventName }: WakeJob, deps: WakeDeps): Promise<void> {
   const { pending } = await deps.steps.progress(env, runId);
   await deps.transitions.finishStep(env, runId, stepId, memoOf(pending.get(stepId)));
-  if (eventName !== undefined) await deps.waits.remove(env, eventName, waitKey({ runId, eventId, stepId }));
+  if (eventName !== undefined) await deps.waits.remove(env, waitKey({ runId, stepId }));
 }
 
 function memoOf(step: Pending | undefined): Memo {

@@ -46,16 +46,16 @@ export class Telemetry {
 
   /** Events are wholly ingested. */
   recordIngested(batch: readonly Stored[], nowMs: number): void {
-    for (const { event, repeat, settled } of batch) {
+    for (const { event, repeat, ingested } of batch) {
       const { env, internalId, name, receivedAt, source } = event;
       if (repeat) {
         this.#counters.count(env, 'duplicates');
         this.#recorder.ingestedRepeat();
       }
-      if (settled || repeat) continue;
+      if (ingested || repeat) continue;
       this.#counters.count(env, 'events');
       this.#recorder.ingested(Math.max(0, nowMs - receivedAt));
-      this.#liveUpdates.tell(env, 'events', { id: internalId, name, receivedAt, source });
+      this.#liveUpdates.publish(env, 'events', { id: internalId, name, receivedAt, source });
     }
   }
 
@@ -94,15 +94,15 @@ export class Telemetry {
   }
 
   publishRun({ env, id, functionId, eventId }: RunIdentity, status: RunStatus): void {
-    this.#liveUpdates.tell(env, 'runs', { id, functionId, eventId, status });
+    this.#liveUpdates.publish(env, 'runs', { id, functionId, eventId, status });
   }
 
   publishHeldEvent(id: string): void {
-    this.#liveUpdates.tell(undefined, 'held-events', { id });
+    this.#liveUpdates.publish(undefined, 'held-events', { id });
   }
 
   publishWebhookRequest(request: LiveUpdateOf['webhook-requests']): void {
-    this.#liveUpdates.tell(undefined, 'webhook-requests', request);
+    this.#liveUpdates.publish(undefined, 'webhook-requests', request);
   }
 
   /** Adds the counters to Redis. What Redis does not take is part of the next flush. */

@@ -1,4 +1,4 @@
-/** What an app registers: itself, and functions with their triggers (protocol: registering). */
+/** What an app registers: itself, and functions with their triggers (docs/protocol.md#registration). */
 import { z } from 'zod';
 import { compile, compileWait } from '../expressions/expression.ts';
 import { DEFAULT_RETRIES } from '../runs/retry.ts';
@@ -83,7 +83,7 @@ export function appNameIn(registration: unknown): unknown {
 
 export type Registration = z.infer<typeof registrationSchema>;
 
-/** Header prefix that an app speaks (protocol: two dialects). */
+/** Header prefix that an app speaks (docs/protocol.md#dialects). */
 export type Dialect = 'service' | 'inngest';
 
 /** An event that cancels the function's runs. */

@@ -1,4 +1,4 @@
-/** Lists that allow or deny: names of events, and addresses of senders (spec 2.4). */
+/** Lists that allow or deny: names of events, and addresses of senders (docs/events.md#allow-and-deny-lists). */
 import { z } from 'zod';
 import { isWithin, parseAddress, parseRange, type Range } from '../network/address.ts';
 

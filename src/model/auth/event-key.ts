@@ -1,4 +1,4 @@
-/** Event keys: secrets that authenticate a sending application for one environment, or for the set of all branches (spec 2.3, 5).
+/** Event keys (docs/events.md#event-keys): secrets that authenticate a sender for one environment, or for all branches.
  *  Only the hash of a secret is kept, and looked up: that tells nobody by its duration how much of a guess was right. */
 import { PRODUCTION } from '../environment.ts';
 import type { Lists } from './allow-lists.ts';

@@ -19,7 +19,7 @@ const nameRule = 'a string of 1 to 256 characters';
 const idRule = 'a string of 1 to 512 characters, or no such field';
 const tsRule = 'integer milliseconds since 1970, within 1980 to 2100, or no such field';
 
-/** spec 2.1. Every message is what the field takes; what it got is added where the error is made. */
+/** docs/events.md#fields. Every message is what the field takes; what it got is added where the error is made. */
 export const eventSchema = z
   .object({
     name: z
@@ -186,7 +186,7 @@ export function sentAgain({ name, data, user, v }: Event): Event {
   return { name, data, ...(user !== undefined && { user }), ...(v !== undefined && { v }) };
 }
 
-/** What a function is given of an event (protocol: call requests). */
+/** What a function is given of an event (docs/protocol.md#calls). */
 export function payloadOf(record: EventRecord): Event & { ts: number } {
   const { name, data, id, ts, user, v, internal_id } = record;
   return {

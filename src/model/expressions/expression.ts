@@ -1,6 +1,6 @@
 /** Expressions in CEL: over `event` in triggers; over `event`, which caused a run, and `async`, which arrived, in waits. They are written
  *  by apps, and judged by processes that all apps share, so both what they are and what they cost is bounded
- *  (docs/decisions/0014-expressions-run-on-fuel.md). */
+ *  (docs/decisions/0014-expression-fuel.md). */
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { LRUCache } from 'lru-cache';
 import { Language } from './language.ts';

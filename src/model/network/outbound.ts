@@ -48,10 +48,10 @@ export function describeOutbound({ blockPrivate, deny, allow, branchDeny }: Outb
   const refused = [...(blockPrivate ? ['private addresses'] : []), ...deny.map(named)];
   const open = blockPrivate || deny.includes(PRIVATE) ? 'public addresses' : 'public and private addresses';
   return [
-    `apps may be at ${open}`,
+    `Apps may run at ${open}`,
     ...(refused.length > 0 ? [`not at ${refused.join(', ')}`] : []),
     ...(allow.length > 0 && refused.length > 0 ? [`except at ${allow.map(named).join(', ')}`] : []),
-    ...(branchDeny.length > 0 ? [`those of branch environments not at ${branchDeny.map(named).join(', ')}`] : []),
+    ...(branchDeny.length > 0 ? [`apps of branch environments not at ${branchDeny.map(named).join(', ')}`] : []),
     'never at link-local or metadata addresses',
   ].join('; ');
 }

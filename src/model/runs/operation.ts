@@ -1,4 +1,4 @@
-/** What an app answers a call with while its function is under way (protocol: ops). */
+/** What an app answers a call with while its function is under way (docs/protocol.md#operations). */
 import { z } from 'zod';
 import { MAX_TIME_LENGTH } from '../values/duration.ts';
 import { MAX_STEPS, type Memo } from './memo.ts';

@@ -1,4 +1,4 @@
-/** When to try again (protocol: retries). */
+/** When to try again (docs/protocol.md#retries). */
 const SECOND_MS = 1_000;
 const SCHEDULE_SECONDS = [15, 30, 60, 120, 300, 600, 1_200, 2_400, 3_600, 7_200] as const;
 const JITTER_SECONDS = 30;
@@ -6,7 +6,7 @@ const JITTER_SECONDS = 30;
 export const RETRY_AFTER_MIN_MS = SECOND_MS;
 export const RETRY_AFTER_MAX_MS = 86_400 * SECOND_MS;
 
-/** Retries after the first try, where a function says nothing (protocol: registering). */
+/** Retries after the first try, where a function says nothing (docs/protocol.md#registration). */
 export const DEFAULT_RETRIES = 4;
 
 /** Delay before the try after the `tries`th, in milliseconds.

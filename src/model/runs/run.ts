@@ -34,7 +34,7 @@ function cut(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length)}… (${text.length} characters in all)`;
 }
 
-/** A step of another run that waits for this one's end (protocol: InvokeFunction). */
+/** A step of another run that waits for this one's end (docs/protocol.md#invokefunction). */
 export interface Invoker {
   runId: string;
   stepId: string;

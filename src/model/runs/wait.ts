@@ -3,8 +3,7 @@ import { compileWait, type Expression } from '../expressions/expression.ts';
 
 export interface Wait {
   runId: string;
-  /** Of a wait that was stored by an earlier version: none. */
-  functionId?: string;
+  functionId: string;
   /** The event that caused the run: `event` in the expression. It never meets its own run's wait. */
   eventId: string;
   /** The step that goes on with the event; none: the event cancels the run. */
@@ -27,7 +26,7 @@ interface Received {
 }
 
 /** A trigger's wait is told from others of its run by this. */
-export function waitKey({ runId, stepId }: Wait, ordinal = 0): string {
+export function waitKey({ runId, stepId }: Pick<Wait, 'runId' | 'stepId'>, ordinal = 0): string {
   return `${runId}/${stepId ?? `cancel-${ordinal}`}`;
 }
 

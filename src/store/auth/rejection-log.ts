@@ -41,7 +41,7 @@ export class RejectionLog {
     this.#keys = keys;
   }
 
-  async note({ action, reason, name, address }: Rejection, requestId: string, nowMs: number): Promise<void> {
+  async record({ action, reason, name, address }: Rejection, requestId: string, nowMs: number): Promise<void> {
     const kind = JSON.stringify({ action, reason, name, address });
     const { refusals, refusalCounts } = this.#keys;
     await this.#redis.noteRefusal(

@@ -43,8 +43,8 @@ export class SecretKeyCheck {
 
   /** Seals all under the present key, so that the former one can be forgotten.
    *  @returns how many signing keys that were */
-  async sealAnew(): Promise<number> {
-    const count = await this.#signingKeys.sealAnew();
+  async reencrypt(): Promise<number> {
+    const count = await this.#signingKeys.reencrypt();
     await this.#redis.set(this.#keys.sealCheck, this.#sealer.seal('', PLACE));
     return count;
   }
@@ -62,8 +62,8 @@ export class SecretKeyCheck {
   #wrongKey(what: string): ConfigError {
     const { sealCheck, signingKeys } = this.#keys;
     return new ConfigError(
-      `SECRET_KEY: neither it nor SECRET_KEY_FALLBACK opens ${what} in Redis. Set SECRET_KEY_FALLBACK to the key that sealed it. ` +
-        `If that key is lost, delete the Redis keys ${signingKeys} and ${sealCheck}: the service makes new signing keys, which the apps then need`,
+      `SECRET_KEY: neither it nor SECRET_KEY_FALLBACK decrypts ${what} in Redis. Set SECRET_KEY_FALLBACK to the previous key. ` +
+        `If that key is lost, delete the Redis keys ${signingKeys} and ${sealCheck}: the service generates new signing keys, which apps then need`,
     );
   }
 }

@@ -30,7 +30,7 @@ export class EnvironmentData {
 
   /** What tells whether it is used: when the newest of its events that are stored was received, Unix milliseconds (0: there is none), and how
    *  many of its runs have not ended. */
-  async use(env: string): Promise<{ receivedAt: number; activeRuns: number }> {
+  async usage(env: string): Promise<{ receivedAt: number; activeRuns: number }> {
     const { eventNames, activeRunsOf } = keyspace(this.#prefix);
     const [newest, activeRuns] = await Promise.all([
       this.#redis.zrevrange(eventNames(env), 0, '0', 'WITHSCORES'),

@@ -1,11 +1,12 @@
 /** Claims on deduplication IDs. The claim holds the internal ID of the first event that made it, so that a repeat carries its
- *  first's ID and every later step stays harmless (spec 8). Once that event is enqueued the claim says so: what comes then is a repeat
+ *  first's ID and every later step stays harmless (docs/events.md#deduplication). Once that event is enqueued the claim
+ *  says so: what comes then is a repeat
  *  for certain, whichever of the two is ingested first. Before, it may be the same event, sent again because nobody answered. */
 
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
-/** From the first event with the ID (spec 8). */
+/** From the first event with the ID. */
 export const DEDUP_WINDOW_MS = 86_400_000;
 
 export interface Claim {

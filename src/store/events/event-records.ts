@@ -18,10 +18,10 @@ export class EventRecords {
   readonly #sources: EventSources;
   readonly #retentionMs: number;
 
-  constructor(redis: Redis, keys: Keyspace, sources: EventSources, retentionMs: number) {
+  constructor(redis: Redis, keys: Keyspace, readSources: EventSources, retentionMs: number) {
     this.#redis = withScripts(redis);
     this.#keys = keys;
-    this.#sources = sources;
+    this.#sources = readSources;
     this.#retentionMs = retentionMs;
   }
 
@@ -80,7 +80,7 @@ export class EventRecords {
   }
 
   /** The event stays for at least so long. */
-  async keep(env: string, id: string, ms: number): Promise<void> {
+  async extendRetention(env: string, id: string, ms: number): Promise<void> {
     const { bucket, field, copy } = locationOf(this.#keys, env, id);
     await this.#redis.keepEvent(bucket, copy, field, ms);
   }

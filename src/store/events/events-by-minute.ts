@@ -78,7 +78,7 @@ export class EventsByMinute {
     return from === undefined ? undefined : { names: [...names], from };
   }
 
-  /** The minutes in which events were received that touch the span, in order. */
+  /** The minutes in which events were received that touch the timeRange, in order. */
   async minutes(env: string, from: number, to: number): Promise<number[]> {
     const found = await this.#redis.zrangebyscore(this.#keys.eventMinutes(env), minuteOf(from), `(${to}`);
     return found.map(Number);

@@ -38,7 +38,7 @@ export class CacheInvalidation {
 
   /** Another one after each change. Strangers may have it asked for. */
   version(): Promise<string | null> {
-    return this.#version.ask();
+    return this.#version.get();
   }
 
   /** Calls `onChange` at every announcement, and whenever announcements may have been missed: at first and after a reconnection.

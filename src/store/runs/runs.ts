@@ -17,7 +17,7 @@ export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId
   retryOf?: string;
   trace?: string;
   /** When to look after the run if nothing is heard of it, Unix milliseconds. */
-  lookAfterAt: number;
+  reconcileAt: number;
 }
 
 /** Which call of a run's function is to be made. */
@@ -96,7 +96,7 @@ export class Runs {
     call: CallOf,
     attempt: number,
     nowMs: number,
-    lookAfterAt: number,
+    reconcileAt: number,
   ): Promise<Loaded | { ended: Run } | undefined> {
     const { env, runId, eventId, at, stepId } = call;
     const place = locationOf(this.#keys, env, eventId);
@@ -109,7 +109,7 @@ export class Runs {
       attempt,
       this.#retentionMs,
       memberOf(env, runId),
-      lookAfterAt,
+      reconcileAt,
       at ?? '',
       stepId ?? '',
       place.field,
@@ -141,17 +141,17 @@ export class Runs {
   }
 
   /** Notes why an attempt failed that will be repeated; of a run that has ended meanwhile, nothing. */
-  async noteFailure(env: string, id: string, error: RunError): Promise<void> {
+  async recordError(env: string, id: string, error: RunError): Promise<void> {
     await this.#redis.noteFailure(this.#keys.run(env, id), JSON.stringify(error));
   }
 
   /** A run's history is kept no longer than itself, also when the run has ended meanwhile. */
-  async noteHistory(env: string, id: string, entries: readonly HistoryEntry[]): Promise<void> {
+  async appendHistory(env: string, id: string, entries: readonly HistoryEntry[]): Promise<void> {
     await this.#redis.noteHistory(this.#keys.run(env, id), ...entries.map((entry) => JSON.stringify(entry)));
   }
 
   /** All has been done that the answer to the call with `at` finished steps said. Of a run that is gone nothing is written. */
-  async noteAnswered(env: string, id: string, at: number): Promise<void> {
+  async recordAnswered(env: string, id: string, at: number): Promise<void> {
     await this.#redis.noteAnswered(this.#keys.run(env, id), RUN_FIELDS.answeredAt, at);
   }
 
@@ -221,12 +221,12 @@ function* portions(runs: readonly NewRun[]): Generator<[NewRun, ...NewRun[]]> {
 }
 
 /** As create-runs.lua reads it. What has no form in UTF-8 would have none in JSON either that Redis reads. */
-function rowOf({ id, lookAfterAt, functionId, eventId, queuedAt, requestId, invoker, retryOf, trace }: NewRun) {
+function rowOf({ id, reconcileAt, functionId, eventId, queuedAt, requestId, invoker, retryOf, trace }: NewRun) {
   const fields = [RUN_FIELDS.requestId, requestId];
   if (invoker) fields.push(RUN_FIELDS.invokerRun, invoker.runId, RUN_FIELDS.invokerStep, invoker.stepId.toWellFormed());
   if (retryOf) fields.push(RUN_FIELDS.retryOf, retryOf);
   if (trace) fields.push(RUN_FIELDS.trace, trace);
-  return [id, lookAfterAt, functionId.toWellFormed(), eventId, isLate(eventId, queuedAt), ...fields];
+  return [id, reconcileAt, functionId.toWellFormed(), eventId, isLate(eventId, queuedAt), ...fields];
 }
 
 /** A run among those of all environments. */

@@ -35,7 +35,7 @@ export interface Candidates<Arrival> {
   name: string;
   waits: StoredWait[];
   /** In the order of the batch. */
-  arrivals: Arrival[];
+  events: Arrival[];
 }
 
 export class Waits {
@@ -70,11 +70,11 @@ export class Waits {
       equality ? JSON.stringify(equality.path) : '',
       keptMs(wait, nowMs),
     ]);
-    pipeline.addWaits(keys.length, ...keys, PATHS_MAX, ENDLESS_MS, ...rows);
+    pipeline.addWaits(keys.length, ...keys, PATHS_MAX, ...rows);
   }
 
-  async remove(env: string, eventName: string, key: string): Promise<void> {
-    await this.#redis.removeWait(this.#keys.run(env, runOfWait(key)), this.#keys.waits(env, eventName), key);
+  async remove(env: string, key: string): Promise<void> {
+    await this.#redis.removeWait(this.#keys.run(env, runOfWait(key)), key);
   }
 
   /** What the arrivals may meet, a bounded number at a time; nothing is read twice.
@@ -94,15 +94,14 @@ export class Waits {
     const places = new Map<string, Candidates<Arrival> & { cursor: string }>();
     for (const [i, [name, ofName]] of [...byName].entries()) {
       const [cursor, flat] = found[2 * i + 1] as Scanned;
-      places.set(this.#keys.waits(env, name), { name, arrivals: ofName, cursor, waits: toWaits(flat) });
+      places.set(this.#keys.waits(env, name), { name, events: ofName, cursor, waits: toWaits(flat) });
       const paths = (found[2 * i] as string[]).map((path) => JSON.parse(path) as Path);
       for (const [digest, having] of byDigest(ofName, paths, read)) {
-        places.set(this.#keys.waitsByValue(env, digest, name), { name, arrivals: having, cursor: '', waits: [] });
+        places.set(this.#keys.waitsByValue(env, digest, name), { name, events: having, cursor: '', waits: [] });
       }
     }
     for (let open = [...places]; open.length > 0; ) {
-      for (const [, { name, waits, arrivals: some }] of open)
-        if (waits.length > 0) yield { name, waits, arrivals: some };
+      for (const [, { name, waits, events: some }] of open) if (waits.length > 0) yield { name, waits, events: some };
       open = await this.#next(open.filter(([, { cursor }]) => cursor !== '0'));
     }
   }

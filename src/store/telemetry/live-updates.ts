@@ -89,7 +89,7 @@ export class LiveUpdatePublisher {
   }
 
   /** @param env undefined: of the whole account */
-  tell<Kind extends LiveUpdateKind>(env: string | undefined, kind: Kind, item: LiveUpdateOf[Kind]): void {
+  publish<Kind extends LiveUpdateKind>(env: string | undefined, kind: Kind, item: LiveUpdateOf[Kind]): void {
     const channel = this.#keys.live(env);
     const gathering = this.#byChannel.get(channel) ?? new LiveUpdateBuffer((news) => this.#publish(channel, news));
     this.#byChannel.set(channel, gathering);
@@ -128,7 +128,7 @@ export class LiveFeed {
 
   /** @param env undefined: the whole account
    *  @returns what ends it */
-  listen(env: string | undefined, onNews: (news: LiveUpdate[]) => void): () => void {
+  subscribe(env: string | undefined, onNews: (news: LiveUpdate[]) => void): () => void {
     const channel = this.#keys.live(env);
     const listeners = this.#listeners.get(channel) ?? new Set();
     listeners.add(onNews);

@@ -93,7 +93,7 @@ describe('where metrics are read', () => {
         (error: Error) => error.message,
       );
       expect(failed).to.include(`METRICS_PORT: got ${port}`).and.include(`127.0.0.1:${port}: another process does`);
-      expect(failed).to.include('needs a METRICS_PORT of its own').and.include('exit code 1');
+      expect(failed).to.include('its own METRICS_PORT').and.include('exit code 1');
     }
     expect((await scrape(`http://127.0.0.1:${port}`)).value('tidegate_processes', { kind: 'worker' })).to.equal(0);
   });
@@ -137,7 +137,7 @@ describe('settings of metrics', () => {
   const wrong = (env: Record<string, string>) => () => readConfig({ MODE: 'dev', ...env });
 
   it('that cannot be meant are refused at boot, with what is wrong', () => {
-    expect(wrong({ METRICS_PORT: '8288' })).to.throw('METRICS_PORT: got 8288, which is PORT');
+    expect(wrong({ METRICS_PORT: '8288' })).to.throw('METRICS_PORT: got 8288, the same as PORT');
     expect(wrong({ METRICS_PORT: 'x' })).to.throw('METRICS_PORT: got "x"');
     expect(wrong({ METRICS_TOKEN: 'short' })).to.throw('METRICS_TOKEN: got 5 characters');
     const secrets = { MODE: 'production', SECRET_KEY: TOKEN.padEnd(32, '-') };

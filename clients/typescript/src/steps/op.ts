@@ -1,4 +1,4 @@
-/** What an app answers a call with while its function is under way (protocol: ops). */
+/** What an app answers a call with while its function is under way (docs/protocol.md#operations). */
 import type { ErrorOnTheWire } from '../wire-error.ts';
 
 export type OpCode =

@@ -25,7 +25,7 @@ export function sampleOfRequest({ headers, query, body }: LoggedRequestInFull): 
   };
 }
 
-/** As a transform reads it: first character and each after a hyphen upper case, all others lower (spec 2.5). */
+/** The canonical spelling that transforms see (docs/webhooks.md#what-a-transform-gets). */
 export function canonicalName(name: string): string {
   return name.toLowerCase().replace(/(^|-)(\w)/g, (_, start: string, first: string) => start + first.toUpperCase());
 }
