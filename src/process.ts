@@ -1,4 +1,5 @@
-/** The life cycle of a process: it reports that it is ready, and shuts down in order on a signal, or when its parent is gone. */
+/** The life cycle of a process: it reports that it is ready, and shuts down in order on a signal, or when its parent is
+ *  gone. */
 import { flushCompileCache, getCompileCacheDir } from 'node:module';
 import type { Logger } from './log.ts';
 

@@ -1,4 +1,5 @@
-/** The web process: accepts events and webhooks, and serves the API. Any number of them may run; any may die at any time. */
+/** The web process: accepts events and webhooks, and serves the API. Any number of them may run; any may die at any
+ *  time. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
@@ -13,12 +14,14 @@ import { createLog } from './log.ts';
 import { describeOutbound } from './model/network/outbound.ts';
 import { runProcess } from './process.ts';
 
-/** Longer than the idle timeout of routers and load balancers in front, so that they close connections and not this server. */
+/** Longer than the idle timeout of routers and load balancers in front, so that they close connections and not this
+ *  server. */
 const KEEP_ALIVE_MS = 65_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 const FIRST_READ_MS = 2_000;
 
-// Boot: settings and metrics first, then Redis and what is read from it, then the HTTP server, then what runs at intervals.
+// Boot: settings and metrics first, then Redis and what is read from it, then the HTTP server, then what runs at
+// intervals.
 const config = readConfig();
 const log = createLog(config.logLevel, 'web');
 log.info({ outbound: describeOutbound(config.outbound) }, 'where apps may be called');

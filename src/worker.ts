@@ -14,7 +14,8 @@ const config = readConfig();
 const log = createLog(config.logLevel, 'worker');
 const core = await startCore('worker', config, log);
 const redis = connect(config, 'wait', log);
-// The queues have a connection of their own: ioredis copies every script of a connection into every pipeline, and BullMQ brings fifty.
+// The queues have a connection of their own: ioredis copies every script of a connection into every pipeline, and
+// BullMQ brings fifty.
 const queueRedis = connect(config, 'wait', log);
 await Promise.all([ready(redis), ready(queueRedis)]);
 const store = createStore(redis, config);

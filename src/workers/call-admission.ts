@@ -1,5 +1,5 @@
-/** Limits the calls among the jobs of `runs` to their share of this worker. A job that would wait for long returns to the queue, delayed;
- *  that uses up no attempt. */
+/** Limits the calls among the jobs of `runs` to their share of this worker. A job that would wait for long returns to
+ *  the queue, delayed; that uses up no attempt. */
 import { DelayedError, type Job } from 'bullmq';
 import type { FunctionTables } from '../jobs/ingestion/function-tables.ts';
 import type { RunJob } from '../jobs/queues/queues.ts';

@@ -29,8 +29,8 @@ export function withMetrics<Data>(queue: string, handler: Handler<Data>, recorde
   };
 }
 
-/** Delays a run's job while Redis is unreachable or refuses writes, as often as needed. That is not the function's fault, so no attempt is
- *  used up. */
+/** Delays a run's job while Redis is unreachable or refuses writes, as often as needed. That is not the function's
+ *  fault, so no attempt is used up. */
 export function withOutageDelay<Data>(handler: Handler<Data>, log: Logger): Handler<Data> {
   let loggedAt = Number.NEGATIVE_INFINITY;
   return async (job) => {
@@ -61,9 +61,9 @@ function outageDelayMs({ attemptsStarted, attemptsMade }: Job): number {
   return Math.min(delayMs, OUTAGE_DELAY_MAX_MS) * (0.75 + Math.random() / 2);
 }
 
-/** Keeps the lock of a job that was delayed and is active again. BullMQ renews locks by job ID: if a worker takes a job again before it has
- *  finished delaying it (because Redis is slow, say), the end of the first execution stops the renewal for the second, and a second worker
- *  would do the same work at the same time. */
+/** Keeps the lock of a job that was delayed and is active again. BullMQ renews locks by job ID: if a worker takes a job
+ *  again before it has finished delaying it (because Redis is slow, say), the end of the first execution stops the
+ *  renewal for the second, and a second worker would do the same work at the same time. */
 export function withLockExtension<Data>(handler: Handler<Data>, lockMs: number): Handler<Data> {
   return async (job) => {
     // The job was not delayed: this is its first execution, or follows a counted attempt.
@@ -77,8 +77,8 @@ export function withLockExtension<Data>(handler: Handler<Data>, lockMs: number):
   };
 }
 
-/** Releases active jobs at shutdown: another worker takes them at once, and no attempt is used up. BullMQ itself can only abandon them until
- *  their locks expire. */
+/** Releases active jobs at shutdown: another worker takes them at once, and no attempt is used up. BullMQ itself can
+ *  only abandon them until their locks expire. */
 export class JobRelease {
   readonly #active = new Set<() => void>();
 

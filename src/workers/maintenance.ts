@@ -1,5 +1,5 @@
-/** Periodic work of every worker: reconciles idle runs, and expires and deletes branch environments. Intervals vary a little, so that
- *  several workers do not run it at the same moment. */
+/** Periodic work of every worker: reconciles idle runs, and expires and deletes branch environments. Intervals vary a
+ *  little, so that several workers do not run it at the same moment. */
 import { setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { type BranchLifecycleDeps, deleteEnvironments, expireBranches } from '../jobs/environments/branch-lifecycle.ts';

@@ -1,7 +1,7 @@
-/** Poison jobs: ingest jobs that stall their workers. A job stalls when its worker dies, or is blocked for so long that it loses its lock; any
- *  job of a worker that is killed does, so a few stalls prove nothing. A job that keeps stalling is split into jobs of fewer events each, until
- *  the culprit is alone; that one becomes a failed job (dead letter), and the others go on. Nothing is lost or duplicated: ingesting an event
- *  twice changes nothing. */
+/** Poison jobs: ingest jobs that stall their workers. A job stalls when its worker dies, or is blocked for so long that
+ *  it loses its lock; any job of a worker that is killed does, so a few stalls prove nothing. A job that keeps stalling
+ *  is split into jobs of fewer events each, until the culprit is alone; that one becomes a failed job (dead letter),
+ *  and the others are ingested. Nothing is lost or duplicated: ingesting an event twice changes nothing. */
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import { INGEST, type IngestJob, type IngestQueue } from '../jobs/queues/queues.ts';
 import type { Logger } from '../log.ts';

@@ -1,5 +1,5 @@
-/** Traces the handlers of jobs. An ingest job holds the events of several requests, and starts a consumer span for each of them. BullMQ makes
- *  the span of a call or a wake job. */
+/** Traces the handlers of jobs. An ingest job holds the events of several requests, and starts a consumer span for each
+ *  of them. BullMQ makes the span of a call or a wake job. */
 import type { Job } from 'bullmq';
 import { type IngestDeps, ingest } from '../jobs/ingestion/ingest.ts';
 import { eventAttributes, messagingAttributes } from '../jobs/ingestion/traced-acceptor.ts';

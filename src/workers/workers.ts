@@ -1,4 +1,5 @@
-/** Binds the queues to their handlers. A worker that dies leaves its jobs locked; another worker takes them over when the locks expire. */
+/** Binds the queues to their handlers. A worker that dies leaves its jobs locked; another worker takes them over when
+ *  the locks expire. */
 import { type Job, Worker } from 'bullmq';
 import type { Config } from '../config.ts';
 import { type IngestDeps, ingest } from '../jobs/ingestion/ingest.ts';
@@ -33,7 +34,8 @@ const LOGGED_LENGTH = 1_000;
 
 export interface Workers {
   ready(): Promise<void>;
-  /** Takes no more jobs and waits for active ones. Jobs that take longer than the grace period are released for other workers. */
+  /** Takes no more jobs and waits for active ones. Jobs that take longer than the grace period are released for other
+   *  workers. */
   close(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
-/** The lifecycle of branch environments: an unused branch is archived, and deleted after as much time again. Deletion removes its data and then
- *  its record. Any worker does it, one at a time, and resumes where another stopped. */
+/** The lifecycle of branch environments: an unused branch is archived, and deleted after as much time again. Deletion
+ *  removes its data and then its record. Any worker does it, one at a time, and resumes where another stopped. */
 import type { Logger } from '../../log.ts';
 import { archived, deleting, type Environment } from '../../model/environment.ts';
 import type { Apps } from '../../store/apps/apps.ts';

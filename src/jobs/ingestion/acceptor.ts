@@ -1,5 +1,6 @@
-/** Accepts events: from a valid request to a job in Redis. Requests that arrive together share one round trip (group commit): while one
- *  commit is in flight, the next group collects. A sender gets its answer once Redis has its events, or has failed to take them. */
+/** Accepts events: from a valid request to a job in Redis. Requests that arrive together share one round trip (group
+ *  commit): while one commit is in flight, the next group collects. A sender gets its answer once Redis has its events,
+ *  or has failed to take them. */
 import { ServiceError } from '../../errors.ts';
 import type { MetricsRecorder } from '../../metrics/recorder.ts';
 import { type Envelope, type Event, type Source, toEnvelope } from '../../model/events/event.ts';
@@ -85,7 +86,8 @@ export class Acceptor {
     return id as string;
   }
 
-  /** For an event that is stored without `accept`: resolves once what `write` wrote is as durable as accepted events are.
+  /** For an event that is stored without `accept`: resolves once what `write` wrote is as durable as accepted events
+   *  are.
    *  @throws ServiceError unavailable when it is not */
   async writeDurably<T>(write: () => Promise<T>): Promise<T> {
     const onDisk = await this.#deps.durability?.begin();

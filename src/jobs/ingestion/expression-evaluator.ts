@@ -1,6 +1,6 @@
-/** Evaluates expressions of functions on events, each within its allowance (model/expressions/expression-allowance.ts). An event whose
- *  evaluation exceeds the allowance does not match: the function is not triggered, the wait goes on. That is recorded for the function's
- *  page, logged and counted (docs/decisions/0014-expression-fuel.md). */
+/** Evaluates expressions of functions on events, each within its allowance (model/expressions/expression-allowance.ts).
+ *  An event whose evaluation exceeds the allowance does not match: the function is not triggered, the wait continues.
+ *  That is recorded for the function's page, logged and counted (docs/decisions/0014-expression-fuel.md). */
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../log.ts';

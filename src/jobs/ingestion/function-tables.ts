@@ -1,5 +1,6 @@
-/** The functions of each environment, indexed by trigger, in memory. A table is read again when its version in Redis changes, which a job
- *  checks once: every event that arrives after a registration was answered sees that registration. */
+/** The functions of each environment, indexed by trigger, in memory. A table is read again when its version in Redis
+ *  changes, which a job checks once: every event that arrives after a registration was answered sees that
+ *  registration. */
 import { LRUCache } from 'lru-cache';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { TriggerTable } from '../../model/events/triggers.ts';
@@ -37,8 +38,8 @@ export class FunctionTables {
     return this.#tables.get(env)?.table.find(functionId);
   }
 
-  /** The function as it was at most a second ago, which is good enough for an existing run. One that is not found is looked up again: it may
-   *  have been registered since. */
+  /** The function as it was at most a second ago, which is good enough for an existing run. One that is not found is
+   *  looked up again: it may have been registered since. */
   async find(env: string, functionId: string): Promise<AppFunction | undefined> {
     const cached = this.#tables.get(env);
     const recent = cached && Date.now() - cached.checkedAt < RECENT_MS ? cached.table.find(functionId) : undefined;

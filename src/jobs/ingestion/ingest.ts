@@ -34,7 +34,8 @@ export async function ingest(batch: readonly Envelope[], deps: IngestDeps): Prom
   await deps.waitMatcher.matchEvents(stored.filter(({ repeat }) => !repeat).map(({ event }) => event));
 }
 
-/** Drops events whose environment was deleted after they were accepted: nobody could read them, and they would be left behind.
+/** Drops events whose environment was deleted after they were accepted: nobody could read them, and they would be left
+ *  behind.
  *  @returns those of existing environments, archived ones included */
 async function withoutDeletedEnvironments(
   events: readonly Envelope[],

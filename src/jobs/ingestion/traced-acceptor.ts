@@ -1,5 +1,5 @@
-/** Accepts events in a producer span of their request. Events carry that span to the job that ingests them. A group commit has no span of
- *  its own: it would belong to the traces of all its requests, or to none. */
+/** Accepts events in a producer span of their request. Events carry that span to the job that ingests them. A group
+ *  commit has no span of its own: it would belong to the traces of all its requests, or to none. */
 import type { Event } from '../../model/events/event.ts';
 import type { Attributes, Tracing } from '../../tracing/tracing.ts';
 import { INGEST } from '../queues/queues.ts';

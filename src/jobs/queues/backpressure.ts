@@ -1,5 +1,6 @@
-/** Backpressure: rejects events while Redis or the queues exceed a threshold, before Redis refuses what workers need for accepted events.
- *  Each web process reads the load every second and keeps the result in memory, so a request does not wait for it. */
+/** Backpressure: rejects events while Redis or the queues exceed a threshold, before Redis refuses what workers need
+ *  for accepted events. Each web process reads the load every second and keeps the result in memory, so a request does
+ *  not wait for it. */
 import type { Thresholds } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
@@ -56,7 +57,8 @@ export class Backpressure {
     this.#reject(this.#exceeded[0]);
   }
 
-  /** Call before registering an app, which takes memory. A full backlog is no reason to reject: the app may be what empties it.
+  /** Call before registering an app, which takes memory. A full backlog is no reason to reject: the app may be what
+   *  empties it.
    *  @throws ServiceError memory_short */
   admitRegistration(): void {
     this.#reject(this.#exceeded.find(({ resource }) => resource === 'memory'));

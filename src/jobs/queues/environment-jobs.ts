@@ -1,5 +1,6 @@
-/** Removes the jobs of an environment that is being deleted: those that would stay in Redis for long, because they are delayed, prioritized
- *  behind others, or failed and kept. Jobs that are active or next find no run and end by themselves. */
+/** Removes the jobs of an environment that is being deleted: those that would stay in Redis for long, because they are
+ *  delayed, prioritized behind others, or failed and kept. Jobs that are active or next find no run and end by
+ *  themselves. */
 import { inPipelines, type Redis } from '../../store/redis/connection.ts';
 import { INGEST, type IngestQueue, RUNS, type RunJob, type RunQueue } from './queues.ts';
 

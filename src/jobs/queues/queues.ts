@@ -8,8 +8,8 @@ import type { JobTelemetry } from '../../tracing/job-telemetry.ts';
 export interface QueueOptions {
   connection: ConnectionOptions;
   prefix: string;
-  /** BullMQ asks Redis for its version when a queue is created. If the answer fails, as on a connection with a command timeout, the queue
-   *  fails forever. true: it does not ask. */
+  /** BullMQ asks Redis for its version when a queue is created. If the answer fails, as on a connection with a command
+   *  timeout, the queue fails forever. true: it does not ask. */
   skipVersionCheck?: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface RunRef {
   functionId: string;
 }
 
-/** With the parent span of the run's jobs. In a job, the span stands where BullMQ reads it. */
+/** With the parent span of the run's jobs. In a job, the span is where BullMQ reads it. */
 export interface TracedRunRef extends RunRef {
   trace?: string | undefined;
 }
@@ -69,15 +69,17 @@ export const RUNS = 'runs';
 export type IngestQueue = Queue<IngestJob, void, string>;
 export type RunQueue = Queue<RunJob, void, string>;
 
-/** BullMQ's score of a delayed job is its due time in milliseconds times this factor, which keeps jobs of the same millisecond in order. */
+/** BullMQ's score of a delayed job is its due time in milliseconds times this factor, which keeps jobs of the same
+ *  millisecond in order. */
 export const DELAYED_SCORE_PER_MS = 0x1000;
 
 /** An ingest job holds accepted events: it is retried for most of a day. */
 export const INGEST_JOB = { attempts: 1_000, backoff: { type: 'custom' } };
 export const RUN_JOB = { backoff: { type: 'custom' } };
 
-/** Which finished jobs workers keep. Failed ingest jobs hold accepted events and are kept until an operator acts. Completed jobs of runs are
- *  removed at once: the run's record outlives them and tells more, and keeping the last thousand costs Redis a tenth of its time. */
+/** Which finished jobs workers keep. Failed ingest jobs hold accepted events and are kept until an operator acts.
+ *  Completed jobs of runs are removed at once: the run's record outlives them and tells more, and keeping the last
+ *  thousand costs Redis a tenth of its time. */
 export const JOB_RETENTION = {
   [INGEST]: { removeOnComplete: { count: 20 }, removeOnFail: { count: -1 } },
   [RUNS]: { removeOnComplete: { count: 0 }, removeOnFail: { count: 1_000 } },

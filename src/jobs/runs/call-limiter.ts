@@ -1,11 +1,12 @@
-/** Limits a worker's calls in flight: each call starts as soon as its environment and its app have capacity (model/capacity/fair-shares.ts).
- *  A call that would wait for long is deferred, so that others get their turn. Life cycle: create with the worker, `acquire` before and
- *  `release` after each call, `close`. */
+/** Limits a worker's calls in flight: each call starts as soon as its environment and its app have capacity
+ *  (model/capacity/fair-shares.ts). A call that would wait for long is deferred, so that others get their turn. Life
+ *  cycle: create with the worker, `acquire` before and `release` after each call, `close`. */
 import { appKey, type CallOwner, type FairShares } from '../../model/capacity/fair-shares.ts';
 import type { AppLimits } from './app-limits.ts';
 import { DEFERRED_MAX, DeferredCalls } from './deferred-calls.ts';
 
-/** If an app's last call ended within this time, waiting is better than deferring: capacity comes soon, and deferring costs two commands. */
+/** If an app's last call ended within this time, waiting is better than deferring: capacity comes soon, and deferring
+ *  costs two commands. */
 const RECENTLY_ENDED_MS = 100;
 const WAIT_MAX_MS = 250;
 const CHECK_MS = 50;

@@ -1,5 +1,5 @@
-/** The call job: calls a function for its run and applies the outcome to the run. Each failed call is an attempt of the job, which BullMQ
- *  repeats after the delay that the failure asks for. */
+/** The call job: calls a function for its run and applies the outcome to the run. Each failed call is an attempt of the
+ *  job, which BullMQ repeats after the delay that the failure asks for. */
 import { UnrecoverableError } from 'bullmq';
 import type { FunctionClient } from '../../functions/function-client.ts';
 import { type Failure, failedForGood, type Outcome } from '../../functions/interpret-response.ts';
@@ -21,8 +21,8 @@ export interface CallDeps extends ApplyOperationsDeps {
   reconcileAfterMs: number;
 }
 
-/** @throws AttemptFailed when another attempt follows, UnrecoverableError when the run has failed; Redis's error when it refuses commands:
- *    then the attempt has no outcome and must be repeated */
+/** @throws AttemptFailed when another attempt follows, UnrecoverableError when the run has failed; Redis's error when
+ *    it refuses commands: then the attempt has no outcome and must be repeated */
 export async function call(job: CallJob, queuedAt: number, attempts: JobAttempts, deps: CallDeps): Promise<void> {
   await withServiceErrors(job, attempts, deps, () => callOnce(job, queuedAt, attempts, deps));
 }

@@ -31,7 +31,8 @@ export class CancelTriggers {
     this.#waitMatcher = waitMatcher;
   }
 
-  /** Stores the cancel triggers of runs as waits, and matches them with events that arrived while the runs were created. */
+  /** Stores the cancel triggers of runs as waits, and matches them with events that arrived while the runs were
+   *  created. */
   async watch(runs: readonly StartingRun[], nowMs: number): Promise<void> {
     const watched = runs.filter(({ fn }) => fn.cancel.length > 0);
     for (const [env, ofEnv] of Map.groupBy(watched, ({ event }) => event.env)) {

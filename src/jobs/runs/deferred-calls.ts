@@ -1,10 +1,12 @@
-/** Calls without capacity: their jobs return to the queue, delayed, so that the worker reaches the jobs behind them. This remembers which they
- *  are, to promote them as soon as there is capacity. Losing it loses nothing: each job becomes due by itself. */
+/** Calls without capacity: their jobs return to the queue, delayed, so that the worker reaches the jobs behind them.
+ *  This remembers which they are, to promote them as soon as there is capacity. Losing it loses nothing: each job
+ *  becomes due by itself. */
 import { appKey, type CallOwner } from '../../model/capacity/fair-shares.ts';
 
 /** Shortest delay of a deferred job. */
 const DELAY_MIN_MS = 1_000;
-/** The jobs of an app become due at this distance, so that many of them cost Redis no more than a hundred checks a second… */
+/** The jobs of an app become due at this distance, so that many of them cost Redis no more than a hundred checks a
+ *  second… */
 const DISTANCE_MS = 10;
 /** …unless the last would be due later than this. */
 const DELAY_MAX_MS = 300_000;

@@ -1,4 +1,5 @@
-/** Invokes a function directly, from a step of another run or through the API: an event of the service's own, and one run on it. */
+/** Invokes a function directly, from a step of another run or through the API: an event of the service's own, and one
+ *  run on it. */
 import { ServiceError } from '../../errors.ts';
 import { type Envelope, type Event, FUNCTION_INVOKED, toEnvelope } from '../../model/events/event.ts';
 import { derivedEventId, derivedId, newId } from '../../model/ids.ts';
@@ -34,7 +35,8 @@ export class Invocations {
     this.#deps = deps;
   }
 
-  /** Starts the run that a step invokes; its result finishes the step. Idempotent: the IDs of run and event are derived from the step. */
+  /** Starts the run that a step invokes; its result finishes the step. Idempotent: the IDs of run and event are derived
+   *  from the step. */
   async invokeFromStep(invokingRun: Run, op: Op): Promise<void> {
     const { env, id: runId } = invokingRun;
     const { functions, transitions } = this.#deps;

@@ -1,5 +1,6 @@
-/** Reconciles idle runs: re-enqueues each job that a run should have and does not, also where a dead job has the same ID. A live job is not
- *  enqueued again, and a job whose work is done finds nothing to do, so reconciling a healthy run costs little and changes nothing. */
+/** Reconciles idle runs: re-enqueues each job that a run should have and does not, also where a dead job has the same
+ *  ID. A live job is not enqueued again, and a job whose work is done finds nothing to do, so reconciling a healthy run
+ *  costs little and changes nothing. */
 import type { LRUCache } from 'lru-cache';
 import type { Logger } from '../../log.ts';
 import { derivedId } from '../../model/ids.ts';

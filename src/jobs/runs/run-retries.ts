@@ -1,4 +1,5 @@
-/** Manual retries: a finished run as a new run of the same function on the same event (re-run), and a delayed attempt at once (retry now). */
+/** Manual retries: a finished run as a new run of the same function on the same event (re-run), and a delayed attempt
+ *  at once (retry now). */
 import { ServiceError } from '../../errors.ts';
 import { derivedId } from '../../model/ids.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
@@ -28,7 +29,8 @@ export class RunRetries {
     this.#deps = deps;
   }
 
-  /** While a re-run of the run is active, this returns that one: its ID is derived from the number of re-runs before it.
+  /** While a re-run of the run is active, this returns that one: its ID is derived from the number of re-runs before
+   *  it.
    *  @returns the new run; undefined when there is no such run
    *  @throws ServiceError run_active, function_archived, event_gone */
   async rerun(env: string, runId: string, nowMs: number): Promise<Run | undefined> {
@@ -42,8 +44,8 @@ export class RunRetries {
     return runs.read(env, id);
   }
 
-  /** When the next delayed call of the run is due, Unix milliseconds: a retry after a failure, or the first call of a run on a future event.
-   *  Undefined: no call is delayed. */
+  /** When the next delayed call of the run is due, Unix milliseconds: a retry after a failure, or the first call of a
+   *  run on a future event. Undefined: no call is delayed. */
   async nextAttemptAt(run: Run, progress: Progress): Promise<number | undefined> {
     const due = [...(await this.#delayedCalls(run, progress)).values()];
     return due.length === 0 ? undefined : Math.min(...due);

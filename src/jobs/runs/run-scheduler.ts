@@ -7,7 +7,8 @@ import { type CallJob, DELAYED_SCORE_PER_MS, type RunQueue, type TracedRunRef } 
 /** A wake job only writes to Redis, and errors of Redis do not count as attempts. */
 const WAKE_ATTEMPTS = 10;
 
-/** States of a job that will still run. A job in any other state has ended, or is in no list, and only blocks a new one with its ID. */
+/** States of a job that will still run. A job in any other state has ended, or is in no list, and only blocks a new one
+ *  with its ID. */
 const LIVE_STATES: ReadonlySet<string> = new Set([
   'active',
   'delayed',
@@ -170,8 +171,8 @@ export class RunScheduler {
   }
 }
 
-/** All jobs of a run are children of the span that ingested its event, so that its calls are siblings, however many there are. Without
- *  `omitContext`, BullMQ would make each attempt a child of the one before. */
+/** All jobs of a run are children of the span that ingested its event, so that its calls are siblings, however many
+ *  there are. Without `omitContext`, BullMQ would make each attempt a child of the one before. */
 function traceOptions(trace: string | undefined): JobsOptions {
   return trace ? { telemetry: { metadata: trace, omitContext: true } } : {};
 }

@@ -1,5 +1,5 @@
-/** Starts runs: creates their records, stores their cancel triggers, and enqueues their first calls, in this order, so that no event in
- *  between is missed. */
+/** Starts runs: creates their records, stores their cancel triggers, and enqueues their first calls, in this order, so
+ *  that no event in between is missed. */
 import type { AppFunction } from '../../model/apps/app.ts';
 import type { Envelope } from '../../model/events/event.ts';
 import type { Invoker } from '../../model/runs/run.ts';

@@ -1,6 +1,6 @@
-/** Errors of the service itself while it works on a run. Each counts as an attempt, because nobody knows whether another would succeed; the
- *  last one fails the run, so that none stays Running forever. When Redis refuses commands, no attempt counts: writes are retried for a
- *  while, and then the job waits. */
+/** Errors of the service itself while it works on a run. Each counts as an attempt, because another might succeed; the
+ *  last one fails the run, so that none stays Running forever. When Redis refuses commands, no attempt counts: writes
+ *  are retried for a while, and then the job waits. */
 import { setTimeout } from 'node:timers/promises';
 import { UnrecoverableError } from 'bullmq';
 import { hasEnded, type RunError } from '../../model/runs/run.ts';

@@ -1,5 +1,5 @@
-/** State transitions of a run: a step finishes, the run completes, fails, or is cancelled. Any process may apply them. Each is idempotent, and
- *  the first write wins. */
+/** State transitions of a run: a step finishes, the run completes, fails, or is cancelled. Any process may apply them.
+ *  Each is idempotent, and the first write wins. */
 import { type Event, type EventRecord, FUNCTION_FAILED, payloadOf } from '../../model/events/event.ts';
 import { derivedEventId } from '../../model/ids.ts';
 import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending } from '../../model/runs/memo.ts';
@@ -128,7 +128,8 @@ export class RunTransitions {
     return (await this.#deps.runs.read(run.env, run.id)) ?? { ...run, ...ending };
   }
 
-  /** @returns the error of the run; it says so if the failure event could not be sent, because the run fails all the same */
+  /** @returns the error of the run; it says so if the failure event could not be sent, because the run fails all the
+   *  same */
   async #sendFailureEvent(run: Run, error: RunError, event: EventRecord | undefined): Promise<RunError> {
     try {
       const cause = event ?? (await this.#deps.events.record(run.env, run.eventId));
@@ -166,7 +167,8 @@ function invocationResult({ id, status, output = 'null', error }: Run): Memo {
   return { error: error ?? { name: 'InvokedRunCancelled', message: `the invoked run ${id} was cancelled` } };
 }
 
-/** Responses are checked for MAX_DEPTH; an output stored by an earlier version may exceed it, and must not block its invoker. */
+/** Responses are checked for MAX_DEPTH; an output stored by an earlier version may exceed it, and must not block its
+ *  invoker. */
 function outputOf(runId: string, output: string): Memo {
   try {
     if (isShallowJson(output)) return { data: JSON.parse(output) };

@@ -1,7 +1,7 @@
 /** Matches events with waits: a match finishes the waiting step, or cancels the run.
  *
- *  A wait is stored first and then looks through past events in the index; an event enters the index first and then looks for waits. So one
- *  of the two always finds the other, however close in time they are. */
+ *  A wait is stored first and then looks through past events in the index; an event enters the index first and then
+ *  looks for waits. So one of the two always finds the other, however close in time they are. */
 import { payloadOf, recordOf } from '../../model/events/event.ts';
 import { expressionOf, isOpenTo, type Wait } from '../../model/runs/wait.ts';
 import type { Events, NamedEvent } from '../../store/events/events.ts';

@@ -1,5 +1,5 @@
-/** Telemetry of a process: its heartbeat, its counters, and live updates. Everything is collected in memory and sent at intervals, so that
- *  the work does not wait for it. A process that is killed loses what it has not sent yet. */
+/** Telemetry of a process: its heartbeat, its counters, and live updates. Everything is collected in memory and sent at
+ *  intervals, so that the work does not wait for it. A process that is killed loses what it has not sent yet. */
 import { hostname } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import type { Outcome } from '../../functions/interpret-response.ts';

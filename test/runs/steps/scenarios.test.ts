@@ -33,7 +33,7 @@ interface Played {
   effects: string[];
 }
 
-/** Registers the scenario's functions, starts it, and does what happens meanwhile. */
+/** Registers the functions, starts the scenario, and runs what happens meanwhile. */
 async function play(scenario: Scenario, id: string, kit: Kit, service: Service): Promise<Played> {
   const effects: string[] = [];
   const client = kit.client(service, id);

@@ -1,4 +1,5 @@
-/** The two libraries that every scenario is written with once and run with twice: our client and the official SDK. */
+/** Every scenario is written once, and runs with two SDKs: the client of this repository and the official Inngest
+ *  SDK. */
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Inngest, NonRetriableError as OfficialNonRetriable, RetryAfterError as OfficialRetryAfter } from 'inngest';
@@ -10,7 +11,7 @@ import type { Service } from '../../support/service.ts';
 // biome-ignore lint/suspicious/noExplicitAny: the libraries agree in shape, not in types
 export type Loose = any;
 
-/** What a scenario has of a library. */
+/** The parts of an SDK that scenarios use. */
 export interface Kit {
   name: string;
   client(service: Service, id: string): Loose;
