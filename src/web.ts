@@ -37,7 +37,7 @@ const server = createServer(
   web.app.callback(),
 );
 const { shutdownDrainMs: drainMs, shutdownGraceMs: graceMs } = config;
-const closeServer = gracefulShutdown(server, { drainMs, graceMs, endStreams: () => web.streams.close() });
+const closeServer = gracefulShutdown(server, { drainMs, graceMs, endStreams: () => web.liveStreams.close() });
 await new Promise<void>((resolve, reject) => {
   server.once('error', reject);
   server.listen(config.port, config.host, resolve);
@@ -54,11 +54,11 @@ web.backpressure.start();
 // Shutdown: drain the HTTP server, finish what requests have started, send the last telemetry, disconnect.
 async function close(): Promise<void> {
   const { ingestQueue, runQueue, durability } = web.ingestion;
-  web.readiness.end();
+  web.readiness.shutDown();
   await closeServer();
   web.backpressure.close();
   await Promise.all([opened.transforms.close(), web.httpAgent.destroy()]);
-  await web.requestLog.settle();
+  await web.requestLogWriter.flush();
   await reporter.close();
   await Promise.all([ingestQueue.close(), runQueue.close(), core.metricsServer?.close()]);
   durability?.close();

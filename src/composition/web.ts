@@ -25,7 +25,7 @@ export interface WebStore {
   subscriber: Redis;
   store: Store;
   transforms: Transforms;
-  webhooks: WebhookDirectory;
+  webhookDirectory: WebhookDirectory;
   /** Resolves once SECRET_KEY has decrypted what Redis has. */
   secretKeyClaimed: Promise<void>;
   /** Resolves once everything that the process keeps in memory has been read. */
@@ -39,33 +39,33 @@ export function openWebStore({ config, log, recorder, tracing }: Core): WebStore
   const store = createStore(redis, config);
   const { transformTimeoutMs: timeoutMs, transformThreads: threads } = config;
   const transforms = traced(createTransforms({ timeoutMs, threads, log, meter: recorder }), tracing);
-  const webhooks = new WebhookDirectory(store.webhooks, (id) => transforms.evict(id));
+  const webhookDirectory = new WebhookDirectory(store.webhooks, (id) => transforms.evict(id));
   const secretKeyClaimed = claimSecretKey(store, log).catch((error: Error) => exitBeforeReady(log, error));
   const firstReads = Promise.all([
     secretKeyClaimed,
-    webhooks.follow(subscriber),
+    webhookDirectory.follow(subscriber),
     store.environments.follow(subscriber),
     store.apiKeys.follow(subscriber),
     store.eventKeys.follow(subscriber),
     store.installationLimits.follow(subscriber),
   ]);
-  return { redis, subscriber, store, transforms, webhooks, secretKeyClaimed, firstReads };
+  return { redis, subscriber, store, transforms, webhookDirectory, secretKeyClaimed, firstReads };
 }
 
 export interface Web {
   app: ReturnType<typeof createApp>;
   ingestion: Ingestion;
   readiness: Readiness;
-  streams: LiveStreams;
+  liveStreams: LiveStreams;
   backpressure: Backpressure;
-  requestLog: RequestLogWriter;
+  requestLogWriter: RequestLogWriter;
   /** Sends requests to apps. */
   httpAgent: HttpAgent;
 }
 
 export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   const { config, log, metrics, tracing } = core;
-  const { redis, subscriber, store, transforms, webhooks, firstReads } = opened;
+  const { redis, subscriber, store, transforms, webhookDirectory, firstReads } = opened;
   const queueOptions = { connection: redis, prefix: store.queuePrefix, skipVersionCheck: true };
   const ingestion = await createIngestion(core, store, queueOptions);
   const { ingestQueue, runQueue, functions, telemetry, acceptor } = ingestion;
@@ -74,8 +74,8 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   const backpressure = new Backpressure({ redis, queues, thresholds: config.thresholds, log });
   const httpAgent = new HttpAgent({ ...config, timeoutMs: SYNC_REQUEST_TIMEOUT_MS });
   const readiness = new Readiness({ redis, queue: ingestQueue, firstReads });
-  const requestLog = new RequestLogWriter(store.webhookLog, telemetry, log);
-  const streams = new LiveStreams(store.liveFeed(subscriber));
+  const requestLogWriter = new RequestLogWriter(store.webhookLog, telemetry, log);
+  const liveStreams = new LiveStreams(store.liveFeed(subscriber));
   metrics?.watch({
     eventsUnanswered: () => acceptor.unansweredEvents,
     transforms: () => transforms.use(),
@@ -84,23 +84,23 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   const app = createApp({
     config,
     store,
-    directory: webhooks,
+    webhookDirectory,
     functionTables: functions,
     transforms,
     acceptor,
-    pressure: backpressure,
+    backpressure,
     readiness,
-    recorder: requestLog,
-    reports: telemetry,
-    life: transitions,
+    requestLogWriter,
+    telemetry,
+    transitions,
     retries,
     invocations,
-    outgoing: httpAgent,
-    queues: [...queues],
-    streams,
+    httpAgent,
+    queues,
+    liveStreams,
     tracing,
-    instruments: metrics,
+    metrics,
     log,
   });
-  return { app, ingestion, readiness, streams, backpressure, requestLog, httpAgent };
+  return { app, ingestion, readiness, liveStreams, backpressure, requestLogWriter, httpAgent };
 }

@@ -1,12 +1,12 @@
 /** The routes of the API, with nothing behind them: their schemas are what is looked at. */
 import type { z } from 'zod';
-import { type AppDeps, apiRoutes } from '../../src/api/app.ts';
 import type { Route } from '../../src/api/rest/route.ts';
+import { type ApiDeps, apiRoutes } from '../../src/api/rest-api.ts';
 
 /** Whatever is asked of it, it is that. */
 const anything: unknown = new Proxy(() => anything, { get: (_, name) => (name === 'then' ? undefined : anything) });
 
-export const ROUTES = apiRoutes({ config: anything, store: {}, transforms: anything } as AppDeps);
+export const ROUTES = apiRoutes({ config: anything, store: {}, transforms: anything } as ApiDeps);
 
 /** Names of the parameters that the route knows. */
 export function fieldsOf({ query }: Route): string[] {

@@ -1,11 +1,12 @@
 /** The table of the API's routes, as a test sees it: without anything behind it. */
-import { type AppDeps, apiRoutes } from '../../src/api/app.ts';
+
 import type { Route } from '../../src/api/rest/route.ts';
+import { type ApiDeps, apiRoutes } from '../../src/api/rest-api.ts';
 
 /** Stands for whatever the routes are made with: only the table is looked at. */
 const anything: unknown = new Proxy(() => {}, { get: () => anything });
 
-export const routes: Route[] = apiRoutes(anything as AppDeps);
+export const routes: Route[] = apiRoutes(anything as ApiDeps);
 
 /** How the documents name it: `GET /v1/events/:id`. */
 export function nameOf({ method, path }: Pick<Route, 'method' | 'path'>): string {

@@ -7,7 +7,7 @@ import type { appSchema, detailedAppSchema } from '../../../src/api/routes/apps.
 import type { entrySchema, refusalSchema } from '../../../src/api/routes/audit.ts';
 import type { environmentSchema } from '../../../src/api/routes/environments.ts';
 import type { bucketSchema, eventNameSchema } from '../../../src/api/routes/event-counts.ts';
-import type { eventKeySchema, madeSchema } from '../../../src/api/routes/event-keys.ts';
+import type { createdEventKeySchema, eventKeySchema } from '../../../src/api/routes/event-keys.ts';
 import type { provenanceSchema } from '../../../src/api/routes/event-provenance.ts';
 import type { heldSchema, listedHeldSchema } from '../../../src/api/routes/held-events.ts';
 import type { limitsSchema } from '../../../src/api/routes/installation-limits.ts';
@@ -17,7 +17,7 @@ import type { overviewSchema } from '../../../src/api/routes/overview.ts';
 import type { detailedRunSchema } from '../../../src/api/routes/runs.ts';
 import type { settingSchema } from '../../../src/api/routes/settings.ts';
 import type { signingKeySchema } from '../../../src/api/routes/signing-keys.ts';
-import type { resultSchema } from '../../../src/api/routes/transforms.ts';
+import type { transformResultSchema } from '../../../src/api/routes/transforms.ts';
 import type { userSchema } from '../../../src/api/routes/users.ts';
 import type { webhookStatsSchema } from '../../../src/api/routes/webhook-stats.ts';
 import type { listedEventSchema, runBriefSchema, storedEventSchema } from '../../../src/api/views/event.ts';
@@ -40,7 +40,7 @@ export type AuditEntry = z.output<typeof entrySchema>;
 export type RejectedAttempt = z.output<typeof refusalSchema>;
 export type Environment = z.output<typeof environmentSchema>;
 export type EventKey = z.output<typeof eventKeySchema>;
-export type NewEventKey = z.output<typeof madeSchema>;
+export type NewEventKey = z.output<typeof createdEventKeySchema>;
 export type StoredEvent = z.output<typeof storedEventSchema>;
 /** `GET /v1/events`; `runs` with include=runs */
 export type ListedEvent = z.output<typeof listedEventSchema>;
@@ -65,7 +65,7 @@ export type Step = z.output<typeof stepSchema>;
 export type InvokeResult = z.output<typeof invokedSchema>;
 export type HistoryEntry = z.output<typeof historySchema>;
 export type SigningKeys = z.output<typeof signingKeySchema>;
-export type TransformResult = z.output<typeof resultSchema>;
+export type TransformResult = z.output<typeof transformResultSchema>;
 export type User = z.output<typeof userSchema>;
 export type FunctionSummary = z.output<typeof functionSchema>;
 /** `GET /v1/functions` */

@@ -1,4 +1,4 @@
-/** `/v1/account/limits`: limits of the whole account (docs/events.md#sizes). */
+/** `/v1/account/limits`: the limits of the installation. */
 import { z } from 'zod';
 import type { InstallationLimits } from '../../store/environments/installation-limits.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -7,7 +7,7 @@ const MAX_BYTES = 16 * 1_048_576;
 
 export const maxBytesSchema = z.int().min(1).max(MAX_BYTES).meta({
   description:
-    "Largest request body in bytes; null: the next wider limit, which is the account's, then the setting EVENT_MAX_BYTES",
+    "Largest request body in bytes; null: the next wider limit, which is the installation's, then the setting EVENT_MAX_BYTES",
 });
 
 export const limitsSchema = z
@@ -17,23 +17,23 @@ export const limitsSchema = z
   })
   .meta({ id: 'AccountLimits' });
 
-export interface LimitRouteDeps {
+export interface InstallationLimitRouteDeps {
   installationLimits: InstallationLimits;
-  config: { eventMaxBytes: number };
+  eventMaxBytes: number;
 }
 
-export function limitRoutes({ installationLimits, config: { eventMaxBytes } }: LimitRouteDeps): Route[] {
-  const tag = 'Account';
+export function installationLimitRoutes({ installationLimits, eventMaxBytes }: InstallationLimitRouteDeps): Route[] {
+  const tag = 'Installation';
   const path = '/v1/account/limits';
-  const about = 'account';
+  const scope = 'installation';
   return [
     route({
       method: 'get',
       path,
       tag,
       access: 'read',
-      about,
-      summary: 'Read the limits of the account',
+      scope,
+      summary: 'Get the limits of the installation',
       data: limitsSchema,
       errors: [],
       async handle() {
@@ -46,8 +46,8 @@ export function limitRoutes({ installationLimits, config: { eventMaxBytes } }: L
       path,
       tag,
       access: 'admin',
-      about,
-      summary: 'Change the limits of the account',
+      scope,
+      summary: 'Update the limits of the installation',
       body: z.object({ event_max_bytes: maxBytesSchema.nullable() }),
       data: limitsSchema,
       errors: [],

@@ -71,6 +71,6 @@ describe('overlapping calls of one run', () => {
     const { body } = await service.post('/e/key', { name: 'overlap/forgetful', data: {} });
     const run = await ended(body.ids[0]);
     expect(run.status).to.equal('Failed');
-    expect(run.error.message).to.match(/^the app began step "first" again, which is done; .*use_api/);
+    expect(run.error.message).to.match(/^the app started step "first" again, which is finished; .*use_api/);
   });
 });
