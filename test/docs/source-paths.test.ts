@@ -27,10 +27,10 @@ function mentionsIn(markdown: string): string[] {
   return [...prose.matchAll(/`((?:[\w.-]+\/)*[\w.-]+\.(?:ts|tsx|mjs|lua))`/g)].map(([, path]) => path as string);
 }
 
-/** From the root, from src/, or by name alone. */
+/** From the root, from src/ or src/store/, or by name alone. */
 function exists(path: string): boolean {
   if (!path.includes('/')) return NAMES.has(path) || isFile(path);
-  return isFile(path) || isFile(join('src', path));
+  return ['', 'src', 'src/store'].some((folder) => isFile(join(folder, path)));
 }
 
 function isFile(path: string): boolean {
