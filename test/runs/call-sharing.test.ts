@@ -9,19 +9,19 @@ const ENV = { RUN_CONCURRENCY: String(CONCURRENCY), RETRY_SCALE: '0.0005' };
 
 /** A function that does not answer until the test lets it. */
 class Hanging {
-  readonly #gate = Promise.withResolvers<CallAnswer>();
+  readonly #barrier = Promise.withResolvers<CallAnswer>();
   inFlight = 0;
   most = 0;
 
   readonly handler = async (): Promise<CallAnswer> => {
     this.most = Math.max(this.most, ++this.inFlight);
-    const answer = await this.#gate.promise;
+    const answer = await this.#barrier.promise;
     this.inFlight--;
     return answer;
   };
 
   answer(): void {
-    this.#gate.resolve({ body: 'at last' });
+    this.#barrier.resolve({ body: 'at last' });
   }
 }
 

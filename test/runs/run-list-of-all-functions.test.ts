@@ -12,7 +12,7 @@ import { connectRedis, deleteKeys, freshPrefix, keysOf, type Redis } from '../su
 const MINUTE_MS = 60_000;
 const RETENTION_MS = 7 * 86_400_000;
 /** So few that runs are in segments of every length. */
-const SLOT_HOLDS = 4;
+const SEGMENT_RUNS = 4;
 const FUNCTIONS = Array.from({ length: 12 }, (_, n) => `app-f${n}`);
 const STATUSES = ['Queued', 'Completed', 'Failed', 'Cancelled'] as const;
 
@@ -41,8 +41,8 @@ describe('the list of all runs', () => {
 
   before(() => {
     redis = connectRedis();
-    runs = new Runs(redis, keys, RETENTION_MS, SLOT_HOLDS);
-    lists = new RunLists(redis, keys, new EndedRunIndex(redis, keys, SLOT_HOLDS));
+    runs = new Runs(redis, keys, RETENTION_MS, SEGMENT_RUNS);
+    lists = new RunLists(redis, keys, new EndedRunIndex(redis, keys, SEGMENT_RUNS));
   });
   after(async () => {
     await deleteKeys(redis, prefix);
@@ -192,19 +192,19 @@ describe('the list of all runs', () => {
   });
 
   it('keeps a segment as long as its runs: the last run that ends renews it and its index', async () => {
-    const all = Array.from({ length: 3 * SLOT_HOLDS }, () => run(0));
+    const all = Array.from({ length: 3 * SEGMENT_RUNS }, () => run(0));
     const env = await make(all);
-    const slots = await keysOf(redis, keys.endedRuns(env, 'Completed', ''));
-    expect(slots.length).to.equal(3);
+    const segments = await keysOf(redis, keys.endedRuns(env, 'Completed', ''));
+    expect(segments.length).to.equal(3);
     const minutes = keys.endedRunMinutes(env, 'Completed');
-    for (const key of [...slots, minutes]) {
+    for (const key of [...segments, minutes]) {
       expect(await redis.pttl(key)).to.be.within(RETENTION_MS, RETENTION_MS + MINUTE_MS);
       await redis.pexpire(key, 60_000);
     }
     const late = run(0);
     await create(env, [late]);
     await end(env, late, 'Completed');
-    for (const key of [...slots, minutes]) {
+    for (const key of [...segments, minutes]) {
       expect(await redis.pttl(key), key).to.be.within(RETENTION_MS, RETENTION_MS + MINUTE_MS);
     }
   });

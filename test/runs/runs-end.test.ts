@@ -120,9 +120,9 @@ describe('end of every run', () => {
   });
 
   it('a run that invoked a run with an unreadable output ends, and both are listed', async () => {
-    const gate = Promise.withResolvers<void>();
+    const barrier = Promise.withResolvers<void>();
     host.on('child', async () => {
-      await gate.promise;
+      await barrier.promise;
       return { body: 'too late' };
     });
     host.on('parent', ({ body }) => {
@@ -141,7 +141,7 @@ describe('end of every run', () => {
     const child = (await host.nextCall('child')).body.ctx.run_id;
     // As stored by a version without a limit of depth.
     await service.redis.hset(keyOf(child), 's', 'Completed', 'o', DEEP, 'x', String(Date.now()));
-    gate.resolve();
+    barrier.resolve();
     expect((await ended(parent)).output.error.name).to.equal('OutputUnreadable');
     const listed = await service.get('/v1/runs');
     expect(listed.status).to.equal(200);
@@ -186,9 +186,9 @@ describe('jobs of an ended run', () => {
       const invocation = { id: step('i'), op: 'InvokeFunction', opts: { function_id: 'met-child', timeout: '1h' } };
       return { status: 206, body: [wait, invocation] };
     });
-    const gate = Promise.withResolvers<void>();
+    const barrier = Promise.withResolvers<void>();
     host.on('child', async () => {
-      await gate.promise;
+      await barrier.promise;
       return {};
     });
     await host.register(
@@ -203,7 +203,7 @@ describe('jobs of an ended run', () => {
     await jobsWait(2);
     await send('met/y');
     await jobsWait(1);
-    gate.resolve();
+    barrier.resolve();
     await jobsWait(0);
     await service.waitFor(`/v1/events/${id}/runs`, ({ body }) => body.data?.[0]?.status === 'Completed');
   });

@@ -260,16 +260,16 @@ describe('the list of runs', () => {
     });
 
     it('creates one run at a time, and another once that has ended', async () => {
-      const gate = Promise.withResolvers<void>();
+      const barrier = Promise.withResolvers<void>();
       host.on('f', async ({ number }) => {
-        if (number === 1) await gate.promise;
+        if (number === 1) await barrier.promise;
         return {};
       });
       await host.register(service, [{ id: 'f', triggers: [{ event: 'twice/x' }] }], { appName: 'twice' });
       const { run_id } = await ended('twice/x', 'Completed');
       const [one, same] = await Promise.all([retry(run_id), retry(run_id)]);
       expect(one.body.data.run_id).to.equal(same.body.data.run_id);
-      gate.resolve();
+      barrier.resolve();
       await listed('app=twice&status=Completed', 2);
       const another = await retry(run_id);
       expect(another.body.data.run_id).not.to.equal(one.body.data.run_id);
@@ -278,9 +278,9 @@ describe('the list of runs', () => {
     });
 
     it('re-runs a cancelled run, and the event that cancelled it does not cancel the new one', async () => {
-      const gate = Promise.withResolvers<void>();
+      const barrier = Promise.withResolvers<void>();
       host.on('f', async ({ number }) => {
-        if (number === 0) await gate.promise;
+        if (number === 0) await barrier.promise;
         return {};
       });
       const cancel = [{ event: 'cancelled/stop' }];
@@ -293,7 +293,7 @@ describe('the list of runs', () => {
       const [cancelled] = await listed('app=cancelled&status=Cancelled', 1);
       await retry(cancelled?.run_id as string);
       await listed('app=cancelled&status=Completed', 1);
-      gate.resolve();
+      barrier.resolve();
     });
 
     it('rejects a run that is active, or whose function or event no longer exists', async () => {

@@ -133,8 +133,8 @@ describe('waits for events', () => {
     });
 
     it('a cancel trigger ignores events from before the run’s own event, in the same batch or another', async () => {
-      const gate = Promise.withResolvers<void>();
-      host.on('f', () => gate.promise.then(() => ({})));
+      const barrier = Promise.withResolvers<void>();
+      host.on('f', () => barrier.promise.then(() => ({})));
       const cancel = [{ event: 'latest/x' }, { event: 'latest/stop', if: 'async.data.order == event.data.order' }];
       await host.register(service, [{ id: 'f', triggers: [{ event: 'latest/x' }], cancel }], { appName: 'latest' });
       const stop = { name: 'latest/stop', data: { order: 3 } };
@@ -144,7 +144,7 @@ describe('waits for events', () => {
       const last = body.ids[3] as string;
       await send('latest/after');
       await service.waitFor('/v1/events?name=latest/after', ({ body }) => body.data?.length === 1);
-      gate.resolve();
+      barrier.resolve();
       expect((await ended(last))[0].status).to.equal('Completed');
     });
   });
@@ -177,7 +177,7 @@ describe('waits for events', () => {
     }
 
     async function candidatesOf(name: string, ...events: object[]) {
-      const arrivals = events.map((data) => ({ name, data }));
+      const incoming = events.map((data) => ({ name, data }));
       const found: string[] = [];
       let commands = 0;
       const send = store.redis.sendCommand;
@@ -186,7 +186,7 @@ describe('waits for events', () => {
         return send.apply(this, args);
       };
       try {
-        for await (const { waits } of store.waits.candidates(env, arrivals, (arrival) => arrival)) {
+        for await (const { waits } of store.waits.candidates(env, incoming, (event) => event)) {
           expect(waits.length).to.be.at.most(1_000);
           found.push(...waits.map(({ wait }) => wait.runId));
         }

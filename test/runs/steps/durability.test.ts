@@ -4,12 +4,12 @@ import { type AppHost, startAppHost } from '../../support/app-host.ts';
 import { startOwnRedis } from '../../support/own-redis.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
-import { type App, KITS, type Kit, type Loose, startApp } from './sdk-adapters.ts';
+import { type App, type Loose, SDK_ADAPTERS, type SdkAdapter, startApp } from './sdk-adapters.ts';
 
 /** Another worker takes over a dead worker's jobs after this time; a run without its job is reconciled after four times
  *  as long. */
 const SOON = { STALLED_AFTER_SECONDS: '1', RETRY_SCALE: '0.0005' };
-const OURS = KITS[0] as Kit;
+const OURS = SDK_ADAPTERS[0] as SdkAdapter;
 
 describe('durability of runs', () => {
   it('500 runs of ten steps, some parallel, survive workers killed at random', async function () {
@@ -140,18 +140,18 @@ describe('durability of runs', () => {
 });
 
 describe('step.sendEvent', () => {
-  for (const kit of KITS) {
-    it(`stores an event once when the answer is lost and the step repeats, with ${kit.name}`, async () => {
+  for (const sdk of SDK_ADAPTERS) {
+    it(`stores an event once when the answer is lost and the step repeats, with ${sdk.name}`, async () => {
       const service = await startService({ env: SOON });
       const [lossy, close] = await losingFirstAnswer(service);
       let app: App | undefined;
       try {
-        const client = kit.client({ url: lossy } as Service, 'lossy');
+        const client = sdk.client({ url: lossy } as Service, 'lossy');
         const fn = client.createFunction({ id: 'f', triggers: [{ event: 'lossy/x' }] }, async ({ step }: Loose) => {
           const { ids } = await step.sendEvent('tell', { name: 'lossy/told', data: {} });
           return ids;
         });
-        app = await startApp(kit.serve(client, [fn]));
+        app = await startApp(sdk.serve(client, [fn]));
         const { body } = await service.post('/e/key', { name: 'lossy/x', data: {} });
         const { body: runs } = await service.waitFor(
           `/v1/events/${body.ids[0]}/runs`,

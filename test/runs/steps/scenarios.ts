@@ -1,5 +1,5 @@
 /** Scenarios: a function and its expected result. Each is written once, for any SDK. */
-import type { Kit, Loose } from './sdk-adapters.ts';
+import type { Loose, SdkAdapter } from './sdk-adapters.ts';
 
 export interface Scenario {
   title: string;
@@ -30,7 +30,7 @@ export interface Tools {
   /** Records an effect, and returns the value. */
   note<T>(effect: string, value: T): T;
   send(name: string, data?: object): Promise<void>;
-  kit: Kit;
+  sdk: SdkAdapter;
   /** Full name of an event of the scenario. */
   named(name: string): string;
   /** Of another function of the scenario, for step.invoke. */
@@ -179,7 +179,7 @@ export const SCENARIOS: Scenario[] = [
   },
   {
     title: 'a permanently failed step that is not caught fails the run, and the failure handler runs',
-    config: { retries: 0, onFailure: ({ error, kit: _kit, log }: Tools) => log(`handler: ${error.message}`) },
+    config: { retries: 0, onFailure: ({ error, sdk: _sdk, log }: Tools) => log(`handler: ${error.message}`) },
     async handler({ step }) {
       await step.run('hopeless', () => {
         throw new Error('no way');
@@ -194,11 +194,11 @@ export const SCENARIOS: Scenario[] = [
   {
     title: 'a non-retriable error in a step fails the step at once, and can be caught',
     config: { retries: 3 },
-    async handler({ step, log, kit }) {
+    async handler({ step, log, sdk }) {
       try {
         await step.run('bad', () => {
           log('bad');
-          throw new kit.NonRetriableError('never again');
+          throw new sdk.NonRetriableError('never again');
         });
       } catch (error) {
         return `caught: ${(error as Error).message}`;
@@ -210,10 +210,10 @@ export const SCENARIOS: Scenario[] = [
   {
     title: 'a step can set the time of its retry',
     config: { retries: 1 },
-    async handler({ step, log, attempt, kit }) {
+    async handler({ step, log, attempt, sdk }) {
       return step.run('later', () => {
         log(`later ${attempt}`);
-        if (attempt === 0) throw new kit.RetryAfterError('in a second', 1_000);
+        if (attempt === 0) throw new sdk.RetryAfterError('in a second', 1_000);
         return 'served';
       });
     },

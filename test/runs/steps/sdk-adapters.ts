@@ -12,7 +12,7 @@ import type { Service } from '../../support/service.ts';
 export type Loose = any;
 
 /** The parts of an SDK that scenarios use. */
-export interface Kit {
+export interface SdkAdapter {
   name: string;
   client(service: Service, id: string): Loose;
   serve(client: Loose, functions: Loose[]): RequestListener;
@@ -20,9 +20,9 @@ export interface Kit {
   RetryAfterError: new (message: string, delay: number | string | Date) => Error;
 }
 
-const silent = { info() {}, warn() {}, error() {}, debug() {} };
+const quiet = { info() {}, warn() {}, error() {}, debug() {} };
 
-export const KITS: Kit[] = [
+export const SDK_ADAPTERS: SdkAdapter[] = [
   {
     name: 'our client',
     client: (service, id) => new Tidegate({ id, isDev: true, baseUrl: service.url }),
@@ -32,7 +32,7 @@ export const KITS: Kit[] = [
   },
   {
     name: 'the official SDK',
-    client: (service, id) => new Inngest({ id, isDev: true, baseUrl: service.url, logger: silent }),
+    client: (service, id) => new Inngest({ id, isDev: true, baseUrl: service.url, logger: quiet }),
     serve: (client, functions) => serveOfficial({ client, functions }),
     NonRetriableError: OfficialNonRetriable,
     RetryAfterError: OfficialRetryAfter,
