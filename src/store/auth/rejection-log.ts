@@ -51,12 +51,12 @@ export class RejectionLog {
   /** The last repeated first.
    *  @param before position of the last entry of the page before */
   async list(limit: number, before?: string): Promise<StoredRejection[]> {
-    const { rejections: refusals, rejectionEntries: refusalCounts } = this.#keys;
+    const { rejections, rejectionEntries } = this.#keys;
     const from = before === undefined ? '+inf' : `(${before}`;
-    const flat = await this.#redis.zrevrangebyscore(refusals, from, '-inf', 'WITHSCORES', 'LIMIT', 0, limit);
+    const flat = await this.#redis.zrevrangebyscore(rejections, from, '-inf', 'WITHSCORES', 'LIMIT', 0, limit);
     const ids = flat.filter((_, at) => at % 2 === 0);
     if (ids.length === 0) return [];
-    const texts = await this.#redis.hmget(refusalCounts, ...ids);
+    const texts = await this.#redis.hmget(rejectionEntries, ...ids);
     return ids.flatMap((id, at) => {
       const text = texts[at];
       // Removed in the meantime.
