@@ -14,7 +14,8 @@ export interface PermanentKeys {
 export const PERMANENT_KEYS: readonly PermanentKeys[] = [
   {
     kind: '`webhooks`, `webhook-keys`, `event-keys`, `api-keys`, `users`, `signing-keys`, `secret-key-check`, `environments` and related keys',
-    pattern: /^service:(webhook|event-key|api-key|user|signing-key|secret-key-check|environment|installation-limits)[\w-]*$/,
+    pattern:
+      /^service:(webhook|event-key|api-key|user|signing-key|secret-key-check|environment|installation-limits)[\w-]*$/,
     most: 20,
     why: 'Users created them; they stay until deleted',
   },
