@@ -1,4 +1,4 @@
-/** The attack itself: one fault after another, all kinds of them in turn before chance alone decides, for as long as was asked. */
+/** Injects one fault after another: first each kind once, then random ones, for the time that the options set. */
 import { setTimeout } from 'node:timers/promises';
 import { type ChaosContext, FAULTS, type Fault } from './faults/faults.ts';
 import type { Options } from './options.ts';
@@ -6,7 +6,7 @@ import type { Timeline } from './timeline.ts';
 
 export interface InjectedFaults {
   faults: Record<string, number>;
-  leftOut: string[];
+  skipped: string[];
 }
 
 const PAUSE_LEAST_MS = 200;
@@ -18,8 +18,8 @@ export async function injectFaults(
   options: Options,
 ): Promise<InjectedFaults> {
   const chosen = FAULTS.filter(({ name }) => options.only?.includes(name) ?? true);
-  const leftOut = chosen.flatMap((fault) => fault.impossible?.(context) ?? []);
-  const possible = chosen.filter((fault) => fault.impossible?.(context) === undefined);
+  const leftOut = chosen.flatMap((fault) => fault.unavailable?.(context) ?? []);
+  const possible = chosen.filter((fault) => fault.unavailable?.(context) === undefined);
   const { random } = context;
   const first = random.shuffled(possible);
   const faults: Record<string, number> = {};
@@ -33,5 +33,5 @@ export async function injectFaults(
     ended += fault.ends;
     await setTimeout(random.between(PAUSE_LEAST_MS, PAUSE_MOST_MS));
   }
-  return { faults, leftOut };
+  return { faults, skipped: leftOut };
 }

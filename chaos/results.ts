@@ -1,7 +1,7 @@
 /** Results of a run: JSON in chaos/results, a table in the terminal and in docs/reliability.md. */
 
 export interface Count {
-  /** Of the check. */
+  /** Name of the check. */
   name: string;
   /** The largest result that passes. */
   most: number;
@@ -26,22 +26,22 @@ export interface Results {
   counts: Count[];
 }
 
-export function violated({ counts }: Results): Count[] {
+export function exceededLimits({ counts }: Results): Count[] {
   return counts.filter(({ figure, most }) => !(figure <= most));
 }
 
 export function table(counts: readonly Count[]): string {
   const rows = counts.map(({ name, most, figure, unit }) => [
     name,
-    `${most === 0 ? '' : '≤ '}${amount(most, unit)}`,
-    amount(figure, unit),
+    `${most === 0 ? '' : '≤ '}${formatNumber(most, unit)}`,
+    formatNumber(figure, unit),
   ]);
   return ['| check | limit | result |', '| --- | --- | --- |', ...rows.map((cells) => `| ${cells.join(' | ')} |`)].join(
     '\n',
   );
 }
 
-export function amount(value: number, unit?: string): string {
+export function formatNumber(value: number, unit?: string): string {
   const digits = Number.isInteger(value) ? 0 : 1;
   const text = value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
   return unit ? `${text} ${unit}` : text;

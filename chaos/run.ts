@@ -8,9 +8,9 @@ import { FUNCTIONS, startApp } from './apps/apps.ts';
 import { type Executions, listenForExecutions } from './apps/executions.ts';
 import { startHostileApp } from './apps/hostile.ts';
 import { type InjectedFaults, injectFaults } from './attack.ts';
-import { keptByMistake } from './checks/keys.ts';
+import { findKeysWithoutTtl } from './checks/keys.ts';
 import { type Recovery, recover } from './checks/recovery.ts';
-import { repeatsOf } from './checks/repeats.ts';
+import { findRepeats } from './checks/repeats.ts';
 import { startRedisProxy } from './faults/redis-proxy.ts';
 import { mountSmallDisk } from './faults/small-disk.ts';
 import { Ledger } from './load/ledger.ts';
@@ -18,7 +18,7 @@ import { Sender } from './load/sender.ts';
 import { HELP, type Options, readOptions } from './options.ts';
 import { Random } from './random.ts';
 import { redisIn } from './redis.ts';
-import { type Count, type Results, table, violated } from './results.ts';
+import { type Count, exceededLimits, type Results, table } from './results.ts';
 import { Service } from './service.ts';
 import { watchStarvation } from './starvation.ts';
 import { Timeline } from './timeline.ts';
@@ -39,7 +39,7 @@ await runMain(async () => {
   if (options.out) writeFileSync(options.out, `${JSON.stringify(results, undefined, 2)}\n`);
   console.log(`\n${table(results.counts)}\n`);
   for (const why of results.left_out) console.log(`Skipped: ${why}.`);
-  const broken = violated(results);
+  const broken = exceededLimits(results);
   if (broken.length > 0) throw new Problem(report(broken, results, timeline));
 });
 
@@ -100,7 +100,7 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
 
     const random = new Random(options.seed);
     const ledger = new Ledger();
-    // Another sequence than that of the faults: how fast answers come must not change what is broken.
+    // A separate random sequence: response times must not change the faults.
     const sender = new Sender(service, ledger, timeline, new Random(options.seed + 1), new URL(webhook.url).pathname);
     closing.push(watchStarvation(timeline, () => service.workers));
     timeline.note('sending starts');
@@ -115,7 +115,7 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
     const recovery = await recover(service, ledger.events.values(), (name) => expected(name, options), patienceMs);
     recovery.seconds = (performance.now() - mendedAt) / 1_000;
     timeline.note('every run has ended, or the recovery time is over');
-    const kept = await keptByMistake(redis.admin);
+    const kept = await findKeysWithoutTtl(redis.admin);
     const version = /redis_version:(\S+)/.exec(await redis.admin.info('server'))?.[1] ?? '';
     await service.stop();
     return toResults({ options, timeline, attacked, recovery, ledger, sender, executions, service, kept, version });
@@ -145,7 +145,7 @@ interface Facts {
 function toResults(facts: Facts): Results {
   const { options, attacked, recovery, ledger, sender, executions, service, kept } = facts;
   const { kills, terminations, unexpected } = service.ends;
-  const repeats = repeatsOf(executions.all, facts.timeline);
+  const repeats = findRepeats(executions.all, facts.timeline);
   const none = (name: string, findings: string[]): Count => ({ name, most: 0, figure: findings.length, findings });
   const counts: Count[] = [
     none('acknowledged events lost', recovery.lost),
@@ -153,11 +153,11 @@ function toResults(facts: Facts): Results {
     none('runs duplicated', recovery.doubled),
     none('runs stuck', recovery.stuck),
     none('runs failed unexpectedly', recovery.failed),
-    none('IDs with two events', ledger.twice),
+    none('IDs with two events', ledger.duplicated),
     none('finished steps that ran again', repeats.afterFinished),
     none('steps that ran again without a crash', repeats.unexcused),
     none('keys without a TTL by mistake', kept),
-    none('responses other than 200, 429 and 503', ledger.wrong),
+    none('responses other than 200, 429 and 503', ledger.unexpected),
     none('unexpected or unclean exits', unexpected),
     none('requests failed in rolling deploys', sender.failedInDeploy),
     {
@@ -181,7 +181,7 @@ function toResults(facts: Facts): Results {
     minutes: facts.timeline.nowMs / 60_000,
     languages: options.languages,
     faults: attacked.faults,
-    left_out: attacked.leftOut,
+    left_out: attacked.skipped,
     load: {
       'acknowledged events': ledger.events.size,
       'acknowledged requests': ledger.acknowledgements,

@@ -1,22 +1,22 @@
-/** One place in the service where a web or a worker process runs: it is ended in all ways, and started again. */
+/** A web or worker process of the service that can be killed, terminated and started again. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '..');
-/** What a process is promised to need at most, and a little more to see by how much it was late. */
+/** More than the promised maximum of a shutdown, to measure by how much it was exceeded. */
 const KILL_AFTER_MS = 40_000;
 const SHOWN_CHARACTERS = 4_000;
 
 export type Role = 'web' | 'worker';
 
-/** How the processes have ended so far. */
+/** How the processes ended so far. */
 export interface Ends {
   kills: number;
   /** Seconds from SIGTERM to the exit. */
   terminations: number[];
-  /** What was not as it should be: an exit that nobody asked for, or another code than 0. */
+  /** Unrequested exits, and exit codes other than 0 after SIGTERM. */
   unexpected: string[];
 }
 
@@ -40,7 +40,7 @@ export class ServiceProcess {
     this.#logs = logs;
   }
 
-  /** Of a web process. */
+  /** The URL of a running web process. */
   get url(): string | undefined {
     return this.running && this.#port !== undefined ? `http://127.0.0.1:${this.#port}` : undefined;
   }
@@ -53,7 +53,7 @@ export class ServiceProcess {
     return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Resolves when it says that it is ready, or has ended. */
+  /** Resolves when the process is ready or has exited. */
   start(): Promise<void> {
     if (!this.running) this.#starting = this.#start();
     return this.#starting;
@@ -73,7 +73,9 @@ export class ServiceProcess {
       stream?.setEncoding('utf8').on('data', (text) => this.#keep(text));
     child.once('exit', (code, signal) => {
       if (child !== this.#child || this.#isEnding) return;
-      this.#ends.unexpected.push(`${this.name} ended by itself (${signal ?? `exit code ${code}`}): ${this.output()}`);
+      this.#ends.unexpected.push(
+        `${this.name} exited unexpectedly (${signal ?? `exit code ${code}`}): ${this.output()}`,
+      );
     });
     const exited = once(child, 'exit').then(() => undefined);
     const first = await Promise.race([once(child, 'message'), exited]);
@@ -89,7 +91,7 @@ export class ServiceProcess {
     await exited;
   }
 
-  /** One that is starting has to be there first: before that, nothing is promised of its end. */
+  /** Waits until a starting process is ready: before that, an orderly shutdown is not promised. */
   async terminate(): Promise<void> {
     await this.#starting;
     const child = this.#endingChild();
@@ -103,7 +105,7 @@ export class ServiceProcess {
     this.#ends.terminations.push((performance.now() - startedAt) / 1_000);
     if (child.exitCode === 0) return;
     this.#ends.unexpected.push(
-      `${this.name} did not end in order after SIGTERM (${child.signalCode ?? `exit code ${child.exitCode}`}): ${this.output()}`,
+      `${this.name} did not shut down in order after SIGTERM (${child.signalCode ?? `exit code ${child.exitCode}`}): ${this.output()}`,
     );
   }
 
@@ -111,7 +113,7 @@ export class ServiceProcess {
     this.#child?.kill(signal);
   }
 
-  /** Its wall clock is so far ahead from now on (negative: behind). */
+  /** Sets its wall clock ahead (negative: behind). */
   stepClock(ms: number): void {
     if (this.#child?.connected) this.#child.send({ clockAheadMs: ms });
   }

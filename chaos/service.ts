@@ -1,4 +1,4 @@
-/** The service under attack: two web and two worker processes, and what asks them. */
+/** The service under test: two web and two worker processes, with an API client and health checks. */
 import { setTimeout } from 'node:timers/promises';
 import { type Ends, ServiceProcess } from './service-process.ts';
 
@@ -8,7 +8,7 @@ export const SECRETS = {
   API_KEY: 'chaos-api-key-0123456789abcdef',
   SIGNING_KEY: 'signkey-chaos-0123456789abcdef0123456789abcdef',
 };
-/** A job of a worker that died is taken up after so long. */
+/** After this time, another worker takes over the jobs of a dead worker. */
 export const STALLED_AFTER_SECONDS = 5;
 export const CALL_TIMEOUT_SECONDS = 15;
 
@@ -16,7 +16,7 @@ const WEBS = 2;
 const WORKERS = 2;
 const PROBE_MS = 100;
 const PROBE_TIMEOUT_MS = 1_000;
-const ASK_TIMEOUT_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 5_000;
 
 export class Service {
   readonly ends: Ends = { kills: 0, terminations: [], unexpected: [] };
@@ -49,7 +49,7 @@ export class Service {
     return [...this.webs, ...this.workers];
   }
 
-  /** The web processes that a balancer would send to now. */
+  /** URLs of the web processes that a load balancer would use now. */
   get ready(): readonly string[] {
     return this.#ready;
   }
@@ -65,32 +65,33 @@ export class Service {
     await Promise.all(this.all.map((target) => target.terminate()));
   }
 
-  /** Asks the API of any process that answers, until one does. @returns undefined for 404 */
+  /** Retries a GET on all web processes until one responds. @returns undefined for 404 */
   async get<T>(path: string): Promise<T | undefined> {
     for (let turn = 0; ; turn++) {
-      const answer = await this.#ask(path, { headers: { authorization: `Bearer ${SECRETS.API_KEY}` } }, turn);
-      if (answer?.status === 404) return undefined;
-      if (answer?.ok) return ((await answer.json()) as { data: T }).data;
-      if (answer && answer.status < 500) throw new Error(`GET ${path}: ${answer.status} ${await answer.text()}`);
+      const response = await this.#ask(path, { headers: { authorization: `Bearer ${SECRETS.API_KEY}` } }, turn);
+      if (response?.status === 404) return undefined;
+      if (response?.ok) return ((await response.json()) as { data: T }).data;
+      if (response && response.status < 500)
+        throw new Error(`GET ${path}: ${response.status} ${await response.text()}`);
       await setTimeout(PROBE_MS);
     }
   }
 
   async post<T>(path: string, body: object): Promise<T> {
     const headers = { authorization: `Bearer ${SECRETS.API_KEY}`, 'content-type': 'application/json' };
-    const answer = await this.#ask(path, { method: 'POST', headers, body: JSON.stringify(body) }, 0);
-    if (!answer?.ok) throw new Error(`POST ${path}: ${answer?.status} ${await answer?.text()}`);
-    return ((await answer.json()) as { data: T }).data;
+    const response = await this.#ask(path, { method: 'POST', headers, body: JSON.stringify(body) }, 0);
+    if (!response?.ok) throw new Error(`POST ${path}: ${response?.status} ${await response?.text()}`);
+    return ((await response.json()) as { data: T }).data;
   }
 
   async #ask(path: string, init: RequestInit, turn: number): Promise<Response | undefined> {
     const urls = this.webs.flatMap(({ url }) => url ?? []);
     if (urls.length === 0) return undefined;
-    const signal = AbortSignal.timeout(ASK_TIMEOUT_MS);
+    const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
     return fetch(urls[turn % urls.length] + path, { ...init, signal }).catch(() => undefined);
   }
 
-  /** Health checks, as a balancer makes them. */
+  /** Health checks, like those of a load balancer. */
   async #balance(): Promise<void> {
     while (!this.#closed) {
       const asked = this.webs.map(async ({ url }) => {

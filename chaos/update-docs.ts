@@ -7,8 +7,8 @@
  *  `node chaos/update-docs.ts [file]` uses the newest file by default. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { KEPT } from './checks/keys.ts';
-import { amount, type Results, table } from './results.ts';
+import { PERMANENT_KEYS } from './checks/keys.ts';
+import { formatNumber, type Results, table } from './results.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const FOLDER = join(ROOT, 'chaos/results');
@@ -17,13 +17,14 @@ const MARKED = /<!-- (chaos\/results\/[\w.-]+\.json): (\w+) -->\n[\s\S]*?<!-- en
 
 const BLOCKS: Record<string, (results: Results) => string> = {
   run: ({ command, at, minutes, languages, machine }) =>
-    `\`${command}\`, ${at.slice(0, 10)}: ${amount(minutes)} minutes, apps in ${listed(languages)}, on ${machine.cores} CPUs (${machine.cpu}), ` +
+    `\`${command}\`, ${at.slice(0, 10)}: ${formatNumber(minutes)} minutes, apps in ${listed(languages)}, on ${machine.cores} CPUs (${machine.cpu}), ` +
     `Node ${machine.node}, Redis ${machine.redis}.`,
   counts: ({ counts }) => table(counts),
   load: ({ load }) => twoColumns('load', 'amount', load),
   faults: ({ faults, left_out }) =>
     [twoColumns('fault', 'times', faults), ...left_out.map((why) => `\nSkipped: ${why}.`)].join('\n'),
-  keys: () => ['| keys | reason |', '| --- | --- |', ...KEPT.map(({ kind, why }) => `| ${kind} | ${why} |`)].join('\n'),
+  keys: () =>
+    ['| keys | reason |', '| --- | --- |', ...PERMANENT_KEYS.map(({ kind, why }) => `| ${kind} | ${why} |`)].join('\n'),
 };
 
 /** The results file that the page names. @throws Error when it names none, or several */
@@ -62,7 +63,7 @@ function fill(name: string): void {
 }
 
 function twoColumns(left: string, right: string, rows: Record<string, number>): string {
-  const lines = Object.entries(rows).map(([name, value]) => `| ${name} | ${amount(value)} |`);
+  const lines = Object.entries(rows).map(([name, value]) => `| ${name} | ${formatNumber(value)} |`);
   return [`| ${left} | ${right} |`, '| --- | --- |', ...lines].join('\n');
 }
 

@@ -1,47 +1,47 @@
-/** What an answer may be. Everything else is a finding. */
+/** Checks a response. Everything that is not allowed here is a finding. */
 import { CATALOGUE } from '../src/errors.ts';
 import type { Case } from './case.ts';
 import type { Response } from './socket.ts';
 
-/** Longest that a request may take: a transform's patience, and some for the way. */
+/** Maximum duration of a request: the time limit of a transform and some overhead. */
 export const LIMIT_MS = 12_000;
-/** A connection may be cut while so large a body is still on its way: the answer can be lost with it. */
+/** The service may close the connection during a larger body; the response can be lost. */
 const CUT_BYTES = 32_768;
-/** What a service that is well may answer with 503. */
-const MEANT = new Set(['overloaded', 'memory_short', 'transform_quarantined', 'webhook_paused']);
-/** Paths whose errors are of the catalogue, as JSON. */
-const CATALOGUED = /^\/(?:e|v0|v1|fn)\//;
-const INSIDE = /node_modules|\/src\/(?:api|store|jobs|model|functions)\/|\n {4}at \S/;
+/** Codes with which a healthy service responds 503. */
+const EXPECTED_503 = new Set(['overloaded', 'memory_short', 'transform_quarantined', 'webhook_paused']);
+/** Paths whose errors are JSON with a code from the catalogue. */
+const JSON_API = /^\/(?:e|v0|v1|fn)\//;
+const INTERNALS = /node_modules|\/src\/(?:api|store|jobs|model|functions)\/|\n {4}at \S/;
 
-/** @returns what is wrong with it, in a sentence; undefined: nothing */
+/** @returns a description of the problem; undefined for a valid response */
 export function checkResponse(
   one: Case,
   { status, headers, body, ms, ended }: Response,
   sentBytes: number,
 ): string | undefined {
-  if (ms > LIMIT_MS && ended !== 'silent') return `it took ${Math.round(ms)} ms to be answered`;
-  if (status === undefined) return unanswered(one, ended, sentBytes);
-  if (status >= 500 && !isMeant(status, body)) return `it was answered with ${status}: ${body.slice(0, 300)}`;
-  if (INSIDE.test(body) && isError(status)) return `the answer tells of the inside: ${body.slice(0, 600)}`;
-  if (one.kind === 'wire' || !isError(status) || !CATALOGUED.test(one.target)) return undefined;
-  // What Node's parser refuses has no body, and never reaches the service.
+  if (ms > LIMIT_MS && ended !== 'silent') return `the response took ${Math.round(ms)} ms`;
+  if (status === undefined) return checkMissingResponse(one, ended, sentBytes);
+  if (status >= 500 && !isExpected(status, body)) return `the response was ${status}: ${body.slice(0, 300)}`;
+  if (INTERNALS.test(body) && isError(status)) return `the response exposes internals: ${body.slice(0, 600)}`;
+  if (one.kind === 'wire' || !isError(status) || !JSON_API.test(one.target)) return undefined;
+  // Node's parser rejects some requests with an empty body before the service sees them.
   if (body === '' || one.method === 'HEAD') return undefined;
   if (!headers['content-type']?.startsWith('application/json')) return undefined;
   const code = codeOf(body);
-  if (code === undefined || !Object.hasOwn(CATALOGUE, code)) return `an error without a code: ${body.slice(0, 300)}`;
+  if (code === undefined || !Object.hasOwn(CATALOGUE, code)) return `the error has no code: ${body.slice(0, 300)}`;
   const [expected] = CATALOGUE[code as keyof typeof CATALOGUE];
-  return expected === status ? undefined : `the code ${code} came with status ${status}`;
+  return expected === status ? undefined : `the code ${code} has status ${status}, expected ${expected}`;
 }
 
-/** Bytes that are no whole request may be met with silence: the server's own time limit ends that. */
-function unanswered(one: Case, ended: Response['ended'], sentBytes: number): string | undefined {
+/** An incomplete request may get no response until the server's timeout. */
+function checkMissingResponse(one: Case, ended: Response['ended'], sentBytes: number): string | undefined {
   if (one.kind === 'wire') return undefined;
   if (sentBytes > CUT_BYTES && (ended === 'reset' || ended === 'closed')) return undefined;
-  return ended === 'silent' ? `no answer came within ${LIMIT_MS} ms` : `the connection was ${ended} without an answer`;
+  return ended === 'silent' ? `no response within ${LIMIT_MS} ms` : `the connection was ${ended} without a response`;
 }
 
-function isMeant(status: number, body: string): boolean {
-  return status === 503 && MEANT.has(codeOf(body) ?? '');
+function isExpected(status: number, body: string): boolean {
+  return status === 503 && EXPECTED_503.has(codeOf(body) ?? '');
 }
 
 function isError(status: number): boolean {

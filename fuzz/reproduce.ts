@@ -1,24 +1,24 @@
-/** How to do it again by hand. */
+/** Shell commands that reproduce a case. */
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bodyOf, type Case, filled, type HttpCase, type Names, wireOf } from './case.ts';
+import { bodyOf, type Case, fillNames, type HttpCase, type Names, socketWrites } from './case.ts';
 
-/** A longer body is written to a file. */
+/** Longer bodies go to a file. */
 const INLINE_BYTES = 1_024;
-/** No shell is given more than this in a line. */
+/** Longer commands become `nc` with a file. */
 const LINE_CHARS = 2_000;
 
-/** A command for a shell: curl, or where a line would be too long, or is no request, nc.
- *  @param label part of the name of the file that a large body is written to */
+/** A curl command; nc for long requests and raw bytes.
+ *  @param label part of the name of the file for a large body */
 export function reproductionCommand(one: Case, names: Names, label: string): string {
   const file = join(tmpdir(), `tidegate-fuzz-${label}.bin`);
   if (one.kind === 'wire' || lineLength(one) > LINE_CHARS) {
-    writeFileSync(file, Buffer.concat(wireOf(one, names).filter((part) => typeof part !== 'number')));
+    writeFileSync(file, Buffer.concat(socketWrites(one, names).filter((part) => typeof part !== 'number')));
     return `nc ${names.host?.replace(':', ' ')} < ${file}`;
   }
-  const headers = one.headers.map(([name, value]) => `-H ${quoted(`${name}: ${filled(value, names)}`)}`);
-  const url = quoted(`http://${names.host}${filled(one.target, names)}`);
+  const headers = one.headers.map(([name, value]) => `-H ${quoted(`${name}: ${fillNames(value, names)}`)}`);
+  const url = quoted(`http://${names.host}${fillNames(one.target, names)}`);
   return ['curl -sS -i --path-as-is -g -X', one.method, url, ...headers, ...data()].join(' ');
 
   function data(): string[] {

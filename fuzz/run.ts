@@ -15,11 +15,11 @@ await runMain(async () => {
   if (help) return console.log(HELP);
   if (isDashboardStale(ROOT)) await buildDashboard(ROOT);
   const redis = await startOwnRedis();
-  // Where services look for it that are started for tests.
+  // Test services read it.
   process.env.REDIS_URL = redis.url;
   try {
     console.log(`seed ${options.seed}`);
-    const report = await fuzz({ ...options, shrink: save, timed: true, tell: (line) => console.log(line) });
+    const report = await fuzz({ ...options, shrink: save, timed: true, progress: (line) => console.log(line) });
     if (save) {
       const made = report.findings.filter(({ origin }) => !origin.startsWith('corpus'));
       const saved = saveToCorpus(made.map(({ problem, case: one }) => ({ title: titleOf(problem), case: one })));
@@ -34,7 +34,7 @@ await runMain(async () => {
   }
 });
 
-/** Of what went wrong, in a line that says nothing of this run alone. */
+/** The first line of the problem, without request IDs. */
 function titleOf(problem: string): string {
   const [line = ''] = problem.split('\n', 1);
   return line.replace(/,?"?request_id"?[^,}]*/g, '').slice(0, 200);

@@ -1,20 +1,20 @@
-/** Sends bytes on a socket of their own, and reads what comes back. */
+/** Sends bytes on a new socket and reads the response. */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Response {
-  /** Of the last answer on the connection; undefined: there was none. */
+  /** Status of the last response on the connection; undefined without one. */
   status: number | undefined;
   headers: Record<string, string>;
   body: string;
-  /** From the last byte sent to the end of the answer. */
+  /** From the last sent byte to the end of the response. */
   ms: number;
   ended: 'answered' | 'closed' | 'reset' | 'silent';
 }
 
 const SHOWN_BYTES = 4_194_304;
 
-/** @param patienceMs so long for the answer to come and the connection to close, after all is sent */
+/** @param patienceMs time to wait, after the last write, for the response and for the connection to close */
 export async function sendBytes(
   port: number,
   wire: readonly (Buffer | number)[],
@@ -28,7 +28,7 @@ export async function sendBytes(
   socket.on('data', (chunk: Buffer) => {
     if (length < SHOWN_BYTES) chunks.push(chunk);
     length += chunk.length;
-    // A stream of events has no end.
+    // Server-sent events do not end.
     if (chunks.length === 1 && /\r\ncontent-type: text\/event-stream/i.test(chunk.toString('latin1', 0, 4_096))) {
       finished.resolve('answered');
     }
@@ -57,7 +57,7 @@ async function write(socket: ReturnType<typeof connect>, bytes: Buffer, gone: Pr
   await Promise.race([new Promise<void>((resolve) => socket.write(bytes, () => resolve())), gone]);
 }
 
-/** The last answer: others on the connection were answers to what was pipelined before, and are looked at by their status. */
+/** Parses the last response, or an earlier 5xx response to a pipelined request. */
 function parsed(bytes: Buffer): Pick<Response, 'status' | 'headers' | 'body'> {
   const text = bytes.toString('utf8');
   const heads = [...text.matchAll(/HTTP\/1\.[01] (\d{3})[^\r\n]*\r\n/g)];

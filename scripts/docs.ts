@@ -2,12 +2,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Problem, runMain } from './lib/problem.ts';
+import { redisPage } from './lib/redis-docs.ts';
 import { envExample, settingsPage } from './lib/settings-docs.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
 /** Each generated document, by path. */
 export const GENERATED: Record<string, () => string> = {
+  'docs/redis.md': redisPage,
   'docs/settings.md': settingsPage,
   '.env.example': envExample,
 };

@@ -1,5 +1,5 @@
 /** Takes the pictures of docs/dashboard.md: starts the service in production mode and the example shop with their own Redis, simulates
- *  customers for a while, and then visits each page in light and dark mode. Called by scripts/screenshots. */
+ *  customers for a while, and then opens each page in light and dark mode. Called by scripts/screenshots. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';

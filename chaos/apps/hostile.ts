@@ -1,4 +1,4 @@
-/** An app that answers as no app should. What it does to a run's first attempts is said by its event; later attempts it answers well. */
+/** An app with invalid responses. The event names the behavior for the first attempt of its run; later attempts succeed. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -55,7 +55,7 @@ export async function startHostileApp(): Promise<HostileApp> {
       const runtime = { type: 'http', url: `${url}?fnId=hostile-hostile&stepId=step` };
       const steps = { step: { id: 'step', name: 'step', runtime } };
       const functions = [{ id: 'hostile-hostile', name: 'hostile', triggers: [{ event: 'chaos/hostile' }], steps }];
-      const answer = await fetch(`${serviceUrl}/fn/register`, {
+      const response = await fetch(`${serviceUrl}/fn/register`, {
         method: 'POST',
         headers: { ...SDK, authorization: `Bearer ${hashedKey(SECRETS.SIGNING_KEY)}` },
         body: JSON.stringify({
@@ -67,7 +67,7 @@ export async function startHostileApp(): Promise<HostileApp> {
           functions,
         }),
       });
-      if (!answer.ok) throw new Error(`the hostile app could not register: ${await answer.text()}`);
+      if (!response.ok) throw new Error(`The hostile app could not register: ${await response.text()}`);
     },
     async close() {
       server.close();

@@ -1,7 +1,7 @@
 /** Keys without a TTL: this list has each kind with its reason; all others are mistakes. */
 import type { Redis } from 'ioredis';
 
-export interface KeptKind {
+export interface PermanentKeys {
   /** As docs/reliability.md shows it; `*` is an environment. */
   kind: string;
   pattern: RegExp;
@@ -11,10 +11,11 @@ export interface KeptKind {
 }
 
 /** Keys start with the default KEY_PREFIX. Events and ended runs create none of these. */
-export const KEPT: readonly KeptKind[] = [
+export const PERMANENT_KEYS: readonly PermanentKeys[] = [
   {
-    kind: '`webhooks`, `webhook-keys`, `event-keys`, `api-keys`, `users`, `signing-keys`, `seal-check`, `environments` and related keys',
-    pattern: /^service:(webhook|event-key|api-key|user|signing-key|seal-check|environment|account)[\w-]*$/,
+    kind: '`webhooks`, `webhook-keys`, `event-keys`, `api-keys`, `users`, `signing-keys`, `secret-key-check`, `environments` and related keys',
+    pattern:
+      /^service:(webhook|event-key|api-key|user|signing-key|secret-key-check|environment|installation-limits)[\w-]*$/,
     most: 20,
     why: 'Users created them; they stay until deleted',
   },
@@ -31,9 +32,9 @@ export const KEPT: readonly KeptKind[] = [
     why: 'Keys and webhooks that events came from, one hash per environment',
   },
   {
-    kind: '`audit`, `refusals`, `refusal-counts`',
-    pattern: /^service:(audit|refusals|refusal-counts)$/,
-    most: 3,
+    kind: '`audit-log`',
+    pattern: /^service:audit-log$/,
+    most: 1,
     why: 'The audit log, of bounded length',
   },
   {
@@ -57,15 +58,15 @@ export const KEPT: readonly KeptKind[] = [
 ];
 
 /** @returns a line for each kind of key that is not listed or has too many keys */
-export async function keptByMistake(redis: Redis): Promise<string[]> {
-  const listed = new Map<KeptKind, number>();
+export async function findKeysWithoutTtl(redis: Redis): Promise<string[]> {
+  const listed = new Map<PermanentKeys, number>();
   const others = new Map<string, number>();
   for await (const keys of redis.scanStream({ count: 500 }) as AsyncIterable<string[]>) {
     const pipeline = redis.pipeline();
     for (const key of keys) pipeline.ttl(key);
     const ttls = (await pipeline.exec()) ?? [];
     for (const key of keys.filter((_, index) => ttls[index]?.[1] === -1)) {
-      const kept = KEPT.find(({ pattern }) => pattern.test(key));
+      const kept = PERMANENT_KEYS.find(({ pattern }) => pattern.test(key));
       if (kept) increment(listed, kept);
       else increment(others, withoutIds(key));
     }

@@ -1,4 +1,4 @@
-/** Everything that is broken, by name. Each fault mends what it broke before it resolves. */
+/** The faults, by name. Each repairs what it broke before it resolves. */
 import { setTimeout } from 'node:timers/promises';
 import type { Sender } from '../load/sender.ts';
 import type { Random } from '../random.ts';
@@ -14,21 +14,21 @@ export interface ChaosContext {
   redis: RedisServer;
   proxy: RedisProxy;
   random: Random;
-  /** undefined: this machine mounts none. */
+  /** undefined where it cannot be mounted. */
   disk: SmallDisk | undefined;
-  /** How long Redis, or a process, is stopped. */
+  /** How long Redis or a process is stopped. */
   stopMs: number;
 }
 
 export interface Fault {
   name: string;
   weight: number;
-  /** Whether calls in flight may have to be made again. An orderly end is no excuse. */
+  /** Whether calls in flight may be repeated. An orderly shutdown is no excuse. */
   excuses: boolean;
-  /** How many processes of the service it ends. */
+  /** How many processes of the service it kills or terminates. */
   ends: number;
-  /** Where it cannot be done, why. */
-  impossible?(context: ChaosContext): string | undefined;
+  /** @returns the reason if this run cannot inject the fault */
+  unavailable?(context: ChaosContext): string | undefined;
   run(context: ChaosContext): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ const MIB = 1_048_576;
 
 const anyOf = (processes: readonly ServiceProcess[], random: Random) => random.pick(processes);
 
-/** It is started again at once, and what comes next need not wait for that. */
+/** Kills the process and restarts it in the background. */
 async function crash(target: ServiceProcess): Promise<void> {
   await target.kill();
   void target.start();
@@ -49,13 +49,13 @@ async function replace(target: ServiceProcess): Promise<void> {
   await target.start();
 }
 
-async function stopped(context: ChaosContext, target: ServiceProcess): Promise<void> {
+async function pauseProcess(context: ChaosContext, target: ServiceProcess): Promise<void> {
   target.signal('SIGSTOP');
   await setTimeout(context.stopMs);
   target.signal('SIGCONT');
 }
 
-async function stepped(context: ChaosContext, ms: number): Promise<void> {
+async function stepProcessClock(context: ChaosContext, ms: number): Promise<void> {
   const target = anyOf(context.service.all, context.random);
   target.stepClock(ms);
   await setTimeout(context.random.between(1_000, 3_000));
@@ -104,7 +104,7 @@ export const FAULTS: readonly Fault[] = [
     excuses: false,
     ends: 4,
     run: async ({ service, sender }) => {
-      // What failed before is over.
+      // Wait until earlier faults are repaired.
       while (service.ready.length < service.webs.length) await setTimeout(50);
       sender.isDeploying = true;
       for (const target of [...service.webs, ...service.workers]) {
@@ -151,14 +151,14 @@ export const FAULTS: readonly Fault[] = [
     weight: 2,
     excuses: true,
     ends: 0,
-    run: (context) => stopped(context, anyOf(context.service.workers, context.random)),
+    run: (context) => pauseProcess(context, anyOf(context.service.workers, context.random)),
   },
   {
     name: 'stop-web',
     weight: 1,
     excuses: true,
     ends: 0,
-    run: (context) => stopped(context, anyOf(context.service.webs, context.random)),
+    run: (context) => pauseProcess(context, anyOf(context.service.webs, context.random)),
   },
   {
     name: 'full-redis',
@@ -188,7 +188,7 @@ export const FAULTS: readonly Fault[] = [
     excuses: true,
     ends: 0,
     run: async ({ proxy }) => {
-      proxy.cutInMidReply();
+      proxy.cutMidReply();
       await setTimeout(600);
     },
   },
@@ -198,9 +198,9 @@ export const FAULTS: readonly Fault[] = [
     excuses: true,
     ends: 0,
     run: async ({ proxy, random }) => {
-      proxy.shut();
+      proxy.block();
       await setTimeout(random.between(500, 3_000));
-      proxy.open();
+      proxy.unblock();
     },
   },
   {
@@ -218,17 +218,17 @@ export const FAULTS: readonly Fault[] = [
       await started;
     },
   },
-  { name: 'clock-ahead', weight: 1, excuses: false, ends: 0, run: (context) => stepped(context, 10_000) },
-  { name: 'clock-behind', weight: 1, excuses: false, ends: 0, run: (context) => stepped(context, -10_000) },
+  { name: 'clock-ahead', weight: 1, excuses: false, ends: 0, run: (context) => stepProcessClock(context, 10_000) },
+  { name: 'clock-behind', weight: 1, excuses: false, ends: 0, run: (context) => stepProcessClock(context, -10_000) },
   {
     name: 'full-disk',
     weight: 1,
     excuses: true,
     ends: 0,
-    impossible: ({ disk }) =>
+    unavailable: ({ disk }) =>
       disk ? undefined : 'the full disk: this run mounts none (--short), or this machine lets none be mounted',
     run: async ({ disk, redis, random }) => {
-      // Redis that syncs every write ends when it cannot; it is started again when there is room.
+      // A Redis that syncs every write exits on a full disk. Restart it when there is space.
       disk?.fill(random.between(0, MIB));
       await setTimeout(2_000);
       disk?.free();

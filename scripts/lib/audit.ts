@@ -2,7 +2,7 @@
  *  an expiry date. */
 import { spawnSync } from 'node:child_process';
 
-/** Of `npm audit --json`. */
+/** The output of `npm audit --json`. */
 export interface AuditReport {
   vulnerabilities?: Record<string, { via: (string | Advisory)[] }>;
   /** Set if the registry does not support audits or is unreachable. */
@@ -20,7 +20,7 @@ export interface Allowed {
   /** GHSA-… */
   advisory: string;
   reason: string;
-  /** 2027-01-31: the last day on which it is allowed. */
+  /** The last allowed day, such as 2027-01-31. */
   expires: string;
 }
 

@@ -12,7 +12,7 @@ import { listProcesses, type Process, withVariable } from './processes.ts';
 import { findRedis } from './redis-program.ts';
 import { startRedis } from './redis-server.ts';
 
-/** Marks every process of a test run, even those that left its process group. */
+/** Identifies every process of a test run, even those that left its process group. */
 const MARK = 'SERVICE_TEST_RUN';
 /** Processes that notice the exit of their parent need a moment to exit. */
 const GRACE_MS = 2_000;

@@ -53,14 +53,14 @@ export async function takePictures({ shop, folder, only, email, password }: Pict
 /** What there is to see, by the name of its picture. */
 async function pagesOf({ ask, webhookId }: Shop): Promise<Record<string, string>> {
   const [event] = await ask('GET', '/v1/events?name=order/placed&limit=1');
-  const [arrived] = await ask('GET', '/v1/events?name=github/push&limit=1');
+  const [webhookEvent] = await ask('GET', '/v1/events?name=github/push&limit=1');
   const [failed] = await ask('GET', `/v1/runs?status=Failed&function_id=${FULFIL}&limit=1`);
   const [finished] = await ask('GET', `/v1/runs?status=Completed&function_id=${FULFIL}&limit=1`);
   return {
     overview: '/',
     events: '/events',
     event: `/events/${event.internal_id}`,
-    arrival: `/events/${arrived.internal_id}?tab=arrival`,
+    'event-source': `/events/${webhookEvent.internal_id}?tab=source`,
     runs: '/runs',
     run: `/runs/${finished.run_id}`,
     'run-failed': `/runs/${failed.run_id}`,

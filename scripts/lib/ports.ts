@@ -1,4 +1,4 @@
-/** TCP ports of this machine. */
+/** Finds free TCP ports. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 

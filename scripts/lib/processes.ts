@@ -11,7 +11,7 @@ export interface Process {
 
 /** All running processes, without zombies. */
 export function listProcesses(): Process[] {
-  // Small Linux images have no ps, and other systems no /proc.
+  // Small Linux images have no ps; other systems have no /proc.
   return existsSync('/proc/self/stat') ? fromProc() : fromPs();
 }
 

@@ -7,7 +7,7 @@ const CUSTOMERS = ['Ada', 'Grace', 'Edsger', 'Barbara', 'Donald', 'Radia', 'Tim'
 const WARES = ['tea-cup', 'kettle', 'lamp', 'notebook', 'pencil'];
 /** The shop's longest function, and the one that fails permanently. */
 export const FULFIL = 'example-shop-fulfil-order';
-const PACE_MS = 1_500;
+const INTERVAL_MS = 1_500;
 const PATIENCE_MS = 30_000;
 const PUSHES = `function transform(evt, headers) {
   const kind = headers["X-Github-Event"];
@@ -72,7 +72,7 @@ export async function openShop({ url, apiKey, eventKey }: ShopOptions): Promise<
     // The shop's code does not handle an order without lines.
     const lines = orders % 9 === 0 ? undefined : [{ sku, quantity }];
     await send({ name: 'order/placed', id: `placed-${orderId}`, data: { orderId, customer, lines } });
-    await wait(PACE_MS / 3);
+    await wait(INTERVAL_MS / 3);
     const paid = { name: 'order/paid', id: `paid-${orderId}`, data: { orderId, customer, total: 12.5 * quantity * 4 } };
     await send(paid);
     if (orders % 5 === 0) await send(paid);
@@ -95,7 +95,7 @@ export async function openShop({ url, apiKey, eventKey }: ShopOptions): Promise<
     for (let n = 0; n < 24; n += 1) await oneCustomer();
     while (Date.now() < end) {
       await oneCustomer();
-      await wait(PACE_MS * (0.5 + Math.abs(Math.sin(orders / 20))));
+      await wait(INTERVAL_MS * (0.5 + Math.abs(Math.sin(orders / 20))));
     }
     // The workbench opens on the last one.
     await push(orders + 1);

@@ -112,7 +112,7 @@ describe('live stream', () => {
 
   it('GET /v1/stream sends hello again after Redis was unreachable', async () => {
     const stream = await watch();
-    const channel = `${service.prefix}:live:production`;
+    const channel = `${service.prefix}:live-updates:production`;
     await until(async () => Number((await service.redis.pubsub('NUMSUB', channel))[1]) === 1, {
       describe: 'the web process listens',
     });
@@ -125,7 +125,7 @@ describe('live stream', () => {
   it('no web process subscribes to live updates without clients', async () => {
     const stream = await watch();
     stream.close();
-    await until(async () => (await service.redis.pubsub('CHANNELS', `${service.prefix}:live*`)).length === 0, {
+    await until(async () => (await service.redis.pubsub('CHANNELS', `${service.prefix}:live-updates*`)).length === 0, {
       describe: 'nobody listens',
     });
   });

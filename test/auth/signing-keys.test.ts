@@ -166,11 +166,11 @@ describe('SECRET_KEY', function () {
       try {
         const path = '/v1/environments/production/signing-key';
         const { current } = (await service.get(path)).body.data;
-        await service.redis.del(`${service.prefix}:seal-check`);
+        await service.redis.del(`${service.prefix}:secret-key-check`);
         service.env.SECRET_KEY = ANOTHER;
         const said = await service.startWeb().catch((error: Error) => error.message);
         expect(said).to.include('decrypts the signing key of production');
-        const keys = ['signing-keys', 'seal-check'].map((key) => `${service.prefix}:${key}`);
+        const keys = ['signing-keys', 'secret-key-check'].map((key) => `${service.prefix}:${key}`);
         for (const key of keys) expect(said).to.include(key);
         await service.redis.del(keys);
         await service.startWeb();

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { GENERATED } from '../../scripts/docs.ts';
 import { CATALOGUE } from '../../src/errors.ts';
@@ -30,6 +30,12 @@ describe('the documents', () => {
     const documented = Object.fromEntries(rows.map(([, name, meaning]) => [name, meaning]));
     const described = Object.fromEntries(Object.entries(SETTINGS).map(([name, schema]) => [name, schema.description]));
     expect(documented).to.deep.equal(described);
+  });
+
+  it('CONTRIBUTING.md names files and folders that exist', () => {
+    const paths = [...read('CONTRIBUTING.md').matchAll(/`((?:src|test|scripts|chaos|clients)\/[\w./-]+)`/g)];
+    expect(paths).not.to.be.empty;
+    for (const [, path] of paths) expect(existsSync(new URL(`../../${path}`, import.meta.url)), path).to.equal(true);
   });
 
   for (const [file, render] of Object.entries(GENERATED)) {

@@ -15,7 +15,7 @@ type Case = [title: string, file: string, text: string, rule?: string];
 const TREE = [
   ...['src/web.ts', 'src/api/m.ts', 'src/workers/m.ts', 'src/jobs/m.ts', 'src/store/m.ts', 'src/functions/m.ts'],
   ...['src/model/m.ts', 'src/model/runs/run-status.ts', 'src/tracing/m.ts', 'src/utils/m.ts', 'src/log.ts'],
-  ...['dashboard/src/app/m.ts', 'dashboard/src/pages/m.tsx', 'dashboard/src/ui/m.tsx', 'dashboard/src/api/m.ts'],
+  ...['dashboard/src/app/m.ts', 'dashboard/src/pages/one/m.tsx', 'dashboard/src/ui/m.tsx', 'dashboard/src/api/m.ts'],
   ...[
     'clients/typescript/src/m.ts',
     'scripts/lib/m.ts',
@@ -106,8 +106,14 @@ const IMPORTS: Case[] = [
   [
     'an import upwards in the dashboard',
     'dashboard/src/ui/a.tsx',
-    `import '../pages/m.tsx';`,
+    `import '../pages/one/m.tsx';`,
     'dashboard/src:ui-import-down-only',
+  ],
+  [
+    'an import from a page of the dashboard to another',
+    'dashboard/src/pages/other/a.tsx',
+    `import { m } from '../one/m.tsx';`,
+    'dashboard-pages-stay-apart',
   ],
   [
     'the test support in the dashboard',

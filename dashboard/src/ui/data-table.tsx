@@ -42,7 +42,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   const body = useRef<HTMLDivElement>(null);
   const [selected, setSelected] = useState<string>();
   const wide = useIsWideScreen();
-  const shown = useMemo(() => columns.filter((column) => wide || !column.hideOnMobile), [columns, wide]);
+  const visibleColumns = useMemo(() => columns.filter((column) => wide || !column.hideOnMobile), [columns, wide]);
   const virtual = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => rowHeight,
@@ -54,7 +54,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   const items = virtual.getVirtualItems();
   const first = items[0]?.index ?? 0;
   const last = items.at(-1)?.index ?? -1;
-  const modelRows = useRows(shown, rows, first, last, rowKey);
+  const modelRows = useRows(visibleColumns, rows, first, last, rowKey);
   useEffect(() => {
     if (rows.length > 0 && last >= rows.length - END_THRESHOLD_ROWS) onEndReached?.();
   }, [last, rows.length, onEndReached]);
@@ -76,7 +76,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
     },
   });
 
-  const tracks = shown.map(({ width }) => width).join(' ');
+  const tracks = visibleColumns.map(({ width }) => width).join(' ');
   return (
     <div className="overflow-x-clip rounded-lg border border-line bg-surface">
       <div role="table" aria-label={label} aria-rowcount={rows.length}>
@@ -86,7 +86,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
             className="grid gap-x-4 px-4 py-2 text-xs font-medium text-muted"
             style={{ gridTemplateColumns: tracks }}
           >
-            {shown.map(({ id, header, align }) => (
+            {visibleColumns.map(({ id, header, align }) => (
               <div key={id} role="columnheader" className={align === 'right' ? 'text-right' : ''}>
                 {header || <span className="sr-only">{id}</span>}
               </div>
@@ -117,7 +117,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
                   minHeight: rowHeight,
                 }}
               >
-                {shown.map(({ id, cell, align }) => (
+                {visibleColumns.map(({ id, cell, align }) => (
                   <div key={id} role="cell" className={`min-w-0 ${align === 'right' ? 'text-right tabular-nums' : ''}`}>
                     {cell(row.original)}
                   </div>

@@ -34,7 +34,7 @@ export class OneTimeTokens {
   }
 
   #keyOf(token: string): string {
-    return this.#keys.link(digestOf(token));
+    return this.#keys.oneTimeToken(digestOf(token));
   }
 }
 

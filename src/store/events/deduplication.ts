@@ -43,7 +43,7 @@ export class Deduplication {
   async claim(claims: readonly Claim[]): Promise<Claimed[]> {
     const pipeline = this.#redis.pipeline();
     for (const { env, id, internalId } of claims) {
-      pipeline.call('SET', this.#keys.dedup(env, id), internalId, 'NX', 'GET', 'PX', DEDUP_WINDOW_MS);
+      pipeline.call('SET', this.#keys.deduplication(env, id), internalId, 'NX', 'GET', 'PX', DEDUP_WINDOW_MS);
     }
     const earlier = replies<string | null>(await pipeline.exec());
     return claims.map(({ internalId }, i) => {
@@ -56,7 +56,7 @@ export class Deduplication {
   async confirm(claims: readonly Claim[]): Promise<void> {
     const pipeline = this.#redis.pipeline();
     for (const { env, id, internalId } of claims) {
-      pipeline.set(this.#keys.dedup(env, id), internalId + ENQUEUED, 'KEEPTTL', 'XX');
+      pipeline.set(this.#keys.deduplication(env, id), internalId + ENQUEUED, 'KEEPTTL', 'XX');
     }
     await pipeline.exec();
   }

@@ -70,7 +70,7 @@ export class EventLists {
 
   /** The events with that ID, be it the internal one or the sender's: of the latter, the newest. */
   async listById(id: string, { env, name, source, timeRange }: EventQuery): Promise<EventPage> {
-    const named = await this.#redis.get(this.#keys.eventOfId(env, id));
+    const named = await this.#redis.get(this.#keys.eventById(env, id));
     const ids = [...new Set(named === null ? [id] : [id, named])];
     const { after = 0, before = Number.POSITIVE_INFINITY, cursor } = timeRange;
     const events = (await this.#events.readMany(env, ids)).filter((event) => {

@@ -105,7 +105,7 @@ export class EventRecords {
     command: (copy: string) => (string | number)[],
   ): Promise<(string | null)[]> {
     const rest = ids.filter((id) => !inBuckets.get(id));
-    const commands = rest.map((id) => command(this.#keys.keptEvent(env, id)));
+    const commands = rest.map((id) => command(this.#keys.overflowEvent(env, id)));
     const copies = (await inPipelines<string | null>(this.#redis, commands)).values();
     return ids.map((id) => inBuckets.get(id) || (copies.next().value ?? null));
   }

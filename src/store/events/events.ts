@@ -94,7 +94,7 @@ export class Events {
     const pipeline = this.#redis.pipeline();
     const fresh = batch.filter(({ ingested }) => !ingested).map(({ event }) => event);
     for (const { env, id, internalId } of fresh) {
-      if (id !== undefined) pipeline.set(this.#keys.eventOfId(env, id), internalId, 'PX', this.#retentionMs);
+      if (id !== undefined) pipeline.set(this.#keys.eventById(env, id), internalId, 'PX', this.#retentionMs);
     }
     // The indexes last: what they name is found by its ID, too.
     this.#slots.enter(pipeline, fresh, nowMs);

@@ -17,8 +17,8 @@ export class CacheInvalidation {
 
   constructor(redis: Redis, keys: Keyspace) {
     this.#redis = redis;
-    this.#channel = keys.changes;
-    this.#versionKey = keys.changesVersion;
+    this.#channel = keys.cacheInvalidation;
+    this.#versionKey = keys.cacheVersion;
     this.#version = new CoalescedRead(() => this.versionNow());
   }
 

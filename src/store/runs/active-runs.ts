@@ -2,7 +2,6 @@
 
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { memberOf } from './runs.ts';
 
 export class ActiveRuns {
   readonly #redis: Redis;
@@ -35,6 +34,11 @@ export class ActiveRuns {
 
   async remove(env: string, runId: string): Promise<void> {
     const forgetting = this.#redis.multi().zrem(this.#key, memberOf(env, runId));
-    replies(await forgetting.zrem(this.#keys.activeRunsOf(env), runId).exec());
+    replies(await forgetting.zrem(this.#keys.activeRunsIn(env), runId).exec());
   }
+}
+
+/** Member of `active-runs`, which has the runs of all environments. */
+export function memberOf(env: string, id: string): string {
+  return `${env}/${id}`;
 }

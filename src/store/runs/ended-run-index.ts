@@ -71,7 +71,7 @@ export class EndedRunIndex {
     const oldest = startOf(from, MINUTE_MS);
     let top = to === Number.POSITIVE_INFINITY ? '+inf' : String(to);
     for (let size = MINUTES_FIRST; ; size = Math.min(size * MINUTES_GROWTH, MINUTES_MAX)) {
-      const key = this.#keys.runMinutes(env, ending);
+      const key = this.#keys.endedRunMinutes(env, ending);
       const minutes: string[] = await this.#redis.zrevrangebyscore(key, top, oldest, 'LIMIT', 0, size);
       yield minutes.map(Number);
       if (minutes.length < size) return;
@@ -128,7 +128,7 @@ export class EndedRunIndex {
   }
 
   #slot({ env, ending }: Query, from: number, kind: number): string {
-    return this.#keys.runSlot(env, ending, `${SLOTS_MS[kind]}:${from}`);
+    return this.#keys.endedRuns(env, ending, `${SLOTS_MS[kind]}:${from}`);
   }
 }
 

@@ -81,7 +81,7 @@ export class RunLists {
     limit: number,
   ): Promise<Position[]> {
     const active = groups.includes('active')
-      ? await newest(this.#redis, [this.#keys.activeRunsOf(env)], timeRange, limit)
+      ? await newest(this.#redis, [this.#keys.activeRunsIn(env)], timeRange, limit)
       : [];
     const endings = groups.filter((group) => group !== 'active');
     const last = active[limit - 1];

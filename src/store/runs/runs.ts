@@ -9,6 +9,7 @@ import { isLate } from '../events/event-runs.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { fromFlat, type ScriptedRedis, withScripts } from '../redis/scripts.ts';
+import { memberOf } from './active-runs.ts';
 import { SEGMENT_SIZE } from './ended-run-index.ts';
 import { RUN_FIELDS, toHistory, toRun } from './run-fields.ts';
 
@@ -76,13 +77,13 @@ export class Runs {
       const [{ env, queuedAt }] = some;
       pipeline.createRuns(
         this.#keys.activeRuns,
-        this.#keys.activeRunsOf(env),
+        this.#keys.activeRunsIn(env),
         queuedAt,
         this.#retentionMs,
         memberOf(env, ''),
         this.#keys.run(env, ''),
         this.#keys.eventRuns(env, ''),
-        this.#keys.lateEventRuns(env, ''),
+        this.#keys.overflowEventRuns(env, ''),
         this.#keys.runIndex(env, 'active', ''),
         JSON.stringify(some.map(rowOf)),
       );
@@ -170,15 +171,15 @@ export class Runs {
     const [ended, done = 0, begun = []] = (await this.#redis.endRun(
       this.#keys.run(env, id),
       this.#keys.activeRuns,
-      this.#keys.activeRunsOf(env),
+      this.#keys.activeRunsIn(env),
       this.#keys.runIndex(env, 'active', functionId),
       this.#keys.runIndex(env, ending.status, functionId),
-      this.#keys.runMinutes(env, ending.status),
+      this.#keys.endedRunMinutes(env, ending.status),
       id,
       this.#retentionMs,
       memberOf(env, id),
       nowMs,
-      this.#keys.runSlot(env, ending.status, ''),
+      this.#keys.endedRuns(env, ending.status, ''),
       this.#slotHolds,
       ...fields,
     )) as [ended: number, done?: number, begun?: string[]];
@@ -227,11 +228,6 @@ function rowOf({ id, reconcileAt, functionId, eventId, queuedAt, requestId, invo
   if (retryOf) fields.push(RUN_FIELDS.retryOf, retryOf);
   if (trace) fields.push(RUN_FIELDS.trace, trace);
   return [id, reconcileAt, functionId.toWellFormed(), eventId, isLate(eventId, queuedAt), ...fields];
-}
-
-/** A run among those of all environments. */
-export function memberOf(env: string, id: string): string {
-  return `${env}/${id}`;
 }
 
 function parseMemos(texts: Record<string, string>): Record<string, Memo> {

@@ -1,5 +1,5 @@
-/** Waits for events. A wait whose expression asks for one value of one field is found by that value; the others of its name are all looked at.
- *  A wait lives no longer than its run: it is stored while the run is active, and goes with whatever ends it. */
+/** Waits for events. A wait whose expression requires one value of one field is found by that value; all other waits of an event name are
+ *  evaluated. A wait is stored only while its run is active, and is removed by whatever ends the run: `waitsOfRun` says which keys hold it. */
 
 import { runOfWait, type Wait } from '../../model/runs/wait.ts';
 import { digestOf, type Path, valueAt } from '../../model/runs/wait-index.ts';

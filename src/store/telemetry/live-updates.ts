@@ -90,7 +90,7 @@ export class LiveUpdatePublisher {
 
   /** @param env undefined: of the whole account */
   publish<Kind extends LiveUpdateKind>(env: string | undefined, kind: Kind, item: LiveUpdateOf[Kind]): void {
-    const channel = this.#keys.live(env);
+    const channel = this.#keys.liveUpdates(env);
     const gathering = this.#byChannel.get(channel) ?? new LiveUpdateBuffer((news) => this.#publish(channel, news));
     this.#byChannel.set(channel, gathering);
     gathering.add(kind, item);
@@ -129,7 +129,7 @@ export class LiveFeed {
   /** @param env undefined: the whole account
    *  @returns what ends it */
   subscribe(env: string | undefined, onNews: (news: LiveUpdate[]) => void): () => void {
-    const channel = this.#keys.live(env);
+    const channel = this.#keys.liveUpdates(env);
     const listeners = this.#listeners.get(channel) ?? new Set();
     listeners.add(onNews);
     this.#listeners.set(channel, listeners);

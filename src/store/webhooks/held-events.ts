@@ -71,7 +71,7 @@ export class HeldEvents {
   /** Settles where the event goes; the first to ask decides, so that it never goes to two environments.
    *  @returns the environment that it goes to */
   async assign(internalId: string, env: string): Promise<string> {
-    const key = this.#keys.heldEventPlace(internalId);
+    const key = this.#keys.heldEventEnvironment(internalId);
     const earlier = await this.#redis.call('SET', key, env, 'NX', 'GET', 'PX', this.#retentionMs);
     return (earlier as string | null) ?? env;
   }

@@ -28,8 +28,8 @@ export function useRuns(filters: RunFilters, pageSize = PAGE_SIZE) {
   const key = useMemo(() => ['runs', env, text], [env, text]);
   const read = useCallback(
     async (cursor?: string, signal?: AbortSignal): Promise<RunPage> => {
-      const [wanted, limit] = JSON.parse(text) as [RunFilters, number];
-      const query = { ...queryOf(wanted), limit, cursor };
+      const [parsedFilters, limit] = JSON.parse(text) as [RunFilters, number];
+      const query = { ...queryOf(parsedFilters), limit, cursor };
       const { data, metadata } = await callApi<ListedRun[]>('/v1/runs', { env, query, ...(signal && { signal }) });
       return { runs: data.map(toListedRun), cursor: metadata.cursor };
     },

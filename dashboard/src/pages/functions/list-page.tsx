@@ -21,7 +21,7 @@ export default function FunctionsPage() {
   const { functions, error, refetch } = useFunctions(archived);
   const stats = useStats();
   const columns = useMemo(() => columnsWith(stats), [stats]);
-  const shown = useMemo(() => functions?.filter((fn) => matches(fn, q, app)), [functions, q, app]);
+  const matching = useMemo(() => functions?.filter((fn) => matches(fn, q, app)), [functions, q, app]);
   return (
     <Page
       title="Functions"
@@ -30,12 +30,12 @@ export default function FunctionsPage() {
       <Filters apps={[...new Set((functions ?? []).map((fn) => fn.app))].sort()} />
       {error && !functions && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {!functions && !error && <Loading rows={8} />}
-      {shown?.length === 0 && <NoFunctions searched={q !== undefined || app !== undefined} archived={archived} />}
-      {shown && shown.length > 0 && (
+      {matching?.length === 0 && <NoFunctions searched={q !== undefined || app !== undefined} archived={archived} />}
+      {matching && matching.length > 0 && (
         <DataTable
           label="Functions"
           columns={columns}
-          rows={shown}
+          rows={matching}
           rowKey={({ id }) => id}
           rowHeight={56}
           onOpen={({ id }) => void navigate({ to: '/functions/$id', params: { id } })}

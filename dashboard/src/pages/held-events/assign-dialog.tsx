@@ -57,15 +57,16 @@ function Fields({ suggested }: { suggested: string | undefined }) {
   const isAdmin = useHasAccess('admin');
   const environments = useEnvironments().filter(({ archived_at }) => archived_at === null);
   const known = suggested === undefined || environments.some(({ name }) => name === suggested);
-  const [chosen, setChosen] = useState<string>();
-  const environment = chosen ?? (known ? (suggested ?? environments[0]?.name) : isAdmin ? NEW : environments[0]?.name);
+  const [selected, setSelected] = useState<string>();
+  const environment =
+    selected ?? (known ? (suggested ?? environments[0]?.name) : isAdmin ? NEW : environments[0]?.name);
   return (
     <>
       <Select
         label="Environment"
         name="environment"
         value={environment ?? ''}
-        onChange={({ target }) => setChosen(target.value)}
+        onChange={({ target }) => setSelected(target.value)}
         hint={known ? undefined : `The request named the environment ${suggested}, which does not exist.`}
       >
         {environments.map(({ name, kind }) => (
@@ -109,10 +110,10 @@ function useSubmit(assignment: Assignment | undefined, done: () => void) {
     mutationFn: (name: string) => callApi('/v1/environments', { method: 'POST', body: { name, kind: 'branch' } }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['environments'] }),
   });
-  const run = async (chosen: string, branch: string) => {
+  const run = async (selected: string, branch: string) => {
     if (!assignment) return;
-    if (chosen === NEW) await createBranch.mutateAsync(branch).catch(ignoreExisting);
-    const environment = chosen === NEW ? branch : chosen;
+    if (selected === NEW) await createBranch.mutateAsync(branch).catch(ignoreExisting);
+    const environment = selected === NEW ? branch : selected;
     const count = await assign.mutateAsync({ selection: assignment.selection, environment });
     toast.success(`${count} ${count === 1 ? 'event' : 'events'} assigned to ${environment}`);
     done();

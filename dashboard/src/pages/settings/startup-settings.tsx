@@ -19,7 +19,9 @@ export function StartupSettings() {
     queryKey: ['settings'],
     queryFn: ({ signal }) => callApi<Setting[]>('/v1/settings', { signal }),
   });
-  const shown = data?.data.filter(({ name, meaning }) => `${name} ${meaning}`.toLowerCase().includes(q.toLowerCase()));
+  const matching = data?.data.filter(({ name, meaning }) =>
+    `${name} ${meaning}`.toLowerCase().includes(q.toLowerCase()),
+  );
   const search = (
     <div className="w-56">
       <TextField
@@ -43,10 +45,10 @@ export function StartupSettings() {
         </div>
       )}
       {!error && !data && <Loading rows={8} />}
-      {shown?.length === 0 && <EmptyState title="No matching settings" />}
-      {shown && shown.length > 0 && (
+      {matching?.length === 0 && <EmptyState title="No matching settings" />}
+      {matching && matching.length > 0 && (
         <ul className="divide-y divide-line">
-          {shown.map((setting) => (
+          {matching.map((setting) => (
             <SettingRow key={setting.name} setting={setting} />
           ))}
         </ul>

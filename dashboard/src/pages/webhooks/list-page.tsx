@@ -52,8 +52,10 @@ function List() {
   if (webhooks.isPending) return <Loading />;
   if (webhooks.isError) return <ErrorAlert error={webhooks.error} onRetry={() => void webhooks.refetch()} />;
   if (webhooks.data.length === 0) return <NoWebhooks />;
-  const wanted = q.toLowerCase();
-  const rows = webhooks.data.filter(({ name, environment }) => `${name} ${environment}`.toLowerCase().includes(wanted));
+  const searchText = q.toLowerCase();
+  const rows = webhooks.data.filter(({ name, environment }) =>
+    `${name} ${environment}`.toLowerCase().includes(searchText),
+  );
   return (
     <>
       <div className="mb-4 max-w-sm">

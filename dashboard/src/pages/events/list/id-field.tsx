@@ -17,12 +17,12 @@ export function IdField({ env, id, onChange }: IdFieldProps) {
   const navigate = useNavigate();
   useEffect(() => setTyped(id ?? ''), [id]);
   const search = async () => {
-    const wanted = typed.trim();
-    if (wanted === '') return onChange(undefined);
-    const { data } = await callApi<StoredEvent[]>('/v1/events', { env, query: { id: wanted, limit: 2 } });
+    const query = typed.trim();
+    if (query === '') return onChange(undefined);
+    const { data } = await callApi<StoredEvent[]>('/v1/events', { env, query: { id: query, limit: 2 } });
     const [only, ...others] = data;
     if (only && others.length === 0) await navigate({ to: '/events/$id', params: { id: only.internal_id } });
-    else onChange(wanted);
+    else onChange(query);
   };
   return (
     <form

@@ -16,10 +16,10 @@ import type { SampleState } from './use-sample.ts';
 type Part = 'body' | 'headers' | 'query';
 
 /** The request that the transform runs on: selected or pasted, and editable. */
-export function SampleCard({ webhook, inUse }: { webhook: Webhook; inUse: SampleState }) {
+export function SampleCard({ webhook, sampleState }: { webhook: Webhook; sampleState: SampleState }) {
   const [part, setPart] = useState<Part>('body');
   const [pasting, setPasting] = useState(false);
-  const { sample, loading, error } = inUse;
+  const { sample, loading, error } = sampleState;
   const parts = [
     ['body', 'Body'],
     ['headers', `Headers (${Object.keys(sample.headers).length})`],
@@ -35,15 +35,15 @@ export function SampleCard({ webhook, inUse }: { webhook: Webhook; inUse: Sample
       }
     >
       <div className="space-y-3 p-3">
-        <SamplePicker webhook={webhook} inUse={inUse} />
+        <SamplePicker webhook={webhook} sampleState={sampleState} />
         <div className="flex flex-wrap items-center justify-between gap-2">
           <SegmentedControl label="Part of the sample" options={parts} value={part} onChange={setPart} />
-          {part === 'body' && <Format sample={sample} edit={inUse.edit} />}
+          {part === 'body' && <Format sample={sample} edit={sampleState.edit} />}
         </div>
         {error && <ErrorAlert error={error} />}
-        {loading ? <Loading rows={8} /> : <PartEditor part={part} sample={sample} edit={inUse.edit} />}
+        {loading ? <Loading rows={8} /> : <PartEditor part={part} sample={sample} edit={sampleState.edit} />}
       </div>
-      <PasteDialog open={pasting} onClose={() => setPasting(false)} onPaste={inUse.paste} />
+      <PasteDialog open={pasting} onClose={() => setPasting(false)} onPaste={sampleState.paste} />
     </Card>
   );
 }

@@ -11,8 +11,8 @@ const EDITED = 'edited';
 const PASTED = 'pasted';
 
 /** Selects a recent request or the sample of a template. */
-export function SamplePicker({ webhook, inUse }: { webhook: Webhook; inUse: SampleState }) {
-  const { origin, edited, newRequestId, select } = inUse;
+export function SamplePicker({ webhook, sampleState }: { webhook: Webhook; sampleState: SampleState }) {
+  const { origin, edited, newRequestId, select } = sampleState;
   const now = useNow();
   const requests = (useRequests(webhook.id).data?.pages ?? []).flatMap(({ data }) => data);
   const options = requests.filter(({ body_bytes }) => body_bytes !== null).slice(0, MAX_REQUESTS);

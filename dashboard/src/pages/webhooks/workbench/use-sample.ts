@@ -32,31 +32,31 @@ export interface SampleState {
  *  Edits and pasted requests are not saved. */
 export function useSample(webhook: Webhook): SampleState {
   const navigate = useNavigate();
-  const { sample: wanted } = route.useSearch();
+  const { sample: sampleId } = route.useSearch();
   const { last, first, atOpening } = useNewest(webhook.id);
-  const [own, setOwn] = useState<{ sample: Sample; origin: Origin }>();
-  const named = originOf(wanted ?? first) ?? defaultOf(webhook);
-  const request = useRequest(webhook.id, named.kind === 'request' ? named.id : undefined);
-  const template = named.kind === 'template' ? templateOf(named.id)?.sample : undefined;
-  const [given, setGiven] = useState<Sample>(template ?? generic.sample);
+  const [localSample, setLocalSample] = useState<{ sample: Sample; origin: Origin }>();
+  const urlOrigin = originOf(sampleId ?? first) ?? defaultOf(webhook);
+  const request = useRequest(webhook.id, urlOrigin.kind === 'request' ? urlOrigin.id : undefined);
+  const template = urlOrigin.kind === 'template' ? templateOf(urlOrigin.id)?.sample : undefined;
+  const [loadedSample, setLoadedSample] = useState<Sample>(template ?? generic.sample);
   useEffect(() => {
     const found = template ?? (request.data && sampleOfRequest(request.data));
-    if (found) setGiven(found);
+    if (found) setLoadedSample(found);
   }, [template, request.data]);
 
-  const sample = own?.sample ?? given;
-  const origin = own?.origin ?? named;
+  const sample = localSample?.sample ?? loadedSample;
+  const origin = localSample?.origin ?? urlOrigin;
   return {
     sample,
     origin,
-    edited: own !== undefined && own.origin.kind !== 'pasted',
-    loading: named.kind === 'request' && request.isLoading && own === undefined,
-    error: own === undefined ? request.error : null,
+    edited: localSample !== undefined && localSample.origin.kind !== 'pasted',
+    loading: urlOrigin.kind === 'request' && request.isLoading && localSample === undefined,
+    error: localSample === undefined ? request.error : null,
     newRequestId: last !== atOpening && last !== origin.id ? last : undefined,
-    edit: (change) => setOwn({ sample: { ...sample, ...change }, origin }),
-    paste: (pasted) => setOwn({ sample: pasted, origin: { kind: 'pasted', id: '' } }),
+    edit: (change) => setLocalSample({ sample: { ...sample, ...change }, origin }),
+    paste: (pasted) => setLocalSample({ sample: pasted, origin: { kind: 'pasted', id: '' } }),
     select(id) {
-      setOwn(undefined);
+      setLocalSample(undefined);
       void navigate({ to: '.', search: (before: object) => ({ ...before, sample: id }) as never, replace: true });
     },
   };

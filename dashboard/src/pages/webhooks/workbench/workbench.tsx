@@ -17,10 +17,10 @@ interface WorkbenchProps {
 }
 
 /** Editor and sample request on the left, the live result on the right. */
-export function Workbench({ webhook, draft, sample: inUse }: WorkbenchProps) {
+export function Workbench({ webhook, draft, sample: sampleState }: WorkbenchProps) {
   const canWrite = useHasAccess('write');
-  const { sample } = inUse;
-  const preview = usePreview(draft.code, sample, canWrite && !inUse.loading);
+  const { sample } = sampleState;
+  const preview = usePreview(draft.code, sample, canWrite && !sampleState.loading);
   const error = useMemo(() => (preview.error ? parseTransformError(preview.error) : undefined), [preview.error]);
   const code = useDeferredValue(draft.code);
   const completions = useMemo(() => completionsFor(code, sample), [code, sample]);
@@ -28,7 +28,7 @@ export function Workbench({ webhook, draft, sample: inUse }: WorkbenchProps) {
     <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)] xl:grid-cols-[minmax(0,7fr)_minmax(0,6fr)]">
       <div className="min-w-0 space-y-5">
         <CodeCard draft={draft} completions={completions} error={error} canWrite={canWrite} />
-        <SampleCard webhook={webhook} inUse={inUse} />
+        <SampleCard webhook={webhook} sampleState={sampleState} />
       </div>
       <Result webhook={webhook} sample={sample} preview={preview} error={error} canWrite={canWrite} />
     </div>
