@@ -104,9 +104,9 @@ describe('audit log', () => {
         .filter((line) => line.startsWith('{'))
         .map((line) => JSON.parse(line))
         .filter(({ msg }) => msg.startsWith('audit'));
-    const refused = () => lines().find(({ refusal }) => refusal?.name === 'trudy@example.com');
-    await until(refused, { describe: 'the refusal is logged' });
-    expect(refused().refusal).to.include({ action: 'sign-in', reason: 'sign_in_failed', ip: '127.0.0.1' });
+    const rejected = () => lines().find(({ rejection }) => rejection?.name === 'trudy@example.com');
+    await until(rejected, { describe: 'the rejection is logged' });
+    expect(rejected().rejection).to.include({ action: 'sign-in', reason: 'sign_in_failed', ip: '127.0.0.1' });
     const made = lines().find(({ audit }) => audit?.target === body.data.id);
     expect(made.audit).to.deep.include({
       who: { kind: 'setting', id: 'API_KEY', name: 'the setting API_KEY' },
