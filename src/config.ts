@@ -59,7 +59,7 @@ export interface Config {
   /** auto: fsync if Redis syncs every write anyway, otherwise redis. */
   readonly ingestDurability: Env['INGEST_DURABILITY'];
   /** Above these the service rejects events. */
-  readonly marks: Thresholds;
+  readonly thresholds: Thresholds;
   readonly eventKeys: readonly string[];
   readonly secretKey: string;
   readonly secretKeyFallback: string | undefined;
@@ -90,7 +90,7 @@ export interface Config {
   readonly shutdownDrainMs: number;
   readonly shutdownGraceMs: number;
   /** The reconciler checks runs that are idle for this long: longer than the recovery of any stalled job. */
-  readonly lookAfterMs: number;
+  readonly reconcileAfterMs: number;
   readonly transformTimeoutMs: number;
   readonly transformThreads: number;
   /** Separate port of this process; undefined: none. */
@@ -207,7 +207,7 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
     redisTlsVerify: env.REDIS_TLS_VERIFY,
     keyPrefix: env.KEY_PREFIX,
     ingestDurability: dev && env.INGEST_DURABILITY === 'auto' ? 'redis' : env.INGEST_DURABILITY,
-    marks: {
+    thresholds: {
       memoryBytes: env.REDIS_MEMORY_BYTES,
       memoryPercent: env.REDIS_MEMORY_LIMIT_PERCENT,
       ingestJobs: env.INGEST_BACKLOG_MAX,
@@ -249,7 +249,7 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
     stalledAfterMs: env.STALLED_AFTER_SECONDS * 1_000,
     shutdownDrainMs: env.SHUTDOWN_DRAIN_SECONDS * 1_000,
     shutdownGraceMs: env.SHUTDOWN_GRACE_SECONDS * 1_000,
-    lookAfterMs: env.STALLED_AFTER_SECONDS * 4_000,
+    reconcileAfterMs: env.STALLED_AFTER_SECONDS * 4_000,
     transformTimeoutMs: env.TRANSFORM_TIMEOUT_MS,
     transformThreads: env.TRANSFORM_THREADS,
     metricsPort: env.METRICS_PORT,

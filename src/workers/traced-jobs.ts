@@ -1,16 +1,16 @@
-/** The handlers of jobs, in spans. An ingest job holds the events of several requests: each of these has the span of its own. The span of
- *  a call or a wake job is BullMQ's. */
+/** Traces the handlers of jobs. An ingest job holds the events of several requests, and starts a consumer span for each
+ *  of them. BullMQ makes the span of a call or a wake job. */
 import type { Job } from 'bullmq';
 import { type IngestDeps, ingest } from '../jobs/ingestion/ingest.ts';
-import { eventAttributes, messaging } from '../jobs/ingestion/traced-acceptor.ts';
+import { eventAttributes, messagingAttributes } from '../jobs/ingestion/traced-acceptor.ts';
 import { INGEST, type IngestJob, type RunJob } from '../jobs/queues/queues.ts';
 import type { RunToStart } from '../jobs/runs/run-starter.ts';
 import type { Envelope } from '../model/events/event.ts';
 import type { Span, Tracing } from '../tracing/tracing.ts';
 
-export async function ingestTraced(job: Job<IngestJob>, deps: IngestDeps, tracing: Tracing): Promise<void> {
+export async function traceIngest(job: Job<IngestJob>, deps: IngestDeps, tracing: Tracing): Promise<void> {
   const { events } = job.data;
-  const spans = beginSpans(job, tracing);
+  const spans = startSpans(job, tracing);
   if (spans.size === 0) return ingest(events, deps);
   const traceOf = tracesByEvent(events, spans, tracing);
   const withTrace = (run: RunToStart) => ({ ...run, trace: traceOf.get(run.event.internalId) });
@@ -27,14 +27,14 @@ export async function ingestTraced(job: Job<IngestJob>, deps: IngestDeps, tracin
   }
 }
 
-/** One for each request, by what its events carry. */
-function beginSpans({ id, data, attemptsMade }: Job<IngestJob>, tracing: Tracing): Map<string, Span> {
+/** One for each request, by the span that its events carry. */
+function startSpans({ id, data, attemptsMade }: Job<IngestJob>, tracing: Tracing): Map<string, Span> {
   const spans = new Map<string, Span>();
   for (const [trace, events] of Map.groupBy(data.events, (event) => event.trace)) {
     if (trace === undefined) continue;
     const { env, internalId, name } = events[0] as Envelope;
     const attributes = {
-      ...messaging('process', events.length),
+      ...messagingAttributes('process', events.length),
       'bullmq.job.id': id ?? '',
       'bullmq.job.attempts.made': attemptsMade,
       'tidegate.environment': env,
@@ -45,7 +45,7 @@ function beginSpans({ id, data, attemptsMade }: Job<IngestJob>, tracing: Tracing
   return spans;
 }
 
-/** What the runs of each event are recorded below, by its internal ID. */
+/** The parent span of the runs of each event, by its internal ID. */
 function tracesByEvent(
   events: readonly Pick<Envelope, 'internalId' | 'trace'>[],
   spans: Map<string, Span>,
@@ -59,8 +59,12 @@ function tracesByEvent(
   );
 }
 
-/** Tells the job's span what it is about, and whether it failed. */
-export async function runTraced({ data }: Job<RunJob>, tracing: Tracing, work: () => Promise<void>): Promise<void> {
+/** Adds attributes and errors to BullMQ's span of the job. */
+export async function traceCallOrWake(
+  { data }: Job<RunJob>,
+  tracing: Tracing,
+  work: () => Promise<void>,
+): Promise<void> {
   const span = tracing.active();
   if (!span) return work();
   span.setAttributes({

@@ -175,7 +175,7 @@ describe('expressions of functions', () => {
     }
   });
 
-  it('a job that stalls workers again and again is split, and no event of it is lost or doubled', async () => {
+  it('a job that keeps stalling workers is split, and no event of it is lost or duplicated', async () => {
     const quiet = await startService({ workers: 0 });
     try {
       await host.register(quiet, [{ id: 'f', triggers: [{ event: 'stall/x' }] }], { appName: 'stall' });
@@ -203,7 +203,7 @@ describe('expressions of functions', () => {
     }
   });
 
-  it('an event whose ingestion stalls alone is set apart as a failed job with a reason, and is ingested when that is retried', async () => {
+  it('a single event that stalls workers becomes a failed job with a reason, and a retry of that job ingests it', async () => {
     const quiet = await startService({ workers: 0 });
     try {
       const [id] = (await quiet.post('/e/key', { name: 'apart/x', data: {} })).body.ids;
@@ -217,7 +217,7 @@ describe('expressions of functions', () => {
         },
         { describe: 'it has failed' },
       );
-      expect(apart?.failedReason).to.include(`Event ${id} stalled 6 workers and is set apart`);
+      expect(apart?.failedReason).to.include(`Event ${id} stalled 6 workers. It stays here as a failed job`);
       expect((await quiet.get(`/v1/events/${id}`)).status).to.equal(404);
       // Others go on.
       const [other] = (await quiet.post('/e/key', { name: 'apart/x', data: {} })).body.ids;

@@ -131,7 +131,7 @@ describe('calls that were put back', () => {
 
   it('return one after the other, not at once', () => {
     const parked = new DeferredCalls();
-    const due = Array.from({ length: 1_000 }, (_, n) => parked.park(a, `job-${n}`, 0) as number);
+    const due = Array.from({ length: 1_000 }, (_, n) => parked.defer(a, `job-${n}`, 0) as number);
     expect(due[0]).to.equal(1_000);
     expect(due).to.deep.equal(due.toSorted((x, y) => x - y));
     expect(due.at(-1)).to.be.within(9_000, 12_000);
@@ -139,24 +139,24 @@ describe('calls that were put back', () => {
 
   it('never later than in five minutes, however many they are', () => {
     const parked = new DeferredCalls();
-    const due = Array.from({ length: 50_000 }, (_, n) => parked.park(a, `job-${n}`, 0) as number);
+    const due = Array.from({ length: 50_000 }, (_, n) => parked.defer(a, `job-${n}`, 0) as number);
     expect(Math.max(...due)).to.be.at.most(300_000);
   });
 
   it('are taken when their app has room, or else those of another that has', () => {
     const parked = new DeferredCalls();
-    for (const id of ['a1', 'a2', 'a3']) parked.park(a, id, 0);
-    parked.park(b, 'b1', 0);
-    expect(parked.take(a, () => 5, 10)).to.deep.equal(['a1', 'a2']);
-    expect(parked.take(a, ({ app }) => (app === 'b' ? 1 : 0), 10)).to.deep.equal(['b1']);
-    expect(parked.take(a, () => 0, 10)).to.deep.equal([]);
+    for (const id of ['a1', 'a2', 'a3']) parked.defer(a, id, 0);
+    parked.defer(b, 'b1', 0);
+    expect(parked.takeReady(a, () => 5, 10)).to.deep.equal(['a1', 'a2']);
+    expect(parked.takeReady(a, ({ app }) => (app === 'b' ? 1 : 0), 10)).to.deep.equal(['b1']);
+    expect(parked.takeReady(a, () => 0, 10)).to.deep.equal([]);
     expect(parked.count).to.equal(1);
   });
 
   it('are forgotten when they have returned by themselves', () => {
     const parked = new DeferredCalls();
-    parked.park(a, 'a1', 0);
-    expect(parked.take(a, () => 5, 60_000)).to.deep.equal([]);
+    parked.defer(a, 'a1', 0);
+    expect(parked.takeReady(a, () => 5, 60_000)).to.deep.equal([]);
     expect(parked.count).to.equal(0);
   });
 });

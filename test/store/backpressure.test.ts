@@ -129,7 +129,7 @@ describe('before Redis is full', () => {
     expect(open).to.equal(false);
     expect(Date.parse(full_since)).to.be.at.most(Date.now());
     expect(reasons).to.have.lengthOf(1);
-    expect(reasons[0]).to.match(/^Redis has used [\d,]+ bytes, of [\d,]+ before .* more memory, or keep less/);
+    expect(reasons[0]).to.match(/^Redis uses [\d,]+ bytes; events are rejected above [\d,]+: give Redis more memory/);
   });
 
   it('workers go on: runs end, and what the service itself has to say of them is taken in', async () => {
