@@ -32,8 +32,8 @@ import { durabilityOf } from './store/redis/durability.ts';
 import { createStore } from './store/store.ts';
 import { WebhookDirectory } from './store/webhooks/webhook-directory.ts';
 import { startTracing } from './tracing/start.ts';
-import { traced } from './transforms/traced.ts';
-import { createTransforms } from './transforms/transforms.ts';
+
+import { createTransforms, traceTransforms } from './transforms/transforms.ts';
 
 /** Longer than the idle time of the routers and balancers that stand in front, so that they end connections and not we. */
 const KEEP_ALIVE_MS = 65_000;
@@ -48,7 +48,7 @@ const tracing = await startTracing(config.tracing, 'web', log);
 
 const isMeasured = config.metricsPort !== undefined || config.metricsToken !== undefined;
 const instruments = await startMetrics(isMeasured, 'web');
-const meter = instruments?.meter ?? NOOP_RECORDER;
+const meter = instruments?.recorder ?? NOOP_RECORDER;
 const metrics =
   instruments && config.metricsPort !== undefined ? await startMetricsServer(config, instruments, log) : undefined;
 
@@ -56,7 +56,7 @@ const redis = connect(config, 'answer-soon', log);
 const subscriber = connect(config, 'wait', log);
 const store = createStore(redis, config);
 const { transformTimeoutMs: timeoutMs, transformThreads: threads } = config;
-const transforms = traced(createTransforms({ timeoutMs, threads, log, meter }), tracing);
+const transforms = traceTransforms(createTransforms({ timeoutMs, threads, log, recorder: meter }), tracing);
 const directory = new WebhookDirectory(store.webhooks, (id) => transforms.evict(id));
 const secretKeyClaimed = claimSecretKey(store, log).catch((error: Error) => {
   log.fatal({ err: error.message }, 'cannot start');
@@ -97,9 +97,9 @@ const outgoing = new HttpAgent({ ...config, timeoutMs: SYNC_REQUEST_TIMEOUT_MS }
 const readiness = new Readiness({ redis, queue: queues[0], firstReads });
 const recorder = new RequestLogWriter(store.webhookLog, reports, log);
 const streams = new LiveStreams(store.liveFeed(subscriber));
-instruments?.watch({
-  eventsUnanswered: () => acceptor.unansweredEvents,
-  transforms: () => transforms.use(),
+instruments?.setGaugeSources({
+  eventsUncommitted: () => acceptor.unansweredEvents,
+  transforms: () => transforms.usage(),
   stored: storedGauges(store, queues),
 });
 const app = createApp({

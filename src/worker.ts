@@ -28,7 +28,7 @@ const config = readConfig();
 const log = createLog(config.logLevel, 'worker');
 const tracing = await startTracing(config.tracing, 'worker', log);
 const instruments = await startMetrics(config.metricsPort !== undefined, 'worker');
-const meter = instruments?.meter ?? NOOP_RECORDER;
+const meter = instruments?.recorder ?? NOOP_RECORDER;
 // What a worker without this door need not load. It is open before Redis is there, to tell that it is not.
 const metrics =
   instruments && (await (await import('./metrics/metrics-server.ts')).startMetricsServer(config, instruments, log));
@@ -80,10 +80,10 @@ const parts = {
 };
 
 const workers = startWorkers(config, queueOptions, parts, log, meter, tracing);
-instruments?.watch({
-  eventsUnanswered: () => acceptor.unansweredEvents,
+instruments?.setGaugeSources({
+  eventsUncommitted: () => acceptor.unansweredEvents,
   calls: () => ({ ...gate.state, slowedApps: limits.slowed().length }),
-  slots: { [INGEST]: config.ingestConcurrency, [RUNS]: config.runConcurrency },
+  concurrency: { [INGEST]: config.ingestConcurrency, [RUNS]: config.runConcurrency },
   stored: storedGauges(store, [ingests, runs]),
 });
 await workers.ready();

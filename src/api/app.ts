@@ -107,7 +107,7 @@ export function createApp(deps: AppDeps): Koa {
     else log.error({ err: error }, 'not answered in order');
   });
   const auditor = new AuditLogger(store.audit, store.refusals, log);
-  if (instruments) app.use(recordRequestMetrics(instruments.meter));
+  if (instruments) app.use(recordRequestMetrics(instruments.recorder));
   app.use(assignRequestId);
   if (deps.tracing) app.use(traceRequests(deps.tracing));
   app

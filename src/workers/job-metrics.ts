@@ -6,16 +6,16 @@ type Handler<Work> = (job: Work) => Promise<void>;
 /** @returns the handler itself where nobody measures */
 export function measured<Work>(queue: string, handler: Handler<Work>, meter: MetricsRecorder): Handler<Work> {
   if (meter === NOOP_RECORDER) return handler;
-  meter.queueOpened(queue);
+  meter.registerQueue(queue);
   return async (job) => {
     const startedAt = performance.now();
-    let outcome: 'done' | 'failed' = 'failed';
-    meter.jobBegan(queue);
+    let outcome: 'completed' | 'failed' = 'failed';
+    meter.jobStarted(queue);
     try {
       await handler(job);
-      outcome = 'done';
+      outcome = 'completed';
     } finally {
-      meter.jobEnded(queue, outcome, performance.now() - startedAt);
+      meter.jobFinished(queue, outcome, performance.now() - startedAt);
     }
   };
 }

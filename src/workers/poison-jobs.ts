@@ -70,7 +70,7 @@ export class PoisonJobs {
       opts: { jobId: `${id}-${i}` },
     }));
     await this.#queue.addBulk(parts);
-    this.#meter.ingestSplit();
+    this.#meter.ingestJobSplit();
     const facts = { queue: INGEST, job: id, events: events.length, stalls: stalledCounter, parts: parts.length };
     this.#log.warn(facts, 'a job that stalls its workers was split');
   }
@@ -80,7 +80,7 @@ export class PoisonJobs {
     const [event] = data.events;
     // Somebody who retries it means it: it has as many tries as before.
     await job.updateData({ ...data, pardonedStalls: stalls });
-    this.#meter.eventSetApart();
+    this.#meter.eventDeadLettered();
     this.#log.error(
       { queue: INGEST, job: id, event_id: event?.internalId, env: event?.env, stalls },
       'event set apart',

@@ -65,7 +65,7 @@ export function startWorkers(
   const ingestBatch = ingestHandler(deps, tracing);
   const suspects = new PoisonJobs(deps.ingestQueue, log, meter);
   const ingestCounted = (job: Job<IngestJob>) => {
-    meter.ingestBatch(job.data.events.length);
+    meter.ingestJobStarted(job.data.events.length);
     return suspects.handle(job, ingestBatch);
   };
   const ingestWorker = new Worker<IngestJob, void>(INGEST, measured(INGEST, ingestCounted, meter), {

@@ -12,8 +12,8 @@ export function recordRequestMetrics(meter: MetricsRecorder) {
     const startedAt = performance.now();
     await next();
     const route = routeOf(ctx);
-    meter.answered(ctx.method, route, ctx.status, performance.now() - startedAt);
-    if (ctx.status >= 400) meter.refused(route, codeOf(ctx));
+    meter.httpRequest(ctx.method, route, ctx.status, performance.now() - startedAt);
+    if (ctx.status >= 400) meter.httpError(route, codeOf(ctx));
   };
 }
 

@@ -8,7 +8,7 @@ const TRACED = /^\/(e|v0|v1|fn)\//;
 export function traceRequests(tracing: Tracing): Middleware {
   return async (ctx: Context, next: Next) => {
     if (!TRACED.test(ctx.path)) return next();
-    await tracing.serve(ctx.req.headers, ctx.method, async (span) => {
+    await tracing.traceRequest(ctx.req.headers, ctx.method, async (span) => {
       await next();
       if (!span) return;
       const { status, method } = ctx;
@@ -20,7 +20,7 @@ export function traceRequests(tracing: Tracing): Middleware {
         ...(route && { 'http.route': route, 'url.path': route }),
       });
       if (route) span.updateName(`${method} ${route}`);
-      if (status >= 500) tracing.fail(span, String(status));
+      if (status >= 500) tracing.markFailed(span, String(status));
     });
   };
 }

@@ -119,7 +119,7 @@ export class Acceptor {
       const onDisk = await this.#writeInTurn(drafts);
       // Until it is, other commits are written.
       if (onDisk) await onDisk();
-      this.#meter.committed(drafts, performance.now() - startedAt);
+      this.#meter.eventsCommitted(drafts, performance.now() - startedAt);
       for (const { drafts, resolve } of group) resolve(drafts.map(({ internalId }) => internalId));
     } catch (error) {
       this.#meter.commitFailed();

@@ -1,7 +1,8 @@
 /** Accepts events in a span of their request, which they carry on to the job that ingests them. A group commit has no span: it is in the
  *  traces of all its requests, or none. */
 import type { Event } from '../../model/events/event.ts';
-import type { Attributes, Tracing } from '../../tracing/tracing.ts';
+import { eventAttributes, messagingAttributes } from '../../tracing/attributes.ts';
+import type { Tracing } from '../../tracing/tracing.ts';
 import { INGEST } from '../queues/queues.ts';
 import { Acceptor, type AcceptRequest } from './acceptor.ts';
 
@@ -30,26 +31,15 @@ export class TracedAcceptor extends Acceptor {
     arrival: AcceptRequest,
     accept: (traced: AcceptRequest) => Promise<string[]>,
   ): Promise<string[]> {
-    const attributes = () => ({ ...messaging('send', events.length), 'tidegate.environment': arrival.env });
-    return this.#tracing.within(`send ${INGEST}`, 'PRODUCER', attributes, async (span) => {
-      const trace = span && this.#tracing.carried(span);
+    const attributes = () => ({
+      ...messagingAttributes(INGEST, 'send', events.length),
+      'tidegate.environment': arrival.env,
+    });
+    return this.#tracing.withSpan(`send ${INGEST}`, 'PRODUCER', attributes, async (span) => {
+      const trace = span && this.#tracing.serializeSpan(span);
       const ids = await accept(trace ? { ...arrival, trace } : arrival);
       if (span && ids.length === 1) span.setAttributes(eventAttributes(ids[0] as string, (events[0] as Event).name));
       return ids;
     });
   }
-}
-
-/** OpenTelemetry's conventions for what is sent through a queue. */
-export function messaging(operation: 'send' | 'process', count: number): Attributes {
-  return {
-    'messaging.system': 'bullmq',
-    'messaging.destination.name': INGEST,
-    'messaging.operation.type': operation,
-    'messaging.batch.message_count': count,
-  };
-}
-
-export function eventAttributes(internalId: string, name: string): Attributes {
-  return { 'tidegate.event.id': internalId, 'tidegate.event.name': name };
 }

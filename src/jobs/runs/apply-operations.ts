@@ -1,6 +1,6 @@
 /** What a call's operations do to its run (protocol: ops). */
 import type { Failure } from '../../functions/interpret-response.ts';
-import { failedAttempt, failedForGood } from '../../functions/interpret-response.ts';
+import { permanentFailure, retriableFailure } from '../../functions/interpret-response.ts';
 import { payloadOf } from '../../model/events/event.ts';
 import { compileWait } from '../../model/expressions/expression.ts';
 import { MAX_STEP_BYTES, MAX_STEPS, type Memo, type Pending } from '../../model/runs/memo.ts';
@@ -58,7 +58,7 @@ export async function applyOperations(
 function standstill(ops: readonly Op[], { loaded: { pending, memos } }: AnsweredCall): Failure | undefined {
   if (pending > 0 || ops.some(({ id }) => !Object.hasOwn(memos, id))) return undefined;
   const [repeated] = ops;
-  return failedAttempt(
+  return retriableFailure(
     'AppError',
     repeated
       ? `the app began step "${stepName(repeated)}" again, which is done; does it read the steps that a large call leaves out (use_api)?`
@@ -89,7 +89,7 @@ async function applyOp(op: Op, call: AnsweredCall, deps: ApplyOperationsDeps): P
       // Taken for the completion that it is where the answer was interpreted.
       return undefined;
     case 'StepNotFound':
-      return failedAttempt(
+      return retriableFailure(
         'StepNotFound',
         `the function has no step "${stepName(op)}" any more; has its code changed? (run of event ${event.name})`,
       );
@@ -100,7 +100,7 @@ async function finish(run: Run, op: Op, memo: Memo, { life }: ApplyOperationsDep
   const bytes = Buffer.byteLength(JSON.stringify(memo));
   if (bytes > MAX_STEP_BYTES) {
     const message = `the output of step "${stepName(op)}" has ${bytes} bytes, more than ${MAX_STEP_BYTES}; keep large data elsewhere and return where it is`;
-    return failedForGood('OutputTooLarge', message);
+    return permanentFailure('OutputTooLarge', message);
   }
   await life.finishStep(run.env, run.id, op.id, memo);
   return undefined;
@@ -115,7 +115,10 @@ async function begin(
 ): Promise<Pending | Failure | undefined> {
   const begun = await steps.begin(call.loaded.run, op.id, { ...step, since: call.startedAt });
   if (begun !== 'steps') return begun;
-  return failedForGood('TooManySteps', `the run has more than ${MAX_STEPS} steps; hand parts of it to other functions`);
+  return permanentFailure(
+    'TooManySteps',
+    `the run has more than ${MAX_STEPS} steps; hand parts of it to other functions`,
+  );
 }
 
 async function plan(op: Op, call: AnsweredCall, deps: ApplyOperationsDeps): Promise<Failure | undefined> {
@@ -128,7 +131,7 @@ async function sleep(op: Op, call: AnsweredCall, deps: ApplyOperationsDeps): Pro
   const text = op.opts?.duration ?? op.name ?? '';
   const until = momentMs(text, Date.now());
   if (until === undefined)
-    return failedForGood(
+    return permanentFailure(
       'InvalidSleep',
       `step "${stepName(op)}" sleeps for ${JSON.stringify(text)}, which is no time string and no ISO date`,
     );
@@ -144,7 +147,7 @@ async function wait(op: Op, call: AnsweredCall, deps: ApplyOperationsDeps): Prom
   const eventName = op.opts?.event ?? op.name ?? '';
   const expression = op.opts?.if ?? undefined;
   const problem = eventName === '' ? 'names no event' : expression && problemOf(expression);
-  if (problem) return failedForGood('InvalidWait', `step "${stepName(op)}" ${problem}`);
+  if (problem) return permanentFailure('InvalidWait', `step "${stepName(op)}" ${problem}`);
   const until = untilOf(op);
   if (until && 'kind' in until) return until;
   const waiting = await begin(op, call, deps, { op: 'WaitForEvent', name: eventName, ...until });
@@ -184,7 +187,7 @@ function untilOf(op: Op): { until?: number } | Failure {
     return tooFar('TimeoutTooLong', `step "${stepName(op)}" has the time-out ${JSON.stringify(timeout)}`);
   }
   if (until !== undefined) return { until };
-  return failedForGood(
+  return permanentFailure(
     'InvalidTimeout',
     `step "${stepName(op)}" has the time-out ${JSON.stringify(timeout)}, which is no time string and no ISO date`,
   );
@@ -195,7 +198,7 @@ function isTooFar(untilMs: number): boolean {
 }
 
 function tooFar(name: string, what: string): Failure {
-  return failedForGood(
+  return permanentFailure(
     name,
     `${what}, which ends more than ${MAX_WAIT_MS / 86_400_000} days from now; use a shorter time`,
   );

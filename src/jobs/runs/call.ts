@@ -2,7 +2,7 @@
  *  which BullMQ repeats after the delay that the failure asks for. */
 import { UnrecoverableError } from 'bullmq';
 import type { FunctionClient } from '../../functions/function-client.ts';
-import { type Failure, failedForGood, type Outcome } from '../../functions/interpret-response.ts';
+import { type Failure, type Outcome, permanentFailure } from '../../functions/interpret-response.ts';
 import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
 import type { Loaded, Runs } from '../../store/runs/runs.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
@@ -80,8 +80,8 @@ async function attempt(one: Attempt, deps: CallDeps): Promise<Failure | undefine
 async function outcomeOf(loaded: Loaded, { stepId }: CallJob, tries: Tries, deps: CallDeps): Promise<Outcome> {
   const { run, event, stack, memos, planOnly } = loaded;
   const fn = await deps.functions.find(run.env, run.functionId);
-  if (!fn) return failedForGood('FunctionGone', `the function ${run.functionId} is not registered`);
-  if (!event) return failedForGood('EventGone', `the event ${run.eventId} is no longer stored`);
+  if (!fn) return permanentFailure('FunctionGone', `the function ${run.functionId} is not registered`);
+  if (!event) return permanentFailure('EventGone', `the event ${run.eventId} is no longer stored`);
   const calledAt = performance.now();
   const outcome = await deps.caller.call(fn, {
     run: { ...run, attempt: tries.before },
@@ -112,7 +112,7 @@ async function settle(outcome: Outcome, attempt: Attempt, deps: CallDeps): Promi
     await deps.life.complete(loaded.run, outcome.output);
     return undefined;
   }
-  if (outcome.kind !== 'progress') return undefined;
+  if (outcome.kind !== 'steps') return undefined;
   const failed = await applyOperations(outcome.ops, answered(attempt), deps);
   deps.reports.moved(loaded.run, 'Running');
   if (failed) return { ...failed, retryAfterMs: outcome.retryAfterMs };
@@ -122,7 +122,7 @@ async function settle(outcome: Outcome, attempt: Attempt, deps: CallDeps): Promi
 
 function tooLarge(outcome: Outcome): Failure | undefined {
   if (outcome.kind !== 'completed' || Buffer.byteLength(outcome.output) <= MAX_STEP_BYTES) return undefined;
-  return failedForGood(
+  return permanentFailure(
     'OutputTooLarge',
     `the function's output is larger than ${MAX_STEP_BYTES} bytes; keep large data elsewhere`,
   );

@@ -30,7 +30,7 @@ export function historyOf(outcome: Outcome | Failure, { job, tries, queuedAt, st
     ...times,
     ...result(outcome.kind === 'failed' ? outcome.error : undefined),
   };
-  if (outcome.kind !== 'progress') return [attempt];
+  if (outcome.kind !== 'steps') return [attempt];
   const steps = outcome.ops
     .filter(({ op }) => ENDED.has(op))
     .map((op): HistoryEntry => {

@@ -55,7 +55,7 @@ export class RunStarter {
   }
 
   async start(runs: readonly RunToStart[], nowMs: number): Promise<void> {
-    const active = this.#tracing?.carried();
+    const active = this.#tracing?.serializeSpan();
     await this.#keepEvents(runs, nowMs);
     await this.#runs.create(
       runs.map(({ id, fn, event, invoker, retryOf, dueAt, trace = active }) => ({

@@ -45,28 +45,28 @@ export class Telemetry {
       const { env, internalId, name, receivedAt, source } = event;
       if (repeat) {
         this.#tally.count(env, 'duplicates');
-        this.#meter.ingestedRepeat();
+        this.#meter.duplicateIngested();
       }
       if (settled || repeat) continue;
       this.#tally.count(env, 'events');
-      this.#meter.ingested(Math.max(0, nowMs - receivedAt));
+      this.#meter.eventIngested(Math.max(0, nowMs - receivedAt));
       this.#news.tell(env, 'events', { id: internalId, name, receivedAt, source });
     }
   }
 
   /** The body of a request that sends events was read. */
   received(bytes: number): void {
-    this.#meter.received(bytes);
+    this.#meter.eventRequestReceived(bytes);
   }
 
   webhookAnswered(outcome: LogOutcome): void {
-    this.#meter.webhookAnswered(outcome);
+    this.#meter.webhookRequest(outcome);
   }
 
   /** A request to send events was answered, so long after it had come. */
   acknowledged(env: string, ms: number): void {
     this.#tally.time(env, 'ack', ms);
-    this.#meter.acknowledged(ms);
+    this.#meter.eventsAcknowledged(ms);
   }
 
   /** A run's function is called for the first time, so long after it could have been. */
@@ -79,7 +79,7 @@ export class Telemetry {
 
   /** A function was called, and this came of it so long after. */
   called(outcome: Outcome, ms: number): void {
-    this.#meter.called(resultOf(outcome), ms);
+    this.#meter.functionCalled(resultOf(outcome), ms);
   }
 
   ended(run: Moved, status: Ending['status']): void {
@@ -122,8 +122,8 @@ export class Telemetry {
 
 function resultOf(outcome: Outcome): CallResult {
   if (outcome.kind !== 'failed') return outcome.kind;
-  if (outcome.unanswered) return 'unanswered';
-  return outcome.retriable ? 'failed' : 'failed_for_good';
+  if (outcome.noResponse) return 'no_response';
+  return outcome.retriable ? 'failed' : 'failed_permanently';
 }
 
 export interface TelemetryReporter {

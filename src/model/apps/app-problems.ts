@@ -1,14 +1,14 @@
 /** What is wrong with an app, by what a visit found and what the service knows of it; each with how to mend it. */
 
 /** Why an app could not be asked. */
-export type Obstacle = 'dns' | 'refused' | 'tls' | 'timeout' | 'blocked' | 'broken';
+export type ConnectionProblem = 'dns' | 'refused' | 'tls' | 'timeout' | 'blocked' | 'broken';
 
 /** What a visit to the app's URL found; an obstacle, or what was answered. */
-export interface Finding {
-  obstacle?: Obstacle;
+export interface ProbeResult {
+  connectionProblem?: ConnectionProblem;
   /** Of the obstacle, in its own words. */
   message?: string;
-  answeredInMs?: number;
+  responseTimeMs?: number;
   status?: number;
   /** The answer is one of an app. */
   isApp?: boolean;
@@ -18,7 +18,7 @@ export interface Finding {
   functionCount?: number;
   mode?: 'dev' | 'cloud';
   /** The app does not take calls signed with the environment's key. */
-  callsRefused?: boolean;
+  rejectsCalls?: boolean;
 }
 
 /** What the service knows. */
@@ -64,16 +64,16 @@ export const UNREACHABLE: Problem = {
 };
 
 /** The gravest first. */
-export function problemsOf(found: Finding, known: KnownApp): Problem[] {
-  const answer = found.obstacle
-    ? [obstacleProblem(found.obstacle, found.message ?? '', known)]
+export function problemsOf(found: ProbeResult, known: KnownApp): Problem[] {
+  const answer = found.connectionProblem
+    ? [obstacleProblem(found.connectionProblem, found.message ?? '', known)]
     : answerProblems(found, known);
   return [...answer, ...syncProblem(known)];
 }
 
-function obstacleProblem(code: Obstacle, message: string, { url }: KnownApp): Problem {
+function obstacleProblem(code: ConnectionProblem, message: string, { url }: KnownApp): Problem {
   const { hostname, origin } = new URL(url);
-  const told: Record<Obstacle, [what: string, fix: string]> = {
+  const told: Record<ConnectionProblem, [what: string, fix: string]> = {
     dns: [`The name ${hostname} leads nowhere`, 'Mend the name or its DNS entry, or register the app at another URL.'],
     refused: [`Nothing listens at ${origin}`, 'Start the app, or register it at the address where it listens.'],
     tls: [`No safe connection to ${origin}`, 'Give the app a certificate that is valid for this name.'],
@@ -91,7 +91,7 @@ function obstacleProblem(code: Obstacle, message: string, { url }: KnownApp): Pr
   return { code, message: `${what}: ${message}`, fix };
 }
 
-function answerProblems(found: Finding, known: KnownApp): Problem[] {
+function answerProblems(found: ProbeResult, known: KnownApp): Problem[] {
   const { status = 0, isApp } = found;
   if (!isApp) return [strangerProblem(status, known)];
   const problems: Problem[] = [];
@@ -103,7 +103,7 @@ function answerProblems(found: Finding, known: KnownApp): Problem[] {
     });
   }
   problems.push(...modeProblem(found, known));
-  if (found.callsRefused) {
+  if (found.rejectsCalls) {
     problems.push({
       code: 'signing_key',
       message: 'The app refuses calls that are signed with the key of this environment',
@@ -129,7 +129,7 @@ function strangerProblem(status: number, { url }: KnownApp): Problem {
   return { code: 'not_an_app', message: `What answers at ${url} (status ${status}) is not an app`, fix };
 }
 
-function modeProblem({ mode }: Finding, { dev }: KnownApp): Problem[] {
+function modeProblem({ mode }: ProbeResult, { dev }: KnownApp): Problem[] {
   if (mode === undefined || (mode === 'dev') === dev) return [];
   const [is, other] = dev ? ['dev', 'cloud'] : ['production', 'dev'];
   return [
@@ -143,7 +143,7 @@ function modeProblem({ mode }: Finding, { dev }: KnownApp): Problem[] {
   ];
 }
 
-function countProblem(found: Finding, { functionCount, handlerCount }: KnownApp): Problem[] {
+function countProblem(found: ProbeResult, { functionCount, handlerCount }: KnownApp): Problem[] {
   const fitting = [undefined, functionCount, functionCount - handlerCount];
   if (fitting.includes(found.functionCount)) return [];
   return [
