@@ -1,53 +1,53 @@
-/** The one place that reads the environment: a validated, frozen value, made at boot and passed as an argument. */
+/** The only place that reads the environment: a validated, frozen value, created at start and passed as an argument. */
 import { z } from 'zod';
 import { SETTINGS, type Setting, settingsOf, shownGiven } from './settings.ts';
 
 const DAY_MS = 86_400_000;
-/** Seals what dev mode keeps, where every door is open anyway. */
+/** Encrypts secrets in dev mode, where no request is authenticated anyway. */
 const DEV_SECRET_KEY = 'dev mode has no secrets worth a key';
 const LOOPBACK = /^(?:.*\.)?localhost$|^127(?:\.\d{1,3}){3}$|^\[::1\]$/;
-/** A key that strangers may try has to be one that they cannot guess. */
+/** Event keys must not be guessable. */
 const MIN_EVENT_KEY_LENGTH = 16;
 const schema = z.object(SETTINGS);
 type Env = z.infer<typeof schema>;
 
-/** How full the store may become before senders are told to come later; 0 is no mark. */
+/** Above these, the service rejects events with 503; 0 disables a threshold. */
 export interface Thresholds {
-  /** What Redis may use where it has no limit of its own. */
+  /** Memory limit if Redis has no `maxmemory`. */
   readonly memoryBytes: number | undefined;
   readonly memoryPercent: number;
   readonly ingestJobs: number;
   readonly runJobs: number;
 }
 
-/** How much may be registered. */
+/** Limits of registrations. */
 export interface Quotas {
-  /** In one environment. */
+  /** Per environment. */
   readonly apps: number;
   readonly functionsOfApp: number;
-  /** In one environment. */
+  /** Per environment. */
   readonly functions: number;
-  /** Of one function. */
+  /** Per function. */
   readonly triggers: number;
   readonly configBytes: number;
-  /** In all. */
+  /** In total. */
   readonly branches: number;
 }
 
-/** Where apps may be called. CIDR ranges, or the word private. */
+/** Addresses at which the service calls apps: CIDR ranges, or the word `private`. */
 export interface OutboundSettings {
   readonly blockPrivate: boolean;
   readonly deny: readonly string[];
-  /** Exceptions to these two. */
+  /** Exceptions to the two above. */
   readonly allow: readonly string[];
-  /** Of branch environments alone. */
+  /** For branch environments only. */
   readonly branchDeny: readonly string[];
 }
 
 export interface Config {
   readonly settings: readonly Setting[];
   readonly dev: boolean;
-  /** Whose pages may use dev mode, and under whose hosts it answers, beside this machine's. */
+  /** Origins besides this machine that may use dev mode. */
   readonly devAllowedOrigins: readonly string[];
   readonly host: string;
   readonly port: number;
@@ -56,22 +56,21 @@ export interface Config {
   readonly redisUrl: string;
   readonly redisTlsVerify: boolean;
   readonly keyPrefix: string;
-  /** auto: fsync where the server can promise it without making senders wait for the next second, else redis. */
+  /** auto: `fsync` if Redis can confirm it without a delay of up to a second, else `redis`. */
   readonly ingestDurability: Env['INGEST_DURABILITY'];
-  /** Past these, senders are told to come later. */
-  readonly marks: Thresholds;
+  readonly thresholds: Thresholds;
   readonly eventKeys: readonly string[];
   readonly secretKey: string;
   readonly secretKeyFallback: string | undefined;
-  /** The first admin; none: whoever has the link in the start-up log. */
+  /** The first admin; undefined: the start-up log has a sign-up link. */
   readonly admin: { readonly email: string; readonly password: string } | undefined;
   readonly apiKey: string | undefined;
   readonly signingKey: string | undefined;
   readonly signingKeyFallback: string | undefined;
   readonly eventMaxBytes: number;
-  /** How far ahead of its receipt an event's `ts` may lie. */
+  /** How far in the future an event's `ts` may be at its receipt. */
   readonly eventMaxFutureMs: number;
-  /** Hops of X-Forwarded-For to believe; 0: none of the X-Forwarded headers. */
+  /** Trusted hops of X-Forwarded-For; 0: ignore X-Forwarded headers. */
   readonly trustProxy: number;
   readonly webhookLogSize: number;
   readonly retentionMs: number;
@@ -83,33 +82,33 @@ export interface Config {
   readonly appShare: number;
   readonly branchShare: number;
   readonly quotas: Quotas;
-  /** A branch that is not used for so long is archived, and then deleted; undefined: never. */
+  /** Branch environments without use for this long are archived and later deleted; undefined: never. */
   readonly branchExpiryMs: number | undefined;
   readonly ingestConcurrency: number;
   readonly stalledAfterMs: number;
   readonly shutdownDrainMs: number;
   readonly shutdownGraceMs: number;
-  /** A run that is not heard of for so long is looked after. Longer than any stalled job takes to be taken up. */
-  readonly lookAfterMs: number;
+  /** The reconciler checks runs that are idle for this long. Longer than the recovery of a stalled job. */
+  readonly reconcileAfterMs: number;
   readonly transformTimeoutMs: number;
   readonly transformThreads: number;
-  /** Of this process alone; undefined: none is opened. */
+  /** Port of this process; undefined: none. */
   readonly metricsPort: number | undefined;
-  /** What whoever reads the metrics must show, on whichever port. */
+  /** Bearer token for `GET /metrics`, on every port. */
   readonly metricsToken: string | undefined;
   readonly logLevel: Env['LOG_LEVEL'];
-  /** OpenTelemetry's own variables ask for traces. */
+  /** Whether OpenTelemetry's variables turn on traces. */
   readonly tracing: boolean;
 }
 
-/** A setting that the service cannot start with. Its message has one line a variable: name, what it got, what it takes. */
+/** An invalid setting prevents the start. The message has one line per variable: name, got, expected. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
 const NODE_MAJOR = 24;
 
-/** What is wrong with the Node that this runs on. One that cannot read TypeScript gets no further than scripts/start. */
+/** Explains an unsupported Node.js version. Versions that cannot run TypeScript fail earlier, in scripts/start. */
 export function nodeProblem(version: string = process.versions.node): string | undefined {
   if (Number.parseInt(version, 10) >= NODE_MAJOR) return undefined;
   return `Tidegate needs Node ${NODE_MAJOR}; this is Node ${version}`;
@@ -126,55 +125,55 @@ export function readConfig(env: Record<string, string | undefined> = process.env
       parsed.error.issues
         .map(({ path, message }) => {
           const name = String(path[0]);
-          const takes = SETTINGS[name as keyof typeof SETTINGS].description;
-          return `${name}: got ${shownGiven(name, given[name])}: ${message} (${takes})`;
+          const expected = SETTINGS[name as keyof typeof SETTINGS].description;
+          return `${name}: got ${shownGiven(name, given[name])}: ${message} (${expected})`;
         })
         .join('\n'),
     );
   }
   const { PORT, METRICS_PORT } = parsed.data;
   if (METRICS_PORT !== undefined && METRICS_PORT !== 0 && METRICS_PORT === PORT) {
-    throw new ConfigError(`METRICS_PORT: got ${METRICS_PORT}, which is PORT; it must be another`);
+    throw new ConfigError(`METRICS_PORT: got ${METRICS_PORT}, which is PORT; use another port`);
   }
   const unsafe = parsed.data.MODE === 'dev' ? [] : unsafeInProduction(parsed.data);
   if (unsafe.length > 0) throw new ConfigError(unsafe.join('\n'));
-  return toConfig(parsed.data, settingsOf(given), asksForTraces(env));
+  return toConfig(parsed.data, settingsOf(given), isTracingOn(env));
 }
 
-/** What a service that others can reach must not be started with; a line a setting. */
+/** Settings that are unsafe for a public service; one line per setting. */
 function unsafeInProduction(env: Env): string[] {
-  const refused: string[] = [];
+  const problems: string[] = [];
   if (env.SECRET_KEY === undefined) {
-    refused.push(`SECRET_KEY: not set, and required unless MODE=dev (${SETTINGS.SECRET_KEY.description})`);
+    problems.push(`SECRET_KEY: not set, and required unless MODE=dev (${SETTINGS.SECRET_KEY.description})`);
   }
   for (const [at, key] of env.EVENT_KEYS.entries()) {
     if (key.length >= MIN_EVENT_KEY_LENGTH) continue;
-    refused.push(
-      `EVENT_KEYS: key ${at + 1} has ${key.length} characters; each takes ${MIN_EVENT_KEY_LENGTH} or more, as from: openssl rand -hex 32`,
+    problems.push(
+      `EVENT_KEYS: key ${at + 1} has ${key.length} characters; each needs at least ${MIN_EVENT_KEY_LENGTH}; create one with: openssl rand -hex 32`,
     );
   }
   if ((env.ADMIN_EMAIL === undefined) !== (env.ADMIN_PASSWORD === undefined)) {
     const [set, missing] = env.ADMIN_EMAIL ? ['ADMIN_EMAIL', 'ADMIN_PASSWORD'] : ['ADMIN_PASSWORD', 'ADMIN_EMAIL'];
-    refused.push(`${missing}: not set, but ${set} is; set both or neither`);
+    problems.push(`${missing}: not set, but ${set} is; set both or neither`);
   }
   if (env.PUBLIC_URL !== undefined && !isSafeAddress(new URL(env.PUBLIC_URL))) {
-    refused.push(`PUBLIC_URL: got ${JSON.stringify(env.PUBLIC_URL)}: it must be https, or an address of this machine`);
+    problems.push(`PUBLIC_URL: got ${JSON.stringify(env.PUBLIC_URL)}: use https, or an address of this machine`);
   }
   const named = (['SECRET_KEY', 'ADMIN_PASSWORD', 'API_KEY', 'SIGNING_KEY', 'METRICS_TOKEN'] as const).filter(
     (name) => env[name],
   );
   for (const [at, name] of named.entries()) {
     const same = named.slice(0, at).find((other) => env[other] === env[name]);
-    if (same) refused.push(`${name}: the same as ${same}; each secret must be another`);
+    if (same) problems.push(`${name}: the same as ${same}; use a different secret for each`);
   }
-  return refused;
+  return problems;
 }
 
 function isSafeAddress({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
 }
 
-/** Whether a machine calls itself by that name; no page elsewhere can be under one.
+/** Whether the host name always means the local machine; no other site can have such a name.
  *  @param hostname of a URL, as `URL` has it */
 export function isLoopback(hostname: string): boolean {
   return LOOPBACK.test(hostname);
@@ -184,8 +183,8 @@ function adminOf({ ADMIN_EMAIL: email, ADMIN_PASSWORD: password }: Env): Config[
   return email === undefined || password === undefined ? undefined : { email, password };
 }
 
-/** The standard's variables, of which the SDK reads these again, and all others, itself (tracing/sdk.ts): they are no settings of ours. */
-function asksForTraces(env: Record<string, string | undefined>): boolean {
+/** OpenTelemetry's standard variables, which are not settings of the service: the SDK reads these and all others itself (tracing/sdk.ts). */
+function isTracingOn(env: Record<string, string | undefined>): boolean {
   if (env.OTEL_SDK_DISABLED?.trim().toLowerCase() === 'true') return false;
   const exporter = env.OTEL_TRACES_EXPORTER?.trim();
   if (exporter) return exporter !== 'none';
@@ -205,7 +204,7 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
     redisTlsVerify: env.REDIS_TLS_VERIFY,
     keyPrefix: env.KEY_PREFIX,
     ingestDurability: dev && env.INGEST_DURABILITY === 'auto' ? 'redis' : env.INGEST_DURABILITY,
-    marks: {
+    thresholds: {
       memoryBytes: env.REDIS_MEMORY_BYTES,
       memoryPercent: env.REDIS_MEMORY_LIMIT_PERCENT,
       ingestJobs: env.INGEST_BACKLOG_MAX,
@@ -247,7 +246,7 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
     stalledAfterMs: env.STALLED_AFTER_SECONDS * 1_000,
     shutdownDrainMs: env.SHUTDOWN_DRAIN_SECONDS * 1_000,
     shutdownGraceMs: env.SHUTDOWN_GRACE_SECONDS * 1_000,
-    lookAfterMs: env.STALLED_AFTER_SECONDS * 4_000,
+    reconcileAfterMs: env.STALLED_AFTER_SECONDS * 4_000,
     transformTimeoutMs: env.TRANSFORM_TIMEOUT_MS,
     transformThreads: env.TRANSFORM_THREADS,
     metricsPort: env.METRICS_PORT,

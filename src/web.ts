@@ -80,7 +80,7 @@ const durability = await durabilityOf(config, redis, log);
 const acceptor = tracing
   ? new TracedAcceptor(tracing, store.dedup, queues[0], meter, durability)
   : new Acceptor(store.dedup, queues[0], meter, durability);
-const pressure = new Backpressure(redis, queues, config.marks, log);
+const pressure = new Backpressure(redis, queues, config.thresholds, log);
 const functions = new FunctionTables(store.functions);
 const reports = new Telemetry(store, meter);
 const { life, retries, invocations } = createRunServices(
@@ -90,7 +90,7 @@ const { life, retries, invocations } = createRunServices(
   acceptor,
   reports,
   new ExpressionEvaluator(store.expressionProblems, log, meter),
-  config.lookAfterMs,
+  config.reconcileAfterMs,
   tracing,
 );
 const outgoing = new HttpAgent({ ...config, timeoutMs: SYNC_REQUEST_TIMEOUT_MS });

@@ -61,7 +61,7 @@ const caller = new FunctionClient({
   onEnd: (env, app, call) => limits.note(env, app, call),
   tracing,
 });
-const { lookAfterMs } = config;
+const { reconcileAfterMs: lookAfterMs } = config;
 const judge = new ExpressionEvaluator(store.expressionProblems, log, meter);
 const ofRuns = createRunServices(store, functions, runs, acceptor, reports, judge, lookAfterMs, tracing);
 const shares = new FairShares({ ...config, capacity: config.runConcurrency });

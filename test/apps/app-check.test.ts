@@ -103,7 +103,7 @@ describe('the check of an app', () => {
     const moved = await check(dev, await register(dev, await host(saying({}, 301, { location: '/x' }))));
     expect(moved.codes).to.deep.equal(['redirect']);
     const closed = await check(dev, await register(dev, await host(saying({}, 401, {}))));
-    expect(closed.problems[0].fix).to.include('let the service through');
+    expect(closed.problems[0].fix).to.include('allow the service');
   });
 
   it('says what an app says that cannot say what it has', async () => {

@@ -14,7 +14,7 @@ describe('shares of calls in flight', () => {
   /** As many as it may. */
   function fill(of: FairShares, who: CallOwner): number {
     let begun = 0;
-    for (; of.room(who) > 0; begun++) of.start(who);
+    for (; of.available(who) > 0; begun++) of.start(who);
     return begun;
   }
 
@@ -23,7 +23,7 @@ describe('shares of calls in flight', () => {
     expect(fill(of, owner('production', 'a'))).to.equal(81);
     expect(fill(of, owner('production', 'b'))).to.equal(8);
     expect(fill(of, owner('staging', 'a'))).to.equal(8);
-    expect(of.room(owner('production', 'c'))).to.be.above(0);
+    expect(of.available(owner('production', 'c'))).to.be.above(0);
   });
 
   it('leave production room however many branches there are', () => {
@@ -38,7 +38,7 @@ describe('shares of calls in flight', () => {
     const of = shares(10);
     const a = owner('production', 'a');
     const begun = fill(of, a);
-    expect(of.room(a)).to.be.below(1);
+    expect(of.available(a)).to.be.below(1);
     for (let n = 0; n < begun; n++) of.end(a);
     expect(fill(of, owner('production', 'b'))).to.equal(begun);
   });
@@ -56,8 +56,8 @@ describe('shares of calls in flight', () => {
     const of = shares();
     const a = owner('production', 'a');
     of.start(a);
-    expect(of.room(a, 1)).to.equal(0);
-    expect(of.room(a, 3)).to.equal(2);
+    expect(of.available(a, 1)).to.equal(0);
+    expect(of.available(a, 3)).to.equal(2);
   });
 });
 
@@ -72,7 +72,7 @@ describe('the limit of an app', () => {
     for (let n = 0; n < count; n++) {
       const call: FinishedCall = { functionId, status, startedAt: now, endedAt: now + ms };
       now += ms + 1;
-      limit.note(call);
+      limit.record(call);
     }
   }
 
@@ -84,10 +84,10 @@ describe('the limit of an app', () => {
     it(`comes down to one call while the app answers ${what}, and up again`, () => {
       calls(200, status);
       expect(limit.limit).to.equal(1);
-      expect(limit.slowed?.by).to.equal('overload');
+      expect(limit.throttled?.by).to.equal('overload');
       calls(2_000, 200);
       expect(limit.limit).to.equal(100);
-      expect(limit.slowed).to.equal(undefined);
+      expect(limit.throttled).to.equal(undefined);
     });
   }
 
@@ -99,13 +99,13 @@ describe('the limit of an app', () => {
     expect(limit.limit).to.equal(100);
     calls(500, 500);
     expect(limit.limit).to.equal(10);
-    expect(limit.slowed?.by).to.equal('errors');
+    expect(limit.throttled?.by).to.equal('errors');
   });
 
   it('is lowered where a function becomes much slower than it was, until that is usual', () => {
     calls(50, 200, { ms: 50 });
     calls(40, 200, { ms: 5_000 });
-    expect(limit.slowed?.by).to.equal('latency');
+    expect(limit.throttled?.by).to.equal('latency');
     expect(limit.limit).to.be.below(100);
     calls(3_000, 200, { ms: 5_000 });
     expect(limit.limit).to.equal(100);
@@ -120,7 +120,7 @@ describe('the limit of an app', () => {
   });
 
   it('is lowered once for calls that were in flight together', () => {
-    for (let n = 0; n < 100; n++) limit.note({ functionId: 'f', status: 503, startedAt: 1, endedAt: 2_000 + n });
+    for (let n = 0; n < 100; n++) limit.record({ functionId: 'f', status: 503, startedAt: 1, endedAt: 2_000 + n });
     expect(limit.limit).to.equal(50);
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { allowListOf } from '../../src/model/auth/allow-lists.ts';
+import { matcherOf } from '../../src/model/auth/allow-lists.ts';
 
 /** Few letters, so that many begin with each other. */
 const text = fc.string({ unit: fc.constantFrom('a', 'b', '/', 'é', '\ud83d'), maxLength: 6 });
@@ -12,7 +12,7 @@ describe('lists of event names', () => {
       fc.property(items, text, (list, name) => {
         const expected = list.some(([item, star]) => (star ? name.startsWith(item) : item === name));
         const gate = (mode: 'allow' | 'deny') =>
-          allowListOf({ eventNames: { mode, items: list.map((parts) => parts.join('')) } }).takesName(name);
+          matcherOf({ eventNames: { mode, items: list.map((parts) => parts.join('')) } }).allowsName(name);
         expect(gate('allow')).to.equal(expected);
         expect(gate('deny')).to.equal(!expected);
       }),

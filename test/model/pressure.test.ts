@@ -28,14 +28,14 @@ describe('when the store is full', () => {
   });
 
   it('what was past its mark is let in again below 95 % of it, and what was not is let in up to it', () => {
-    const before: ExceededThreshold[] = [{ resource: 'ingest', level: 101, mark: 100 }];
+    const before: ExceededThreshold[] = [{ resource: 'ingest', level: 101, threshold: 100 }];
     expect(resources({ ingestJobs: 96, usedBytes: 890 }, {}, before)).to.deep.equal(['ingest']);
     expect(resources({ ingestJobs: 95 }, {}, before)).to.deep.equal([]);
   });
 
   it('senders come again after 2 to 30 s, the later the fuller it is', () => {
     const after = [95, 100, 102, 105, 110, 200].map((level) =>
-      retryAfterSeconds({ resource: 'runs', level, mark: 100 }),
+      retryAfterSeconds({ resource: 'runs', level, threshold: 100 }),
     );
     expect(after).to.deep.equal([2, 2, 8, 16, 30, 30]);
   });

@@ -69,7 +69,7 @@ describe('triggers', () => {
 
 describe('trigger expressions', () => {
   const met = (source: string, data: unknown) =>
-    compile(source).judge({ event: { name: 'x', data } }).verdict === 'met';
+    compile(source).evaluate({ event: { name: 'x', data } }).result === 'met';
 
   it('compare and reckon with whole and broken numbers alike', () => {
     expect(met('event.data.total > 10 && event.data.total < 11.5', { total: 11 })).to.equal(true);

@@ -21,8 +21,8 @@ import { RESPONSE_MAX_BYTES } from '../../src/functions/function-client.ts';
 import { interpretResponse } from '../../src/functions/interpret-response.ts';
 import { hashedKey, provesKey, sign } from '../../src/functions/signing.ts';
 import { registrationSchema } from '../../src/model/apps/app.ts';
-import { refuseTooMuch } from '../../src/model/apps/quotas.ts';
-import { addressListSchema, allowListOf, nameListSchema } from '../../src/model/auth/allow-lists.ts';
+import { enforceQuotas } from '../../src/model/apps/quotas.ts';
+import { addressListSchema, matcherOf, nameListSchema } from '../../src/model/auth/allow-lists.ts';
 import { environmentNameSchema } from '../../src/model/environment.ts';
 import { validateEvents } from '../../src/model/events/event.ts';
 import { compile, compileWait } from '../../src/model/expressions/expression.ts';
@@ -265,7 +265,7 @@ export const PARSERS: readonly Parser[] = [
     name: 'an address, held against 200 ranges',
     bytes: HEADER_BYTES,
     attacks: [...runs(HEADER_BYTES, ['1', ':', '1.', '0:', '::', 'f']), ['an address', '2001:db8::1']],
-    parse: (text) => RANGES.takesAddress(text),
+    parse: (text) => RANGES.allowsAddress(text),
   },
   {
     name: 'lists of event names',
@@ -277,7 +277,7 @@ export const PARSERS: readonly Parser[] = [
     name: '500 event names, held against 200 patterns',
     bytes: 256,
     attacks: runs(256, ['a', 'a/', '*']),
-    parse: (text) => Array.from({ length: 500 }, () => NAMES.takesName(text)),
+    parse: (text) => Array.from({ length: 500 }, () => NAMES.allowsName(text)),
   },
   ...[
     { name: "an app's answer that a run is done", status: 200 },
@@ -329,7 +329,7 @@ export const PARSERS: readonly Parser[] = [
     ],
     parse(text) {
       const given = JSON.parse(text);
-      refuseTooMuch(given, QUOTAS);
+      enforceQuotas(given, QUOTAS);
       return check(registrationSchema, given, 'field');
     },
   },
@@ -399,10 +399,10 @@ export const PARSERS: readonly Parser[] = [
   header('a content type', (text) => mediaTypeOf(text), ['a', ';', '/', ' ', 'a/']),
 ];
 
-const RANGES = allowListOf({
+const RANGES = matcherOf({
   ipAddresses: { mode: 'deny', items: Array.from({ length: 200 }, (_, n) => `2001:db8:${n}::/64`) },
 });
-const NAMES = allowListOf({
+const NAMES = matcherOf({
   eventNames: { mode: 'deny', items: Array.from({ length: 200 }, (_, n) => `${'a'.repeat(200)}${n}*`) },
 });
 

@@ -6,14 +6,14 @@ import { ServiceError } from '../../errors.ts';
 import { dialectOf, headerName, readHeader, SERVER_SDK } from '../../functions/headers.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import {
-  appNameIn,
+  appNameOf,
   type Dialect,
   expressionProblems,
   functionsOf,
   type Registration,
   registrationSchema,
 } from '../../model/apps/app.ts';
-import { refuseTooMuch } from '../../model/apps/quotas.ts';
+import { enforceQuotas } from '../../model/apps/quotas.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import type { App } from '../../store/apps/apps.ts';
 import type { Store } from '../../store/store.ts';
@@ -88,7 +88,7 @@ function appOf({ appName, url, sdk, framework }: Registration, dialect: Dialect,
 /** Of the app, when the text is something like a registration. */
 function nameIn(text: string): unknown {
   try {
-    return appNameIn(JSON.parse(text));
+    return appNameOf(JSON.parse(text));
   } catch {
     return undefined;
   }
@@ -108,7 +108,7 @@ async function refuseExpressions(registration: Registration): Promise<void> {
 function readRegistration(text: string, quotas: Quotas) {
   try {
     const given = JSON.parse(text);
-    refuseTooMuch(given, quotas);
+    enforceQuotas(given, quotas);
     return check(registrationSchema, given, 'field') as Registration;
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'quota_exceeded') throw error;

@@ -16,7 +16,7 @@ export const ANY_KEY: EventKeyInUse = {
   hint: '',
   createdAt: 0,
   updatedAt: 0,
-  gate: { takesName: () => true, takesAddress: () => true },
+  gate: { allowsName: () => true, allowsAddress: () => true },
 };
 
 export class Credentials {

@@ -5,7 +5,7 @@ import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
 import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
-import { type Event, refuseFarFuture, validateEvents } from '../../model/events/event.ts';
+import { type Event, rejectFarFuture, validateEvents } from '../../model/events/event.ts';
 import { newId } from '../../model/ids.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import { translateAway } from '../../store/redis/connection.ts';
@@ -61,7 +61,7 @@ export async function take(
   const { event: returned, text, logs: console } = await transforms.run({ id, version, code }, given);
   if (returned === null) return { outcome: 'ignored', event: null, ids: [], console };
   const event = eventOfTransform(returned, text, receivedAt, config.eventMaxFutureMs);
-  if (!webhook.gate.takesName(event.name)) {
+  if (!webhook.gate.allowsName(event.name)) {
     return { outcome: 'filtered', reason: 'event_refused', event, ids: [], console };
   }
   if ('held' in place) {
@@ -86,7 +86,7 @@ export async function take(
 export function eventOfTransform(returned: unknown, text: string, nowMs: number, maxFutureMs: number): Event {
   try {
     const events = validateEvents(returned, text);
-    refuseFarFuture(events, nowMs, maxFutureMs);
+    rejectFarFuture(events, nowMs, maxFutureMs);
     return events[0] as Event;
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;

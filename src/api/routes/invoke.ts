@@ -4,7 +4,7 @@ import { NOT_NOW, ServiceError } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { Invocations } from '../../jobs/runs/invocations.ts';
-import { eventSchema, refuseDeep } from '../../model/events/event.ts';
+import { eventSchema, rejectDeep } from '../../model/events/event.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import { refuseArchived } from '../receive/resolve-environment.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -43,7 +43,7 @@ export function invokeRoutes({ environments, acceptor, invocations, pressure, ev
       data: invokedSchema,
       errors: ['not_found', 'function_archived', 'event_invalid', 'body_too_large', 'environment_archived', ...NOT_NOW],
       async handle({ env, params: { id }, body, requestId }) {
-        refuseDeep(body);
+        rejectDeep(body);
         pressure.admit();
         const environment = await environments.seek(env);
         if (environment) refuseArchived(environment);

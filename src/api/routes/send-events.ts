@@ -5,12 +5,12 @@ import { NOT_NOW } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import {
+  copyToResend,
   type Event,
   eventSchema,
-  refuseDeep,
-  refuseFarFuture,
+  rejectDeep,
+  rejectFarFuture,
   type Source,
-  sentAgain,
 } from '../../model/events/event.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { Events } from '../../store/events/events.ts';
@@ -55,8 +55,8 @@ export function eventSendRoutes(deps: EventSendRouteDeps): Route[] {
       }),
       errors: ['event_invalid', 'body_too_large', 'environment_archived', ...NOT_NOW],
       async handle({ env, body, requestId }) {
-        refuseDeep(body);
-        refuseFarFuture([body], Date.now(), config.eventMaxFutureMs);
+        rejectDeep(body);
+        rejectFarFuture([body], Date.now(), config.eventMaxFutureMs);
         return { data: { internal_id: await accept(body, env, 'api', requestId) } };
       },
     }),
@@ -73,7 +73,7 @@ export function eventSendRoutes(deps: EventSendRouteDeps): Route[] {
       async handle({ env, params: { id }, requestId }) {
         const event = await events.read(env, id);
         if (!event) throw noSuchEvent(id);
-        return { data: { internal_id: await accept(sentAgain(event), env, `event:${id}`, requestId) } };
+        return { data: { internal_id: await accept(copyToResend(event), env, `event:${id}`, requestId) } };
       },
     }),
   ];

@@ -1,4 +1,4 @@
-/** Judges events by expressions of functions, each within what it is allowed (model/expressions/expression-allowance.ts). An event that an expression could
+/** Judges events by expressions of functions, each within what it is allowed (model/expressions/fuel-budgets.ts). An event that an expression could
  *  not afford to judge does not meet it: the function is not triggered, the wait goes on. That is written down, for the function's page and
  *  in the log, and counted (docs/decisions/0014-expressions-run-on-fuel.md). */
 import { setImmediate } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../log.ts';
 import type { MetricsRecorder } from '../../metrics/recorder.ts';
 import type { Expression, Scope } from '../../model/expressions/expression.ts';
-import { type Allowance, Allowances } from '../../model/expressions/expression-allowance.ts';
+import { type FuelBudget, FuelBudgets } from '../../model/expressions/fuel-budgets.ts';
 import type { ExpressionProblems, ProblemReason, SkippedEvents } from '../../store/apps/expression-problems.ts';
 
 /** How long others wait while expressions are judged one after the other. */
@@ -32,7 +32,7 @@ export class ExpressionEvaluator {
   readonly #problems: ExpressionProblems;
   readonly #log: Logger;
   readonly #meter: MetricsRecorder;
-  readonly #allowances = new Allowances();
+  readonly #allowances = new FuelBudgets();
   #skipped = new Map<string, SkippedIn>();
   readonly #logged = new LRUCache<string, true>({ max: 1_000, ttl: LOG_EVERY_MS });
   #turnBegan = 0;
@@ -48,10 +48,10 @@ export class ExpressionEvaluator {
     const now = Date.now();
     if (!expression) return this.#skip(judged, 'refused', REFUSED, now);
     const owner = { env, expression: `${env}\n${functionId}\n${source}` };
-    const allowance = this.#allowances.of(owner, now);
-    const judgment = expression.judge(scope, allowance.units);
-    this.#allowances.note(owner, judgment, allowance, now);
-    if (judgment.verdict !== 'too_costly') return judgment.verdict === 'met';
+    const allowance = this.#allowances.budgetOf(owner, now);
+    const judgment = expression.evaluate(scope, allowance.units);
+    this.#allowances.record(owner, judgment, allowance, now);
+    if (judgment.result !== 'too_costly') return judgment.result === 'met';
     const reason = allowance.quarantine ? 'quarantined' : 'too_costly';
     return this.#skip(judged, reason, messageOf(allowance), now);
   }
@@ -103,7 +103,7 @@ export class ExpressionEvaluator {
   }
 }
 
-function messageOf({ quarantine, until }: Allowance): string {
+function messageOf({ quarantine, until }: FuelBudget): string {
   if (quarantine === undefined) return 'judging an event costs more than an expression may';
   const end = new Date(until ?? 0).toISOString();
   if (quarantine === 'share')

@@ -132,7 +132,7 @@ const MENDED_BY: Record<Resource, string> = {
 
 const number = new Intl.NumberFormat('en').format;
 
-function reasonOf({ resource, level, mark }: ExceededThreshold): string {
+function reasonOf({ resource, level, threshold: mark }: ExceededThreshold): string {
   const what =
     resource === 'memory'
       ? `Redis has used ${number(level)} bytes, of ${number(Math.floor(mark))} before events are refused`

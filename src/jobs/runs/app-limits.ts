@@ -1,6 +1,6 @@
 /** What each app stands, as this worker has found it: the adaptive limit of its calls in flight. */
 import { LRUCache } from 'lru-cache';
-import { AdaptiveLimit, type FinishedCall, type SlowedApp } from '../../model/capacity/adaptive-limit.ts';
+import { AdaptiveLimit, type FinishedCall, type ThrottledApp } from '../../model/capacity/adaptive-limit.ts';
 import { appKey } from '../../model/capacity/fair-shares.ts';
 
 /** Apps that are remembered: those called last. */
@@ -27,13 +27,13 @@ export class AppLimits {
       known = { env, app, adaptive: new AdaptiveLimit(this.#max) };
       this.#known.set(key, known);
     }
-    known.adaptive.note(call);
+    known.adaptive.record(call);
   }
 
-  slowed(): SlowedApp[] {
-    const all: SlowedApp[] = [];
+  slowed(): ThrottledApp[] {
+    const all: ThrottledApp[] = [];
     for (const { env, app, adaptive } of this.#known.values()) {
-      const { slowed, limit } = adaptive;
+      const { throttled: slowed, limit } = adaptive;
       if (slowed && all.push({ env, app, limit, max: this.#max, ...slowed }) === TOLD_MAX) break;
     }
     return all;

@@ -7,7 +7,7 @@ import { MAX_STEP_BYTES, MAX_STEPS, type Memo, type Pending } from '../../model/
 import { errorOf, failureMemo, type Op, stepName } from '../../model/runs/operation.ts';
 import type { Run } from '../../model/runs/run.ts';
 import { waitKey } from '../../model/runs/wait.ts';
-import { findable } from '../../model/runs/wait-index.ts';
+import { indexWait } from '../../model/runs/wait-index.ts';
 import { MAX_WAIT_MS, momentMs } from '../../model/values/duration.ts';
 import type { Loaded } from '../../store/runs/runs.ts';
 import type { Steps } from '../../store/runs/steps.ts';
@@ -160,7 +160,7 @@ async function wait(op: Op, call: AnsweredCall, deps: ApplyOperationsDeps): Prom
     ...(expression && { expression }),
     ...until,
   };
-  const added = { key: waitKey(described), eventName, ...findable(described, payloadOf(event)) };
+  const added = { key: waitKey(described), eventName, ...indexWait(described, payloadOf(event)) };
   // Before the wait can be met: whatever meets it removes the wake job.
   if (waiting.until !== undefined) await deps.schedule.wake(call.ref, op.id, waiting.until, Date.now(), eventName);
   const stored = await deps.waits.add(run.env, [added], Date.now());

@@ -76,7 +76,7 @@ export class CallLimiter {
   }
 
   #room(owner: CallOwner): number {
-    return this.#shares.room(owner, this.#limits.of(owner.env, owner.app));
+    return this.#shares.available(owner, this.#limits.of(owner.env, owner.app));
   }
 
   #begin(owner: CallOwner, jobId: string): void {

@@ -3,7 +3,7 @@
  *  A wait is stored first and then looks back over the index; an event enters the index first and then looks for waits. So
  *  one of the two always sees the other, however close they come. */
 import { payloadOf, recordOf } from '../../model/events/event.ts';
-import { expressionOf, isOpenTo, type Wait } from '../../model/runs/wait.ts';
+import { canMatch, expressionOf, type Wait } from '../../model/runs/wait.ts';
 import type { Events, NamedEvent } from '../../store/events/events.ts';
 import type { StoredWait, Waits } from '../../store/runs/waits.ts';
 import type { ExpressionEvaluator } from '../ingestion/expression-evaluator.ts';
@@ -105,7 +105,7 @@ export class WaitMatcher {
     const judged = source && { env, functionId, source, expression: expressionOf(wait) };
     const now = Date.now();
     for (const arrival of arrivals) {
-      if (!isOpenTo(wait, arrival, now)) continue;
+      if (!canMatch(wait, arrival, now)) continue;
       if (!judged) return arrival;
       if (this.#judge.isMet(judged, { event: wait.caused ?? caused, async: arrival.payload() })) return arrival;
       if (this.#judge.mustRest) await this.#judge.rest();

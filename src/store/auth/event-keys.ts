@@ -1,7 +1,7 @@
 /** Event keys: on disk by ID, in memory by the hash of their secret, so that a request is authenticated without a question to Redis. */
 
-import { type AllowList, allowListOf } from '../../model/auth/allow-lists.ts';
-import { type EventKey, isKept, keyOfSetting } from '../../model/auth/event-key.ts';
+import { type AccessListMatcher, matcherOf } from '../../model/auth/allow-lists.ts';
+import { type EventKey, isStored, keyOfSetting } from '../../model/auth/event-key.ts';
 import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
@@ -10,7 +10,7 @@ import { ReplicatedCache } from '../redis/replicated-cache.ts';
 /** How often, at most, a process writes down that a key was used. */
 const USE_NOTED_EVERY_MS = 60_000;
 
-export type EventKeyInUse = EventKey & { gate: AllowList };
+export type EventKeyInUse = EventKey & { gate: AccessListMatcher };
 
 export class EventKeys {
   readonly #redis: Redis;
@@ -83,7 +83,7 @@ export class EventKeys {
   /** Writes down that the key was used, now and then, and keeps nobody waiting. A note that is lost is made up for by the next. */
   noteUse(key: EventKey, nowMs: number): void {
     const { id } = key;
-    if (!isKept(key) || nowMs - (this.#usesNoted.get(id) ?? 0) < USE_NOTED_EVERY_MS) return;
+    if (!isStored(key) || nowMs - (this.#usesNoted.get(id) ?? 0) < USE_NOTED_EVERY_MS) return;
     this.#usesNoted.set(id, nowMs);
     this.#redis.hset(this.#keys.eventKeyUses, id, nowMs).catch(() => this.#usesNoted.delete(id));
   }
@@ -95,5 +95,5 @@ export class EventKeys {
 }
 
 function inUse(key: EventKey): EventKeyInUse {
-  return { ...key, gate: allowListOf(key) };
+  return { ...key, gate: matcherOf(key) };
 }

@@ -2,7 +2,7 @@
  *  its source for ever, so processes keep what they have learnt in memory. */
 import { PRODUCTION } from '../../model/environment.ts';
 import { type Source, subjectOf } from '../../model/events/event.ts';
-import type { WrittenSource } from '../../model/events/event-encoding.ts';
+import type { EncodedSource } from '../../model/events/event-encoding.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { type ScriptedRedis, withScripts } from '../redis/scripts.ts';
@@ -29,8 +29,8 @@ export class EventSources {
   }
 
   /** How each event's source is written. */
-  async write(events: readonly { env: string; source: Source }[]): Promise<WrittenSource[]> {
-    const written: WrittenSource[] = [];
+  async write(events: readonly { env: string; source: Source }[]): Promise<EncodedSource[]> {
+    const written: EncodedSource[] = [];
     for (const { env, source } of events) {
       const number = this.#knownOf(env).numbers.get(source);
       written.push(number ?? (hasNumber(source) ? await this.#ask(env, source) : source));
@@ -39,7 +39,7 @@ export class EventSources {
   }
 
   /** What was written, read; "" for a number that nobody knows any more. */
-  async read(env: string, written: readonly (WrittenSource | undefined)[]): Promise<(Source | undefined)[]> {
+  async read(env: string, written: readonly (EncodedSource | undefined)[]): Promise<(Source | undefined)[]> {
     const known = this.#knownOf(env);
     const { sources } = known;
     if (written.some((source) => typeof source === 'number' && !sources.has(source))) {

@@ -1,5 +1,5 @@
 /** Which processes are alive: each says so every few seconds. One that has not for a while is gone, however it ended. */
-import type { SlowedApp } from '../../model/capacity/adaptive-limit.ts';
+import type { ThrottledApp } from '../../model/capacity/adaptive-limit.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
@@ -21,7 +21,7 @@ export interface ProcessStatus {
   /** Resident. */
   memoryBytes: number;
   /** Of a worker: apps whose calls it slows. */
-  slowedApps?: SlowedApp[];
+  slowedApps?: ThrottledApp[];
 }
 
 export class Processes {

@@ -43,7 +43,7 @@ function titleOf(error: Error): string {
   if (!invalid) return / was stopped/.test(error.message) ? 'It was stopped' : 'It threw an error';
   const [, field, text = ''] = invalid;
   if (field === undefined) return 'It returned no event';
-  if (text.includes('which the service keeps for itself')) return 'This name is the service’s own';
+  if (text.includes('which are reserved')) return 'This name is the service’s own';
   if (/^got (?:undefined|no such field|nothing)\b/.test(text)) return `The event has no ${field}`;
   return `The event’s ${field} is not valid`;
 }
