@@ -134,7 +134,9 @@ describe('calls to apps', () => {
       const url = host.url.replace('127.0.0.1', 'localhost');
       const { status, body } = await service.post('/v1/apps', { url });
       expect([status, body.code]).to.deep.equal([400, 'address_blocked']);
-      expect(body.error).to.match(/localhost resolves to (127\.0\.0\.1|::1), which is not a public address \(loopback\)/);
+      expect(body.error).to.match(
+        /localhost resolves to (127\.0\.0\.1|::1), which is not a public address \(loopback\)/,
+      );
       expect((await service.get('/v1/functions')).body.data).to.deep.equal([]);
     });
 
@@ -147,7 +149,7 @@ describe('calls to apps', () => {
         expect((await service.post('/fn/register', elsewhere, headers)).status).to.equal(200);
         const error = await firstError(service, `blocked/${name}`);
         expect(error.name).to.equal('AddressBlocked');
-        expect(error.message).to.include('is not called').and.include('(loopback)');
+        expect(error.message).to.include('was not called').and.include('(loopback)');
         expect(host.calls()).to.deep.equal([]);
       });
     }

@@ -11,7 +11,7 @@ import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-/** Of the programs with a port of the test's in them. */
+/** Folder for programs with the test's port. */
 const WORK = join(ROOT, '.data/readme');
 const INSTALL_MS = 180_000;
 
@@ -22,7 +22,7 @@ interface Tab {
   language: string;
   hosts: string;
   sends: string;
-  /** Makes a program ready to run. @returns how to start it */
+  /** Prepares a program. @returns its command */
   prepare(file: string, code: string): Promise<[program: string, args: string[]]>;
 }
 
@@ -58,7 +58,7 @@ const TABS: Tab[] = [
   },
 ];
 
-describe('the README', () => {
+describe('README', () => {
   let service: Service;
   const started: ChildProcess[] = [];
   before(async () => {
@@ -70,7 +70,7 @@ describe('the README', () => {
     rmSync(WORK, { recursive: true, force: true });
   });
 
-  it('has the examples in its tabs, as they are', () => {
+  it('has the unchanged examples in its tabs', () => {
     const shown = blocks.map(([, language, code]) => [language, code]);
     const files = [
       ...TABS.map(({ language, hosts }) => [language, hosts]),
@@ -82,7 +82,7 @@ describe('the README', () => {
   });
 
   for (const { language, hosts, sends, prepare } of TABS) {
-    it(`has a first function in ${language} that runs on the event it sends`, async function () {
+    it(`has a first function in ${language} that runs for the event it sends`, async function () {
       this.timeout(INSTALL_MS);
       const port = await freePort();
       const env = { SERVICE_DEV: service.url, PYTHONPATH: join(ROOT, 'clients/python/src') };

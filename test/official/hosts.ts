@@ -1,4 +1,4 @@
-/** The apps of the official SDKs, each connected to a service as its SDK wants it. */
+/** Starts the apps of the official SDKs, each configured in the way of its SDK. */
 import { resolve } from 'node:path';
 import { buildGo } from '../support/go.ts';
 import { type HostProgram, startHost } from '../support/program.ts';
@@ -9,16 +9,16 @@ import { startNpmApp } from './npm-app.ts';
 const PYTHON = resolve(import.meta.dirname, '../python');
 const GO = resolve(import.meta.dirname, '../go/official');
 
-/** An app that is written with an official SDK. */
+/** An app with an official SDK. */
 export interface OfficialApp {
   title: string;
   /** Its id. */
   app: string;
-  /** Functions of scenarios.ts that it does not have, and why. */
+  /** Functions of scenarios.ts that it lacks, with the reason. */
   lacks?: Record<string, string>;
-  /** Makes what it needs, which takes long the first time. */
+  /** Installs and builds; slow the first time. */
   install(): Promise<unknown>;
-  /** Does not register yet, or does so by itself: a PUT to its URL registers it in any case. */
+  /** Some apps register at start; a PUT to its URL always registers. */
   start(service: Service): Promise<HostProgram>;
 }
 
@@ -59,7 +59,7 @@ const go = (): OfficialApp => {
   };
 };
 
-/** As the SDKs of Python and Go read them. In the Go SDK anything but nothing is dev mode, "0" too. */
+/** Variables of the Python and Go SDKs. The Go SDK treats any non-empty value as dev mode, even "0". */
 function variables({ dev, url, env: { EVENT_KEYS = '', SIGNING_KEY = '' } }: Service): Record<string, string> {
   if (dev) return { INNGEST_DEV: url };
   return { INNGEST_DEV: '', INNGEST_BASE_URL: url, INNGEST_EVENT_KEY: EVENT_KEYS, INNGEST_SIGNING_KEY: SIGNING_KEY };

@@ -1,10 +1,10 @@
-/** Mocha's spec reporter, and at its end the files that took longest, and one plain line to look for: `12 passed, 0 failed`; scripts/test,
- *  which may run several mochas, is told so too. */
+/** Mocha's spec reporter, followed by the slowest files and one plain line: `12 passed, 0 failed`. Also sends the totals to scripts/test,
+ *  which can run several mochas. */
 import { relative } from 'node:path';
 import mocha from 'mocha';
 
 const SLOWEST_SHOWN = 10;
-/** Of fewer, everybody sees which take long. */
+/** With fewer files, the list is unnecessary. */
 const FILES_MIN = 5;
 
 export default class SpecWithTotals extends mocha.reporters.Spec {
@@ -20,7 +20,7 @@ export default class SpecWithTotals extends mocha.reporters.Spec {
       const took = (performance.now() - (startedAt.get(suite) ?? 0)) / 1_000;
       seconds.set(file, (seconds.get(file) ?? 0) + took);
     });
-    // The spec reporter's own listener was added before, so its summary comes first.
+    // The spec reporter has added its listener earlier, so its summary comes first.
     runner.once(EVENT_RUN_END, () => {
       const { passes, failures } = this.stats;
       if (seconds.size >= FILES_MIN) console.log(slowest(seconds));
