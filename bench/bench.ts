@@ -1,22 +1,21 @@
-/** One run of the benchmark: its options, the stages that it has open, and whether it goes on. */
+/** One run of the benchmark: its options, its open test beds, and its abort signal. */
 import type { Options } from './options.ts';
-import type { Found } from './results.ts';
+import type { Measured } from './results.ts';
 import type { Group } from './row.ts';
-import type { Running } from './running.ts';
-import { openStage, type Stage, type StageOptions } from './stage.ts';
+import { type BenchmarkRun, openTestBed, type TestBed, type TestBedOptions } from './test-bed.ts';
 
-/** Rows that are measured together. */
-export interface Measure {
+/** A group of rows that one function measures. */
+export interface Measurement {
   group: Group;
-  /** The rows' names begin so: by these `--only` finds it. */
+  /** Prefixes of the rows' names. `--only` selects by them. */
   names: readonly string[];
-  measure(bench: Bench): Promise<Found>;
+  measure(bench: Benchmark): Promise<Measured>;
 }
 
-export class Bench implements Running {
+export class Benchmark implements BenchmarkRun {
   readonly options: Options;
   redisVersion = '';
-  readonly #stages = new Set<Promise<Stage>>();
+  readonly #testBeds = new Set<Promise<TestBed>>();
   readonly #end = new AbortController();
 
   constructor(options: Options) {
@@ -27,30 +26,30 @@ export class Bench implements Running {
     return this.#end.signal;
   }
 
-  abort(why: Error): void {
-    this.#end.abort(why);
+  abort(reason: Error): void {
+    this.#end.abort(reason);
   }
 
-  tell(text: string): void {
+  progress(text: string): void {
     console.error(`${new Date().toISOString().slice(11, 19)}  ${text}`);
   }
 
-  async onStage<T>(options: StageOptions, use: (stage: Stage) => Promise<T>): Promise<T> {
-    const opening = openStage(this, options);
-    this.#stages.add(opening);
-    const stage = await opening;
+  async withTestBed<T>(options: TestBedOptions, use: (testBed: TestBed) => Promise<T>): Promise<T> {
+    const opening = openTestBed(this, options);
+    this.#testBeds.add(opening);
+    const testBed = await opening;
     try {
       this.signal.throwIfAborted();
-      await stage.open();
-      return await use(stage);
+      await testBed.open();
+      return await use(testBed);
     } finally {
-      await stage.close();
-      this.#stages.delete(opening);
+      await testBed.close();
+      this.#testBeds.delete(opening);
     }
   }
 
-  /** Also stages that are only just being opened. */
+  /** Includes test beds that are still opening. */
   async close(): Promise<void> {
-    await Promise.allSettled([...this.#stages].map(async (opening) => (await opening).close()));
+    await Promise.allSettled([...this.#testBeds].map(async (opening) => (await opening).close()));
   }
 }

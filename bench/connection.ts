@@ -1,5 +1,5 @@
-/** A kept connection that posts requests made beforehand, one at a time. It does as little as it can, because it shares the machine
- *  with what it measures: a general client would take as much CPU time as the service that it asks. */
+/** A keep-alive connection that posts prebuilt requests, one at a time. It does as little as possible, because it shares the machine
+ *  with the service: a general HTTP client would use as much CPU time as the service itself. */
 import { once } from 'node:events';
 import { createConnection, type Socket } from 'node:net';
 
@@ -24,7 +24,7 @@ export class Connection {
     return new Connection(socket);
   }
 
-  /** Resolves when the whole of a 200 has come. @throws Error on any other answer, and on none */
+  /** Resolves when a 200 response is complete. @throws Error on any other response, and on a closed connection */
   post(request: Buffer): Promise<void> {
     if (this.#socket.destroyed) return Promise.reject(new Error('the connection is closed'));
     return new Promise((resolve, reject) => {
@@ -44,7 +44,7 @@ export class Connection {
     if (headEnd === -1) return;
     const length = Number(/\r\ncontent-length: (\d+)/i.exec(this.#text.slice(0, headEnd))?.[1]);
     if (this.#text.length < headEnd + HEAD_END.length + length) return;
-    // The service tells the length of all its answers; without one it is not what is meant to be measured.
+    // Every response of the service has a content-length.
     const isGood = this.#text.startsWith('HTTP/1.1 200 ') && length >= 0;
     this.#settle(isGood ? undefined : new Error(`got ${this.#text.slice(0, 300)}`));
   }

@@ -1,10 +1,10 @@
-/** A bare host of functions: answers every call at once, counts the calls, and notes how old each event was. The function `bench-ten`
- *  has ten steps, any other none; one with `failing` in its name fails for good. Told `report` over IPC it tells what it has seen since the
- *  last report; told `hold` it keeps its answers back until it is told `release`. */
+/** A minimal function host: answers every call at once, counts the calls, and measures the delay of each event. The function `bench-ten`
+ *  has ten steps, every other function has none; one with `failing` in its name fails permanently. IPC commands: `report` returns the figures
+ *  since the last report; `hold` delays responses until `release`. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export type HostOrder = 'report' | 'hold' | 'release';
+export type HostCommand = 'report' | 'hold' | 'release';
 
 export interface HostReport {
   calls: number;
@@ -43,7 +43,7 @@ const server = createServer((request, response) => {
 });
 server.listen(0, '127.0.0.1', () => process.send?.({ ready: true, port: (server.address() as AddressInfo).port }));
 
-process.on('message', (order: HostOrder) => {
+process.on('message', (order: HostCommand) => {
   if (order === 'hold') held ??= [];
   if (order === 'release') {
     for (const answer of held ?? []) answer();

@@ -4,17 +4,17 @@ import { Problem } from '../scripts/lib/problem.ts';
 
 export const HELP = `scripts/bench [options]
 
-  Measures how fast the service is, beside references of the same run, and writes bench/results/<date>.json.
+  Measures throughput, latency and memory next to references of the same run, and writes bench/results/<date>.json.
 
-  --only <part>         only the rows whose names contain this; nothing is written without --out
-  --rounds <n>          rounds of each measure, alternating with those of its references; medians are told (3)
-  --seconds <n>         length of one round; some rows take a multiple of it (5)
-  --soak-minutes <n>    length of the load under which memory is watched; 0 leaves that out (10)
-  --no-growth           leaves out the rates on a full service
+  --only <text>         measure only rows whose names contain this text; writes no file without --out
+  --rounds <n>          rounds per workload, alternating with its references; results are medians (3)
+  --seconds <n>         length of a round; some rows take a multiple of it (5)
+  --soak-minutes <n>    length of the memory measurement under load; 0 skips it (10)
+  --no-growth           skip the measurements on a full service
   --growth-scale <n>    how full: a share of 2,000,000 events, 100,000 jobs and 2,000 functions (1)
-  --out <file>          where to write the results
-  --check               exit code 1 when a target is not reached
-  --help                this`;
+  --out <file>          write the results to this file
+  --check               exit with code 1 if a target is missed
+  --help                show this help`;
 
 export interface Options {
   only: string | undefined;
@@ -34,7 +34,7 @@ export function readOptions(args: string[]): Options {
   const number = (name: keyof typeof numbers, least: number) => {
     const value = Number(numbers[name]);
     if (!(value >= least))
-      throw new Problem(`--${name} takes a number of at least ${least}, and got "${numbers[name]}"`);
+      throw new Problem(`--${name}: got "${numbers[name]}"; expected a number of at least ${least}`);
     return value;
   };
   return {

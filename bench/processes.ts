@@ -1,31 +1,34 @@
-/** The processes of a benchmark. */
+/** Starts and stops the processes of a benchmark. */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
 export const ROOT = join(import.meta.dirname, '..');
 
-export interface Part {
+export interface BenchProcess {
   child: ChildProcess;
   pid: number;
   url: string;
-  /** Sends a message, and answers with the next one that comes. */
+  /** Sends a message and resolves with the next message from the process. */
   ask<T>(message: unknown): Promise<T>;
   stop(): Promise<void>;
 }
 
-export interface PartOptions {
+export interface ProcessOptions {
   env?: Record<string, string>;
   execArgv?: string[];
-  /** Called when the part ends without being stopped. */
+  /** Called when the process exits without being stopped. */
   onLost(error: Error): void;
 }
 
-/** Starts a script of ours, or a process of the service as it is deployed (`web`, `worker`), and waits until it is ready. It has no other
- *  environment than the one given. */
-export async function start(script: string, { env = {}, execArgv = [], onLost }: PartOptions): Promise<Part> {
+/** Starts a script, or a process of the service as deployed (`web`, `worker`), and waits until it is ready. Its environment contains only
+ *  PATH and `env`. */
+export async function start(
+  script: string,
+  { env = {}, execArgv = [], onLost }: ProcessOptions,
+): Promise<BenchProcess> {
   const { PATH } = process.env;
-  // A session of its own, so that Ctrl-C at the terminal reaches the benchmark alone, which then ends all in order.
+  // A separate session: Ctrl-C reaches only the benchmark, which then stops all processes in order.
   const options = { cwd: ROOT, env: { PATH, ...env }, detached: true };
   const child = script.endsWith('.ts')
     ? fork(join(ROOT, script), { ...options, execArgv })

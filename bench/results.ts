@@ -1,23 +1,23 @@
-/** What one run of the benchmark found: the shape of bench/results/<date>.json. */
+/** The results of a benchmark run: the format of bench/results/<date>.json. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import { dirname } from 'node:path';
-import type { Point } from './numbers.ts';
 import type { Row } from './row.ts';
+import type { Point } from './statistics.ts';
 
-export interface Results extends Found {
+export interface Results extends Measured {
   /** ISO 8601. */
   at: string;
-  /** What has to be known of these figures, shown with them. */
+  /** A caveat, shown with the figures. */
   note?: string;
   machine: Machine;
-  /** Of the options. */
+  /** The options `--rounds` and `--seconds`. */
   rounds: number;
   seconds: number;
 }
 
-export interface Found {
+export interface Measured {
   rows: Row[];
   costs: Cost[];
   series: Series[];
@@ -29,42 +29,42 @@ export interface Machine {
   cores: number;
   memoryBytes: number;
   node: string;
-  /** Its version. */
+  /** Version. */
   redis?: string;
 }
 
-/** What each part spent while a load ran. */
+/** The CPU time and traffic that a load used. */
 export interface Cost {
-  /** By which the page about sizes finds it. */
+  /** docs/scaling.md selects costs by key. */
   key: 'single' | 'batch' | 'webhook' | 'ingest' | 'run' | 'step';
   work: string;
-  /** Units done in a second while this was measured. */
+  /** Units per second during the measurement. */
   perSecond: number;
   /** CPU seconds per 1,000 units. */
-  cpu: Record<PartKind, number>;
-  /** Per unit, what Redis received and sent over the network. */
+  cpu: Record<ProcessKind, number>;
+  /** Bytes that Redis received and sent per unit. */
   redisInBytes: number;
   redisOutBytes: number;
 }
 
-export const PART_KINDS = ['web', 'worker', 'transforms', 'redis'] as const;
-export type PartKind = (typeof PART_KINDS)[number];
+export const PROCESS_KINDS = ['web', 'worker', 'transforms', 'redis'] as const;
+export type ProcessKind = (typeof PROCESS_KINDS)[number];
 
-/** What one event, and one run beside its event, take: in Redis's memory, and in its append-only file before that is rewritten. */
+/** Bytes of one event, and of one run without its event, in Redis's memory and in its append-only file before a rewrite. */
 export interface RedisBytes {
   eventPayload: number;
   event: { memory: number; file: number };
   run: { memory: number; file: number };
 }
 
-/** Figures over time, for a picture. */
+/** Values over time, for a chart. */
 export interface Series {
   key: 'backlog' | 'runs' | 'soak';
   unit: string;
   lines: { name: string; points: Point[] }[];
 }
 
-export function joined(all: readonly Found[]): Found {
+export function merge(all: readonly Measured[]): Measured {
   const bytes = all.find((found) => found.bytes)?.bytes;
   return {
     rows: all.flatMap(({ rows }) => rows),
@@ -87,13 +87,13 @@ export function writeResults(file: string, results: Results): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(
     file,
-    `${JSON.stringify(results, (_key, value) => (typeof value === 'number' ? short(value) : value), 2)}\n`,
+    `${JSON.stringify(results, (_key, value) => (typeof value === 'number' ? roundNumber(value) : value), 2)}\n`,
   );
-  // Laid out as all files of the repository are, or the lint would refuse it.
+  // The lint checks the format of this file too.
   spawnSync('biome', ['format', '--write', file], { stdio: 'ignore' });
 }
 
-/** Six digits are more than any of these measures is good for. */
-function short(value: number): number {
+/** Six significant digits are more than the precision of any measurement. */
+function roundNumber(value: number): number {
   return Number.isInteger(value) ? value : Number(value.toPrecision(6));
 }

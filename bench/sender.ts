@@ -1,21 +1,21 @@
-/** An open-loop sender: requests go out when they are due, whether or not earlier ones have been answered, as real senders do. Latency
- *  counts from when a request was due, so a service that stalls is charged for all that came due meanwhile.
- *  Told over IPC what to send; tells how many were answered every tenth of a second, and at the end how it went. */
+/** An open-loop sender: it sends requests when they are due, whether or not earlier ones were answered, as real senders do. Latency
+ *  starts when a request is due, so a stall counts against every request that was due meanwhile.
+ *  It receives a SendCommand over IPC, reports progress every 100 ms, and the result at the end. */
 import { setTimeout } from 'node:timers/promises';
 import { Connection } from './connection.ts';
-import { quantile } from './numbers.ts';
+import { quantile } from './statistics.ts';
 
-export interface Stream {
+export interface RequestStream {
   url: string;
-  /** A request's body, as text. */
+  /** The request body. */
   body: string;
   headers?: Record<string, string>;
   perSecond: number;
 }
 
-export interface SendOrder {
-  streams: Stream[];
-  /** Latencies of requests that are due in the first of these seconds are not told. */
+export interface SendCommand {
+  streams: RequestStream[];
+  /** Requests due in this time are not part of the latencies. */
   warmUpSeconds: number;
   seconds: number;
   connections: number;
@@ -26,7 +26,7 @@ export interface Sent {
   answered: number;
   p50Ms: number;
   p99Ms: number;
-  /** How much later than due a request was at most noticed, for want of time in this process. */
+  /** The longest delay that this process itself caused by sending late. */
   latestMs: number;
 }
 
@@ -40,14 +40,14 @@ interface Due {
   at: number;
 }
 
-const TELL_MS = 100;
+const PROGRESS_MS = 100;
 
-process.on('message', (order: SendOrder) => void send(order));
+process.on('message', (order: SendCommand) => void send(order));
 process.once('disconnect', () => process.exit());
 process.send?.({ ready: true });
 
-async function send({ streams, warmUpSeconds, seconds, connections }: SendOrder): Promise<void> {
-  const { hostname, port } = new URL((streams[0] as Stream).url);
+async function send({ streams, warmUpSeconds, seconds, connections }: SendCommand): Promise<void> {
+  const { hostname, port } = new URL((streams[0] as RequestStream).url);
   const all = Array.from({ length: connections }, () => Connection.open(hostname, Number(port)));
   const idle = await Promise.all(all);
   const opened = [...idle];
@@ -59,7 +59,7 @@ async function send({ streams, warmUpSeconds, seconds, connections }: SendOrder)
   const end = Promise.withResolvers<void>();
   const startedAt = performance.now();
 
-  /** One request after another, for as long as some are due. */
+  /** Sends due requests one after another. */
   async function work(connection: Connection): Promise<void> {
     for (let due = waiting.shift(); due; due = waiting.shift()) {
       const { at } = due;
@@ -71,7 +71,7 @@ async function send({ streams, warmUpSeconds, seconds, connections }: SendOrder)
     idle.push(connection);
   }
 
-  const telling = setInterval(() => process.send?.({ done: false, answered } satisfies Progress), TELL_MS);
+  const telling = setInterval(() => process.send?.({ done: false, answered } satisfies Progress), PROGRESS_MS);
   const schedules = streams.map((stream, i) => ({
     request: requestOf(stream),
     every: 1_000 / stream.perSecond,
@@ -87,7 +87,7 @@ async function send({ streams, warmUpSeconds, seconds, connections }: SendOrder)
         schedule.at += schedule.every;
       }
     }
-    // In turns, so that none is idle for so long that the service closes it.
+    // Use connections in turn, so that none reaches the service's keep-alive timeout.
     while (idle.length > 0 && waiting.length > 0) work(idle.shift() as Connection).catch(end.reject);
     await setTimeout(1);
   }
@@ -103,7 +103,7 @@ async function send({ streams, warmUpSeconds, seconds, connections }: SendOrder)
   } satisfies Sent);
 }
 
-function requestOf({ url, body, headers = {} }: Stream): Buffer {
+function requestOf({ url, body, headers = {} }: RequestStream): Buffer {
   const { host, pathname, search } = new URL(url);
   const all = {
     host,

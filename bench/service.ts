@@ -1,11 +1,10 @@
-/** The service on a stage, as senders, apps and operators see it; and, where asking it would be a load of its own, as its keys in
- *  Redis show it. */
+/** A client of the service under test. It reads Redis directly where API requests would add load. */
 import { setTimeout } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { hashedKey } from '../src/functions/signing.ts';
 import { INGEST, RUNS } from '../src/jobs/queues/queues.ts';
 import { keyspace } from '../src/store/redis/keyspace.ts';
-import { TRANSFORM } from './bodies.ts';
+import { TRANSFORM } from './payloads.ts';
 
 export const SECRETS = {
   EVENT_KEYS: 'bench-key-0123456789',
@@ -24,31 +23,31 @@ export interface BenchFunction {
   id: string;
   event: string;
   expression?: string;
-  /** Another event that it runs on. */
+  /** A second trigger. */
   also?: string;
 }
 
-export interface Queued {
+export interface QueuedJobs {
   /** Jobs. */
   ingest: number;
   runs: number;
 }
 
 export class Service {
-  /** Where to send events. */
-  readonly door: string;
+  /** `POST` events here. */
+  readonly eventUrl: string;
   readonly #url: string;
   readonly #hostUrl: string;
   readonly #redis: Redis;
 
   constructor(url: string, hostUrl: string, redis: Redis) {
-    this.door = `${url}/e/${SECRETS.EVENT_KEYS}`;
+    this.eventUrl = `${url}/e/${SECRETS.EVENT_KEYS}`;
     this.#url = url;
     this.#hostUrl = hostUrl;
     this.#redis = redis;
   }
 
-  /** Asks the API. @returns `data` */
+  /** Calls the API. @returns `data` */
   async api<T>(path: string, body?: object): Promise<T> {
     const headers = { authorization: `Bearer ${SECRETS.API_KEY}`, 'content-type': 'application/json' };
     const init = body ? { method: 'POST', headers, body: JSON.stringify(body) } : { headers };
@@ -57,12 +56,12 @@ export class Service {
     return ((await answer.json()) as { data: T }).data;
   }
 
-  /** @returns the URL of a webhook with the transform of all rows */
-  async webhook(): Promise<string> {
+  /** Creates a webhook with TRANSFORM. @returns its URL */
+  async createWebhook(): Promise<string> {
     return (await this.api<{ url: string }>('/v1/webhooks', { name: 'bench', transform: TRANSFORM })).url;
   }
 
-  /** Functions of the bare host. */
+  /** Registers functions of the function host. */
   async register(app: string, functions: readonly BenchFunction[]): Promise<void> {
     const onTheWire = functions.map(({ id, event, expression, also }) => {
       const runtime = { type: 'http', url: `${this.#hostUrl}/?fnId=${app}-${id}&stepId=step` };
@@ -81,7 +80,7 @@ export class Service {
     await this.#post(JSON.stringify(body));
   }
 
-  /** In batches, a few at once. @param onProgress called with how many have been sent, now and then */
+  /** Sends events in concurrent batches. @param onProgress called with the number of sent events */
   async sendMany(event: object, count: number, onProgress: (sent: number) => void = () => {}): Promise<void> {
     const full = JSON.stringify(Array.from({ length: BATCH }, () => event));
     let sent = 0;
@@ -97,25 +96,29 @@ export class Service {
   }
 
   async #post(body: string): Promise<void> {
-    const answer = await fetch(this.door, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    const answer = await fetch(this.eventUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
     if (answer.status !== 200) throw new Error(await answer.text());
     await answer.arrayBuffer();
   }
 
-  /** Events that are stored and matched. */
-  async settled(): Promise<number> {
+  /** The number of events that are stored and matched. */
+  async ingestedEvents(): Promise<number> {
     const counts = await Promise.all((await this.#indexes()).map((index) => this.#redis.zcard(index)));
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
-  /** An event that about half of all were received after. */
-  async eventAmidst(): Promise<{ at: number; id: string }> {
+  /** An event in the middle of the list. */
+  async medianEvent(): Promise<{ at: number; id: string }> {
     const [index = ''] = await this.#indexes();
     return this.#middleOf(index);
   }
 
-  /** A run of the function that about half of those that have ended well were created after. */
-  runAmidst(functionId: string): Promise<{ at: number; id: string }> {
+  /** A run in the middle of the function's completed runs. */
+  medianRun(functionId: string): Promise<{ at: number; id: string }> {
     return this.#middleOf(KEYS.runIndex(ENV, 'Completed', functionId));
   }
 
@@ -125,7 +128,7 @@ export class Service {
     return { id, at: Number(at) };
   }
 
-  /** Of every name about as many. */
+  /** Event IDs, about as many of each name. */
   async someEventIds(count: number): Promise<string[]> {
     const indexes = await this.#indexes();
     const each = Math.ceil(count / indexes.length);
@@ -133,14 +136,14 @@ export class Service {
     return ids.flat().slice(0, count);
   }
 
-  /** By name of event. */
+  /** One index for each event name. */
   async #indexes(): Promise<string[]> {
     const names = await this.#redis.zrange(KEYS.eventNames(ENV), '0', '-1');
     return names.map((name) => KEYS.eventIndex(ENV, name));
   }
 
-  /** Jobs that wait or are at work. @throws Error when more jobs have failed than are meant to: what is measured is then not what is meant */
-  async queued(meantToFail = 0): Promise<Queued> {
+  /** Waiting and active jobs. @throws Error when more jobs failed than expected: the measurement would be invalid */
+  async queuedJobs(expectedFailures = 0): Promise<QueuedJobs> {
     const [ingest = 0, ingesting = 0, runs = 0, running = 0, unstored = 0, failed = 0, retried = 0] = await Promise.all(
       [
         ...[INGEST, RUNS].flatMap((queue) => ['wait', 'active'].map((state) => this.#redis.llen(key(queue, state)))),
@@ -148,26 +151,26 @@ export class Service {
         this.#redis.zcard(key(INGEST, 'delayed')),
       ],
     );
-    if (unstored + failed + retried > meantToFail) throw new Error('the service has failed to do some of the jobs');
+    if (unstored + failed + retried > expectedFailures) throw new Error('jobs of the service failed');
     return { ingest: ingest + ingesting, runs: runs + running };
   }
 
-  /** Waits until no event is left to be ingested. */
-  ingested(): Promise<void> {
+  /** Waits until all events are ingested. */
+  untilIngested(): Promise<void> {
     return this.#until(({ ingest }) => ingest === 0);
   }
 
-  /** Waits until no job is left. */
-  drained(meantToFail?: number): Promise<void> {
-    return this.#until(({ ingest, runs }) => ingest + runs === 0, meantToFail);
+  /** Waits until all jobs are done. */
+  untilDrained(expectedFailures?: number): Promise<void> {
+    return this.#until(({ ingest, runs }) => ingest + runs === 0, expectedFailures);
   }
 
-  /** From here on any job that fails is one too many. */
-  async forgetFailed(): Promise<void> {
+  /** Resets the count of failed jobs. */
+  async clearFailedJobs(): Promise<void> {
     await this.#redis.del(key(RUNS, 'failed'));
   }
 
-  async #until(isSo: (queued: Queued) => boolean, meantToFail?: number): Promise<void> {
-    while (!isSo(await this.queued(meantToFail))) await setTimeout(50);
+  async #until(isDone: (queued: QueuedJobs) => boolean, expectedFailures?: number): Promise<void> {
+    while (!isDone(await this.queuedJobs(expectedFailures))) await setTimeout(50);
   }
 }

@@ -1,36 +1,36 @@
-/** How much of everything so many events a second take, from what one of each has cost. All rates are of one second, all costs CPU
- *  seconds: a rate times a cost is how many CPUs are busy. */
-import type { Cost, PartKind, Results } from './results.ts';
+/** Capacity planning: how many processes a load needs, from the measured cost of each event, run and step. Rates are per second and costs
+ *  are CPU seconds, so a rate times a cost is a number of busy CPUs. */
+import type { Cost, ProcessKind, Results } from './results.ts';
 
-/** Busier than that, queues form whenever events do not come evenly. */
+/** Target utilization. Above it, bursts build up queues. */
 export const BUSY = 0.7;
 const DAY_SECONDS = 86_400;
 
-/** How events come, and what each does. */
+/** A load: how events arrive, and what each causes. */
 export interface Load {
   eventsPerSecond: number;
-  /** Sent one in a request, or in batches of 100. */
-  arrival: 'single' | 'batch' | 'webhook';
+  /** One event a request, batches of 100, or webhooks. */
+  source: 'single' | 'batch' | 'webhook';
   runsPerEvent: number;
-  /** Finished in each run, beside the call that ends it. */
+  /** Without the call that ends the run. */
   stepsPerRun: number;
 }
 
 export interface Size {
-  /** CPUs that are busy. */
-  busy: Record<PartKind, number>;
-  /** One web or worker process uses one CPU at most, its transform child another. */
+  /** Busy CPUs. */
+  busy: Record<ProcessKind, number>;
+  /** A web or worker process uses at most one CPU; its transform child process uses another. */
   webs: number;
   workers: number;
-  /** One Redis does its commands one after the other, on one CPU; more of them are installations apart from each other. */
+  /** Redis executes commands on one CPU. A load above that needs several independent installations. */
   installations: number;
-  /** To and from Redis, bits a second. */
+  /** Bits per second to and from Redis. */
   networkBits: number;
 }
 
-/** @returns undefined when the results lack a cost that it takes */
+/** @returns undefined when the results lack a needed cost */
 export function sizeOf(load: Load, costs: readonly Cost[]): Size | undefined {
-  const { eventsPerSecond, arrival, runsPerEvent, stepsPerRun } = load;
+  const { eventsPerSecond, source: arrival, runsPerEvent, stepsPerRun } = load;
   const runs = eventsPerSecond * runsPerEvent;
   const amounts: [Cost['key'], perSecond: number][] = [
     [arrival, eventsPerSecond],
@@ -43,7 +43,7 @@ export function sizeOf(load: Load, costs: readonly Cost[]): Size | undefined {
     .map(([key, perSecond]) => ({ perSecond, cost: costs.find((one) => one.key === key) }));
   if (!parts.every((part): part is { perSecond: number; cost: Cost } => part.cost !== undefined)) return undefined;
   const sum = (of: (cost: Cost) => number) => parts.reduce((all, { perSecond, cost }) => all + perSecond * of(cost), 0);
-  const busyOf = (kind: PartKind) => sum(({ cpu }) => cpu[kind]) / 1_000;
+  const busyOf = (kind: ProcessKind) => sum(({ cpu }) => cpu[kind]) / 1_000;
   const busy = {
     web: busyOf('web'),
     worker: busyOf('worker'),
@@ -59,13 +59,13 @@ export function sizeOf(load: Load, costs: readonly Cost[]): Size | undefined {
   };
 }
 
-/** Events a second at which one Redis is as busy as it should be. */
-export function mostOfOneRedis(load: Load, costs: readonly Cost[]): number | undefined {
+/** The events per second at which one Redis reaches the target utilization. */
+export function maxRateOfOneRedis(load: Load, costs: readonly Cost[]): number | undefined {
   const size = sizeOf(load, costs);
   return size && (load.eventsPerSecond * BUSY) / size.busy.redis;
 }
 
-/** Bytes of Redis's memory that events and runs take which come at that rate on average and stay for so long. */
+/** Bytes of Redis memory for events and runs at this average rate and retention. */
 export function storedBytes(load: Load, days: number, { event, run }: NonNullable<Results['bytes']>): number {
   return load.eventsPerSecond * days * DAY_SECONDS * (event.memory + load.runsPerEvent * run.memory);
 }

@@ -1,4 +1,4 @@
-/** Load from wrk, which sends as fast as its connections are answered. */
+/** Runs wrk, which sends as fast as its connections are answered (closed loop). */
 import { execFile, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -10,39 +10,39 @@ const SCRIPT = join(import.meta.dirname, 'wrk/post.lua');
 
 export interface Load {
   url: string;
-  /** A file. */
+  /** Path of a file. */
   body: string;
   connections: number;
 }
 
-export interface Loaded {
+export interface LoadResult {
   requests: number;
   perSecond: number;
 }
 
 /** @throws Problem when wrk is not there and cannot be installed */
-export function needWrk(): void {
-  if (isThere() || (installPackage(PACKAGE) && isThere())) return;
-  throw new Problem(`scripts/bench loads the service with wrk; here is none, and it could not be installed.
+export function ensureWrk(): void {
+  if (isInstalled() || (installPackage(PACKAGE) && isInstalled())) return;
+  throw new Problem(`scripts/bench needs wrk, and could not install it.
 Install it with 'apt-get install wrk' or 'brew install wrk'.`);
 }
 
-function isThere(): boolean {
+function isInstalled(): boolean {
   return spawnSync('wrk', ['--version'], { stdio: 'ignore' }).error === undefined;
 }
 
-/** @throws Error when any answer was not a success */
-export async function wrk({ url, body, connections }: Load, seconds: number, signal: AbortSignal): Promise<Loaded> {
+/** @throws Error when a response is not a 2xx */
+export async function wrk({ url, body, connections }: Load, seconds: number, signal: AbortSignal): Promise<LoadResult> {
   const args = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '-s', SCRIPT, url, '--', body];
   const { stdout } = await promisify(execFile)('wrk', args, { signal });
-  return outcomeOf(stdout);
+  return parseOutput(stdout);
 }
 
-/** Of what wrk printed. */
-export function outcomeOf(output: string): Loaded {
-  if (/Non-2xx|Socket errors/.test(output)) throw new Error(`wrk met errors:\n${output}`);
+/** Parses the output of wrk. */
+export function parseOutput(output: string): LoadResult {
+  if (/Non-2xx|Socket errors/.test(output)) throw new Error(`wrk reported errors:\n${output}`);
   const requests = Number(/(\d+) requests in/.exec(output)?.[1]);
   const perSecond = Number(/Requests\/sec:\s*([\d.]+)/.exec(output)?.[1]);
-  if (!(requests > 0 && perSecond > 0)) throw new Error(`wrk reached nothing:\n${output}`);
+  if (!(requests > 0 && perSecond > 0)) throw new Error(`wrk sent no requests:\n${output}`);
   return { requests, perSecond };
 }

@@ -1,22 +1,26 @@
-/** The attack itself: one fault after another, all kinds of them in turn before chance alone decides, for as long as was asked. */
+/** Injects one fault after another: first each kind once, then random ones, for the time that the options set. */
 import { setTimeout } from 'node:timers/promises';
-import { FAULTS, type Fault, type Stage } from './faults/faults.ts';
+import { type ChaosContext, FAULTS, type Fault } from './faults/faults.ts';
 import type { Options } from './options.ts';
 import type { Timeline } from './timeline.ts';
 
-export interface Attacked {
+export interface InjectedFaults {
   faults: Record<string, number>;
-  leftOut: string[];
+  skipped: string[];
 }
 
 const PAUSE_LEAST_MS = 200;
 const PAUSE_MOST_MS = 1_200;
 
-export async function attack(stage: Stage, timeline: Timeline, options: Options): Promise<Attacked> {
+export async function injectFaults(
+  context: ChaosContext,
+  timeline: Timeline,
+  options: Options,
+): Promise<InjectedFaults> {
   const chosen = FAULTS.filter(({ name }) => options.only?.includes(name) ?? true);
-  const leftOut = chosen.flatMap((fault) => fault.impossible?.(stage) ?? []);
-  const possible = chosen.filter((fault) => fault.impossible?.(stage) === undefined);
-  const { random } = stage;
+  const leftOut = chosen.flatMap((fault) => fault.unavailable?.(context) ?? []);
+  const possible = chosen.filter((fault) => fault.unavailable?.(context) === undefined);
+  const { random } = context;
   const first = random.shuffled(possible);
   const faults: Record<string, number> = {};
   let ended = 0;
@@ -24,10 +28,10 @@ export async function attack(stage: Stage, timeline: Timeline, options: Options)
   const latestMs = timeline.nowMs + options.atMostMinutes * 60_000;
   while (timeline.nowMs < untilMs || (ended < options.kills && timeline.nowMs < latestMs)) {
     const fault: Fault = first.pop() ?? random.weighted(possible);
-    await timeline.during(fault.name, fault.excuses, () => fault.run(stage));
+    await timeline.during(fault.name, fault.excuses, () => fault.run(context));
     faults[fault.name] = (faults[fault.name] ?? 0) + 1;
     ended += fault.ends;
     await setTimeout(random.between(PAUSE_LEAST_MS, PAUSE_MOST_MS));
   }
-  return { faults, leftOut };
+  return { faults, skipped: leftOut };
 }

@@ -4,22 +4,22 @@ import { Problem } from '../scripts/lib/problem.ts';
 
 export const HELP = `scripts/chaos [options]
 
-  Starts two web and two worker processes, Redis and apps, sends events, and kills, stops, slows and fills what the service
-  stands on. Then it counts what was lost, doubled, stuck or repeated. Exit code 1 when any count is over what is promised.
+  Starts two web and two worker processes, Redis and apps, sends events, and injects faults: kills and stops processes, slows
+  and fills Redis. Then it checks for lost, duplicated, stuck and repeated work. Exits with code 1 if a result exceeds its limit.
 
-  --short             the form that scripts/test runs: at most two minutes, apps in TypeScript alone
-  --seed <n>          the same faults in the same order (default: from the clock)
-  --minutes <n>       how long things are broken (5)
-  --kills <n>         go on until so many processes were killed or ended, too (0)
-  --rate <n>          requests a second (10)
-  --only <faults>     comma-separated names of faults, instead of all
+  --short             the form that scripts/test runs: at most two minutes, only apps in TypeScript
+  --seed <n>          repeat the same faults in the same order (default: from the clock)
+  --minutes <n>       how long to inject faults (5)
+  --kills <n>         continue until this many processes were killed or terminated (0)
+  --rate <n>          requests per second (10)
+  --only <faults>     comma-separated names of faults; default: all
   --languages <list>  apps: typescript,python,go (default: all; --short: typescript)
-  --at-most <n>       minutes after which no more is broken, also when --kills is not reached (three times --minutes)
-  --out <file>        where to write the results as JSON
-  --record            write chaos/results/<date>.json, and the figures of docs/reliability.md
-  --logs <folder>     keep what the processes write
-  --quiet             the table alone
-  --help              this`;
+  --at-most <n>       stop injecting faults after this many minutes, even if --kills is not reached (three times --minutes)
+  --out <file>        write the results to this file as JSON
+  --record            write chaos/results/<date>.json and the results in docs/reliability.md
+  --logs <folder>     keep the logs of the processes
+  --quiet             print only the table
+  --help              show this help`;
 
 export interface Options {
   short: boolean;
@@ -44,7 +44,7 @@ export function readOptions(args: string[]): Options {
   const given = parse(args);
   const number = (name: 'seed' | 'minutes' | 'kills' | 'rate' | 'at-most', usual: number) => {
     const value = given[name] === undefined ? usual : Number(given[name]);
-    if (!(value >= 0)) throw new Problem(`--${name} takes a number, and got "${given[name]}"`);
+    if (!(value >= 0)) throw new Problem(`--${name}: got "${given[name]}"; expected a number`);
     return value;
   };
   const { short, only, languages, out, record, logs, quiet, help } = given;

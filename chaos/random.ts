@@ -1,4 +1,4 @@
-/** Random numbers from a seed: the same seed gives the same faults, in the same order, at the same pace. */
+/** Seeded random numbers: a seed reproduces the same faults in the same order with the same pauses. */
 
 export class Random {
   #state: number;
@@ -7,7 +7,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 to 1, without 1 (mulberry32). */
+  /** In [0, 1) (mulberry32). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let t = this.#state;
@@ -24,7 +24,7 @@ export class Random {
     return items[Math.floor(this.next() * items.length)] as T;
   }
 
-  /** @param weights of the items, in their order */
+  /** Picks an item with a probability proportional to its weight. */
   weighted<T extends { weight: number }>(items: readonly T[]): T {
     const sum = items.reduce((all, { weight }) => all + weight, 0);
     let rest = this.next() * sum;
@@ -35,7 +35,7 @@ export class Random {
     return items.at(-1) as T;
   }
 
-  /** In another order. */
+  /** In random order. */
   shuffled<T>(items: readonly T[]): T[] {
     return items
       .map((item) => ({ item, at: this.next() }))

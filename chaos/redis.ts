@@ -1,4 +1,4 @@
-/** The Redis that is broken: it syncs every write before it answers, so that a SIGKILL must lose nothing. */
+/** The Redis that faults hit. It syncs every write before it replies, so SIGKILL must lose nothing. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Redis } from 'ioredis';
@@ -9,7 +9,7 @@ const ENDS_WITHIN_MS = 20_000;
 
 export class RedisServer {
   readonly url: string;
-  /** For looking at it; waits while it is away. */
+  /** A connection for checks; commands wait while Redis is down. */
   readonly admin: Redis;
   readonly #port: number;
   readonly #dir: string;
@@ -28,7 +28,7 @@ export class RedisServer {
     return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Resolves when it answers, with its data loaded. */
+  /** Resolves when Redis replies with its data loaded. */
   async start(): Promise<void> {
     if (this.running) return;
     const { file, argv0 } = findRedis();
@@ -51,7 +51,7 @@ export class RedisServer {
     }
     this.#child = child;
     const ended = once(child, 'exit').then(() => {
-      throw new Error(`Redis ended as it started:\n${this.#output}`);
+      throw new Error(`Redis exited during startup:\n${this.#output}`);
     });
     const probe = new Redis(this.url, { maxRetriesPerRequest: null, retryStrategy: () => 50 });
     probe.on('error', () => {});

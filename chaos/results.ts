@@ -1,13 +1,13 @@
-/** What a run found: as JSON in chaos/results, as a table at the terminal and in docs/reliability.md. */
+/** Results of a run: JSON in chaos/results, a table in the terminal and in docs/reliability.md. */
 
 export interface Count {
-  /** What is counted. */
+  /** Name of the check. */
   name: string;
-  /** What is promised, at most. */
+  /** The largest result that passes. */
   most: number;
   figure: number;
   unit?: string;
-  /** What is behind the figure, some of it. */
+  /** Some details behind the figure. */
   findings?: string[];
 }
 
@@ -19,31 +19,29 @@ export interface Results {
   machine: { cpu: string; cores: number; node: string; redis: string };
   minutes: number;
   languages: string[];
-  /** What was done to it: faults by name, and how much was sent. */
+  /** How often each fault was injected. */
   faults: Record<string, number>;
   left_out: string[];
   load: Record<string, number>;
   counts: Count[];
 }
 
-export function violated({ counts }: Results): Count[] {
+export function exceededLimits({ counts }: Results): Count[] {
   return counts.filter(({ figure, most }) => !(figure <= most));
 }
 
 export function table(counts: readonly Count[]): string {
   const rows = counts.map(({ name, most, figure, unit }) => [
     name,
-    `${most === 0 ? '' : '≤ '}${amount(most, unit)}`,
-    amount(figure, unit),
+    `${most === 0 ? '' : '≤ '}${formatNumber(most, unit)}`,
+    formatNumber(figure, unit),
   ]);
-  return [
-    '| counted | promised | found |',
-    '| --- | --- | --- |',
-    ...rows.map((cells) => `| ${cells.join(' | ')} |`),
-  ].join('\n');
+  return ['| check | limit | result |', '| --- | --- | --- |', ...rows.map((cells) => `| ${cells.join(' | ')} |`)].join(
+    '\n',
+  );
 }
 
-export function amount(value: number, unit?: string): string {
+export function formatNumber(value: number, unit?: string): string {
   const digits = Number.isInteger(value) ? 0 : 1;
   const text = value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
   return unit ? `${text} ${unit}` : text;

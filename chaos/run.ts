@@ -7,22 +7,22 @@ import type { HostProgram } from '../test/support/program.ts';
 import { FUNCTIONS, startApp } from './apps/apps.ts';
 import { type Executions, listenForExecutions } from './apps/executions.ts';
 import { startHostileApp } from './apps/hostile.ts';
-import { type Attacked, attack } from './attack.ts';
-import { keptByMistake } from './checks/keys.ts';
+import { type InjectedFaults, injectFaults } from './attack.ts';
+import { findKeysWithoutTtl } from './checks/keys.ts';
 import { type Recovery, recover } from './checks/recovery.ts';
-import { repeatsOf } from './checks/repeats.ts';
+import { findRepeats } from './checks/repeats.ts';
 import { startRedisProxy } from './faults/redis-proxy.ts';
 import { mountSmallDisk } from './faults/small-disk.ts';
 import { Ledger } from './load/ledger.ts';
 import { Sender } from './load/sender.ts';
 import { HELP, type Options, readOptions } from './options.ts';
-import { record } from './pages.ts';
 import { Random } from './random.ts';
 import { redisIn } from './redis.ts';
-import { type Count, type Results, table, violated } from './results.ts';
+import { type Count, exceededLimits, type Results, table } from './results.ts';
 import { Service } from './service.ts';
 import { watchStarvation } from './starvation.ts';
 import { Timeline } from './timeline.ts';
+import { record } from './update-docs.ts';
 
 const TRANSFORM = `function transform(evt) { return { name: 'chaos/hook', id: evt.delivery, data: evt }; }`;
 const STOP_MS = { short: 3_000, long: 10_000 };
@@ -35,11 +35,11 @@ await runMain(async () => {
   if (options.help) return console.log(HELP);
   const timeline = new Timeline((line) => options.quiet || console.log(line));
   const results = await run(options, timeline);
-  if (options.record) console.log(`Written: ${record(results)}`);
+  if (options.record) console.log(`Wrote ${record(results)}`);
   if (options.out) writeFileSync(options.out, `${JSON.stringify(results, undefined, 2)}\n`);
   console.log(`\n${table(results.counts)}\n`);
-  for (const why of results.left_out) console.log(`Left out: ${why}.`);
-  const broken = violated(results);
+  for (const why of results.left_out) console.log(`Skipped: ${why}.`);
+  const broken = exceededLimits(results);
   if (broken.length > 0) throw new Problem(report(broken, results, timeline));
 });
 
@@ -50,9 +50,9 @@ function report(broken: readonly Count[], { command }: Results, timeline: Timeli
     return [`${name}:`, ...shown].join('\n');
   });
   return [
-    `Not as promised. The same again: ${command}`,
+    `Some results exceed their limits. Repeat with: ${command}`,
     ...findings,
-    'What was broken, and when:',
+    'Timeline of faults:',
     timeline.text(),
   ].join('\n\n');
 }
@@ -100,22 +100,22 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
 
     const random = new Random(options.seed);
     const ledger = new Ledger();
-    // Another sequence than that of the faults: how fast answers come must not change what is broken.
+    // A separate random sequence: response times must not change the faults.
     const sender = new Sender(service, ledger, timeline, new Random(options.seed + 1), new URL(webhook.url).pathname);
     closing.push(watchStarvation(timeline, () => service.workers));
-    timeline.note('sending begins');
+    timeline.note('sending starts');
     const sending = sender.keepSending(options.rate);
     const stopMs = options.short ? STOP_MS.short : STOP_MS.long;
-    const attacked = await attack({ service, sender, redis, proxy, random, disk, stopMs }, timeline, options);
-    timeline.note('all is mended');
+    const attacked = await injectFaults({ service, sender, redis, proxy, random, disk, stopMs }, timeline, options);
+    timeline.note('all faults are repaired');
     const mendedAt = performance.now();
     await sender.stop();
     await sending;
     const patienceMs = options.short ? RECOVERY_MS.short : RECOVERY_MS.long;
     const recovery = await recover(service, ledger.events.values(), (name) => expected(name, options), patienceMs);
     recovery.seconds = (performance.now() - mendedAt) / 1_000;
-    timeline.note('every run is at its end, or given up on');
-    const kept = await keptByMistake(redis.admin);
+    timeline.note('every run has ended, or the recovery time is over');
+    const kept = await findKeysWithoutTtl(redis.admin);
     const version = /redis_version:(\S+)/.exec(await redis.admin.info('server'))?.[1] ?? '';
     await service.stop();
     return toResults({ options, timeline, attacked, recovery, ledger, sender, executions, service, kept, version });
@@ -132,7 +132,7 @@ function expected(name: string, { languages }: Options): string[] {
 interface Facts {
   options: Options;
   timeline: Timeline;
-  attacked: Attacked;
+  attacked: InjectedFaults;
   recovery: Recovery;
   ledger: Ledger;
   sender: Sender;
@@ -145,22 +145,27 @@ interface Facts {
 function toResults(facts: Facts): Results {
   const { options, attacked, recovery, ledger, sender, executions, service, kept } = facts;
   const { kills, terminations, unexpected } = service.ends;
-  const repeats = repeatsOf(executions.all, facts.timeline);
+  const repeats = findRepeats(executions.all, facts.timeline);
   const none = (name: string, findings: string[]): Count => ({ name, most: 0, figure: findings.length, findings });
   const counts: Count[] = [
     none('acknowledged events lost', recovery.lost),
     none('runs missing', recovery.missing),
-    none('runs doubled', recovery.doubled),
+    none('runs duplicated', recovery.doubled),
     none('runs stuck', recovery.stuck),
-    none('runs failed that should not', recovery.failed),
-    none('one ID, two events', ledger.twice),
-    none('finished steps executed again', repeats.afterFinished),
-    none('steps executed again without a crash', repeats.unexcused),
-    none('keys kept for ever by mistake', kept),
-    none('answers other than 200, 429 and 503', ledger.wrong),
-    none('processes that ended by themselves, or not in order', unexpected),
+    none('runs failed unexpectedly', recovery.failed),
+    none('IDs with two events', ledger.duplicated),
+    none('finished steps that ran again', repeats.afterFinished),
+    none('steps that ran again without a crash', repeats.unexcused),
+    none('keys without a TTL by mistake', kept),
+    none('responses other than 200, 429 and 503', ledger.unexpected),
+    none('unexpected or unclean exits', unexpected),
     none('requests failed in rolling deploys', sender.failedInDeploy),
-    { name: 'SIGTERM to exit, longest', most: ENDS_WITHIN_SECONDS, figure: Math.max(0, ...terminations), unit: 's' },
+    {
+      name: 'longest time from SIGTERM to exit',
+      most: ENDS_WITHIN_SECONDS,
+      figure: Math.max(0, ...terminations),
+      unit: 's',
+    },
     {
       name: 'recovery after the last fault',
       most: (options.short ? RECOVERY_MS.short : RECOVERY_MS.long) / 1_000,
@@ -176,17 +181,17 @@ function toResults(facts: Facts): Results {
     minutes: facts.timeline.nowMs / 60_000,
     languages: options.languages,
     faults: attacked.faults,
-    left_out: attacked.leftOut,
+    left_out: attacked.skipped,
     load: {
       'acknowledged events': ledger.events.size,
       'acknowledged requests': ledger.acknowledgements,
-      'requests sent again after an acknowledgement': ledger.repeated,
-      'requests sent again without one': ledger.resent,
+      'requests resent after an acknowledgement': ledger.repeated,
+      'requests resent without an acknowledgement': ledger.resent,
       runs: recovery.runs,
-      'step executions': repeats.executions,
+      'steps run': repeats.executions,
       'steps repeated because of a crash': repeats.excused,
       'processes killed': kills,
-      'processes ended by SIGTERM': terminations.length,
+      'processes terminated by SIGTERM': terminations.length,
       'requests in rolling deploys': sender.sentInDeploy,
     },
     counts,

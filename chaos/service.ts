@@ -1,6 +1,6 @@
-/** The service under attack: two web and two worker processes, and what asks them. */
+/** The service under test: two web and two worker processes, with an API client and health checks. */
 import { setTimeout } from 'node:timers/promises';
-import { type Ends, ProcessPlace } from './process.ts';
+import { type Ends, ServiceProcess } from './service-process.ts';
 
 export const SECRETS = {
   EVENT_KEYS: 'chaos-event-key-0123456789abcdef',
@@ -8,7 +8,7 @@ export const SECRETS = {
   API_KEY: 'chaos-api-key-0123456789abcdef',
   SIGNING_KEY: 'signkey-chaos-0123456789abcdef0123456789abcdef',
 };
-/** A job of a worker that died is taken up after so long. */
+/** After this time, another worker takes over the jobs of a dead worker. */
 export const STALLED_AFTER_SECONDS = 5;
 export const CALL_TIMEOUT_SECONDS = 15;
 
@@ -16,12 +16,12 @@ const WEBS = 2;
 const WORKERS = 2;
 const PROBE_MS = 100;
 const PROBE_TIMEOUT_MS = 1_000;
-const ASK_TIMEOUT_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 5_000;
 
 export class Service {
   readonly ends: Ends = { kills: 0, terminations: [], unexpected: [] };
-  readonly webs: ProcessPlace[];
-  readonly workers: ProcessPlace[];
+  readonly webs: ServiceProcess[];
+  readonly workers: ServiceProcess[];
   #ready: string[] = [];
   #closed = false;
 
@@ -39,33 +39,33 @@ export class Service {
       LOG_LEVEL: 'warn',
       ...SECRETS,
     };
-    const places = (role: 'web' | 'worker', count: number) =>
-      Array.from({ length: count }, (_, index) => new ProcessPlace(role, index, env, this.ends, logs));
-    this.webs = places('web', WEBS);
-    this.workers = places('worker', WORKERS);
+    const processes = (role: 'web' | 'worker', count: number) =>
+      Array.from({ length: count }, (_, index) => new ServiceProcess(role, index, env, this.ends, logs));
+    this.webs = processes('web', WEBS);
+    this.workers = processes('worker', WORKERS);
   }
 
-  get all(): ProcessPlace[] {
+  get all(): ServiceProcess[] {
     return [...this.webs, ...this.workers];
   }
 
-  /** The web processes that a balancer would send to now. */
+  /** URLs of the web processes that a load balancer would use now. */
   get ready(): readonly string[] {
     return this.#ready;
   }
 
   async start(): Promise<void> {
-    await Promise.all(this.all.map((place) => place.start()));
+    await Promise.all(this.all.map((target) => target.start()));
     void this.#balance();
     while (this.#ready.length < WEBS) await setTimeout(PROBE_MS);
   }
 
   async stop(): Promise<void> {
     this.#closed = true;
-    await Promise.all(this.all.map((place) => place.terminate()));
+    await Promise.all(this.all.map((target) => target.terminate()));
   }
 
-  /** Asks the API of any process that answers, until one does. @returns undefined for 404 */
+  /** Retries a GET on all web processes until one responds. @returns undefined for 404 */
   async get<T>(path: string): Promise<T | undefined> {
     for (let turn = 0; ; turn++) {
       const answer = await this.#ask(path, { headers: { authorization: `Bearer ${SECRETS.API_KEY}` } }, turn);
@@ -86,11 +86,11 @@ export class Service {
   async #ask(path: string, init: RequestInit, turn: number): Promise<Response | undefined> {
     const urls = this.webs.flatMap(({ url }) => url ?? []);
     if (urls.length === 0) return undefined;
-    const signal = AbortSignal.timeout(ASK_TIMEOUT_MS);
+    const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
     return fetch(urls[turn % urls.length] + path, { ...init, signal }).catch(() => undefined);
   }
 
-  /** Health checks, as a balancer makes them. */
+  /** Health checks, like those of a load balancer. */
   async #balance(): Promise<void> {
     while (!this.#closed) {
       const asked = this.webs.map(async ({ url }) => {

@@ -1,19 +1,18 @@
-/** Notes when this machine gives the service no time: a worker that gets no CPU for longer than its jobs' locks last loses them, as if it had
- *  been stopped. On a machine with little else to do nothing is noted. */
+/** Detects CPU starvation: a worker without CPU time loses the locks of its jobs, as if it were stopped. An idle machine causes none. */
 import { readFileSync } from 'node:fs';
 import type { Timeline } from './timeline.ts';
 
 const EVERY_MS = 500;
-/** Of which a process waited for a CPU more than this. */
+/** A process is starved when it waits for a CPU for more than this share of the interval. */
 const WAITED_SHARE = 0.5;
 
-export interface Watched {
+export interface WatchedProcess {
   name: string;
   pid: number;
 }
 
-/** @returns what ends the watch */
-export function watchStarvation(timeline: Timeline, watched: () => Watched[]): () => void {
+/** @returns a function that stops watching */
+export function watchStarvation(timeline: Timeline, watched: () => WatchedProcess[]): () => void {
   let lookedAt = timeline.nowMs;
   let before = new Map<number, number>();
   const timer = setInterval(() => {
@@ -23,7 +22,7 @@ export function watchStarvation(timeline: Timeline, watched: () => Watched[]): (
       const waited = (now.get(pid) ?? 0) - (before.get(pid) ?? Number.POSITIVE_INFINITY);
       return waited > WAITED_SHARE * (nowMs - lookedAt);
     });
-    // Late itself, this program has starved, too.
+    // A late timer means that this process starved too.
     if (starved.length > 0 || nowMs - lookedAt > 2 * EVERY_MS) timeline.starved(lookedAt, nowMs);
     before = now;
     lookedAt = nowMs;
@@ -31,7 +30,7 @@ export function watchStarvation(timeline: Timeline, watched: () => Watched[]): (
   return () => clearInterval(timer);
 }
 
-/** How long the process's main thread has been ready to run and was not let; 0 where this is not Linux. */
+/** How long the main thread of the process was runnable without a CPU; 0 on other systems than Linux. */
 function waitedMs(pid: number): number {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;

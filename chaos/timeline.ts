@@ -1,16 +1,16 @@
-/** What was broken, and when: printed when a run finds something, and asked whether a fault was in flight at a given moment. */
+/** The timeline of faults: printed with the findings of a run, and consulted to excuse repeated calls. */
 
 export interface Entry {
   /** Milliseconds since the run began. */
   fromMs: number;
-  /** undefined: it lasts. */
+  /** undefined while it lasts. */
   untilMs?: number;
   what: string;
-  /** Whether a call in flight at that moment may have to be made again: a crash, or a Redis that does not take the answer. */
+  /** Whether a call in flight may be repeated: after a crash, or when Redis rejects writes. */
   excuses: boolean;
 }
 
-const STARVED = 'the machine gives the service too little time';
+const STARVED = 'the machine gives the service too little CPU time';
 
 export class Timeline {
   readonly entries: Entry[] = [];
@@ -29,10 +29,10 @@ export class Timeline {
     this.#add({ fromMs: this.nowMs, untilMs: this.nowMs, what, excuses: false });
   }
 
-  /** The machine gave this program no time: nor, perhaps, the service. */
+  /** CPU starvation: the machine gave the service too little CPU time. */
   starved(fromMs: number, untilMs: number): void {
     const last = this.entries.at(-1);
-    // One line for as long as it lasts.
+    // Merge consecutive intervals.
     if (last?.what === STARVED && last.untilMs === fromMs) last.untilMs = untilMs;
     else this.#add({ fromMs, untilMs, what: STARVED, excuses: true });
   }
@@ -47,7 +47,7 @@ export class Timeline {
     }
   }
 
-  /** Whether anything that excuses a repeated call was broken at any moment between the two. */
+  /** Whether a fault that excuses repeated calls was active in the interval. */
   excuses(fromMs: number, untilMs: number): boolean {
     return this.entries.some(
       (entry) => entry.excuses && entry.fromMs <= untilMs && (entry.untilMs ?? Number.POSITIVE_INFINITY) >= fromMs,

@@ -1,10 +1,10 @@
-/** Writes each file of the build once more as .br and .gz, which the web process hands to browsers that take them. */
+/** Writes a .br and a .gz copy of each built file. The web process serves them to browsers that accept them. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { Plugin } from 'vite';
 
-const WORTH_BYTES = 1_024;
+const MIN_BYTES = 1_024;
 
 export function compress(): Plugin {
   let dir = '';
@@ -18,7 +18,7 @@ export function compress(): Plugin {
       for (const name of readdirSync(dir)) {
         const file = join(dir, name);
         const content = readFileSync(file);
-        if (content.length < WORTH_BYTES || /\.(br|gz)$/.test(name)) continue;
+        if (content.length < MIN_BYTES || /\.(br|gz)$/.test(name)) continue;
         writeFileSync(`${file}.br`, brotliCompressSync(content));
         writeFileSync(`${file}.gz`, gzipSync(content, { level: 9 }));
       }

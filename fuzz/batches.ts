@@ -1,10 +1,10 @@
-/** What is sent, in turn: the corpus, and then the cases of the seed. */
+/** The batches of a run: the corpus, then the cases of the seed. */
 import type fc from 'fast-check';
 import type { Case } from './case.ts';
 import { readCorpus } from './corpus.ts';
 import { caseOf } from './generate.ts';
 
-/** One that is to be sent: a case, and how it is called. */
+/** A case with its name. */
 export interface Attack {
   origin: string;
   case: Case;

@@ -1,4 +1,4 @@
-/** fuzz/corpus/*.json: inputs that were interesting once. Every run replays them first, and `--save` adds what it finds. */
+/** The corpus, fuzz/corpus/*.json: inputs that once found a bug or were hard to handle. Every run replays them first; `--save` adds new findings. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Case } from './case.ts';
@@ -6,7 +6,7 @@ import type { Case } from './case.ts';
 const FOLDER = join(import.meta.dirname, 'corpus');
 
 export interface CorpusEntry {
-  /** A sentence: what it tries. */
+  /** What the case tries. */
   title: string;
   case: Case;
 }
@@ -16,7 +16,7 @@ export function readCorpus(): CorpusEntry[] {
   return files.sort().flatMap((file) => JSON.parse(readFileSync(join(FOLDER, file), 'utf8')) as CorpusEntry[]);
 }
 
-/** Adds those that are not there yet: a fault is found by many cases, which become the same one when they are made small. */
+/** Adds new entries. Many cases find the same bug and shrink to the same case. */
 export function saveToCorpus(entries: readonly CorpusEntry[], folder = FOLDER): { file: string; added: number } {
   const file = join(folder, 'found.json');
   const found: CorpusEntry[] = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : [];

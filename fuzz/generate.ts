@@ -1,8 +1,8 @@
-/** Cases of a seed: the nth is the same each time, whatever was made before it, and can be made smaller while it still fails. */
+/** Generates and shrinks the cases of a seed. Case n depends only on the seed and n. */
 import fc from 'fast-check';
 import type { Case } from './case.ts';
 
-/** Requests that making a case smaller may take. */
+/** Maximum number of requests to shrink a case. */
 const SHRINK_MAX = 200;
 const SHRINK_MS = 60_000;
 
@@ -17,8 +17,8 @@ export function caseOf(cases: fc.Arbitrary<Case>, seed: number, number: number):
   return made as Case;
 }
 
-/** The smallest case found that still fails. */
-export async function shrunk(
+/** @returns the smallest case found that still fails */
+export async function shrinkCase(
   cases: fc.Arbitrary<Case>,
   seed: number,
   number: number,
@@ -35,7 +35,7 @@ export async function shrunk(
   return smallest;
 }
 
-/** Seeds of fast-check are 32 bits; cases of neighboring numbers are to have nothing in common. */
+/** Mixes seed and number into 32 bits, so that consecutive cases are unrelated. */
 function once(seed: number, number: number) {
   return { seed: (Math.imul(seed, 2_654_435_761) ^ Math.imul(number + 1, 1_597_334_677)) | 0, numRuns: 1 };
 }

@@ -1,17 +1,17 @@
-/** An app whose answers are the attack: the event that a run is about holds the answer to its first call. Later calls are answered
- *  `null`, so that every run comes to its end. */
+/** An app with hostile responses: the event of a run contains the response to its first call. Later calls get `null`, so that every run
+ *  ends. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { bytesOf, isPause, type Piece } from './case.ts';
 
-/** What `data.answer` of an event holds. */
-export interface PlayedAnswer {
+/** The format of `data.answer` in an event. */
+export interface ScriptedResponse {
   status: number;
   headers?: Record<string, string>;
   body?: Piece[];
-  /** The connection is cut after the body. */
+  /** Close the connection after the body. */
   cut?: boolean;
 }
 
@@ -20,7 +20,7 @@ const CALL_MAX_BYTES = 8 * 1_048_576;
 
 export interface Host {
   url: string;
-  /** Function IDs of calls that came, counted. */
+  /** Number of calls by function ID. */
   calls: Map<string, number>;
   close(): Promise<void>;
 }
@@ -47,7 +47,8 @@ async function answer(request: IncomingMessage, response: ServerResponse, calls:
   const body = await buffer(request);
   const name = new URL(request.url ?? '/', 'http://host').searchParams.get('fnId') ?? '';
   calls.set(name, (calls.get(name) ?? 0) + 1);
-  const played = request.method === 'POST' && body.length < CALL_MAX_BYTES ? playedIn(body.toString()) : undefined;
+  const played =
+    request.method === 'POST' && body.length < CALL_MAX_BYTES ? scriptedResponse(body.toString()) : undefined;
   const headers = { 'content-type': 'application/json', 'x-service-sdk': SDK };
   if (!played) {
     response.writeHead(200, headers).end('null');
@@ -61,8 +62,8 @@ async function answer(request: IncomingMessage, response: ServerResponse, calls:
   else response.end();
 }
 
-/** @returns undefined for a call that is not the run's first */
-function playedIn(text: string): PlayedAnswer | undefined {
+/** @returns undefined for later calls of a run */
+function scriptedResponse(text: string): ScriptedResponse | undefined {
   try {
     const { event, ctx } = JSON.parse(text);
     const isFirst = ctx.attempt === 0 && ctx.stack.current === 0 && ctx.step_id === 'step';
@@ -72,11 +73,11 @@ function playedIn(text: string): PlayedAnswer | undefined {
   }
 }
 
-function statusOf({ status }: PlayedAnswer): number {
+function statusOf({ status }: ScriptedResponse): number {
   return Number.isInteger(status) && status >= 200 && status <= 599 ? status : 200;
 }
 
-/** Without those that a server of Node's cannot send. */
+/** Without headers that Node's server rejects. */
 function validHeaders(headers: unknown): Record<string, string> {
   const given = typeof headers === 'object' && headers !== null ? Object.entries(headers) : [];
   return Object.fromEntries(

@@ -1,11 +1,11 @@
-/** Another sender, who sends small events at a steady pace all the while: what the attacks cost those who do nothing wrong. */
+/** Another sender that posts small events at a constant rate, to measure the effect of the attack on other users (noisy neighbor). */
 import { setTimeout } from 'node:timers/promises';
 import { request } from '../test/support/http.ts';
 
 export interface Neighbor {
-  /** Does the work, and keeps how long the events took that were sent meanwhile. */
+  /** Runs the work and records the latencies of events sent meanwhile. */
   during<T>(kept: number[], work: () => Promise<T>): Promise<T>;
-  /** Of all that it has sent. */
+  /** Failures of all its events. */
   readonly failures: readonly string[];
   stop(): Promise<void>;
 }
@@ -24,7 +24,7 @@ export function startNeighbor(url: string): Neighbor {
     try {
       const { status, body } = await request('POST', url, { body: { name: 'neighbor/ping', data: {} } });
       kept?.push(performance.now() - startedAt);
-      // A limit that an attack has set is no fault of the service.
+      // An attack may have lowered the size limit.
       if (status !== 200 && status !== 413) failures.push(`${status} ${JSON.stringify(body)}`);
     } catch (error) {
       failures.push((error as Error).message);
@@ -32,7 +32,7 @@ export function startNeighbor(url: string): Neighbor {
   }
 
   async function work(): Promise<void> {
-    // Whether or not earlier ones have been answered, as real senders do.
+    // Open loop, as real senders do.
     while (!stopped) {
       const sent = send().finally(() => open.delete(sent));
       open.add(sent);

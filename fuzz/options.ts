@@ -5,14 +5,14 @@ import { Problem } from '../scripts/lib/problem.ts';
 
 export const HELP = `scripts/fuzz [options]
 
-  Attacks a service of its own (web, worker and Redis) with the corpus of fuzz/corpus, and then with cases of a seed.
+  Attacks its own service (web, worker and Redis) with the inputs of fuzz/corpus, and then with generated cases.
 
-  --seed <n>      of the cases (any)
-  --cases <n>     how many (20000)
-  --case <n>      only this one of the seed, which a failure has named
-  --no-corpus     leaves out fuzz/corpus
-  --save          adds what fails, made as small as it goes, to fuzz/corpus/found.json
-  --help          this`;
+  --seed <n>      seed of the generated cases (random)
+  --cases <n>     number of generated cases (20000)
+  --case <n>      only this case of the seed, to repeat a failure
+  --no-corpus     skip fuzz/corpus
+  --save          shrink failing cases and add them to fuzz/corpus/found.json
+  --help          show this help`;
 
 export interface Options {
   seed: number;
@@ -29,7 +29,7 @@ const SEED_MAX = 2 ** 31;
 export function readOptions(args: string[]): Options {
   const { seed, cases, case: only, ...rest } = parse(args);
   const whole = (name: string, text: string) => {
-    if (!/^\d{1,9}$/.test(text)) throw new Problem(`--${name} takes a whole number, and got "${text}"`);
+    if (!/^\d{1,9}$/.test(text)) throw new Problem(`--${name}: got "${text}"; expected a whole number`);
     return Number(text);
   };
   return {

@@ -1,26 +1,28 @@
-/** What a run of attacks has shown, in words. */
-import { quantile } from '../bench/numbers.ts';
+/** Formats the results of a run. */
+import { quantile } from '../bench/statistics.ts';
 import type { Finding, Report } from './fuzz.ts';
 
-/** Growth that is no leak: V8 lets its heap grow while there is room. */
+/** More growth than this is a leak: V8's heap grows while memory is free. */
 const GROWTH_BYTES = 200 * 1_048_576;
-/** Below this a percentile says more of the machine than of the service. */
+/** Below this, a percentile depends more on the machine than on the service. */
 const P99_FLOOR_MS = 50;
 
 export function findingText({ origin, problem, case: one, command }: Finding): string {
   return `${origin} (${one.area}): ${problem}\n  ${command}`;
 }
 
-/** What is wrong beside single cases; each a sentence. */
+/** Failures that no single case causes: rejected events, latency, memory growth. */
 export function failuresOf({ neighbor, residentBytes: { warm, end } }: Report): string[] {
-  const failures = neighbor.failures.slice(0, 5).map((one) => `another sender's event was refused: ${one}`);
+  const failures = neighbor.failures.slice(0, 5).map((one) => `An event of another sender was rejected: ${one}`);
   const [before, during] = [p99(neighbor.beforeMs), p99(neighbor.duringMs)];
   if (during > 2 * Math.max(before, P99_FLOOR_MS)) {
-    failures.push(`another sender's p99 was ${during.toFixed(0)} ms, of ${before.toFixed(0)} ms before`);
+    failures.push(
+      `The p99 of another sender was ${during.toFixed(0)} ms during the attack, ${before.toFixed(0)} ms before`,
+    );
   }
   for (const [role, bytes] of Object.entries(end)) {
     const grown = bytes - (warm[role] ?? bytes);
-    if (grown > GROWTH_BYTES) failures.push(`${role} has grown by ${megabytes(grown)}, to ${megabytes(bytes)}`);
+    if (grown > GROWTH_BYTES) failures.push(`The memory of ${role} grew by ${megabytes(grown)} to ${megabytes(bytes)}`);
   }
   return failures;
 }
@@ -31,7 +33,7 @@ export function summary({ seed, cases, seconds, statuses, neighbor, residentByte
     ([role, bytes]) => `${role} ${megabytes(warm[role] ?? 0)} → ${megabytes(bytes)}`,
   );
   return [
-    `${cases} cases of seed ${seed} in ${seconds.toFixed(0)} s; answers ${counted.join(', ')}`,
+    `${cases} cases of seed ${seed} in ${seconds.toFixed(0)} s; responses ${counted.join(', ')}`,
     ...(neighbor.duringMs.length > 0 ? [neighborLine(neighbor)] : []),
     `memory: ${memory.join(', ')}`,
   ].join('\n');
@@ -39,7 +41,7 @@ export function summary({ seed, cases, seconds, statuses, neighbor, residentByte
 
 function neighborLine({ beforeMs, duringMs }: Report['neighbor']): string {
   const counted = `${beforeMs.length} and ${duringMs.length} events`;
-  return `another sender's p99: ${p99(beforeMs).toFixed(1)} ms before, ${p99(duringMs).toFixed(1)} ms beside one attacker (${counted})`;
+  return `p99 of another sender: ${p99(beforeMs).toFixed(1)} ms before, ${p99(duringMs).toFixed(1)} ms during the attack (${counted})`;
 }
 
 function p99(latencies: number[]): number {

@@ -1,4 +1,4 @@
-/** `scripts/fuzz`: attacks a service of its own, says what it found, and how to do that again. */
+/** `scripts/fuzz`: attacks its own service, and reports findings with the command that repeats them. */
 import { resolve } from 'node:path';
 import { buildDashboard, isDashboardStale } from '../scripts/lib/dashboard.ts';
 import { Problem, runMain } from '../scripts/lib/problem.ts';
@@ -15,26 +15,26 @@ await runMain(async () => {
   if (help) return console.log(HELP);
   if (isDashboardStale(ROOT)) await buildDashboard(ROOT);
   const redis = await startOwnRedis();
-  // Where services look for it that are started for tests.
+  // Test services read it.
   process.env.REDIS_URL = redis.url;
   try {
     console.log(`seed ${options.seed}`);
-    const report = await fuzz({ ...options, shrink: save, timed: true, tell: (line) => console.log(line) });
+    const report = await fuzz({ ...options, shrink: save, timed: true, progress: (line) => console.log(line) });
     if (save) {
       const made = report.findings.filter(({ origin }) => !origin.startsWith('corpus'));
       const saved = saveToCorpus(made.map(({ problem, case: one }) => ({ title: titleOf(problem), case: one })));
-      console.log(`${saved.added} added to ${saved.file}, of ${made.length} found`);
+      console.log(`Added ${saved.added} of ${made.length} findings to ${saved.file}`);
     }
     const failures = [...report.findings.map(findingText), ...failuresOf(report)];
     console.log(`\n${summary(report)}`);
     if (failures.length > 0)
-      throw new Problem(`\n${failures.join('\n\n')}\n\nAgain: scripts/fuzz --seed ${report.seed}`);
+      throw new Problem(`\n${failures.join('\n\n')}\n\nRepeat with: scripts/fuzz --seed ${report.seed}`);
   } finally {
     await redis.remove();
   }
 });
 
-/** Of what went wrong, in a line that says nothing of this run alone. */
+/** The first line of the problem, without request IDs. */
 function titleOf(problem: string): string {
   const [line = ''] = problem.split('\n', 1);
   return line.replace(/,?"?request_id"?[^,}]*/g, '').slice(0, 200);

@@ -1,6 +1,4 @@
-/** What the attacks are aimed at: a service of its own in production mode, with one of everything in it. What an attack has deleted or
- *  locked is made anew before the next ones. */
-
+/** The target: a service in production mode with a resource of every kind. Resources that a case deletes or locks are created again. */
 import { addUser, cookieOf, signIn } from '../test/support/auth.ts';
 import { request } from '../test/support/http.ts';
 import { type Scrape, scrape } from '../test/support/scrape.ts';
@@ -9,7 +7,7 @@ import { until } from '../test/support/until.ts';
 import type { Names } from './case.ts';
 import { type Host, startHost } from './host.ts';
 
-/** Webhooks of several kinds, by what their transforms do. */
+/** The transforms of the webhooks, by kind. */
 const TRANSFORMS = {
   json: 'function transform(evt) { return { name: "fuzz/hook", data: evt.data || {} }; }',
   everything:
@@ -18,7 +16,7 @@ const TRANSFORMS = {
   throwing: 'function transform(evt) { throw new Error(evt.message || "no"); }',
 } as const;
 
-/** As scripts/start has them: without, V8 lets a heap grow for as long as there is room, and growth tells nothing. */
+/** The same V8 options as in scripts/start: without them the heap grows freely, and growth means nothing. */
 const HEAP = {
   web: ['--max-semi-space-size=16', '--heap-growing-percent=40'],
   worker: ['--max-semi-space-size=16', '--heap-growing-percent=80'],
@@ -39,11 +37,11 @@ export interface Targets {
   service: Service;
   names: Names;
   document: OpenApiDocument;
-  /** Makes anew what is gone. */
+  /** Creates missing resources again. */
   refresh(): Promise<void>;
-  /** What web and worker tell Prometheus. */
+  /** The Prometheus metrics of web and worker. */
   scrapes(): Promise<{ web: Scrape; worker: Scrape }>;
-  /** @throws when an event that is sent now has no finished run soon, or a process has ended */
+  /** @throws Error when a new event gets no finished run in time, or a process exited */
   proveAlive(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -56,7 +54,7 @@ export async function startTargets(): Promise<Targets> {
   const service = await startService({
     dev: false,
     execArgv: HEAP,
-    // Strangers' functions are retried too: soon, or they would pile up.
+    // Failing functions retry fast, so that runs do not pile up.
     env: { METRICS_PORT: '0', RETRY_SCALE: '0.0005', RUN_CONCURRENCY: '20', CALL_TIMEOUT_SECONDS: '5' },
   }).catch(async (error) => {
     await host.close();
@@ -64,10 +62,10 @@ export async function startTargets(): Promise<Targets> {
   });
   const names: Record<string, string> = { host: new URL(service.url).host, 'api-key': SECRETS.API_KEY };
   const document = (await service.get('/openapi.json')).body as OpenApiDocument;
-  const probe = prober(service, host);
+  const probe = livenessCheck(service, host);
 
   async function refresh(): Promise<void> {
-    await make(service, host, names);
+    await createResources(service, host, names);
   }
 
   await refresh();
@@ -89,7 +87,7 @@ export async function startTargets(): Promise<Targets> {
   };
 }
 
-async function make(service: Service, host: Host, names: Record<string, string>): Promise<void> {
+async function createResources(service: Service, host: Host, names: Record<string, string>): Promise<void> {
   const api = async (method: string, path: string, body?: object) =>
     (await service.request(method, path, body, service.apiHeaders)).body.data;
   const isThere = async (path: string, id?: string) =>
@@ -106,7 +104,7 @@ async function make(service: Service, host: Host, names: Record<string, string>)
   names['hook:branches'] ??= keyOf(
     await api('POST', '/v1/webhooks', { name: 'branches', environment: 'branches', transform: TRANSFORMS.json }),
   );
-  // These may be changed, paused, rotated and deleted.
+  // Cases may change, pause, rotate and delete these.
   if (!(await isThere('/v1/webhooks', names.webhook))) {
     const webhook = await api('POST', '/v1/webhooks', { name: 'to be attacked', transform: TRANSFORMS.everything });
     names.webhook = webhook.id;
@@ -151,22 +149,22 @@ async function register(service: Service, host: Host): Promise<void> {
   const headers = { 'x-service-sdk': 'fuzz:v1.0.0', ...service.appHeaders };
   const body = { url: host.url, deployType: 'ping', appName: 'fuzz', sdk: 'fuzz:v1.0.0', v: '0.1', functions };
   const answer = await request('POST', `${service.url}/fn/register`, { body, headers });
-  // An attack may have paused one.
+  // A case may have paused one.
   for (const { id } of FUNCTIONS) await service.post(`/v1/functions/fuzz-${id}/resume`, undefined, service.apiHeaders);
-  if (answer.status !== 200) throw new Error(`the app could not register: ${JSON.stringify(answer.body)}`);
+  if (answer.status !== 200) throw new Error(`The app could not register: ${JSON.stringify(answer.body)}`);
 }
 
-function prober(service: Service, host: Host): () => Promise<void> {
+function livenessCheck(service: Service, host: Host): () => Promise<void> {
   return async () => {
     for (const one of [...service.webs, ...service.workers]) {
-      if (!one.running()) throw new Error(`${one.role} has ended:\n${one.output().slice(-4_000)}`);
+      if (!one.running()) throw new Error(`${one.role} exited:\n${one.output().slice(-4_000)}`);
     }
     await register(service, host);
     const sent = await service.post(service.eventPath, { name: 'fuzz/alive', data: {} });
-    if (sent.status !== 200) throw new Error(`an event was refused: ${sent.status} ${JSON.stringify(sent.body)}`);
+    if (sent.status !== 200) throw new Error(`An event was rejected: ${sent.status} ${JSON.stringify(sent.body)}`);
     const path = `/v1/events/${sent.body.ids[0]}/runs`;
     const finished = async () =>
       (await service.get(path)).body.data?.some((run: { status: string }) => run.status === 'Completed');
-    await until(finished, { timeoutMs: 60_000, describe: 'an event that is sent after the attacks has its run' });
+    await until(finished, { timeoutMs: 60_000, describe: 'a finished run of an event after the attack' });
   };
 }

@@ -1,4 +1,4 @@
-/** Builds the dashboard, as a deploy does: `npm run build`. */
+/** `npm run build`: builds the dashboard for a deploy. */
 import { resolve } from 'node:path';
 import { buildDashboard } from './lib/dashboard.ts';
 import { runMain } from './lib/problem.ts';

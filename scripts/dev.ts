@@ -1,4 +1,4 @@
-/** Runs the whole service for development: Redis, web, worker, the example app. Started by scripts/dev. */
+/** Runs the whole service for development: Redis, web, worker and the example app. Called by scripts/dev. */
 import { join, relative, resolve } from 'node:path';
 import { buildDashboard, isDashboardStale } from './lib/dashboard.ts';
 import { startDevRedis } from './lib/dev-data.ts';
@@ -22,11 +22,11 @@ const say = printer('dev', 'blue');
 await runMain(async () => {
   const options = readOptions(process.argv.slice(2));
   if (options.help) return console.log(HELP);
-  console.log('Tidegate in dev mode: every door is open to this machine. Not for production.');
+  console.log('Tidegate in dev mode: requests from this machine need no credentials. Not for production.');
   const port = (await readPort(process.env.PORT)) || (await freePort());
   const redis = await redisToUse();
   await freshDashboard();
-  // Nothing else is there that could take the requests meanwhile.
+  // No other process could take the requests meanwhile.
   const env = { SHUTDOWN_DRAIN_SECONDS: '0', ...process.env, MODE: 'dev', REDIS_URL: redis.url, PORT: String(port) };
 
   const example = options.example ? await exampleApp(port) : undefined;
@@ -50,11 +50,11 @@ await runMain(async () => {
   const exitCode = await Promise.race([toldToEnd(inOrderOfEnding), redisLost(redis)]);
   for (const program of inOrderOfEnding) await program.stop();
   await redis.stop?.();
-  say('ended');
+  say('stopped');
   process.exit(exitCode);
 });
 
-/** The Redis named by the environment, or one of our own. */
+/** The Redis at REDIS_URL, or an own one. */
 async function redisToUse(): Promise<Pick<OwnRedis, 'url'> & Partial<OwnRedis>> {
   const url = process.env.REDIS_URL;
   if (!url) return startDevRedis(ROOT, process.env.INGEST_DURABILITY);
@@ -62,7 +62,7 @@ async function redisToUse(): Promise<Pick<OwnRedis, 'url'> & Partial<OwnRedis>> 
   return { url };
 }
 
-/** The service runs as well without one, or with the one before. */
+/** A failed build is no reason to stop: the service runs with the previous build, or without one. */
 async function freshDashboard(): Promise<void> {
   if (!isDashboardStale(ROOT)) return;
   say('building the dashboard');
@@ -75,7 +75,7 @@ async function freshDashboard(): Promise<void> {
 }
 
 async function exampleApp(servicePort: number): Promise<Supervised> {
-  // The same port from run to run where it can be: runs that wait in Redis know the app by its address.
+  // The same port in every run if possible: runs that wait in Redis know the app by its address.
   const port = await freePort(servicePort + 1);
   return supervise({
     entry: join(EXAMPLE, 'main.ts'),
@@ -87,18 +87,18 @@ async function exampleApp(servicePort: number): Promise<Supervised> {
 
 function restartOnChange(folders: string[], programs: Supervised[]): void {
   watchFolders(folders, (path) => {
-    say(`${relative(ROOT, path)} changed: starting anew`);
+    say(`${relative(ROOT, path)} changed; restarting`);
     for (const program of programs) void program.restart();
   });
 }
 
-/** Resolves when it is time to end; a second Ctrl-C ends at once. */
+/** Resolves on the first signal; a second Ctrl-C kills everything. */
 async function toldToEnd(programs: Supervised[]): Promise<number> {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   await new Promise<void>((resolve) => {
     for (const signal of signals) process.once(signal, () => resolve());
   });
-  say('ending');
+  say('stopping');
   for (const signal of signals) {
     process.on(signal, () => {
       for (const program of programs) program.kill();
@@ -110,7 +110,7 @@ async function toldToEnd(programs: Supervised[]): Promise<number> {
 
 async function redisLost(redis: Partial<OwnRedis>): Promise<number> {
   const lastWords = await (redis.lost ?? new Promise<never>(() => {}));
-  say(`Redis ended unexpectedly: ${lastWords || 'without a word'}`);
+  say(`Redis exited unexpectedly: ${lastWords || 'no output'}`);
   return 1;
 }
 
@@ -130,7 +130,7 @@ Send a first event${example ? ' to the example' : ''}:
 `;
 }
 
-/** One at a time: what comes while it is at work makes one more. */
+/** Runs one action at a time; calls in the meantime queue one more. */
 function inTurn(action: () => Promise<void>): () => void {
   let last = Promise.resolve();
   return () => {

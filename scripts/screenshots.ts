@@ -1,5 +1,5 @@
-/** Takes the pictures of docs/dashboard.md: starts the service, behind its sign-in, and the example shop on a Redis of their own, lets the
- *  shop work for a while, and then visits each page, light and dark. Started by scripts/screenshots. */
+/** Takes the pictures of docs/dashboard.md: starts the service in production mode and the example shop with their own Redis, simulates
+ *  customers for a while, and then opens each page in light and dark mode. Called by scripts/screenshots. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -16,11 +16,11 @@ import { type Program, type Supervised, supervise } from './lib/supervised.ts';
 
 const HELP = `scripts/screenshots [--minutes 2] [--only <name>] [--into docs/pictures]
 
-Takes the pictures of docs/dashboard.md, of the running service and its example shop.
+Takes the pictures of docs/dashboard.md from the running service and its example shop.
 
-  --minutes   how long the shop works before they are taken: charts are the fuller the longer
-  --only      the pictures whose names begin so, such as run
-  --into      the folder to write to`;
+  --minutes   how long to simulate customers first; charts need some data
+  --only      take only pictures whose names start with this, such as run
+  --into      folder to write to`;
 
 const ROOT = resolve(import.meta.dirname, '..');
 const OPTIONS = {
@@ -41,7 +41,7 @@ await runMain(async () => {
   const { help, minutes, only, into } = parseArgs({ options: OPTIONS }).values;
   if (help) return console.log(HELP);
   const lastsMs = Number(minutes) * 60_000;
-  if (!(lastsMs >= 0)) throw new Problem(`--minutes takes a number; got "${minutes}"`);
+  if (!(lastsMs >= 0)) throw new Problem(`--minutes: got "${minutes}"; expected a number`);
   if (isDashboardStale(ROOT)) await buildDashboard(ROOT);
   const folder = resolve(ROOT, into);
   mkdirSync(folder, { recursive: true });

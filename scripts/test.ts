@@ -1,5 +1,4 @@
-/** The test command: type check, lint, import layers, advisories, the dashboard's build, then mocha; stops at the first that fails. Started by
- *  scripts/test. */
+/** Runs `scripts/test`: type check, lint, import rules, advisories, the dashboard's build, then mocha. Stops at the first failure. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -11,7 +10,7 @@ import { buildDashboard, isDashboardStale } from './lib/dashboard.ts';
 import { runMocha, type Totals } from './lib/mocha.ts';
 import { Problem, runMain } from './lib/problem.ts';
 
-const BACKSTAGE = [
+const BACKGROUND = [
   'test/languages',
   'test/official',
   'test/dashboard',
@@ -25,15 +24,15 @@ const BACKSTAGE = [
   'test/parsers',
 ];
 const TESTS = ['test', 'clients/typescript/test'];
-/** Slow, and rarely tells what others do not: scripts/fuzz attacks the same routes by the same document. Run by --all. */
-const SELDOM = ['test/api/schemathesis.test.ts'];
+/** Slow, and rarely finds what others do not: scripts/fuzz covers the same routes. */
+const ONLY_WITH_ALL = ['test/api/schemathesis.test.ts'];
 const ALL = '--all';
 const ROOT = resolve(import.meta.dirname, '..');
 
 process.chdir(ROOT);
 const isAll = process.argv.includes(ALL);
 const mochaArgs = process.argv.slice(2).filter((arg) => arg !== ALL);
-// The tests that have a long form take it.
+// Some tests have a long form.
 if (isAll) process.env.TEST_ALL = '1';
 const interruption = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interruption.abort());
@@ -43,7 +42,7 @@ await runMain(async () => {
     await step('type check', () => command('tsc'));
     await step("the dashboard's type check", () => command('tsc', '-p', 'dashboard'));
     await step('lint', () => command('biome', 'ci', ...(process.stdout.isTTY ? [] : ['--colors=off'])));
-    await step('import layers', () => command('node', 'scripts/check-layers.ts'));
+    await step('import rules', () => command('node', 'scripts/check-imports.ts'));
     await step('advisories', audit);
   }
   if (isDashboardStale(ROOT))
@@ -59,7 +58,7 @@ async function audit(): Promise<void> {
   if (problems.length > 0) throw new Problem(problems.join('\n'));
 }
 
-/** Whoever asked for some tests alone may be at work on something else. */
+/** A broken dashboard must not block tests of other code. */
 async function tryDashboard(): Promise<void> {
   await buildDashboard(ROOT).catch((problem: Error) => console.error(problem.message));
 }
@@ -68,16 +67,19 @@ async function someTests(args: string[]): Promise<void> {
   await runMocha({ args, background: false }, interruption.signal);
 }
 
-/** Two mochas at the same time: on one stage the tests of the service, some of which are about deadlines; backstage, giving way to
- *  them, what compiles, installs and checks much, the browser, and what waits for a Redis that is full, slow or gone. */
+/** Runs two mocha processes in parallel: the tests of the service, some with deadlines; and in the background, with lower priority, tests
+ *  that compile, install, drive a browser, or wait for a full, slow or missing Redis. */
 async function allTests(): Promise<void> {
-  // Installed before the tests begin, not in the midst of them.
+  // Install it before the tests start.
   findChromium();
   const ignoring = (paths: readonly string[]) =>
     paths.flatMap((path) => ['--ignore', path.endsWith('.ts') ? path : `${path}/**`]);
-  const background = [...BACKSTAGE, ...(isAll ? SELDOM : [])];
+  const background = [...BACKGROUND, ...(isAll ? ONLY_WITH_ALL : [])];
   const ends = await Promise.allSettled([
-    runMocha({ args: [...TESTS, ...ignoring([...BACKSTAGE, ...SELDOM])], background: false }, interruption.signal),
+    runMocha(
+      { args: [...TESTS, ...ignoring([...BACKGROUND, ...ONLY_WITH_ALL])], background: false },
+      interruption.signal,
+    ),
     runMocha({ args: background, background: true }, interruption.signal),
   ]);
   const failures = ends.filter((end) => end.status === 'rejected').map(({ reason }) => reason as Error);
@@ -86,7 +88,7 @@ async function allTests(): Promise<void> {
   if (failures.length > 0) throw new Problem(failures.map(({ message }) => message).join('\n'));
   const totals = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
   const sum = (of: (one: Totals) => number) => totals.reduce((all, one) => all + of(one), 0);
-  console.log(`${sum(({ passes }) => passes)} passed, ${sum(({ failures }) => failures)} failed, in all`);
+  console.log(`${sum(({ passes }) => passes)} passed, ${sum(({ failures }) => failures)} failed in total`);
 }
 
 /** @throws Problem under a heading that names the step */
@@ -96,7 +98,7 @@ async function step(name: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    if (interruption.signal.aborted) throw new Problem(`interrupted: ${name}`);
+    if (interruption.signal.aborted) throw new Problem(`Interrupted: ${name}`);
     if (!(error instanceof Problem)) throw error;
     throw new Problem(`${styleText('red', `── FAILED: ${name}`)}\n${error.message}`);
   }
@@ -106,5 +108,5 @@ async function command(file: string, ...args: string[]): Promise<void> {
   const child = spawn(file, args, { stdio: ['ignore', 'inherit', 'inherit'] });
   interruption.signal.onabort = () => child.kill('SIGTERM');
   const [code, signal] = await once(child, 'close');
-  if (code !== 0) throw new Problem(`${[file, ...args].join(' ')} ended with ${signal ?? `exit code ${code}`}`);
+  if (code !== 0) throw new Problem(`${[file, ...args].join(' ')} exited with ${signal ?? `code ${code}`}`);
 }

@@ -1,19 +1,19 @@
-/** The only place that reads the environment: a validated, frozen value, created at start and passed as an argument. */
+/** The only place that reads the environment: a validated, frozen value, created at startup and passed as an argument. */
 import { z } from 'zod';
 import { SETTINGS, type Setting, settingsOf, shownGiven } from './settings.ts';
 
 const DAY_MS = 86_400_000;
-/** Encrypts secrets in dev mode, where no request is authenticated anyway. */
+/** Encrypts secrets in dev mode, which requires no credentials anyway. */
 const DEV_SECRET_KEY = 'dev mode has no secrets worth a key';
 const LOOPBACK = /^(?:.*\.)?localhost$|^127(?:\.\d{1,3}){3}$|^\[::1\]$/;
-/** Event keys must not be guessable. */
+/** Anyone can try keys, so keys must be hard to guess. */
 const MIN_EVENT_KEY_LENGTH = 16;
 const schema = z.object(SETTINGS);
 type Env = z.infer<typeof schema>;
 
-/** Above these, the service rejects events with 503; 0 disables a threshold. */
+/** Limits above which the service rejects events; 0 disables a limit. */
 export interface Thresholds {
-  /** Memory limit if Redis has no `maxmemory`. */
+  /** Memory limit for a Redis without `maxmemory`. */
   readonly memoryBytes: number | undefined;
   readonly memoryPercent: number;
   readonly ingestJobs: number;
@@ -34,7 +34,7 @@ export interface Quotas {
   readonly branches: number;
 }
 
-/** Addresses at which the service calls apps: CIDR ranges, or the word `private`. */
+/** Where apps may be called: CIDR ranges, or the word private. */
 export interface OutboundSettings {
   readonly blockPrivate: boolean;
   readonly deny: readonly string[];
@@ -47,7 +47,7 @@ export interface OutboundSettings {
 export interface Config {
   readonly settings: readonly Setting[];
   readonly dev: boolean;
-  /** Origins besides this machine that may use dev mode. */
+  /** Origins that dev mode accepts besides loopback addresses. */
   readonly devAllowedOrigins: readonly string[];
   readonly host: string;
   readonly port: number;
@@ -56,21 +56,22 @@ export interface Config {
   readonly redisUrl: string;
   readonly redisTlsVerify: boolean;
   readonly keyPrefix: string;
-  /** auto: `fsync` if Redis can confirm it without a delay of up to a second, else `redis`. */
+  /** auto: fsync if Redis syncs every write anyway, otherwise redis. */
   readonly ingestDurability: Env['INGEST_DURABILITY'];
+  /** Above these the service rejects events. */
   readonly thresholds: Thresholds;
   readonly eventKeys: readonly string[];
   readonly secretKey: string;
   readonly secretKeyFallback: string | undefined;
-  /** The first admin; undefined: the start-up log has a sign-up link. */
+  /** The first admin; undefined: web logs a link to create one. */
   readonly admin: { readonly email: string; readonly password: string } | undefined;
   readonly apiKey: string | undefined;
   readonly signingKey: string | undefined;
   readonly signingKeyFallback: string | undefined;
   readonly eventMaxBytes: number;
-  /** How far in the future an event's `ts` may be at its receipt. */
+  /** How far in the future `ts` of an event may lie. */
   readonly eventMaxFutureMs: number;
-  /** Trusted hops of X-Forwarded-For; 0: ignore X-Forwarded headers. */
+  /** Number of proxies to trust; 0: ignore X-Forwarded-* headers. */
   readonly trustProxy: number;
   readonly webhookLogSize: number;
   readonly retentionMs: number;
@@ -82,36 +83,36 @@ export interface Config {
   readonly appShare: number;
   readonly branchShare: number;
   readonly quotas: Quotas;
-  /** Branch environments without use for this long are archived and later deleted; undefined: never. */
+  /** An unused branch is archived after this time, and later deleted; undefined: never. */
   readonly branchExpiryMs: number | undefined;
   readonly ingestConcurrency: number;
   readonly stalledAfterMs: number;
   readonly shutdownDrainMs: number;
   readonly shutdownGraceMs: number;
-  /** The reconciler checks runs that are idle for this long. Longer than the recovery of a stalled job. */
+  /** The reconciler checks runs that are idle for this long: longer than the recovery of any stalled job. */
   readonly reconcileAfterMs: number;
   readonly transformTimeoutMs: number;
   readonly transformThreads: number;
-  /** Port of this process; undefined: none. */
+  /** Separate port of this process; undefined: none. */
   readonly metricsPort: number | undefined;
-  /** Bearer token for `GET /metrics`, on every port. */
+  /** Required to read metrics, on any port. */
   readonly metricsToken: string | undefined;
   readonly logLevel: Env['LOG_LEVEL'];
-  /** Whether OpenTelemetry's variables turn on traces. */
+  /** Whether OpenTelemetry's variables enable traces. */
   readonly tracing: boolean;
 }
 
-/** An invalid setting prevents the start. The message has one line per variable: name, got, expected. */
+/** An invalid setting. Its message has one line per variable: its name, what it got, what was expected. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
 const NODE_MAJOR = 24;
 
-/** Explains an unsupported Node.js version. Versions that cannot run TypeScript fail earlier, in scripts/start. */
+/** Describes an unsupported Node version. A Node that cannot run TypeScript fails in scripts/start. */
 export function nodeProblem(version: string = process.versions.node): string | undefined {
   if (Number.parseInt(version, 10) >= NODE_MAJOR) return undefined;
-  return `Tidegate needs Node ${NODE_MAJOR}; this is Node ${version}`;
+  return `Tidegate needs Node ${NODE_MAJOR} or newer; found Node ${version}`;
 }
 
 /** @throws ConfigError */
@@ -133,23 +134,23 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   }
   const { PORT, METRICS_PORT } = parsed.data;
   if (METRICS_PORT !== undefined && METRICS_PORT !== 0 && METRICS_PORT === PORT) {
-    throw new ConfigError(`METRICS_PORT: got ${METRICS_PORT}, which is PORT; use another port`);
+    throw new ConfigError(`METRICS_PORT: got ${METRICS_PORT}, the same as PORT; use different ports`);
   }
   const unsafe = parsed.data.MODE === 'dev' ? [] : unsafeInProduction(parsed.data);
   if (unsafe.length > 0) throw new ConfigError(unsafe.join('\n'));
   return toConfig(parsed.data, settingsOf(given), isTracingOn(env));
 }
 
-/** Settings that are unsafe for a public service; one line per setting. */
+/** Settings that are unsafe in production, one line each. */
 function unsafeInProduction(env: Env): string[] {
   const problems: string[] = [];
   if (env.SECRET_KEY === undefined) {
-    problems.push(`SECRET_KEY: not set, and required unless MODE=dev (${SETTINGS.SECRET_KEY.description})`);
+    problems.push(`SECRET_KEY: not set, but required unless MODE=dev (${SETTINGS.SECRET_KEY.description})`);
   }
   for (const [at, key] of env.EVENT_KEYS.entries()) {
     if (key.length >= MIN_EVENT_KEY_LENGTH) continue;
     problems.push(
-      `EVENT_KEYS: key ${at + 1} has ${key.length} characters; each needs at least ${MIN_EVENT_KEY_LENGTH}; create one with: openssl rand -hex 32`,
+      `EVENT_KEYS: key ${at + 1} has ${key.length} characters; each needs at least ${MIN_EVENT_KEY_LENGTH}. Generate keys with: openssl rand -hex 32`,
     );
   }
   if ((env.ADMIN_EMAIL === undefined) !== (env.ADMIN_PASSWORD === undefined)) {
@@ -157,14 +158,16 @@ function unsafeInProduction(env: Env): string[] {
     problems.push(`${missing}: not set, but ${set} is; set both or neither`);
   }
   if (env.PUBLIC_URL !== undefined && !isSafeAddress(new URL(env.PUBLIC_URL))) {
-    problems.push(`PUBLIC_URL: got ${JSON.stringify(env.PUBLIC_URL)}: use https, or an address of this machine`);
+    problems.push(
+      `PUBLIC_URL: got ${JSON.stringify(env.PUBLIC_URL)}; expected an https URL, or an address of this machine`,
+    );
   }
   const named = (['SECRET_KEY', 'ADMIN_PASSWORD', 'API_KEY', 'SIGNING_KEY', 'METRICS_TOKEN'] as const).filter(
     (name) => env[name],
   );
   for (const [at, name] of named.entries()) {
     const same = named.slice(0, at).find((other) => env[other] === env[name]);
-    if (same) problems.push(`${name}: the same as ${same}; use a different secret for each`);
+    if (same) problems.push(`${name}: the same as ${same}; each secret must be different`);
   }
   return problems;
 }
@@ -173,7 +176,7 @@ function isSafeAddress({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
 }
 
-/** Whether the host name always means the local machine; no other site can have such a name.
+/** Whether the host name means this machine; no page elsewhere can have such a name.
  *  @param hostname of a URL, as `URL` has it */
 export function isLoopback(hostname: string): boolean {
   return LOOPBACK.test(hostname);
@@ -183,7 +186,7 @@ function adminOf({ ADMIN_EMAIL: email, ADMIN_PASSWORD: password }: Env): Config[
   return email === undefined || password === undefined ? undefined : { email, password };
 }
 
-/** OpenTelemetry's standard variables, which are not settings of the service: the SDK reads these and all others itself (tracing/sdk.ts). */
+/** OpenTelemetry's variables. The SDK reads all of them itself (tracing/sdk.ts), so they are not in SETTINGS. */
 function isTracingOn(env: Record<string, string | undefined>): boolean {
   if (env.OTEL_SDK_DISABLED?.trim().toLowerCase() === 'true') return false;
   const exporter = env.OTEL_TRACES_EXPORTER?.trim();

@@ -1,5 +1,5 @@
-/** Run before a deploy goes live: is the configuration complete, and is Redis there, new enough, and set to lose nothing? Each question is a
- *  function of its own; all that is wrong is told at once. A problem stops the deploy, a warning does not. */
+/** Runs before a deploy goes live: checks the settings, and the connection, version and durability of Redis. Each check is a function; the
+ *  output lists all findings. A problem stops the deploy, a warning does not. */
 import { type Config, ConfigError, nodeProblem, readConfig } from './config.ts';
 import { createLog } from './log.ts';
 import { describeOutbound } from './model/network/outbound.ts';
@@ -10,7 +10,7 @@ import { createStore } from './store/store.ts';
 
 const REDIS_TIMEOUT_MS = 10_000;
 const REDIS_MIN_MAJOR = 7;
-/** What waiting does not mend. */
+/** Errors that a retry does not fix. */
 const FINAL =
   /^(WRONGPASS|NOAUTH|NOPERM)|certificate|SSL|TLS|wrong version number|ENOTFOUND|ERR AUTH|invalid password/i;
 
@@ -37,17 +37,17 @@ async function release(): Promise<boolean> {
   if (unreachable !== undefined) {
     return tell([
       ...found,
-      { problem: `REDIS_URL: no Redis answers at ${new URL(config.redisUrl).host}: ${unreachable}` },
+      { problem: `REDIS_URL: cannot connect to Redis at ${new URL(config.redisUrl).host}: ${unreachable}` },
     ]);
   }
   for (const check of OF_REDIS) found.push(...(await check(redis, config).catch(problemOf)));
   if (!tell(found)) return false;
   console.log(describeOutbound(config.outbound));
-  console.log('ready for release: settings are complete, Redis answers');
+  console.log('Ready for release: settings are complete, and Redis responds');
   return true;
 }
 
-/** @returns whether the deploy may go on */
+/** @returns whether the deploy may continue */
 function tell(found: Finding[]): boolean {
   for (const one of found) {
     if ('problem' in one) console.error(one.problem);
@@ -61,8 +61,8 @@ function publicUrl({ dev, publicUrl }: Config): Finding[] {
   return [
     {
       problem:
-        'PUBLIC_URL: not set. Webhook URLs and links for people begin with it, and browsers are trusted by it. Set it to the address ' +
-        'under which people and senders reach the service, such as https://events.example.com',
+        'PUBLIC_URL: not set. Webhook URLs, links for users and the check of browser origins need it. Set it to the public address of the ' +
+        'service, such as https://events.example.com',
     },
   ];
 }
@@ -72,21 +72,21 @@ function proxies({ publicUrl, trustProxy }: Config): Finding[] {
   return [
     {
       warning:
-        'TRUST_PROXY is 0, but PUBLIC_URL is https, which a proxy in front must serve: everybody seems to come from its address, and ' +
-        'the failed sign-ins of one count against all. Set TRUST_PROXY to the number of proxies.',
+        'TRUST_PROXY is 0, but PUBLIC_URL is https, so a proxy must be in front. All requests seem to come from its address, and failed ' +
+        'sign-ins of one person count against everyone. Set TRUST_PROXY to the number of proxies.',
     },
   ];
 }
 
-/** In Redis's own words, or those of TLS or DNS. */
+/** The error message of Redis, TLS or DNS. */
 async function whyUnreachable(redis: Redis): Promise<string | undefined> {
   const answered = Promise.withResolvers<string | undefined>();
-  let last = `nothing within ${REDIS_TIMEOUT_MS / 1_000} s`;
+  let last = `no response within ${REDIS_TIMEOUT_MS / 1_000} s`;
   redis.on('error', ({ message }) => {
     last = message;
     if (FINAL.test(message)) answered.resolve(message);
   });
-  // Redis lets strangers connect, and then answers nothing but this.
+  // Redis accepts connections without credentials, and then only responds with errors.
   redis.ping().then(
     () => answered.resolve(undefined),
     (error: Error) => answered.resolve(error.message),
@@ -98,7 +98,7 @@ async function whyUnreachable(redis: Redis): Promise<string | undefined> {
 async function redisSettings(redis: Redis): Promise<Finding[]> {
   const { version, warnings } = await readServerInfo(redis);
   if (Number.parseInt(version, 10) < REDIS_MIN_MAJOR) {
-    return [{ problem: `REDIS_URL: Redis ${version} answers; Tidegate needs 7.0 or newer` }];
+    return [{ problem: `REDIS_URL: found Redis ${version}; Tidegate needs 7.0 or newer` }];
   }
   return warnings.map((warning) => ({ warning: `Redis ${version}: ${warning}` }));
 }
@@ -115,6 +115,9 @@ async function secretKey(redis: Redis, config: Config): Promise<Finding[]> {
 
 function problemOf(error: Error): Finding[] {
   return [
-    { problem: error instanceof ConfigError ? error.message : `REDIS_URL: Redis answers, but: ${error.message}` },
+    {
+      problem:
+        error instanceof ConfigError ? error.message : `REDIS_URL: Redis responded with an error: ${error.message}`,
+    },
   ];
 }

@@ -1,7 +1,8 @@
-/** The settings that there are: what each takes, its default and its meaning, and how it may be shown. */
+/** All settings: their types, defaults and meanings, and how to show them. `node scripts/docs.ts` writes docs/settings.md and
+ *  .env.example from them. */
 import { z } from 'zod';
 
-/** Settings whose values are never shown. */
+/** Values of these settings are never shown. */
 const SECRET = new Set([
   'EVENT_KEYS',
   'SECRET_KEY',
@@ -34,186 +35,274 @@ const cidrs = list.pipe(
   ),
 );
 
-/** Every variable the service reads. The README's table of settings is proved equal to this by a test. */
-export const SETTINGS = {
-  MODE: z.enum(['production', 'dev']).default('production').describe('dev opens every door and binds to loopback only'),
-  DEV_ALLOWED_ORIGINS: list
-    .pipe(z.array(z.url({ protocol: /^https?$/ }).transform((url) => new URL(url).origin)))
-    .default([])
-    .describe(
-      "in dev mode: comma-separated origins whose pages may send, and under whose hosts it answers, beside this machine's",
-    ),
-  HOST: z.string().min(1).optional().describe('address to listen on; default 0.0.0.0, in dev mode always 127.0.0.1'),
-  PORT: port.default(8288).describe('port to listen on'),
-  PUBLIC_URL: z.url().optional().describe('address under which senders reach this service; webhook URLs begin with it'),
-  REDIS_URL: z
-    .url({ protocol: /^rediss?$/ })
-    .default('redis://127.0.0.1:6379')
-    .describe('Redis 7.0 or newer; noeviction and AOF recommended'),
-  REDIS_TLS_VERIFY: z
-    .stringbool()
-    .default(true)
-    .describe('false: accept any certificate of a rediss:// server, as Heroku needs'),
-  KEY_PREFIX: z
-    .string()
-    .regex(/^[\w-]+$/)
-    .default('service')
-    .describe('first part of every key in Redis; lets several copies share one Redis'),
-  INGEST_DURABILITY: z
-    .enum(['auto', 'redis', 'fsync'])
-    .default('auto')
-    .describe(
-      "an event is acknowledged when Redis has it (redis), or when it is on Redis's disk (fsync); auto: fsync in production where Redis has appendfsync always, else redis",
-    ),
-  REDIS_MEMORY_BYTES: positive
+const service = {
+  MODE: z
+    .enum(['production', 'dev'])
+    .default('production')
+    .describe('`production` or `dev`. Dev mode requires no credentials and listens on loopback only'),
+  HOST: z.string().min(1).optional().describe('Address to listen on. Default: 0.0.0.0; always 127.0.0.1 in dev mode'),
+  PORT: port.default(8288).describe('Port to listen on'),
+  PUBLIC_URL: z
+    .url()
     .optional()
-    .describe('memory that Redis may use, where Redis itself has no limit (maxmemory 0)'),
-  REDIS_MEMORY_LIMIT_PERCENT: z.coerce
-    .number()
-    .min(0)
-    .max(100)
-    .default(90)
-    .describe('senders are told to come later when Redis has used more of its memory than this; 0: never'),
-  INGEST_BACKLOG_MAX: limit
-    .default(200_000)
-    .describe('ingest jobs, of up to 500 events each, that may wait before senders are told to come later; 0: any'),
-  RUN_BACKLOG_MAX: limit
-    .default(1_000_000)
-    .describe('calls of functions that may wait before senders are told to come later; 0: any'),
-  EVENT_KEYS: list
-    .default([])
-    .describe(
-      'comma-separated secrets, of at least 16 characters each, that may send events to production, beside the keys made in the API',
-    ),
-  SECRET_KEY: z
-    .string()
-    .min(32)
-    .optional()
-    .describe('at least 32 characters; seals what is secret in Redis; required outside dev mode'),
-  SECRET_KEY_FALLBACK: z
-    .string()
-    .min(32)
-    .optional()
-    .describe('the former SECRET_KEY; what it sealed is sealed anew at the next start'),
-  ADMIN_EMAIL: emailSchema
-    .optional()
-    .describe('with ADMIN_PASSWORD: the first admin, made at a start without any user'),
-  ADMIN_PASSWORD: z.string().min(12).max(256).optional().describe('at least 12 characters; see ADMIN_EMAIL'),
-  API_KEY: z.string().min(16).optional().describe('an API key with admin access, beside those made in the API'),
-  SIGNING_KEY: signingKey
-    .optional()
-    .describe("signkey-<word>-<hex>; production's signing key, instead of the one that the service makes"),
-  SIGNING_KEY_FALLBACK: signingKey
-    .optional()
-    .describe('the former SIGNING_KEY while it is rotated; apps may still prove themselves with it'),
-  EVENT_MAX_BYTES: positive.default(524_288).describe('largest request body on /e/'),
-  EVENT_MAX_FUTURE_DAYS: z.coerce
-    .number()
-    .min(0)
-    .max(3_650)
-    .default(365)
-    .describe('days that `ts` of an event may lie ahead; its functions run then, and it is kept for them'),
+    .describe('Public address of the service, such as `https://events.example.com`. Webhook URLs start with it'),
   TRUST_PROXY: z.coerce
     .number()
     .int()
     .min(0)
     .max(20)
     .default(0)
-    .describe('reverse proxies in front, whose X-Forwarded headers are believed; 1 on Heroku'),
+    .describe('Number of reverse proxies whose `X-Forwarded-*` headers to trust. 1 on Heroku'),
+  DEV_ALLOWED_ORIGINS: list
+    .pipe(z.array(z.url({ protocol: /^https?$/ }).transform((url) => new URL(url).origin)))
+    .default([])
+    .describe('Comma-separated origins that dev mode accepts requests from and for, besides loopback addresses'),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'])
+    .default('info')
+    .describe('Minimum severity to log: fatal, error, warn, info, debug or silent'),
+};
+
+const redis = {
+  REDIS_URL: z
+    .url({ protocol: /^rediss?$/ })
+    .default('redis://127.0.0.1:6379')
+    .describe('URL of Redis 7.0 or newer. Use `maxmemory-policy noeviction` and `appendonly yes`'),
+  REDIS_TLS_VERIFY: z
+    .stringbool()
+    .default(true)
+    .describe('Verify the certificate of a `rediss://` server. Heroku requires false'),
+  KEY_PREFIX: z
+    .string()
+    .regex(/^[\w-]+$/)
+    .default('service')
+    .describe('Prefix of all Redis keys. Installations with different prefixes can share one Redis'),
+  INGEST_DURABILITY: z
+    .enum(['auto', 'redis', 'fsync'])
+    .default('auto')
+    .describe(
+      'When to acknowledge an event: once Redis has it (`redis`) or once it is on disk (`fsync`). `auto`: `fsync` in production if Redis has `appendfsync always`, otherwise `redis`',
+    ),
+};
+
+const backpressure = {
+  REDIS_MEMORY_BYTES: positive
+    .optional()
+    .describe('Memory that Redis may use, if Redis itself has no limit (`maxmemory 0`)'),
+  REDIS_MEMORY_LIMIT_PERCENT: z.coerce
+    .number()
+    .min(0)
+    .max(100)
+    .default(90)
+    .describe('Reject events with 503 and `Retry-After` above this memory use of Redis. 0 disables the limit'),
+  INGEST_BACKLOG_MAX: limit
+    .default(200_000)
+    .describe(
+      'Reject events with 429 and `Retry-After` above this number of waiting ingest jobs (up to 500 events each). 0 disables the limit',
+    ),
+  RUN_BACKLOG_MAX: limit
+    .default(1_000_000)
+    .describe(
+      'Reject events with 429 and `Retry-After` above this number of waiting function calls. 0 disables the limit',
+    ),
+};
+
+const credentials = {
+  SECRET_KEY: z
+    .string()
+    .min(32)
+    .optional()
+    .describe(
+      'Encrypts secrets in Redis. At least 32 characters; required in production. Generate one with `openssl rand -hex 32`',
+    ),
+  SECRET_KEY_FALLBACK: z
+    .string()
+    .min(32)
+    .optional()
+    .describe('Previous `SECRET_KEY`. The next start re-encrypts secrets with the new key'),
+  ADMIN_EMAIL: emailSchema
+    .optional()
+    .describe(
+      'Email of the first admin, created at startup if there are no users. If not set, web logs a link to create the first admin',
+    ),
+  ADMIN_PASSWORD: z
+    .string()
+    .min(12)
+    .max(256)
+    .optional()
+    .describe('Password of the first admin. At least 12 characters; requires `ADMIN_EMAIL`'),
+  API_KEY: z
+    .string()
+    .min(16)
+    .optional()
+    .describe('API key with admin access, in addition to keys created in the API. At least 16 characters'),
+  EVENT_KEYS: list
+    .default([])
+    .describe(
+      'Comma-separated event keys for production, in addition to keys created in the API. At least 16 characters each',
+    ),
+  SIGNING_KEY: signingKey
+    .optional()
+    .describe(
+      'Signing key of production, instead of a generated one: `signkey-<word>-<hex>`. Generate one with `echo signkey-prod-$(openssl rand -hex 32)`',
+    ),
+  SIGNING_KEY_FALLBACK: signingKey
+    .optional()
+    .describe('Previous `SIGNING_KEY`. Apps can still authenticate with it during a rotation'),
+};
+
+const events = {
+  EVENT_MAX_BYTES: positive.default(524_288).describe('Maximum body size of `POST /e/:key`'),
+  EVENT_MAX_FUTURE_DAYS: z.coerce
+    .number()
+    .min(0)
+    .max(3_650)
+    .default(365)
+    .describe('Maximum number of days that `ts` of an event may lie in the future. Its functions run at `ts`'),
+  RETENTION_DAYS: z.coerce
+    .number()
+    .min(1)
+    .default(7)
+    .describe('Number of days to keep events and finished runs. At least 1'),
+  INGEST_CONCURRENCY: positive.default(4).describe('Maximum number of ingest jobs in progress per worker'),
+};
+
+const webhooks = {
   WEBHOOK_LOG_SIZE: z.coerce
     .number()
     .int()
     .min(0)
     .max(10_000)
     .default(200)
-    .describe('requests kept in the log of each webhook, for 7 days and 32 MB at most; 0: none'),
-  RETENTION_DAYS: z.coerce
+    .describe('Number of requests to keep in the log of each webhook, for up to 7 days and 32 MB. 0 disables the log'),
+  TRANSFORM_TIMEOUT_MS: positive.default(1_000).describe('Maximum duration of a webhook transform'),
+  TRANSFORM_THREADS: positive.default(2).describe('Number of threads that run transforms per web process'),
+};
+
+const calls = {
+  RUN_CONCURRENCY: positive.default(100).describe('Maximum number of function calls in progress per worker'),
+  APP_CONCURRENCY_PERCENT: percent
+    .default(90)
+    .describe('Maximum share of the concurrency not used by others that an environment, or an app in it, may use'),
+  BRANCH_CONCURRENCY_PERCENT: percent
+    .default(50)
+    .describe('Maximum share of `RUN_CONCURRENCY` that all branch environments together may use'),
+  CALL_TIMEOUT_SECONDS: z.coerce.number().positive().default(7_200).describe('Maximum duration of a function call'),
+  RETRY_SCALE: z.coerce.number().min(0).default(1).describe('Factor for all scheduled retry delays'),
+  STALLED_AFTER_SECONDS: z.coerce
     .number()
-    .min(1)
-    .default(7)
-    .describe('days that events and finished runs are kept; at least 1'),
-  RETRY_SCALE: z.coerce.number().min(0).default(1).describe('factor on every retry delay of the schedule'),
-  CALL_TIMEOUT_SECONDS: z.coerce.number().positive().default(7_200).describe('longest a function call may take'),
+    .positive()
+    .default(30)
+    .describe('Another worker takes over a job when its worker has not responded for this long'),
+};
+
+const outbound = {
   BLOCK_PRIVATE_ADDRESSES: z
     .stringbool()
     .default(false)
-    .describe('true: apps at private, loopback, link-local and metadata addresses are not called'),
+    .describe('Block calls to apps at private, loopback, link-local and metadata addresses'),
   OUTBOUND_DENY_CIDRS: cidrs
     .default([])
-    .describe('comma-separated CIDR ranges where apps are not called; private: every address that is not public'),
-  OUTBOUND_ALLOW_CIDRS: cidrs.default([]).describe('exceptions to OUTBOUND_DENY_CIDRS and BLOCK_PRIVATE_ADDRESSES'),
+    .describe(
+      'Comma-separated CIDR ranges where apps may not be called. `private` means every address that is not public',
+    ),
+  OUTBOUND_ALLOW_CIDRS: cidrs.default([]).describe('Exceptions to `OUTBOUND_DENY_CIDRS` and `BLOCK_PRIVATE_ADDRESSES`'),
   OUTBOUND_BRANCH_DENY_CIDRS: cidrs
     .default([])
-    .describe('as OUTBOUND_DENY_CIDRS, for apps of branch environments alone and without exceptions'),
-  RUN_CONCURRENCY: positive.default(100).describe('function calls in flight in one worker'),
-  APP_CONCURRENCY_PERCENT: percent
-    .default(90)
-    .describe(
-      'of the calls that an environment, or an app in it, could have in flight if it were alone: how many it may; the rest is for others',
-    ),
-  BRANCH_CONCURRENCY_PERCENT: percent
-    .default(50)
-    .describe('of RUN_CONCURRENCY: calls that all branch environments together may have in flight'),
-  APPS_MAX: positive.default(200).describe('apps that may be registered in one environment'),
+    .describe('Same as `OUTBOUND_DENY_CIDRS`, but only for apps of branch environments, and without exceptions'),
+};
+
+const quotas = {
+  APPS_MAX: positive.default(200).describe('Maximum number of apps per environment'),
   FUNCTIONS_PER_APP_MAX: positive
     .max(10_000)
     .default(2_000)
-    .describe('functions that one app may register; at most 10000'),
+    .describe('Maximum number of functions per app. At most 10,000'),
   FUNCTIONS_MAX: positive
     .default(5_000)
-    .describe('functions that may be registered in one environment, and archived ones that are remembered beside them'),
-  TRIGGERS_PER_FUNCTION_MAX: positive.default(50).describe('triggers, and events that cancel it, of one function'),
-  FUNCTION_CONFIG_MAX_BYTES: positive.default(65_536).describe('largest configuration of one function, as JSON'),
-  BRANCH_ENVIRONMENTS_MAX: positive.default(200).describe('branch environments in all, archived ones among them'),
+    .describe('Maximum number of functions per environment. The same number of archived functions is kept in addition'),
+  TRIGGERS_PER_FUNCTION_MAX: positive
+    .default(50)
+    .describe('Maximum number of triggers per function, and of events that cancel it'),
+  FUNCTION_CONFIG_MAX_BYTES: positive.default(65_536).describe('Maximum size of a function configuration as JSON'),
+  BRANCH_ENVIRONMENTS_MAX: positive
+    .default(200)
+    .describe('Maximum number of branch environments, including archived ones'),
   BRANCH_EXPIRY_DAYS: z.coerce
     .number()
     .min(0)
     .default(30)
     .describe(
-      'a branch environment without events and registrations for so many days is archived, and deleted after as many more; 0: never',
+      'Archive a branch environment after this many days without events and registrations, and delete it after twice as many. 0 disables expiry',
     ),
-  INGEST_CONCURRENCY: positive.default(4).describe('ingest jobs in flight in one worker'),
-  STALLED_AFTER_SECONDS: z.coerce
-    .number()
-    .positive()
-    .default(30)
-    .describe('a job whose worker has been silent this long is taken up by another'),
+};
+
+const shutdown = {
   SHUTDOWN_DRAIN_SECONDS: z.coerce
     .number()
     .nonnegative()
     .max(600)
     .default(2)
     .describe(
-      'after SIGTERM, web answers new requests for this long while /readyz says 503, so that balancers turn elsewhere',
+      'After SIGTERM, web keeps accepting requests for this long while `/readyz` returns 503, so that load balancers can stop routing to it',
     ),
   SHUTDOWN_GRACE_SECONDS: z.coerce
     .number()
     .positive()
     .max(7_200)
     .default(20)
-    .describe('after SIGTERM, requests and calls in flight may take this long; calls are then handed to other workers'),
-  TRANSFORM_TIMEOUT_MS: positive.default(1_000).describe('longest a webhook transform may take'),
-  TRANSFORM_THREADS: positive.default(2).describe('threads that run transforms in one web process'),
+    .describe(
+      'After SIGTERM, requests and calls in progress may take this long to finish. Other workers then take over the calls',
+    ),
+};
+
+const metrics = {
   METRICS_PORT: port
     .optional()
-    .describe("a port of the process's own for Prometheus, GET /metrics, of web and of worker; 0: any that is free"),
+    .describe('Separate port for Prometheus (`GET /metrics`) on web and worker. 0 selects any free port'),
   METRICS_TOKEN: z
     .string()
     .min(16)
     .optional()
     .describe(
-      "at least 16 characters; the bearer token that opens GET /metrics on web's ordinary port, and is then required on METRICS_PORT, too",
+      'Bearer token that enables `GET /metrics` on the main port of web; `METRICS_PORT` then requires it too. At least 16 characters',
     ),
-  LOG_LEVEL: z
-    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'])
-    .default('info')
-    .describe('least severe line logged'),
 };
 
-/** A setting as it may be shown. */
+/** Every variable that the service reads. */
+export const SETTINGS = {
+  ...service,
+  ...redis,
+  ...backpressure,
+  ...credentials,
+  ...events,
+  ...webhooks,
+  ...calls,
+  ...outbound,
+  ...quotas,
+  ...shutdown,
+  ...metrics,
+};
+
+/** The same by topic: docs/settings.md and .env.example have a heading for each. */
+export const SETTING_GROUPS = {
+  Service: service,
+  Redis: redis,
+  Backpressure: backpressure,
+  Credentials: credentials,
+  Events: events,
+  Webhooks: webhooks,
+  'Function calls': calls,
+  'Outbound addresses': outbound,
+  Quotas: quotas,
+  Shutdown: shutdown,
+  Metrics: metrics,
+} satisfies Record<string, Partial<typeof SETTINGS>>;
+
+/** A setting as the API shows it. */
 export interface Setting {
   readonly name: string;
-  /** What holds, given or by default; null: nothing, or a secret. */
+  /** The value in effect, set or default; null for none and for secrets. */
   readonly value: string | null;
   readonly default: string | null;
   readonly meaning: string;
@@ -221,7 +310,7 @@ export interface Setting {
   readonly secret: boolean;
 }
 
-/** All of them, as they hold. */
+/** All settings with the values in effect. */
 export function settingsOf(given: Record<string, string | undefined>): Setting[] {
   return Object.entries(SETTINGS).map(([name, takes]) => {
     const secret = SECRET.has(name);
@@ -238,17 +327,17 @@ export function settingsOf(given: Record<string, string | undefined>): Setting[]
   });
 }
 
-/** As one would write it in the environment; null for none. */
+/** The value as the environment spells it; null for none. */
 function textOf(value: unknown): string | null {
   return value === undefined || (Array.isArray(value) && value.length === 0) ? null : String(value);
 }
 
-/** Redis's password may stand in its URL. */
+/** Hides the password in a Redis URL. */
 function withoutPassword(value: string | null): string | null {
   return value?.replace(/^(\w+:\/\/[^:/@]*:).*(?=@)/, '$1***').replace(/([?&]password=)[^&]*/i, '$1***') ?? null;
 }
 
-/** What was given, for a message. A secret is told by its length. */
+/** The given value for an error message; of a secret only the length. */
 export function shownGiven(name: string, value: string | undefined): string {
   return SECRET.has(name) ? `${value?.length} characters` : JSON.stringify(value);
 }

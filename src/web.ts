@@ -69,7 +69,7 @@ const firstReads = Promise.all([
   store.environments.follow(subscriber),
   store.apiKeys.follow(subscriber),
   store.eventKeys.follow(subscriber),
-  store.account.follow(subscriber),
+  store.installationLimits.follow(subscriber),
 ]);
 await Promise.race([firstReads, setTimeout(FIRST_READ_MS)]);
 
@@ -78,8 +78,8 @@ const queues = [ingestQueue(queueOptions), runQueue(queueOptions, tracing?.jobs)
 for (const queue of queues) queue.on('error', (error) => log.debug({ err: error.message }, 'queue'));
 const durability = await durabilityOf(config, redis, log);
 const acceptor = tracing
-  ? new TracedAcceptor(tracing, store.dedup, queues[0], meter, durability)
-  : new Acceptor(store.dedup, queues[0], meter, durability);
+  ? new TracedAcceptor(tracing, store.deduplication, queues[0], meter, durability)
+  : new Acceptor(store.deduplication, queues[0], meter, durability);
 const pressure = new Backpressure(redis, queues, config.thresholds, log);
 const functions = new FunctionTables(store.functions);
 const reports = new Telemetry(store, meter);
@@ -105,22 +105,22 @@ instruments?.setGaugeSources({
 const app = createApp({
   config,
   store,
-  directory,
+  webhookDirectory: directory,
   functionTables: functions,
   transforms,
   acceptor,
-  pressure,
+  backpressure: pressure,
   readiness,
-  recorder,
-  reports,
-  life,
+  requestLogWriter: recorder,
+  telemetry: reports,
+  transitions: life,
   retries,
   invocations,
-  outgoing,
-  queues: [...queues],
-  streams,
+  httpAgent: outgoing,
+  queues,
+  liveStreams: streams,
   tracing,
-  instruments,
+  metrics: instruments,
   log,
 });
 
@@ -141,11 +141,11 @@ pressure.watch();
 runProcess(
   log,
   async () => {
-    readiness.end();
+    readiness.shutDown();
     await endServer();
     pressure.close();
     await Promise.all([transforms.close(), outgoing.destroy()]);
-    await recorder.settle();
+    await recorder.flush();
     await reporting.close();
     await Promise.all([...queues.map((queue) => queue.close()), metrics?.close()]);
     durability?.close();

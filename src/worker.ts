@@ -49,8 +49,8 @@ const functions = new FunctionTables(store.functions);
 const reports = new Telemetry(store, meter);
 const durability = await durabilityOf(config, redis, log);
 const acceptor = tracing
-  ? new TracedAcceptor(tracing, store.dedup, ingests, meter, durability)
-  : new Acceptor(store.dedup, ingests, meter, durability);
+  ? new TracedAcceptor(tracing, store.deduplication, ingests, meter, durability)
+  : new Acceptor(store.deduplication, ingests, meter, durability);
 const limits = new AppLimits(config.runConcurrency);
 const caller = new FunctionClient({
   timeoutMs: config.callTimeoutMs,

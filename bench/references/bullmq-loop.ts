@@ -1,4 +1,4 @@
-/** The reference for runs: a bare BullMQ worker that makes the same HTTP call for each job, and keeps nothing. */
+/** The reference for runs: a bare BullMQ worker that makes the same HTTP call for each job and stores nothing. */
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { Agent, request } from 'undici';

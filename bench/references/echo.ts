@@ -1,4 +1,4 @@
-/** The reference for requests: a bare Koa server that parses a JSON body and answers with it. */
+/** The reference for requests: a bare Koa server that parses a JSON body and returns it. */
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import { koaBody } from 'koa-body';

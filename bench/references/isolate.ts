@@ -1,7 +1,7 @@
-/** The reference for webhooks: their transform in an isolate, called directly from one thread, JSON in and JSON out; no HTTP, no
- *  process or thread in between, no Redis. Told for how many seconds, answers with calls a second. */
+/** The reference for webhooks: their transform in an isolate, called directly from one thread, JSON in and JSON out, without HTTP, Redis
+ *  or another process. Receives a number of seconds over IPC and replies with calls per second. */
 import ivm from 'isolated-vm';
-import { KIND, TRANSFORM, WEBHOOK_REQUEST } from '../bodies.ts';
+import { KIND, TRANSFORM, WEBHOOK_REQUEST } from '../payloads.ts';
 
 const CALLS = 100;
 const MEMORY_MB = 64;

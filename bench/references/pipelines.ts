@@ -1,13 +1,13 @@
-/** The reference for events: what the same events cost when nothing but pipelines of plain commands writes their records and index
- *  entries, as the service writes them, without HTTP and without a queue. Told for how many seconds, answers with events a second. */
+/** The reference for events: pipelines of plain commands that write the same records and index entries as the service, without HTTP and
+ *  without a queue. Receives a number of seconds over IPC and replies with events per second. */
 import { Redis } from 'ioredis';
 import { toEnvelope } from '../../src/model/events/event.ts';
 import { writeEvent } from '../../src/model/events/event-encoding.ts';
 import { newId } from '../../src/model/ids.ts';
-import { eventOf } from '../bodies.ts';
+import { eventOf } from '../payloads.ts';
 
 const { REDIS_URL = '' } = process.env;
-/** As many as in an ingest job, and as many jobs at once as in a worker. */
+/** The sizes of an ingest job and of a worker's concurrency. */
 const EVENTS = 500;
 const AT_ONCE = 4;
 const NAME = 'bench/batch';
@@ -42,7 +42,7 @@ process.on('message', async (seconds: number) => {
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   const perSecond = (1_000 * written) / (performance.now() - startedAt);
-  // Its database is its own: what the service has stays.
+  // This database is separate from that of the service.
   await redis.flushdb('ASYNC');
   process.send?.(perSecond);
 });

@@ -1,8 +1,8 @@
-/** What it costs to acknowledge only what is on disk: the rates of accepting, beside those of the default on a stage of its own. */
-import type { Measure } from '../bench.ts';
-import { BATCH_SIZE, batchOf, eventOf } from '../bodies.ts';
-import { medians } from '../rounds.ts';
+/** The cost of acknowledging events only when they are on disk, compared with the default on another test bed. */
+import type { Measurement } from '../bench.ts';
+import { BATCH_SIZE, batchOf, eventOf } from '../payloads.ts';
 import type { Row } from '../row.ts';
+import { medians } from '../statistics.ts';
 
 const DEFAULT = 'the default';
 const LOADS = [
@@ -10,18 +10,18 @@ const LOADS = [
   { work: 'single events, 128 connections', body: eventOf('bench/single'), connections: 128, size: 1 },
   { work: 'batches of 100', body: batchOf('bench/batch'), connections: 32, size: BATCH_SIZE },
 ];
-const workOf = (work: string) => `${work}, acknowledged when on disk`;
+const workOf = (work: string) => `${work}, acknowledged on disk`;
 
-export const fsync: Measure = {
+export const fsync: Measurement = {
   group: 'fsync',
   names: LOADS.map(({ work }) => workOf(work)),
   measure: (bench) =>
-    bench.onStage({}, (usual) =>
-      bench.onStage({ durability: 'fsync' }, async (durable) => {
+    bench.withTestBed({}, (usual) =>
+      bench.withTestBed({ durability: 'fsync' }, async (durable) => {
         const rows: Row[] = [];
         for (const { work, body, connections, size } of LOADS) {
-          const on = (stage: typeof usual) => async () => {
-            const { perSecond } = await stage.load(stage.service.door, stage.body(body), connections);
+          const on = (testBed: typeof usual) => async () => {
+            const { perSecond } = await testBed.loadTest(testBed.service.eventUrl, testBed.bodyFile(body), connections);
             return size * perSecond;
           };
           const reached = await medians(bench.options.rounds, { own: on(durable), usual: on(usual) });

@@ -1,29 +1,28 @@
-/** Events stored and matched: from a full queue, as fast as it goes; and as they come, 30,000 a second, with functions registered whose
- *  triggers are looked up and evaluated and do not fire (runs are rows of their own). */
-import type { Measure } from '../bench.ts';
-import { BATCH_SIZE, batchOf } from '../bodies.ts';
-import { Meter } from '../meter.ts';
-import { between, highest, median, type Point, slope } from '../numbers.ts';
-import type { Found } from '../results.ts';
-import { medians } from '../rounds.ts';
+/** Events stored and matched: from a full queue at full speed, and at a rate of 30,000 events/s. Functions are registered whose triggers
+ *  are evaluated but do not fire; runs have their own rows. */
+import type { Measurement } from '../bench.ts';
+import { CostMeter } from '../cost-meter.ts';
+import { BATCH_SIZE, batchOf } from '../payloads.ts';
+import type { Measured } from '../results.ts';
 import type { Row } from '../row.ts';
 import type { BenchFunction } from '../service.ts';
-import type { Stage } from '../stage.ts';
+import { between, max, median, medians, type Point, slope } from '../statistics.ts';
+import type { TestBed } from '../test-bed.ts';
 
-const WANTED = 30_000;
-/** A little more than is wanted, so that the rate that is reached does not hang on where the clock cuts the last job. */
+const TARGET_RATE = 30_000;
+/** A little above the target, so that the result does not depend on where the round cuts the last job. */
 const BATCHES_PER_SECOND = 306;
-/** A backlog that grows by a hundredth of what comes would in the end be any size. */
-const MOST_GROWTH = WANTED / 100;
-/** What comes in a second. */
-const MOST_BACKLOG = WANTED;
+/** A backlog that grows by 1 % of the rate is considered unbounded. */
+const MAX_GROWTH = TARGET_RATE / 100;
+/** One second of events. */
+const MAX_BACKLOG = TARGET_RATE;
 const CONNECTIONS = 32;
-/** The paced round is so many times as long as others; the first half of it is warming up. */
-const LENGTH = 4;
+/** The rounds at a fixed rate are longer by this factor; the first half is warm-up. */
+const ROUND_FACTOR = 4;
 const NAME = 'bench/batch';
 const PIPELINES = 'bare Redis pipelines';
 const QUEUE_WORK = 'events stored and matched, from a full queue';
-const PACED_WORK = `${WANTED.toLocaleString('en')} events/s in batches of 100: stored and matched`;
+const PACED_WORK = `${TARGET_RATE.toLocaleString('en')} events/s in batches of 100: stored and matched`;
 const group = 'ingest';
 
 const FUNCTIONS: BenchFunction[] = [
@@ -33,36 +32,36 @@ const FUNCTIONS: BenchFunction[] = [
   { id: 'other-wildcard', event: 'orders/*' },
 ];
 
-export const ingestQueued: Measure = {
+export const ingestQueued: Measurement = {
   group,
   names: [QUEUE_WORK],
-  measure: (bench) => bench.onStage({}, fromQueue),
+  measure: (bench) => bench.withTestBed({}, ingestFromQueue),
 };
 
-export const ingestPaced: Measure = {
+export const ingestPaced: Measurement = {
   group,
   names: [PACED_WORK],
-  measure: (bench) => bench.onStage({}, atPace),
+  measure: (bench) => bench.withTestBed({}, ingestAtRate),
 };
 
-async function fromQueue(stage: Stage): Promise<Found> {
-  const { rounds, seconds } = stage.bench.options;
-  await stage.service.register('bench', FUNCTIONS);
-  const pipelines = await stage.begin('bench/references/pipelines.ts', { REDIS_URL: `${stage.redisUrl}/1` });
-  const body = stage.body(batchOf(NAME));
-  const meter = new Meter(stage);
+async function ingestFromQueue(testBed: TestBed): Promise<Measured> {
+  const { rounds, seconds } = testBed.bench.options;
+  await testBed.service.register('bench', FUNCTIONS);
+  const pipelines = await testBed.startProcess('bench/references/pipelines.ts', { REDIS_URL: `${testBed.redisUrl}/1` });
+  const body = testBed.bodyFile(batchOf(NAME));
+  const meter = new CostMeter(testBed);
   const own = async () => {
-    await stage.load(stage.service.door, body, CONNECTIONS);
-    await stage.startWorker();
-    const before = await stage.service.settled();
+    await testBed.loadTest(testBed.service.eventUrl, body, CONNECTIONS);
+    await testBed.startWorker();
+    const before = await testBed.service.ingestedEvents();
     const startedAt = performance.now();
     const drain = async () => {
-      await stage.service.ingested();
-      return (await stage.service.settled()) - before;
+      await testBed.service.untilIngested();
+      return (await testBed.service.ingestedEvents()) - before;
     };
-    const settled = await meter.over(drain, (events) => events);
+    const settled = await meter.measure(drain, (events) => events);
     const elapsedMs = performance.now() - startedAt;
-    await stage.stopWorker();
+    await testBed.stopWorker();
     return (1_000 * settled) / elapsedMs;
   };
   const reached = await medians(rounds, { own, pipelines: () => pipelines.ask<number>(seconds) });
@@ -79,20 +78,20 @@ async function fromQueue(stage: Stage): Promise<Found> {
 
 interface Backlog {
   settled: Point[];
-  /** Events that were accepted and are not settled. */
+  /** Accepted events that are not ingested. */
   waiting: Point[];
   jobs: Point[];
 }
 
-async function atPace(stage: Stage): Promise<Found> {
-  const { rounds, seconds } = stage.bench.options;
-  await stage.service.register('bench', FUNCTIONS);
-  await stage.startWorker();
-  const pipelines = await stage.begin('bench/references/pipelines.ts', { REDIS_URL: `${stage.redisUrl}/1` });
+async function ingestAtRate(testBed: TestBed): Promise<Measured> {
+  const { rounds, seconds } = testBed.bench.options;
+  await testBed.service.register('bench', FUNCTIONS);
+  await testBed.startWorker();
+  const pipelines = await testBed.startProcess('bench/references/pipelines.ts', { REDIS_URL: `${testBed.redisUrl}/1` });
   const bare: number[] = [];
   const found: Backlog[] = [];
   for (let round = 0; round < rounds; round++) {
-    found.push(await watched(stage, LENGTH * seconds));
+    found.push(await sampleBacklog(testBed, ROUND_FACTOR * seconds));
     bare.push(await pipelines.ask<number>(seconds));
   }
   const late = found.map(({ settled, waiting }) => ({
@@ -107,55 +106,57 @@ async function atPace(stage: Stage): Promise<Found> {
       value: median(late.map(({ settled }) => settled)),
       unit: 'events/s',
       references: [{ what: PIPELINES, value: median(bare) }],
-      targets: [{ least: WANTED }],
+      targets: [{ least: TARGET_RATE }],
     },
     {
       ...row,
-      work: `${PACED_WORK}; the backlog grows by`,
+      work: `${PACED_WORK}; backlog growth`,
       value: median(late.map(({ growth }) => growth)),
       unit: 'events/s',
       references: [],
-      targets: [{ most: MOST_GROWTH }],
+      targets: [{ most: MAX_GROWTH }],
     },
     {
       ...row,
-      work: `${PACED_WORK}; the backlog at its highest`,
-      value: Math.max(...found.map(({ waiting }) => highest(waiting))),
+      work: `${PACED_WORK}; peak backlog`,
+      value: Math.max(...found.map(({ waiting }) => max(waiting))),
       unit: 'events',
       references: [],
-      targets: [{ most: MOST_BACKLOG }],
+      targets: [{ most: MAX_BACKLOG }],
     },
   ];
   const { waiting, jobs } = found.at(-1) as Backlog;
   const lines = [
-    { name: 'events not yet settled', points: waiting },
+    { name: 'events not yet ingested', points: waiting },
     { name: 'ingest jobs', points: jobs },
   ];
   return { rows, costs: [], series: [{ key: 'backlog', unit: '', lines }] };
 }
 
-/** Sends at the pace, and looks ten times a second how far the worker is. */
-async function watched(stage: Stage, seconds: number): Promise<Backlog> {
-  const before = await stage.service.settled();
+/** Sends at the fixed rate and samples the progress of the worker ten times per second. */
+async function sampleBacklog(testBed: TestBed, seconds: number): Promise<Backlog> {
+  const before = await testBed.service.ingestedEvents();
   const seen: Backlog = { settled: [], waiting: [], jobs: [] };
   let looking = Promise.resolve();
   let startedAt: number | undefined;
   const look = async (accepted: number) => {
-    const [all, { ingest }] = await Promise.all([stage.service.settled(), stage.service.queued()]);
+    const [all, { ingest }] = await Promise.all([testBed.service.ingestedEvents(), testBed.service.queuedJobs()]);
     startedAt ??= performance.now();
     const at = (performance.now() - startedAt) / 1_000;
     seen.settled.push([at, all - before]);
     seen.waiting.push([at, Math.max(0, accepted - (all - before))]);
     seen.jobs.push([at, ingest]);
   };
-  const streams = [{ url: stage.service.door, body: JSON.stringify(batchOf(NAME)), perSecond: BATCHES_PER_SECOND }];
-  await stage.paced({ streams, warmUpSeconds: 0, seconds, connections: CONNECTIONS }, ({ answered }) => {
+  const streams = [
+    { url: testBed.service.eventUrl, body: JSON.stringify(batchOf(NAME)), perSecond: BATCHES_PER_SECOND },
+  ];
+  await testBed.sendAtRate({ streams, warmUpSeconds: 0, seconds, connections: CONNECTIONS }, ({ answered }) => {
     looking = looking.then(() => look(answered * BATCH_SIZE));
-    // Thrown below; until then it shall not end the process.
+    // A rejection is thrown below; an unhandled one would end the process.
     looking.catch(() => {});
   });
   await looking;
-  await stage.service.ingested();
+  await testBed.service.untilIngested();
   return seen;
 }
 

@@ -1,25 +1,26 @@
-/** How soon the API answers, one question at a time, while nothing else is going on. */
-import { quantile } from '../numbers.ts';
+/** Latency of API reads, one at a time, without other load. */
+
 import type { Row } from '../row.ts';
 import type { Service } from '../service.ts';
+import { quantile } from '../statistics.ts';
 
 const READS = 200;
 const WARM_UPS = 20;
-const MOST_P50_MS = 10;
+const MAX_P50_MS = 10;
 
 export async function readRows(service: Service): Promise<Row[]> {
   const ids = await service.someEventIds(READS + WARM_UPS);
-  // What the API itself would have given with the page before, without reading a million events to get it.
+  // The cursor of a page in the middle, without reading a million events to get it.
   const cursorAt = (deep: object) => Buffer.from(JSON.stringify(deep)).toString('base64url');
-  const amidstEvents = cursorAt(await service.eventAmidst());
-  const amidstRuns = cursorAt(await service.runAmidst('app-0-fn-0'));
+  const amidstEvents = cursorAt(await service.medianEvent());
+  const amidstRuns = cursorAt(await service.medianRun('app-0-fn-0'));
   const paths: Record<string, (n: number) => string> = {
     'an event by its ID': (n) => `/v1/events/${ids[n % ids.length]}`,
     'the first page of events': () => '/v1/events',
-    'a page in the midst of all events': () => `/v1/events?cursor=${amidstEvents}`,
+    'a middle page of all events': () => `/v1/events?cursor=${amidstEvents}`,
     'a page of the events of one name': () => '/v1/events?name=bench/kind-0',
     'the first page of runs': () => '/v1/runs',
-    'a page in the midst of all runs': () => `/v1/runs?cursor=${amidstRuns}`,
+    'a middle page of all runs': () => `/v1/runs?cursor=${amidstRuns}`,
     'a page of all failed runs': () => '/v1/runs?status=Failed',
     "a page of one function's runs": () => '/v1/runs?function_id=bench-run',
     "a page of one app's runs": () => '/v1/runs?app=app-0',
@@ -27,18 +28,18 @@ export async function readRows(service: Service): Promise<Row[]> {
   };
   const rows: Row[] = [];
   for (const [what, path] of Object.entries(paths)) {
-    const times = await timesOf(service, path);
+    const times = await measureReads(service, path);
     const row = { group: 'growth', unit: 'ms' } as const;
     const work = `full: read ${what}`;
     rows.push(
-      { ...row, work: `${work}, p50`, value: quantile(times, 0.5), references: [], targets: [{ most: MOST_P50_MS }] },
+      { ...row, work: `${work}, p50`, value: quantile(times, 0.5), references: [], targets: [{ most: MAX_P50_MS }] },
       { ...row, work: `${work}, p99`, value: quantile(times, 0.99), references: [], targets: [] },
     );
   }
   return rows;
 }
 
-async function timesOf(service: Service, path: (n: number) => string): Promise<number[]> {
+async function measureReads(service: Service, path: (n: number) => string): Promise<number[]> {
   const times: number[] = [];
   for (let n = 0; n < READS + WARM_UPS; n++) {
     const startedAt = performance.now();

@@ -1,12 +1,12 @@
-/** Events taken in, without a worker: single events and batches beside a bare Koa echo of the same bodies and bare pipelines of the same
- *  events, webhooks beside single events and their transform alone. */
-import type { Bench, Measure } from '../bench.ts';
-import { BATCH_SIZE, batchOf, eventOf, WEBHOOK_REQUEST } from '../bodies.ts';
-import { Meter } from '../meter.ts';
-import type { Found } from '../results.ts';
-import { medians } from '../rounds.ts';
+/** Accepting events, without a worker: single events and batches compared with a bare Koa echo and bare Redis pipelines of the same events;
+ *  webhooks compared with single events and with the transform alone. */
+import type { Benchmark, Measurement } from '../bench.ts';
+import { CostMeter } from '../cost-meter.ts';
+import { BATCH_SIZE, batchOf, eventOf, WEBHOOK_REQUEST } from '../payloads.ts';
+import type { Measured } from '../results.ts';
 import type { Row } from '../row.ts';
-import type { Stage } from '../stage.ts';
+import { medians } from '../statistics.ts';
+import type { TestBed } from '../test-bed.ts';
 
 const ECHO = 'a bare Koa echo';
 const PIPELINES = 'bare Redis pipelines';
@@ -14,29 +14,29 @@ const SINGLES = 'single events';
 const ISOLATE = 'the transform alone in one thread';
 const group = 'requests';
 
-export const requests: Measure = {
+export const requests: Measurement = {
   group,
   names: ['single events', 'batches of 100, accepted', 'webhooks with a transform'],
-  measure: (bench) => bench.onStage({}, (stage) => rowsOn(stage, bench)),
+  measure: (bench) => bench.withTestBed({}, (testBed) => rowsOn(testBed, bench)),
 };
 
-async function rowsOn(stage: Stage, { options: { rounds, seconds } }: Bench): Promise<Found> {
-  const echo = await stage.begin('bench/references/echo.ts');
-  const pipelines = await stage.begin('bench/references/pipelines.ts', { REDIS_URL: `${stage.redisUrl}/1` });
-  const isolate = await stage.begin('bench/references/isolate.ts', {}, ['--no-node-snapshot']);
-  const hook = await stage.service.webhook();
-  const { door } = stage.service;
+async function rowsOn(testBed: TestBed, { options: { rounds, seconds } }: Benchmark): Promise<Measured> {
+  const echo = await testBed.startProcess('bench/references/echo.ts');
+  const pipelines = await testBed.startProcess('bench/references/pipelines.ts', { REDIS_URL: `${testBed.redisUrl}/1` });
+  const isolate = await testBed.startProcess('bench/references/isolate.ts', {}, ['--no-node-snapshot']);
+  const hook = await testBed.service.createWebhook();
+  const { eventUrl } = testBed.service;
   const [single, batch, webhook] = [eventOf('bench/single'), batchOf('bench/batch'), WEBHOOK_REQUEST].map((content) =>
-    stage.body(content),
+    testBed.bodyFile(content),
   ) as [string, string, string];
-  const [ofSingles, ofBatches, ofHooks] = [new Meter(stage), new Meter(stage), new Meter(stage)];
+  const [ofSingles, ofBatches, ofHooks] = [new CostMeter(testBed), new CostMeter(testBed), new CostMeter(testBed)];
 
   const perSecond = async (url: string, body: string, connections: number) =>
-    (await stage.load(url, body, connections)).perSecond;
-  /** Of the service, metered. */
-  const own = async (meter: Meter, url: string, body: string, connections: number, size = 1) => {
-    const load = () => stage.load(url, body, connections);
-    return size * (await meter.over(load, (loaded) => loaded.requests * size)).perSecond;
+    (await testBed.loadTest(url, body, connections)).perSecond;
+  /** The service itself, with its costs. */
+  const own = async (meter: CostMeter, url: string, body: string, connections: number, size = 1) => {
+    const load = () => testBed.loadTest(url, body, connections);
+    return size * (await meter.measure(load, (loaded) => loaded.requests * size)).perSecond;
   };
 
   const rows: Row[] = [];
@@ -44,9 +44,9 @@ async function rowsOn(stage: Stage, { options: { rounds, seconds } }: Bench): Pr
     [32, 0.6],
     [128, 0.75],
   ] as const) {
-    const meter = connections === 32 ? ofSingles : new Meter(stage);
+    const meter = connections === 32 ? ofSingles : new CostMeter(testBed);
     const reached = await medians(rounds, {
-      own: () => own(meter, door, single, connections),
+      own: () => own(meter, eventUrl, single, connections),
       echo: () => perSecond(echo.url, single, connections),
     });
     rows.push({
@@ -60,7 +60,7 @@ async function rowsOn(stage: Stage, { options: { rounds, seconds } }: Bench): Pr
   }
 
   const batches = await medians(rounds, {
-    own: () => own(ofBatches, door, batch, 32, BATCH_SIZE),
+    own: () => own(ofBatches, eventUrl, batch, 32, BATCH_SIZE),
     echo: async () => BATCH_SIZE * (await perSecond(echo.url, batch, 32)),
     pipelines: () => pipelines.ask<number>(seconds),
   });
@@ -78,7 +78,7 @@ async function rowsOn(stage: Stage, { options: { rounds, seconds } }: Bench): Pr
 
   const hooks = await medians(rounds, {
     own: () => own(ofHooks, hook, webhook, 32),
-    singles: () => perSecond(door, single, 32),
+    singles: () => perSecond(eventUrl, single, 32),
     isolate: () => isolate.ask<number>(seconds),
   });
   rows.push({
@@ -93,9 +93,9 @@ async function rowsOn(stage: Stage, { options: { rounds, seconds } }: Bench): Pr
     targets: [{ share: 0.6, of: SINGLES }],
   });
   const costs = [
-    ofSingles.cost('single', 'events, sent singly, accepted'),
-    ofBatches.cost('batch', 'events, in batches of 100, accepted'),
-    ofHooks.cost('webhook', "webhooks' requests, transformed and accepted"),
+    ofSingles.cost('single', 'single events, accepted'),
+    ofBatches.cost('batch', 'events in batches of 100, accepted'),
+    ofHooks.cost('webhook', 'webhook requests, transformed and accepted'),
   ];
   return { rows, costs, series: [] };
 }

@@ -1,56 +1,56 @@
-/** Memory of the service's processes while single events, webhooks, batches and runs come at a moderate pace. */
-import type { Bench, Measure } from '../bench.ts';
-import { batchOf, eventOf, KIND, WEBHOOK_REQUEST } from '../bodies.ts';
-import { between, highest, type Point, slope } from '../numbers.ts';
-import type { Found, PartKind } from '../results.ts';
+/** Memory of the service's processes under a moderate mixed load of single events, webhooks, batches and runs. */
+import type { Benchmark, Measurement } from '../bench.ts';
+import { batchOf, eventOf, KIND, WEBHOOK_REQUEST } from '../payloads.ts';
+import type { Measured, ProcessKind } from '../results.ts';
 import type { Row } from '../row.ts';
-import type { Stage } from '../stage.ts';
+import { between, max, type Point, slope } from '../statistics.ts';
+import type { TestBed } from '../test-bed.ts';
 import { residentBytes } from '../usage.ts';
 
 const SAMPLE_MS = 5_000;
-/** Of a load that is too short for that, so many at least. */
-const LEAST_SAMPLES = 24;
+/** A short load is sampled more often. */
+const MIN_SAMPLES = 24;
 const CONNECTIONS = 32;
-const MOST_MB = 200;
-/** What a process may grow in ten minutes, as its second half goes on; and its last quarter's highest beside its second's. Both, because
- *  a leak shows in the one or the other: slowly, or in bursts. */
-const MOST_GROWTH_MB = 10;
-const MOST_RATIO = 1.1;
+const MAX_MB = 200;
+/** Maximum growth in ten minutes, extrapolated from the second half; and maximum ratio of the last quarter's peak to the second's.
+ *  A slow leak shows in the first, a leak in bursts in the second. */
+const MAX_GROWTH_MB = 10;
+const MAX_RATIO = 1.1;
 const TEN_MINUTES = 600;
 const NAMES = { web: 'web', worker: 'worker', transforms: 'transform child' } as const;
 const WORK = 'memory under mixed load';
 const group = 'soak';
 
-export const soak: Measure = {
+export const soak: Measurement = {
   group,
   names: Object.values(NAMES).map((name) => `${name}, ${WORK}`),
-  measure: (bench) => bench.onStage({}, (stage) => rowsOn(stage, bench)),
+  measure: (bench) => bench.withTestBed({}, (testBed) => rowsOn(testBed, bench)),
 };
 
-interface Watched {
-  kind: Exclude<PartKind, 'redis'>;
+interface MemorySamples {
+  kind: Exclude<ProcessKind, 'redis'>;
   pid: number;
   points: Point[];
 }
 
-async function rowsOn(stage: Stage, { options }: Bench): Promise<Found> {
-  const { door } = stage.service;
-  await stage.service.register('bench', [{ id: 'run', event: 'bench/run' }]);
-  const hook = await stage.service.webhook();
-  await stage.startWorker();
+async function rowsOn(testBed: TestBed, { options }: Benchmark): Promise<Measured> {
+  const { eventUrl } = testBed.service;
+  await testBed.service.register('bench', [{ id: 'run', event: 'bench/run' }]);
+  const hook = await testBed.service.createWebhook();
+  await testBed.startWorker();
   const streams = [
-    { url: door, body: JSON.stringify(eventOf('bench/single')), perSecond: 300 },
-    { url: door, body: JSON.stringify(eventOf('bench/run')), perSecond: 200 },
-    { url: door, body: JSON.stringify(batchOf('bench/batch')), perSecond: 10 },
+    { url: eventUrl, body: JSON.stringify(eventOf('bench/single')), perSecond: 300 },
+    { url: eventUrl, body: JSON.stringify(eventOf('bench/run')), perSecond: 200 },
+    { url: eventUrl, body: JSON.stringify(batchOf('bench/batch')), perSecond: 10 },
     { url: hook, body: JSON.stringify(WEBHOOK_REQUEST), headers: KIND, perSecond: 100 },
   ];
   const seconds = 60 * options.soakMinutes;
-  const seen: Watched[] = [];
+  const seen: MemorySamples[] = [];
   const startedAt = performance.now();
-  const sampling = setInterval(() => sample(stage, seen, (performance.now() - startedAt) / 1_000), sampleMs(seconds));
+  const sampling = setInterval(() => sample(testBed, seen, (performance.now() - startedAt) / 1_000), sampleMs(seconds));
   try {
-    await stage.paced({ streams, warmUpSeconds: 0, seconds, connections: CONNECTIONS });
-    await stage.service.drained();
+    await testBed.sendAtRate({ streams, warmUpSeconds: 0, seconds, connections: CONNECTIONS });
+    await testBed.service.untilDrained();
   } finally {
     clearInterval(sampling);
   }
@@ -66,12 +66,12 @@ async function rowsOn(stage: Stage, { options }: Bench): Promise<Found> {
 }
 
 function sampleMs(seconds: number): number {
-  return Math.min(SAMPLE_MS, (1_000 * seconds) / LEAST_SAMPLES);
+  return Math.min(SAMPLE_MS, (1_000 * seconds) / MIN_SAMPLES);
 }
 
-/** A process that is started anew is watched as another: its life is a new one. */
-function sample(stage: Stage, seen: Watched[], at: number): void {
-  for (const { kind, pid } of stage.pids()) {
+/** A restarted process is sampled as a new one. */
+function sample(testBed: TestBed, seen: MemorySamples[], at: number): void {
+  for (const { kind, pid } of testBed.pids()) {
     const bytes = residentBytes(pid);
     if (kind === 'redis' || bytes === 0) continue;
     const one = seen.find((other) => other.pid === pid) ?? { kind, pid, points: [] };
@@ -83,31 +83,31 @@ function sample(stage: Stage, seen: Watched[], at: number): void {
 function rowsOf(name: string, points: readonly Point[]): Row[] {
   const work = `${name}, ${WORK}`;
   const growth = TEN_MINUTES * slope(between(points, 0.5, 1));
-  const ratio = highest(between(points, 0.75, 1)) / highest(between(points, 0.25, 0.5));
+  const ratio = max(between(points, 0.75, 1)) / max(between(points, 0.25, 0.5));
   return [
     {
       group,
-      work: `${work}, at its highest`,
-      value: highest(points),
+      work: `${work}, peak`,
+      value: max(points),
       unit: 'MB',
       references: [],
-      targets: [{ most: MOST_MB }],
+      targets: [{ most: MAX_MB }],
     },
     {
       group,
-      work: `${work}, growth in ten minutes by its second half`,
+      work: `${work}, growth per ten minutes in the second half`,
       value: growth,
       unit: 'MB',
       references: [],
-      targets: [{ most: MOST_GROWTH_MB }],
+      targets: [{ most: MAX_GROWTH_MB }],
     },
     {
       group,
-      work: `${work}, last quarter's highest beside the second's`,
+      work: `${work}, peak of the last quarter relative to the second`,
       value: 100 * ratio,
       unit: '%',
       references: [],
-      targets: [{ most: 100 * MOST_RATIO }],
+      targets: [{ most: 100 * MAX_RATIO }],
     },
   ];
 }

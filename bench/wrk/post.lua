@@ -1,4 +1,4 @@
--- Posts the body in the file that is named behind `--`, again and again.
+-- Posts the content of the file named after `--`, repeatedly.
 wrk.method = "POST"
 wrk.headers["content-type"] = "application/json"
 wrk.headers["x-kind"] = "hook"

@@ -1,5 +1,5 @@
-/** The app in TypeScript. It tells of every step that it executes (EXECUTIONS_URL), listens at PORT, says `{"url": …}` on its first
- *  line, and ends when its stdin does. */
+/** The app in TypeScript. It reports every executed step to EXECUTIONS_URL, listens on PORT, prints `{"url": …}` as its first line, and
+ *  exits when its stdin closes. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Tidegate } from 'tidegate';
@@ -8,61 +8,61 @@ import { serve } from 'tidegate/node';
 const PATH = '/api/service';
 const client = new Tidegate({ id: 'chaos-typescript' });
 
-/** @param finished steps whose results this call was given */
-async function tell(runId: string, step: string, finished: string[] = []): Promise<void> {
+/** @param finished steps whose results the service sent with this call */
+async function report(runId: string, step: string, finished: string[] = []): Promise<void> {
   const body = JSON.stringify({ app: 'typescript', runId, step, finished });
   await fetch(process.env.EXECUTIONS_URL as string, { method: 'POST', body });
 }
 
 const plain = client.createFunction({ id: 'plain', triggers: { event: 'chaos/plain' } }, async ({ runId }) => {
-  await tell(runId, '(call)');
+  await report(runId, '(call)');
   return 'done';
 });
 
 const hook = client.createFunction({ id: 'hook', triggers: { event: 'chaos/hook' } }, async ({ runId, step }) => {
-  await step.run('a', () => tell(runId, 'a'));
+  await step.run('a', () => report(runId, 'a'));
 });
 
 const steps = client.createFunction({ id: 'steps', triggers: { event: 'chaos/steps' } }, async ({ runId, step }) => {
-  await step.run('a', () => tell(runId, 'a'));
+  await step.run('a', () => report(runId, 'a'));
   await step.sleep('nap', '300ms');
-  await step.run('b', () => tell(runId, 'b', ['a']));
+  await step.run('b', () => report(runId, 'b', ['a']));
   await Promise.all([
-    step.run('c1', () => tell(runId, 'c1', ['a', 'b'])),
-    step.run('c2', () => tell(runId, 'c2', ['a', 'b'])),
+    step.run('c1', () => report(runId, 'c1', ['a', 'b'])),
+    step.run('c2', () => report(runId, 'c2', ['a', 'b'])),
   ]);
-  await step.run('d', () => tell(runId, 'd', ['a', 'b', 'c1', 'c2']));
+  await step.run('d', () => report(runId, 'd', ['a', 'b', 'c1', 'c2']));
 });
 
 const flaky = client.createFunction(
   { id: 'flaky', triggers: { event: 'chaos/flaky' } },
   async ({ runId, step, attempt }) => {
-    await step.run('a', () => tell(runId, 'a'));
+    await step.run('a', () => report(runId, 'a'));
     if (attempt === 0) throw new Error('the first attempt fails');
-    await step.run('b', () => tell(runId, 'b', ['a']));
+    await step.run('b', () => report(runId, 'b', ['a']));
   },
 );
 
 const wait = client.createFunction({ id: 'wait', triggers: { event: 'chaos/wait' } }, async ({ runId, step }) => {
-  await step.run('a', () => tell(runId, 'a'));
+  await step.run('a', () => report(runId, 'a'));
   const go = await step.waitForEvent('go', {
     event: 'chaos/go',
     timeout: '6s',
     if: 'event.data.key == async.data.key',
   });
-  await step.run('b', () => tell(runId, 'b', ['a']));
+  await step.run('b', () => report(runId, 'b', ['a']));
   return { went: go !== null };
 });
 
 const child = client.createFunction({ id: 'child', triggers: { event: 'chaos/child' } }, async ({ runId, step }) => {
-  await step.run('a', () => tell(runId, 'a'));
+  await step.run('a', () => report(runId, 'a'));
   return 'of the child';
 });
 
 const parent = client.createFunction({ id: 'parent', triggers: { event: 'chaos/parent' } }, async ({ runId, step }) => {
-  await step.run('a', () => tell(runId, 'a'));
+  await step.run('a', () => report(runId, 'a'));
   const returned = await step.invoke('child', { function: child, data: {} });
-  await step.run('b', () => tell(runId, 'b', ['a']));
+  await step.run('b', () => report(runId, 'b', ['a']));
   return returned;
 });
 

@@ -1,4 +1,4 @@
-/** The apps in three languages, each a process of its own. */
+/** Starts the apps in three languages, each in its own process. */
 import { resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { freePort } from '../../scripts/lib/ports.ts';
@@ -12,7 +12,7 @@ const HERE = import.meta.dirname;
 const REGISTER_AGAIN_MS = 200;
 const REGISTERED_WITHIN_MS = 20_000;
 
-/** The functions that each app has on an event. */
+/** The functions of each app by event name. */
 export const FUNCTIONS: Record<string, Record<string, readonly string[]>> = {
   typescript: {
     'chaos/plain': ['plain'],
@@ -26,7 +26,7 @@ export const FUNCTIONS: Record<string, Record<string, readonly string[]>> = {
   go: { 'chaos/steps': ['steps'], 'chaos/flaky': ['flaky'] },
 };
 
-/** @throws for a language that is none of the three, or not installed on this machine */
+/** @throws Error for an unknown language, or one that is not installed */
 export async function startApp(language: string, serviceUrl: string, executionsUrl: string): Promise<HostProgram> {
   const port = String(await freePort());
   const env = {
@@ -42,7 +42,7 @@ export async function startApp(language: string, serviceUrl: string, executionsU
   for (;;) {
     const answer = await fetch(app.url, { method: 'PUT' });
     if (answer.ok) return app;
-    if (Date.now() > deadline) throw new Error(`the app in ${language} could not register: ${await answer.text()}`);
+    if (Date.now() > deadline) throw new Error(`The ${language} app could not register: ${await answer.text()}`);
     await setTimeout(REGISTER_AGAIN_MS);
   }
 }
@@ -59,6 +59,6 @@ async function start(language: string, env: Record<string, string>): Promise<Hos
     case 'go':
       return startHost(await buildGo('chaos', '.', resolve(HERE, 'go')), [], { cwd: ROOT, env });
     default:
-      throw new Error(`--languages: no app in ${language}; there are typescript, python and go`);
+      throw new Error(`--languages: got "${language}"; expected typescript, python or go`);
   }
 }

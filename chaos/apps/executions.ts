@@ -1,4 +1,4 @@
-/** What the apps really did: each tells of a step, or of a call without steps, as it begins to execute it. */
+/** Collects executions: each app reports a step, or a call without steps, when it starts to execute it. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,9 +8,9 @@ import type { Timeline } from '../timeline.ts';
 export interface Execution {
   app: string;
   runId: string;
-  /** `(call)`: the function itself, where it has no steps. */
+  /** `(call)` for a function without steps. */
   step: string;
-  /** Steps of the same run that the service has told the app are finished. */
+  /** Steps of the run whose results the service sent to the app. */
   finished: string[];
   atMs: number;
 }
@@ -25,7 +25,7 @@ export async function listenForExecutions(timeline: Timeline): Promise<Execution
   const all: Execution[] = [];
   const server = createServer(async (request, response) => {
     const { app, runId, step, finished } = (await json(request)) as Omit<Execution, 'atMs'>;
-    // Go has null for a list without anything in it.
+    // Go sends null for an empty list.
     all.push({ app, runId, step, finished: finished ?? [], atMs: timeline.nowMs });
     response.end();
   });

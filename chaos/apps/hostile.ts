@@ -1,4 +1,4 @@
-/** An app that answers as no app should. What it does to a run's first attempts is said by its event; later attempts it answers well. */
+/** An app with invalid responses. The event names the behavior for the first attempt of its run; later attempts succeed. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -67,7 +67,7 @@ export async function startHostileApp(): Promise<HostileApp> {
           functions,
         }),
       });
-      if (!answer.ok) throw new Error(`the hostile app could not register: ${await answer.text()}`);
+      if (!answer.ok) throw new Error(`The hostile app could not register: ${await answer.text()}`);
     },
     async close() {
       server.close();

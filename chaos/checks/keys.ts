@@ -1,78 +1,79 @@
-/** Keys that Redis would keep for ever: each kind is either listed here, with why it stays, or was left behind by mistake. */
+/** Keys without a TTL: this list has each kind with its reason; all others are mistakes. */
 import type { Redis } from 'ioredis';
 
-export interface KeptKind {
-  /** As docs/reliability.md names it; `*` is an environment. */
+export interface PermanentKeys {
+  /** As docs/reliability.md shows it; `*` is an environment. */
   kind: string;
   pattern: RegExp;
-  /** How many there may be in a run of scripts/chaos. */
+  /** The largest number allowed in a run of scripts/chaos. */
   most: number;
   why: string;
 }
 
-/** The first part is KEY_PREFIX, by default. None of these is made for an event or a run that has ended. */
-export const KEPT: readonly KeptKind[] = [
+/** Keys start with the default KEY_PREFIX. Events and ended runs create none of these. */
+export const PERMANENT_KEYS: readonly PermanentKeys[] = [
   {
-    kind: '`webhooks`, `webhook-keys`, `event-keys`, `api-keys`, `users`, `signing-keys`, `seal-check`, `environments` and what belongs to them',
-    pattern: /^service:(webhook|event-key|api-key|user|signing-key|seal-check|environment|account)[\w-]*$/,
+    kind: '`webhooks`, `webhook-keys`, `event-keys`, `api-keys`, `users`, `signing-keys`, `secret-key-check`, `environments` and related keys',
+    pattern:
+      /^service:(webhook|event-key|api-key|user|signing-key|secret-key-check|environment|installation-limits)[\w-]*$/,
     most: 20,
-    why: 'what people made, until they delete it',
+    why: 'Users created them; they stay until deleted',
   },
   {
     kind: '`apps:*`, `functions:*`, `functions-version:*`, `paused-functions:*`',
     pattern: /^service:(apps|functions|functions-version|paused-functions|expression-[\w-]+):[\w-]+$/,
     most: 20,
-    why: 'what apps registered, a hash an environment',
+    why: 'Registrations of apps, one hash per environment',
   },
   {
     kind: '`event-sources:*`',
     pattern: /^service:event-sources:[\w-]+$/,
     most: 5,
-    why: 'the keys and webhooks that events came from, a hash an environment',
+    why: 'Keys and webhooks that events came from, one hash per environment',
   },
   {
-    kind: '`audit`, `refusals`, `refusal-counts`',
-    pattern: /^service:(audit|refusals|refusal-counts)$/,
-    most: 3,
-    why: 'the audit log, of bounded length',
+    kind: '`audit-log`',
+    pattern: /^service:audit-log$/,
+    most: 1,
+    why: 'The audit log, of bounded length',
   },
   {
     kind: '`queue:ingest:…`, `queue:runs:…`: `meta`, `id`, `events`, `completed`, `failed`',
     pattern: /^service:queue:(ingest|runs):(meta|id|events|completed|failed)$/,
     most: 10,
-    why: "BullMQ's own; `events` is of bounded length",
+    why: 'Internal to BullMQ; `events` has a bounded length',
   },
   {
     kind: '`queue:ingest:<number>`',
     pattern: /^service:queue:ingest:\d+$/,
     most: 20,
-    why: 'the last 20 ingest jobs that are done',
+    why: 'The last 20 finished ingest jobs',
   },
   {
     kind: '`queue:runs:<ID>`',
     pattern: /^service:queue:runs:[0-9A-Z]{26}[\w-]*$/,
     most: 1_000,
-    why: 'the last 1,000 jobs of runs that failed',
+    why: 'The last 1,000 failed jobs of runs',
   },
 ];
 
-/** @returns a line for each kind of key that is not listed, or of which there are too many */
-export async function keptByMistake(redis: Redis): Promise<string[]> {
-  const listed = new Map<KeptKind, number>();
+/** @returns a line for each kind of key that is not listed or has too many keys */
+export async function findKeysWithoutTtl(redis: Redis): Promise<string[]> {
+  const listed = new Map<PermanentKeys, number>();
   const others = new Map<string, number>();
   for await (const keys of redis.scanStream({ count: 500 }) as AsyncIterable<string[]>) {
     const pipeline = redis.pipeline();
     for (const key of keys) pipeline.ttl(key);
     const ttls = (await pipeline.exec()) ?? [];
     for (const key of keys.filter((_, index) => ttls[index]?.[1] === -1)) {
-      const kept = KEPT.find(({ pattern }) => pattern.test(key));
+      const kept = PERMANENT_KEYS.find(({ pattern }) => pattern.test(key));
       if (kept) increment(listed, kept);
       else increment(others, withoutIds(key));
     }
   }
   const tooMany = [...listed].filter(([{ most }, count]) => count > most);
   return [
-    ...tooMany.map(([{ kind, most }, count]) => `${count} × ${kind}, of at most ${most}`),
+    ...tooMany.map(([{ kind, most }, count]) => `${count} × ${kind}; expected at most ${most}`),
     ...[...others].map(([kind, count]) => `${count} × ${kind}`),
   ];
 }

@@ -1,9 +1,9 @@
-/** After the last fault: waits until every acknowledged event is found with all its runs at their end, and says what is not. */
+/** Waits after the last fault until every acknowledged event has all its runs finished, and reports lost and stuck ones. */
 import { setTimeout } from 'node:timers/promises';
 import type { Acknowledged } from '../load/ledger.ts';
 import type { Service } from '../service.ts';
 
-const LOOK_AGAIN_MS = 250;
+const POLL_MS = 250;
 const AT_ONCE = 8;
 
 interface RunView {
@@ -20,13 +20,13 @@ export interface Recovery {
   missing: string[];
   doubled: string[];
   stuck: string[];
-  /** Runs of functions that end well when they are called as promised. */
+  /** Failed runs of functions that must complete. */
   failed: string[];
 }
 
 type State = Omit<Recovery, 'seconds' | 'runs'> & { runs: number };
 
-/** @param functionsOf the functions that are to run on an event, by its name */
+/** @param functionsOf the expected functions for an event name */
 export async function recover(
   service: Service,
   events: Iterable<Acknowledged>,
@@ -42,19 +42,19 @@ export async function recover(
     const queue = [...pending];
     const work = async () => {
       for (let event = queue.pop(); event; event = queue.pop()) {
-        const found = await look(service, event, functionsOf(event.name));
-        if (isUnsettled(found) && !isLast) again.push(event);
+        const found = await checkEvent(service, event, functionsOf(event.name));
+        if (isPending(found) && !isLast) again.push(event);
         else add(result, found);
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));
     if (again.length === 0) return { ...result, seconds: (performance.now() - startedAt) / 1_000 };
     pending = again;
-    await setTimeout(LOOK_AGAIN_MS);
+    await setTimeout(POLL_MS);
   }
 }
 
-async function look(service: Service, event: Acknowledged, functions: readonly string[]): Promise<State> {
+async function checkEvent(service: Service, event: Acknowledged, functions: readonly string[]): Promise<State> {
   const { internalId, name } = event;
   const what = `${name} ${internalId}`;
   const state: State = { runs: 0, lost: [], missing: [], doubled: [], stuck: [], failed: [] };
@@ -74,12 +74,12 @@ async function look(service: Service, event: Acknowledged, functions: readonly s
   return state;
 }
 
-/** Some of what the hostile app does fails a run for good, as it should. */
+/** Some responses of the hostile app fail a run permanently, as intended. */
 function mayFail(name: string): boolean {
   return name === 'chaos/hostile';
 }
 
-function isUnsettled({ lost, missing, stuck }: State): boolean {
+function isPending({ lost, missing, stuck }: State): boolean {
   return lost.length + missing.length + stuck.length > 0;
 }
 

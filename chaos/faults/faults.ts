@@ -1,65 +1,65 @@
-/** Everything that is broken, by name. Each fault mends what it broke before it resolves. */
+/** The faults, by name. Each repairs what it broke before it resolves. */
 import { setTimeout } from 'node:timers/promises';
 import type { Sender } from '../load/sender.ts';
-import type { ProcessPlace } from '../process.ts';
 import type { Random } from '../random.ts';
 import type { RedisServer } from '../redis.ts';
 import type { Service } from '../service.ts';
+import type { ServiceProcess } from '../service-process.ts';
 import type { RedisProxy } from './redis-proxy.ts';
 import type { SmallDisk } from './small-disk.ts';
 
-export interface Stage {
+export interface ChaosContext {
   service: Service;
   sender: Sender;
   redis: RedisServer;
   proxy: RedisProxy;
   random: Random;
-  /** undefined: this machine mounts none. */
+  /** undefined where it cannot be mounted. */
   disk: SmallDisk | undefined;
-  /** How long Redis, or a process, is stopped. */
+  /** How long Redis or a process is stopped. */
   stopMs: number;
 }
 
 export interface Fault {
   name: string;
   weight: number;
-  /** Whether calls in flight may have to be made again. An orderly end is no excuse. */
+  /** Whether calls in flight may be repeated. An orderly shutdown is no excuse. */
   excuses: boolean;
-  /** How many processes of the service it ends. */
+  /** How many processes of the service it kills or terminates. */
   ends: number;
-  /** Where it cannot be done, why. */
-  impossible?(stage: Stage): string | undefined;
-  run(stage: Stage): Promise<void>;
+  /** @returns the reason if this run cannot inject the fault */
+  unavailable?(context: ChaosContext): string | undefined;
+  run(context: ChaosContext): Promise<void>;
 }
 
 const SLOW_LEAST_MS = 20;
 const SLOW_MOST_MS = 400;
 const MIB = 1_048_576;
 
-const anyOf = (places: readonly ProcessPlace[], random: Random) => random.pick(places);
+const anyOf = (processes: readonly ServiceProcess[], random: Random) => random.pick(processes);
 
-/** It is started again at once, and what comes next need not wait for that. */
-async function crash(place: ProcessPlace): Promise<void> {
-  await place.kill();
-  void place.start();
+/** Kills the process and restarts it in the background. */
+async function crash(target: ServiceProcess): Promise<void> {
+  await target.kill();
+  void target.start();
 }
 
-async function replace(place: ProcessPlace): Promise<void> {
-  await place.terminate();
-  await place.start();
+async function replace(target: ServiceProcess): Promise<void> {
+  await target.terminate();
+  await target.start();
 }
 
-async function stopped(stage: Stage, place: ProcessPlace): Promise<void> {
-  place.signal('SIGSTOP');
-  await setTimeout(stage.stopMs);
-  place.signal('SIGCONT');
+async function pauseProcess(context: ChaosContext, target: ServiceProcess): Promise<void> {
+  target.signal('SIGSTOP');
+  await setTimeout(context.stopMs);
+  target.signal('SIGCONT');
 }
 
-async function stepped(stage: Stage, ms: number): Promise<void> {
-  const place = anyOf(stage.service.all, stage.random);
-  place.stepClock(ms);
-  await setTimeout(stage.random.between(1_000, 3_000));
-  place.stepClock(0);
+async function stepProcessClock(context: ChaosContext, ms: number): Promise<void> {
+  const target = anyOf(context.service.all, context.random);
+  target.stepClock(ms);
+  await setTimeout(context.random.between(1_000, 3_000));
+  target.stepClock(0);
 }
 
 export const FAULTS: readonly Fault[] = [
@@ -104,11 +104,11 @@ export const FAULTS: readonly Fault[] = [
     excuses: false,
     ends: 4,
     run: async ({ service, sender }) => {
-      // What failed before is over.
+      // Wait until earlier faults are repaired.
       while (service.ready.length < service.webs.length) await setTimeout(50);
       sender.isDeploying = true;
-      for (const place of [...service.webs, ...service.workers]) {
-        await replace(place);
+      for (const target of [...service.webs, ...service.workers]) {
+        await replace(target);
         while (service.ready.length < service.webs.length) await setTimeout(50);
       }
       sender.isDeploying = false;
@@ -151,14 +151,14 @@ export const FAULTS: readonly Fault[] = [
     weight: 2,
     excuses: true,
     ends: 0,
-    run: (stage) => stopped(stage, anyOf(stage.service.workers, stage.random)),
+    run: (context) => pauseProcess(context, anyOf(context.service.workers, context.random)),
   },
   {
     name: 'stop-web',
     weight: 1,
     excuses: true,
     ends: 0,
-    run: (stage) => stopped(stage, anyOf(stage.service.webs, stage.random)),
+    run: (context) => pauseProcess(context, anyOf(context.service.webs, context.random)),
   },
   {
     name: 'full-redis',
@@ -188,7 +188,7 @@ export const FAULTS: readonly Fault[] = [
     excuses: true,
     ends: 0,
     run: async ({ proxy }) => {
-      proxy.cutInMidReply();
+      proxy.cutMidReply();
       await setTimeout(600);
     },
   },
@@ -198,9 +198,9 @@ export const FAULTS: readonly Fault[] = [
     excuses: true,
     ends: 0,
     run: async ({ proxy, random }) => {
-      proxy.shut();
+      proxy.block();
       await setTimeout(random.between(500, 3_000));
-      proxy.open();
+      proxy.unblock();
     },
   },
   {
@@ -209,26 +209,26 @@ export const FAULTS: readonly Fault[] = [
     excuses: true,
     ends: 1,
     run: async ({ proxy, service, random }) => {
-      const place = anyOf(service.webs, random);
-      await place.kill();
+      const target = anyOf(service.webs, random);
+      await target.kill();
       proxy.delay((reply) => (reply.includes('redis_version:') ? 2_300 : 0));
-      const started = place.start();
+      const started = target.start();
       await setTimeout(3_000);
       proxy.delay(() => 0);
       await started;
     },
   },
-  { name: 'clock-ahead', weight: 1, excuses: false, ends: 0, run: (stage) => stepped(stage, 10_000) },
-  { name: 'clock-behind', weight: 1, excuses: false, ends: 0, run: (stage) => stepped(stage, -10_000) },
+  { name: 'clock-ahead', weight: 1, excuses: false, ends: 0, run: (context) => stepProcessClock(context, 10_000) },
+  { name: 'clock-behind', weight: 1, excuses: false, ends: 0, run: (context) => stepProcessClock(context, -10_000) },
   {
     name: 'full-disk',
     weight: 1,
     excuses: true,
     ends: 0,
-    impossible: ({ disk }) =>
+    unavailable: ({ disk }) =>
       disk ? undefined : 'the full disk: this run mounts none (--short), or this machine lets none be mounted',
     run: async ({ disk, redis, random }) => {
-      // Redis that syncs every write ends when it cannot; it is started again when there is room.
+      // A Redis that syncs every write exits on a full disk. Restart it when there is space.
       disk?.fill(random.between(0, MIB));
       await setTimeout(2_000);
       disk?.free();

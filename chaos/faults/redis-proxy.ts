@@ -1,19 +1,19 @@
-/** A TCP proxy in front of Redis: it makes a healthy Redis look slow, silent or gone. One in-process server, any number of connections. */
+/** A TCP proxy in front of Redis that simulates a slow, silent or unreachable Redis. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** @returns how long these bytes of Redis's are held back, in milliseconds */
+/** @returns milliseconds to delay these bytes from Redis */
 export type Delay = (reply: Buffer) => number;
 
 export interface RedisProxy {
   url: string;
-  /** From now on, for the replies of every connection; they keep their order. */
+  /** Delays the replies of all connections; they keep their order. */
   delay(delay: Delay): void;
-  /** Breaks every connection: each passes on half of the next reply first. */
-  cutInMidReply(): void;
-  /** Breaks every connection now, and refuses new ones until `open`. */
-  shut(): void;
-  open(): void;
+  /** Breaks every connection in the middle of its next reply. */
+  cutMidReply(): void;
+  /** Breaks every connection and rejects new ones until `unblock`. */
+  block(): void;
+  unblock(): void;
   close(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ interface Link {
   cutNext: boolean;
 }
 
-/** How long a connection on which nothing is replied may outlive a cut. */
+/** How long an idle connection may outlive a cut. */
 const CUT_MS = 500;
 
 export async function startRedisProxy(redisUrl: string): Promise<RedisProxy> {
@@ -39,7 +39,7 @@ export async function startRedisProxy(redisUrl: string): Promise<RedisProxy> {
     join(link, (reply) => delayOf(reply));
     for (const socket of [link.client, link.redis]) {
       socket.setNoDelay(true);
-      // Errors are what this proxy is for; `close` follows them.
+      // Errors are expected; `close` follows them.
       socket.on('error', () => {});
       socket.on('close', () => {
         links.delete(link);
@@ -55,17 +55,17 @@ export async function startRedisProxy(redisUrl: string): Promise<RedisProxy> {
     delay: (delay) => {
       delayOf = delay;
     },
-    cutInMidReply() {
+    cutMidReply() {
       for (const link of links) {
         link.cutNext = true;
         setTimeout(() => link.cutNext && destroy(link), CUT_MS).unref();
       }
     },
-    shut() {
+    block() {
       isShut = true;
       for (const link of links) destroy(link);
     },
-    open: () => {
+    unblock: () => {
       isShut = false;
     },
     async close() {

@@ -1,4 +1,4 @@
-/** A small disk of Redis's own, to fill: a tmpfs, where this machine lets one be mounted. */
+/** A small tmpfs for Redis, to simulate a full disk where mounting is allowed. */
 import { spawnSync } from 'node:child_process';
 import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,13 +6,13 @@ import { join } from 'node:path';
 const SIZE = '256m';
 
 export interface SmallDisk {
-  /** But for so many bytes. */
+  /** Fills the disk except for this many bytes. */
   fill(leaveBytes: number): void;
   free(): void;
   unmount(): void;
 }
 
-/** @returns undefined where it cannot be mounted, as for who is not root */
+/** @returns undefined where mounting is not allowed, for example without root */
 export function mountSmallDisk(dir: string): SmallDisk | undefined {
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE}`, 'tidegate-chaos', dir]);
   if (status !== 0) return undefined;

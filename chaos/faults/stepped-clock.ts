@@ -1,5 +1,5 @@
-/** Loaded into each process of the service under attack: its wall clock steps when the attacker says so, as by NTP or a virtual machine
- *  that was asleep. Timers and performance.now() are monotonic and go on as before, as they do on a real machine. */
+/** Preloaded into each process of the service: steps its wall clock on command, like NTP or a resumed virtual machine. Timers and
+ *  performance.now() stay monotonic, as on a real machine. */
 
 const RealDate = Date;
 let aheadMs = 0;

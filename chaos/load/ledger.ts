@@ -1,4 +1,4 @@
-/** What the service has acknowledged, and what it is held to for that. */
+/** Records what the service acknowledged. */
 
 export interface Acknowledged {
   internalId: string;
@@ -9,26 +9,26 @@ export interface Acknowledged {
 
 export class Ledger {
   readonly events = new Map<string, Acknowledged>();
-  /** Requests that were answered 200, also those that were sent again. */
+  /** Responses with 200, including those to repeated requests. */
   acknowledgements = 0;
-  /** Requests that were sent again because nobody had acknowledged them. */
+  /** Requests sent again without an acknowledgement. */
   resent = 0;
-  /** Requests that carried an ID that had been acknowledged before. */
+  /** Requests sent again after an acknowledgement. */
   repeated = 0;
-  /** 503 and 429: the sender is told to come later. */
-  refused = 0;
-  /** No answer, or a broken one. */
+  /** Responses with 503 and 429. */
+  rejected = 0;
+  /** Missing or incomplete responses. */
   unanswered = 0;
-  /** Answers that no sender should ever get. */
-  readonly wrong: string[] = [];
-  /** The same event, under another ID. */
-  readonly twice: string[] = [];
+  /** Responses other than 200, 429 and 503. */
+  readonly unexpected: string[] = [];
+  /** Repeated requests that got other event IDs. */
+  readonly duplicated: string[] = [];
 
-  /** @param before what an earlier acknowledgement of the same request said */
+  /** @param before the event IDs from an earlier acknowledgement of the request */
   acknowledge(ids: string[], name: string, atMs: number, before: string[] | undefined): void {
     this.acknowledgements++;
     if (before) this.repeated++;
-    if (before && before.join() !== ids.join()) this.twice.push(`${before.join()} was then ${ids.join()}`);
+    if (before && before.join() !== ids.join()) this.duplicated.push(`${before.join()} was then ${ids.join()}`);
     for (const internalId of ids) {
       if (!this.events.has(internalId)) this.events.set(internalId, { internalId, name, atMs });
     }

@@ -1,5 +1,4 @@
-/** Sends as a good sender does: each request is identified, by IDs of its events or by an ID seed, and sent again until it is acknowledged.
- *  Some are sent once more after that. */
+/** A correct sender: each request has event IDs or an ID seed and is repeated until it is acknowledged. Some are sent again after that. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { BEHAVIORS } from '../apps/hostile.ts';
@@ -8,8 +7,8 @@ import { SECRETS, type Service } from '../service.ts';
 import type { Timeline } from '../timeline.ts';
 import type { Ledger } from './ledger.ts';
 
-const ANSWER_MS = 20_000;
-const AGAIN_MS = 300;
+const RESPONSE_TIMEOUT_MS = 20_000;
+const RETRY_MS = 300;
 const REPEATED_SHARE = 0.15;
 const GO_AFTER_MS = 700;
 const BATCH = 5;
@@ -22,14 +21,14 @@ interface SentEvent {
 
 interface Request {
   path: string;
-  /** Of the events that come of it. */
+  /** Name of the resulting events. */
   name: string;
   body: object;
   headers?: Record<string, string>;
 }
 
 export class Sender {
-  /** Requests that failed while a rolling deploy was under way. */
+  /** Requests that failed during a rolling deploy. */
   readonly failedInDeploy: string[] = [];
   sentInDeploy = 0;
   isDeploying = false;
@@ -57,7 +56,7 @@ export class Sender {
     }
   }
 
-  /** Sends nothing new, and waits until all that was sent is acknowledged. */
+  /** Stops sending and waits until all requests are acknowledged. */
   async stop(): Promise<void> {
     this.#stopped = true;
     while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
@@ -118,7 +117,7 @@ export class Sender {
         this.#ledger.acknowledge(ids, request.name, this.#timeline.nowMs, before);
         return ids;
       }
-      await setTimeout(AGAIN_MS);
+      await setTimeout(RETRY_MS);
     }
   }
 
@@ -133,13 +132,13 @@ export class Sender {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers },
         body: JSON.stringify(body),
-        signal: AbortSignal.timeout(ANSWER_MS),
+        signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
       });
       const text = await answer.text();
       if (answer.status === 200) return (JSON.parse(text) as { ids: string[] }).ids;
       if (inDeploy) this.failedInDeploy.push(`${answer.status} ${text}`);
-      if (answer.status === 503 || answer.status === 429) this.#ledger.refused++;
-      else this.#ledger.wrong.push(`${answer.status} ${text.slice(0, 300)}`);
+      if (answer.status === 503 || answer.status === 429) this.#ledger.rejected++;
+      else this.#ledger.unexpected.push(`${answer.status} ${text.slice(0, 300)}`);
     } catch (error) {
       this.#ledger.unanswered++;
       const { message, cause } = error as Error & { cause?: Error };
@@ -155,7 +154,7 @@ interface Make {
   seeded(name: string): Request;
   webhook(): Request;
   behavior(): Request;
-  /** And, soon after, the event that is waited for. */
+  /** Sends the awaited event soon after. */
   wait(): Request;
 }
 

@@ -39,7 +39,7 @@ type callBody struct {
 	} `json:"ctx"`
 }
 
-// readCall reads a call request's body. What did not fit into it is fetched from the service (protocol: use_api).
+// readCall reads a call request's body. What did not fit into it is fetched from the service (docs/protocol.md#large-calls).
 // It fails with a *ServeError when the body is not one of a call request, or the rest of it cannot be fetched.
 func readCall(ctx context.Context, text []byte, s settings) (call, error) {
 	var body callBody

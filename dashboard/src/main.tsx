@@ -2,7 +2,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/app.tsx';
 import './app/theme.css';
-import { applyTheme } from './app/theme.ts';
+import { applyTheme } from './lib/theme.ts';
 
 applyTheme();
 createRoot(document.getElementById('root') as HTMLElement).render(

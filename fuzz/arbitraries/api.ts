@@ -1,4 +1,4 @@
-/** Requests to every operation of the OpenAPI document: as it says they may be, nearly so, and not at all. */
+/** Requests to every operation of the OpenAPI document: valid, nearly valid and invalid ones. */
 import fc from 'fast-check';
 import type { Case } from '../case.ts';
 import type { OpenApiDocument } from '../targets.ts';
@@ -14,7 +14,7 @@ interface Operation {
   body: Schema | undefined;
 }
 
-/** What there is, by the path that it is under. */
+/** Placeholders of existing resources, by path. */
 const KNOWN: [RegExp, string][] = [
   [/^\/v1\/events\/\{/, '{{event}}'],
   [/^\/v1\/runs\/\{/, '{{run}}'],

@@ -1,4 +1,4 @@
-/** What apps send: registrations, what they ask of `/v0`, and what they answer calls with (host.ts plays the app). */
+/** Requests of apps: registrations and `/v0`; and their responses to calls, which host.ts sends. */
 import fc from 'fast-check';
 import type { Case } from '../case.ts';
 import { jsonBody } from './bodies.ts';
@@ -168,7 +168,7 @@ const answer = fc.record(
   { requiredKeys: ['status', 'body'] },
 );
 
-/** The answer is in the event. */
+/** The event contains the response. */
 const answers: fc.Arbitrary<Case> = answer.map((played) =>
   withBody(
     { area: 'function answer', method: 'POST', target: '/e/{{event-key}}', headers: [] },

@@ -1,4 +1,4 @@
-/** Bodies of requests: JSON as it should be, JSON as nobody writes it, forms of both kinds, and any bytes. */
+/** Request bodies: valid JSON, invalid JSON, both form encodings, and binary data. */
 import fc from 'fast-check';
 import type { Piece } from '../case.ts';
 import { value, word } from './hostile.ts';
@@ -7,7 +7,7 @@ export type Body = { pieces: Piece[]; contentType: string };
 
 const times = fc.constantFrom(3, 499, 501, 1_001, 5_000, 20_000, 100_000, 250_000);
 
-/** What is put in place of a value, or beside it: each in the text itself, since no serializer would write it. */
+/** Replacements for a value in JSON text that no serializer writes. */
 const oddities: fc.Arbitrary<Piece[]> = fc.oneof(
   times.map((n) => [
     { repeat: '[', times: n },
@@ -42,7 +42,7 @@ const oddities: fc.Arbitrary<Piece[]> = fc.oneof(
   ),
 );
 
-/** JSON text of the values, sometimes with something odd in it. */
+/** JSON text of the values, sometimes with an invalid part. */
 export function jsonBody(values: fc.Arbitrary<unknown>): fc.Arbitrary<Piece[]> {
   const plain = values.map((one): Piece[] => [JSON.stringify(one) ?? '']);
   const around = fc
@@ -117,7 +117,7 @@ const bytes: fc.Arbitrary<Piece[]> = fc
   .uint8Array({ maxLength: 300 })
   .map((all): Piece[] => [{ base64: Buffer.from(all).toString('base64') }]);
 
-/** Anything that a provider may send. */
+/** Any body that a webhook provider may send. */
 export const anyBody: fc.Arbitrary<Body> = fc.oneof(
   fc.record({ pieces: jsonBody(value), contentType: fc.constantFrom(...JSON_TYPES) }),
   fc.record({ pieces: form, contentType: fc.constant('application/x-www-form-urlencoded') }),

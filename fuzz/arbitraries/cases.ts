@@ -1,4 +1,4 @@
-/** All attacks, weighed by how much stands behind each. */
+/** All cases, weighted by the amount of code behind each area. */
 import fc from 'fast-check';
 import type { Case } from '../case.ts';
 import type { OpenApiDocument } from '../targets.ts';

@@ -1,4 +1,4 @@
-/** Text and values that parsers get wrong. */
+/** Text and values that break parsers. */
 import fc from 'fast-check';
 
 const WORDS = [
@@ -77,7 +77,7 @@ const WORDS = [
   'IiI',
 ] as const;
 
-/** Regular expressions that look at these may take their time. */
+/** Input for regular expressions that backtrack. */
 const RUNS = [
   ' ',
   '\t',
@@ -117,7 +117,7 @@ export const word: fc.Arbitrary<string> = fc.oneof(
   },
 );
 
-/** Addresses for the service to call: of this machine, where nobody is harmed, and of nobody. */
+/** Addresses for the service to call: on this machine, or nonexistent. */
 export const address: fc.Arbitrary<string> = fc.constantFrom(
   '{{app-url}}',
   '{{app-url}}?fnId=x&fnId=y',
@@ -158,7 +158,7 @@ export const number: fc.Arbitrary<number> = fc.oneof(
 
 const key: fc.Arbitrary<string> = fc.oneof(fc.constantFrom('a', 'name', 'data', 'id', 'ts', 'user', 'v'), word);
 
-/** Any JSON, small. */
+/** Any small JSON value. */
 export const value: fc.Arbitrary<unknown> = fc.letrec<{ node: unknown }>((tie) => ({
   node: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },

@@ -1,4 +1,4 @@
-/** What people's browsers ask for: signing in and out, pages, files, and Bull Board. */
+/** Requests of browsers: sign-in and sign-out, pages, files and Bull Board. */
 import fc from 'fast-check';
 import type { Case } from '../case.ts';
 import { jsonBody } from './bodies.ts';

@@ -1,4 +1,4 @@
-/** Requests to `/e/`: events of every shape, and webhooks' requests of every type. */
+/** Requests to `/e/`: events of every shape and webhook requests of every content type. */
 import fc from 'fast-check';
 import type { Case, Piece } from '../case.ts';
 import { anyBody, contentType, JSON_TYPES, jsonBody } from './bodies.ts';
@@ -7,7 +7,7 @@ import { type Header, headers, queryOf, queryValue, urlText, withBody } from './
 
 const HOOKS = ['json', 'everything', 'given', 'throwing', 'branches', 'attacked'].map((kind) => `{{hook:${kind}}}`);
 
-/** Some trigger functions. */
+/** Some of them trigger functions. */
 const name = fc.oneof(fc.constantFrom('fuzz/a', 'fuzz/cancel', 'order/paid', 'inngest/function.failed', 'x'), word);
 
 export const event: fc.Arbitrary<unknown> = fc.record(

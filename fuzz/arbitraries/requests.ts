@@ -1,4 +1,4 @@
-/** The parts that requests to all routes have in common: queries, headers, and who asks. */
+/** Common parts of requests: queries, headers and credentials. */
 import fc from 'fast-check';
 import type { HttpCase, Piece } from '../case.ts';
 import { number, word } from './hostile.ts';
@@ -7,9 +7,9 @@ export type Header = [name: string, value: string];
 
 export const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'] as const;
 
-/** In a path or a query: mostly as a client writes it, sometimes as it is. What would break the line is always written as it should be. */
+/** Text in a path or query: mostly URL-encoded, sometimes raw. Characters that would end the request line are always encoded. */
 export const urlText: fc.Arbitrary<string> = fc.tuple(word, fc.boolean()).map(([text, raw]) => {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what must not be in a line
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be in a request line
   const breaking = /[\u0000-\u0020\u007f-\uffff#?]/g;
   const proper = encodeURIComponent(text.toWellFormed());
   return raw ? text.toWellFormed().replace(breaking, (one) => encodeURIComponent(one.toWellFormed())) : proper;
@@ -33,7 +33,7 @@ const oddQueries = fc.constantFrom(
   '?',
 );
 
-/** With its question mark; or empty. */
+/** With its question mark, or empty. */
 export function queryOf(pairs: fc.Arbitrary<[string, string][]>): fc.Arbitrary<string> {
   const given = pairs.map((all) => all.map(([name, value]) => `${encodeURIComponent(name)}=${value}`).join('&'));
   const joined = fc.oneof(
@@ -43,7 +43,7 @@ export function queryOf(pairs: fc.Arbitrary<[string, string][]>): fc.Arbitrary<s
   return joined.map((query) => (query === '' ? '' : `?${query}`));
 }
 
-/** Of one query parameter. */
+/** The value of a query parameter. */
 export const queryValue: fc.Arbitrary<string> = fc.oneof(
   urlText,
   number.map(String),
@@ -66,7 +66,7 @@ export const principal: fc.Arbitrary<Header[]> = fc.oneof(
 
 const times = fc.constantFrom(10, 1_000, 5_000, 14_000);
 
-/** Headers that something in the service reads. */
+/** Headers that the service reads. */
 export const oddHeaders: fc.Arbitrary<Header[]> = fc.array(
   fc.oneof(
     fc.tuple(
@@ -131,7 +131,7 @@ export const oddHeaders: fc.Arbitrary<Header[]> = fc.array(
   { maxLength: 2 },
 );
 
-/** Most requests have none of the odd ones: their bodies are to come as far as the route. */
+/** Most requests have no odd headers, so that their bodies reach the route. */
 export const headers = (base: fc.Arbitrary<Header[]>): fc.Arbitrary<Header[]> =>
   fc
     .tuple(base, fc.oneof({ weight: 3, arbitrary: fc.constant<Header[]>([]) }, { weight: 1, arbitrary: oddHeaders }))

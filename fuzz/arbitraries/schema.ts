@@ -1,4 +1,4 @@
-/** Values that fit a JSON schema of the OpenAPI document, or nearly do: here and there one of them is something else. */
+/** Values that match a JSON schema of the OpenAPI document, with occasional mismatches. */
 import fc from 'fast-check';
 import { address, number, objectOf, value, word } from './hostile.ts';
 
@@ -6,9 +6,9 @@ import { address, number, objectOf, value, word } from './hostile.ts';
 export type Schema = Record<string, any> | boolean;
 
 export interface SchemaOptions {
-  /** Of `$ref`, by name. */
+  /** Schemas for `$ref`, by name. */
   schemas: Record<string, Schema>;
-  /** Of a thousand values, so many are of another kind than their schema says. */
+  /** How many of a thousand values do not match their schema. */
   wrongPerMille: number;
 }
 
@@ -63,7 +63,7 @@ function text(schema: Exclude<Schema, boolean>): fc.Arbitrary<string> {
   return matching ? fc.oneof(matching, sized) : sized;
 }
 
-/** undefined: fast-check knows no way to make text of it. */
+/** @returns undefined when fast-check does not support the pattern */
 function matchingPattern(pattern: string): fc.Arbitrary<string> | undefined {
   try {
     return fc.stringMatching(new RegExp(pattern), { maxLength: 80 });

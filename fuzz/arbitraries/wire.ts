@@ -1,4 +1,4 @@
-/** What no HTTP library sends: lengths that lie, chunks that are none, headers without end, requests in pieces and on top of each other. */
+/** Bytes that no HTTP library sends: wrong lengths, invalid chunks, endless headers, split and pipelined requests. */
 import fc from 'fast-check';
 import type { Case, Piece } from '../case.ts';
 import { value, word } from './hostile.ts';

@@ -1,11 +1,11 @@
-/** Known advisories on what runs in production, as `npm audit` tells them. One that is known and harmless here may be allowed, with a
- *  reason, until a day on which somebody looks again (scripts/audit-allowed.json). */
+/** Checks production dependencies for known advisories with `npm audit`. scripts/audit-allowed.json allows harmless ones, with a reason and
+ *  an expiry date. */
 import { spawnSync } from 'node:child_process';
 
-/** Of `npm audit --json`. */
+/** The output of `npm audit --json`. */
 export interface AuditReport {
   vulnerabilities?: Record<string, { via: (string | Advisory)[] }>;
-  /** Where the registry knows no such question, or is not there. */
+  /** Set if the registry does not support audits or is unreachable. */
   message?: string;
 }
 
@@ -20,14 +20,14 @@ export interface Allowed {
   /** GHSA-… */
   advisory: string;
   reason: string;
-  /** 2027-01-31: the last day on which it is allowed. */
+  /** The last allowed day, such as 2027-01-31. */
   expires: string;
 }
 
 const TIMEOUT_MS = 60_000;
 const SERIOUS = new Set(['high', 'critical']);
 
-/** @returns undefined, and says why, when nobody answers */
+/** @returns undefined if the registry does not answer, after saying why */
 export function askRegistry(say: (line: string) => void): AuditReport | undefined {
   const { stdout, error } = spawnSync('npm', ['audit', '--omit=dev', '--json'], {
     encoding: 'utf8',
@@ -36,12 +36,12 @@ export function askRegistry(say: (line: string) => void): AuditReport | undefine
   });
   const report = parsed(stdout ?? '');
   if (report?.vulnerabilities) return report;
-  const why = report?.message ?? error?.message ?? 'no answer';
-  say(`The registry has no advisories to offer (${why}): the dependencies are not checked.`);
+  const why = report?.message ?? error?.message ?? 'no response';
+  say(`The registry serves no advisories (${why}). Skipping the check of dependencies.`);
   return undefined;
 }
 
-/** @param today 2026-11-22 @returns a line for each advisory that is not allowed, and for each allowance that is over */
+/** @param today 2026-11-22 @returns a line for each advisory that is not allowed, and for each expired exception */
 export function problemsIn(
   { vulnerabilities = {} }: AuditReport,
   allowed: readonly Allowed[],
@@ -60,7 +60,7 @@ export function problemsIn(
     ...[...advisories]
       .filter(([id]) => !valid.has(id))
       .map(([id, { name, severity, title, url }]) => `${id} (${severity}) in ${name}: ${title}. ${url}`),
-    ...over.map(({ advisory, expires, reason }) => `${advisory} was allowed until ${expires} (${reason}): look again`),
+    ...over.map(({ advisory, expires, reason }) => `${advisory} was allowed until ${expires} (${reason}). Review it.`),
   ];
 }
 

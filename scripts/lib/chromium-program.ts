@@ -1,10 +1,10 @@
-/** Finds a Chromium for the browser tests, or installs one. */
+/** Finds or installs Chromium for the browser tests. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { Problem } from './problem.ts';
 import { installPackage } from './system-package.ts';
 
-/** As Debian, Ubuntu, Google and Homebrew name it. */
+/** Names used by Debian, Ubuntu, Google and Homebrew. */
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const MAC_APPS = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
@@ -13,12 +13,12 @@ const MAC_APPS = [
 const PACKAGE = { name: 'Chromium', debian: 'chromium', brew: ['--cask', 'chromium'] };
 
 /** @returns the program's path
- *  @throws Problem when there is none and none can be installed */
+ *  @throws Problem if it is missing and cannot be installed */
 export function findChromium(): string {
   const found = present() ?? (installPackage(PACKAGE) ? present() : undefined);
   if (!found) {
-    throw new Problem(`The tests of the dashboard need Chromium or Chrome; here is none, and it could not be installed.
-Install it ('apt-get install chromium' as root, or 'brew install --cask chromium') so that it is on the PATH, or leave these tests out:
+    throw new Problem(`The dashboard tests need Chromium or Chrome; found none, and could not install it.
+Install it ('apt-get install chromium' as root, or 'brew install --cask chromium') on the PATH, or skip these tests:
   scripts/test --ignore 'test/dashboard/**'`);
   }
   return found;

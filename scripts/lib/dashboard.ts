@@ -1,11 +1,11 @@
-/** The dashboard's build, dashboard/dist, kept as new as what it is made of. */
+/** Builds dashboard/dist when its inputs are newer. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Problem } from './problem.ts';
 
-/** What the build is made of. Of src/ the dashboard takes values from model/ alone, and types, which leave no trace, from elsewhere. */
+/** Inputs of the build. From src/ the dashboard imports values only from model/, and types, which the build erases, from elsewhere. */
 const INPUTS = ['dashboard', 'src/model', 'package-lock.json'];
 const PAGE = 'index.html';
 const OUTPUT = /^(node_modules|dist|\.dist-.*)$/;
@@ -16,8 +16,8 @@ export function isDashboardStale(root: string): boolean {
   return !existsSync(page) || INPUTS.some((input) => newest(join(root, input)) > statSync(page).mtimeMs);
 }
 
-/** Builds it beside the one that is there and then puts it in its place: a service that runs meanwhile always has a whole one.
- *  @throws Problem with what the build said */
+/** Builds next to the existing build and then replaces it, so that a running service always has a complete one.
+ *  @throws Problem with the output of the build */
 export async function buildDashboard(root: string): Promise<void> {
   const dashboard = resolve(root, 'dashboard');
   const fresh = mkdtempSync(join(dashboard, '.dist-'));
@@ -25,7 +25,7 @@ export async function buildDashboard(root: string): Promise<void> {
   const startedAt = new Date();
   try {
     await vite(root, ['build', dashboard, '--outDir', fresh, '--emptyOutDir', '--logLevel', 'error']);
-    // What changes while it is at work may not be in it.
+    // Changes during the build may be missing from it.
     utimesSync(join(fresh, PAGE), startedAt, startedAt);
     replace(join(dashboard, 'dist'), fresh);
   } finally {
@@ -42,10 +42,10 @@ async function vite(root: string, args: string[]): Promise<void> {
     });
   }
   const [code] = await once(child, 'close');
-  if (code !== 0) throw new Problem(`The dashboard cannot be built:\n${output.trim()}`);
+  if (code !== 0) throw new Problem(`The dashboard build failed:\n${output.trim()}`);
 }
 
-/** Where two build at the same time, one of them finds the place taken, by a build as new as its own. */
+/** Of two concurrent builds, one finds the folder taken by a build as new as its own. */
 function replace(dist: string, fresh: string): void {
   const former = `${fresh}-former`;
   try {
@@ -58,12 +58,12 @@ function replace(dist: string, fresh: string): void {
   }
 }
 
-/** When the file, or what is in the folder, last changed, in Unix milliseconds. Where a file was removed, its folder has changed. */
+/** The last change of the file, or in the folder, in Unix milliseconds. Removing a file changes its folder. */
 function newest(path: string): number {
   const { mtimeMs, isDirectory } = seen(path);
   if (!isDirectory) return mtimeMs;
   const inside = readdirSync(path).filter((name) => !OUTPUT.test(name));
-  // A folder that holds output changes with every build.
+  // A folder with build output changes with every build.
   const own = inside.length < readdirSync(path).length ? 0 : mtimeMs;
   return Math.max(own, ...inside.map((name) => newest(join(path, name))));
 }

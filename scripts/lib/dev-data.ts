@@ -1,4 +1,4 @@
-/** The Redis of scripts/dev: its data stays in the clone, under .data/, from one run to the next. */
+/** The Redis of scripts/dev. Its data stays in .data/ between runs. */
 import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -7,8 +7,8 @@ import { Problem } from './problem.ts';
 import { findRedis } from './redis-program.ts';
 import { type OwnRedis, startRedis } from './redis-server.ts';
 
-/** @param durability INGEST_DURABILITY, as it was given: what it asks of Redis, this one does
- *  @throws Problem when another scripts/dev of this clone is using the data */
+/** @param durability the given INGEST_DURABILITY: Redis gets matching settings
+ *  @throws Problem if another scripts/dev of this clone uses the data */
 export async function startDevRedis(root: string, durability: string | undefined): Promise<OwnRedis> {
   const dir = join(root, '.data', 'redis');
   const portFile = join(root, '.data', 'redis-port');
@@ -16,8 +16,8 @@ export async function startDevRedis(root: string, durability: string | undefined
   const other = await portInUse(realpathSync(dir), portFile);
   if (other) {
     throw new Problem(
-      `scripts/dev is already running in this clone (its Redis, on port ${other}, has ${dir} open).
-End that one first, or work in a second clone, or give this one another Redis with REDIS_URL.`,
+      `scripts/dev is already running in this clone (its Redis on port ${other} uses ${dir}).
+Stop it first, use a second clone, or set REDIS_URL to another Redis.`,
     );
   }
   const redis = await startRedis(findRedis(), dir, durability === 'fsync' ? 'always' : 'everysec');
@@ -25,7 +25,7 @@ End that one first, or work in a second clone, or give this one another Redis wi
   return redis;
 }
 
-/** The port of a Redis that has the folder open now. A process ID would not do: after a crash it may be anybody's. */
+/** The port of a running Redis that uses the folder. A process ID would not do: after a crash another process may have it. */
 async function portInUse(dir: string, portFile: string): Promise<number | undefined> {
   const port = lastPort(portFile);
   if (!port) return undefined;

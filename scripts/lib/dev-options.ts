@@ -1,4 +1,4 @@
-/** What scripts/dev is told, on the command line and by the environment. */
+/** Options of scripts/dev, from the command line and the environment. */
 import { parseArgs } from 'node:util';
 import { isFree } from './ports.ts';
 import { Problem } from './problem.ts';
@@ -7,23 +7,23 @@ const DEFAULT_PORT = 8288;
 
 export const HELP = `scripts/dev [--no-example]
 
-Runs Tidegate on this machine for development: Redis, web, worker and an example app whose
-functions run on events. What changed is started anew when a file is saved. Ctrl-C ends it all.
+Starts Tidegate for development: Redis, web, worker and an example app whose functions run on
+events. Saving a file restarts the programs that use it. Ctrl-C stops everything.
 
-  --no-example   without the example app
-  --help         this text
+  --no-example   do not start the example app
+  --help         show this help
 
 Environment:
-  PORT        where the service listens; default ${DEFAULT_PORT}. 0: any free port
-  REDIS_URL   a Redis >= 7 to use; default: one of its own, with its data under .data/
-  LOG_LEVEL   and the service's other settings: see .env.example`;
+  PORT        port of the service (default ${DEFAULT_PORT}; 0 selects any free port)
+  REDIS_URL   Redis 7 or newer to use (default: starts its own, with data in .data/)
+  LOG_LEVEL   and all other settings of the service: docs/settings.md`;
 
 export interface DevOptions {
   help: boolean;
   example: boolean;
 }
 
-/** @throws Problem naming the option that is not known */
+/** @throws Problem that names an unknown option */
 export function readOptions(args: string[]): DevOptions {
   try {
     const { values } = parseArgs({ args, options: { help: { type: 'boolean' }, 'no-example': { type: 'boolean' } } });
@@ -34,14 +34,14 @@ export function readOptions(args: string[]): DevOptions {
   }
 }
 
-/** @throws Problem when PORT is no port, or taken */
+/** @throws Problem if PORT is invalid or in use */
 export async function readPort(given: string | undefined): Promise<number> {
   const port = Number(given || DEFAULT_PORT);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new Problem(`PORT: got ${JSON.stringify(given)}; it takes a number from 0 to 65535.`);
+    throw new Problem(`PORT: got ${JSON.stringify(given)}; expected a number from 0 to 65535.`);
   }
   if (port !== 0 && !(await isFree(port))) {
-    throw new Problem(`Port ${port} is taken. Say where else to listen, for example: PORT=${port + 10} scripts/dev`);
+    throw new Problem(`Port ${port} is in use. Choose another one, for example: PORT=${port + 10} scripts/dev`);
   }
   return port;
 }

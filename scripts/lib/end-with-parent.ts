@@ -1,4 +1,4 @@
-/** Preloaded (--import) into a program that does not know that a script started it: it ends when that script is gone. */
+/** Preloaded (--import) into a program that a script starts, to stop the program when the script exits. */
 process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'));
-// Listening keeps the channel, and so the program, alive; the program shall end when it wants.
+// Listening would keep the channel, and so the program, alive.
 process.channel?.unref();

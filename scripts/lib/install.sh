@@ -1,22 +1,22 @@
-# Sourced by scripts/dev and scripts/test, from the repository's root: sees that Node and npm are there, installs the
-# dependencies when they are missing or out of date, and puts their programs, with Node 24 among them, first on the PATH.
+# Sourced by the scripts from the repository's root: checks Node and npm, installs missing or outdated dependencies, and puts their
+# programs, including Node 24, first on the PATH.
 
 if ! command -v node >/dev/null || ! command -v npm >/dev/null || [ "$(node -p 'parseInt(process.versions.node)')" -lt 20 ]; then
   cat >&2 <<MESSAGE
-Tidegate is installed with Node.js 20 or newer and npm (it then brings the Node 24 that it runs on).
-Here: node $(node --version 2>/dev/null || echo 'is missing'), npm $(npm --version 2>/dev/null || echo 'is missing').
-Get both from https://nodejs.org/en/download, or with 'brew install node'.
+Tidegate needs Node.js 20 or newer and npm to install its dependencies, which include Node 24.
+Found: node $(node --version 2>/dev/null || echo '(none)'), npm $(npm --version 2>/dev/null || echo '(none)').
+Install both from https://nodejs.org/en/download, or with 'brew install node'.
 MESSAGE
   exit 1
 fi
 
-# What package-lock.json was when node_modules was last made from it.
+# The package-lock.json of the last installation.
 stamp=node_modules/.installed-package-lock.json
 
 installed() {
   [ -x node_modules/.bin/node ] || return 1
   cmp -s package-lock.json "$stamp" && return
-  # npm's own record: somebody has run npm by hand since the lock last changed.
+  # npm's own record: someone ran npm by hand since the lock file changed.
   [ node_modules/.package-lock.json -nt package-lock.json ]
 }
 
@@ -26,7 +26,7 @@ if ! installed; then
 fi
 cmp -s package-lock.json "$stamp" || cp package-lock.json "$stamp"
 if ! node_modules/.bin/node -e '' 2>/dev/null; then
-  echo "node_modules/.bin/node does not run: remove node_modules, and see that npm runs install scripts ('npm config get ignore-scripts')." >&2
+  echo "node_modules/.bin/node does not run. Remove node_modules, and let npm run install scripts ('npm config get ignore-scripts' must print false)." >&2
   exit 1
 fi
 export PATH="$PWD/node_modules/.bin:$PATH"

@@ -1,17 +1,17 @@
-/** What several programs write, made readable in one terminal: a coloured name before each line, JSON logs shortened. */
+/** Formats the output of several programs for one terminal: a colored name before each line, shortened JSON logs. */
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { styleText } from 'node:util';
 
-export type Colour = 'cyan' | 'magenta' | 'green' | 'yellow' | 'blue' | 'red' | 'dim';
+export type Color = 'cyan' | 'magenta' | 'green' | 'yellow' | 'blue' | 'red' | 'dim';
 export type Print = (text: string) => void;
 
-const LEVEL_COLOURS: Record<string, Colour> = { warn: 'yellow', error: 'red', fatal: 'red', debug: 'dim' };
+const LEVEL_COLORS: Record<string, Color> = { warn: 'yellow', error: 'red', fatal: 'red', debug: 'dim' };
 const NAME_WIDTH = 8;
 
-/** Prints lines to standard output under a name; with colours only where a terminal shows them. */
-export function printer(name: string, colour: Colour): Print {
-  const prefix = styleText(colour, name.padEnd(NAME_WIDTH));
+/** Prints lines to standard output with a name; in color only in a terminal. */
+export function printer(name: string, color: Color): Print {
+  const prefix = styleText(color, name.padEnd(NAME_WIDTH));
   return (text) => {
     for (const line of text.split('\n')) console.log(`${prefix} ${line}`);
   };
@@ -22,7 +22,7 @@ export function printLines(stream: Readable, print: Print): void {
 }
 
 /** `{"level":"info","time":"2026-01-01T10:00:00.123Z","role":"web","msg":"listening","port":8288}` becomes
- *  `10:00:00.123 info  listening  port=8288`; a line that is no such log stays as it is. */
+ *  `10:00:00.123 info  listening  port=8288`; other lines stay as they are. */
 export function shorten(line: string): string {
   const log = parseLog(line);
   if (!log) return line;
@@ -30,7 +30,7 @@ export function shorten(line: string): string {
   const stack = stackOf(facts.err);
   if (stack) delete facts.err;
   const shown = Object.entries(facts).map(([name, value]) => styleText('dim', ` ${name}=${inline(value)}`));
-  const short = `${time.slice(11, 23)} ${styleText(LEVEL_COLOURS[level] ?? 'dim', level.padEnd(5))} ${msg} ${shown.join('')}`;
+  const short = `${time.slice(11, 23)} ${styleText(LEVEL_COLORS[level] ?? 'dim', level.padEnd(5))} ${msg} ${shown.join('')}`;
   return stack ? `${short.trimEnd()}\n${stack}` : short.trimEnd();
 }
 

@@ -1,4 +1,4 @@
-/** Runs mocha on a Redis of its own, and sees that nothing is left when it has ended: no process, no key. */
+/** Runs mocha with its own Redis, and fails if it leaves processes or keys behind. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,13 +12,13 @@ import { listProcesses, type Process, withVariable } from './processes.ts';
 import { findRedis } from './redis-program.ts';
 import { startRedis } from './redis-server.ts';
 
-/** Marks every process of one test run, also those that left its process group. */
+/** Identifies every process of a test run, even those that left its process group. */
 const MARK = 'SERVICE_TEST_RUN';
-/** Processes that notice the end of their parent need a moment to end themselves. */
+/** Processes that notice the exit of their parent need a moment to exit. */
 const GRACE_MS = 2_000;
 const SHOWN_KEYS = 20;
 
-/** What test/support/reporter.ts tells. */
+/** Sent by test/support/reporter.ts. */
 export interface Totals {
   passes: number;
   failures: number;
@@ -26,11 +26,11 @@ export interface Totals {
 
 export interface MochaRun {
   args: string[];
-  /** In the background: what it writes is kept until it has ended, and it gives way to what else runs. */
+  /** Runs at low priority and prints its output at the end. */
   background: boolean;
 }
 
-/** @throws Problem when a test failed, or something was left behind */
+/** @throws Problem if a test fails, or leaves something behind */
 export async function runMocha(run: MochaRun, interrupted: AbortSignal): Promise<Totals> {
   const program = findRedis();
   const dir = mkdtempSync(join(tmpdir(), 'tidegate-test-'));
@@ -59,9 +59,9 @@ async function mochaWith(
   const output = background ? 'pipe' : 'inherit';
   const mocha = spawn('mocha', args, {
     env: { ...process.env, REDIS_URL: redisUrl, [MARK]: run },
-    // The channel tells mocha when this script is gone (test/support/hooks.ts), and brings its totals.
+    // The channel tells mocha when this script has exited (test/support/hooks.ts), and returns its totals.
     stdio: [background ? 'ignore' : 'inherit', output, output, 'ipc'],
-    // A process group of its own, by which to find what it leaves.
+    // Its own process group, to find leftover processes.
     detached: true,
   });
   if (background && mocha.pid) setPriority(mocha.pid, constants.priority.PRIORITY_BELOW_NORMAL);
@@ -76,7 +76,7 @@ async function mochaWith(
   process.stdout.write(Buffer.concat(written));
   const left = await leftoverProcesses(ours);
   if (left) return left;
-  return code === 0 ? undefined : `mocha ended with ${signal ?? `exit code ${code}`}`;
+  return code === 0 ? undefined : `mocha exited with ${signal ?? `code ${code}`}`;
 }
 
 function ofGroup({ pid }: ChildProcess): Process[] {

@@ -46,21 +46,21 @@ export async function takePictures({ shop, folder, only, email, password }: Pict
     await browser.close();
   }
   const large = files.filter((file) => statSync(file).size > MAX_BYTES);
-  if (large.length > 0) throw new Problem(`Larger than ${MAX_BYTES} bytes: ${large.join(', ')}`);
+  if (large.length > 0) throw new Problem(`These pictures exceed ${MAX_BYTES} bytes: ${large.join(', ')}`);
   return files;
 }
 
 /** What there is to see, by the name of its picture. */
 async function pagesOf({ ask, webhookId }: Shop): Promise<Record<string, string>> {
   const [event] = await ask('GET', '/v1/events?name=order/placed&limit=1');
-  const [arrived] = await ask('GET', '/v1/events?name=github/push&limit=1');
+  const [webhookEvent] = await ask('GET', '/v1/events?name=github/push&limit=1');
   const [failed] = await ask('GET', `/v1/runs?status=Failed&function_id=${FULFIL}&limit=1`);
   const [finished] = await ask('GET', `/v1/runs?status=Completed&function_id=${FULFIL}&limit=1`);
   return {
     overview: '/',
     events: '/events',
     event: `/events/${event.internal_id}`,
-    arrival: `/events/${arrived.internal_id}?tab=arrival`,
+    'event-source': `/events/${webhookEvent.internal_id}?tab=source`,
     runs: '/runs',
     run: `/runs/${finished.run_id}`,
     'run-failed': `/runs/${failed.run_id}`,
@@ -74,7 +74,7 @@ async function pagesOf({ ask, webhookId }: Shop): Promise<Record<string, string>
     queues: '/jobs',
     keys: '/keys',
     environments: '/environments',
-    members: '/members',
+    users: '/users',
     'audit-log': '/audit-log',
     settings: '/settings',
   };
@@ -102,7 +102,7 @@ async function open(page: Page, url: string): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor();
   const deadline = Date.now() + PATIENCE_MS;
   while (await isLoadingInSight(page)) {
-    if (Date.now() > deadline) throw new Problem(`${url} was still loading after ${PATIENCE_MS / 1_000} seconds`);
+    if (Date.now() > deadline) throw new Problem(`${url} was still loading after ${PATIENCE_MS / 1_000} s`);
     await page.waitForTimeout(100);
   }
   await page.waitForTimeout(SETTLE_MS);

@@ -1,18 +1,18 @@
-/** TCP ports of this machine. */
+/** Finds free TCP ports. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 export const LOOPBACK = '127.0.0.1';
 
-/** Whether a program could listen on the port of the loopback address now. */
+/** Whether the port of the loopback address is free. */
 export async function isFree(port: number): Promise<boolean> {
   return (await tryPort(port)) !== undefined;
 }
 
-/** A port that is free now: the wished one if it is, else any. */
+/** A free port: the preferred one if possible. */
 export async function freePort(wish = 0): Promise<number> {
   const port = (await tryPort(wish)) ?? (await tryPort(0));
-  if (port === undefined) throw new Error('no port is free');
+  if (port === undefined) throw new Error('No free port');
   return port;
 }
 

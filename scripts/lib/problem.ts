@@ -1,9 +1,9 @@
-/** Something that the person at the terminal can mend: its message is printed alone, without a stack. */
+/** An error that the user can fix: the script prints only its message, without a stack. */
 export class Problem extends Error {
   override name = 'Problem';
 }
 
-/** Runs a script's main function; a problem, or an error, ends the script with exit code 1. */
+/** Runs the main function of a script; exits with code 1 on a problem or an error. */
 export async function runMain(main: () => Promise<void>): Promise<void> {
   try {
     await main();

@@ -1,4 +1,4 @@
-/** The processes of this machine, as far as they can be seen from here. */
+/** Lists the visible processes of this machine. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
@@ -9,13 +9,13 @@ export interface Process {
   command: string;
 }
 
-/** All that run now; those that have ended and wait to be collected (zombies) are left out. */
+/** All running processes, without zombies. */
 export function listProcesses(): Process[] {
-  // Small Linux images have no ps, and other systems no /proc.
+  // Small Linux images have no ps; other systems have no /proc.
   return existsSync('/proc/self/stat') ? fromProc() : fromPs();
 }
 
-/** Those whose environment, when they were started, set the variable to the value. Seen on Linux only. */
+/** Processes that started with the variable set to the value. Works on Linux only. */
 export function withVariable(name: string, value: string): Process[] {
   const entry = `${name}=${value}`;
   return listProcesses().filter(({ pid }) => read(pid, 'environ').split('\0').includes(entry));

@@ -1,15 +1,15 @@
-/** A process between a script and its Redis: ends Redis, which saves first, when the script says so or is gone.
- *  Arguments: the program's file, the name it is told, its own arguments. */
+/** A process between a script and its Redis: stops Redis, which saves first, on SIGTERM or when the script has exited.
+ *  Arguments: the file of the program, its argv[0], its arguments. */
 import { spawn } from 'node:child_process';
 
-/** How long Redis may take to save. What it was given before is in its append-only file anyhow. */
+/** Time for Redis to save. Earlier writes are in its append-only file anyway. */
 const SAVE_MS = 5_000;
 
 const [file = '', argv0 = '', ...args] = process.argv.slice(2);
 const redis = spawn(file, args, { argv0, stdio: ['ignore', 'inherit', 'inherit'] });
 const end = () => {
   redis.kill('SIGTERM');
-  // A disk that hangs must not keep it for ever, with nobody left to end it.
+  // A hanging disk must not keep Redis running forever.
   setTimeout(() => redis.kill('SIGKILL'), SAVE_MS).unref();
 };
 

@@ -1,4 +1,4 @@
-/** Finds a redis-server that is new enough, or installs one. */
+/** Finds or installs a recent redis-server. */
 import { spawnSync } from 'node:child_process';
 import { Problem } from './problem.ts';
 import { installPackage } from './system-package.ts';
@@ -7,17 +7,17 @@ const NEEDED_MAJOR = 7;
 
 export interface RedisProgram {
   file: string;
-  /** What the program is told its name is: Debian's one binary is a server only under the server's name. */
+  /** The program name to pass: Debian's single binary acts as a server only under the server's name. */
   argv0: string;
 }
 
 const SERVER: RedisProgram = { file: 'redis-server', argv0: 'redis-server' };
-/** Debian's package redis-tools has the server's binary under this name, without the system service that the package
- *  redis-server brings, and starts, with it. */
+/** Debian's package redis-tools has the server's binary under this name. The package redis-server would also start a
+ *  system service. */
 const SERVER_OF_REDIS_TOOLS: RedisProgram = { file: 'redis-check-rdb', argv0: 'redis-server' };
 const PACKAGE = { name: 'Redis', debian: 'redis-tools', brew: ['redis'] };
 
-/** @throws Problem when there is none and none can be installed, or it is too old */
+/** @throws Problem if Redis is missing and cannot be installed, or is too old */
 export function findRedis(): RedisProgram {
   const found = present() ?? (installPackage(PACKAGE) ? present() : undefined);
   if (!found || !isNewEnough(found.version)) throw new Problem(howToGetRedis(found?.version));
@@ -25,8 +25,8 @@ export function findRedis(): RedisProgram {
 }
 
 export function howToGetRedis(found: string | undefined): string {
-  return `Redis ${NEEDED_MAJOR} or newer is needed; ${found ? `here is ${found}` : 'here is none, and it could not be installed'}.
-Put a newer redis-server on the PATH, or run it with Docker and say where it is:
+  return `Tidegate needs Redis ${NEEDED_MAJOR} or newer; ${found ? `found ${found}` : 'found none, and could not install it'}.
+Put a newer redis-server on the PATH, or run Redis in Docker and set REDIS_URL:
   docker run -d -p 6379:6379 redis:7 redis-server --appendonly yes --maxmemory-policy noeviction
   REDIS_URL=redis://127.0.0.1:6379 scripts/dev`;
 }

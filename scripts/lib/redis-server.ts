@@ -1,4 +1,4 @@
-/** A Redis of a script's own: on a free port of the loopback address, with the settings that the service asks for. */
+/** Starts a Redis for a script, on a free loopback port, with the settings that the service recommends. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -8,21 +8,21 @@ import { Problem } from './problem.ts';
 import { howToGetRedis, isNewEnough, type RedisProgram } from './redis-program.ts';
 
 const KEEPER = join(import.meta.dirname, 'redis-keeper.ts');
-/** Of what Redis wrote, which is little at log level warning. */
+/** Redis writes little at log level warning. */
 const LAST_LINES = 5;
 
 export interface OwnRedis {
   url: string;
   port: number;
-  /** Resolves, with the last lines it wrote, when Redis has ended without being stopped by us. */
+  /** Resolves with the last log lines if Redis exits without stop(). */
   lost: Promise<string>;
-  /** Saves what there is, if it can, and ends. */
+  /** Saves the data if possible, and exits. */
   stop(): Promise<void>;
 }
 
-/** @param dir where it keeps its data
- *  @param appendfsync always: it answers when what it was given is on its disk
- *  @throws Problem with Redis's own words when it does not start */
+/** @param dir for the data
+ *  @param appendfsync always: Redis responds after syncing to disk
+ *  @throws Problem with Redis's own message if it does not start */
 export async function startRedis(
   program: RedisProgram,
   dir: string,
@@ -37,12 +37,12 @@ export async function startRedis(
     appendfsync,
     'maxmemory-policy': 'noeviction',
     loglevel: 'warning',
-    // Also when it cannot save: with its disk full or its folder gone it would stay for ever.
+    // Even if it cannot save: with a full disk or a missing folder it would never exit.
     'shutdown-on-sigterm': 'force',
   };
   const options = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
   const keeper = fork(KEEPER, [program.file, program.argv0, ...options], {
-    // A session of its own, so that Ctrl-C at the terminal does not end Redis before those who use it.
+    // Its own session, so that Ctrl-C in the terminal does not stop Redis before the programs that use it.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
@@ -50,7 +50,7 @@ export async function startRedis(
   const url = `redis://${LOOPBACK}:${port}`;
   const probe = new Redis(url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
   probe.on('error', () => {});
-  // ioredis holds the ping back until Redis has loaded its data.
+  // ioredis delays the ping until Redis has loaded its data.
   const early = await Promise.race([probe.ping().then(() => undefined), ended]);
   probe.disconnect();
   if (early !== undefined) throw new Problem(`Redis did not start in ${dir}:\n${early}`);
@@ -69,7 +69,7 @@ export async function startRedis(
   };
 }
 
-/** @throws Problem when there is no Redis at the address, or it is too old */
+/** @throws Problem if no Redis responds at the address, or if it is too old */
 export async function checkRedis(url: string): Promise<void> {
   const redis = new Redis(url, { lazyConnect: true, retryStrategy: null, maxRetriesPerRequest: 0 });
   let cause: string | undefined;
@@ -79,10 +79,12 @@ export async function checkRedis(url: string): Promise<void> {
   try {
     await redis.connect();
     const version = /redis_version:(\S+)/.exec(await redis.info('server'))?.[1] ?? '';
-    if (!isNewEnough(version)) throw new Problem(`At REDIS_URL: ${howToGetRedis(version)}`);
+    if (!isNewEnough(version)) throw new Problem(`REDIS_URL: ${howToGetRedis(version)}`);
   } catch (error) {
     if (error instanceof Problem) throw error;
-    throw new Problem(`REDIS_URL: no Redis answers at ${new URL(url).host} (${cause ?? (error as Error).message}).`);
+    throw new Problem(
+      `REDIS_URL: cannot connect to Redis at ${new URL(url).host} (${cause ?? (error as Error).message}).`,
+    );
   } finally {
     redis.disconnect();
   }

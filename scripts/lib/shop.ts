@@ -1,13 +1,13 @@
-/** What goes on in the example shop while pictures of the dashboard are taken: people order and pay, the warehouse reports, somebody
- *  pushes code, and now and then something goes wrong. */
+/** Simulates the example shop for the pictures of the dashboard: customers order and pay, the warehouse reports, someone pushes code, and
+ *  sometimes something fails. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Problem } from './problem.ts';
 
 const CUSTOMERS = ['Ada', 'Grace', 'Edsger', 'Barbara', 'Donald', 'Radia', 'Tim', 'Hedy'];
 const WARES = ['tea-cup', 'kettle', 'lamp', 'notebook', 'pencil'];
-/** Of an order: the longest of the shop's functions, and the one that fails for good. */
+/** The shop's longest function, and the one that fails permanently. */
 export const FULFIL = 'example-shop-fulfil-order';
-const PACE_MS = 1_500;
+const INTERVAL_MS = 1_500;
 const PATIENCE_MS = 30_000;
 const PUSHES = `function transform(evt, headers) {
   const kind = headers["X-Github-Event"];
@@ -33,14 +33,14 @@ export interface ShopOptions {
 export interface Shop {
   url: string;
   webhookId: string;
-  /** Goes on with its business for so long. */
+  /** Simulates customers for this long. */
   work(lastsMs: number): Promise<void>;
-  /** @returns `data` of what the API answers */
+  /** @returns `data` of the API's response */
   // biome-ignore lint/suspicious/noExplicitAny: the script knows what it asked for
   ask(method: 'GET' | 'POST' | 'PUT', path: string, body?: object): Promise<any>;
 }
 
-/** Resolves when the shop's app has registered and everything is in its place. */
+/** Resolves when the shop's app is registered and all data is set up. */
 export async function openShop({ url, apiKey, eventKey }: ShopOptions): Promise<Shop> {
   const ask: Shop['ask'] = async (method, path, body) => {
     const answer = await fetch(url + path, {
@@ -69,10 +69,10 @@ export async function openShop({ url, apiKey, eventKey }: ShopOptions): Promise<
     const [customer, sku] = [oneOf(CUSTOMERS), oneOf(WARES)];
     const orderId = `A${orders}`;
     const quantity = 1 + (orders % 3);
-    // An order without lines is what the shop's code is not prepared for.
+    // The shop's code does not handle an order without lines.
     const lines = orders % 9 === 0 ? undefined : [{ sku, quantity }];
     await send({ name: 'order/placed', id: `placed-${orderId}`, data: { orderId, customer, lines } });
-    await wait(PACE_MS / 3);
+    await wait(INTERVAL_MS / 3);
     const paid = { name: 'order/paid', id: `paid-${orderId}`, data: { orderId, customer, total: 12.5 * quantity * 4 } };
     await send(paid);
     if (orders % 5 === 0) await send(paid);
@@ -91,11 +91,11 @@ export async function openShop({ url, apiKey, eventKey }: ShopOptions): Promise<
 
   async function work(lastsMs: number): Promise<void> {
     const end = Date.now() + lastsMs;
-    // Some of everything, however short it is.
+    // Some of everything, even in a short simulation.
     for (let n = 0; n < 24; n += 1) await oneCustomer();
     while (Date.now() < end) {
       await oneCustomer();
-      await wait(PACE_MS * (0.5 + Math.abs(Math.sin(orders / 20))));
+      await wait(INTERVAL_MS * (0.5 + Math.abs(Math.sin(orders / 20))));
     }
     // The workbench opens on the last one.
     await push(orders + 1);
@@ -131,11 +131,11 @@ interface Webhook {
   url: string;
 }
 
-/** Asks for the list until there is something in it. */
+/** Waits until the list is not empty. */
 async function until(ask: Shop['ask'], path: string): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
   while ((await ask('GET', path)).length === 0) {
-    if (Date.now() > deadline) throw new Problem(`Nothing came into ${path} in time`);
+    if (Date.now() > deadline) throw new Problem(`${path} stayed empty for ${PATIENCE_MS / 1_000} s`);
     await wait(200);
   }
 }

@@ -1,10 +1,10 @@
-/** A program of ours that a script keeps running: started, ended in order, started anew. When the script is gone,
- *  however it went, the program sees its IPC channel close and ends too. */
+/** Runs a program for a script: starts, stops and restarts it. When the script exits for any reason, the IPC channel of the
+ *  program closes, and the program exits too. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { type Print, printLines } from './log-lines.ts';
 
-/** How long a program may take to end after SIGTERM. */
+/** Time for a program to exit after SIGTERM. */
 const GRACE_MS = 5_000;
 
 export interface Program {
@@ -12,13 +12,13 @@ export interface Program {
   env: NodeJS.ProcessEnv;
   execArgv?: string[];
   print: Print;
-  /** Called each time the program says, over IPC, that it is ready. */
+  /** Called each time the program reports over IPC that it is ready. */
   onReady?: () => void;
 }
 
 export interface Supervised {
   start(): void;
-  /** Calls while one restart is under way make one more. */
+  /** Calls during a restart cause one more. */
   restart(): Promise<void>;
   stop(): Promise<void>;
   kill(): void;
@@ -33,7 +33,7 @@ export function supervise({ entry, env, execArgv = [], print, onReady }: Program
     const started = fork(entry, {
       env,
       execArgv,
-      // A session of its own: Ctrl-C at the terminal reaches the script alone, and the order of ending is the script's.
+      // Its own session: Ctrl-C in the terminal reaches only the script, which stops programs in order.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
@@ -44,7 +44,7 @@ export function supervise({ entry, env, execArgv = [], print, onReady }: Program
     started.on('exit', (code, signal) => {
       if (child !== started) return;
       child = undefined;
-      print(`ended unexpectedly (${signal ?? `exit code ${code}`}); it starts again when a file changes`);
+      print(`exited unexpectedly (${signal ?? `exit code ${code}`}); save a file to restart it`);
     });
   }
 
@@ -53,7 +53,7 @@ export function supervise({ entry, env, execArgv = [], print, onReady }: Program
     child = undefined;
     if (!ending?.pid) return;
     const straggler = setTimeout(() => {
-      print(`did not end within ${GRACE_MS / 1_000} seconds and is killed`);
+      print(`did not exit within ${GRACE_MS / 1_000} s; killing it`);
       killGroup(ending);
     }, GRACE_MS);
     const exited = once(ending, 'exit');
@@ -78,7 +78,7 @@ export function supervise({ entry, env, execArgv = [], print, onReady }: Program
   return { start, stop, restart, kill: () => child && killGroup(child) };
 }
 
-/** The program and what it started: it leads a process group. */
+/** Kills the program and its children: it leads a process group. */
 function killGroup({ pid }: ChildProcess): void {
   try {
     if (pid) process.kill(-pid, 'SIGKILL');

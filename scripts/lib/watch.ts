@@ -1,15 +1,15 @@
-/** Notices changed files. */
+/** Watches folders for changed files. */
 import { existsSync, watch } from 'node:fs';
 import { join } from 'node:path';
 
 /** Editors write a file in several steps, and a checkout writes many files: one call for all of them. */
 const QUIET_MS = 150;
 
-/** What editors and tools leave beside the files that count. */
+/** Temporary files of editors and tools. */
 const LITTER = /(^|\/)(\.|node_modules(\/|$)|__pycache__)|~$|\.(sw.|tmp)$/;
 
-/** For as long as the process lives.
- *  @param onChange called with the path that changed last */
+/** Watches until the process exits.
+ *  @param onChange called with the last changed path */
 export function watchFolders(folders: string[], onChange: (path: string) => void): void {
   let timer: NodeJS.Timeout | undefined;
   for (const folder of folders.filter(existsSync)) {
@@ -18,6 +18,6 @@ export function watchFolders(folders: string[], onChange: (path: string) => void
       clearTimeout(timer);
       timer = setTimeout(onChange, QUIET_MS, join(folder, path));
     });
-    watcher.on('error', ({ message }) => console.error(`Cannot watch ${folder} any longer: ${message}`));
+    watcher.on('error', ({ message }) => console.error(`Stopped watching ${folder}: ${message}`));
   }
 }

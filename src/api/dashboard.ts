@@ -1,20 +1,21 @@
-/** The dashboard: its files, open to everybody, since they tell nothing; and its page, which the guard stands before. Built by
- *  `npm run build` into dashboard/dist. */
+/** Serves the dashboard from dashboard/dist, which `npm run build` builds: its files without authentication, since they hold no data, and its
+ *  page behind the guard. */
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { send } from '@koa/send';
-import type { Context, Next } from 'koa';
-import { answerPage, inlineStyle } from './http/html-page.ts';
+import type { Next } from 'koa';
+import { inlineStyle, sendPage } from './http/html-page.ts';
+import type { Context } from './http/router.ts';
 
 const DIST = resolve(import.meta.dirname, '../../dashboard/dist');
-/** Where a nonce is to stand in the page (dashboard/vite.config.ts). */
+/** Placeholder of the nonce in the page (dashboard/vite.config.ts). */
 const NONCE = /__CSP_NONCE__/g;
 const ASSETS = '/assets';
 const ICON = '/favicon.svg';
-const A_YEAR_MS = 31_536_000_000;
+const YEAR_MS = 31_536_000_000;
 
-/** First parts of the paths that are pages of the dashboard (dashboard/src/app/routes.tsx). */
+/** First segments of the paths of the dashboard's pages (dashboard/src/app/routes.tsx). */
 const PAGES = new Set([
   '',
   'events',
@@ -25,14 +26,14 @@ const PAGES = new Set([
   'held-events',
   'keys',
   'environments',
-  'members',
+  'users',
   'audit-log',
   'settings',
   'jobs',
 ]);
 
-/** Scripts and styles are files of its own; the code editor alone writes a style, which the nonce lets in. It may send copies of
- *  events to a service on the reader's own machine, and frames Bull Board. */
+/** Allows the dashboard's own scripts and styles, the code editor's inline style by its nonce, sending copies of events to a service on the
+ *  user's machine, and Bull Board in a frame. */
 function policy(nonce: string): string {
   return [
     "default-src 'none'",
@@ -47,16 +48,16 @@ function policy(nonce: string): string {
   ].join('; ');
 }
 
-/** Names of files under assets/ change with their content. */
+/** Files under assets/ never change: their names contain a hash of their content. */
 export async function dashboardFiles(ctx: Context, next: Next): Promise<void> {
   if (ctx.method !== 'GET') return next();
   if (ctx.path === ICON) return sendFile(ctx, ICON, { root: DIST });
   if (!ctx.path.startsWith(`${ASSETS}/`)) return next();
-  const lasting = { maxage: A_YEAR_MS, immutable: true };
-  await sendFile(ctx, ctx.path.slice(ASSETS.length), { root: join(DIST, ASSETS), ...lasting });
+  const cache = { maxage: YEAR_MS, immutable: true };
+  await sendFile(ctx, ctx.path.slice(ASSETS.length), { root: join(DIST, ASSETS), ...cache });
 }
 
-/** The one that was written compressed, to whoever takes that. What there is not, or lies outside, is answered 404. */
+/** Sends the compressed file to clients that accept it. A missing file, or a path outside, is answered with 404. */
 async function sendFile(ctx: Context, path: string, options: Parameters<typeof send>[2]): Promise<void> {
   ctx.vary('accept-encoding');
   try {
@@ -66,14 +67,14 @@ async function sendFile(ctx: Context, path: string, options: Parameters<typeof s
   }
 }
 
-/** The page is read anew each time, since a deploy, or a change while it is developed, may bring another. */
+/** Reads the page for each request: a deploy, or development, may have replaced it. */
 export function dashboardPage(dist = DIST) {
   return async (ctx: Context, next: Next): Promise<void> => {
     if (ctx.method !== 'GET' || !PAGES.has(ctx.path.split('/', 2)[1] ?? '')) return next();
     const page = await readPage(dist);
     if (page === undefined) {
       ctx.status = 503;
-      return answerPage(ctx, NOT_BUILT, NOT_BUILT_STYLE);
+      return sendPage(ctx, NOT_BUILT, NOT_BUILT_STYLE);
     }
     const nonce = randomBytes(16).toString('base64');
     ctx.type = 'html';
@@ -95,5 +96,5 @@ const NOT_BUILT_STYLE = inlineStyle(
   'body { font: 16px/1.5 system-ui, sans-serif; max-width: 36rem; margin: 4rem auto; padding: 0 1rem; }',
 );
 const NOT_BUILT = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Tidegate</title>${NOT_BUILT_STYLE.tag}</head>
-<body><h1>The dashboard has not been built</h1><p>Run <code>npm run build</code> where this service is installed, and load this page again.
-The API works meanwhile: <a href="/docs">/docs</a>.</p></body></html>`;
+<body><h1>The dashboard is not built</h1><p>Run <code>npm run build</code> where this service is installed, then reload this page.
+The API works without it: <a href="/docs">/docs</a>.</p></body></html>`;

@@ -1,4 +1,4 @@
-/** The protocol's headers. Each exists under two prefixes, one per dialect; only this file has the full names (docs/protocol.md). */
+/** The protocol's headers. Each exists under two prefixes, one per dialect; only this file has the full names (docs/protocol.md#headers). */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dialect } from '../model/apps/app.ts';
 import { sign, signUrl } from './signing.ts';

@@ -1,4 +1,4 @@
-/** Turns an app's response to a call into an outcome (docs/protocol.md). */
+/** Turns an app's response to a call into an outcome (docs/protocol.md#answers). */
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Op, parseOps } from '../model/runs/operation.ts';
 import { retryAfterMs } from '../model/runs/retry.ts';

@@ -1,4 +1,4 @@
-/** Probes an app at its URL without running a function: whether it responds, what its introspection says (docs/protocol.md), and whether
+/** Probes an app at its URL without running a function: whether it responds, what its introspection says (docs/protocol.md#introspection), and whether
  *  it accepts calls signed with the environment's key. */
 import { type Dispatcher, errors, request } from 'undici';
 import type { Dialect } from '../model/apps/app.ts';

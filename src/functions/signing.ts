@@ -4,7 +4,7 @@ import { sameSecret } from '../model/auth/secret.ts';
 
 const KEY_PREFIX = /^signkey-\w+-/;
 
-/** `t=<unix seconds>&s=<hex>`: HMAC-SHA256 over the body followed by t (docs/protocol.md). */
+/** `t=<unix seconds>&s=<hex>`: HMAC-SHA256 over the body followed by t (docs/protocol.md#signatures). */
 export function sign(body: string, signingKey: string, nowMs: number): string {
   const seconds = Math.floor(nowMs / 1_000);
   const mac = createHmac('sha256', signingKey.replace(KEY_PREFIX, '')).update(body).update(String(seconds));

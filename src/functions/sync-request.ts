@@ -1,4 +1,4 @@
-/** Asks an app to register (docs/protocol.md). */
+/** Asks an app to register (docs/protocol.md#registration). */
 import { type Dispatcher, request } from 'undici';
 import { ServiceError } from '../errors.ts';
 import { dialectOf } from './headers.ts';

@@ -64,10 +64,10 @@ export function checkMetricsToken(authorization: string | undefined, token: stri
 }
 
 function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
-  const got = `METRICS_PORT: got ${port}, and but this process cannot listen on ${host}:${port}`;
+  const got = `METRICS_PORT: got ${port}, but this process cannot listen on ${host}:${port}`;
   if (error.code === 'EADDRINUSE') {
     return new ConfigError(
-      `${got}: another process listens there. Give each web and worker process on a machine its own METRICS_PORT (0: any free port)`,
+      `${got}: another process listens there. Give each web and worker process on a machine its own METRICS_PORT (0 selects any free port)`,
     );
   }
   return new ConfigError(`${got}: ${error.message}`);

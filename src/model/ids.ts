@@ -32,7 +32,7 @@ const OWN_EVENT = 'SYSTEM';
 /** Replaces it in seeded IDs. Clients create seeds at random: rejecting the seed would fail one send in a billion permanently. */
 const NOT_OWN_EVENT = 'SYSTEN';
 
-/** Reads `<unix ms>,<base64 of 10 bytes>` (docs/protocol.md); undefined for any other text. */
+/** Reads `<unix ms>,<base64 of 10 bytes>` (docs/events.md#seeds); undefined for any other text. */
 export function parseSeed(header: string): Seed | undefined {
   const match = SEED.exec(header);
   if (!match) return undefined;

@@ -46,14 +46,14 @@ export interface Store {
   redis: Redis;
   /** First part of BullMQ's keys. */
   queuePrefix: string;
-  changes: CacheInvalidation;
+  cacheInvalidation: CacheInvalidation;
   environments: Environments;
   environmentKinds: EnvironmentKinds;
   environmentData: EnvironmentData;
   locks: Locks;
-  account: InstallationLimits;
+  installationLimits: InstallationLimits;
   eventKeys: EventKeys;
-  dedup: Deduplication;
+  deduplication: Deduplication;
   events: Events;
   eventLists: EventLists;
   eventCounts: EventCounts;
@@ -71,15 +71,15 @@ export interface Store {
   apiKeys: ApiKeys;
   users: Users;
   sessions: Sessions;
-  links: OneTimeTokens;
+  oneTimeTokens: OneTimeTokens;
   signInThrottle: SignInThrottle;
   signingKeys: SigningKeys;
   secretKeyCheck: SecretKeyCheck;
-  audit: AuditLog;
-  refusals: RejectionLog;
+  auditLog: AuditLog;
+  rejectionLog: RejectionLog;
   metrics: Metrics;
   processes: Processes;
-  liveNews: LiveUpdatePublisher;
+  liveUpdates: LiveUpdatePublisher;
   /** @param subscriber a connection used for nothing else than listening */
   liveFeed(subscriber: Redis): LiveFeed;
 }
@@ -99,14 +99,14 @@ export function createStore(redis: Redis, config: Config): Store {
   return {
     redis,
     queuePrefix: keys.queues,
-    changes,
+    cacheInvalidation: changes,
     environments,
     environmentKinds: new EnvironmentKinds(environments),
     environmentData: new EnvironmentData(redis, keyPrefix),
     locks: new Locks(redis, keys),
-    account: new InstallationLimits(redis, keys, changes),
+    installationLimits: new InstallationLimits(redis, keys, changes),
     eventKeys: new EventKeys(redis, keys, changes, eventKeys),
-    dedup: new Deduplication(redis, keys),
+    deduplication: new Deduplication(redis, keys),
     events,
     eventLists: new EventLists(redis, keys, { events, records, slots }, retentionMs),
     eventCounts: new EventCounts(redis, keys, slots, retentionMs),
@@ -124,15 +124,15 @@ export function createStore(redis: Redis, config: Config): Store {
     apiKeys: new ApiKeys(redis, keys, changes),
     users,
     sessions: new Sessions(redis, keys, users),
-    links: new OneTimeTokens(redis, keys),
+    oneTimeTokens: new OneTimeTokens(redis, keys),
     signInThrottle: new SignInThrottle(redis, keys),
     signingKeys,
     secretKeyCheck: new SecretKeyCheck(redis, keys, sealer, signingKeys),
-    audit: new AuditLog(redis, keys),
-    refusals: new RejectionLog(redis, keys),
+    auditLog: new AuditLog(redis, keys),
+    rejectionLog: new RejectionLog(redis, keys),
     metrics: new Metrics(redis, keys),
     processes: new Processes(redis, keys),
-    liveNews: new LiveUpdatePublisher(redis, keys),
+    liveUpdates: new LiveUpdatePublisher(redis, keys),
     liveFeed: (subscriber) => new LiveFeed(subscriber, keys),
   };
 }

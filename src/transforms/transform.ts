@@ -1,4 +1,4 @@
-/** A transform, its request and its outcome. Read by `scheduler/` and by the rooms that run transforms. */
+/** A transform, its request and its outcome (docs/webhooks.md#what-a-transform-gets). Read by `scheduler/` and by the rooms that run transforms. */
 
 export interface Transform {
   /** ID of the webhook; unsaved code has an ID that starts with `test:`. */

@@ -29,7 +29,7 @@ describe('answers of the API', () => {
   async function run(functionId: string, output: string, env = 'production'): Promise<string> {
     const id = ulid();
     const made = { id, env, functionId, eventId: ulid(), requestId: ulid(), queuedAt: Date.now() };
-    await store.runs.create([{ ...made, lookAfterAt: Date.now() + 60_000 }]);
+    await store.runs.create([{ ...made, reconcileAt: Date.now() + 60_000 }]);
     await store.runs.end({ id, env, functionId }, { status: 'Completed', output }, Date.now());
     return id;
   }

@@ -112,7 +112,7 @@ describe('the live stream', () => {
 
   it('greets again when Redis was away, since something may have been missed', async () => {
     const stream = await watch();
-    const channel = `${service.prefix}:live:production`;
+    const channel = `${service.prefix}:live-updates:production`;
     await until(async () => Number((await service.redis.pubsub('NUMSUB', channel))[1]) === 1, {
       describe: 'the web process listens',
     });
@@ -125,7 +125,7 @@ describe('the live stream', () => {
   it('costs nothing when nobody listens: no web process does', async () => {
     const stream = await watch();
     stream.close();
-    await until(async () => (await service.redis.pubsub('CHANNELS', `${service.prefix}:live*`)).length === 0, {
+    await until(async () => (await service.redis.pubsub('CHANNELS', `${service.prefix}:live-updates*`)).length === 0, {
       describe: 'nobody listens',
     });
   });

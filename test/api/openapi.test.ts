@@ -18,14 +18,14 @@ describe('the OpenAPI document', () => {
 
   it('has every route, each in a group that is described', () => {
     const groups = document.tags?.map(({ name }) => name) ?? [];
-    for (const { method, path, tag, data, about } of routes) {
+    for (const { method, path, tag, data, scope } of routes) {
       const item = document.paths?.[path.replace(/:(\w+)/g, '{$1}')];
       const operation = item?.[method];
       expect(operation, `${method} ${path}`).to.include.keys('summary', 'responses', 'security');
       expect(groups, `${method} ${path}`).to.include(tag);
       expect('204' in (operation?.responses ?? {}), `${method} ${path}`).to.equal(data === undefined);
       const names = operation?.parameters?.map((one) => ('name' in one ? one.name : ''));
-      expect(names?.includes('x-service-env') ?? false, `${method} ${path}`).to.equal(about === 'environment');
+      expect(names?.includes('x-service-env') ?? false, `${method} ${path}`).to.equal(scope === 'environment');
     }
   });
 

@@ -289,7 +289,7 @@ describe('calls to apps', () => {
     const service = await startService({ workers: 0, env });
     try {
       expect(service.output().split('\n')[1]).to.include(
-        'apps may be at public and private addresses; not at 10.0.0.0/8; those of branch environments not at private addresses; never at link-local or metadata addresses',
+        'Apps may run at public and private addresses; not at 10.0.0.0/8; apps of branch environments not at private addresses; never at link-local or metadata addresses',
       );
     } finally {
       await service.stop();

@@ -12,19 +12,19 @@ interface Door {
   method: string;
   path: string;
   access: Access;
-  about: 'environment' | 'account';
+  scope: 'environment' | 'installation';
   hasBody: boolean;
 }
 
-const table: Door[] = routes.map(({ method, path, access, about, body }) => ({
+const table: Door[] = routes.map(({ method, path, access, scope, body }) => ({
   method: method.toUpperCase(),
   path,
   access,
-  about,
+  scope,
   hasBody: body !== undefined,
 }));
 
-const account = { about: 'account', hasBody: false } as const;
+const installation = { scope: 'installation', hasBody: false } as const;
 /** Every route of Bull Board that changes something, as the installed version has them. */
 function boardDoors(): Door[] {
   return appRoutes.api.flatMap(({ method, route }) =>
@@ -33,19 +33,19 @@ function boardDoors(): Door[] {
       const path = `/queues${route}`;
       // What is for nobody tells everybody who may change something that it is not there.
       const access = BOARD_ACCESS[name] ?? 'write';
-      return verb === 'get' ? [] : [{ ...account, method: verb.toUpperCase(), path, access }];
+      return verb === 'get' ? [] : [{ ...installation, method: verb.toUpperCase(), path, access }];
     }),
   );
 }
 
 /** What else is behind the guard. */
 const others: Door[] = [
-  { ...account, method: 'GET', path: '/queues', access: 'read' },
-  { ...account, method: 'GET', path: '/queues/api/queues', access: 'read' },
-  { ...account, method: 'PUT', path: '/queues/api/queues/nope/pause', access: 'write' },
+  { ...installation, method: 'GET', path: '/queues', access: 'read' },
+  { ...installation, method: 'GET', path: '/queues/api/queues', access: 'read' },
+  { ...installation, method: 'PUT', path: '/queues/api/queues/nope/pause', access: 'write' },
   ...boardDoors(),
-  { ...account, method: 'GET', path: '/v1/nope', access: 'read' },
-  { about: 'environment', hasBody: false, method: 'GET', path: '/v1/stream', access: 'read' },
+  { ...installation, method: 'GET', path: '/v1/nope', access: 'read' },
+  { scope: 'environment', hasBody: false, method: 'GET', path: '/v1/stream', access: 'read' },
 ];
 /** What tells everybody who is known how the API is. */
 const described = ['/', '/docs', '/openapi.json'];
@@ -112,15 +112,15 @@ describe('who may do what', () => {
   function refusal(door: Door, { access, environment }: Holder, selected: string): string | undefined {
     if (access === undefined) return 'credentials_invalid';
     if (!covers(access, door.access)) return 'access_denied';
-    const isHeld = environment !== undefined && (door.about === 'account' || environment !== selected);
+    const isHeld = environment !== undefined && (door.scope === 'installation' || environment !== selected);
     return isHeld ? 'access_denied' : undefined;
   }
 
   it('is said of every route', () => {
     expect(table.length).to.be.greaterThan(10);
-    for (const { path, access, about } of table) {
+    for (const { path, access, scope } of table) {
       expect(ACCESS, path).to.include(access);
-      expect(['environment', 'account'], path).to.include(about);
+      expect(['environment', 'installation'], path).to.include(scope);
     }
   });
 
@@ -131,7 +131,7 @@ describe('who may do what', () => {
   });
 
   for (const door of [...table, ...others]) {
-    it(`${door.method} ${door.path}: ${door.access} access to the ${door.about}`, async () => {
+    it(`${door.method} ${door.path}: ${door.access} access to the ${door.scope}`, async () => {
       for (const one of holders) {
         for (const selected of ['production', 'staging']) {
           const { status, body } = await ask(door, { ...one.headers(), 'x-service-env': selected });

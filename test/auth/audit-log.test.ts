@@ -70,10 +70,10 @@ describe('the audit log', () => {
     const store = openStore(service.prefix);
     const refusal = { action: 'sign-in', reason: 'sign_in_failed', address: '192.0.2.1' };
     const names = Array.from({ length: MAX_REJECTIONS + 10 }, (_, n) => `${n}@example.com`);
-    await Promise.all(names.map((name) => store.refusals.note({ ...refusal, name }, 'r', Date.now())));
-    expect(await service.redis.zcard(`${service.prefix}:refusals`)).to.equal(MAX_REJECTIONS);
-    expect(await service.redis.hlen(`${service.prefix}:refusal-counts`)).to.equal(MAX_REJECTIONS);
-    for (const key of ['refusals', 'refusal-counts']) {
+    await Promise.all(names.map((name) => store.rejectionLog.record({ ...refusal, name }, 'r', Date.now())));
+    expect(await service.redis.zcard(`${service.prefix}:rejections`)).to.equal(MAX_REJECTIONS);
+    expect(await service.redis.hlen(`${service.prefix}:rejection-entries`)).to.equal(MAX_REJECTIONS);
+    for (const key of ['rejections', 'rejection-entries']) {
       expect(await service.redis.pttl(`${service.prefix}:${key}`)).to.be.within(1, 30 * 86_400_000);
     }
     expect(await entries('?limit=100')).to.deep.equal(before);
@@ -137,7 +137,7 @@ describe('the audit log', () => {
     const key = await keyHeaders(service, 'read');
     await service.post('/v1/environments/branches/signing-key/rotate', undefined, service.apiHeaders);
     const signingKey = (await service.get('/v1/environments/branches/signing-key')).body.data.current;
-    const text = JSON.stringify(await service.redis.xrange(`${service.prefix}:audit`, '-', '+'));
+    const text = JSON.stringify(await service.redis.xrange(`${service.prefix}:audit-log`, '-', '+'));
     for (const secret of [PASSWORD, 'let me in', signingKey, (key.authorization as string).slice('Bearer '.length)]) {
       expect(text).not.to.include(secret);
     }

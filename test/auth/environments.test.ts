@@ -161,7 +161,7 @@ describe('environments', () => {
     });
   });
 
-  describe('do what the table of errors says (spec 7)', () => {
+  describe('answer what docs/events.md says', () => {
     it('an uncaught error of a transform is answered 400, and nothing is accepted', async () => {
       const { status, body } = await service.post(hooks.production as string, { throws: true });
       expect([status, body.code]).to.deep.equal([400, 'transform_failed']);

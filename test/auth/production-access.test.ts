@@ -114,7 +114,7 @@ describe('the configuration', () => {
     expect(refusal({ API_KEY: 'fifteen-letters' })).to.match(/^API_KEY: got 15 characters/);
     expect(refusal({ ADMIN_EMAIL: 'a@example.com', ADMIN_PASSWORD: 'hunter2' })).to.match(/^ADMIN_PASSWORD: /);
     expect(refusal({ ADMIN_EMAIL: 'a@example.com' })).to.match(/^ADMIN_PASSWORD: not set, but ADMIN_EMAIL is/);
-    expect(refusal({ PUBLIC_URL: 'http://events.example.com' })).to.match(/^PUBLIC_URL: .* use https/);
+    expect(refusal({ PUBLIC_URL: 'http://events.example.com' })).to.match(/^PUBLIC_URL: .* expected an https URL/);
     expect(refusal({ API_KEY: SECRET_KEY })).to.match(/^API_KEY: the same as SECRET_KEY/);
     expect(refusal({ PUBLIC_URL: 'http://localhost:8288' })).to.equal('none');
     expect(refusal({ PUBLIC_URL: 'https://events.example.com' })).to.equal('none');

@@ -142,7 +142,7 @@ describe('the secret key', function () {
       for (const start of starts) {
         const said = start.status === 'rejected' ? String(start.reason) : 'it started';
         expect(said)
-          .to.include('SECRET_KEY: neither it nor SECRET_KEY_FALLBACK opens')
+          .to.include('SECRET_KEY: neither it nor SECRET_KEY_FALLBACK decrypts')
           .and.match(/exit code 1|ended with 1/);
       }
     }
@@ -166,11 +166,11 @@ describe('the secret key', function () {
       try {
         const path = '/v1/environments/production/signing-key';
         const { current } = (await service.get(path)).body.data;
-        await service.redis.del(`${service.prefix}:seal-check`);
+        await service.redis.del(`${service.prefix}:secret-key-check`);
         service.env.SECRET_KEY = ANOTHER;
         const said = await service.startWeb().catch((error: Error) => error.message);
-        expect(said).to.include('opens the signing key of production');
-        const keys = ['signing-keys', 'seal-check'].map((key) => `${service.prefix}:${key}`);
+        expect(said).to.include('decrypts the signing key of production');
+        const keys = ['signing-keys', 'secret-key-check'].map((key) => `${service.prefix}:${key}`);
         for (const key of keys) expect(said).to.include(key);
         await service.redis.del(keys);
         await service.startWeb();
@@ -192,7 +192,7 @@ describe('the secret key', function () {
         expect((await fetch(`${service.urls[1]}/readyz`)).status).to.equal(503);
         await own.start();
         await until(() => !web.running(), { describe: 'it has ended' });
-        expect(web.output()).to.include('SECRET_KEY: neither it nor SECRET_KEY_FALLBACK opens');
+        expect(web.output()).to.include('SECRET_KEY: neither it nor SECRET_KEY_FALLBACK decrypts');
         service.webs.pop();
       } finally {
         await service.stop();

@@ -1,31 +1,31 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
-import { DOCUMENTS, filled, PICTURES, pictureFiles, sourceOf } from '../../bench/documents.ts';
+import { CHART_FOLDER, chartFiles, DOCUMENTS, fillBlocks, resultsFileOf } from '../../bench/documents.ts';
 import { readResults } from '../../bench/results.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
-describe('the documents about speed', () => {
+describe('docs/performance.md and docs/scaling.md', () => {
   for (const document of DOCUMENTS) {
-    it(`${document} has the figures of the results file that it names`, () => {
+    it(`${document} has the figures of its results file`, () => {
       const text = read(document);
-      const name = sourceOf(text);
-      expect(filled(text, name, readResults(join(ROOT, name)))).to.equal(text);
+      const name = resultsFileOf(text);
+      expect(fillBlocks(text, name, readResults(join(ROOT, name)))).to.equal(text);
     });
   }
 
-  it('name the same results file, and their pictures are made of it', () => {
-    const names = new Set(DOCUMENTS.map((document) => sourceOf(read(document))));
+  it('name the same results file as the source of their pictures', () => {
+    const names = new Set(DOCUMENTS.map((document) => resultsFileOf(read(document))));
     expect(names.size).to.equal(1);
     const [name = ''] = names;
-    const made = pictureFiles(readResults(join(ROOT, name)));
-    expect(readdirSync(join(ROOT, PICTURES)).sort()).to.deep.equal([...made.keys()].sort());
-    for (const [file, drawn] of made) expect(read(join(PICTURES, file)), file).to.equal(drawn);
+    const made = chartFiles(readResults(join(ROOT, name)));
+    expect(readdirSync(join(ROOT, CHART_FOLDER)).sort()).to.deep.equal([...made.keys()].sort());
+    for (const [file, drawn] of made) expect(read(join(CHART_FOLDER, file)), file).to.equal(drawn);
   });
 
-  it('get figures of other results in place of their own, and nothing else is touched', () => {
+  it('take over the figures of other results, and keep everything else', () => {
     const page = (name: string, table: string) =>
       `# Speed\n\n<!-- ${name}: table runs -->\n${table}\n<!-- end -->\n\nMore.\n`;
     const results = {
@@ -37,16 +37,16 @@ describe('the documents about speed', () => {
       series: [],
     };
     const row = { group: 'runs' as const, work: 'runs', value: 7, unit: 'runs/s', references: [], targets: [] };
-    const made = filled(page('bench/results/old.json', 'what was'), 'bench/results/new.json', {
+    const made = fillBlocks(page('bench/results/old.json', 'what was'), 'bench/results/new.json', {
       ...results,
       rows: [row],
     });
     expect(made).to.equal(
       page(
         'bench/results/new.json',
-        '| work | reached | beside | to be reached |  |\n| --- | --- | --- | --- | --- |\n| runs | 7.0 runs/s |  |  |  |',
+        '| workload | result | references | target | met |\n| --- | --- | --- | --- | --- |\n| runs | 7.0 runs/s |  |  |  |',
       ),
     );
-    expect(sourceOf(made)).to.equal('bench/results/new.json');
+    expect(resultsFileOf(made)).to.equal('bench/results/new.json');
   });
 });

@@ -4,7 +4,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { expect } from 'chai';
-import type { Progress, SendOrder, Sent } from '../../bench/sender.ts';
+import type { Progress, SendCommand, Sent } from '../../bench/sender.ts';
 
 const SENDER = resolve(import.meta.dirname, '../../bench/sender.ts');
 
@@ -12,7 +12,7 @@ describe('the open-loop sender', () => {
   let server: Server;
   let sender: ChildProcess;
 
-  async function send(listener: RequestListener, order: Pick<SendOrder, 'connections'> & { perSecond: number }) {
+  async function send(listener: RequestListener, order: Pick<SendCommand, 'connections'> & { perSecond: number }) {
     server = createServer(listener).listen(0, '127.0.0.1');
     await once(server, 'listening');
     sender = fork(SENDER, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
@@ -36,7 +36,7 @@ describe('the open-loop sender', () => {
     await once(server, 'close');
   });
 
-  it('goes on sending while nothing is answered, and counts from when a request was due', async () => {
+  it('keeps sending without responses and measures latency from when a request is due', async () => {
     const held: (() => void)[] = [];
     const bodies: string[] = [];
     await send(
@@ -55,7 +55,7 @@ describe('the open-loop sender', () => {
     expect(p50Ms).to.be.at.least(450);
   });
 
-  it('charges for requests that come due while all connections are taken', async () => {
+  it('includes the time that requests wait for a connection', async () => {
     await send(
       (_request, response) => void setTimeout(() => response.writeHead(200, { 'content-length': 2 }).end('{}'), 20),
       { perSecond: 100, connections: 1 },
@@ -66,7 +66,7 @@ describe('the open-loop sender', () => {
     expect(p99Ms).to.be.at.least(900);
   });
 
-  it('ends in an error when an answer is not a success', async () => {
+  it('exits with code 1 on a response other than 200', async () => {
     await send((_request, response) => response.writeHead(503, { 'content-length': 0 }).end(), {
       perSecond: 10,
       connections: 1,

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Cost } from '../../bench/results.ts';
-import { type Load, mostOfOneRedis, sizeOf, storedBytes } from '../../bench/sizing.ts';
+import { type Load, maxRateOfOneRedis, sizeOf, storedBytes } from '../../bench/sizing.ts';
 
-/** A millisecond of CPU is a second for 1,000. */
+/** In CPU seconds per 1,000 units. */
 const cost = (key: Cost['key'], web: number, worker: number, redis: number): Cost => ({
   key,
   work: key,
@@ -17,10 +17,10 @@ const COSTS = [
   cost('run', 0, 0.3, 0.1),
   cost('step', 0, 0.2, 0.1),
 ];
-const LOAD: Load = { eventsPerSecond: 1_000, arrival: 'single', runsPerEvent: 2, stepsPerRun: 0 };
+const LOAD: Load = { eventsPerSecond: 1_000, source: 'single', runsPerEvent: 2, stepsPerRun: 0 };
 
-describe('sizes', () => {
-  it('are sums of what each event and each run of it cost, with room for events that do not come evenly', () => {
+describe('capacity planning', () => {
+  it('adds up the costs of events and runs, with headroom for bursts', () => {
     const size = sizeOf(LOAD, COSTS);
     expect(size?.busy.web).to.be.closeTo(0.1, 1e-9);
     expect(size?.busy.worker).to.be.closeTo(0.62, 1e-9);
@@ -31,21 +31,21 @@ describe('sizes', () => {
     expect([ten?.webs, ten?.workers, ten?.installations]).to.deep.equal([2, 9, 4]);
   });
 
-  it('count steps for each run', () => {
+  it('counts the steps of each run', () => {
     const size = sizeOf({ ...LOAD, stepsPerRun: 3 }, COSTS);
     expect(size?.busy.worker).to.be.closeTo(0.62 + 2 * 3 * 0.2, 1e-9);
   });
 
-  it('are not told when what something costs is not known', () => {
-    expect(sizeOf({ ...LOAD, arrival: 'webhook' }, COSTS)).to.equal(undefined);
-    expect(mostOfOneRedis({ ...LOAD, arrival: 'webhook' }, COSTS)).to.equal(undefined);
+  it('returns undefined when a cost is missing', () => {
+    expect(sizeOf({ ...LOAD, source: 'webhook' }, COSTS)).to.equal(undefined);
+    expect(maxRateOfOneRedis({ ...LOAD, source: 'webhook' }, COSTS)).to.equal(undefined);
   });
 
-  it('of one Redis end where it is as busy as it should be', () => {
-    expect(mostOfOneRedis(LOAD, COSTS)).to.be.closeTo(2_800, 1e-6);
+  it('limits one Redis to the target utilization', () => {
+    expect(maxRateOfOneRedis(LOAD, COSTS)).to.be.closeTo(2_800, 1e-6);
   });
 
-  it('of what is stored count events and their runs for as long as they are kept', () => {
+  it('multiplies stored bytes by rate and retention', () => {
     const bytes = { eventPayload: 100, event: { memory: 400, file: 0 }, run: { memory: 300, file: 0 } };
     expect(storedBytes({ ...LOAD, eventsPerSecond: 10 }, 2, bytes)).to.equal(10 * 2 * 86_400 * 1_000);
   });

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { repeatsOf } from '../../chaos/checks/repeats.ts';
+import { findRepeats } from '../../chaos/checks/repeats.ts';
 import { Random } from '../../chaos/random.ts';
 import { Timeline } from '../../chaos/timeline.ts';
 
 describe('scripts/chaos', () => {
-  it('chooses the same for the same seed, and something else for another', () => {
+  it('picks the same items for the same seed and others for another', () => {
     const sequence = (seed: number) => {
       const random = new Random(seed);
       return Array.from({ length: 20 }, () => random.pick(['a', 'b', 'c', 'd']));
@@ -21,20 +21,20 @@ describe('scripts/chaos', () => {
     atMs,
   });
 
-  it('excuses a repeated step only by a fault that was in flight', () => {
+  it('excuses a repeated step only during a fault', () => {
     const timeline = new Timeline(() => {});
     timeline.entries.push({ fromMs: 10_000, untilMs: 10_100, what: 'kill-worker', excuses: true });
     timeline.entries.push({ fromMs: 50_000, untilMs: 50_100, what: 'terminate-worker', excuses: false });
-    const excused = repeatsOf([executed('a', 9_900), executed('a', 16_000)], timeline);
+    const excused = findRepeats([executed('a', 9_900), executed('a', 16_000)], timeline);
     expect([excused.excused, excused.unexcused.length]).to.deep.equal([1, 0]);
-    const repeated = repeatsOf([executed('a', 49_900), executed('a', 56_000)], timeline);
+    const repeated = findRepeats([executed('a', 49_900), executed('a', 56_000)], timeline);
     expect([repeated.excused, repeated.unexcused.length]).to.deep.equal([0, 1]);
   });
 
-  it('never excuses a step that the app had been told is finished', () => {
+  it('never excuses a repeated step whose result the app had received', () => {
     const timeline = new Timeline(() => {});
     timeline.entries.push({ fromMs: 0, untilMs: 100_000, what: 'kill-all', excuses: true });
-    const { afterFinished } = repeatsOf([executed('a', 1), executed('b', 2, ['a']), executed('a', 60_000)], timeline);
+    const { afterFinished } = findRepeats([executed('a', 1), executed('b', 2, ['a']), executed('a', 60_000)], timeline);
     expect(afterFinished).to.have.length(1);
   });
 });

@@ -7,36 +7,36 @@ import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { addUser } from '../support/auth.ts';
 import { browserForSuite, open, settled, signIn } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
-import { makeThings } from './fixtures.ts';
-import { PLACES, pagesOf } from './pages.ts';
+import { createFixtures } from './fixtures.ts';
+import { resourcePages, STATIC_PAGES } from './pages.ts';
 
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
-/** Frames are left out: what is in the one that there is, Bull Board, is not ours. */
+/** Without frames: the only one is Bull Board, which is not ours. */
 const OPTIONS = { resultTypes: ['violations'], iframes: false, preload: false };
-/** Nothing but colours differs between the schemes. */
+/** Only colors differ between the schemes. */
 const SCHEMES = [
   ['light', OPTIONS],
   ['dark', { ...OPTIONS, runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] } }],
 ] as const;
 const ADMIN = 'ada@example.com';
 const SHOWN_CHARACTERS = 300;
-/** Among the things is a request that the transform cannot take; the workbench tries. */
+/** One fixture is a request that fails in the workbench's transform. */
 const FAILED_TRANSFORM = /400 .*\/v1\/transforms\/test/;
-/** By the path of the page: the button that opens it. */
+/** The button that opens a dialog, by path of the page. */
 const DIALOGS: Record<string, string> = {
   '/': 'Keyboard shortcuts',
   '/functions': 'Jump to',
-  '/events': 'Send an event',
-  '/apps': 'Register a URL',
-  '/webhooks': 'New webhook',
+  '/events': 'Send event',
+  '/apps': 'Register app',
+  '/webhooks': 'Create webhook',
   '/held-events': 'Assign all',
-  '/keys': 'Make an event key',
-  '/environments': 'Make one',
-  '/members': 'Invite somebody',
+  '/keys': 'Create event key',
+  '/environments': 'Create environment',
+  '/users': 'Invite user',
 };
 const PHONE = { width: 390, height: 844 };
 
-describe('every page of the dashboard', function () {
+describe('dashboard accessibility', function () {
   this.timeout(120_000);
   const visit = browserForSuite();
   let empty: Service;
@@ -48,8 +48,8 @@ describe('every page of the dashboard', function () {
     host = await startAppHost();
     [empty, full] = await Promise.all([startService({ workers: 0 }), startService({ dev: false })]);
     await addUser(full, ADMIN, 'admin');
-    const ids = await makeThings(full, host);
-    pages = [...PLACES, ...pagesOf(ids)];
+    const ids = await createFixtures(full, host);
+    pages = [...STATIC_PAGES, ...resourcePages(ids)];
   });
   after(async () => {
     await Promise.all([empty.stop(), full.stop()]);
@@ -62,10 +62,10 @@ describe('every page of the dashboard', function () {
     await settled(page);
   }
 
-  it('has no fault that axe finds, light or dark, while there is nothing in it', () =>
-    visit((page) => expectNone(page, empty, PLACES, violations)));
+  it('axe finds no violations on empty pages, light or dark', () =>
+    visit((page) => expectNone(page, empty, STATIC_PAGES, violations)));
 
-  it('has no fault that axe finds, light or dark, with something in it', () =>
+  it('axe finds no violations on pages with content, light or dark', () =>
     visit(
       async (page) => {
         await enter(page);
@@ -74,7 +74,7 @@ describe('every page of the dashboard', function () {
       { forgive: FAILED_TRANSFORM },
     ));
 
-  it('opens dialogs that have no fault that axe finds, light or dark', () =>
+  it('axe finds no violations in dialogs, light or dark', () =>
     visit(async (page) => {
       await enter(page);
       await expectNone(page, full, Object.keys(DIALOGS), async () => {
@@ -84,7 +84,7 @@ describe('every page of the dashboard', function () {
       });
     }));
 
-  it('fits a phone: nothing makes it scroll sideways', () =>
+  it('no page scrolls sideways on a phone', () =>
     visit(
       async (page) => {
         await enter(page);
@@ -94,7 +94,7 @@ describe('every page of the dashboard', function () {
     ));
 });
 
-/** Opens each page and gathers what is wrong with any of them. */
+/** Opens each page and expects no faults on any. */
 async function expectNone(
   page: Page,
   { url }: Service,
@@ -109,7 +109,7 @@ async function expectNone(
   expect(faults.join('\n')).to.equal('');
 }
 
-/** In both colour schemes. The script is put in from outside, so that the page's policy holds as ever. */
+/** In both color schemes. Playwright injects the script, so that the page's CSP stays in force. */
 async function violations(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   const faults: string[] = [];
@@ -117,19 +117,19 @@ async function violations(page: Page): Promise<string[]> {
     await page.emulateMedia({ colorScheme });
     await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
     const found = await page.evaluate<AxeResults>(`axe.run(document, ${JSON.stringify(options)})`);
-    faults.push(...found.violations.flatMap(told).map((fault) => `${colorScheme}: ${fault}`));
+    faults.push(...found.violations.flatMap(describeNodes).map((fault) => `${colorScheme}: ${fault}`));
   }
   return faults;
 }
 
-function told({ id, help, nodes }: Result): string[] {
+function describeNodes({ id, help, nodes }: Result): string[] {
   return nodes.map(({ html, any }) => {
     const why = any.map(({ message }) => message).join('; ');
     return `${id}: ${help}: ${html.slice(0, SHOWN_CHARACTERS)} ${why}`;
   });
 }
 
-/** @returns how far the page is wider than its window, and what sticks out, if it is */
+/** @returns the page's width and the elements that overflow, if the page is wider than its window */
 async function tooWide(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(`(() => {
     const { scrollWidth, clientWidth } = document.documentElement;

@@ -13,14 +13,14 @@ import { type Service, startService } from '../support/service.ts';
 
 const HTML = { accept: 'text/html' };
 
-describe("the dashboard's page", () => {
+describe('dashboard page', () => {
   let service: Service;
   before(async () => {
     service = await startService({ workers: 0 });
   });
   after(() => service.stop());
 
-  it('is at every path of the dashboard, whatever follows', async () => {
+  it('every dashboard path serves the page, also deep links', async () => {
     const paths = [
       '/',
       '/events',
@@ -42,7 +42,7 @@ describe("the dashboard's page", () => {
     expect((await service.post('/events')).status).to.equal(404);
   });
 
-  it('lets in scripts of its own files, and styles by a nonce that is another each time', async () => {
+  it('the CSP allows only own scripts, and styles with a nonce per response', async () => {
     const [first, second] = await Promise.all([service.get('/', HTML), service.get('/', HTML)]);
     const nonceOf = ({ headers }: typeof first) =>
       /style-src 'self' 'nonce-([\w+/=]{24})'/.exec(headers.get('content-security-policy') ?? '')?.[1];
@@ -61,7 +61,7 @@ describe("the dashboard's page", () => {
     expect(first.body).not.to.match(/\son\w+=|\sstyle=/);
   });
 
-  it('has files that never change under their name, and are sent compressed to whoever takes that', async () => {
+  it('assets are immutable and served compressed to clients that accept it', async () => {
     const { body } = await service.get('/', HTML);
     const [, script] = /src="(\/assets\/[^"]+\.js)"/.exec(body) ?? [];
     for (const [accepted, encoding] of [
@@ -89,7 +89,7 @@ describe("the dashboard's page", () => {
     }
   });
 
-  it('says how to build it where it has not been, and is there as soon as it is', async () => {
+  it('without a build the page explains how to build, and appears after the build', async () => {
     const dist = mkdtempSync(join(tmpdir(), 'tidegate-dist-'));
     const server = createServer(new Koa().use(dashboardPage(dist)).callback()).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -108,7 +108,7 @@ describe("the dashboard's page", () => {
   });
 });
 
-describe("the dashboard's page behind the sign-in", () => {
+describe('dashboard page behind sign-in', () => {
   let service: Service;
   before(async () => {
     service = await startService({ dev: false, workers: 0 });
@@ -116,7 +116,7 @@ describe("the dashboard's page behind the sign-in", () => {
   });
   after(() => service.stop());
 
-  it('is shown to whoever has signed in; others are led there and back', async () => {
+  it('requests without a session redirect to sign-in and back', async () => {
     const path = '/runs?status=Failed&env=staging';
     const away = await service.get(path, HTML);
     const signInAt = `/sign-in?next=${encodeURIComponent(path)}`;
@@ -127,7 +127,7 @@ describe("the dashboard's page behind the sign-in", () => {
     expect([page.status, page.body.includes('id="root"')]).to.deep.equal([200, true]);
   });
 
-  it('tells strangers nothing but what its files say', async () => {
+  it('without a session only static files are served', async () => {
     expect((await service.get('/', {})).status).to.equal(401);
     expect((await service.get('/favicon.svg', {})).status).to.equal(200);
     const headers = await sessionHeaders(service, 'ada@example.com');
@@ -137,7 +137,7 @@ describe("the dashboard's page behind the sign-in", () => {
   });
 });
 
-/** As it came over the wire: `fetch` unpacks, and tidies paths. */
+/** Raw response: `fetch` would decompress it and normalize the path. */
 function plainGet(url: string, encoding: string): Promise<{ status: number; headers: IncomingHttpHeaders }> {
   const { hostname, port } = new URL(url);
   const path = url.slice(`http://${hostname}:${port}`.length);

@@ -10,7 +10,7 @@ const BIG = '12345678901234567890';
 const MANY = 2_000;
 const BATCH = 500;
 
-describe('events in the dashboard', () => {
+describe('dashboard events', () => {
   const visit = browserForSuite();
   let service: Service;
   let host: AppHost;
@@ -26,14 +26,14 @@ describe('events in the dashboard', () => {
 
   const rows = (page: Page) => page.getByRole('table', { name: 'Events' }).getByRole('row');
 
-  /** An event that is stored, so that its page shows it. */
+  /** Sends an event and waits until it is stored. */
   async function stored(event: object | string): Promise<string> {
     const { body } = await service.post(service.eventPath, event, { 'content-type': 'application/json' });
     await service.waitFor(`/v1/events/${body.ids[0]}`, ({ status }) => status === 200);
     return body.ids[0];
   }
 
-  it('come in by themselves, each with the runs it caused', () =>
+  it('event list shows new events live, with their runs', () =>
     visit(async (page) => {
       await stored({ name: 'before/x', data: {} });
       await open(page, `${service.url}/events`);
@@ -45,7 +45,7 @@ describe('events in the dashboard', () => {
       await page.waitForURL('**/runs/*');
     }));
 
-  it('wait behind a count while the tail is paused', () =>
+  it('paused event list counts new events instead of showing them', () =>
     visit(async (page) => {
       await stored({ name: 'paused/x', data: {} });
       await open(page, `${service.url}/events?name=paused%2Fx`);
@@ -59,7 +59,7 @@ describe('events in the dashboard', () => {
       await rows(page).filter({ hasText: late }).waitFor();
     }));
 
-  it('stay out when the tail is paused before they are taken in', () =>
+  it('pausing stops events that have arrived but are not shown yet', () =>
     visit(async (page) => {
       await stored({ name: 'early/x', data: {} });
       await page.clock.install();
@@ -67,20 +67,20 @@ describe('events in the dashboard', () => {
       await rows(page).filter({ hasText: 'early/x' }).waitFor();
       await page.clock.runFor(1_000);
       await page.clock.pauseAt(Date.now() + 60_000);
-      const told = await page.evaluateHandle(() => {
+      const listener = await page.evaluateHandle(() => {
         const stream = new EventSource('/v1/stream');
         return { news: new Promise((resolve) => stream.addEventListener('events', resolve)) };
       });
       const late = await stored({ name: 'early/x', data: {} });
-      await told.evaluate(({ news }) => news.then(() => {}));
+      await listener.evaluate(({ news }) => news.then(() => {}));
       await page.getByRole('button', { name: 'Pause' }).click();
-      await page.getByRole('button', { name: 'Go on' }).waitFor();
+      await page.getByRole('button', { name: 'Resume' }).waitFor();
       await page.clock.runFor(1_000);
       await page.getByRole('button', { name: '1 new', exact: true }).waitFor();
       expect(await rows(page).filter({ hasText: late }).count()).to.equal(0);
     }));
 
-  it('are found by name, source and exact ID, and the address says how', () =>
+  it('event list filters by name and ID, and keeps the filters in the URL', () =>
     visit(async (page) => {
       const id = await stored({ name: 'find/this', id: 'exactly-this', data: {} });
       await stored({ name: 'find/other', data: {} });
@@ -95,7 +95,7 @@ describe('events in the dashboard', () => {
       await page.waitForURL(`**/events/${id}**`);
     }));
 
-  it('of a span are marked in the histogram', () =>
+  it('dragging on the histogram selects a time range', () =>
     visit(async (page) => {
       await stored({ name: 'span/x', data: {} });
       await open(page, `${service.url}/events`);
@@ -108,7 +108,7 @@ describe('events in the dashboard', () => {
       await page.waitForURL(/[?&]from=.*&to=/);
     }));
 
-  it('are listed by the thousand, and scrolling comes to the first of them', () =>
+  it('scrolling a list of thousands of events reaches the oldest', () =>
     visit(async (page) => {
       const oldest = await stored({ name: 'many/x', data: {} });
       for (let sent = 0; sent < MANY; sent += BATCH) {
@@ -122,11 +122,11 @@ describe('events in the dashboard', () => {
         await page.keyboard.press('End');
         return (await rows(page).filter({ hasText: oldest }).count()) > 0;
       };
-      await until(toEnd, { describe: 'the first event is in sight', timeoutMs: 30_000 });
+      await until(toEnd, { describe: 'the oldest event is visible', timeoutMs: 30_000 });
       expect(await rows(page).count()).to.be.below(100);
     })).timeout(60_000);
 
-  it('show whole numbers digit by digit, as tree and raw', () =>
+  it('event payload keeps all digits of integers, as tree and raw', () =>
     visit(async (page) => {
       const id = await stored(`{"name": "exact/x", "data": {"order": ${BIG}, "price": 1.10}}`);
       await open(page, `${service.url}/events/${id}`);
@@ -135,7 +135,7 @@ describe('events in the dashboard', () => {
       await page.getByText(BIG).first().waitFor();
     }));
 
-  it('of half a megabyte open as a tree', () =>
+  it('event payload of 512 KB expands as a tree', () =>
     visit(async (page) => {
       const lines = Array.from({ length: 7_000 }, (_, n) => ({ number: n, text: `line ${n} `.padEnd(40, '.') }));
       const id = await stored({ name: 'big/x', data: { lines } });
@@ -146,12 +146,12 @@ describe('events in the dashboard', () => {
       await page.getByText('150', { exact: true }).waitFor();
     }));
 
-  it('are sent again, and sent once more with other data', () =>
+  it('event page resends an event, and sends an edited copy', () =>
     visit(async (page) => {
       const id = await stored({ name: 'tail/again', data: { n: 1 } });
       await host.nextCall('greet');
       await open(page, `${service.url}/events/${id}`);
-      await page.getByRole('button', { name: 'Send again' }).click();
+      await page.getByRole('button', { name: 'Resend' }).click();
       await called('tail/again', { n: 1 });
       await page.waitForURL((url) => url.pathname.startsWith('/events/') && !url.pathname.endsWith(id));
       await open(page, `${service.url}/events/${id}`);
@@ -163,10 +163,10 @@ describe('events in the dashboard', () => {
       await page.getByRole('heading', { level: 1, name: 'tail/edited' }).waitFor();
     }));
 
-  it('are written over coloured text, as the policy of the page lets them, and that is undone', () =>
+  it('typing over highlighted text in the editor obeys the CSP and can be undone', () =>
     visit(async (page) => {
       await open(page, `${service.url}/events`);
-      await page.getByRole('button', { name: 'Send an event' }).click();
+      await page.getByRole('button', { name: 'Send event' }).click();
       const editor = page.getByRole('dialog').getByRole('textbox').first();
       await editor.getByText('"hello/world"').click({ clickCount: 3 });
       await page.keyboard.type('"data": [');
@@ -176,7 +176,7 @@ describe('events in the dashboard', () => {
       await editor.getByText('"hello/world"').waitFor();
     }));
 
-  /** The call that the event causes arrives. */
+  /** Waits for the function call that the event triggers. */
   async function called(name: string, data: object): Promise<void> {
     for (;;) {
       const { body } = await host.nextCall('greet');

@@ -1,8 +1,8 @@
-/** A service with one of everything, for the tests that look at every page. */
+/** Creates one of each resource, for tests that visit every page. */
 import type { AppHost } from '../support/app-host.ts';
 import type { Service } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import type { Things } from './pages.ts';
+import type { Fixtures } from './pages.ts';
 
 const APP = 'shop';
 const FUNCTIONS = [
@@ -18,13 +18,13 @@ const TRANSFORM = `function transform(evt, headers) {
 }`;
 const STACK = 'DeclinedError: the card was declined\n    at charge (/app/src/charge.ts:12:9)';
 
-export async function makeThings(service: Service, host: AppHost): Promise<Things> {
+export async function createFixtures(service: Service, host: AppHost): Promise<Fixtures> {
   await registerShop(service, host);
   const webhook = await make(service, '/v1/webhooks', { name: 'Shop orders', transform: TRANSFORM });
   const requestId = await deliver(service, webhook.url, { number: 7, total: 12 });
   const rejectedRequestId = await deliver(service, webhook.url, { broken: true });
   const eventId = await send(service, { name: 'order/placed', id: 'order-1', data: { number: 1, total: 99.5 } });
-  // Not sooner: of two at the same time either may be the one that counts.
+  // The second event is a duplicate only once the first is stored.
   await service.waitFor(`/v1/events/${eventId}`, ({ status }) => status === 200);
   await send(service, { name: 'order/placed', id: 'order-1', data: { number: 1 } });
   await send(service, { name: 'order/shipped', data: { number: 1 }, user: { id: 'u-1' }, v: '2' });
@@ -33,13 +33,13 @@ export async function makeThings(service: Service, host: AppHost): Promise<Thing
   await make(service, '/v1/event-keys', { name: 'Shop' });
   await make(service, '/v1/api-keys', { name: 'Deploy script', access: 'write' });
   await make(service, '/v1/users', { email: 'grace@example.com', role: 'member' });
-  const arrived = await service.waitFor(
+  const webhookRequest = await service.waitFor(
     `/v1/webhooks/${webhook.id}/requests/${requestId}`,
     ({ status }) => status === 200,
   );
   return {
     eventId,
-    arrivedEventId: arrived.body.data.ids[0],
+    webhookEventId: webhookRequest.body.data.ids[0],
     runId: await runOf(service, eventId, `${APP}-confirm`, 'Completed'),
     waitingRunId: await runOf(service, eventId, `${APP}-charge`, 'Running'),
     sleepingRunId: await runOf(service, eventId, `${APP}-remind`, 'Running'),
@@ -52,7 +52,7 @@ export async function makeThings(service: Service, host: AppHost): Promise<Thing
   };
 }
 
-/** One function that is content, one that will be tried again, one that fails for good, one that sleeps. */
+/** Registers functions that succeed, retry, fail permanently and sleep. */
 async function registerShop(service: Service, host: AppHost): Promise<void> {
   const error = { name: 'DeclinedError', message: 'the card was declined', stack: STACK };
   host.on('confirm', () => ({ body: { sent: true } }));
@@ -65,23 +65,25 @@ async function registerShop(service: Service, host: AppHost): Promise<void> {
   await host.register(service, FUNCTIONS, { appName: APP });
 }
 
-/** An event that can be given to no environment. */
+/** Creates a held event. */
 async function hold(service: Service): Promise<void> {
   const fields = { name: 'Branch orders', environment: 'branches', transform: TRANSFORM };
   const { url } = await make(service, '/v1/webhooks', fields);
   await deliver(service, url, { number: 8 });
 }
 
-/** @param event or several. @returns the ID of the first */
+/** @param event one event or an array
+ *  @returns the ID of the first */
 export async function send(service: Service, event: object): Promise<string> {
   const { body } = await service.post(service.eventPath, event);
   return body.ids[0];
 }
 
-/** @throws when the service makes none. @returns what it made */
-export async function make(service: Service, path: string, fields: object): Promise<Made> {
+/** @returns the created resource
+ *  @throws Error when the service creates none */
+export async function make(service: Service, path: string, fields: object): Promise<Created> {
   const { status, body } = await service.post(path, fields, service.apiHeaders);
-  if (status !== 201) throw new Error(`POST ${path} was answered with ${status} ${JSON.stringify(body)}`);
+  if (status !== 201) throw new Error(`POST ${path} returned ${status} ${JSON.stringify(body)}`);
   return body.data;
 }
 
@@ -91,19 +93,19 @@ async function deliver(service: Service, url: string, body: object): Promise<str
   return headers.get('x-request-id') ?? '';
 }
 
-/** The function's run on the event, once it stands so and has been called. */
+/** Waits for a run of the function on the event with this status. */
 export async function runOf(service: Service, eventId: string, functionId: string, status: string): Promise<string> {
   const found = async () => {
     const { body } = await service.get(`/v1/runs?event_id=${eventId}`);
     const run = (body.data as RunView[]).find((each) => each.function_id === functionId && each.status === status);
     return run?.run_id;
   };
-  return until(found, { describe: `${functionId} has run on ${eventId} and is ${status}` });
+  return until(found, { describe: `run of ${functionId} on ${eventId} is ${status}` });
 }
 
-interface Made {
+interface Created {
   id: string;
-  /** Of a webhook. */
+  /** Of webhooks. */
   url: string;
 }
 

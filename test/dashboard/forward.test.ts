@@ -7,7 +7,7 @@ import { type Service, startService } from '../support/service.ts';
 
 const EVENT = { name: 'order/placed', id: 'order-9', ts: 1_700_000_000_000, data: { number: 9 }, user: { id: 'u' } };
 
-describe('an event of production', () => {
+describe('dashboard: send to dev server', () => {
   const visit = browserForSuite();
   let production: Service;
   let dev: Service;
@@ -36,7 +36,7 @@ describe('an event of production', () => {
     return dialog;
   }
 
-  it('is forwarded by the browser to a dev server on the same machine, id and ts included, and is seen there', () =>
+  it('forwards a production event to a local dev server, with id and ts', () =>
     visit(async (page) => {
       const dialog = await openDialog(page, dev.url);
       const copyId = await dialog.getByText(/[0-9A-HJKMNP-TV-Z]{26}/).innerText();
@@ -47,7 +47,7 @@ describe('an event of production', () => {
       await page.getByRole('row').filter({ hasText: 'order/placed' }).waitFor();
     }));
 
-  it('is not forwarded where no dev server runs, and the page says so', () =>
+  it('shows an error when no dev server is running', () =>
     visit(
       async (page) => {
         const dialog = await openDialog(page, `http://127.0.0.1:${await freePort()}`);

@@ -3,11 +3,11 @@ import type { Page, Response } from 'playwright-core';
 import { browserForSuite, open, settled } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { declaredPaths, PLACES, pagesOf } from './pages.ts';
+import { declaredPaths, resourcePages, STATIC_PAGES } from './pages.ts';
 
 const FIRST_LOAD_BYTES = 250_000;
 
-describe('the dashboard', () => {
+describe('dashboard shell', () => {
   const visit = browserForSuite();
   let service: Service;
   before(async () => {
@@ -15,19 +15,19 @@ describe('the dashboard', () => {
   });
   after(() => service.stop());
 
-  it('is at hand after less than 250 kB, without the code of its editor and its charts', () =>
+  it('first load is below 250 kB and excludes the editor, the charts and the command palette', () =>
     visit(async (page) => {
       const answers: Response[] = [];
       page.on('response', (answer) => answers.push(answer));
-      await open(page, `${service.url}/members`);
+      await open(page, `${service.url}/users`);
       const sizes = await Promise.all(answers.map(sizeOf));
       const bytes = sizes.reduce((sum, size) => sum + size, 0);
       expect(bytes).to.be.within(1_000, FIRST_LOAD_BYTES);
       const names = answers.map((answer) => new URL(answer.url()).pathname);
-      expect(names.filter((name) => /code-mirror|uplot/i.test(name))).to.deep.equal([]);
+      expect(names.filter((name) => /code-mirror|uplot|command-palette/i.test(name))).to.deep.equal([]);
     }));
 
-  it('opens each of its pages from its menu and names it in the tab', () =>
+  it('navigation opens every page and sets the tab title', () =>
     visit(async (page) => {
       await open(page, service.url);
       const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
@@ -35,13 +35,13 @@ describe('the dashboard', () => {
         const name = await link.innerText();
         await link.click();
         await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
-        await until(async () => (await page.title()) === `${name} · Tidegate`, { describe: `the tab says ${name}` });
+        await until(async () => (await page.title()) === `${name} · Tidegate`, { describe: `tab title is ${name}` });
         await settled(page);
       }
-      expect(await links.count()).to.equal(PLACES.filter((path) => !path.includes('?')).length);
+      expect(await links.count()).to.equal(STATIC_PAGES.filter((path) => !path.includes('?')).length);
     }));
 
-  it('goes anywhere by ⌘K and by the letters after g, and lists its keys at ?', () =>
+  it('keyboard shortcuts open the command palette, pages and the list of shortcuts', () =>
     visit(async (page) => {
       await open(page, service.url);
       await page.keyboard.press('Control+k');
@@ -57,13 +57,13 @@ describe('the dashboard', () => {
       await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor({ state: 'hidden' });
     }));
 
-  it('is light, dark, or as the system has it, and remembers which', () =>
+  it('theme follows the system or a stored choice', () =>
     visit(
       async (page) => {
         const theme = () => page.locator('html').getAttribute('data-theme');
         await open(page, service.url);
         expect(await theme()).to.equal('dark');
-        await page.getByRole('button', { name: 'Change to light' }).click();
+        await page.getByRole('button', { name: 'Switch to light' }).click();
         expect(await theme()).to.equal('light');
         await page.reload();
         expect(await theme()).to.equal('light');
@@ -71,7 +71,7 @@ describe('the dashboard', () => {
       { colorScheme: 'dark' },
     ));
 
-  it('keeps the environment in its address from page to page', () =>
+  it('navigation keeps the environment in the URL', () =>
     visit(async (page) => {
       await service.post('/v1/environments', { name: 'feature', kind: 'branch' });
       await open(page, service.url);
@@ -81,22 +81,22 @@ describe('the dashboard', () => {
       expect(await page.getByRole('combobox', { name: 'Environment' }).inputValue()).to.equal('feature');
     }));
 
-  it('says of an address that is none of its pages that there is no such page', () =>
+  it('unknown path shows the not-found page', () =>
     visit(
       async (page) => {
         await page.goto(`${service.url}/events/a/b/c`);
-        await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
-        await page.getByRole('link', { name: 'To the overview' }).click();
+        await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+        await page.getByRole('link', { name: 'Go to the overview' }).click();
         await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
       },
       { forgive: /404/ },
     ));
 
-  it('has no page that these tests leave out', () => {
+  it('tests cover every declared route', () => {
     const id = '$id';
-    const visited = pagesOf({
+    const visited = resourcePages({
       eventId: id,
-      arrivedEventId: id,
+      webhookEventId: id,
       runId: id,
       waitingRunId: id,
       sleepingRunId: id,
@@ -107,7 +107,7 @@ describe('the dashboard', () => {
       requestId: id,
       rejectedRequestId: id,
     });
-    const paths = [...PLACES, ...visited].map((path) => path.split('?')[0]);
+    const paths = [...STATIC_PAGES, ...visited].map((path) => path.split('?')[0]);
     expect([...new Set(paths)]).to.have.members(declaredPaths());
   });
 });
@@ -116,7 +116,7 @@ function menu(page: Page, name: string) {
   return page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true });
 }
 
-/** As it came over the wire, compressed. */
+/** Compressed, with headers. */
 async function sizeOf(answer: Response): Promise<number> {
   const { responseBodySize, responseHeadersSize } = await answer.request().sizes();
   return responseBodySize + responseHeadersSize;

@@ -7,7 +7,7 @@ import { make } from './fixtures.ts';
 
 const TRANSFORM = 'const transform = (evt) => ({ name: "order/placed", data: evt })';
 
-describe('the holding page', () => {
+describe('dashboard holding page', () => {
   const visit = browserForSuite();
   let service: Service;
   let path: string;
@@ -26,7 +26,7 @@ describe('the holding page', () => {
     await settled(page);
   }
 
-  it('takes in what no environment takes as it comes, and gives it to the environment that somebody chooses', () =>
+  it('shows events without a valid environment live, and assigns them to a selected one', () =>
     visit(async (page) => {
       await openHoldingPage(page);
       const { body } = await service.post(path, { number: 1 }, { 'x-service-env': 'nowhere' });
@@ -42,7 +42,7 @@ describe('the holding page', () => {
       await page.getByRole('heading', { level: 1, name: 'order/placed' }).waitFor();
     }));
 
-  it('discards nothing before it has asked', () =>
+  it('asks for confirmation before discarding an event', () =>
     visit(async (page) => {
       await service.post(path, { number: 2 });
       await openHoldingPage(page);
@@ -51,11 +51,11 @@ describe('the holding page', () => {
       const held = page.getByRole('dialog', { name: 'order/placed', exact: true });
       await held.getByRole('button', { name: 'Discard' }).click();
       const question = page.getByRole('dialog', { name: 'Discard order/placed?' });
-      await question.getByRole('button', { name: 'Keep it as it is' }).click();
+      await question.getByRole('button', { name: 'Cancel' }).click();
       expect((await service.get('/v1/holding')).body.data.length).to.equal(1);
       await question.waitFor({ state: 'hidden' });
       await held.getByRole('button', { name: 'Discard' }).click();
-      await question.getByRole('button', { name: 'Discard for good' }).click();
+      await question.getByRole('button', { name: 'Discard', exact: true }).click();
       await row.waitFor({ state: 'detached' });
       expect((await service.get('/v1/holding')).body.data.length).to.equal(0);
     }));

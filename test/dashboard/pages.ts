@@ -1,9 +1,9 @@
-/** The pages of the dashboard, for tests that hold of all of them. */
+/** Paths of all dashboard pages, for tests that visit each of them. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** Those that need nothing to be there. */
-export const PLACES = [
+/** Pages that need no resource. */
+export const STATIC_PAGES = [
   '/',
   '/events',
   '/runs',
@@ -15,20 +15,20 @@ export const PLACES = [
   '/keys?tab=api-keys',
   '/keys?tab=signing-keys',
   '/environments',
-  '/members',
+  '/users',
   '/audit-log',
   '/audit-log?tab=refusals',
   '/settings',
   '/jobs',
 ];
 
-/** Of things that there are: what their paths need to know. */
-export interface Things {
+/** IDs and names of resources, as paths of their pages need them. */
+export interface Fixtures {
   eventId: string;
-  /** Of a webhook's request. */
-  arrivedEventId: string;
+  /** Created by a webhook request. */
+  webhookEventId: string;
   runId: string;
-  /** Of one whose next try is still to come. */
+  /** Waits for its next attempt. */
   waitingRunId: string;
   sleepingRunId: string;
   failedRunId: string;
@@ -39,28 +39,28 @@ export interface Things {
   rejectedRequestId: string;
 }
 
-export function pagesOf(things: Things): string[] {
+export function resourcePages(fixtures: Fixtures): string[] {
   return [
-    `/events/${things.eventId}`,
-    `/events/${things.eventId}?view=raw`,
-    `/events/${things.arrivedEventId}?tab=arrival`,
-    `/events/${things.eventId}?tab=runs`,
-    `/events/${things.eventId}?tab=code`,
-    `/runs/${things.runId}`,
-    `/runs/${things.waitingRunId}?entry=0`,
-    `/runs/${things.sleepingRunId}`,
-    `/runs/${things.failedRunId}`,
-    `/functions/${things.functionId}`,
-    `/apps/${things.appName}`,
-    `/webhooks/${things.webhookId}?request=${things.requestId}`,
-    `/webhooks/${things.webhookId}?request=${things.rejectedRequestId}`,
-    `/webhooks/${things.webhookId}?tab=requests`,
-    `/webhooks/${things.webhookId}?tab=requests&request=${things.requestId}`,
-    `/webhooks/${things.webhookId}?tab=settings`,
+    `/events/${fixtures.eventId}`,
+    `/events/${fixtures.eventId}?view=raw`,
+    `/events/${fixtures.webhookEventId}?tab=source`,
+    `/events/${fixtures.eventId}?tab=runs`,
+    `/events/${fixtures.eventId}?tab=code`,
+    `/runs/${fixtures.runId}`,
+    `/runs/${fixtures.waitingRunId}?entry=0`,
+    `/runs/${fixtures.sleepingRunId}`,
+    `/runs/${fixtures.failedRunId}`,
+    `/functions/${fixtures.functionId}`,
+    `/apps/${fixtures.appName}`,
+    `/webhooks/${fixtures.webhookId}?request=${fixtures.requestId}`,
+    `/webhooks/${fixtures.webhookId}?request=${fixtures.rejectedRequestId}`,
+    `/webhooks/${fixtures.webhookId}?tab=requests`,
+    `/webhooks/${fixtures.webhookId}?tab=requests&request=${fixtures.requestId}`,
+    `/webhooks/${fixtures.webhookId}?tab=settings`,
   ];
 }
 
-/** Every path that the dashboard knows, such as `/runs/$id`, read from where it declares them. */
+/** Every declared route, such as `/runs/$id`. */
 export function declaredPaths(): string[] {
   const file = resolve(import.meta.dirname, '../../dashboard/src/app/routes.tsx');
   return [...readFileSync(file, 'utf8').matchAll(/^ {2}path: '([^']+)'/gm)].map(([, path]) => path as string);

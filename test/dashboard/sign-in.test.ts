@@ -3,18 +3,18 @@ import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { addUser } from '../support/auth.ts';
 import { browserForSuite, open, settled, signIn } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
-import { makeThings } from './fixtures.ts';
-import { PLACES, pagesOf } from './pages.ts';
+import { createFixtures } from './fixtures.ts';
+import { resourcePages, STATIC_PAGES } from './pages.ts';
 
 const ADMIN = 'ada@example.com';
 const READER = 'reader@example.com';
-/** What only somebody with write access may do, as buttons begin. */
-const DEEDS =
-  /^(make|create|new|invite|register|send|edit|cancel|retry|run again|pause|resume|assign|discard|delete|remove|archive|rotate|revoke|save|invoke|rename)\b/i;
-/** They change nothing here: the tail of the events, and a copy to a service of the reader's own. */
-const HARMLESS = /^\/events Pause|Send to dev server$/;
+/** How labels of buttons that require write access begin. */
+const WRITE_ACTIONS =
+  /^(create|new|invite|register|re-register|run check|send|resend|edit|cancel|retry|re-run|pause|resume|assign|discard|delete|remove|archive|rotate|revoke|save|invoke|rename)\b/i;
+/** These change nothing in the service. */
+const READ_ONLY_ACTIONS = /^\/events Pause|Send to dev server$/;
 
-describe('the dashboard outside dev mode', () => {
+describe('dashboard sign-in', () => {
   const visit = browserForSuite();
   let service: Service;
   before(async () => {
@@ -24,7 +24,7 @@ describe('the dashboard outside dev mode', () => {
   });
   after(() => service.stop());
 
-  it('asks who is there, and then shows the page that was wanted, filters and all', () =>
+  it('sign-in returns to the requested page with its filters', () =>
     visit(async (page) => {
       await page.goto(`${service.url}/runs?status=Failed&env=production`);
       expect(new URL(page.url()).pathname).to.equal('/sign-in');
@@ -33,10 +33,11 @@ describe('the dashboard outside dev mode', () => {
       await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor();
     }));
 
-  it('asks again when the session has ended meanwhile, and comes back', () =>
+  it('an expired session leads to sign-in and back', () =>
     visit(
       async (page) => {
-        await page.goto(`${service.url}/events?name=order%2Fplaced`);
+        // This page has no live updates, whose refetch could get the 401 before the click.
+        await page.goto(`${service.url}/environments`);
         await signIn(page, ADMIN);
         await settled(page);
         await page.context().clearCookies();
@@ -48,42 +49,42 @@ describe('the dashboard outside dev mode', () => {
       { forgive: /401/ },
     ));
 
-  it('shows an admin whose attempts to sign in were refused, and how often', () =>
+  it('audit log shows admins rejected sign-in attempts with their count', () =>
     visit(async (page) => {
       for (let n = 0; n < 3; n++) {
         await service.post('/auth/sign-in', { email: 'mallory@example.com', password: 'let me in' });
       }
       await page.goto(`${service.url}/audit-log`);
       await signIn(page, ADMIN);
-      await page.getByRole('link', { name: 'Refused attempts' }).click();
+      await page.getByRole('link', { name: 'Rejected attempts' }).click();
       const row = page.getByRole('row').filter({ hasText: 'mallory@example.com' });
       await row.getByText('sign-in: wrong email address or password').waitFor();
       await row.getByText('3', { exact: true }).waitFor();
     }));
 
-  it('leads to signing in once, however many requests are refused', () =>
+  it('several 401 responses cause one redirect to sign-in', () =>
     visit(
       async (page) => {
         await page.goto(`${service.url}/events`);
         await signIn(page, ADMIN);
         await settled(page);
-        let led = 0;
+        let redirects = 0;
         let refused = 0;
         const secondRefusal = page.waitForResponse((answer) => answer.status() === 401 && ++refused === 2);
         await page.route('**/sign-in?next=*', async (route) => {
-          led += 1;
+          redirects += 1;
           await secondRefusal;
           await route.continue();
         });
         await page.context().clearCookies();
         await page.getByRole('link', { name: 'Runs', exact: true }).click();
         await page.waitForURL('**/sign-in?next=*');
-        expect(led).to.equal(1);
+        expect(redirects).to.equal(1);
       },
       { forgive: /401/ },
     ));
 
-  it('is left by signing out', () =>
+  it('signing out ends the session', () =>
     visit(async (page) => {
       await page.goto(service.url);
       await signIn(page, ADMIN);
@@ -93,26 +94,26 @@ describe('the dashboard outside dev mode', () => {
       expect(new URL(page.url()).pathname).to.equal('/sign-in');
     }));
 
-  describe('for somebody who may only read', () => {
+  describe('with read-only access', () => {
     let host: AppHost;
     before(async () => {
       host = await startAppHost();
     });
     after(() => host.close());
 
-    it('offers nothing on any page that they may not do', () =>
+    it('no page offers an enabled button that requires write access', () =>
       visit(
         async (page) => {
-          const things = await makeThings(service, host);
+          const fixtures = await createFixtures(service, host);
           await page.goto(service.url);
           await signIn(page, READER);
           const offered: string[] = [];
-          for (const path of [...PLACES, ...pagesOf(things)]) {
+          for (const path of [...STATIC_PAGES, ...resourcePages(fixtures)]) {
             await open(page, service.url + path);
-            const doors = page.getByRole('main').getByRole('button', { name: DEEDS, disabled: false });
-            offered.push(...(await doors.allInnerTexts()).map((text) => `${path} ${text}`));
+            const buttons = page.getByRole('main').getByRole('button', { name: WRITE_ACTIONS, disabled: false });
+            offered.push(...(await buttons.allInnerTexts()).map((text) => `${path} ${text}`));
           }
-          expect(offered.filter((door) => !HARMLESS.test(door)).join('\n')).to.equal('');
+          expect(offered.filter((button) => !READ_ONLY_ACTIONS.test(button)).join('\n')).to.equal('');
         },
         { forgive: /403/ },
       )).timeout(60_000);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { EventRow } from '../../dashboard/src/pages/events/list/pages.ts';
-import { countBeside, NONE, together } from '../../dashboard/src/pages/events/list/waiting.ts';
+import type { EventRow } from '../../dashboard/src/pages/events/list/event-pages.ts';
+import { countUnseen, mergeUnseen, NONE } from '../../dashboard/src/pages/events/list/unseen-events.ts';
 
 const rowOf = (internal_id: string): EventRow => ({
   internal_id,
@@ -11,15 +11,15 @@ const rowOf = (internal_id: string): EventRow => ({
   runs: [],
 });
 
-describe('the count of new events that are not shown', () => {
-  it('leaves out those that are listed already', () => {
-    const waiting = together(together(NONE, { ids: ['A', 'B'], others: 0 }), { ids: ['C'], others: 5 });
-    expect(countBeside([rowOf('B'), rowOf('0')], waiting)).to.equal(7);
+describe('dashboard: count of unseen events', () => {
+  it('excludes events that are already listed', () => {
+    const waiting = mergeUnseen(mergeUnseen(NONE, { ids: ['A', 'B'], others: 0 }), { ids: ['C'], others: 5 });
+    expect(countUnseen([rowOf('B'), rowOf('0')], waiting)).to.equal(7);
   });
 
-  it('counts on when it no longer knows the IDs of the first', () => {
+  it('counts events beyond the number of remembered IDs', () => {
     const ids = Array.from({ length: 1_500 }, (_, n) => String(n));
-    const waiting = together({ ids, others: 0 }, { ids: ['last'], others: 0 });
-    expect(countBeside([rowOf('last')], waiting)).to.equal(1_500);
+    const waiting = mergeUnseen({ ids, others: 0 }, { ids: ['last'], others: 0 });
+    expect(countUnseen([rowOf('last')], waiting)).to.equal(1_500);
   });
 });

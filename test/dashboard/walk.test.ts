@@ -23,8 +23,8 @@ const ERROR = {
   stack: 'DiskFull: no space left\n    at build (/app/build.ts:3:7)',
 };
 
-/** One story, told step by step: each test goes on where the one before it ended. */
-describe('from a new webhook to a run that is made good', () => {
+/** One scenario in steps: each test continues where the previous one ended. */
+describe('dashboard scenario: from a new webhook to a re-run', () => {
   const visit = browserForSuite();
   let service: Service;
   let host: AppHost;
@@ -44,12 +44,12 @@ describe('from a new webhook to a run that is made good', () => {
     await host.close();
   });
 
-  it('a webhook is made, and its transform written with the event of a pasted request beside it', () =>
+  it('workbench: creates a webhook and saves a transform with a live preview of a pasted request', () =>
     visit(async (page) => {
       await open(page, `${service.url}/webhooks`);
-      await page.getByRole('button', { name: 'New webhook' }).click();
+      await page.getByRole('button', { name: 'Create webhook' }).click();
       await page.getByLabel('Name').fill('GitHub');
-      await page.getByRole('button', { name: 'Make it' }).click();
+      await page.getByRole('button', { name: 'Create', exact: true }).click();
       await page.waitForURL('**/webhooks/*');
       webhook = page.url();
       address = await page.locator('code').filter({ hasText: '/e/' }).innerText();
@@ -59,10 +59,10 @@ describe('from a new webhook to a run that is made good', () => {
       await page.getByText('seen ada/engine').waitFor();
       expect(await page.getByRole('definition').allInnerTexts()).to.include('github/push');
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('Saved. The next request goes through this transform.').waitFor();
+      await page.getByText('Transform saved').waitFor();
     }));
 
-  it('what is posted to it is seen to arrive, without loading anything anew', () =>
+  it('event list: shows the event of a webhook request without a reload', () =>
     visit(async (page) => {
       await open(page, `${service.url}/events`);
       const answer = await request('POST', address, { body: PUSH, headers: HEADERS });
@@ -74,51 +74,48 @@ describe('from a new webhook to a run that is made good', () => {
       run = page.url();
     }));
 
-  it('its run shows the attempt that failed and when it is tried again; retry now does so at once', () =>
+  it('run page: shows the failed attempt and the next one; Retry now starts it', () =>
     visit(async (page) => {
       await open(page, run);
-      await page.getByText(/Try 2 of 2 begins in/).waitFor();
+      await page.getByText(/Attempt 2 of 2 starts in/).waitFor();
       const attempts = page.getByRole('list', { name: 'Attempts and steps' }).getByRole('listitem');
       await attempts.filter({ hasText: 'failed' }).getByRole('button').click();
       await attempts.getByText('/app/build.ts:3:7').waitFor();
       await page.getByRole('button', { name: 'Retry now' }).click();
-      await attempts.filter({ hasText: 'failed on try 2' }).waitFor();
+      await attempts.filter({ hasText: 'failed on attempt 2' }).waitFor();
       await fact(page, 'Status', 'Failed').waitFor();
     }));
 
-  it('the failed run is run again, and completes', () =>
+  it('run page: re-runs the failed run, which completes', () =>
     visit(async (page) => {
       await open(page, run);
-      await page.getByRole('button', { name: 'Run again', exact: true }).click();
+      await page.getByRole('button', { name: 'Re-run', exact: true }).click();
       await page.waitForURL((url) => url.pathname.startsWith('/runs/') && url.href !== run);
       await fact(page, 'Status', 'Completed').waitFor();
-      await page.getByRole('region', { name: 'What the function returned' }).getByText('built').waitFor();
+      await page.getByRole('region', { name: 'Function output' }).getByText('built').waitFor();
     }));
 
-  it('the log of the webhook has the request, which is put through once more', () =>
+  it('request log: re-runs the webhook request', () =>
     visit(async (page) => {
       await open(page, `${webhook.split('?')[0]}?tab=requests`);
       await page.getByRole('table', { name: 'Requests' }).getByRole('link', { name: 'github/push' }).click();
-      await fact(page, 'Answered', /^200 in/).waitFor();
-      await page.getByRole('button', { name: 'Run again' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Run it for real' }).click();
-      await page
-        .getByRole('dialog', { name: 'It was run again' })
-        .getByRole('link', { name: 'Open the event' })
-        .click();
+      await fact(page, 'Response', /^200 in/).waitFor();
+      await page.getByRole('button', { name: 'Re-run' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Re-run' }).click();
+      await page.getByRole('dialog', { name: 'Request re-run' }).getByRole('link', { name: 'Open event' }).click();
       await page.getByRole('heading', { level: 1, name: 'github/push' }).waitFor();
     }));
 });
 
-/** A request as it went over the wire. */
+/** Pastes a raw HTTP request into the workbench. */
 async function paste(page: Page, text: string): Promise<void> {
-  await page.getByRole('button', { name: 'Paste a request' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Paste a request' });
+  await page.getByRole('button', { name: 'Paste request' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Paste request' });
   await dialog.getByRole('textbox', { name: 'Request' }).fill(text);
-  await dialog.getByRole('button', { name: 'Use it' }).click();
+  await dialog.getByRole('button', { name: 'Use request' }).click();
 }
 
-/** What the page says of the thing that it is about. */
+/** A value in the page's description list. */
 function fact(page: Page, name: string, value: string | RegExp): Locator {
   const term = page.getByRole('term').filter({ hasText: name });
   return page.locator('dl > div').filter({ has: term }).getByText(value, { exact: true });

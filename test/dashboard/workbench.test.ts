@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { TEMPLATES } from '../../dashboard/src/pages/webhooks/templates/templates.ts';
 import { completionsFor } from '../../dashboard/src/pages/webhooks/workbench/completions.ts';
-import { readPasted } from '../../dashboard/src/pages/webhooks/workbench/pasted.ts';
-import { queryLists } from '../../dashboard/src/pages/webhooks/workbench/sample.ts';
+import { parseRequest } from '../../dashboard/src/pages/webhooks/workbench/parse-request.ts';
+import { parseQuery } from '../../dashboard/src/pages/webhooks/workbench/sample.ts';
 import { type Service, startService } from '../support/service.ts';
 
-describe("the workbench's templates", () => {
+describe('dashboard workbench templates', () => {
   let service: Service;
   before(async () => {
     service = await startService();
@@ -13,9 +13,9 @@ describe("the workbench's templates", () => {
   after(() => service.stop());
 
   for (const { label, transform, sample } of TEMPLATES) {
-    it(`${label}: makes an event with nothing missing of the provider's own sample`, async () => {
+    it(`${label}: the template turns its sample into a complete event`, async () => {
       const { body, headers, query } = sample;
-      const answer = await service.post('/v1/transforms/test', { transform, body, headers, query: queryLists(query) });
+      const answer = await service.post('/v1/transforms/test', { transform, body, headers, query: parseQuery(query) });
       expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
       const { event } = answer.body.data;
       expect(event.name).to.match(/^[a-z]+\/[a-z_.]+$/);
@@ -27,21 +27,21 @@ describe("the workbench's templates", () => {
   }
 });
 
-describe('a request pasted into the workbench', () => {
-  it('is read as a body when it is one', () => {
-    const { kind, sample } = readPasted('  {"a": 1}\n');
-    expect(kind).to.equal('a body');
+describe('dashboard workbench: parseRequest', () => {
+  it('reads JSON and form data as a request body', () => {
+    const { kind, sample } = parseRequest('  {"a": 1}\n');
+    expect(kind).to.equal('request body');
     expect(sample).to.deep.equal({ body: '{"a": 1}', headers: { 'Content-Type': 'application/json' }, query: '' });
-    expect(readPasted('From=%2B49&Body=hi').sample.headers['Content-Type']).to.equal(
+    expect(parseRequest('From=%2B49&Body=hi').sample.headers['Content-Type']).to.equal(
       'application/x-www-form-urlencoded',
     );
   });
 
-  it('is read as a whole request by its first line, headers canonicalised and the query taken from the target', () => {
-    const { kind, sample } = readPasted(
+  it('reads an HTTP request with canonical headers and its query', () => {
+    const { kind, sample } = parseRequest(
       'POST /e/key?src=a&src=b HTTP/1.1\r\nHost: x\r\nX-GitHub-Event: push\r\nContent-Type: application/json\r\n\r\n{"n": 1}\r\n',
     );
-    expect(kind).to.equal('a whole request');
+    expect(kind).to.equal('HTTP request');
     expect(sample).to.deep.equal({
       body: '{"n": 1}',
       headers: { 'Content-Type': 'application/json', 'X-Github-Event': 'push' },
@@ -49,18 +49,18 @@ describe('a request pasted into the workbench', () => {
     });
   });
 
-  it('is read as headers and body where the first line is left out', () => {
-    const { kind, sample } = readPasted('X-A: 1\nX-B: 2\n\nbody: not a header');
-    expect(kind).to.equal('a whole request');
+  it('reads headers and a body without a request line', () => {
+    const { kind, sample } = parseRequest('X-A: 1\nX-B: 2\n\nbody: not a header');
+    expect(kind).to.equal('HTTP request');
     expect(sample.headers).to.include({ 'X-A': '1', 'X-B': '2' });
     expect(sample.body).to.equal('body: not a header');
   });
 
-  it('is read as a curl command as a shell reads it', () => {
-    const { kind, sample } = readPasted(`$ curl -sS -X POST "https://h.example/e/key?x-service-env=b1" \\
+  it('reads a curl command with shell quoting', () => {
+    const { kind, sample } = parseRequest(`$ curl -sS -X POST "https://h.example/e/key?x-service-env=b1" \\
       -H 'X-GitHub-Event: issues' -HContent-Type:application/json \\
       --data-raw '{"title":"it'\\''s","path":"C:\\\\x"}'`);
-    expect(kind).to.equal('a curl command');
+    expect(kind).to.equal('curl command');
     expect(sample).to.deep.equal({
       body: '{"title":"it\'s","path":"C:\\\\x"}',
       headers: { 'Content-Type': 'application/json', 'X-Github-Event': 'issues' },
@@ -68,15 +68,15 @@ describe('a request pasted into the workbench', () => {
     });
   });
 
-  it('may be a command as browsers copy it, and one that sends a form', () => {
-    expect(readPasted(`curl 'https://h/e' --data-raw $'{"a":"\\u0021\\n"}'`).sample.body).to.equal('{"a":"!\n"}');
-    const form = readPasted('curl https://h/e -d From=a -d Body=b').sample;
+  it('reads a curl command copied from a browser, and one that sends a form', () => {
+    expect(parseRequest(`curl 'https://h/e' --data-raw $'{"a":"\\u0021\\n"}'`).sample.body).to.equal('{"a":"!\n"}');
+    const form = parseRequest('curl https://h/e -d From=a -d Body=b').sample;
     expect(form.body).to.equal('From=a&Body=b');
     expect(form.headers['Content-Type']).to.equal('application/x-www-form-urlencoded');
   });
 });
 
-describe("the editor's completion", () => {
+describe('dashboard workbench completions', () => {
   const sample = {
     body: '{"repository": {"full_name": "a/b"}, "commits": [{"id": "c1"}], "odd-key": 1}',
     headers: { 'x-github-event': 'push' },
@@ -84,7 +84,7 @@ describe("the editor's completion", () => {
   };
   const offered = (code: string) => completionsFor(code, sample).map(({ label }) => label);
 
-  it('offers the arguments and every path that is in the sample', () => {
+  it('offers the arguments and every path in the sample', () => {
     expect(offered('function transform(evt, headers, queryParams, raw) {}')).to.include.members([
       'raw',
       'evt.repository.full_name',
@@ -95,7 +95,7 @@ describe("the editor's completion", () => {
     ]);
   });
 
-  it("goes by the function's own names of its arguments", () => {
+  it('uses the parameter names of the function', () => {
     expect(offered('const transform = (body, h = {}) => null')).to.include.members([
       'body.repository.full_name',
       'h["X-Github-Event"]',

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { GENERATED } from '../../scripts/docs.ts';
 import { CATALOGUE } from '../../src/errors.ts';
 import { createProcessMetrics } from '../../src/metrics/process-metrics.ts';
 import { SETTINGS } from '../../src/settings.ts';
@@ -24,10 +25,22 @@ describe('the documents', () => {
     }
   });
 
-  it('the README lists every setting with its meaning, and no other', () => {
-    const rows = [...read('README.md').matchAll(/^\| `([A-Z_]+)` \|[^|]*\| ([^|]+) \|$/gm)];
+  it('docs/settings.md lists every setting with its meaning, and no other', () => {
+    const rows = [...read('docs/settings.md').matchAll(/^\| `([A-Z_]+)` \|[^|]*\| ([^|]+) \|$/gm)];
     const documented = Object.fromEntries(rows.map(([, name, meaning]) => [name, meaning]));
     const described = Object.fromEntries(Object.entries(SETTINGS).map(([name, schema]) => [name, schema.description]));
     expect(documented).to.deep.equal(described);
   });
+
+  it('CONTRIBUTING.md names files and folders that exist', () => {
+    const paths = [...read('CONTRIBUTING.md').matchAll(/`((?:src|test|scripts|chaos|clients)\/[\w./-]+)`/g)];
+    expect(paths).not.to.be.empty;
+    for (const [, path] of paths) expect(existsSync(new URL(`../../${path}`, import.meta.url)), path).to.equal(true);
+  });
+
+  for (const [file, render] of Object.entries(GENERATED)) {
+    it(`${file} is what scripts/docs.ts generates from the code`, () => {
+      expect(read(file)).to.equal(render());
+    });
+  }
 });

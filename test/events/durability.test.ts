@@ -71,7 +71,7 @@ describe('INGEST_DURABILITY=fsync', function () {
     for (const [what, ...command] of [
       ['syncs once a second', 'CONFIG', 'SET', 'appendfsync', 'everysec'],
       ['has no file', 'CONFIG', 'SET', 'appendonly', 'no'],
-      ['does not let its settings be read', 'ACL', 'SETUSER', 'default', '-config'],
+      ['does not allow reading its settings', 'ACL', 'SETUSER', 'default', '-config'],
     ] as const) {
       it(`nothing is asked of a Redis that ${what}: web and worker start, and say what is promised`, async () => {
         await admin.call(...(command as [string, ...string[]]));
@@ -130,7 +130,7 @@ describe('INGEST_DURABILITY=fsync', function () {
         played = await startFakeRedis(own.url, '7.0');
         for (const said of await refusals()) {
           expect(said).to.match(/INGEST_DURABILITY: got "fsync", but Redis 7\.0\.\d+ has /);
-          expect(said).to.include(`has ${setting} ${bad}; it takes ${takes}`).and.include('INGEST_DURABILITY=redis');
+          expect(said).to.include(`has ${setting} ${bad}; expected ${takes}`).and.include('INGEST_DURABILITY=redis');
         }
       });
     }
@@ -139,7 +139,7 @@ describe('INGEST_DURABILITY=fsync', function () {
       await admin.call('ACL', 'SETUSER', 'hosted', 'on', '>pass', '~*', '&*', '+@all', '-config');
       played = await startFakeRedis(own.url, '7.0');
       for (const said of await refusals(played.url.replace('//', '//hosted:pass@'))) {
-        expect(said).to.include('does not let its settings be read').and.include('CONFIG');
+        expect(said).to.include('does not allow reading its settings').and.include('CONFIG');
       }
     });
 
@@ -159,7 +159,7 @@ describe('INGEST_DURABILITY=fsync', function () {
       expect(refused.body.code).to.equal('unavailable');
       expect(refused.headers.get('retry-after')).to.match(/^\d+$/);
       expect((await (service as Service).get('/v1/events')).status).to.equal(200);
-      expect(service?.output()).to.include('has appendfsync everysec; it takes appendfsync always');
+      expect(service?.output()).to.include('has appendfsync everysec; expected appendfsync always');
       await admin.config('SET', 'appendfsync', 'always');
       await until(async () => (await send('b')).status === 200, { describe: 'events are taken in again' });
       expect((await send('a')).body.ids).to.deep.equal(first.body.ids);
@@ -178,7 +178,7 @@ describe('INGEST_DURABILITY=fsync', function () {
     it('does not start when it never syncs', async () => {
       await admin.config('SET', 'appendfsync', 'no');
       const failed = await start('7.2').catch((error: Error) => error.message);
-      expect(failed).to.include('has appendfsync no; it takes appendfsync always or everysec');
+      expect(failed).to.include('has appendfsync no; expected appendfsync always or everysec');
     });
 
     it('an answer waits for the disk, and nothing else does', async () => {

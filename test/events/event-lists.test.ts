@@ -40,7 +40,7 @@ describe('the list of all events', () => {
     const batch = all.map(({ name, source, ago }) =>
       envelope({ name }, { env, source, receivedAt: now - ago, internalId: ulid(now) }),
     );
-    await store.events.settle(await store.events.storeNew(batch), now);
+    await store.events.markIngested(await store.events.storeNew(batch), now);
     const sorted = batch.toSorted((a, b) => b.receivedAt - a.receivedAt || (a.internalId < b.internalId ? 1 : -1));
     return { env, sorted };
   }
@@ -54,7 +54,7 @@ describe('the list of all events', () => {
     const ids: string[] = [];
     let cursor: { at: number; id: string } | undefined;
     do {
-      const { events, next } = await store.eventLists.list({ ...query, span: { ...query.span, cursor } }, now);
+      const { events, next } = await store.eventLists.list({ ...query, timeRange: { ...query.span, cursor } }, now);
       expect(events.length).to.be.at.most(query.limit);
       ids.push(...events.map(({ internal_id }) => internal_id));
       cursor = next;
@@ -102,9 +102,9 @@ describe('the list of all events', () => {
   it('has an event under the name that was stored first', async () => {
     const env = 'renamed';
     const first = envelope({ name: 'first/x' }, { env });
-    await store.events.settle(await store.events.storeNew([first]), Date.now());
+    await store.events.markIngested(await store.events.storeNew([first]), Date.now());
     const again = { ...first, name: 'other/x', requestId: ulid() };
-    await store.events.settle(await store.events.storeNew([again]), Date.now());
+    await store.events.markIngested(await store.events.storeNew([again]), Date.now());
     expect((await store.eventCounts.names(env, 10, Date.now())).map(({ name }) => name)).to.deep.equal(['first/x']);
     expect(await walk({ env, limit: 10, span: { before: Date.now() + 1 } })).to.deep.equal([first.internalId]);
   });
@@ -112,7 +112,7 @@ describe('the list of all events', () => {
   it('has thousands of names in a minute', async () => {
     const env = 'names';
     const batch = Array.from({ length: 2_500 }, (_, n) => envelope({ name: `many/${n}` }, { env, receivedAt: now }));
-    await store.events.settle(await store.events.storeNew(batch), now);
+    await store.events.markIngested(await store.events.storeNew(batch), now);
     expect(new Set(await walk({ env, limit: 1_000, span: {} })).size).to.equal(2_500);
     const [half] = await store.eventCounts.histogram({ env, from: now - 1, to: now + 1, buckets: 1 });
     expect(half?.count).to.equal(2_500);

@@ -230,7 +230,7 @@ describe('finding events', () => {
 
   it('leaves nothing behind that does not expire', async () => {
     const keys = await service.redis.keys(`${service.prefix}:event*`);
-    const named = keys.filter((key) => /:(event-names|event-of-id):/.test(key));
+    const named = keys.filter((key) => /:(event-names|event-by-id):/.test(key));
     expect(named.length).to.be.greaterThan(1);
     for (const key of named) expect(await service.redis.pttl(key), key).to.be.within(1, 7 * 86_400_000);
   });

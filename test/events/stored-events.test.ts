@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { ulid } from 'ulid';
-import { ingestQueue } from '../../src/jobs/queues/queues.ts';
 import { seededId } from '../../src/model/ids.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { envelope, type OwnStore, openStore } from '../support/own-store.ts';
@@ -23,11 +22,11 @@ describe('a stored event', () => {
 
   async function ingest(...batch: ReturnType<typeof envelope>[]) {
     const stored = await store.events.storeNew(batch);
-    await store.events.settle(stored, Date.now());
+    await store.events.markIngested(stored, Date.now());
     return stored;
   }
   const listed = async (query: { name?: string; source?: string }) => {
-    const { events } = await store.eventLists.list({ env: ENV, span: {}, limit: 100, ...query }, Date.now());
+    const { events } = await store.eventLists.list({ env: ENV, timeRange: {}, limit: 100, ...query }, Date.now());
     return events.map(({ internal_id }) => internal_id);
   };
 
@@ -46,7 +45,7 @@ describe('a stored event', () => {
     await ingest(event);
     expect(await store.redis.exists(keptKey(store, event.internalId))).to.equal(0);
     expect(await store.redis.pttl(bucketKey(store, event.internalId))).to.be.at.most(RETENTION_MS + HOUR_MS);
-    await store.events.keep(ENV, event.internalId, 30 * DAY_MS);
+    await store.events.extendRetention(ENV, event.internalId, 30 * DAY_MS);
     const ttl = await store.redis.pttl(keptKey(store, event.internalId));
     expect(ttl).to.be.within(RETENTION_MS + 30 * DAY_MS - MOMENT_MS, RETENTION_MS + 30 * DAY_MS);
     expect(await storedText(store, event.internalId)).to.equal('');
@@ -92,18 +91,18 @@ describe('a stored event', () => {
     const event = envelope({ name: 'work/x' });
     await ingest(event);
     const copy = keptKey(store, event.internalId);
-    await store.events.keep(ENV, event.internalId);
+    await store.events.extendRetention(ENV, event.internalId);
     expect(await store.redis.exists(copy)).to.equal(0);
 
     // Work that goes on two hours after its receipt.
     await store.redis.pexpire(bucketKey(store, event.internalId), RETENTION_MS - HOUR_MS);
-    await store.events.keep(ENV, event.internalId);
+    await store.events.extendRetention(ENV, event.internalId);
     expect(await store.redis.pttl(copy)).to.be.within(RETENTION_MS - MOMENT_MS, RETENTION_MS);
     await store.redis.pexpire(copy, DAY_MS);
-    await store.events.keep(ENV, event.internalId);
+    await store.events.extendRetention(ENV, event.internalId);
     expect(await store.redis.pttl(copy), 'the copy stays longer').to.be.within(RETENTION_MS - MOMENT_MS, RETENTION_MS);
     await store.redis.pexpire(copy, 2 * RETENTION_MS);
-    await store.events.keep(ENV, event.internalId);
+    await store.events.extendRetention(ENV, event.internalId);
     expect(await store.redis.pttl(copy), 'and never shorter').to.be.greaterThan(RETENTION_MS);
 
     await store.redis.del(bucketKey(store, event.internalId));
@@ -116,7 +115,7 @@ describe('a stored event', () => {
 
   it('that is not there is not made by keeping it', async () => {
     const id = ulid();
-    await store.events.keep(ENV, id);
+    await store.events.extendRetention(ENV, id);
     expect(await store.redis.exists(keptKey(store, id), bucketKey(store, id))).to.equal(0);
   });
 
@@ -138,7 +137,7 @@ describe('a stored event', () => {
       const [met] = await ingest({ ...(sent[0] as (typeof sent)[0]), requestId: ulid() });
       expect(met).to.deep.include({ repeat: true, settled: true });
       await store.redis.pexpire(keptKey(store, ids[0] as string), DAY_MS);
-      await store.events.keep(ENV, ids[0] as string);
+      await store.events.extendRetention(ENV, ids[0] as string);
       expect(await store.redis.pttl(keptKey(store, ids[0] as string))).to.be.greaterThan(RETENTION_MS - MOMENT_MS);
     });
   }
@@ -147,8 +146,8 @@ describe('a stored event', () => {
     const sent = Array.from({ length: 20 }, () => envelope({ name: 'settle/x' }, { env: 'settle' }));
     const stored = await store.events.storeNew(sent);
     const now = Date.now();
-    await Promise.all([store.events.settle(stored, now), store.events.settle(stored, now)]);
-    await store.events.settle(stored, now);
+    await Promise.all([store.events.markIngested(stored, now), store.events.markIngested(stored, now)]);
+    await store.events.markIngested(stored, now);
     const span = { from: now - DAY_MS, to: now + DAY_MS, buckets: 1 };
     const [all] = await store.eventCounts.histogram({ env: 'settle', ...span });
     const [named] = await store.eventCounts.histogram({ env: 'settle', name: 'settle/x', ...span });
@@ -233,25 +232,5 @@ describe('a run', () => {
     });
     await service.post('/e/key', { name: 'facts/x', data: {} });
     expect((await host.nextCall('facts')).body.event.name).to.equal('facts/x');
-  });
-
-  it('is made of an event whose job was enqueued before an update', async () => {
-    await host.register(service, [{ id: 'old', triggers: [{ event: 'old/x' }] }], { appName: 'old' });
-    const at = { internalId: ulid(), receivedAt: Date.now(), requestId: ulid() };
-    const record =
-      `{"internal_id":"${at.internalId}","name":"old/x","data":{"order":12345678901234567890},"ts":${at.receivedAt},` +
-      `"received_at":${at.receivedAt},"source":"event-key:k","request_id":"${at.requestId}","index":0}`;
-    const connection = { url: service.env.REDIS_URL as string };
-    const queue = ingestQueue({ connection, prefix: `${service.prefix}:queue` });
-    try {
-      await queue.add('ingest', { events: [{ ...at, env: ENV, name: 'old/x', ts: at.receivedAt, index: 0, record }] });
-    } finally {
-      await queue.close();
-    }
-    expect((await host.nextCall('old')).body.event).to.include({ id: at.internalId, ts: at.receivedAt });
-    await service.waitFor(`/v1/events?name=old/x`, ({ body }) => body.data.length === 1);
-    const text = await (await fetch(`${service.url}/v1/events/${at.internalId}`)).text();
-    expect(text).to.include('"order":12345678901234567890');
-    expect(JSON.parse(text).data).to.include({ source: 'event-key:k', request_id: at.requestId, ts: at.receivedAt });
   });
 });

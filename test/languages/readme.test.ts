@@ -11,24 +11,26 @@ import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-/** Folder for programs with the test's port. */
+/** Holds the programs, with a port of the test's in them. */
 const WORK = join(ROOT, '.data/readme');
 const INSTALL_MS = 180_000;
 
-const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
-const blocks = [...README.matchAll(/<details(?: open)?><summary>(\w+)<\/summary>\n\n```\w+\n([\s\S]*?)```/g)];
+/** An example in a page: the file that it shows, and its code. */
+const EXAMPLE = /<!-- (examples\/\S+) -->\n```\w+\n([\s\S]*?)```/g;
 
-interface Tab {
+interface Example {
   language: string;
+  page: string;
   hosts: string;
   sends: string;
-  /** Prepares a program. @returns its command */
+  /** Prepares a program. @returns the command that starts it */
   prepare(file: string, code: string): Promise<[program: string, args: string[]]>;
 }
 
-const TABS: Tab[] = [
+const EXAMPLES: Example[] = [
   {
     language: 'TypeScript',
+    page: 'README.md',
     hosts: 'examples/typescript/first-function.ts',
     sends: 'examples/typescript/send-event.ts',
     async prepare(file, code) {
@@ -37,6 +39,7 @@ const TABS: Tab[] = [
   },
   {
     language: 'Python',
+    page: 'clients/python/README.md',
     hosts: 'examples/python/first_function.py',
     sends: 'examples/python/send_event.py',
     async prepare(file, code) {
@@ -46,6 +49,7 @@ const TABS: Tab[] = [
   },
   {
     language: 'Go',
+    page: 'clients/go/README.md',
     hosts: 'examples/go/first-function/main.go',
     sends: 'examples/go/send-event/main.go',
     async prepare(file, code) {
@@ -58,7 +62,7 @@ const TABS: Tab[] = [
   },
 ];
 
-describe('README', () => {
+describe('the examples of the READMEs', () => {
   let service: Service;
   const started: ChildProcess[] = [];
   before(async () => {
@@ -70,19 +74,15 @@ describe('README', () => {
     rmSync(WORK, { recursive: true, force: true });
   });
 
-  it('has the unchanged examples in its tabs', () => {
-    const shown = blocks.map(([, language, code]) => [language, code]);
-    const files = [
-      ...TABS.map(({ language, hosts }) => [language, hosts]),
-      ...TABS.map((tab) => [tab.language, tab.sends]),
-    ];
-    expect(shown).to.deep.equal(
-      files.map(([language, file]) => [language, readFileSync(join(ROOT, file as string), 'utf8')]),
-    );
-  });
+  for (const { page, hosts, sends } of EXAMPLES) {
+    it(`${page} shows ${hosts} and ${sends} as they are`, () => {
+      const shown = [...readFileSync(join(ROOT, page), 'utf8').matchAll(EXAMPLE)].map(([, file, code]) => [file, code]);
+      expect(shown).to.deep.equal([hosts, sends].map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]));
+    });
+  }
 
-  for (const { language, hosts, sends, prepare } of TABS) {
-    it(`has a first function in ${language} that runs for the event it sends`, async function () {
+  for (const { language, page, hosts, sends, prepare } of EXAMPLES) {
+    it(`${page} has a first function in ${language} that runs on the event it sends`, async function () {
       this.timeout(INSTALL_MS);
       const port = await freePort();
       const env = { SERVICE_DEV: service.url, PYTHONPATH: join(ROOT, 'clients/python/src') };

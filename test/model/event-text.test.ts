@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { ulid } from 'ulid';
 import { type Event, recordOf, type Source, toEnvelope } from '../../src/model/events/event.ts';
-import { FACTS_MAX, readEvent, readSource, upToDate, writeEvent } from '../../src/model/events/event-encoding.ts';
+import { FACTS_MAX, readEvent, readSource, writeEvent } from '../../src/model/events/event-encoding.ts';
 import { parseExact } from '../../src/model/values/json.ts';
 
 const NOW = 1_790_000_000_000;
@@ -105,42 +105,5 @@ describe('Encoding of stored events', () => {
     } as const;
     const text = writeEvent(toEnvelope({ name: 'x', data: { n: 1 } }, origin), 7);
     expect(text).to.match(/^\{"name":"x","data":\{"n":1\}\}\n\["r",7(?:,-?\d+)?\]$/);
-  });
-});
-
-describe('Envelopes of jobs from an earlier version', () => {
-  it('are converted, with every digit', () => {
-    const rest = {
-      internalId: ulid(NOW),
-      env: 'x',
-      name: 'old/x',
-      id: 'i',
-      ts: NOW,
-      receivedAt: NOW,
-      requestId: 'r',
-      index: 3,
-    };
-    const sent = '"name":"old/x","data":{"order":12345678901234567890},"id":"i","ts":1790000000000';
-    const how = '"received_at":1790000000000,"source":"event-key:k","request_id":"r","index":3';
-    const record = `{"internal_id":"${rest.internalId}",${sent},${how}}`;
-    expect(upToDate({ ...rest, repeat: true, record })).to.deep.equal({
-      ...rest,
-      repeat: true,
-      source: 'event-key:k',
-      payload: `{${sent}}`,
-    });
-  });
-
-  it('are unchanged if they are current', () => {
-    const origin = {
-      internalId: ulid(NOW),
-      env: 'x',
-      receivedAt: NOW,
-      source: 'api',
-      requestId: 'r',
-      index: 0,
-    } as const;
-    const envelope = toEnvelope({ name: 'x', data: {} }, origin);
-    expect(upToDate(envelope)).to.equal(envelope);
   });
 });

@@ -5,6 +5,7 @@ import { type HostProgram, startHost } from '../support/program.ts';
 import { installPython } from '../support/python.ts';
 import type { Service } from '../support/service.ts';
 import { startNpmApp } from './npm-app.ts';
+import { startNpmFeatures } from './npm-features.ts';
 
 const PYTHON = resolve(import.meta.dirname, '../python');
 const GO = resolve(import.meta.dirname, '../go/official');
@@ -12,58 +13,81 @@ const GO = resolve(import.meta.dirname, '../go/official');
 /** An app with an official SDK. */
 export interface OfficialApp {
   title: string;
+  language: 'TypeScript' | 'Python' | 'Go';
   /** Its id. */
   app: string;
-  /** Functions of scenarios.ts that it lacks, with the reason. */
+  /** Functions and features of scenarios.ts that it does not have, and why. */
   lacks?: Record<string, string>;
   /** Installs and builds; slow the first time. */
   install(): Promise<unknown>;
-  /** Some apps register at start; a PUT to its URL always registers. */
-  start(service: Service): Promise<HostProgram>;
+  /** Does not register yet, or does so by itself: a PUT to its URL registers it in any case.
+   *  @param branch environment that it selects */
+  start(service: Service, branch?: string): Promise<HostProgram>;
 }
 
-const npm = (app: string): OfficialApp => ({
+const npm = (app: string, startApp = startNpmApp): OfficialApp => ({
   title: 'npm',
+  language: 'TypeScript',
   app,
   install: async () => {},
-  start: (service) =>
-    startNpmApp(app, {
-      baseUrl: service.url,
-      isDev: service.dev,
-      ...(!service.dev && { eventKey: service.env.EVENT_KEYS, signingKey: service.env.SIGNING_KEY }),
-    }),
+  start: (service, env) => startApp(app, { ...connectionTo(service), ...(env && { env }) }),
 });
 
-const python = (kind: 'async' | 'sync'): OfficialApp => {
+/** As the SDK of TypeScript takes it. */
+function connectionTo({ url, dev, env }: Service) {
+  const keys = { eventKey: env.EVENT_KEYS, signingKey: env.SIGNING_KEY };
+  return { baseUrl: url, isDev: dev, ...(!dev && keys) };
+}
+
+const python = (kind: 'async' | 'sync' | 'features'): OfficialApp => {
   const install = () => installPython('python-hosts', resolve(PYTHON, 'requirements.txt'));
   return {
     title: `PyPI, functions that are ${kind}`,
+    language: 'Python',
     app: `official-py-${kind}`,
     install,
-    async start(service) {
+    async start(service, branch) {
       const bin = await install();
-      const env = { ...variables(service), PYTHONDONTWRITEBYTECODE: '1' };
+      const env = { ...variables(service, branch), PYTHONDONTWRITEBYTECODE: '1' };
       return startHost(`${bin}/python`, ['official_app.py', kind], { cwd: PYTHON, env });
     },
   };
 };
 
-const go = (): OfficialApp => {
+const go = (app = 'official-go', args: string[] = []): OfficialApp => {
   const install = () => buildGo('official', '.', GO);
   return {
     title: 'Go',
-    app: 'official-go',
-    lacks: { bulky: 'the SDK (0.15.1) does not fetch what a call leaves out (use_api)' },
+    language: 'Go',
+    app,
+    lacks: {
+      bulky: 'the SDK (0.15.1) does not fetch what a call leaves out (use_api)',
+      onFailure: 'the SDK has no failure handlers; the app has a function on inngest/function.failed',
+    },
     install,
-    start: async (service) => startHost(await install(), [], { cwd: GO, env: variables(service) }),
+    start: async (service, branch) => startHost(await install(), args, { cwd: GO, env: variables(service, branch) }),
   };
 };
 
-/** Variables of the Python and Go SDKs. The Go SDK treats any non-empty value as dev mode, even "0". */
-function variables({ dev, url, env: { EVENT_KEYS = '', SIGNING_KEY = '' } }: Service): Record<string, string> {
-  if (dev) return { INNGEST_DEV: url };
-  return { INNGEST_DEV: '', INNGEST_BASE_URL: url, INNGEST_EVENT_KEY: EVENT_KEYS, INNGEST_SIGNING_KEY: SIGNING_KEY };
+/** As the SDKs of Python and Go read them. In the Go SDK anything but nothing is dev mode, "0" too. */
+function variables({ dev, url, env }: Service, branch = ''): Record<string, string> {
+  if (dev) return { INNGEST_DEV: url, INNGEST_ENV: branch };
+  const { EVENT_KEYS = '', SIGNING_KEY = '' } = env;
+  const keys = { INNGEST_EVENT_KEY: EVENT_KEYS, INNGEST_SIGNING_KEY: SIGNING_KEY };
+  return { INNGEST_DEV: '', INNGEST_BASE_URL: url, INNGEST_ENV: branch, ...keys };
 }
 
 export const IN_DEV_MODE: OfficialApp[] = [npm('official-npm'), python('async'), python('sync'), go()];
 export const IN_PRODUCTION: OfficialApp[] = [npm('official-npm'), python('async'), go()];
+
+/** Apps with the functions of features.ts. */
+export const FEATURES: OfficialApp[] = [
+  npm('official-npm-features', startNpmFeatures),
+  python('features'),
+  go('official-go-features', ['features']),
+];
+
+/** The same functions, in an app that streams its answers. */
+export function streamingNpm(service: Service): Promise<HostProgram> {
+  return startNpmFeatures('official-npm-streaming', connectionTo(service), true);
+}

@@ -33,7 +33,7 @@ describe('release', () => {
     const { exitCode, output } = await release({ REDIS_URL: at(':pass') });
     expect(exitCode, output).to.equal(0);
     expect(output)
-      .to.match(/\nready for release: settings are complete, Redis answers\n$/)
+      .to.match(/\nReady for release: settings are complete, and Redis responds\n$/)
       .and.not.include('warning');
   });
 
@@ -92,7 +92,7 @@ describe('release', () => {
 
 describe('the version of Node', () => {
   it('is 24 or newer, or nothing starts', () => {
-    expect(nodeProblem('22.20.0')).to.equal('Tidegate needs Node 24; this is Node 22.20.0');
+    expect(nodeProblem('22.20.0')).to.equal('Tidegate needs Node 24 or newer; found Node 22.20.0');
     expect(nodeProblem('24.0.0')).to.equal(undefined);
     expect(nodeProblem('26.1.0')).to.equal(undefined);
   });

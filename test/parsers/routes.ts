@@ -1,12 +1,12 @@
 /** The API's routes without dependencies, for their schemas. */
 import type { z } from 'zod';
-import { type AppDeps, apiRoutes } from '../../src/api/app.ts';
 import type { Route } from '../../src/api/rest/route.ts';
+import { type ApiDeps, apiRoutes } from '../../src/api/rest-api.ts';
 
 /** A stand-in for every dependency. */
 const anything: unknown = new Proxy(() => anything, { get: (_, name) => (name === 'then' ? undefined : anything) });
 
-export const ROUTES = apiRoutes({ config: anything, store: {}, transforms: anything } as AppDeps);
+export const ROUTES = apiRoutes({ config: anything, store: {}, transforms: anything } as ApiDeps);
 
 /** Names of the route's parameters. */
 export function fieldsOf({ query }: Route): string[] {

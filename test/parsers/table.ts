@@ -3,16 +3,18 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { ROOT_CONTEXT } from '@opentelemetry/api';
 import { core } from '@opentelemetry/sdk-node';
 import { BODY_MAX_BYTES as REGISTRATION_BYTES } from '../../src/api/apps/register.ts';
+import { safeRedirect } from '../../src/api/auth/csrf.ts';
 import { bearerOf } from '../../src/api/auth/principals.ts';
-import { safeRedirect } from '../../src/api/auth/safe-redirect.ts';
 import { readSessionCookie } from '../../src/api/auth/session-cookie.ts';
 import { mediaTypeOf } from '../../src/api/http/body.ts';
-import { clientAddress } from '../../src/api/http/client-address.ts';
 import { selectionOf } from '../../src/api/http/environment-selection.ts';
+import { clientAddress } from '../../src/api/http/incoming-request.ts';
 import { parseFields } from '../../src/api/http/urlencoded.ts';
-import { canonicalised, toTransformRequest } from '../../src/api/receive/webhook-request.ts';
-import { inNames, inTime, pageQuery } from '../../src/api/rest/pagination.ts';
-import { BODY_LIMIT_BYTES as API_BYTES, check, type Route } from '../../src/api/rest/route.ts';
+import { canonicalHeaders, toTransformRequest } from '../../src/api/receive/webhook-request.ts';
+import { namePosition, pageQuery, timePosition } from '../../src/api/rest/list-query.ts';
+import { BODY_LIMIT_BYTES as API_BYTES } from '../../src/api/rest/mount.ts';
+import type { Route } from '../../src/api/rest/route.ts';
+import { validate } from '../../src/api/rest/validation.ts';
 import { BODY_LIMIT_BYTES as SAMPLE_BYTES, transformRoutes } from '../../src/api/routes/transforms.ts';
 import { timeSchema } from '../../src/api/views/time.ts';
 import { canonical } from '../../src/functions/canonical-json.ts';
@@ -73,7 +75,7 @@ const QUOTAS = {
 /** Without running a transform: only the preparation of the sample. */
 const [SAMPLES] = transformRoutes({
   transforms: { check: async () => {}, run: async () => ({ event: null, logs: [], durationMs: 0 }) } as never,
-  config: { eventMaxFutureMs: 0 },
+  eventMaxFutureMs: 0,
 }) as [Route];
 
 const header = (
@@ -153,7 +155,7 @@ export const PARSERS: readonly Parser[] = [
     name: 'names of headers',
     bytes: HEADER_BYTES,
     attacks: [...runs(HEADER_BYTES, ['a', 'a-', '-', '-a', 'X-'], 'a'), ['2,000 of them', 'many']],
-    parse: (text) => canonicalised(text === 'many' ? manyHeaders() : { [text]: 'x' }),
+    parse: (text) => canonicalHeaders(text === 'many' ? manyHeaders() : { [text]: 'x' }),
   },
   header('X-Forwarded-For', (text) => clientAddress(contextWith({ 'x-forwarded-for': text })), [
     '1',
@@ -180,8 +182,8 @@ export const PARSERS: readonly Parser[] = [
   ),
   header('the selection of an environment', (text) => selectionOf({ 'x-service-env': text }, {}), ['a', 'a/', '-']),
   header('the name of an environment', (text) => environmentNameSchema.safeParse(text), ['a', 'a/', 'a.', '/', 'a-']),
-  header('a cursor', (text) => pageQuery(inTime).cursor.safeParse(text), ['A', 'W1tb', '_', 'eyJ']),
-  header('a cursor among names', (text) => pageQuery(inNames).cursor.safeParse(text), ['A', 'Ig', '_']),
+  header('a cursor', (text) => pageQuery(timePosition).cursor.safeParse(text), ['A', 'W1tb', '_', 'eyJ']),
+  header('a cursor among names', (text) => pageQuery(namePosition).cursor.safeParse(text), ['A', 'Ig', '_']),
   header(
     'a time as a parameter',
     (text) => timeSchema.safeParse(text),
@@ -329,7 +331,7 @@ export const PARSERS: readonly Parser[] = [
     parse(text) {
       const given = JSON.parse(text);
       enforceQuotas(given, QUOTAS);
-      return check(registrationSchema, given, 'field');
+      return validate(registrationSchema, given, 'field');
     },
   },
   {
@@ -337,14 +339,16 @@ export const PARSERS: readonly Parser[] = [
     bytes: HEADER_BYTES,
     attacks: runs(HEADER_BYTES, ['a', '1', '-', ':', ',', '%', ' ', 'A', '/', '*', '.', 'T', 'webhook:'], '!'),
     parse: (text) =>
-      ROUTES.map((one) => fieldsOf(one).map((name) => tried(() => check(one.query, { [name]: text }, '')))),
+      ROUTES.map((one) =>
+        fieldsOf(one).map((name) => tried(() => one.query && validate(one.query, { [name]: text }, ''))),
+      ),
   },
   {
     name: 'parameters that no route of the API knows, of all routes one after the other',
     bytes: HEADER_BYTES,
     attacks: queries(HEADER_BYTES),
     prepare: (text) => tried(() => parseFields(text, '')),
-    parse: (lists) => ROUTES.map(({ query }) => tried(() => check(query, lists, ''))),
+    parse: (lists) => ROUTES.map(({ query }) => tried(() => query && validate(query, lists, ''))),
   },
   {
     name: 'a body of the API',
@@ -363,7 +367,7 @@ export const PARSERS: readonly Parser[] = [
           .filter(([title]) => /^(?:empty lists|empty objects|another key each time|strings|a string)$/.test(title))
           .map(([title, text]): Attack => [`"${field}" of ${title}`, text]),
       ),
-      parse: (text) => check(schema, JSON.parse(text), 'field'),
+      parse: (text) => validate(schema, JSON.parse(text), 'field'),
     }),
   ),
   {
@@ -383,7 +387,10 @@ export const PARSERS: readonly Parser[] = [
         ],
       ),
     ],
-    parse: (text) => SAMPLES.handle({ body: check(SAMPLES.body, JSON.parse(text), 'field') } as never),
+    parse: (text) =>
+      SAMPLES.handle({
+        body: validate(SAMPLES.body as NonNullable<Route['body']>, JSON.parse(text), 'field'),
+      } as never),
   },
   header('Baggage, a traceparent and a tracestate', carriedBy, ['a=1,', 'a=', ',', ';', '=', '%', 'a=1;b;', ' ']),
   header("a multipart body's content type", boundaryOf, ['a', ';', 'boundary=', '"', '\\"', ' ', 'b="', '=', ';a=b']),

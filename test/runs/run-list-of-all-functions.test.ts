@@ -50,7 +50,7 @@ describe('the list of all runs', () => {
   });
 
   async function create(env: string, made: readonly Made[]): Promise<void> {
-    const origin = { env, eventId: 'EVENT', requestId: 'REQUEST', lookAfterAt: now + RETENTION_MS };
+    const origin = { env, eventId: 'EVENT', requestId: 'REQUEST', reconcileAt: now + RETENTION_MS };
     await runs.create(made.map(({ id, functionId, queuedAt }) => ({ ...origin, id, functionId, queuedAt })));
   }
 
@@ -91,7 +91,7 @@ describe('the list of all runs', () => {
     const ids: string[] = [];
     let cursor: Position | undefined;
     do {
-      const page = await lists.list({ env, functionIds, status, span: { after, before, cursor }, limit });
+      const page = await lists.list({ env, functionIds, status, timeRange: { after, before, cursor }, limit });
       expect(page.runs.length).to.be.at.most(limit);
       ids.push(...page.runs.map(({ id }) => id));
       cursor = page.next;
@@ -166,7 +166,7 @@ describe('the list of all runs', () => {
     const reading = [];
     for (const one of all) {
       const ended = end(env, one, 'Completed');
-      reading.push(lists.list({ env, functionIds: undefined, span: {}, limit: 200 }));
+      reading.push(lists.list({ env, functionIds: undefined, timeRange: {}, limit: 200 }));
       await ended;
     }
     for (const { runs } of await Promise.all(reading)) {
@@ -194,9 +194,9 @@ describe('the list of all runs', () => {
   it('has a slot as long as its runs: the last that ends renews it, and all that it is found by', async () => {
     const all = Array.from({ length: 3 * SLOT_HOLDS }, () => run(0));
     const env = await make(all);
-    const slots = await keysOf(redis, keys.runSlot(env, 'Completed', ''));
+    const slots = await keysOf(redis, keys.endedRuns(env, 'Completed', ''));
     expect(slots.length).to.equal(3);
-    const minutes = keys.runMinutes(env, 'Completed');
+    const minutes = keys.endedRunMinutes(env, 'Completed');
     for (const key of [...slots, minutes]) {
       expect(await redis.pttl(key)).to.be.within(RETENTION_MS, RETENTION_MS + MINUTE_MS);
       await redis.pexpire(key, 60_000);
@@ -213,7 +213,7 @@ describe('the list of all runs', () => {
     const longAgo = now - 8 * 86_400_000;
     const slept = run(now - longAgo);
     const env = await make([slept]);
-    const minutes = keys.runMinutes(env, 'Completed');
+    const minutes = keys.endedRunMinutes(env, 'Completed');
     await redis.zadd(minutes, longAgo - MINUTE_MS, longAgo - MINUTE_MS);
     const another = run(0);
     await create(env, [another]);
@@ -224,6 +224,6 @@ describe('the list of all runs', () => {
 
   it('has nothing left of a run among the active ones when it has ended', async () => {
     const env = await make([run(0), run(1, { status: 'Failed' })]);
-    expect(await redis.exists(keys.activeRunsOf(env))).to.equal(0);
+    expect(await redis.exists(keys.activeRunsIn(env))).to.equal(0);
   });
 });

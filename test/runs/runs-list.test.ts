@@ -232,7 +232,7 @@ describe('the list of runs', () => {
       // What came at another time than its ID says does not keep alive what is known of the events of that time.
       const bucket = await service.redis.hget(`${service.prefix}:event-runs:production:${id.slice(0, 8)}`, id.slice(8));
       expect((bucket ?? '').length / 26, `${days} days`).to.equal(inBucket);
-      const ttl = await service.redis.pttl(`${service.prefix}:late-event-runs:production:${id}`);
+      const ttl = await service.redis.pttl(`${service.prefix}:overflow-event-runs:production:${id}`);
       if (days > 0) expect(ttl).to.be.within(7 * 86_400_000 - 60_000, 7 * 86_400_000);
       else expect(ttl).to.equal(-2);
     }

@@ -147,30 +147,6 @@ describe('waits for events', () => {
       gate.resolve();
       expect((await ended(last))[0].status).to.equal('Completed');
     });
-
-    it('that an earlier version stored are met, too', async () => {
-      host.on('f', waiting('former/go', { if: 'async.data.n == event.data.n', timeout: '1h' }));
-      await host.register(service, [{ id: 'f', triggers: [{ event: 'former/x' }] }], { appName: 'former' });
-      const id = await send('former/x', { n: 1 });
-      const [place] = await until(
-        async () => {
-          const keys = (await waitKeys()).filter((key) => key.includes('waits-by-value') && key.includes('former/go'));
-          return keys.length > 0 && keys;
-        },
-        { describe: 'it waits' },
-      );
-      const [key, text] = Object.entries(await service.redis.hgetall(place as string))[0] as [string, string];
-      const { functionId: _, caused: __, ...former } = JSON.parse(text);
-      const [run] = key.split('/') as [string];
-      await service.redis.del(place as string, `${service.prefix}:run:production:${run}:waits`);
-      await service.redis.hset(`${service.prefix}:waits:production:former/go`, key, JSON.stringify(former));
-      await send('former/go', { n: 2 });
-      await send('former/go', { n: 1 });
-      expect((await ended(id))[0].output.got.data).to.deep.equal({ n: 1 });
-      await until(async () => !(await waitKeys()).some((key) => key.includes(':waits:production:former/go')), {
-        describe: 'it is removed',
-      });
-    });
   });
 
   describe('of a store', () => {
@@ -186,7 +162,7 @@ describe('waits for events', () => {
     /** Active runs that wait by the expression, each for an event of its own. */
     async function storeWaits(expression: string | undefined, name: string): Promise<NewWait[]> {
       await store.runs.create(
-        runIds.map((id) => ({ id, env, functionId: 'f', eventId: id, requestId: 'r', queuedAt: 1, lookAfterAt: 1 })),
+        runIds.map((id) => ({ id, env, functionId: 'f', eventId: id, requestId: 'r', queuedAt: 1, reconcileAt: 1 })),
       );
       const waits = runIds.map((runId, n) => {
         const wait = { runId, functionId: 'f', eventId: runId, stepId: name, ...(expression && { expression }) };
@@ -240,7 +216,7 @@ describe('waits for events', () => {
         name: 'x',
         data: { n: 1, order: 'A1', large: 'x'.repeat(100_000), deep: { a: { b: 1, c: 2 } } },
       };
-      const wait = { runId: 'r', eventId: 'e', stepId: 's' };
+      const wait = { runId: 'r', functionId: 'f', eventId: 'e', stepId: 's' };
       const read = (expression: string) => indexWait({ ...wait, expression }, caused).wait.caused;
       expect(read('async.data.order == event.data.order')).to.deep.equal({ data: { order: 'A1' } });
       expect(read('event.data.deep.a.b == 1 && has(event.data.deep.z) && event["data"].n > 0')).to.deep.equal({
@@ -256,10 +232,10 @@ describe('waits for events', () => {
     it('are kept for as long as a step may wait, any number of them stored at once', async () => {
       const runId = 'run-long';
       await store.runs.create([
-        { id: runId, env, functionId: 'f', eventId: runId, requestId: 'r', queuedAt: 1, lookAfterAt: 1 },
+        { id: runId, env, functionId: 'f', eventId: runId, requestId: 'r', queuedAt: 1, reconcileAt: 1 },
       ]);
       const now = Date.now();
-      const wait = { runId, eventId: 'e', until: now + MAX_WAIT_MS };
+      const wait = { runId, functionId: 'f', eventId: 'e', until: now + MAX_WAIT_MS };
       const waits = Array.from({ length: 20_000 }, (_, n) => ({
         key: `${runId}/cancel-${n}`,
         eventName: 'by/long',
@@ -277,7 +253,7 @@ describe('waits for events', () => {
       let written = 0;
       const large = { text: 'x'.repeat(5_000), toJSON: () => written++ };
       const caused = { name: 'x', data: { large, code: 'A'.repeat(5_000) } };
-      const wait = { runId: 'r', eventId: 'e', stepId: 's' };
+      const wait = { runId: 'r', functionId: 'f', eventId: 'e', stepId: 's' };
       for (const expression of ['async.data.large == event.data.large', 'async.data.code == event.data.code']) {
         const found = indexWait({ ...wait, expression }, caused);
         expect([found.wait.caused, found.equality], expression).to.deep.equal([undefined, undefined]);

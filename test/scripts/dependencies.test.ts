@@ -6,19 +6,25 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(resolve(ROOT, file), 'utf8');
 
 describe('docs/dependencies.md', () => {
-  const [, production = '', development = '', own = ''] = read('docs/dependencies.md').split(/^## .*$/m);
+  const [, production = '', development = '', dashboard = '', own = ''] =
+    read('docs/dependencies.md').split(/^## .*$/m);
   const named = (section: string) => [...section.matchAll(/^\| `([^`]+)` \| \S.*\|$/gm)].map(([, name]) => name);
   const { dependencies, devDependencies } = JSON.parse(read('package.json'));
+  const { devDependencies: bundled } = JSON.parse(read('dashboard/package.json'));
 
-  it('gives each dependency in production a reason, and names no other', () => {
+  it('lists every production dependency, and no other', () => {
     expect(named(production)).to.deep.equal(Object.keys(dependencies).sort());
   });
 
-  it('gives each dependency in development a reason, and names no other', () => {
+  it('lists every development dependency, and no other', () => {
     expect(named(development)).to.deep.equal(Object.keys(devDependencies).sort());
   });
 
-  it('names parts of our own that are there', () => {
+  it('lists every dashboard dependency, and no other', () => {
+    expect(named(dashboard)).to.deep.equal(Object.keys(bundled).sort());
+  });
+
+  it('lists own parts that exist', () => {
     expect(named(own)).not.to.be.empty;
     for (const path of named(own)) expect(existsSync(resolve(ROOT, path as string)), path).to.equal(true);
   });

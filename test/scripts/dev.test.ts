@@ -89,7 +89,7 @@ describe('scripts/dev', () => {
   it('reports a program that crashes, and starts it again at the next change', async () => {
     write('src/worker.ts', 'throw new Error("no good");');
     const dev = run('--no-example');
-    await dev.says('ended unexpectedly (exit code 1)');
+    await dev.says('exited unexpectedly (exit code 1)');
     expect(dev.output()).to.match(/^worker +Error: no good$/m);
     write('src/worker.ts', STAND_IN);
     await dev.says('worker.ts begins');
@@ -118,7 +118,7 @@ describe('scripts/dev', () => {
     const other = createServer().listen(port, '127.0.0.1');
     await once(other, 'listening');
     const dev = run();
-    await dev.says(`Port ${port} is taken`);
+    await dev.says(`Port ${port} is in use`);
     expect(dev.output()).to.include('PORT=');
     expect(await exitCode(dev.child)).to.equal(1);
     other.close();

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { HttpCase } from '../../fuzz/case.ts';
 import { saveToCorpus } from '../../fuzz/corpus.ts';
-import { caseOf, shrunk } from '../../fuzz/generate.ts';
+import { caseOf, shrinkCase } from '../../fuzz/generate.ts';
 
 const cases: fc.Arbitrary<HttpCase> = fc.record({
   kind: fc.constant('http' as const),
@@ -32,7 +32,7 @@ describe('A case that scripts/fuzz finds', () => {
   });
 
   it('is made as small as it goes while it still fails', async () => {
-    const small = (await shrunk(cases, SEED, NUMBER, fails)) as HttpCase;
+    const small = (await shrinkCase(cases, SEED, NUMBER, fails)) as HttpCase;
     expect(small.target)
       .to.match(/^\/a*!a*$/)
       .and.to.have.lengthOf(11);
@@ -40,13 +40,13 @@ describe('A case that scripts/fuzz finds', () => {
   });
 
   it('stays as it was when it does not fail again', async () => {
-    expect(await shrunk(cases, SEED, NUMBER, async () => false)).to.deep.equal(caseOf(cases, SEED, NUMBER));
+    expect(await shrinkCase(cases, SEED, NUMBER, async () => false)).to.deep.equal(caseOf(cases, SEED, NUMBER));
   });
 
   it('is tried 200 times at most', async () => {
     let asked = 0;
     const hard = async (one: unknown) => ++asked > 0 && (await fails(one));
-    await shrunk(cases, SEED, NUMBER, hard);
+    await shrinkCase(cases, SEED, NUMBER, hard);
     expect(asked).to.be.at.most(200);
   });
 

@@ -43,9 +43,9 @@ describe('scripts/start', () => {
   });
 
   for (const [version, says] of [
-    ['v20.19.5', 'Tidegate needs Node 24; this is Node 20.19.5\n'],
-    ['v18.0.0', 'Tidegate needs Node 24; this is Node 18.0.0\n'],
-    ['v9.1.0', 'Tidegate needs Node 24; this is Node 9.1.0\n'],
+    ['v20.19.5', 'Tidegate needs Node 24 or newer; found Node 20.19.5\n'],
+    ['v18.0.0', 'Tidegate needs Node 24 or newer; found Node 18.0.0\n'],
+    ['v9.1.0', 'Tidegate needs Node 24 or newer; found Node 9.1.0\n'],
   ] as const) {
     it(`says which Node it needs where it finds ${version}`, () => {
       const bin = mkdtempSync(join(tmpdir(), 'tidegate-node-'));
@@ -66,6 +66,6 @@ describe('scripts/start', () => {
 
   it('says what it takes', () => {
     const { status, stderr } = spawnSync(START, ['wob'], { encoding: 'utf8' });
-    expect([status, stderr]).to.deep.equal([2, 'usage: scripts/start web|worker|release\n']);
+    expect([status, stderr]).to.deep.equal([2, 'Usage: scripts/start web|worker|release\n']);
   });
 });

@@ -25,7 +25,7 @@ describe('a connection to Redis that breaks in the middle of a reply', () => {
         await ready(redis);
         const commands = begin();
         for (let n = 0; n < 100; n++) commands.get(`there-is-no-such-key-${n}`);
-        proxy.cutInMidReply();
+        proxy.cutMidReply();
         const error = await commands
           .exec()
           .then((results) => replies(results))

@@ -16,7 +16,7 @@ export interface Call {
   headers: IncomingHttpHeaders;
   /** As received; signatures are over this. */
   raw: Buffer;
-  /** event, events, steps, ctx, … (docs/protocol.md) */
+  /** event, events, steps, ctx, … (docs/protocol.md#calls) */
   // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
   body: any;
 }

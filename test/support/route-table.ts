@@ -1,11 +1,12 @@
-/** The API's route table for tests, without dependencies. */
-import { type AppDeps, apiRoutes } from '../../src/api/app.ts';
+/** The table of the API's routes, as a test sees it: without anything behind it. */
+
 import type { Route } from '../../src/api/rest/route.ts';
+import { type ApiDeps, apiRoutes } from '../../src/api/rest-api.ts';
 
 /** A stand-in for all dependencies of the routes. */
 const anything: unknown = new Proxy(() => {}, { get: () => anything });
 
-export const routes: Route[] = apiRoutes(anything as AppDeps);
+export const routes: Route[] = apiRoutes(anything as ApiDeps);
 
 /** The route's name in docs: `GET /v1/events/:id`. */
 export function nameOf({ method, path }: Pick<Route, 'method' | 'path'>): string {

@@ -91,7 +91,7 @@ export class Service {
     return this.env.API_KEY ? { authorization: `Bearer ${this.env.API_KEY}` } : {};
   }
 
-  /** `authorization` of a registering app: the hashed signing key (docs/protocol.md). */
+  /** `authorization` of a registering app: the hashed signing key (docs/protocol.md#authentication-of-apps). */
   get appHeaders(): Record<string, string> {
     const [, prefix, hex = ''] = /^(signkey-\w+-)(.+)$/.exec(this.env.SIGNING_KEY ?? '') ?? [];
     if (!prefix) return {};

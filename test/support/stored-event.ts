@@ -9,7 +9,7 @@ export function bucketKey({ prefix }: At, id: string, env = 'production'): strin
 }
 
 export function keptKey({ prefix }: At, id: string, env = 'production'): string {
-  return `${prefix}:kept-event:${env}:${id}`;
+  return `${prefix}:overflow-event:${env}:${id}`;
 }
 
 /** Its text in the bucket; null: missing. */

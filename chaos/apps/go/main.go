@@ -1,4 +1,4 @@
-// The app in Go: as app.ts, with the functions that are worth having thrice.
+// The app in Go: app.ts with fewer functions.
 package main
 
 import (
@@ -46,7 +46,7 @@ func main() {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-func tell(runID, name string, finished ...string) error {
+func report(runID, name string, finished ...string) error {
 	body, err := json.Marshal(map[string]any{"app": "go", "runId": runID, "step": name, "finished": finished})
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func tell(runID, name string, finished ...string) error {
 
 func telling(ctx context.Context, runID, name string, finished ...string) error {
 	_, err := step.Run(ctx, name, func(context.Context) (any, error) {
-		return nil, tell(runID, name, finished...)
+		return nil, report(runID, name, finished...)
 	})
 	return err
 }

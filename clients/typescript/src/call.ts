@@ -1,4 +1,4 @@
-/** Parses the body of a call request. Fetches parts that did not fit from the service (`use_api`, docs/protocol.md). */
+/** Parses the body of a call request. Fetches parts that did not fit from the service (`use_api`, docs/protocol.md#large-calls). */
 import { ServeError } from './errors.ts';
 import type { IncomingEvent } from './events.ts';
 import { askService } from './service.ts';

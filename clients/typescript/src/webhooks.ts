@@ -1,4 +1,4 @@
-/** Verifies that a webhook is from its provider (docs/webhooks.md): its transform passes the raw body and the signature as `raw` and
+/** Verifies that a webhook is from its provider (docs/webhooks.md#verify-signatures): its transform passes the raw body and the signature as `raw` and
  *  `sig` in the event's data, and the function verifies them first. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { WebhookVerificationError } from './errors.ts';

@@ -1,47 +1,47 @@
-/** Asking the service's API. The session cookie goes along by itself; the environment is named in a header. */
-import { parseExact, stringifyExact } from './json.ts';
+/** API client. The session cookie authenticates; a header selects the environment. */
+import { parseExact, stringifyExact } from '../lib/exact-json.ts';
 
 export const PRODUCTION = 'production';
 
-/** An answer that was not a success, in the service's own words (docs/errors.md), or no answer at all. */
+/** An error response (docs/errors.md), or no response at all. */
 export class ApiError extends Error {
-  /** 0: the service was not reached. */
+  /** 0: no response. */
   readonly status: number;
   readonly code: string;
   readonly requestId: string | undefined;
-  /** What else the answer tells, such as the console of a transform that failed. */
-  readonly facts: Readonly<Record<string, unknown>>;
+  /** Other fields of the response, such as the console of a failed transform. */
+  readonly details: Readonly<Record<string, unknown>>;
 
   constructor(
     message: string,
     status: number,
     code: string,
     requestId?: string,
-    facts: Readonly<Record<string, unknown>> = {},
+    details: Readonly<Record<string, unknown>> = {},
   ) {
     super(message);
     this.name = 'ApiError';
     this.status = status;
     this.code = code;
     this.requestId = requestId;
-    this.facts = facts;
+    this.details = details;
   }
 }
 
 export interface Metadata {
   fetched_at: string;
-  /** Asks for the next page; absent on the last. */
+  /** Cursor of the next page; absent on the last. */
   cursor?: string;
 }
 
-export interface Reply<T> {
+export interface ApiResponse<T> {
   data: T;
   metadata: Metadata;
 }
 
 export type Query = Record<string, string | number | boolean | undefined>;
 
-export interface Ask {
+export interface RequestOptions {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   env?: string;
   query?: Query;
@@ -51,32 +51,32 @@ export interface Ask {
 
 /** @param path such as `/v1/events`
  *  @throws ApiError */
-export async function ask<T>(
+export async function callApi<T>(
   path: string,
-  { method = 'GET', env, query = {}, body, signal }: Ask = {},
-): Promise<Reply<T>> {
+  { method = 'GET', env, query = {}, body, signal }: RequestOptions = {},
+): Promise<ApiResponse<T>> {
   const headers: Record<string, string> = { accept: 'application/json' };
   if (env && env !== PRODUCTION) headers['x-service-env'] = env;
   if (body !== undefined) headers['content-type'] = 'application/json';
   const init: RequestInit = { method, headers, credentials: 'same-origin' };
   if (body !== undefined) init.body = stringifyExact(body);
   if (signal) init.signal = signal;
-  const answer = await fetch(`${path}${queryString(query)}`, init).catch((error: Error) => {
+  const response = await fetch(`${path}${queryString(query)}`, init).catch((error: Error) => {
     if (error.name === 'AbortError') throw error;
-    throw new ApiError('The service could not be reached', 0, 'unreachable');
+    throw new ApiError('Cannot reach the service', 0, 'unreachable');
   });
-  if (answer.status === 401) leaveToSignIn();
-  const text = await answer.text();
+  if (response.status === 401) redirectToSignIn();
+  const text = await response.text();
   const parsed = text === '' ? {} : tryParse(text);
-  if (answer.ok) return parsed as Reply<T>;
-  const { error, code, ...facts } = parsed as { error?: string; code?: string };
-  const requestId = answer.headers.get('x-request-id') ?? undefined;
+  if (response.ok) return parsed as ApiResponse<T>;
+  const { error, code, ...details } = parsed as { error?: string; code?: string };
+  const requestId = response.headers.get('x-request-id') ?? undefined;
   throw new ApiError(
-    error ?? `The service answered ${answer.status}`,
-    answer.status,
+    error ?? `The service responded with status ${response.status}`,
+    response.status,
     code ?? 'unknown',
     requestId,
-    facts,
+    details,
   );
 }
 
@@ -93,17 +93,16 @@ function tryParse(text: string): unknown {
   }
 }
 
-let leaving = false;
-// Whoever comes back by the browser's own button finds the page as it was left.
+let redirecting = false;
+// The browser's back button may restore this page from its cache.
 window.addEventListener('pageshow', () => {
-  leaving = false;
+  redirecting = false;
 });
 
-/** The session has ended: the sign-in page brings back here. Of the many requests of a page that are refused at once the first one
- *  leads there: each further one would break off what the one before it had begun. */
-function leaveToSignIn(): void {
-  if (leaving) return;
-  leaving = true;
+/** The session has ended: sign-in leads back here. Of several 401s only the first redirects; another would abort that navigation. */
+function redirectToSignIn(): void {
+  if (redirecting) return;
+  redirecting = true;
   const { pathname, search } = window.location;
   window.location.assign(`/sign-in?next=${encodeURIComponent(pathname + search)}`);
 }

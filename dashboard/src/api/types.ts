@@ -1,4 +1,4 @@
-/** What the API answers with: the types of the service's own schemas, declared there once. */
+/** Types of API responses, inferred from the service's own schemas. */
 import type { z } from 'zod';
 import type { listedRunSchema } from '../../../src/api/rest/run-list.ts';
 import type { apiKeySchema, newApiKeySchema } from '../../../src/api/routes/api-keys.ts';
@@ -7,7 +7,7 @@ import type { appSchema, detailedAppSchema } from '../../../src/api/routes/apps.
 import type { entrySchema, refusalSchema } from '../../../src/api/routes/audit.ts';
 import type { environmentSchema } from '../../../src/api/routes/environments.ts';
 import type { bucketSchema, eventNameSchema } from '../../../src/api/routes/event-counts.ts';
-import type { eventKeySchema, madeSchema } from '../../../src/api/routes/event-keys.ts';
+import type { createdEventKeySchema, eventKeySchema } from '../../../src/api/routes/event-keys.ts';
 import type { provenanceSchema } from '../../../src/api/routes/event-provenance.ts';
 import type { heldSchema, listedHeldSchema } from '../../../src/api/routes/held-events.ts';
 import type { limitsSchema } from '../../../src/api/routes/installation-limits.ts';
@@ -17,7 +17,7 @@ import type { overviewSchema } from '../../../src/api/routes/overview.ts';
 import type { detailedRunSchema } from '../../../src/api/routes/runs.ts';
 import type { settingSchema } from '../../../src/api/routes/settings.ts';
 import type { signingKeySchema } from '../../../src/api/routes/signing-keys.ts';
-import type { resultSchema } from '../../../src/api/routes/transforms.ts';
+import type { transformResultSchema } from '../../../src/api/routes/transforms.ts';
 import type { userSchema } from '../../../src/api/routes/users.ts';
 import type { webhookStatsSchema } from '../../../src/api/routes/webhook-stats.ts';
 import type { listedEventSchema, runBriefSchema, storedEventSchema } from '../../../src/api/views/event.ts';
@@ -37,20 +37,20 @@ export type AppWithFunctions = z.output<typeof detailedAppSchema>;
 export type AppCheck = z.output<typeof appCheckSchema>;
 export type AuditEntry = z.output<typeof entrySchema>;
 /** `GET /v1/audit/refusals` */
-export type Refusal = z.output<typeof refusalSchema>;
+export type RejectedAttempt = z.output<typeof refusalSchema>;
 export type Environment = z.output<typeof environmentSchema>;
 export type EventKey = z.output<typeof eventKeySchema>;
-export type NewEventKey = z.output<typeof madeSchema>;
+export type NewEventKey = z.output<typeof createdEventKeySchema>;
 export type StoredEvent = z.output<typeof storedEventSchema>;
 /** `GET /v1/events`; `runs` with include=runs */
 export type ListedEvent = z.output<typeof listedEventSchema>;
-export type RunBrief = z.output<typeof runBriefSchema>;
+export type RunSummary = z.output<typeof runBriefSchema>;
 /** `GET /v1/events/histogram` */
-export type Bucket = z.output<typeof bucketSchema>;
+export type HistogramBucket = z.output<typeof bucketSchema>;
 /** `GET /v1/events/names` */
 export type EventName = z.output<typeof eventNameSchema>;
 /** `GET /v1/events/:id/arrival` */
-export type Arrival = z.output<typeof provenanceSchema>;
+export type EventProvenance = z.output<typeof provenanceSchema>;
 export type HeldEvent = z.output<typeof heldSchema>;
 /** `GET /v1/holding` */
 export type ListedHeldEvent = z.output<typeof listedHeldSchema>;
@@ -62,10 +62,10 @@ export type RunWithHistory = z.output<typeof detailedRunSchema>;
 /** `GET /v1/runs/:id/steps/:step_id` */
 export type Step = z.output<typeof stepSchema>;
 /** `POST /v1/functions/:id/invoke` */
-export type Invoked = z.output<typeof invokedSchema>;
+export type InvokeResult = z.output<typeof invokedSchema>;
 export type HistoryEntry = z.output<typeof historySchema>;
 export type SigningKeys = z.output<typeof signingKeySchema>;
-export type TransformResult = z.output<typeof resultSchema>;
+export type TransformResult = z.output<typeof transformResultSchema>;
 export type User = z.output<typeof userSchema>;
 export type FunctionSummary = z.output<typeof functionSchema>;
 /** `GET /v1/functions` */
@@ -74,7 +74,7 @@ export type FunctionDetails = z.output<typeof detailedFunctionSchema>;
 export type LoggedRequest = z.output<typeof loggedSchema>;
 /** `GET /v1/webhooks/:id/requests` */
 export type ListedRequest = z.output<typeof listedRequestSchema>;
-export type LoggedRequestInFull = z.output<typeof loggedInFullSchema>;
+export type LoggedRequestDetails = z.output<typeof loggedInFullSchema>;
 export type Webhook = z.output<typeof webhookSchema>;
 /** `GET /v1/webhooks/stats` */
 export type WebhookStats = z.output<typeof webhookStatsSchema>;
@@ -82,7 +82,7 @@ export type WebhookStats = z.output<typeof webhookStatsSchema>;
 export type Setting = z.output<typeof settingSchema>;
 
 /** `GET /auth/me` */
-export interface Me {
+export interface CurrentUser {
   kind: 'user' | 'api-key' | 'setting' | 'dev';
   id: string;
   name: string;

@@ -1,8 +1,8 @@
-import { useMe } from './me.ts';
+import { useCurrentUser } from '../api/current-user.ts';
 
-/** Who is looking, and the way out. In dev mode nobody has signed in. */
-export function Account() {
-  const me = useMe();
+/** The signed-in user and Sign out; in dev mode there is no sign-in. */
+export function AccountMenu() {
+  const me = useCurrentUser();
   if (!me) return null;
   if (me.kind === 'dev') {
     return (

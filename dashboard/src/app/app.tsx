@@ -1,10 +1,10 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { ApiError } from '../api/client.ts';
-import { Toasts } from '../ui/toast.tsx';
+import { Toaster } from '../ui/toast.tsx';
 import { router } from './routes.tsx';
 
-/** What the service refused it refuses again; what did not reach it may. */
+/** Retries network errors and 5xx responses; a 4xx response would be the same again. */
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
@@ -17,9 +17,8 @@ const queries = new QueryClient({
 export function App() {
   return (
     <QueryClientProvider client={queries}>
-      <Toasts>
-        <RouterProvider router={router} />
-      </Toasts>
+      <RouterProvider router={router} />
+      <Toaster />
     </QueryClientProvider>
   );
 }

@@ -1,4 +1,4 @@
-/** Every page: its path, what its address holds, and where its code is, which is loaded when the page is opened. */
+/** Every page: path, query parameters, and its code, which loads when the page is opened. */
 import {
   createRootRoute,
   createRoute,
@@ -7,39 +7,39 @@ import {
   retainSearchParams,
 } from '@tanstack/react-router';
 import { RUN_STATUSES } from '../../../src/model/runs/run-status.ts';
+import { parseSearch, stringifySearch } from '../lib/query-string.ts';
+import { flag, integer, oneOf, searchSchema, text } from '../lib/search-params.ts';
 import { Loading } from '../ui/loading.tsx';
-import { Crash, NotFound } from './dead-ends.tsx';
-import { parseSearch, stringifySearch } from './query-string.ts';
-import { flag, oneOf, search, text, whole } from './search.ts';
+import { ErrorPage, NotFoundPage } from './error-pages.tsx';
 import { Shell } from './shell.tsx';
 
 const root = createRootRoute({
   component: Shell,
-  notFoundComponent: NotFound,
-  validateSearch: search({ env: text }),
+  notFoundComponent: NotFoundPage,
+  validateSearch: searchSchema({ env: text }),
   search: { middlewares: [retainSearchParams(['env'])] },
 });
 
 const overview = createRoute({
   getParentRoute: () => root,
   path: '/',
-  validateSearch: search({ span: oneOf(['1h', '6h', '24h', '7d']) }),
+  validateSearch: searchSchema({ range: oneOf(['1h', '6h', '24h', '7d']) }),
   component: lazyRouteComponent(() => import('../pages/overview/page.tsx')),
 });
 
 const events = createRoute({
   getParentRoute: () => root,
   path: '/events',
-  validateSearch: search({ name: text, source: text, id: text, from: text, to: text, paused: flag }),
+  validateSearch: searchSchema({ name: text, source: text, id: text, from: text, to: text, paused: flag }),
   component: lazyRouteComponent(() => import('../pages/events/list-page.tsx')),
 });
 
 const event = createRoute({
   getParentRoute: () => root,
   path: '/events/$id',
-  validateSearch: search({
+  validateSearch: searchSchema({
     view: oneOf(['tree', 'raw']),
-    tab: oneOf(['payload', 'arrival', 'runs', 'code']),
+    tab: oneOf(['payload', 'source', 'runs', 'code']),
     language: oneOf(['curl', 'typescript', 'python', 'go']),
   }),
   component: lazyRouteComponent(() => import('../pages/events/event-page.tsx')),
@@ -48,21 +48,21 @@ const event = createRoute({
 const runs = createRoute({
   getParentRoute: () => root,
   path: '/runs',
-  validateSearch: search({ status: oneOf(RUN_STATUSES), function: text, app: text, from: text, to: text }),
+  validateSearch: searchSchema({ status: oneOf(RUN_STATUSES), function: text, app: text, from: text, to: text }),
   component: lazyRouteComponent(() => import('../pages/runs/list-page.tsx')),
 });
 
 const run = createRoute({
   getParentRoute: () => root,
   path: '/runs/$id',
-  validateSearch: search({ entry: whole }),
+  validateSearch: searchSchema({ entry: integer }),
   component: lazyRouteComponent(() => import('../pages/runs/run-page.tsx')),
 });
 
 const functions = createRoute({
   getParentRoute: () => root,
   path: '/functions',
-  validateSearch: search({ q: text, app: text, archived: flag }),
+  validateSearch: searchSchema({ q: text, app: text, archived: flag }),
   component: lazyRouteComponent(() => import('../pages/functions/list-page.tsx')),
 });
 
@@ -87,14 +87,14 @@ const app = createRoute({
 const webhooks = createRoute({
   getParentRoute: () => root,
   path: '/webhooks',
-  validateSearch: search({ q: text }),
+  validateSearch: searchSchema({ q: text }),
   component: lazyRouteComponent(() => import('../pages/webhooks/list-page.tsx')),
 });
 
 const webhook = createRoute({
   getParentRoute: () => root,
   path: '/webhooks/$id',
-  validateSearch: search({
+  validateSearch: searchSchema({
     tab: oneOf(['transform', 'requests', 'settings']),
     request: text,
     sample: text,
@@ -106,14 +106,14 @@ const webhook = createRoute({
 const holding = createRoute({
   getParentRoute: () => root,
   path: '/held-events',
-  validateSearch: search({ webhook: text, name: text, selection: text, reason: text, id: text }),
-  component: lazyRouteComponent(() => import('../pages/holding/page.tsx')),
+  validateSearch: searchSchema({ webhook: text, name: text, selection: text, reason: text, id: text }),
+  component: lazyRouteComponent(() => import('../pages/held-events/page.tsx')),
 });
 
 const keys = createRoute({
   getParentRoute: () => root,
   path: '/keys',
-  validateSearch: search({ tab: oneOf(['event-keys', 'api-keys', 'signing-keys']) }),
+  validateSearch: searchSchema({ tab: oneOf(['event-keys', 'api-keys', 'signing-keys']) }),
   component: lazyRouteComponent(() => import('../pages/keys/page.tsx')),
 });
 
@@ -123,34 +123,34 @@ const environments = createRoute({
   component: lazyRouteComponent(() => import('../pages/environments/page.tsx')),
 });
 
-const members = createRoute({
+const users = createRoute({
   getParentRoute: () => root,
-  path: '/members',
-  component: lazyRouteComponent(() => import('../pages/members/page.tsx')),
+  path: '/users',
+  component: lazyRouteComponent(() => import('../pages/users/page.tsx')),
 });
 
 const audit = createRoute({
   getParentRoute: () => root,
   path: '/audit-log',
-  validateSearch: search({
+  validateSearch: searchSchema({
     q: text,
     who: oneOf(['user', 'api-key', 'setting', 'dev']),
     tab: oneOf(['changes', 'refusals']),
   }),
-  component: lazyRouteComponent(() => import('../pages/audit/page.tsx')),
+  component: lazyRouteComponent(() => import('../pages/audit-log/page.tsx')),
 });
 
 const settings = createRoute({
   getParentRoute: () => root,
   path: '/settings',
-  validateSearch: search({ q: text }),
+  validateSearch: searchSchema({ q: text }),
   component: lazyRouteComponent(() => import('../pages/settings/page.tsx')),
 });
 
 const jobs = createRoute({
   getParentRoute: () => root,
   path: '/jobs',
-  component: lazyRouteComponent(() => import('../pages/jobs/page.tsx')),
+  component: lazyRouteComponent(() => import('../pages/queues/page.tsx')),
 });
 
 const routeTree = root.addChildren([
@@ -168,7 +168,7 @@ const routeTree = root.addChildren([
   holding,
   keys,
   environments,
-  members,
+  users,
   audit,
   settings,
   jobs,
@@ -180,7 +180,7 @@ export const router = createRouter({
   stringifySearch,
   defaultPreload: 'intent',
   defaultPendingComponent: Loading,
-  defaultErrorComponent: Crash,
+  defaultErrorComponent: ErrorPage,
   scrollRestoration: true,
 });
 

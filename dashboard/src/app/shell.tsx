@@ -1,27 +1,28 @@
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
+import { useShortcuts } from '../lib/use-shortcuts.ts';
 import { IconButton } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Account } from './account.tsx';
-import { useKeys } from './keys.ts';
-import { PLACES, type Place } from './navigation.ts';
-import { Palette } from './palette.tsx';
-import { Shortcuts } from './shortcuts.tsx';
+import { AccountMenu } from './account.tsx';
+import { NAV_ITEMS, type NavItem } from './navigation.ts';
+import { ShortcutsDialog } from './shortcuts-dialog.tsx';
 import { TopBar } from './top-bar.tsx';
 
-const GROUPS: [Place['group'], string][] = [
-  ['watch', 'Watch'],
+const CommandPalette = lazy(() => import('./command-palette.tsx'));
+
+const GROUPS: [NavItem['group'], string][] = [
+  ['monitor', 'Monitor'],
   ['run', 'Run'],
   ['receive', 'Receive'],
   ['manage', 'Manage'],
 ];
 
-/** The frame around every page. */
+/** Navigation, top bar and dialogs around every page. */
 export function Shell() {
   const [palette, setPalette] = useState(false);
   const [shortcuts, setShortcuts] = useState(false);
   const [menu, setMenu] = useState(false);
-  usePageKeys(
+  useGlobalShortcuts(
     () => setPalette(true),
     () => setShortcuts(true),
   );
@@ -31,7 +32,7 @@ export function Shell() {
         href="#content"
         className="sr-only rounded bg-accent px-3 py-2 text-accent-text focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50"
       >
-        Skip to the content
+        Skip to content
       </a>
       <aside
         className={`${menu ? 'fixed inset-0 z-40 block overflow-auto bg-page' : 'hidden'} border-r border-line lg:sticky lg:top-0 lg:block lg:h-screen lg:overflow-auto`}
@@ -41,29 +42,29 @@ export function Shell() {
             <img src="/favicon.svg" alt="" className="size-6" />
             Tidegate
           </Link>
-          {menu && <IconButton icon="cross" label="Close the menu" onClick={() => setMenu(false)} />}
+          {menu && <IconButton icon="close" label="Close menu" onClick={() => setMenu(false)} />}
         </div>
         <nav aria-label="Pages" className="px-3 pb-8">
           {GROUPS.map(([group, label]) => (
             <div key={group} className="mb-4">
               <p className="px-2 pb-1 text-xs text-muted">{label}</p>
-              {PLACES.filter((place) => place.group === group).map((place) => (
+              {NAV_ITEMS.filter((item) => item.group === group).map((item) => (
                 <Link
-                  key={place.to}
-                  to={place.to}
+                  key={item.to}
+                  to={item.to}
                   onClick={() => setMenu(false)}
-                  activeOptions={{ exact: place.to === '/', includeSearch: false }}
+                  activeOptions={{ exact: item.to === '/', includeSearch: false }}
                   className="flex items-center gap-2.5 rounded-md px-2 py-1.5 text-muted hover:bg-sunken hover:text-text aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-text"
                 >
-                  <Icon name={place.icon} />
-                  {place.label}
+                  <Icon name={item.icon} />
+                  {item.label}
                 </Link>
               ))}
             </div>
           ))}
         </nav>
         <div className="border-t border-line px-5 py-4 sm:hidden">
-          <Account />
+          <AccountMenu />
         </div>
       </aside>
       <div className="min-w-0">
@@ -72,36 +73,33 @@ export function Shell() {
           <Outlet />
         </main>
       </div>
-      <Palette open={palette} onClose={() => setPalette(false)} />
-      <Shortcuts open={shortcuts} onClose={() => setShortcuts(false)} />
+      {palette && (
+        <Suspense>
+          <CommandPalette onClose={() => setPalette(false)} />
+        </Suspense>
+      )}
+      <ShortcutsDialog open={shortcuts} onClose={() => setShortcuts(false)} />
     </div>
   );
 }
 
-const SECOND_KEY_MS = 1_500;
-
-/** ⌘K and ? everywhere; `g` and then a letter goes to a page; `/` to the page's own search field. */
-function usePageKeys(openPalette: () => void, openShortcuts: () => void): void {
+/** ⌘K opens the command palette, `?` the list of shortcuts, `/` the page's search field, and `g` with a letter a page. */
+function useGlobalShortcuts(openPalette: () => void, openShortcuts: () => void): void {
   const navigate = useNavigate();
-  const [goneAt, setGoneAt] = useState(0);
-  const go = (key: string) => {
-    const place = PLACES.find((each) => each.key === key);
-    if (place && Date.now() - goneAt < SECOND_KEY_MS) void navigate({ to: place.to });
-    setGoneAt(0);
-  };
-  useKeys({
-    'mod+k': (event) => {
+  const pages = NAV_ITEMS.map(({ to, shortcut }) => [`g ${shortcut}`, () => void navigate({ to })]);
+  useShortcuts({
+    '$mod+k': (event) => {
       event.preventDefault();
       openPalette();
     },
-    '?': openShortcuts,
-    '/': (event) => {
+    // On most keyboards they need Shift.
+    '[Shift]+?': openShortcuts,
+    '[Shift]+/': (event) => {
       const field = document.querySelector<HTMLElement>('[data-page-search]');
       event.preventDefault();
       if (field) field.focus();
       else openPalette();
     },
-    g: () => setGoneAt(Date.now()),
-    ...(goneAt > 0 && Object.fromEntries(PLACES.map(({ key }) => [key, () => go(key)]))),
+    ...Object.fromEntries(pages),
   });
 }

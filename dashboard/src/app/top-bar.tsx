@@ -1,17 +1,17 @@
 import { useNavigate } from '@tanstack/react-router';
 import { PRODUCTION } from '../api/client.ts';
+import { useEnv, useEnvironments } from '../api/environment.ts';
+import { setTheme, THEMES, type Theme, useTheme } from '../lib/theme.ts';
 import { IconButton } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Account } from './account.tsx';
-import { useEnv, useEnvironments } from './environment.ts';
-import { setTheme, THEMES, type Theme, useTheme } from './theme.ts';
+import { AccountMenu } from './account.tsx';
 
-const THEME_ICONS = { system: 'screen', light: 'sun', dark: 'moon' } as const;
+const THEME_ICONS = { system: 'monitor', light: 'sun', dark: 'moon' } as const;
 
 export function TopBar({ onMenu, onSearch, onShortcuts }: { onMenu(): void; onSearch(): void; onShortcuts(): void }) {
   return (
     <header className="flex h-14 items-center gap-2 border-b border-line px-3 sm:px-8">
-      <IconButton icon="menu" label="Open the menu" className="lg:hidden" onClick={onMenu} />
+      <IconButton icon="menu" label="Open menu" className="lg:hidden" onClick={onMenu} />
       <EnvironmentPicker />
       <button
         type="button"
@@ -21,7 +21,7 @@ export function TopBar({ onMenu, onSearch, onShortcuts }: { onMenu(): void; onSe
         <Icon name="search" />
         <span className="hidden sm:inline">Jump to…</span>
         <kbd className="hidden rounded border border-line px-1 font-mono text-xs sm:inline">⌘K</kbd>
-        <span className="sr-only sm:hidden">Jump to anything</span>
+        <span className="sr-only sm:hidden">Jump to</span>
       </button>
       <ThemeButton />
       <span className="hidden font-mono text-muted sm:inline">
@@ -36,13 +36,13 @@ export function TopBar({ onMenu, onSearch, onShortcuts }: { onMenu(): void; onSe
         </button>
       </span>
       <div className="max-sm:hidden">
-        <Account />
+        <AccountMenu />
       </div>
     </header>
   );
 }
 
-/** Always in sight: what is shown below is this environment's. */
+/** Selects the environment of all pages. */
 function EnvironmentPicker() {
   const env = useEnv();
   const environments = useEnvironments();
@@ -80,10 +80,6 @@ function ThemeButton() {
   const theme = useTheme();
   const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] as Theme;
   return (
-    <IconButton
-      icon={THEME_ICONS[theme]}
-      label={`Colours: ${theme}. Change to ${next}`}
-      onClick={() => setTheme(next)}
-    />
+    <IconButton icon={THEME_ICONS[theme]} label={`Theme: ${theme}. Switch to ${next}`} onClick={() => setTheme(next)} />
   );
 }

@@ -1,28 +1,28 @@
 import type { ComponentProps, ReactNode } from 'react';
 import { Icon, type IconName } from './icon.tsx';
 
-const LOOKS = {
-  /** The one thing to do here. */
+const VARIANTS = {
+  /** The main action of a page or dialog. */
   primary: 'bg-accent text-accent-text border-transparent hover:brightness-110',
-  plain: 'bg-surface text-text border-line hover:border-line-strong',
-  quiet: 'bg-transparent text-muted border-transparent hover:text-text hover:bg-sunken',
-  /** What cannot be undone. */
+  secondary: 'bg-surface text-text border-line hover:border-line-strong',
+  ghost: 'bg-transparent text-muted border-transparent hover:text-text hover:bg-sunken',
+  /** Destructive actions. */
   danger: 'bg-surface text-bad border-line hover:border-bad',
 } as const;
 
 interface ButtonProps extends ComponentProps<'button'> {
-  look?: keyof typeof LOOKS;
+  variant?: keyof typeof VARIANTS;
   icon?: IconName | undefined;
-  /** Shows that it is at work, and takes no second click. */
+  /** An action is running: the button is disabled meanwhile. */
   busy?: boolean;
   children?: ReactNode;
 }
 
-export const buttonClass = (look: keyof typeof LOOKS = 'plain') =>
-  `inline-flex h-8 items-center gap-1.5 rounded-md border px-3 text-sm font-medium whitespace-nowrap disabled:opacity-50 ${LOOKS[look]}`;
+export const buttonClass = (variant: keyof typeof VARIANTS = 'secondary') =>
+  `inline-flex h-8 items-center gap-1.5 rounded-md border px-3 text-sm font-medium whitespace-nowrap disabled:opacity-50 ${VARIANTS[variant]}`;
 
 export function Button({
-  look = 'plain',
+  variant = 'secondary',
   icon,
   busy = false,
   disabled,
@@ -36,7 +36,7 @@ export function Button({
       {...rest}
       disabled={disabled || busy}
       aria-busy={busy}
-      className={`${buttonClass(look)} ${className}`}
+      className={`${buttonClass(variant)} ${className}`}
     >
       {icon && <Icon name={busy ? 'clock' : icon} />}
       {children}
@@ -44,7 +44,7 @@ export function Button({
   );
 }
 
-/** A button that is an icon alone. */
+/** A button with an icon and no text. */
 export function IconButton({
   icon,
   label,

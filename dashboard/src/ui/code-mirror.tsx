@@ -8,11 +8,11 @@ import { Annotation, Compartment, EditorState, type Extension } from '@codemirro
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { useEffect, useRef } from 'react';
-import { offering } from './completion.ts';
-import type { EditorProps } from './editor.tsx';
-import { typingOver } from './typing-over.ts';
+import type { EditorProps } from './editor-props.ts';
+import { pathCompletion } from './path-completion.ts';
+import { replaceSelection } from './replace-selection.ts';
 
-const LOOK = EditorView.theme({
+const THEME = EditorView.theme({
   '&': { height: '100%', backgroundColor: 'var(--surface)', color: 'var(--text)', fontSize: '0.8125rem' },
   '.cm-scroller': { fontFamily: 'var(--font-mono)', lineHeight: '1.6' },
   '.cm-gutters': { backgroundColor: 'var(--surface)', color: 'var(--muted)', border: 'none' },
@@ -47,19 +47,19 @@ const HIGHLIGHT = HighlightStyle.define([
   { tag: [tags.propertyName], color: 'var(--accent)' },
 ]);
 
-/** CodeMirror writes a style element: the page's policy lets in those with its nonce (src/api/dashboard.ts). */
+/** CodeMirror adds a style element, which the CSP allows only with the page's nonce (src/api/dashboard.ts). */
 function nonce(): string {
   return document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
 }
 
-/** Marks a change that came from `value`, not from the reader: nobody is told of it. */
-const GIVEN = Annotation.define<boolean>();
+/** Marks a change that came from `value`, not from the user: `onChange` is not called. */
+const EXTERNAL_CHANGE = Annotation.define<boolean>();
 
-/** Browsers take seconds to break a line of half a megabyte, as providers send it: such a one is scrolled sideways. */
+/** Browsers take seconds to wrap a line of 512 KB, as some providers send: long lines scroll sideways. */
 const WRAPPED_LINE_CHARS = 10_000;
-const wrapping = new Compartment();
+const lineWrapping = new Compartment();
 
-function wrappingFor(text: string): Extension {
+function lineWrappingFor(text: string): Extension {
   const long = text.length > WRAPPED_LINE_CHARS && text.split('\n').some((line) => line.length > WRAPPED_LINE_CHARS);
   return long ? [] : EditorView.lineWrapping;
 }
@@ -74,18 +74,18 @@ export default function CodeMirror({
   readOnly = false,
   height = '16rem',
   completions = [],
-  marks = [],
+  diagnostics = [],
 }: EditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
-  const heard = useRef({ onChange, completions });
-  heard.current = { onChange, completions };
+  const callbacks = useRef({ onChange, completions });
+  callbacks.current = { onChange, completions };
   const initial = useRef(value);
 
   useEffect(() => {
-    const lock = new Compartment();
-    const source = offering(() => heard.current.completions);
-    const own = EditorState.languageData.of(() => [{ autocomplete: source }]);
+    const readOnlyState = new Compartment();
+    const source = pathCompletion(() => callbacks.current.completions);
+    const completionData = EditorState.languageData.of(() => [{ autocomplete: source }]);
     const created = new EditorView({
       parent: host.current as HTMLElement,
       state: EditorState.create({
@@ -97,22 +97,22 @@ export default function CodeMirror({
           indentOnInput(),
           bracketMatching(),
           closeBrackets(),
-          typingOver,
+          replaceSelection,
           highlightActiveLine(),
-          wrapping.of(wrappingFor(initial.current)),
+          lineWrapping.of(lineWrappingFor(initial.current)),
           LANGUAGES[language](),
-          own,
+          completionData,
           autocompletion({ icons: false }),
           lintGutter(),
           syntaxHighlighting(HIGHLIGHT),
-          LOOK,
-          lock.of([EditorState.readOnly.of(readOnly), EditorView.editable.of(!readOnly)]),
+          THEME,
+          readOnlyState.of([EditorState.readOnly.of(readOnly), EditorView.editable.of(!readOnly)]),
           EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
-          // Tab indents; Escape and then Tab leaves the field, as CodeMirror says to keyboard users.
+          // Tab indents; Escape, then Tab leaves the editor.
           keymap.of([...defaultKeymap, ...historyKeymap, ...completionKeymap, indentWithTab]),
           EditorView.updateListener.of((update) => {
-            const given = update.transactions.every((each) => each.annotation(GIVEN));
-            if (update.docChanged && !given) heard.current.onChange?.(update.state.doc.toString());
+            const external = update.transactions.every((each) => each.annotation(EXTERNAL_CHANGE));
+            if (update.docChanged && !external) callbacks.current.onChange?.(update.state.doc.toString());
           }),
         ],
       }),
@@ -122,27 +122,27 @@ export default function CodeMirror({
   }, [language, readOnly, label]);
 
   useEffect(() => {
-    const shown = view.current;
+    const editor = view.current;
     initial.current = value;
-    if (!shown || shown.state.doc.toString() === value) return;
-    shown.dispatch({
-      changes: { from: 0, to: shown.state.doc.length, insert: value },
-      annotations: GIVEN.of(true),
-      effects: wrapping.reconfigure(wrappingFor(value)),
+    if (!editor || editor.state.doc.toString() === value) return;
+    editor.dispatch({
+      changes: { from: 0, to: editor.state.doc.length, insert: value },
+      annotations: EXTERNAL_CHANGE.of(true),
+      effects: lineWrapping.reconfigure(lineWrappingFor(value)),
     });
   }, [value]);
 
   useEffect(() => {
-    const shown = view.current;
-    if (!shown) return;
-    const diagnostics = marks.flatMap(({ line, column = 1, message }): Diagnostic[] => {
-      if (line < 1 || line > shown.state.doc.lines) return [];
-      const { from, to } = shown.state.doc.line(line);
+    const editor = view.current;
+    if (!editor) return;
+    const found = diagnostics.flatMap(({ line, column = 1, message }): Diagnostic[] => {
+      if (line < 1 || line > editor.state.doc.lines) return [];
+      const { from, to } = editor.state.doc.line(line);
       const at = Math.min(from + column - 1, to);
       return [{ from: at, to: Math.max(at, to), severity: 'error', message }];
     });
-    shown.dispatch(setDiagnostics(shown.state, diagnostics));
-  }, [marks]);
+    editor.dispatch(setDiagnostics(editor.state, found));
+  }, [diagnostics]);
 
   return (
     <div

@@ -1,83 +1,82 @@
-// biome-ignore-all lint/a11y/useFocusableInteractive: headings and rows of a plain table are not reached by Tab
-// biome-ignore-all lint/a11y/useSemanticElements: only the rows in sight are drawn, each at its place, which elements of a table do not allow
+// biome-ignore-all lint/a11y/useFocusableInteractive: headers and rows of a plain table are not reached by Tab
+// biome-ignore-all lint/a11y/useSemanticElements: only visible rows are rendered, absolutely positioned, which table elements do not allow
 import { createColumnHelper, type RowData, tableFeatures, useTable } from '@tanstack/react-table';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
-import { useKeys } from '../app/keys.ts';
+import { useShortcuts } from '../lib/use-shortcuts.ts';
 import { Loading } from './loading.tsx';
 
-/** One column: its heading, its cells, its width as a track of a CSS grid. */
+/** One column of a table. */
 export interface Column<Row> {
   id: string;
   header: string;
   cell(row: Row): ReactNode;
-  /** Such as `8rem` or `minmax(10rem, 1fr)`. */
+  /** A CSS grid track: `8rem`, `minmax(10rem, 1fr)`. */
   width: string;
   align?: 'right';
-  /** Left out on a phone. */
-  wideOnly?: boolean;
+  hideOnMobile?: boolean;
 }
 
 interface DataTableProps<Row extends RowData> {
-  /** What the rows are, for screen readers: "Events". */
+  /** For screen readers: "Events". */
   label: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   rowKey(row: Row): string;
-  /** Opens the row: by click on it, or Enter on the one that j and k have chosen. */
+  /** Called on a click, or on Enter for the row selected with j and k. */
   onOpen?(row: Row): void;
-  /** Asked for more rows when the reader nears the end. */
-  onNearEnd?(): void;
+  /** Called when the user scrolls near the end. */
+  onEndReached?(): void;
   loadingMore?: boolean;
   rowHeight?: number;
 }
 
 const features = tableFeatures({});
-const NEAR_END_ROWS = 15;
-/** Of the headings, which stay in sight above the rows. */
-const HEADINGS_PX = 40;
+const END_THRESHOLD_ROWS = 15;
+/** Height of the sticky header. */
+const HEADER_PX = 40;
 
-/** A list of any length, of which only the rows in sight are drawn, and are all that the table's model is made of. The page itself scrolls. */
+/** A virtualized table: only visible rows are rendered and in the table's model. The page scrolls, not the table. */
 export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
-  const { label, columns, rows, rowKey, onOpen, onNearEnd, loadingMore = false, rowHeight = 44 } = props;
+  const { label, columns, rows, rowKey, onOpen, onEndReached, loadingMore = false, rowHeight = 44 } = props;
   const body = useRef<HTMLDivElement>(null);
-  const [chosen, setChosen] = useState<string>();
-  const wide = useWide();
-  const shown = useMemo(() => columns.filter((column) => wide || !column.wideOnly), [columns, wide]);
+  const [selected, setSelected] = useState<string>();
+  const wide = useIsWideScreen();
+  const visibleColumns = useMemo(() => columns.filter((column) => wide || !column.hideOnMobile), [columns, wide]);
   const virtual = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => rowHeight,
     overscan: 12,
-    scrollMargin: usePlaceOnPage(body),
-    scrollPaddingStart: HEADINGS_PX,
+    scrollMargin: usePageOffset(body),
+    scrollPaddingStart: HEADER_PX,
     getItemKey: (index) => keyAt(rows, index, rowKey),
   });
   const items = virtual.getVirtualItems();
   const first = items[0]?.index ?? 0;
   const last = items.at(-1)?.index ?? -1;
-  const modelRows = useRows(shown, rows, first, last, rowKey);
+  const modelRows = useRows(visibleColumns, rows, first, last, rowKey);
   useEffect(() => {
-    if (rows.length > 0 && last >= rows.length - NEAR_END_ROWS) onNearEnd?.();
-  }, [last, rows.length, onNearEnd]);
+    if (rows.length > 0 && last >= rows.length - END_THRESHOLD_ROWS) onEndReached?.();
+  }, [last, rows.length, onEndReached]);
 
-  const step = (by: number) => {
-    const at = rows.findIndex((row) => rowKey(row) === chosen);
+  const moveSelection = (by: number) => {
+    const at = rows.findIndex((row) => rowKey(row) === selected);
     const next = Math.max(0, Math.min(rows.length - 1, at < 0 ? first : at + by));
     const row = rows[next];
     if (row === undefined) return;
-    setChosen(rowKey(row));
+    setSelected(rowKey(row));
     virtual.scrollToIndex(next, { align: 'auto' });
   };
-  useKeys({
-    j: () => step(1),
-    k: () => step(-1),
+  useShortcuts({
+    j: () => moveSelection(1),
+    k: () => moveSelection(-1),
     Enter: () => {
-      const row = rows.find((each) => rowKey(each) === chosen);
-      if (row && onOpen && !isOnControl(document.activeElement)) onOpen(row);
+      const row = rows.find((each) => rowKey(each) === selected);
+      if (row && onOpen && !isInteractive(document.activeElement)) onOpen(row);
     },
   });
 
-  const tracks = shown.map(({ width }) => width).join(' ');
+  const tracks = visibleColumns.map(({ width }) => width).join(' ');
   return (
     <div className="overflow-x-clip rounded-lg border border-line bg-surface">
       <div role="table" aria-label={label} aria-rowcount={rows.length}>
@@ -87,7 +86,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
             className="grid gap-x-4 px-4 py-2 text-xs font-medium text-muted"
             style={{ gridTemplateColumns: tracks }}
           >
-            {shown.map(({ id, header, align }) => (
+            {visibleColumns.map(({ id, header, align }) => (
               <div key={id} role="columnheader" className={align === 'right' ? 'text-right' : ''}>
                 {header || <span className="sr-only">{id}</span>}
               </div>
@@ -99,7 +98,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
             const row = modelRows[item.index - first];
             if (!row) return null;
             return (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: the link in the row is the keyboard's way; this is the mouse's larger target
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the link in the row is for the keyboard; this is a larger target for the mouse
               <div
                 key={item.key}
                 role="row"
@@ -107,18 +106,18 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
                 data-index={item.index}
                 aria-rowindex={item.index + 1}
                 ref={virtual.measureElement}
-                data-chosen={row.id === chosen || undefined}
+                data-selected={row.id === selected || undefined}
                 onClick={(event) => {
                   if (onOpen && isPlainClick(event)) onOpen(row.original);
                 }}
-                className={`absolute inset-x-0 grid items-center gap-x-4 border-line px-4 py-2 data-chosen:bg-accent-soft ${item.index === rows.length - 1 ? '' : 'border-b'} ${onOpen ? 'cursor-pointer hover:bg-sunken' : ''}`}
+                className={`absolute inset-x-0 grid items-center gap-x-4 border-line px-4 py-2 data-selected:bg-accent-soft ${item.index === rows.length - 1 ? '' : 'border-b'} ${onOpen ? 'cursor-pointer hover:bg-sunken' : ''}`}
                 style={{
                   gridTemplateColumns: tracks,
                   transform: `translateY(${item.start - virtual.options.scrollMargin}px)`,
                   minHeight: rowHeight,
                 }}
               >
-                {shown.map(({ id, cell, align }) => (
+                {visibleColumns.map(({ id, cell, align }) => (
                   <div key={id} role="cell" className={`min-w-0 ${align === 'right' ? 'text-right tabular-nums' : ''}`}>
                     {cell(row.original)}
                   </div>
@@ -153,39 +152,39 @@ function keyAt<Row>(rows: readonly Row[], index: number, rowKey: (row: Row) => s
   return row === undefined ? index : rowKey(row);
 }
 
-/** Pixels between the top of the page and the rows, which what stands above them may change. */
-function usePlaceOnPage(element: RefObject<HTMLElement | null>): number {
-  const [place, setPlace] = useState(0);
+/** Pixels from the top of the page to the rows; content above them may change it. */
+function usePageOffset(element: RefObject<HTMLElement | null>): number {
+  const [offset, setOffset] = useState(0);
   useLayoutEffect(() => {
     const measure = () => {
-      if (element.current) setPlace(Math.round(element.current.getBoundingClientRect().top + window.scrollY));
+      if (element.current) setOffset(Math.round(element.current.getBoundingClientRect().top + window.scrollY));
     };
     measure();
-    const resized = new ResizeObserver(measure);
-    resized.observe(document.body);
-    return () => resized.disconnect();
+    const observer = new ResizeObserver(measure);
+    observer.observe(document.body);
+    return () => observer.disconnect();
   }, [element]);
-  return place;
+  return offset;
 }
 
-function isOnControl(element: Element | null): boolean {
+function isInteractive(element: Element | null): boolean {
   return element?.matches('a, button, input, select, textarea, summary') ?? false;
 }
 
-/** Not on a link or button of the row, not to select text, not for a new tab. */
+/** Not on a link or button of the row, not a text selection, not for a new tab. */
 function isPlainClick(event: React.MouseEvent): boolean {
   if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.shiftKey) return false;
   if ((event.target as Element).closest('a, button, input, select, label, summary')) return false;
   return !getSelection()?.toString();
 }
 
-function useWide(): boolean {
+function useIsWideScreen(): boolean {
   const [wide, setWide] = useState(() => matchMedia('(min-width: 48rem)').matches);
   useEffect(() => {
     const media = matchMedia('(min-width: 48rem)');
-    const look = () => setWide(media.matches);
-    media.addEventListener('change', look);
-    return () => media.removeEventListener('change', look);
+    const update = () => setWide(media.matches);
+    media.addEventListener('change', update);
+    return () => media.removeEventListener('change', update);
   }, []);
   return wide;
 }

@@ -6,13 +6,12 @@ interface DialogProps {
   title: string;
   onClose(): void;
   children: ReactNode;
-  /** Buttons at its foot. */
-  foot?: ReactNode;
+  footer?: ReactNode;
   wide?: boolean;
 }
 
-/** The browser's own modal dialog: it keeps the focus, and Escape closes it. */
-export function Dialog({ open, title, onClose, children, foot, wide = false }: DialogProps) {
+/** The browser's modal dialog: it traps focus, and Escape closes it. */
+export function Dialog({ open, title, onClose, children, footer, wide = false }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useEffect(() => {
@@ -23,7 +22,7 @@ export function Dialog({ open, title, onClose, children, foot, wide = false }: D
     <dialog
       ref={dialog}
       aria-labelledby={titleId}
-      // React lets the close of a dialog within this one bubble up to it.
+      // React bubbles the close event of a nested dialog up to this one.
       onClose={({ target, currentTarget }) => {
         if (target === currentTarget) onClose();
       }}
@@ -35,10 +34,12 @@ export function Dialog({ open, title, onClose, children, foot, wide = false }: D
             <h2 id={titleId} className="font-semibold">
               {title}
             </h2>
-            <IconButton icon="cross" label="Close" onClick={onClose} />
+            <IconButton icon="close" label="Close" onClick={onClose} />
           </header>
           <div className="min-h-0 flex-1 overflow-auto p-5">{children}</div>
-          {foot && <footer className="flex flex-wrap justify-end gap-2 border-t border-line px-5 py-3">{foot}</footer>}
+          {footer && (
+            <footer className="flex flex-wrap justify-end gap-2 border-t border-line px-5 py-3">{footer}</footer>
+          )}
         </div>
       )}
     </dialog>
@@ -46,34 +47,33 @@ export function Dialog({ open, title, onClose, children, foot, wide = false }: D
 }
 
 interface ConfirmProps {
-  /** The button that asks: its words, and how it looks. */
+  /** Label of the button that opens the dialog. */
   children: ReactNode;
-  look?: 'danger' | 'plain' | 'primary' | 'quiet';
+  variant?: 'danger' | 'secondary' | 'primary' | 'ghost';
   icon?: Parameters<typeof Button>[0]['icon'];
   disabled?: boolean;
   title: string;
-  /** What will happen, and that it cannot be undone. */
+  /** What will happen, and whether it can be undone. */
   text: ReactNode;
-  /** Words of the button that does it. */
-  action: string;
-  /** The dialog stays until it has settled. */
+  confirmLabel: string;
+  /** The dialog stays open until this has settled. */
   onConfirm(): unknown;
 }
 
-/** A button whose deed cannot be undone: it asks first. */
+/** A button that asks for confirmation first. */
 export function ConfirmButton({
   children,
-  look = 'danger',
+  variant = 'danger',
   icon,
   disabled = false,
   title,
   text,
-  action,
+  confirmLabel,
   onConfirm,
 }: ConfirmProps) {
   const [open, setOpen] = useState(false);
   const [busy, setBusy] = useState(false);
-  const act = async () => {
+  const confirm = async () => {
     setBusy(true);
     try {
       await onConfirm();
@@ -84,18 +84,18 @@ export function ConfirmButton({
   };
   return (
     <>
-      <Button look={look} icon={icon} disabled={disabled} onClick={() => setOpen(true)}>
+      <Button variant={variant} icon={icon} disabled={disabled} onClick={() => setOpen(true)}>
         {children}
       </Button>
       <Dialog
         open={open}
         title={title}
         onClose={() => setOpen(false)}
-        foot={
+        footer={
           <>
-            <Button onClick={() => setOpen(false)}>Keep it as it is</Button>
-            <Button look="danger" busy={busy} onClick={() => void act()}>
-              {action}
+            <Button onClick={() => setOpen(false)}>Cancel</Button>
+            <Button variant="danger" busy={busy} onClick={() => void confirm()}>
+              {confirmLabel}
             </Button>
           </>
         }

@@ -1,23 +1,10 @@
 import { lazy, Suspense } from 'react';
+import type { EditorProps } from './editor-props.ts';
 import { Loading } from './loading.tsx';
-
-export interface EditorProps {
-  label: string;
-  value: string;
-  onChange?(value: string): void;
-  language: 'json' | 'javascript' | 'text';
-  readOnly?: boolean;
-  /** CSS length. */
-  height?: string;
-  /** Offered while typing, beside what the language itself has. */
-  completions?: readonly { label: string; type?: string; detail?: string; info?: string }[];
-  /** Marked in the text: 1-based line and column. */
-  marks?: readonly { line: number; column?: number; message: string }[];
-}
 
 const CodeMirror = lazy(() => import('./code-mirror.tsx'));
 
-/** A code editor. Its code is loaded when one is first shown. */
+/** A code editor, loaded when the first one is shown. */
 export function Editor(props: EditorProps) {
   return (
     <Suspense fallback={<Loading rows={5} />}>

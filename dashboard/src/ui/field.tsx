@@ -3,15 +3,22 @@ import { type ComponentProps, type ReactNode, useId } from 'react';
 const INPUT =
   'w-full rounded-md border border-line-strong bg-surface px-2.5 text-base text-text placeholder:text-muted disabled:opacity-60';
 
-interface Labelled {
+interface FieldProps {
   label: string;
   hint?: ReactNode;
   error?: string | undefined;
-  /** The label is for screen readers only. */
+  /** Only screen readers get the label. */
   hideLabel?: boolean;
 }
 
-function Frame({ id, label, hint, error, hideLabel, children }: Labelled & { id: string; children: ReactNode }) {
+function FieldLayout({
+  id,
+  label,
+  hint,
+  error,
+  hideLabel,
+  children,
+}: FieldProps & { id: string; children: ReactNode }) {
   return (
     <div className="min-w-0">
       <label htmlFor={id} className={hideLabel ? 'sr-only' : 'mb-1 block text-sm font-medium'}>
@@ -35,12 +42,12 @@ export function TextField({
   hideLabel,
   className = '',
   ...rest
-}: Labelled & ComponentProps<'input'>) {
+}: FieldProps & ComponentProps<'input'>) {
   const id = useId();
   return (
-    <Frame id={id} label={label} hint={hint} error={error} hideLabel={hideLabel ?? false}>
+    <FieldLayout id={id} label={label} hint={hint} error={error} hideLabel={hideLabel ?? false}>
       <input id={id} {...rest} aria-invalid={error !== undefined} className={`h-8 ${INPUT} ${className}`} />
-    </Frame>
+    </FieldLayout>
   );
 }
 
@@ -51,17 +58,17 @@ export function TextArea({
   hideLabel,
   className = '',
   ...rest
-}: Labelled & ComponentProps<'textarea'>) {
+}: FieldProps & ComponentProps<'textarea'>) {
   const id = useId();
   return (
-    <Frame id={id} label={label} hint={hint} error={error} hideLabel={hideLabel ?? false}>
+    <FieldLayout id={id} label={label} hint={hint} error={error} hideLabel={hideLabel ?? false}>
       <textarea
         id={id}
         {...rest}
         aria-invalid={error !== undefined}
         className={`min-h-24 py-2 font-mono text-sm ${INPUT} ${className}`}
       />
-    </Frame>
+    </FieldLayout>
   );
 }
 
@@ -73,13 +80,13 @@ export function Select({
   children,
   className = '',
   ...rest
-}: Labelled & ComponentProps<'select'>) {
+}: FieldProps & ComponentProps<'select'>) {
   const id = useId();
   return (
-    <Frame id={id} label={label} hint={hint} error={error} hideLabel={hideLabel ?? false}>
+    <FieldLayout id={id} label={label} hint={hint} error={error} hideLabel={hideLabel ?? false}>
       <select id={id} {...rest} className={`h-8 ${INPUT} ${className}`}>
         {children}
       </select>
-    </Frame>
+    </FieldLayout>
   );
 }

@@ -1,15 +1,15 @@
 import { useMemo, useState } from 'react';
-import { ExactNumber } from '../api/json.ts';
+import { ExactNumber } from '../lib/exact-json.ts';
 import { Icon } from './icon.tsx';
 
-/** Entries of an object or list that are drawn at once: a payload of 512 KB must not draw all it has. */
-const PAGE = 100;
+/** Entries of an object or list rendered at once: a payload of 512 KB must not render in full. */
+const PAGE_ENTRIES = 100;
 const LONG_TEXT = 400;
 const OPEN_DEPTH = 2;
-/** What has more entries than this stays closed, but for the outermost. */
-const OPEN_SIZE = 25;
+/** Larger objects and lists start collapsed, except the root. */
+const OPEN_MAX_ENTRIES = 25;
 
-/** A JSON value to look into: levels open and close, long lists and texts are cut until asked for. Numbers are shown digit by digit. */
+/** A JSON value as a collapsible tree. Long lists and strings are cut until expanded; numbers keep all their digits. */
 export function JsonTree({ value, label = 'JSON' }: { value: unknown; label?: string }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
@@ -22,8 +22,8 @@ export function JsonTree({ value, label = 'JSON' }: { value: unknown; label?: st
 function Node({ name, value, depth }: { name?: string; value: unknown; depth: number }) {
   const nested = typeof value === 'object' && value !== null && !(value instanceof ExactNumber);
   const entries = useMemo(() => (nested ? Object.entries(value) : []), [nested, value]);
-  const [open, setOpen] = useState(depth === 0 || (depth < OPEN_DEPTH && entries.length <= OPEN_SIZE));
-  const [shown, setShown] = useState(PAGE);
+  const [open, setOpen] = useState(depth === 0 || (depth < OPEN_DEPTH && entries.length <= OPEN_MAX_ENTRIES));
+  const [shown, setShown] = useState(PAGE_ENTRIES);
   const key = name !== undefined && <span className="text-accent">{name}: </span>;
   if (!nested) {
     return (
@@ -52,7 +52,7 @@ function Node({ name, value, depth }: { name?: string; value: unknown; depth: nu
         onClick={() => setOpen(!open)}
         className="flex items-center gap-1 rounded text-left hover:bg-sunken"
       >
-        <Icon name={open ? 'down' : 'right'} className="text-muted" />
+        <Icon name={open ? 'chevron-down' : 'chevron-right'} className="text-muted" />
         <span>
           {key}
           {begin}
@@ -71,7 +71,11 @@ function Node({ name, value, depth }: { name?: string; value: unknown; depth: nu
               <Node key={entryName} name={entryName} value={entry} depth={depth + 1} />
             ))}
             {entries.length > shown && (
-              <button type="button" onClick={() => setShown(shown + PAGE * 3)} className="ml-5 text-accent underline">
+              <button
+                type="button"
+                onClick={() => setShown(shown + PAGE_ENTRIES * 3)}
+                className="ml-5 text-accent underline"
+              >
                 {entries.length - shown} more
               </button>
             )}

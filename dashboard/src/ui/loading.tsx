@@ -1,4 +1,4 @@
-/** Something is on its way. Looks like nothing else: grey bars where the content will be. */
+/** A skeleton: gray bars where the content will be. */
 export function Loading({ rows = 6 }: { rows?: number }) {
   return (
     <div role="status" aria-label="Loading" className="animate-pulse space-y-3 p-4">

@@ -2,17 +2,15 @@ import { type ReactNode, useEffect } from 'react';
 
 interface PageProps {
   title: ReactNode;
-  /** For the tab, where the title is more than text. */
+  /** Title of the browser tab, where `title` is not plain text. */
   tabTitle?: string;
-  /** A line under the title. */
-  lead?: ReactNode;
-  /** Buttons at the right of the title. */
+  description?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
 }
 
-/** The frame of every page: its heading, what can be done with it, its content. */
-export function Page({ title, tabTitle, lead, actions, children }: PageProps) {
+/** Layout of every page: heading, actions, content. */
+export function Page({ title, tabTitle, description, actions, children }: PageProps) {
   const tab = tabTitle ?? (typeof title === 'string' ? title : undefined);
   useEffect(() => {
     document.title = tab ? `${tab} · Tidegate` : 'Tidegate';
@@ -22,7 +20,7 @@ export function Page({ title, tabTitle, lead, actions, children }: PageProps) {
       <header className="mb-6 flex flex-wrap items-start gap-x-6 gap-y-3">
         <div className="min-w-0 flex-1 basis-56">
           <h1 className="text-xl font-semibold tracking-tight break-words">{title}</h1>
-          {lead && <p className="mt-1 text-muted">{lead}</p>}
+          {description && <p className="mt-1 text-muted">{description}</p>}
         </div>
         {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
       </header>
@@ -55,15 +53,15 @@ export function Card({
   );
 }
 
-/** Names and values: what is known of a thing. */
-export function Facts({ children }: { children: ReactNode }) {
+/** Terms and their values. */
+export function DescriptionList({ children }: { children: ReactNode }) {
   return <dl className="grid grid-cols-1 gap-x-8 gap-y-3 p-4 sm:grid-cols-2 lg:grid-cols-4">{children}</dl>;
 }
 
-export function Fact({ name, children }: { name: string; children: ReactNode }) {
+export function DescriptionItem({ term, children }: { term: string; children: ReactNode }) {
   return (
     <div className="min-w-0">
-      <dt className="text-xs text-muted">{name}</dt>
+      <dt className="text-xs text-muted">{term}</dt>
       <dd className="mt-0.5 break-words">{children}</dd>
     </div>
   );

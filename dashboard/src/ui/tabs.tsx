@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 
-/** Tabs that stand in the address. `search` of each is what its link sets. */
+/** Tabs kept in the URL's query parameter `param`. */
 export function Tabs({
   label,
   tabs,

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** One clock for the whole page, so that a thousand rows do not each have a timer. */
+/** One timer for the whole page, not one per row. */
 let nowMs = Date.now();
 const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
@@ -23,7 +23,7 @@ export function useNow(): number {
   return useSyncExternalStore(subscribe, () => nowMs);
 }
 
-/** How long ago, or until; the moment itself on hover.
+/** Relative time; the tooltip has the absolute time.
  *  @param at ISO 8601, or Unix milliseconds */
 export function Time({ at }: { at: string | number | null | undefined }) {
   const now = useNow();
@@ -41,7 +41,7 @@ const absoluteFormat = new Intl.DateTimeFormat(undefined, {
   timeStyle: 'long',
 });
 
-/** In the reader's own zone, with milliseconds and UTC beside it. */
+/** In the browser's time zone, and in UTC with milliseconds. */
 export function absolute(date: Date): string {
   return `${absoluteFormat.format(date)} (${date.toISOString()})`;
 }
@@ -61,7 +61,7 @@ export function relative(differenceMs: number): string {
   return differenceMs < 0 ? `${count} ${name} ago` : `in ${count} ${name}`;
 }
 
-/** A length of time, as short as it can be said. */
+/** A duration in its two largest units. */
 export function duration(ms: number): string {
   if (ms < 1) return '< 1 ms';
   if (ms < 1_000) return `${Math.round(ms)} ms`;

@@ -1,25 +1,25 @@
 import { useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import type { ChartProps, Line } from './chart.tsx';
+import type { ChartProps, Line } from './chart-props.ts';
 
 const AXIS_FONT = '11px ui-sans-serif, system-ui, sans-serif';
 const DAY_S = 86_400;
 
 export default function UPlotChart(props: ChartProps) {
-  const { times, lines, format, height = 160, bars = false, bare = false, onBrush } = props;
+  const { times, lines, format, height = 160, bars = false, sparkline = false, onSelectRange } = props;
   const host = useRef<HTMLDivElement>(null);
   const [hovered, setHovered] = useState<number | null>(null);
-  const brushed = useRef(onBrush);
-  brushed.current = onBrush;
-  const brushable = onBrush !== undefined;
-  const shape = lines.map(({ label, colour }) => `${label} ${colour}`).join();
+  const selectRange = useRef(onSelectRange);
+  selectRange.current = onSelectRange;
+  const selectable = onSelectRange !== undefined;
+  const shape = lines.map(({ label, color }) => `${label} ${color}`).join();
   const data = [times, ...lines.map(({ values }) => values)] as uPlot.AlignedData;
   const latest = useRef({ data, lines, format });
   latest.current = { data, lines, format };
   const chart = useRef<uPlot>(null);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: drawn anew when its shape changes; new values are set below
+  // biome-ignore lint/correctness/useExhaustiveDependencies: redrawn when its shape changes; new values are set below
   useEffect(() => {
     const element = host.current as HTMLElement;
     const draw = () => {
@@ -29,12 +29,12 @@ export default function UPlotChart(props: ChartProps) {
     const optionsOf = (width: number): uPlot.Options => ({
       width,
       height,
-      padding: bare ? [4, 0, 2, 0] : [8, 20, 0, 0],
+      padding: sparkline ? [4, 0, 2, 0] : [8, 20, 0, 0],
       legend: { show: false },
       cursor: {
-        show: !bare,
+        show: !sparkline,
         y: false,
-        drag: { x: brushable, y: false, setScale: false },
+        drag: { x: selectable, y: false, setScale: false },
         points: { show: !bars, size: 6 },
       },
       scales: {
@@ -44,13 +44,13 @@ export default function UPlotChart(props: ChartProps) {
       axes: [
         {
           ...axis(),
-          show: !bare,
+          show: !sparkline,
           size: 26,
-          values: (_u, splits, _axis, _space, step) => splits.map((at) => moment(at, step)),
+          values: (_u, splits, _axis, _space, step) => splits.map((at) => tickLabel(at, step)),
         },
         {
           ...axis(),
-          show: !bare,
+          show: !sparkline,
           size: 56,
           space: 32,
           values: (_u, splits) => splits.map((value) => latest.current.format(value)),
@@ -63,40 +63,40 @@ export default function UPlotChart(props: ChartProps) {
           (u) => {
             if (u.select.width < 2) return;
             const { left, width: across } = u.select;
-            brushed.current?.(u.posToVal(left, 'x'), u.posToVal(left + across, 'x'));
+            selectRange.current?.(u.posToVal(left, 'x'), u.posToVal(left + across, 'x'));
             u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
           },
         ],
       },
     });
     draw();
-    const resized = new ResizeObserver(() => chart.current?.setSize({ width: element.clientWidth, height }));
-    resized.observe(element);
-    const rethemed = new MutationObserver(draw);
-    rethemed.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+    const resizeObserver = new ResizeObserver(() => chart.current?.setSize({ width: element.clientWidth, height }));
+    resizeObserver.observe(element);
+    const themeObserver = new MutationObserver(draw);
+    themeObserver.observe(document.documentElement, { attributeFilter: ['data-theme'] });
     return () => {
-      resized.disconnect();
-      rethemed.disconnect();
+      resizeObserver.disconnect();
+      themeObserver.disconnect();
       chart.current?.destroy();
       chart.current = null;
     };
-  }, [shape, height, bars, bare, brushable]);
+  }, [shape, height, bars, sparkline, selectable]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is drawn are these values, however they are wrapped
+  // biome-ignore lint/correctness/useExhaustiveDependencies: depends on the values, not on the object that holds them
   useEffect(() => {
     chart.current?.setData(latest.current.data);
   }, [times, ...lines.map(({ values }) => values)]);
 
   return (
     <>
-      <div ref={host} className={`w-full ${brushable ? 'cursor-crosshair' : ''}`} style={{ height }} />
-      {!bare && <Reading {...props} index={hovered} />}
+      <div ref={host} className={`w-full ${selectable ? 'cursor-crosshair' : ''}`} style={{ height }} />
+      {!sparkline && <Legend {...props} index={hovered} />}
     </>
   );
 }
 
-/** The lines' names, and their values where the pointer is. */
-function Reading({ times, lines, format, bars = false, index }: ChartProps & { index: number | null }) {
+/** Names of the lines, and their values at the pointer. */
+function Legend({ times, lines, format, bars = false, index }: ChartProps & { index: number | null }) {
   const at = index === null ? undefined : times[index];
   return (
     <div
@@ -113,15 +113,15 @@ function Reading({ times, lines, format, bars = false, index }: ChartProps & { i
           </span>
         );
       })}
-      {at !== undefined && <span className="ml-auto">{clock(at)}</span>}
+      {at !== undefined && <span className="ml-auto">{formatClock(at)}</span>}
     </div>
   );
 }
 
-function Swatch({ line: { colour, dash } }: { line: Line }) {
+function Swatch({ line: { color, dash } }: { line: Line }) {
   return (
     <svg viewBox="0 0 16 4" className="h-1 w-4" aria-hidden="true">
-      <line x1="0" y1="2" x2="16" y2="2" stroke={`var(${colour})`} strokeWidth="2" strokeDasharray={dash?.join(' ')} />
+      <line x1="0" y1="2" x2="16" y2="2" stroke={`var(${color})`} strokeWidth="2" strokeDasharray={dash?.join(' ')} />
     </svg>
   );
 }
@@ -131,25 +131,25 @@ const minuteFormat = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minut
 const secondFormat = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' });
 const clockFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
 
-const clock = (at: number) => clockFormat.format(at * 1_000);
+const formatClock = (at: number) => clockFormat.format(at * 1_000);
 
-/** What stands at a mark of the time axis: the day at midnight, otherwise the time, as fine as the marks are. */
-function moment(at: number, stepSeconds: number): string {
+/** Label of a tick on the time axis: the day at midnight, otherwise the time. */
+function tickLabel(at: number, stepSeconds: number): string {
   const date = new Date(at * 1_000);
   const midnight = date.getHours() === 0 && date.getMinutes() === 0 && date.getSeconds() === 0;
   if (stepSeconds >= DAY_S || midnight) return dayFormat.format(date);
   return (stepSeconds < 60 ? secondFormat : minuteFormat).format(date);
 }
 
-function colourOf(variable: string): string {
+function colorOf(variable: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(variable).trim();
 }
 
 function axis(): uPlot.Axis {
   return {
     font: AXIS_FONT,
-    stroke: () => colourOf('--muted'),
-    grid: { stroke: () => colourOf('--line'), width: 1 },
+    stroke: () => colorOf('--muted'),
+    grid: { stroke: () => colorOf('--line'), width: 1 },
     ticks: { show: false },
   };
 }
@@ -159,17 +159,17 @@ function stepOf({ data: [times] }: uPlot): number {
   return (times[1] ?? 1) - (times[0] ?? 0);
 }
 
-/** Of `#rrggbb`, as all of theme.css are: a canvas does not know `color-mix` everywhere. */
-const faded = (colour: string, percent: number) =>
-  `${colour}${Math.round(percent * 2.55)
+/** @param color `#rrggbb`, as in theme.css: not every canvas supports `color-mix` */
+const withAlpha = (color: string, percent: number) =>
+  `${color}${Math.round(percent * 2.55)
     .toString(16)
     .padStart(2, '0')}`;
 
-function seriesOf({ label, colour, dash, fill }: Line, bars: boolean): uPlot.Series {
-  const stroke = colourOf(colour);
-  const series: uPlot.Series = { label, stroke, width: 1.5, points: { size: 4, fill: stroke, filter: alone } };
+function seriesOf({ label, color, dash, fill }: Line, bars: boolean): uPlot.Series {
+  const stroke = colorOf(color);
+  const series: uPlot.Series = { label, stroke, width: 1.5, points: { size: 4, fill: stroke, filter: isolatedPoints } };
   if (dash) series.dash = [...dash];
-  if (fill || bars) series.fill = faded(stroke, bars ? 55 : 12);
+  if (fill || bars) series.fill = withAlpha(stroke, bars ? 55 : 12);
   if (bars && uPlot.paths.bars) {
     series.paths = uPlot.paths.bars({ size: [0.85, 40], align: 1 });
     series.width = 0;
@@ -178,8 +178,8 @@ function seriesOf({ label, colour, dash, fill }: Line, bars: boolean): uPlot.Ser
   return series;
 }
 
-/** Values with nothing known beside them, which no line would show. */
-function alone(u: uPlot, series: number): number[] {
+/** Values without neighbors, which no line would show. */
+function isolatedPoints(u: uPlot, series: number): number[] {
   const values = u.data[series] ?? [];
   return Array.from(values.keys()).filter((i) => values[i] != null && values[i - 1] == null && values[i + 1] == null);
 }

@@ -1,16 +1,16 @@
-/** Work of the same name is done one after the other in this process. What looks at how much there is before it adds to it would else be
- *  passed by what comes at the same moment. */
+/** Runs the tasks of each key one after another in this process. Otherwise two registrations at the same time could both pass a quota that
+ *  only one of them fits. */
 export class KeyedQueue {
   readonly #last = new Map<string, Promise<unknown>>();
 
-  async take<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#last.get(name);
-    const mine = before ? before.then(work, work) : work();
-    this.#last.set(name, mine);
+  async run<T>(key: string, task: () => Promise<T>): Promise<T> {
+    const previous = this.#last.get(key);
+    const current = previous ? previous.then(task, task) : task();
+    this.#last.set(key, current);
     try {
-      return await mine;
+      return await current;
     } finally {
-      if (this.#last.get(name) === mine) this.#last.delete(name);
+      if (this.#last.get(key) === current) this.#last.delete(key);
     }
   }
 }

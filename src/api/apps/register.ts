@@ -1,82 +1,91 @@
-/** `POST /fn/register`: an app says which functions it hosts (protocol: registering). Its answers have the protocol's own shape. */
+/** `POST /fn/register`: an app registers its functions (docs/protocol.md). The responses have the shape of the protocol. */
 import { setImmediate } from 'node:timers/promises';
-import type Router from '@koa/router';
-import type { Config, Quotas } from '../../config.ts';
+import type { Quotas } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { dialectOf, headerName, readHeader, SERVER_SDK } from '../../functions/headers.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import {
-  appNameOf,
+  appNameIn,
   type Dialect,
-  expressionProblems,
+  expressionProblems as expressionProblemsIn,
   functionsOf,
   type Registration,
   registrationSchema,
 } from '../../model/apps/app.ts';
 import { enforceQuotas } from '../../model/apps/quotas.ts';
 import { PRODUCTION } from '../../model/environment.ts';
-import type { App } from '../../store/apps/apps.ts';
-import type { Store } from '../../store/store.ts';
+import type { App, Apps } from '../../store/apps/apps.ts';
+import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
+import type { Functions } from '../../store/apps/functions.ts';
 import { readBody } from '../http/body.ts';
-import { check } from '../rest/route.ts';
-import { appGuard } from './app-authentication.ts';
-import { environmentOfApp } from './app-environment.ts';
+import type { Context, Router } from '../http/router.ts';
+import { validate } from '../rest/validation.ts';
+import { type AppGuardDeps, appGuard, environmentOfApp } from './app-requests.ts';
 import { KeyedQueue } from './keyed-queue.ts';
 
-/** 2,000 functions of 1 KB each. Reading twice as much takes a quarter of a second of the main thread. */
+/** 2,000 functions of 1 KB each. Parsing twice as much blocks the main thread for 250 ms. */
 export const BODY_MAX_BYTES = 2 * 1_048_576;
-/** How long others wait while expressions are read. */
-const TURN_MS = 10;
+/** How long the main thread validates expressions before other requests get their turn. */
+const SLICE_MS = 10;
 
-export function registerRoute(
-  router: Router,
-  config: Config,
-  store: Pick<Store, 'functions' | 'expressionProblems' | 'apps' | 'environments' | 'signingKeys'>,
-  pressure: Backpressure,
-): void {
-  const { functions, expressionProblems, apps, environments, signingKeys } = store;
-  const { quotas } = config;
-  const turns = new KeyedQueue();
+export interface RegisterRouteDeps extends AppGuardDeps {
+  quotas: Quotas;
+  apps: Apps;
+  functions: Functions;
+  expressionProblems: ExpressionProblems;
+  backpressure: Backpressure;
+}
 
-  router.post('/fn/register', appGuard(config, signingKeys, environments) as never, async (ctx) => {
+export function registerRoute(router: Router, deps: RegisterRouteDeps): void {
+  const { dev, quotas, apps, functions, expressionProblems, environments, backpressure } = deps;
+  const serverKind = dev ? 'dev' : 'cloud';
+  const queue = new KeyedQueue();
+
+  router.post('/fn/register', appGuard(deps), async (ctx) => {
     const dialect = dialectOf(ctx.req.headers) ?? 'service';
-    const kind = config.dev ? 'dev' : 'cloud';
     ctx.set(headerName(dialect, 'sdk'), SERVER_SDK);
-    ctx.set(headerName(dialect, 'server-kind'), kind);
-    const expected = readHeader(ctx.req.headers, 'expected-server-kind');
-    if (expected && expected !== kind) {
-      throw new ServiceError('registration_invalid', {
-        detail: `the app expects a service of kind "${expected}", this one is "${kind}"; set or unset the app's dev mode`,
-      });
-    }
-    pressure.admitRegistration();
+    ctx.set(headerName(dialect, 'server-kind'), serverKind);
+    rejectOtherKind(ctx, serverKind);
+    backpressure.admitRegistration();
     const text = (await readBody(ctx.req, BODY_MAX_BYTES)).toString('utf8');
     try {
-      const registration = readRegistration(text, quotas);
-      await refuseExpressions(registration);
+      const registration = parseRegistration(text, quotas);
+      await validateExpressions(registration);
       const env = await environmentOfApp(ctx.req.headers, environments, quotas.branches);
-      const modified = await turns.take(env, async () => {
-        await apps.refuseMany(env, registration.appName, quotas.apps);
-        const registered = functionsOf(registration, dialect);
-        const changed = await functions.replace(env, registration.appName, registered, quotas.functions);
-        await apps.save(env, appOf(registration, dialect, Date.now()));
-        return changed;
-      });
-      // What was changed may be mended.
-      if (modified) await expressionProblems.forget(env, idsIn(registration));
+      const modified = await queue.run(env, () => save(env, registration, dialect));
+      // A changed expression may no longer have its problem.
+      if (modified) await expressionProblems.remove(env, idsOf(registration));
       ctx.body = { ok: true, modified };
     } catch (error) {
       const env = readHeader(ctx.req.headers, 'env') || PRODUCTION;
-      const name = nameIn(text);
+      const name = appNameInText(text);
       if (environments.find(env)) {
-        await apps.noteFailure(env, (app) => app.name === name, (error as Error).message, Date.now());
+        await apps.recordSyncFailure(env, (app) => app.name === name, (error as Error).message, Date.now());
       }
       throw error;
     }
   });
+
+  /** @returns whether a function has changed */
+  async function save(env: string, registration: Registration, dialect: Dialect): Promise<boolean> {
+    const { appName } = registration;
+    await apps.checkQuota(env, appName, quotas.apps);
+    const modified = await functions.replaceForApp(env, appName, functionsOf(registration, dialect), quotas.functions);
+    await apps.save(env, appOf(registration, dialect, Date.now()));
+    return modified;
+  }
 }
 
-function idsIn({ functions }: Registration): string[] {
+/** @throws ServiceError registration_invalid when the app expects dev mode and the service is not in it, or the other way round */
+function rejectOtherKind(ctx: Context, serverKind: 'dev' | 'cloud'): void {
+  const expected = readHeader(ctx.req.headers, 'expected-server-kind');
+  if (!expected || expected === serverKind) return;
+  throw new ServiceError('registration_invalid', {
+    detail: `the app expects a service of kind "${expected}", this one is "${serverKind}"; turn the app's dev mode on or off`,
+  });
+}
+
+function idsOf({ functions }: Registration): string[] {
   return functions.map(({ id }) => id);
 }
 
@@ -85,31 +94,32 @@ function appOf({ appName, url, sdk, framework }: Registration, dialect: Dialect,
   return { name: appName, url, sdk, framework: framework ?? undefined, dialect, registeredAt: nowMs, lastSync };
 }
 
-/** Of the app, when the text is something like a registration. */
-function nameIn(text: string): unknown {
+/** Name of the app; undefined when the text is not JSON or has no name. */
+function appNameInText(text: string): unknown {
   try {
-    return appNameOf(JSON.parse(text));
+    return appNameIn(JSON.parse(text));
   } catch {
     return undefined;
   }
 }
 
-/** Others have their turn meanwhile. @throws ServiceError registration_invalid */
-async function refuseExpressions(registration: Registration): Promise<void> {
-  let turnBegan = performance.now();
-  for (const problem of expressionProblems(registration)) {
+/** Pauses regularly, so that other requests get their turn. @throws ServiceError registration_invalid */
+async function validateExpressions(registration: Registration): Promise<void> {
+  let sliceStartedAt = performance.now();
+  for (const problem of expressionProblemsIn(registration)) {
     if (problem) throw new ServiceError('registration_invalid', { detail: problem });
-    if (performance.now() - turnBegan < TURN_MS) continue;
+    if (performance.now() - sliceStartedAt < SLICE_MS) continue;
     await setImmediate();
-    turnBegan = performance.now();
+    sliceStartedAt = performance.now();
   }
 }
 
-function readRegistration(text: string, quotas: Quotas) {
+/** @throws ServiceError quota_exceeded, registration_invalid */
+function parseRegistration(text: string, quotas: Quotas): Registration {
   try {
     const given = JSON.parse(text);
     enforceQuotas(given, quotas);
-    return check(registrationSchema, given, 'field') as Registration;
+    return validate(registrationSchema, given, 'field');
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'quota_exceeded') throw error;
     const detail = error instanceof ServiceError ? error.message : `the body is not JSON: ${(error as Error).message}`;

@@ -1,30 +1,26 @@
-/** What a call request was too large to carry: an app fetches it here (protocol: use_api). */
-import type Router from '@koa/router';
-import type { Context } from 'koa';
-import type { Config } from '../../config.ts';
+/** `/v0/runs/:id/…`: the event and the steps of a run, for an app whose call request was too large to carry them (docs/protocol.md). */
 import { ServiceError } from '../../errors.ts';
 import { payloadOf } from '../../model/events/event.ts';
-import type { Store } from '../../store/store.ts';
-import { appGuard } from './app-authentication.ts';
-import { existingEnvironment } from './app-environment.ts';
+import type { Events } from '../../store/events/events.ts';
+import type { Runs } from '../../store/runs/runs.ts';
+import type { Steps } from '../../store/runs/steps.ts';
+import type { Context, Router } from '../http/router.ts';
+import { type AppGuardDeps, appGuard, existingEnvironment } from './app-requests.ts';
 
-export function appDataRoutes(
-  router: Router,
-  config: Config,
-  {
-    runs,
-    steps,
-    events,
-    signingKeys,
-    environments,
-  }: Pick<Store, 'runs' | 'steps' | 'events' | 'signingKeys' | 'environments'>,
-): void {
+export interface RunDataRouteDeps extends AppGuardDeps {
+  runs: Runs;
+  steps: Steps;
+  events: Events;
+}
+
+export function runDataRoutes(router: Router, deps: RunDataRouteDeps): void {
+  const { runs, steps, events, environments } = deps;
+  const guard = appGuard(deps);
   const envOf = ({ req }: Context) => existingEnvironment(req.headers, environments);
-  const guard = appGuard(config, signingKeys, environments) as never;
 
   router.get('/v0/runs/:id/batch', guard, async (ctx) => {
-    const id = runIdOf(ctx as unknown as Context);
-    const env = await envOf(ctx as unknown as Context);
+    const { id } = ctx.params;
+    const env = await envOf(ctx);
     const run = await runs.read(env, id);
     const event = run && (await events.record(env, run.eventId));
     if (!event) throw notFound(id);
@@ -32,17 +28,13 @@ export function appDataRoutes(
   });
 
   router.get('/v0/runs/:id/actions', guard, async (ctx) => {
-    const id = runIdOf(ctx as unknown as Context);
-    const env = await envOf(ctx as unknown as Context);
+    const { id } = ctx.params;
+    const env = await envOf(ctx);
     if (!(await runs.read(env, id))) throw notFound(id);
     ctx.body = await steps.memos(env, id);
   });
 }
 
-function runIdOf(ctx: Context): string {
-  return (ctx as Context & { params: { id: string } }).params.id;
-}
-
 function notFound(id: string): ServiceError {
-  return new ServiceError('not_found', { detail: `no run with its event is stored under "${id}"` });
+  return new ServiceError('not_found', { detail: `there is no run with the ID "${id}", or its event is gone` });
 }

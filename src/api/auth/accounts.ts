@@ -1,19 +1,25 @@
-/** What people do about their own account: sign in, set a password, make the first admin. Knows nothing of HTTP. */
+/** People's accounts: sign in, set a password, create the first admin, invite a user. Knows nothing of HTTP. */
 import { ServiceError } from '../../errors.ts';
 import { hashPassword, isPassword } from '../../model/auth/password.ts';
 import { newSecret } from '../../model/auth/secret.ts';
 import type { Role, User } from '../../model/auth/user.ts';
 import { newId } from '../../model/ids.ts';
-import type { OneTimeToken } from '../../store/auth/one-time-tokens.ts';
-import type { Throttled, ThrottleLimit } from '../../store/auth/sign-in-throttle.ts';
-import type { Store } from '../../store/store.ts';
+import type { OneTimeToken, OneTimeTokens } from '../../store/auth/one-time-tokens.ts';
+import type { Sessions } from '../../store/auth/sessions.ts';
+import type { SignInThrottle, Throttled, ThrottleLimit } from '../../store/auth/sign-in-throttle.ts';
+import type { Users } from '../../store/auth/users.ts';
 
-/** Passwords that wait to be looked at in this process; each takes a fifth of a second and 32 MiB. */
-const MAX_WAITING = 64;
+/** Most passwords that this process checks at once; each check takes 200 ms and 32 MiB. */
+const MAX_PASSWORD_CHECKS = 64;
 
-export type AccountDeps = Pick<Store, 'users' | 'sessions' | 'links' | 'signInThrottle'>;
+export interface AccountsDeps {
+  users: Users;
+  sessions: Sessions;
+  oneTimeTokens: OneTimeTokens;
+  signInThrottle: SignInThrottle;
+}
 
-/** Somebody who has just proved who they are, and the token of their new session. */
+/** An authenticated user and the token of the new session. */
 export interface SignedIn {
   user: User;
   token: string;
@@ -30,19 +36,19 @@ export class SignInThrottled extends ServiceError {
 }
 
 export class Accounts {
-  readonly #store: AccountDeps;
-  #waiting = 0;
+  readonly #deps: AccountsDeps;
+  #passwordChecks = 0;
 
-  constructor(store: AccountDeps) {
-    this.#store = store;
+  constructor(deps: AccountsDeps) {
+    this.#deps = deps;
   }
 
-  /** The same answer, in the same time, for an unknown user as for a wrong password.
-   *  @param address where the try comes from
+  /** An unknown user gets the same error, after the same time, as a wrong password.
+   *  @param address the client's address
    *  @throws ServiceError sign_in_failed, too_many_attempts, overloaded */
   async signIn(email: string, password: string, address: string): Promise<SignedIn> {
     const attempt = { account: email, address };
-    const { users, sessions, signInThrottle } = this.#store;
+    const { users, sessions, signInThrottle } = this.#deps;
     const throttled = await signInThrottle.begin(attempt);
     if (throttled) throw new SignInThrottled(throttled);
     const user = await users.readByEmail(email);
@@ -53,74 +59,76 @@ export class Accounts {
 
   /** Ends all other sessions of the user.
    *  @throws ServiceError sign_in_failed, too_many_attempts */
-  async changePassword(userId: string, present: string, password: string, address: string): Promise<SignedIn> {
-    const user = await this.#store.users.read(userId);
-    const proven = await this.signIn(user?.email ?? '', present, address);
-    await this.#store.sessions.end(proven.token);
-    return this.#withPassword(proven.user, password);
+  async changePassword(userId: string, current: string, password: string, address: string): Promise<SignedIn> {
+    const user = await this.#deps.users.read(userId);
+    const signedIn = await this.signIn(user?.email ?? '', current, address);
+    await this.#deps.sessions.end(signedIn.token);
+    return this.#withPassword(signedIn.user, password);
   }
 
-  /** Of whoever follows a link; ends all sessions of the user.
+  /** Sets the password of the user whom the token was made for, and ends all sessions of the user.
    *  @throws ServiceError link_invalid */
   async setPassword(token: string, password: string): Promise<SignedIn> {
-    const link = await this.#store.links.use(token);
-    const user = link?.purpose === 'set-password' ? await this.#store.users.read(link.userId) : undefined;
-    if (!user || !isFor(link, user)) throw invalidLink();
+    const oneTimeToken = await this.#deps.oneTimeTokens.use(token);
+    const userId = oneTimeToken?.purpose === 'set-password' ? oneTimeToken.userId : undefined;
+    const user = userId === undefined ? undefined : await this.#deps.users.read(userId);
+    if (!user || !isFor(oneTimeToken, user)) throw invalidLink();
     return this.#withPassword(user, password);
   }
 
-  /** @throws ServiceError link_invalid, also when there is a user by now */
+  /** @throws ServiceError link_invalid, also when there already is a user */
   async setUp(token: string, email: string, password: string): Promise<SignedIn> {
-    const link = await this.#store.links.use(token);
-    const user = link?.purpose === 'set-up' ? await this.createFirst(email, password) : undefined;
+    const oneTimeToken = await this.#deps.oneTimeTokens.use(token);
+    const user = oneTimeToken?.purpose === 'set-up' ? await this.createFirst(email, password) : undefined;
     if (!user) throw invalidLink();
-    return { user, token: await this.#store.sessions.start(user, Date.now()) };
+    return { user, token: await this.#deps.sessions.start(user, Date.now()) };
   }
 
-  /** The first admin; undefined when there is a user already. */
+  /** Creates the first admin; undefined when there already is a user. */
   async createFirst(email: string, password: string): Promise<User | undefined> {
     const user = { ...newUser(email, 'admin'), password: await hashPassword(password) };
-    return (await this.#store.users.createFirst(user)) ? user : undefined;
+    return (await this.#deps.users.createFirst(user)) ? user : undefined;
   }
 
-  /** Somebody without a password yet, and the token of a link to set one.
+  /** Creates a user without a password, and the token to set one.
    *  @throws ServiceError email_taken */
   async invite(email: string, role: Role): Promise<SignedIn> {
     const user = newUser(email, role);
-    if (!(await this.#store.users.create(user))) throw new ServiceError('email_taken', { detail: email });
-    return { user, token: await this.passwordLink(user) };
+    if (!(await this.#deps.users.create(user))) throw new ServiceError('email_taken', { detail: email });
+    return { user, token: await this.passwordToken(user) };
   }
 
-  passwordLink({ id, version }: User): Promise<string> {
-    return this.#store.links.make({ purpose: 'set-password', userId: id, version });
+  /** A one-time token to set the user's password. */
+  passwordToken({ id, version }: User): Promise<string> {
+    return this.#deps.oneTimeTokens.create({ purpose: 'set-password', userId: id, version });
   }
 
-  /** Whether the link still works; looking at it does not use it up. */
+  /** Whether the token still works; does not use it up. */
   async isValidLink(token: string, purpose: OneTimeToken['purpose']): Promise<boolean> {
-    const link = await this.#store.links.read(token);
-    if (link?.purpose !== purpose) return false;
-    if (link.purpose === 'set-up') return !(await this.#store.users.any());
-    const user = await this.#store.users.read(link.userId);
-    return user !== undefined && isFor(link, user);
+    const oneTimeToken = await this.#deps.oneTimeTokens.read(token);
+    if (oneTimeToken?.purpose !== purpose) return false;
+    if (oneTimeToken.purpose === 'set-up') return !(await this.#deps.users.any());
+    const user = await this.#deps.users.read(oneTimeToken.userId);
+    return user !== undefined && isFor(oneTimeToken, user);
   }
 
   async #isPassword(password: string, user: User | undefined): Promise<boolean> {
-    if (this.#waiting >= MAX_WAITING) {
+    if (this.#passwordChecks >= MAX_PASSWORD_CHECKS) {
       throw new ServiceError('overloaded', { detail: 'too many people are signing in', retryAfterSeconds: 5 });
     }
-    this.#waiting++;
+    this.#passwordChecks++;
     try {
       return await isPassword(password, user?.password);
     } finally {
-      this.#waiting--;
+      this.#passwordChecks--;
     }
   }
 
   async #withPassword({ id }: User, password: string): Promise<SignedIn> {
-    const kept = { password: await hashPassword(password), version: newSecret(), updatedAt: Date.now() };
-    const user = await this.#store.users.change(id, (now) => ({ ...now, ...kept }));
+    const change = { password: await hashPassword(password), version: newSecret(), updatedAt: Date.now() };
+    const user = await this.#deps.users.change(id, (current) => ({ ...current, ...change }));
     if (typeof user === 'string') throw invalidLink();
-    return { user, token: await this.#store.sessions.start(user, Date.now()) };
+    return { user, token: await this.#deps.sessions.start(user, Date.now()) };
   }
 }
 
@@ -129,11 +137,11 @@ function newUser(email: string, role: Role): User {
   return { id: newId(), email, role, version: newSecret(), createdAt: now, updatedAt: now };
 }
 
-/** A link made before the last change of the password is void. */
-function isFor(link: OneTimeToken | undefined, { id, version }: User): boolean {
-  return link?.purpose === 'set-password' && link.userId === id && link.version === version;
+/** A token is void once the password has changed. */
+function isFor(token: OneTimeToken | undefined, { id, version }: User): boolean {
+  return token?.purpose === 'set-password' && token.userId === id && token.version === version;
 }
 
 function invalidLink(): ServiceError {
-  return new ServiceError('link_invalid', { detail: 'links work once and for 24 hours; ask an admin for another' });
+  return new ServiceError('link_invalid', { detail: 'links work once, for 24 hours; ask an admin for a new one' });
 }

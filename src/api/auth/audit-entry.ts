@@ -1,37 +1,34 @@
-/** What the audit log says of a request that changed something. */
-import type { Context } from 'koa';
-import type { AuditedAction } from './audit-log.ts';
-import { environmentOf, type Rule } from './guard.ts';
+/** The audit entry of a request to a route of the REST API. */
+import type { RouteContext } from '../http/router.ts';
+import type { Route } from '../rest/route.ts';
+import type { AuditedAction } from './audit-logger.ts';
+import { environmentOf } from './guard.ts';
 import { principalOf } from './principals.ts';
 
-/** Fields of a body that tell what was done and hold no secret. */
-const TOLD = ['name', 'email', 'role', 'access', 'environment', 'kind'];
-const LONGEST = 100;
+/** Fields of a body that the entry includes; none of them is secret. */
+const LOGGED_FIELDS = ['name', 'email', 'role', 'access', 'environment', 'kind'];
+const VALUE_MAX_LENGTH = 100;
 
-/** Of a route, what names it. */
-interface Named extends Rule {
-  method: string;
-  path: string;
-  summary: string;
-}
+type AuditedRoute = Pick<Route, 'method' | 'path' | 'summary' | 'scope'>;
 
-/** @param data what the route answered: it names what was made */
-export function auditEntryOf(ctx: Context, { method, path, about, summary }: Named, data: unknown): AuditedAction {
-  const target = Object.values(ctx.params as Record<string, string>).join('/') || idOf(data);
+/** @param data the response's data: it has the ID or name of what was created */
+export function auditEntryOf(ctx: RouteContext, route: AuditedRoute, data: unknown): AuditedAction {
+  const { method, path, scope, summary } = route;
+  const target = Object.values(ctx.params).join('/') || idOf(data);
   return {
     who: principalOf(ctx),
     action: `${method.toUpperCase()} ${path}`,
     ...(target && { target }),
-    ...(about === 'environment' && { environment: environmentOf(ctx) }),
-    summary: [summary, ...told((ctx.request as { body?: unknown }).body)].join(', '),
+    ...(scope === 'environment' && { environment: environmentOf(ctx) }),
+    summary: [summary, ...loggedFields(ctx.request.body)].join(', '),
   };
 }
 
-function told(body: unknown): string[] {
+function loggedFields(body: unknown): string[] {
   if (typeof body !== 'object' || body === null) return [];
-  return TOLD.flatMap((name) => {
+  return LOGGED_FIELDS.flatMap((name) => {
     const value = (body as Record<string, unknown>)[name];
-    return typeof value === 'string' ? [`${name} ${value.slice(0, LONGEST)}`] : [];
+    return typeof value === 'string' ? [`${name} ${value.slice(0, VALUE_MAX_LENGTH)}`] : [];
   });
 }
 

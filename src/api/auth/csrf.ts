@@ -1,8 +1,8 @@
-/** Whether a request that a browser sends by itself, with the cookie that it holds, comes from a page of this service. Browsers say so in
- *  headers that no page can set. */
-import type { Context } from 'koa';
+/** Blocks cross-site requests (CSRF). Browsers add the session cookie to requests of any site, but also headers that no page can set and
+ *  that name the site. */
 import { ServiceError } from '../../errors.ts';
 import { isJsonType, mediaTypeOf } from '../http/body.ts';
+import type { Context } from '../http/router.ts';
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -12,10 +12,10 @@ export function isSafeMethod(ctx: Context): boolean {
 
 /** @throws ServiceError origin_untrusted */
 export function requireSameOrigin(ctx: Context, publicUrl: string | undefined): void {
-  if (!isSameOrigin(ctx, publicUrl)) throw untrusted('it must come from a page of this service');
+  if (!isSameOrigin(ctx, publicUrl)) throw untrusted('send it from a page of this service');
 }
 
-/** Of a request with a session to the API: its own origin, and a body that no form can send.
+/** For requests to the API with a session: they must come from the same origin and have a content type that no HTML form can send.
  *  @throws ServiceError origin_untrusted */
 export function requireOwnScript(ctx: Context, publicUrl: string | undefined): void {
   requireSameOrigin(ctx, publicUrl);
@@ -29,6 +29,17 @@ export function isSameOrigin(ctx: Context, publicUrl: string | undefined): boole
   return (
     origin === `${ctx.protocol}://${ctx.host}` || (publicUrl !== undefined && origin === new URL(publicUrl).origin)
   );
+}
+
+const BASE = 'http://here.invalid';
+
+/** Prevents open redirects after signing in.
+ *  @returns the path and query of the target; "/" when it is not a path of this service */
+export function safeRedirect(target: unknown): string {
+  if (typeof target !== 'string' || !target.startsWith('/') || !URL.canParse(target, BASE)) return '/';
+  const { origin, pathname, search } = new URL(target, BASE);
+  // "//other.example", and what browsers take for it ("/\other.example"), has another origin or a path that begins with "//".
+  return origin === BASE && !pathname.startsWith('//') ? pathname + search : '/';
 }
 
 function untrusted(detail: string): ServiceError {

@@ -1,36 +1,36 @@
-/** Dev mode asks nobody who they are, so it answers to this machine only: under its own names, and to its own pages. Others may be listed
- *  (DEV_ALLOWED_ORIGINS). It holds for every door: a page elsewhere can neither send by itself, nor under a name of its own that was made
- *  to lead here. */
-import type { Context, Middleware, Next } from 'koa';
+/** Dev mode authenticates nobody, so every route accepts requests from this machine only: under its own host names, and from its own pages.
+ *  DEV_ALLOWED_ORIGINS lists more. Pages of other sites can neither send requests nor reach the service by DNS rebinding. */
+import type { Next } from 'koa';
 import { isLoopback } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
+import type { Context, Middleware } from '../http/router.ts';
 
-/** @param allowed origins beside those of this machine */
+/** @param allowed origins in addition to those of this machine */
 export function requireLocalHost(allowed: readonly string[]): Middleware {
   const hosts = new Set(allowed.map((origin) => new URL(origin).hostname));
-  const isHere = (host: string) => {
+  const isLocal = (host: string) => {
     const hostname = URL.parse(`http://${host}`)?.hostname;
     return hostname !== undefined && (isLoopback(hostname) || hosts.has(hostname));
   };
   return async (ctx: Context, next: Next) => {
-    // Where a proxy is believed, also what it says: and what it does not, somebody else may have said.
-    const foreign = [ctx.get('host'), ctx.host].find((host) => !isHere(host));
-    if (foreign !== undefined) throw refusal(`it was sent to "${foreign}"`, `http://${foreign}`);
+    // Behind a trusted proxy both the Host header and X-Forwarded-Host count: a client may have set either.
+    const foreign = [ctx.get('host'), ctx.host].find((host) => !isLocal(host));
+    if (foreign !== undefined) throw rejection(`the host is "${foreign}"`, `http://${foreign}`);
     const origin = ctx.get('origin');
-    if (origin !== '' && !isLocalPage(origin, allowed)) throw refusal(`it came from a page of "${origin}"`, origin);
+    if (origin !== '' && !isLocalPage(origin, allowed)) throw rejection(`the origin is "${origin}"`, origin);
     await next();
   };
 }
 
-/** On `/e/`: a page under development may send events, and read the answer. After `answerLocally`. */
-export async function openToPages(ctx: Context, next: Next): Promise<void> {
+/** CORS for `/e/`: a page under development may send events and read the response. Runs after `requireLocalHost`. */
+export async function allowCrossOrigin(ctx: Context, next: Next): Promise<void> {
   ctx.vary('origin');
   const origin = ctx.get('origin');
   if (origin !== '') ctx.set('access-control-allow-origin', origin);
   if (ctx.method !== 'OPTIONS') return void (await next());
   ctx.set('access-control-allow-methods', 'POST');
   ctx.set('access-control-allow-headers', '*');
-  // Chromium asks before it lets a page of a public address send to this machine.
+  // Chromium requires this before a page of a public address may send to this machine.
   ctx.set('access-control-allow-private-network', 'true');
   ctx.set('access-control-max-age', '600');
   ctx.status = 204;
@@ -41,16 +41,16 @@ function isLocalPage(origin: string, allowed: readonly string[]): boolean {
   return url !== null && (isLoopback(url.hostname) || allowed.includes(url.origin));
 }
 
-/** Pages without an origin of their own (a file, a sandboxed frame) cannot be listed. */
-function wayOut(origin: string): string {
+/** The setting cannot list pages without an origin, such as a file or a sandboxed frame. */
+function remedy(origin: string): string {
   const listable = URL.parse(origin)?.origin ?? 'null';
   return listable === 'null'
-    ? 'Open the page by http:// from this machine, or send from a program, without an Origin header'
+    ? 'Open the page by http:// from this machine, or send from a program without an Origin header'
     : `To allow it, start the service with DEV_ALLOWED_ORIGINS=${listable}`;
 }
 
-function refusal(what: string, origin: string): ServiceError {
+function rejection(reason: string, origin: string): ServiceError {
   return new ServiceError('origin_untrusted', {
-    detail: `${what}; dev mode answers to this machine only. ${wayOut(origin)}`,
+    detail: `${reason}; dev mode accepts requests from this machine only. ${remedy(origin)}`,
   });
 }

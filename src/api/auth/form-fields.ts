@@ -1,19 +1,19 @@
-/** What a form or a program sends to the few doors that take both. */
-import type { Context } from 'koa';
+/** The fields of a request to `/auth/…`, which HTML forms and programs both send. */
 import { ServiceError } from '../../errors.ts';
 import { describeType, isJsonType, mediaTypeOf, readBody } from '../http/body.ts';
+import type { Context } from '../http/router.ts';
 import { type Lists, parseFields } from '../http/urlencoded.ts';
 import { requireSameOrigin } from './csrf.ts';
 
 const MAX_BYTES = 16_384;
 const FORM = 'application/x-www-form-urlencoded';
 
-/** Whether a person waits for a page. */
+/** An HTML form gets a page as its response, a program JSON. */
 export function isForm(ctx: Context): boolean {
   return mediaTypeOf(ctx.get('content-type')) === FORM;
 }
 
-/** @throws ServiceError origin_untrusted: a form, or a script, of another site
+/** @throws ServiceError origin_untrusted for a form or a script of another site
  *  @throws ServiceError content_type_unsupported, body_not_json, body_too_large, body_invalid */
 export async function readFields(ctx: Context, publicUrl: string | undefined): Promise<unknown> {
   const mediaType = mediaTypeOf(ctx.get('content-type'));

@@ -24,40 +24,44 @@ const NEW_PASSWORD = field(
   'At least 12 characters',
 );
 
-/** @param error what was wrong with the try before */
+/** @param error the error of the previous attempt */
 export function signInPage(next: string, error?: string): string {
   const password = field('password', 'Password', 'type="password" autocomplete="current-password"');
   return page(
     'Sign in',
-    'to the events, functions and queues of this service.',
+    'to see the events, runs and functions of this service.',
     form('/auth/sign-in', 'Sign in', [EMAIL, password, hidden('next', next)], error),
   );
 }
 
 export function signedInPage(name: string): string {
-  return page('Signed in', `as ${name}. `, `<p><a href="/">Go on</a></p>${form('/auth/sign-out', 'Sign out', [])}`);
+  return page(
+    'Signed in',
+    `as ${name}.`,
+    `<p><a href="/">Open the dashboard</a></p>${form('/auth/sign-out', 'Sign out', [])}`,
+  );
 }
 
 export function setUpPage(token: string, error?: string): string {
   return page(
     'Set up',
-    'Nobody can sign in yet. You become the first admin.',
-    form('/auth/set-up', 'Begin', [EMAIL, NEW_PASSWORD, hidden('token', token)], error),
+    'Create the first admin account.',
+    form('/auth/set-up', 'Create account', [EMAIL, NEW_PASSWORD, hidden('token', token)], error),
   );
 }
 
 export function setPasswordPage(token: string, error?: string): string {
   return page(
     'Set your password',
-    'You are signed in with it then, and signed out everywhere else.',
+    'This signs you in, and signs you out everywhere else.',
     form('/auth/set-password', 'Set password', [NEW_PASSWORD, hidden('token', token)], error),
   );
 }
 
-export function voidLinkPage(): string {
+export function invalidLinkPage(): string {
   return page(
     'This link does not work',
-    `Links work once, for ${TOKEN_LIFETIME_HOURS} hours. Ask an admin for another, or look into the newest start-up log.`,
+    `Links work once, for ${TOKEN_LIFETIME_HOURS} hours. Ask an admin for a new link, or look for one in the latest start-up log.`,
     '<p><a href="/sign-in">Sign in</a></p>',
   );
 }

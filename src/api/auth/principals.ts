@@ -1,55 +1,56 @@
-/** Who a request comes from: a key says so, or a session does; in dev mode nobody is asked. */
-import type { Context } from 'koa';
+/** Authenticates a request: by its API key, else by its session cookie. Dev mode authenticates nobody. */
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { DEV_PRINCIPAL, type Principal, SETTING_PRINCIPAL } from '../../model/auth/access.ts';
 import { principalOfKey } from '../../model/auth/api-key.ts';
 import { bearerToken, digestOf, sameSecret } from '../../model/auth/secret.ts';
 import { principalOfUser } from '../../model/auth/user.ts';
-import type { Store } from '../../store/store.ts';
+import type { ApiKeys } from '../../store/auth/api-keys.ts';
+import type { Sessions } from '../../store/auth/sessions.ts';
+import type { Context } from '../http/router.ts';
 import { isSecure, readSessionCookie } from './session-cookie.ts';
 
-type Deps = Pick<Store, 'apiKeys' | 'sessions'>;
+export interface PrincipalsDeps {
+  config: Pick<Config, 'dev' | 'apiKey' | 'publicUrl'>;
+  apiKeys: ApiKeys;
+  sessions: Sessions;
+}
 
 export class Principals {
-  readonly #config: Config;
-  readonly #store: Deps;
+  readonly #deps: PrincipalsDeps;
 
-  constructor(config: Config, store: Deps) {
-    this.#config = config;
-    this.#store = store;
+  constructor(deps: PrincipalsDeps) {
+    this.#deps = deps;
   }
 
+  /** undefined: the request has no credentials, or unknown ones. */
   async of(ctx: Context): Promise<Principal | undefined> {
-    if (this.#config.dev) return DEV_PRINCIPAL;
+    const { config, sessions } = this.#deps;
+    if (config.dev) return DEV_PRINCIPAL;
     const secret = bearerOf(ctx);
-    if (secret !== undefined) return this.#holderOf(secret);
-    const token = readSessionCookie(ctx, isSecure(ctx, this.#config.publicUrl));
-    const user = token ? await this.#store.sessions.userOf(token, Date.now()) : undefined;
+    if (secret !== undefined) return this.#ofApiKey(secret);
+    const token = readSessionCookie(ctx, isSecure(ctx, config.publicUrl));
+    const user = token ? await sessions.userOf(token, Date.now()) : undefined;
     return user && principalOfUser(user);
   }
 
-  async #holderOf(secret: string): Promise<Principal | undefined> {
-    const { apiKey } = this.#config;
-    if (apiKey !== undefined && sameSecret(secret, apiKey)) return SETTING_PRINCIPAL;
-    const key = await this.#store.apiKeys.find(digestOf(secret));
+  async #ofApiKey(secret: string): Promise<Principal | undefined> {
+    const { config, apiKeys } = this.#deps;
+    if (config.apiKey !== undefined && sameSecret(secret, config.apiKey)) return SETTING_PRINCIPAL;
+    const key = await apiKeys.find(digestOf(secret));
     if (!key) return undefined;
-    this.#store.apiKeys.noteUse(key.id, Date.now());
+    apiKeys.recordUse(key.id, Date.now());
     return principalOfKey(key);
   }
 }
 
-/** `Authorization: Bearer <secret>`. */
-export function bearerOf(ctx: Context): string | undefined {
+/** The secret in `Authorization: Bearer <secret>`. */
+export function bearerOf(ctx: Pick<Context, 'get'>): string | undefined {
   return bearerToken(ctx.get('authorization'));
 }
 
-/** Whom the guard has let in.
- *  @throws ServiceError credentials_invalid when there is nobody */
-export function principalOf(ctx: Context): Principal {
-  const caller = ctx.state.caller as Principal | undefined;
-  if (!caller) {
-    throw new ServiceError('credentials_invalid', { detail: 'sign in, or send "Authorization: Bearer <API key>"' });
-  }
-  return caller;
+/** @throws ServiceError credentials_invalid when the request is not authenticated */
+export function principalOf({ state: { principal } }: Context): Principal {
+  if (principal) return principal;
+  throw new ServiceError('credentials_invalid', { detail: 'sign in, or send "Authorization: Bearer <API key>"' });
 }

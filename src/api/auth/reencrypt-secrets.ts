@@ -1,20 +1,19 @@
-/** What a web process does about SECRET_KEY: it is not ready before it has seen that the key opens what is sealed, and after a change of it
- *  seals anew what the former one sealed. */
+/** Checks SECRET_KEY when a web process starts, and re-encrypts the stored secrets after SECRET_KEY has changed. */
 import { setTimeout } from 'node:timers/promises';
 import { type Config, ConfigError } from '../../config.ts';
 import type { Logger } from '../../log.ts';
 import { ready } from '../../store/redis/connection.ts';
 import type { Store } from '../../store/store.ts';
 
-const TRY_AGAIN_MS = 500;
+const RETRY_MS = 500;
 
-/** Goes on until Redis has answered.
- *  @throws ConfigError when the key does not open what is sealed there */
+/** Retries until Redis answers.
+ *  @throws ConfigError when the key does not decrypt the stored secrets */
 export async function claimSecretKey(
   { redis, secretKeyCheck }: Pick<Store, 'redis' | 'secretKeyCheck'>,
   log: Logger,
 ): Promise<void> {
-  let told: string | undefined;
+  let logged: string | undefined;
   for (;;) {
     await ready(redis);
     try {
@@ -22,20 +21,31 @@ export async function claimSecretKey(
     } catch (error) {
       if (error instanceof ConfigError) throw error;
       const { message } = error as Error;
-      if (message !== told)
-        log.warn({ err: message }, 'cannot see yet whether SECRET_KEY opens what is sealed in Redis');
-      told = message;
-      await setTimeout(TRY_AGAIN_MS, undefined, { ref: false });
+      if (message !== logged) {
+        log.warn({ err: message }, 'cannot check whether SECRET_KEY decrypts the stored secrets; retrying');
+      }
+      logged = message;
+      await setTimeout(RETRY_MS, undefined, { ref: false });
     }
   }
 }
 
-export async function reencryptSecrets({ secretKeyFallback }: Config, store: Store, log: Logger): Promise<void> {
+export async function reencryptSecrets(
+  { secretKeyFallback }: Config,
+  { secretKeyCheck }: Pick<Store, 'secretKeyCheck'>,
+  log: Logger,
+): Promise<void> {
   if (secretKeyFallback === undefined) return;
   try {
-    const count = await store.secretKeyCheck.sealAnew();
-    log.info({ count }, 'sealed anew under SECRET_KEY; when all processes have started so, unset SECRET_KEY_FALLBACK');
+    const count = await secretKeyCheck.reencrypt();
+    log.info(
+      { count },
+      're-encrypted the secrets with SECRET_KEY; unset SECRET_KEY_FALLBACK once all processes have restarted',
+    );
   } catch (error) {
-    log.error({ err: (error as Error).message }, 'not sealed anew: keep SECRET_KEY_FALLBACK and start again');
+    log.error(
+      { err: (error as Error).message },
+      'cannot re-encrypt the secrets: keep SECRET_KEY_FALLBACK and restart the process',
+    );
   }
 }

@@ -1,21 +1,18 @@
-/** `/auth/…` and the pages before it: the doors through which people come in, and out. Open to everybody. */
-import Router from '@koa/router';
-import type { Context } from 'koa';
+/** `/auth/…` and the pages for signing in and setting passwords. These routes need no authentication. */
 import { z } from 'zod';
-import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { emailSchema, passwordSchema, principalOfUser } from '../../model/auth/user.ts';
-import type { Store } from '../../store/store.ts';
-import { clientAddress } from '../http/client-address.ts';
-import { answerPage } from '../http/html-page.ts';
-import { check } from '../rest/route.ts';
-import { Accounts, type SignedIn } from './accounts.ts';
-import type { AuditLogger } from './audit-log.ts';
-import { requireSameOrigin } from './csrf.ts';
+import type { Sessions } from '../../store/auth/sessions.ts';
+import { sendPage } from '../http/html-page.ts';
+import { clientAddress } from '../http/incoming-request.ts';
+import { type Context, Router } from '../http/router.ts';
+import { validate } from '../rest/validation.ts';
+import type { Accounts, SignedIn } from './accounts.ts';
+import type { AuditLogger } from './audit-logger.ts';
+import { requireSameOrigin, safeRedirect } from './csrf.ts';
 import { isForm, readFields } from './form-fields.ts';
-import { STYLE, setPasswordPage, setUpPage, signedInPage, signInPage, voidLinkPage } from './pages.ts';
-import { Principals, principalOf } from './principals.ts';
-import { safeRedirect } from './safe-redirect.ts';
+import { invalidLinkPage, STYLE, setPasswordPage, setUpPage, signedInPage, signInPage } from './pages.ts';
+import { type Principals, principalOf } from './principals.ts';
 import { clearSessionCookie, isSecure, readSessionCookie, setSessionCookie } from './session-cookie.ts';
 
 const givenSchema = z.string().max(256);
@@ -25,142 +22,148 @@ const setUpSchema = z.object({ token: tokenSchema, email: emailSchema, password:
 const setPasswordSchema = z.object({ token: tokenSchema, password: passwordSchema });
 const changePasswordSchema = z.object({ current_password: givenSchema, password: passwordSchema });
 
-export function authRoutes(config: Config, store: Store, auditor: AuditLogger): Router {
-  const router = new Router();
-  const accounts = new Accounts(store);
-  const callers = new Principals(config, store);
-  const { publicUrl } = config;
+const SUMMARIES = {
+  'sign-in': 'Signed in',
+  'set-up': 'Became the first admin',
+  'set-password': 'Set a password',
+};
 
-  /** Starts the session, and answers a form with where to go, a program with who it is. */
-  async function letIn(ctx: Context, { user, token }: SignedIn, action: string, next = '/'): Promise<void> {
+export interface AuthRouteDeps {
+  publicUrl: string | undefined;
+  accounts: Accounts;
+  sessions: Sessions;
+  principals: Principals;
+  auditLogger: AuditLogger;
+}
+
+export function authRoutes({ publicUrl, accounts, sessions, principals, auditLogger }: AuthRouteDeps): Router {
+  const router = new Router();
+
+  /** Starts the session; a form is redirected, a program gets the principal. */
+  async function startSession(
+    ctx: Context,
+    { user, token }: SignedIn,
+    action: keyof typeof SUMMARIES,
+    next = '/',
+  ): Promise<void> {
     setSessionCookie(ctx, isSecure(ctx, publicUrl), token);
-    await auditor.note(ctx, { who: principalOfUser(user), action, summary: SUMMARIES[action] as string });
+    await auditLogger.log(ctx, { who: principalOfUser(user), action, summary: SUMMARIES[action] });
     if (isForm(ctx)) return seeOther(ctx, next);
     const { id, name, access } = principalOfUser(user);
     ctx.body = { data: { kind: 'user', id, name, access, role: user.role } };
   }
 
-  /** A person is shown the form again, with what was wrong; a program gets the error. */
-  async function orAgain(ctx: Context, again: (error: string) => string, act: () => Promise<void>): Promise<void> {
+  /** Shows a person the form again with the error; a program gets the error as JSON. */
+  async function orShowForm(ctx: Context, form: (error: string) => string, act: () => Promise<void>): Promise<void> {
     try {
       await act();
     } catch (error) {
       if (!(error instanceof ServiceError) || !isForm(ctx) || error.status >= 500) throw error;
       ctx.status = error.status;
       if (error.retryAfterSeconds !== undefined) ctx.set('retry-after', String(error.retryAfterSeconds));
-      answerPage(ctx, again(error.message), STYLE);
+      sendPage(ctx, form(error.message), STYLE);
     }
   }
 
-  /** @param name as whom it is tried */
-  async function orNoted(ctx: Context, action: string, name: string, trying: Promise<SignedIn>): Promise<SignedIn> {
+  /** @param name the email address or user name of the attempt */
+  async function orLogRejection<T>(ctx: Context, action: string, name: string, attempt: Promise<T>): Promise<T> {
     try {
-      return await trying;
+      return await attempt;
     } catch (error) {
-      if (error instanceof ServiceError && error.status < 500) await auditor.refuse(ctx, action, name, error);
+      if (error instanceof ServiceError && error.status < 500) {
+        await auditLogger.logRejection(ctx, action, name, error);
+      }
       throw error;
     }
   }
 
-  router.post('/auth/sign-in', async (context) => {
-    const ctx = context as unknown as Context;
+  router.post('/auth/sign-in', async (ctx) => {
     const fields = await readFields(ctx, publicUrl);
     const next = safeRedirect((fields as { next?: unknown } | null)?.next);
-    await orAgain(
+    await orShowForm(
       ctx,
       (error) => signInPage(next, error),
       async () => {
-        const { email, password } = check(signInSchema, fields, 'field') as z.output<typeof signInSchema>;
-        const signingIn = accounts.signIn(email, password, clientAddress(ctx));
-        await letIn(ctx, await orNoted(ctx, 'sign-in', email, signingIn), 'sign-in', next);
+        const { email, password } = validate(signInSchema, fields, 'field');
+        const attempt = accounts.signIn(email, password, clientAddress(ctx));
+        await startSession(ctx, await orLogRejection(ctx, 'sign-in', email, attempt), 'sign-in', next);
       },
     );
   });
 
-  router.post('/auth/set-up', async (context) => {
-    const ctx = context as unknown as Context;
+  router.post('/auth/set-up', async (ctx) => {
     const fields = await readFields(ctx, publicUrl);
-    await orAgain(
+    await orShowForm(
       ctx,
       (error) => setUpPage(tokenOf(fields), error),
       async () => {
-        const { token, email, password } = check(setUpSchema, fields, 'field') as z.output<typeof setUpSchema>;
-        const settingUp = accounts.setUp(token, email, password);
-        await letIn(ctx, await orNoted(ctx, 'set-up', email, settingUp), 'set-up');
+        const { token, email, password } = validate(setUpSchema, fields, 'field');
+        const attempt = accounts.setUp(token, email, password);
+        await startSession(ctx, await orLogRejection(ctx, 'set-up', email, attempt), 'set-up');
       },
     );
   });
 
-  router.post('/auth/set-password', async (context) => {
-    const ctx = context as unknown as Context;
+  router.post('/auth/set-password', async (ctx) => {
     const fields = await readFields(ctx, publicUrl);
-    await orAgain(
+    await orShowForm(
       ctx,
       (error) => setPasswordPage(tokenOf(fields), error),
       async () => {
-        const { token, password } = check(setPasswordSchema, fields, 'field') as z.output<typeof setPasswordSchema>;
-        const setting = accounts.setPassword(token, password);
-        await letIn(ctx, await orNoted(ctx, 'set-password', '', setting), 'set-password');
+        const { token, password } = validate(setPasswordSchema, fields, 'field');
+        const attempt = accounts.setPassword(token, password);
+        await startSession(ctx, await orLogRejection(ctx, 'set-password', '', attempt), 'set-password');
       },
     );
   });
 
-  router.post('/auth/change-password', async (context) => {
-    const ctx = context as unknown as Context;
+  router.post('/auth/change-password', async (ctx) => {
     requireSameOrigin(ctx, publicUrl);
     const fields = await readFields(ctx, publicUrl);
-    const given = check(changePasswordSchema, fields, 'field') as z.output<typeof changePasswordSchema>;
-    ctx.state.caller = await callers.of(ctx);
+    const { current_password, password } = validate(changePasswordSchema, fields, 'field');
+    ctx.state.principal = await principals.of(ctx);
     const { kind, id, name } = principalOf(ctx);
-    if (kind !== 'user')
-      throw new ServiceError('access_denied', { detail: 'only a user who has signed in has a password' });
-    const changing = accounts.changePassword(id, given.current_password, given.password, clientAddress(ctx));
-    await letIn(ctx, await orNoted(ctx, 'change-password', name, changing), 'set-password');
+    if (kind !== 'user') {
+      throw new ServiceError('access_denied', { detail: 'only a signed-in user has a password; sign in first' });
+    }
+    const attempt = accounts.changePassword(id, current_password, password, clientAddress(ctx));
+    await startSession(ctx, await orLogRejection(ctx, 'change-password', name, attempt), 'set-password');
   });
 
-  router.post('/auth/sign-out', async (context) => {
-    const ctx = context as unknown as Context;
+  router.post('/auth/sign-out', async (ctx) => {
     requireSameOrigin(ctx, publicUrl);
     const secure = isSecure(ctx, publicUrl);
     const token = readSessionCookie(ctx, secure);
-    if (token) await store.sessions.end(token);
+    if (token) await sessions.end(token);
     clearSessionCookie(ctx, secure);
     if (isForm(ctx)) return seeOther(ctx, '/sign-in');
     ctx.status = 204;
   });
 
-  router.get('/auth/me', async (context) => {
-    const ctx = context as unknown as Context;
-    ctx.state.caller = await callers.of(ctx);
+  router.get('/auth/me', async (ctx) => {
+    ctx.state.principal = await principals.of(ctx);
     const { kind, id, name, access, environment } = principalOf(ctx);
     ctx.body = { data: { kind, id, name, access, environment: environment ?? null } };
   });
 
-  router.get('/sign-in', async (context) => {
-    const ctx = context as unknown as Context;
-    const caller = await callers.of(ctx);
-    if (caller?.kind === 'dev') return ctx.redirect(safeRedirect(ctx.query.next));
-    answerPage(ctx, caller ? signedInPage(caller.name) : signInPage(safeRedirect(ctx.query.next)), STYLE);
+  router.get('/sign-in', async (ctx) => {
+    const principal = await principals.of(ctx);
+    if (principal?.kind === 'dev') return ctx.redirect(safeRedirect(ctx.query.next));
+    sendPage(ctx, principal ? signedInPage(principal.name) : signInPage(safeRedirect(ctx.query.next)), STYLE);
   });
 
-  router.get('/set-up', (context) => showLink(context as unknown as Context, 'set-up', setUpPage));
-  router.get('/set-password', (context) => showLink(context as unknown as Context, 'set-password', setPasswordPage));
+  router.get('/set-up', (ctx) => showLink(ctx, 'set-up', setUpPage));
+  router.get('/set-password', (ctx) => showLink(ctx, 'set-password', setPasswordPage));
 
   async function showLink(ctx: Context, purpose: 'set-up' | 'set-password', page: (token: string) => string) {
     const token = tokenOf(ctx.query);
     const valid = await accounts.isValidLink(token, purpose);
     if (!valid) ctx.status = 400;
-    answerPage(ctx, valid ? page(token) : voidLinkPage(), STYLE);
+    sendPage(ctx, valid ? page(token) : invalidLinkPage(), STYLE);
   }
 
   return router;
 }
-
-const SUMMARIES: Record<string, string> = {
-  'sign-in': 'Signed in',
-  'set-up': 'Became the first admin',
-  'set-password': 'Set a password',
-};
 
 function tokenOf(fields: unknown): string {
   const token = (fields as { token?: unknown } | null)?.token;

@@ -1,12 +1,13 @@
-/** The session cookie: no script reads it, no other site's request carries it but a plain link's, and over https no other host sets it. */
-import type { Context } from 'koa';
+/** The session cookie. Scripts cannot read it; cross-site requests other than plain links do not carry it; with https no other host can set
+ *  it. */
+import type { Context } from '../http/router.ts';
 
 const PLAIN_NAME = 'session';
 const SECURE_NAME = '__Host-session';
 const ATTRIBUTES = 'Path=/; HttpOnly; SameSite=Lax';
 
-/** @param secure whether browsers reach the service by https, whatever this connection is */
-export function readSessionCookie(ctx: Context, secure: boolean): string | undefined {
+/** @param secure whether browsers reach the service by https, whatever this connection uses */
+export function readSessionCookie(ctx: Pick<Context, 'cookies'>, secure: boolean): string | undefined {
   return ctx.cookies.get(secure ? SECURE_NAME : PLAIN_NAME);
 }
 

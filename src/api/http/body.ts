@@ -1,11 +1,11 @@
-/** Reading a request's body: every byte, up to a limit, whatever Content-Length says. */
+/** Reads a request's body up to a limit, whatever Content-Length says. */
 import type { IncomingMessage } from 'node:http';
 import readRaw from 'raw-body';
 import { ServiceError } from '../../errors.ts';
 
 /** @throws ServiceError body_too_large, body_invalid, content_encoding_unsupported */
 export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
-  refuseEncoding(request);
+  rejectEncoding(request);
   const length = request.headers['content-length'];
   try {
     return await readRaw(request, { limit: limitBytes, ...(length !== undefined && { length }) });
@@ -17,7 +17,7 @@ export async function readBody(request: IncomingMessage, limitBytes: number): Pr
   }
 }
 
-/** What raw-body found wrong with a body; undefined: it was another that complains. */
+/** Translates an error of raw-body; undefined: the error is not from raw-body. */
 export function bodyError(error: unknown, limitBytes: number): ServiceError | undefined {
   const { type, message } = error as Error & { type?: string };
   if (type === 'entity.too.large') {
@@ -30,18 +30,18 @@ export function bodyError(error: unknown, limitBytes: number): ServiceError | un
 }
 
 /** @throws ServiceError content_encoding_unsupported */
-export function refuseEncoding({ headers }: IncomingMessage): void {
+export function rejectEncoding({ headers }: IncomingMessage): void {
   const encoding = headers['content-encoding'];
   if (encoding === undefined || encoding === 'identity') return;
   throw new ServiceError('content_encoding_unsupported', { detail: `got "${encoding}"; send the body uncompressed` });
 }
 
-/** "application/json" of "application/json; charset=utf-8"; empty when there is no such header. */
+/** "application/json" for "application/json; charset=utf-8"; empty when there is no such header. */
 export function mediaTypeOf(contentType: string | undefined): string {
   return (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() as string;
 }
 
-/** For a message. */
+/** A media type, for an error message. */
 export function describeType(mediaType: string): string {
   return mediaType === '' ? 'none' : `"${mediaType}"`;
 }

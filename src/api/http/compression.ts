@@ -1,20 +1,21 @@
-/** Answers of the API, compressed for whoever takes that. */
+/** Compresses responses of the REST API for clients that accept it. */
 import { constants } from 'node:zlib';
-import type { Context, Middleware, Next } from 'koa';
+import type { Next } from 'koa';
 import koaCompress from 'koa-compress';
+import type { Context, Middleware } from './router.ts';
 
-/** Smaller ones fit into a packet or two either way. */
+/** Smaller responses take one or two packets either way. */
 const THRESHOLD_BYTES = 1_024;
 
-/** Paths are the same in capitals (the router's rule). */
-const OF_API = /^\/v1\//i;
+/** The router matches paths in any case, so these do too. */
+const REST_API = /^\/v1\//i;
 
-/** What holds a credential: beside it there must be nothing in the same compressed answer that a stranger has chosen. */
+/** Responses that contain credentials. */
 const WITH_CREDENTIALS = /^\/v1\/(?:webhooks|environments|event-keys|api-keys|users)(?:\/|$)/i;
 
-/** How long a compressed answer is tells a little of what it holds to whoever chooses a part of it and reads along on the wire (BREACH).
- *  So nothing is compressed that another site made the browser ask for, with the cookie of whoever sits there, nor what holds a
- *  credential. Streams are not either: their messages would wait to be compressed. */
+/** Protects against BREACH: the length of a compressed response reveals its content to an attacker who chooses a part of it and sees the
+ *  encrypted traffic. Responses to requests that another site made the browser send, and responses with credentials, are not compressed.
+ *  Neither are streams, whose messages compression would delay. */
 export function compressResponses(): Middleware {
   const compress = koaCompress({
     threshold: THRESHOLD_BYTES,
@@ -23,20 +24,20 @@ export function compressResponses(): Middleware {
     deflate: false,
   });
   return async (ctx: Context, next: Next) => {
-    // Not of what senders and apps send, whose answers are short.
-    if (!OF_API.test(ctx.path)) return next();
-    if (isAskedByAnotherSite(ctx) || WITH_CREDENTIALS.test(ctx.path) || !takesAny(ctx)) ctx.compress = false;
+    // Senders and apps get short responses.
+    if (!REST_API.test(ctx.path)) return next();
+    if (isCrossSite(ctx) || WITH_CREDENTIALS.test(ctx.path) || !acceptsAny(ctx)) ctx.compress = false;
     await compress(ctx, next);
   };
 }
 
-/** Whoever refuses even `identity` is answered as it is: the library fails where nothing fits. */
-function takesAny(ctx: Context): boolean {
+/** koa-compress fails when the client accepts no encoding, not even `identity`; such a client gets the response uncompressed. */
+function acceptsAny(ctx: Context): boolean {
   return ctx.acceptsEncodings('br', 'gzip', 'identity') !== false;
 }
 
-/** Browsers say so of every request; whoever says nothing is a program. */
-function isAskedByAnotherSite(ctx: Context): boolean {
+/** Browsers send this header with every request; a client without it is a program. */
+function isCrossSite(ctx: Context): boolean {
   const site = ctx.get('sec-fetch-site');
   return site !== '' && site !== 'same-origin';
 }

@@ -1,20 +1,20 @@
-/** Which environment a request selects: by header or by query parameter, under either prefix (spec 2.6, 4). */
+/** The environment that a request selects, by header or by query parameter, under either prefix (docs/events.md#selection). */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Context } from 'koa';
 import { ENV_SELECTORS, readHeader } from '../../functions/headers.ts';
+import type { Context } from './router.ts';
 import type { Query } from './urlencoded.ts';
 
-/** The environment's name as it was given; undefined when none was. */
+/** Name of the selected environment; undefined: none. */
 export function environmentSelection(ctx: Context): string | undefined {
   return selectionOf(ctx.req.headers, ctx.query);
 }
 
 export function selectionOf(headers: IncomingHttpHeaders, query: Query): string | undefined {
-  const inHeader = readHeader(headers, 'env');
-  if (inHeader) return inHeader;
+  const header = readHeader(headers, 'env');
+  if (header) return header;
   for (const name of ENV_SELECTORS) {
-    const queried = [query[name]].flat()[0];
-    if (queried) return queried;
+    const parameter = [query[name]].flat()[0];
+    if (parameter) return parameter;
   }
   return undefined;
 }

@@ -1,45 +1,26 @@
-/** What every request passes through: its ID, and the one place where answers are written, errors become answers, and it is decided what
- *  may leak. */
-import type { Context, Next } from 'koa';
+/** The error handler: turns every error into a response and decides which details a client sees. */
+import type { Next } from 'koa';
 import { ServiceError } from '../../errors.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { Logger } from '../../log.ts';
-import { newId } from '../../model/ids.ts';
 import { isOutOfMemory, translateAway } from '../../store/redis/connection.ts';
+import type { Context, Middleware } from './router.ts';
 
-/** Gives the request the ID that its events, runs and log lines carry. What follows reads the path: of a target that has none, such as
- *  `http://[`, it reads "/", and the funnel refuses it. */
-export async function assignRequestId(ctx: Context, next: Next): Promise<void> {
-  const requestId = newId();
-  ctx.state.requestId = requestId;
-  ctx.set('x-request-id', requestId);
-  ctx.state.hasNoPath = !hasPath(ctx);
-  if (ctx.state.hasNoPath) ctx.url = '/';
-  await next();
-}
-
-function hasPath(ctx: Context): boolean {
-  try {
-    return Boolean(ctx.path);
-  } catch {
-    return false;
-  }
-}
-
-export function handleErrors(log: Logger, pressure?: Backpressure) {
-  return async (ctx: Context, next: Next): Promise<void> => {
+export function handleErrors(log: Logger, backpressure?: Backpressure): Middleware {
+  return async (ctx: Context, next: Next) => {
     try {
-      if (ctx.state.hasNoPath)
-        throw new ServiceError('input_invalid', { detail: 'the request names no path; begin it with "/"' });
+      if (ctx.state.hasNoPath) {
+        throw new ServiceError('input_invalid', { detail: 'the request target has no path; begin it with "/"' });
+      }
       await next();
       if (ctx.status === 404 && ctx.body === undefined) {
-        throw new ServiceError('not_found', { detail: `no ${ctx.method} ${ctx.path}; /docs lists what there is` });
+        throw new ServiceError('not_found', { detail: `no route matches ${ctx.method} ${ctx.path}; see /docs` });
       }
       writeJson(ctx);
     } catch (thrown) {
-      if (isOutOfMemory(thrown)) void pressure?.look();
+      if (isOutOfMemory(thrown)) void backpressure?.look();
       const error = translateAway(thrown);
-      answer(ctx, error instanceof ServiceError ? error : new ServiceError('internal', { cause: thrown }), log);
+      respond(ctx, error instanceof ServiceError ? error : new ServiceError('internal', { cause: thrown }), log);
     }
     log.debug(
       { request_id: ctx.state.requestId, method: ctx.method, route: ctx._matchedRoute, status: ctx.status },
@@ -48,7 +29,7 @@ export function handleErrors(log: Logger, pressure?: Backpressure) {
   };
 }
 
-/** Here and not in Koa, whose own writing comes after all that knows errors: what cannot be written is an error like any other. */
+/** Koa would serialize the body after this handler has returned, where a body that cannot be serialized is no longer caught. */
 function writeJson(ctx: Context): void {
   const { body } = ctx;
   if (typeof body !== 'object' || body === null) return;
@@ -56,20 +37,20 @@ function writeJson(ctx: Context): void {
   if (prototype === Object.prototype || prototype === Array.prototype) ctx.body = JSON.stringify(body);
 }
 
-function answer(ctx: Context, error: ServiceError, log: Logger): void {
+function respond(ctx: Context, error: ServiceError, log: Logger): void {
   const { status, code, message, facts, retryAfterSeconds, cause } = error;
   ctx.status = status;
   ctx.state.errorCode = code;
   ctx.body = JSON.stringify({ ...facts, error: message, code, status });
   ctx.type = 'json';
   if (retryAfterSeconds !== undefined) ctx.set('retry-after', String(retryAfterSeconds));
-  // A request that is answered before it was read cannot be followed by another on its connection.
+  // The rest of an unread body would be taken for the next request of the connection.
   if (!ctx.req.complete) ctx.set('connection', 'close');
-  // That the service is full is told once, when it begins.
+  // Backpressure logs a shortage of memory once, when it begins.
   if (status >= 500 && code !== 'memory_short') {
     const err = code === 'internal' || cause === undefined ? cause : String(cause);
     log.error({ request_id: ctx.state.requestId, code, err }, message);
   } else {
-    log.info({ request_id: ctx.state.requestId, code, status }, 'refused');
+    log.info({ request_id: ctx.state.requestId, code, status }, 'request rejected');
   }
 }

@@ -1,10 +1,10 @@
-/** Pages without scripts: their frame, their look, and the policy that lets in nothing else. */
+/** HTML pages without scripts, and the content security policy that allows their inline style and nothing else. */
 import { createHash } from 'node:crypto';
-import type { Context } from 'koa';
+import type { Context } from './router.ts';
 
 export interface Style {
   tag: string;
-  /** By which a policy names it. */
+  /** The style's hash, as a content security policy names it. */
   source: string;
 }
 
@@ -15,8 +15,8 @@ export function inlineStyle(css: string): Style {
   };
 }
 
-/** Answers with the page, under a policy that allows its style and forms of its own, and nothing more. */
-export function answerPage(ctx: Context, html: string, { source }: Style): void {
+/** Responds with the page under a policy that allows its style and forms that post to this service. */
+export function sendPage(ctx: Context, html: string, { source }: Style): void {
   ctx.type = 'html';
   ctx.body = html;
   ctx.set(

@@ -1,25 +1,27 @@
-/** What every answer tells a browser it may not do with it. Pages relax the policy to what they need (page.ts, board.ts). */
-import type { Context, Next } from 'koa';
+/** Security headers of every response. Pages relax the policy to what they need (html-page.ts, dashboard.ts, board.ts). */
+import type { Next } from 'koa';
 import { isSecure } from '../auth/session-cookie.ts';
+import type { Context, Middleware } from './router.ts';
 
 const HEADERS = {
   'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
-  // Not no-referrer: under that browsers do not tell the origin of a form either.
+  // Not no-referrer: with that, browsers omit the origin of a form post too.
   'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
 };
-/** Paths are the same in capitals (the router's rule). Answers that hold what not everybody may see, and pages with a token in them. Files of the dashboard say themselves how long they last. */
+/** Responses with private data, and pages with a token. The router matches paths in any case, so this does too. Files of the dashboard set
+ *  their own cache lifetime. */
 const PRIVATE = /^\/(?:auth|e|fn|openapi\.json|set-password|set-up|sign-in|v0|v1)(?:\/|$)/i;
-const A_YEAR = 'max-age=31536000; includeSubDomains';
+const HSTS = 'max-age=31536000; includeSubDomains';
 
-export function securityHeaders(publicUrl: string | undefined) {
-  return async (ctx: Context, next: Next): Promise<void> => {
+export function securityHeaders(publicUrl: string | undefined): Middleware {
+  return async (ctx: Context, next: Next) => {
     ctx.set(HEADERS);
     if (PRIVATE.test(ctx.path)) ctx.set('cache-control', 'no-store');
-    if (isSecure(ctx, publicUrl)) ctx.set('strict-transport-security', A_YEAR);
+    if (isSecure(ctx, publicUrl)) ctx.set('strict-transport-security', HSTS);
     await next();
   };
 }

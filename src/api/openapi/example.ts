@@ -1,4 +1,4 @@
-/** An operation of the OpenAPI document as a call by curl, to be copied. */
+/** An operation of the OpenAPI document as a curl command. */
 
 interface Schema {
   $ref?: string;
@@ -22,7 +22,7 @@ export interface Described {
   security?: unknown[];
 }
 
-/** `URL` and `API_KEY` stand for themselves: the reader sets them once. */
+/** Uses the shell variables `URL` and `API_KEY`. */
 export function curlOf(method: string, path: string, { requestBody, security }: Described, schemas: Schemas): string {
   const lines = [
     `curl${method === 'get' ? '' : ` -X ${method.toUpperCase()}`} "$URL${path.replace(/{(\w+)}/g, '<$1>')}"`,
@@ -36,7 +36,7 @@ export function curlOf(method: string, path: string, { requestBody, security }: 
   return lines.join(' \\\n  ');
 }
 
-/** The smallest value that the schema takes, or an example that it names. */
+/** The example of the schema, else the smallest valid value. */
 function exampleOf(schema: Schema, schemas: Schemas): unknown {
   if (schema.$ref) return exampleOf(schemas[schema.$ref.split('/').at(-1) as string] as Schema, schemas);
   const given = [schema.example, schema.examples?.[0], schema.const, schema.enum?.[0], schema.default];
@@ -58,7 +58,7 @@ function exampleOf(schema: Schema, schemas: Schemas): unknown {
   }
 }
 
-/** What is required; where nothing is, the first field. */
+/** The required fields; the first field if none is required. */
 function exampleObject({ properties = {}, required }: Schema, schemas: Schemas): Record<string, unknown> {
   const names = required ?? Object.keys(properties).slice(0, 1);
   return Object.fromEntries(names.map((name) => [name, exampleOf(properties[name] ?? {}, schemas)]));

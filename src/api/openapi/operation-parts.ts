@@ -1,26 +1,25 @@
-/** What the operations of the OpenAPI document are made of. */
+/** Shared parts of the operations in the OpenAPI document. */
 import { z } from 'zod';
 import { CATALOGUE, type ErrorCode } from '../../errors.ts';
 import { headerName } from '../../functions/headers.ts';
 
 const errorSchema = z.looseObject({ error: z.string(), code: z.string(), status: z.int() }).meta({
   id: 'Error',
-  description: 'What was wrong, what was expected, how to mend it, and further facts. code is one of docs/errors.md',
+  description: 'What happened, what was expected and what to do, with further facts. docs/errors.md lists the codes',
 });
 
 /** The header that selects an environment. */
 export const environmentHeader = z.object({
-  [headerName('service', 'env')]: z
-    .string()
-    .optional()
-    .meta({ description: 'Name of an environment; absent: production. As a query parameter of the same name too' }),
+  [headerName('service', 'env')]: z.string().optional().meta({
+    description: 'Name of an environment; default production. Also accepted as a query parameter of the same name',
+  }),
 });
 
 export function json<S extends z.ZodType>(schema: S) {
   return { 'application/json': { schema } };
 }
 
-/** One response a status, naming the codes that come with it. */
+/** One response per status, with its error codes. */
 export function failures(codes: readonly ErrorCode[]) {
   const byStatus = Map.groupBy(new Set(codes), (code) => String(CATALOGUE[code][0]));
   return Object.fromEntries(

@@ -1,5 +1,4 @@
-/** The OpenAPI document as a page to read: plain HTML, no script. */
-
+/** The OpenAPI document as an HTML page without scripts. */
 import { escapeHtml, inlineStyle } from '../http/html-page.ts';
 import type { openApi } from './document.ts';
 import { curlOf, type Described, type Schemas } from './example.ts';
@@ -47,8 +46,8 @@ export function docsPage(document: Document): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escapeHtml(document.info.title)} API</title>${DOCS_STYLE.tag}</head><body><main>
 <h1>${escapeHtml(document.info.title)} API</h1><p>${prose(document.info.description ?? '')}
-For machines: <a href="/openapi.json">openapi.json</a>. The queues: <a href="/queues">Bull Board</a>.</p>
-<p>The examples take two variables: <code>URL</code>, the address of this service, and <code>API_KEY</code>, which in dev mode may be anything.</p>
+The OpenAPI document: <a href="/openapi.json">openapi.json</a>. The job queues: <a href="/queues">Bull Board</a>.</p>
+<p>The examples use two shell variables: <code>URL</code>, the URL of this service, and <code>API_KEY</code>, which may have any value in dev mode.</p>
 <nav>${links.join('')}</nav>${sections.join('')}<h2>Schemas</h2>${schemas.join('')}</main></body></html>`;
 }
 
@@ -61,8 +60,8 @@ function section(path: string, method: string, operation: Operation, schemas: Sc
 function parameters(all: NonNullable<Operation['parameters']>): string {
   if (all.length === 0) return '';
   const rows = all.map(
-    ({ name, in: place, required, description = '' }) =>
-      `<tr><td><code>${escapeHtml(name)}</code></td><td>${place}${required ? ', required' : ''}</td><td>${prose(description)}</td></tr>`,
+    ({ name, in: location, required, description = '' }) =>
+      `<tr><td><code>${escapeHtml(name)}</code></td><td>${location}${required ? ', required' : ''}</td><td>${prose(description)}</td></tr>`,
   );
   return `<table>${rows.join('')}</table>`;
 }
@@ -70,7 +69,7 @@ function parameters(all: NonNullable<Operation['parameters']>): string {
 function responses(all: Operation['responses']): string {
   const rows = Object.entries(all).map(
     ([status, { description, content }]) =>
-      `<tr><td>${status}</td><td>${prose(description)}${status.startsWith('2') ? body('Answer', content && { content }) : ''}</td></tr>`,
+      `<tr><td>${status}</td><td>${prose(description)}${status.startsWith('2') ? body('Response', content && { content }) : ''}</td></tr>`,
   );
   return `<table>${rows.join('')}</table>`;
 }
@@ -80,7 +79,7 @@ function body(title: string, given: { content: Record<string, { schema: unknown 
   return schema ? `<details><summary>${title}</summary>${block(schema)}</details>` : '';
 }
 
-/** A name as an anchor. */
+/** An anchor for a name. */
 function slug(name: string): string {
   return name.toLowerCase().replace(/\W+/g, '-').replace(/^-|-$/g, '');
 }
@@ -89,7 +88,7 @@ function block(schema: unknown): string {
   return `<pre>${escapeHtml(JSON.stringify(schema, null, 2))}</pre>`;
 }
 
-/** Text in which `backticks` mark code. */
+/** Formats `backticks` as code. */
 function prose(text: string): string {
   return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 }

@@ -1,4 +1,4 @@
-/** The operations beside the REST API: sending, and health. They are open, or have keys of their own. */
+/** The operations outside the REST API: receiving events and health checks. They need no API key. */
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
 import { NOT_NOW } from '../../errors.ts';
@@ -7,12 +7,12 @@ import { environmentHeader, failures, json } from './operation-parts.ts';
 
 const send: ZodOpenApiOperationObject = {
   tags: ['Sending'],
-  summary: 'Send events, or a webhook request',
+  summary: 'Send events or a webhook request',
   description:
-    'With an event key: one event or an array of events; all are accepted or none. ' +
-    "With a webhook's key: any body; its transform makes the event. Ids come in the order of the events.",
+    'With an event key: one event or an array of events; either all of them are accepted or none. ' +
+    'With the key of a webhook: any body; the transform turns it into an event. The IDs are in the order of the events.',
   requestParams: {
-    path: z.object({ key: z.string().meta({ description: 'Event key, or the key of a webhook URL' }) }),
+    path: z.object({ key: z.string().meta({ description: 'Event key, or the key in the URL of a webhook' }) }),
     header: environmentHeader,
   },
   requestBody: { required: true, content: json(z.union([eventSchema, z.array(eventSchema)])) },
@@ -45,11 +45,13 @@ const send: ZodOpenApiOperationObject = {
   security: [],
 };
 
-const aliveSchema = z.object({ status: z.enum(['ok', 'unavailable']) });
-const healthSchema = aliveSchema.extend({
+const statusSchema = z.object({ status: z.enum(['ok', 'unavailable']) });
+const healthSchema = statusSchema.extend({
   mode: z.enum(['dev', 'production']),
   redis: z.enum(['ok', 'unreachable']),
-  intake: z.enum(['open', 'full']).meta({ description: 'full: senders are told to come later' }),
+  intake: z
+    .enum(['open', 'full'])
+    .meta({ description: 'full: requests are rejected with 429 or 503 and `Retry-After`' }),
   uptime_seconds: z.int(),
 });
 
@@ -58,8 +60,8 @@ function health(summary: string, schema: z.ZodType, mayFail: boolean): ZodOpenAp
     tags: ['Health'],
     summary,
     responses: {
-      '200': { description: 'It is well', content: json(schema) },
-      ...(mayFail && { '503': { description: 'It cannot reach Redis', content: json(schema) } }),
+      '200': { description: 'Healthy', content: json(schema) },
+      ...(mayFail && { '503': { description: 'Redis is unreachable', content: json(schema) } }),
     },
     security: [],
   };
@@ -67,7 +69,7 @@ function health(summary: string, schema: z.ZodType, mayFail: boolean): ZodOpenAp
 
 export const OPEN_PATHS: ZodOpenApiPathsObject = {
   '/e/{key}': { post: send },
-  '/livez': { get: health('Is the process alive?', aliveSchema, false) },
-  '/readyz': { get: health('Can it work?', aliveSchema, true) },
-  '/health': { get: health('How is it?', healthSchema, true) },
+  '/livez': { get: health('Check whether the process is alive', statusSchema, false) },
+  '/readyz': { get: health('Check whether the process is ready', statusSchema, true) },
+  '/health': { get: health('Get the health of the service', healthSchema, true) },
 };

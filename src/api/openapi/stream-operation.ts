@@ -1,4 +1,4 @@
-/** The operation of the live stream, whose answer is messages without end and not one document. */
+/** The operation of the live stream, whose response is a stream of messages. */
 import { z } from 'zod';
 import type { ZodOpenApiPathsObject } from 'zod-openapi';
 import { type LiveKind, liveSchemas } from '../views/live.ts';
@@ -12,15 +12,15 @@ export const STREAM_PATH: ZodOpenApiPathsObject = {
   '/v1/stream': {
     get: {
       tags: ['Overview'],
-      summary: 'Follow what happens, as it happens',
+      summary: 'Stream live updates',
       description:
-        `Server-sent events, at most four of a kind in a second, each with JSON. ${kinds} News are hints and may be lost: what is ` +
-        'true, the other routes say. It ends when whoever asked may no longer read. News of webhooks and of the holding page do ' +
-        'not go to a key that is held to an environment. Needs read access.',
+        `Server-sent events with JSON data, at most four messages of a kind per second. ${kinds} Updates are hints and may be lost: ` +
+        'read the data from the other routes. The stream ends when the principal loses its access. A key that is restricted to an ' +
+        'environment gets no updates of webhooks and of the holding page. Requires read access.',
       requestParams: { header: environmentHeader },
       responses: {
         '200': {
-          description: 'It has begun',
+          description: 'The stream',
           content: {
             'text/event-stream': {
               schema: z.string().meta({ examples: ['event: held-events\ndata: {"count":1}\n\n'] }),

@@ -1,23 +1,23 @@
-/** Who may do what in Bull Board, and what the audit log says of it. Its routes are its own: what each may be used by stands here, and one
- *  that does not stand here (of a later version) changes nothing. */
+/** Access rules and audit entries of Bull Board. Its routes are declared here once more, with the access that each needs; a route that is
+ *  missing here, for example one of a newer version, can change nothing. */
 import { appRoutes } from '@bull-board/api/dist/routes.js';
-import Router, { type RouterMiddleware } from '@koa/router';
-import type { Context, Next } from 'koa';
+import type { Next } from 'koa';
 import { ServiceError } from '../../errors.ts';
 import type { Access } from '../../model/auth/access.ts';
-import type { AuditLogger } from '../auth/audit-log.ts';
+import type { AuditLogger } from '../auth/audit-logger.ts';
 import { isSafeMethod } from '../auth/csrf.ts';
 import { allow } from '../auth/guard.ts';
 import { principalOf } from '../auth/principals.ts';
+import { type BoardRoute, type Context, type Middleware, Router } from '../http/router.ts';
 import { BOARD_PATH, isBoard } from './board.ts';
 
 const QUEUE = '/api/queues/:queueName';
 const JOB = `${QUEUE}/:jobId`;
 const SCHEDULER = `${QUEUE}/job-schedulers/:schedulerId`;
 
-/** What changes something. `undefined`: for nobody; it would forge events, or lose all there are, and nobody needs it. */
+/** The access that each route with an unsafe method needs. `undefined`: forbidden, because it would forge events or lose all jobs. */
 export const BOARD_ACCESS: Readonly<Record<string, Access | undefined>> = {
-  // Sooner or later, and nothing is lost.
+  // Change when jobs run; lose nothing.
   'PUT /api/queues/pause': 'write',
   'PUT /api/queues/resume': 'write',
   [`PUT ${QUEUE}/pause`]: 'write',
@@ -27,7 +27,7 @@ export const BOARD_ACCESS: Readonly<Record<string, Access | undefined>> = {
   [`PUT ${QUEUE}/rate-limit/release`]: 'write',
   [`PUT ${JOB}/retry`]: 'write',
   [`PUT ${JOB}/promote`]: 'write',
-  // Loses events or runs, or holds up all environments for as long as it stands.
+  // Lose events or runs, or delay all environments until undone.
   [`PUT ${QUEUE}/empty`]: 'admin',
   [`PUT ${QUEUE}/clean/:queueStatus`]: 'admin',
   [`PUT ${JOB}/clean`]: 'admin',
@@ -44,24 +44,17 @@ export const BOARD_ACCESS: Readonly<Record<string, Access | undefined>> = {
   [`PUT ${SCHEDULER}/run`]: undefined,
 };
 
-/** Most jobs of a page: an ingest job may hold a megabyte. */
+/** Most jobs in a page: an ingest job may hold a megabyte. */
 const MAX_JOBS_PER_PAGE = 20;
 
-interface BoardRoute {
-  /** `PUT /api/queues/:queueName/pause` */
-  name: string;
-  summary: string;
-  params: Record<string, string>;
-}
-
-/** Finds out which of the board's routes a request is for, in the board's own order. */
-export function findBoardRoute(): RouterMiddleware {
+/** Finds the board's route for a request, in the board's own order. */
+export function findBoardRoute(): Middleware {
   const router = new Router({ prefix: BOARD_PATH, strict: true });
   for (const { method, route, spec } of appRoutes.api) {
     for (const verb of [method].flat()) {
       const name = `${verb.toUpperCase()} ${route}`;
-      router[verb](route as string, (ctx, next) => {
-        ctx.state.boardRoute ??= { name, summary: spec.summary, params: ctx.params } satisfies BoardRoute;
+      router.on(verb, route as string, (ctx, next) => {
+        ctx.state.boardRoute ??= { name, summary: spec.summary, params: ctx.params };
         return next();
       });
     }
@@ -69,56 +62,53 @@ export function findBoardRoute(): RouterMiddleware {
   return router.routes();
 }
 
-/** Of what is behind the guard and not of the API's own routes.
+/** Authorizes everything behind the guard that is not a route of the REST API.
  *  @throws ServiceError access_denied, not_found */
 export async function allowOnBoard(ctx: Context, next: Next): Promise<void> {
   const isChange = !isSafeMethod(ctx);
-  const access = isChange && isBoard(ctx.path) ? BOARD_ACCESS[boardRoute(ctx)?.name ?? ''] : undefined;
-  allow(ctx, { access: access ?? (isChange ? 'write' : 'read'), about: 'account' });
+  const access = isChange && isBoard(ctx.path) ? BOARD_ACCESS[ctx.state.boardRoute?.name ?? ''] : undefined;
+  allow(ctx, { access: access ?? (isChange ? 'write' : 'read'), scope: 'installation' });
   if (isChange && access === undefined && isBoard(ctx.path)) {
     throw new ServiceError('not_found', {
-      detail: 'Bull Board does not do this here; jobs come from events, and /docs lists what can be done with them',
+      detail: 'this action of Bull Board is turned off; /docs lists the actions of the API',
     });
   }
   await next();
 }
 
-/** Notes the changes made in Bull Board. */
-export function auditBoard(auditor: AuditLogger) {
-  return async (ctx: Context, next: Next): Promise<void> => {
+/** Writes an audit entry for each change made in Bull Board. */
+export function auditBoard(auditLogger: AuditLogger): Middleware {
+  return async (ctx: Context, next: Next) => {
     await next();
-    const route = boardRoute(ctx);
-    if (isSafeMethod(ctx) || ctx.status >= 400 || !route) return;
-    const { name, summary, params } = route;
-    const target = Object.values(params).join('/');
-    await auditor.note(ctx, {
-      who: principalOf(ctx),
-      action: name.replace(' ', ` ${BOARD_PATH}`),
-      ...(target && { target }),
-      summary: [`Bull Board: ${summary.replace(/\.$/, '')}`, ...numbersOf(ctx)].join(', '),
-    });
+    const { boardRoute } = ctx.state;
+    if (isSafeMethod(ctx) || ctx.status >= 400 || !boardRoute) return;
+    await auditLogger.log(ctx, { who: principalOf(ctx), ...describeAction(boardRoute, ctx) });
   };
 }
 
-/** Before the board sees the request. */
+/** Runs before the board's own routes. */
 export async function clampBoardQuery(ctx: Context, next: Next): Promise<void> {
-  const asked = ctx.query.jobsPerPage;
-  const isFine = typeof asked === 'string' && /^[1-9]\d{0,2}$/.test(asked) && Number(asked) <= MAX_JOBS_PER_PAGE;
-  // The query is parsed once a request (urlencoded.ts): the board reads this very object.
-  if (asked !== undefined && !isFine) ctx.query.jobsPerPage = String(MAX_JOBS_PER_PAGE);
+  const given = ctx.query.jobsPerPage;
+  const isValid = typeof given === 'string' && /^[1-9]\d{0,2}$/.test(given) && Number(given) <= MAX_JOBS_PER_PAGE;
+  // The board reads this same object: the query is parsed once per request (incoming-request.ts).
+  if (given !== undefined && !isValid) ctx.query.jobsPerPage = String(MAX_JOBS_PER_PAGE);
   await next();
 }
 
-function boardRoute(ctx: Context): BoardRoute | undefined {
-  return ctx.state.boardRoute as BoardRoute | undefined;
+function describeAction({ name, summary, params }: BoardRoute, ctx: Context) {
+  const target = Object.values(params).join('/');
+  return {
+    action: name.replace(' ', ` ${BOARD_PATH}`),
+    ...(target && { target }),
+    summary: [`Bull Board: ${summary.replace(/\.$/, '')}`, ...loggedNumbers(ctx)].join(', '),
+  };
 }
 
-/** Numbers that the board's routes take. Other fields are the sender's own words, of any length. */
-const TOLD = ['concurrency', 'delay', 'priority', 'max', 'duration'];
+/** Numeric fields that the audit entry includes. Other fields hold text of any length. */
+const LOGGED_FIELDS = ['concurrency', 'delay', 'priority', 'max', 'duration'];
 
-/** How much of what: `concurrency 5`. */
-function numbersOf(ctx: Context): string[] {
-  const { body } = ctx.request as { body?: unknown };
-  const fields = (body ?? {}) as Record<string, unknown>;
-  return TOLD.flatMap((name) => (typeof fields[name] === 'number' ? [`${name} ${fields[name]}`] : []));
+/** For example `concurrency 5`. */
+function loggedNumbers(ctx: Context): string[] {
+  const fields = (ctx.request.body ?? {}) as Record<string, unknown>;
+  return LOGGED_FIELDS.flatMap((name) => (typeof fields[name] === 'number' ? [`${name} ${fields[name]}`] : []));
 }

@@ -1,16 +1,17 @@
-/** Bull Board: the queues, their jobs, failed attempts and next tries, at /queues. */
+/** Bull Board at /queues: the queues with their jobs, failures and retries. */
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { KoaAdapter } from '@bull-board/koa';
-import type { Context, Middleware, Next } from 'koa';
+import type { Next } from 'koa';
 import { ServiceError } from '../../errors.ts';
 import type { IngestQueue, RunQueue } from '../../jobs/queues/queues.ts';
+import type { Context, Middleware } from '../http/router.ts';
 
 export const BOARD_PATH = '/queues';
-/** The dashboard's. */
+/** The dashboard's icon. */
 const ICON = '/favicon.svg';
 
-/** Its scripts and fonts are its own files; it sets styles as it draws, and none of them comes from elsewhere. */
+/** Scripts and fonts are the board's own files; it sets inline styles. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -21,12 +22,12 @@ const POLICY = [
   "connect-src 'self'",
   "base-uri 'self'",
   "form-action 'none'",
-  // The dashboard shows it in its own frame.
+  // The dashboard embeds the board in a frame.
   "frame-ancestors 'self'",
 ].join('; ');
 
-/** Its page asks a font service on every visit. It need not, and the policy would refuse it anyway. */
-const FOREIGN_STYLE = /<link href="https:[^>]*>/;
+/** The board's page links to a font service, which the policy blocks. */
+const EXTERNAL_STYLE = /<link href="https:[^>]*>/;
 
 export function isBoard(path: string): boolean {
   return path === BOARD_PATH || path.startsWith(`${BOARD_PATH}/`);
@@ -37,12 +38,12 @@ export async function boardPolicy(ctx: Context, next: Next): Promise<void> {
     ctx.set({ 'content-security-policy': POLICY, 'x-frame-options': 'SAMEORIGIN' });
   }
   await next();
-  if (typeof ctx.body === 'string') ctx.body = ctx.body.replace(FOREIGN_STYLE, '');
+  if (typeof ctx.body === 'string') ctx.body = ctx.body.replace(EXTERNAL_STYLE, '');
 }
 
-/** What the board's own parser says of a body, in the words of the service.
+/** Translates the errors of the board's own body parser.
  *  @throws ServiceError body_too_large, body_not_json, body_invalid */
-export async function boardBodies(_: Context, next: Next): Promise<void> {
+export async function boardBodyErrors(_: Context, next: Next): Promise<void> {
   try {
     await next();
   } catch (error) {
@@ -60,14 +61,14 @@ export async function boardBodies(_: Context, next: Next): Promise<void> {
   }
 }
 
-/** Longer data is cut: a page of jobs has twenty of them. */
+/** Longer job data is truncated: a page has twenty jobs. */
 const MAX_SHOWN_CHARS = 65_536;
 
-export function board(queues: [IngestQueue, RunQueue]): Middleware {
+export function board(queues: readonly [IngestQueue, RunQueue]): Middleware {
   const serverAdapter = new KoaAdapter();
   serverAdapter.setBasePath(BOARD_PATH);
   createBullBoard({
-    queues: queues.map(shown),
+    queues: queues.map(queueAdapter),
     serverAdapter,
     options: {
       uiConfig: {
@@ -77,17 +78,17 @@ export function board(queues: [IngestQueue, RunQueue]): Middleware {
       },
     },
   });
-  return serverAdapter.registerPlugin() as unknown as Middleware;
+  return serverAdapter.registerPlugin();
 }
 
-function shown(queue: IngestQueue | RunQueue): BullMQAdapter {
+function queueAdapter(queue: IngestQueue | RunQueue): BullMQAdapter {
   const adapter = new BullMQAdapter(queue);
-  adapter.setFormatter('data', shortened);
-  adapter.setFormatter('returnValue', shortened);
+  adapter.setFormatter('data', truncated);
+  adapter.setFormatter('returnValue', truncated);
   return adapter;
 }
 
-function shortened(data: unknown): unknown {
+function truncated(data: unknown): unknown {
   const text = JSON.stringify(data) ?? '';
   if (text.length <= MAX_SHOWN_CHARS) return data;
   return {

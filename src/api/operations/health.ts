@@ -1,14 +1,15 @@
-/** Is the process alive, can it work, and how is it? Open to everyone, and tells nothing that is secret. */
-import type Router from '@koa/router';
+/** Health checks: is the process alive, can it accept requests, how is it? They need no authentication and reveal nothing secret. */
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import type { Router } from '../http/router.ts';
 import type { Readiness } from './readiness.ts';
 
-export function healthRoutes(
-  router: Router,
-  readiness: Readiness,
-  pressure: Backpressure,
-  mode: 'dev' | 'production',
-): void {
+export interface HealthRouteDeps {
+  readiness: Readiness;
+  backpressure: Backpressure;
+  mode: 'dev' | 'production';
+}
+
+export function healthRoutes(router: Router, { readiness, backpressure, mode }: HealthRouteDeps): void {
   router.get('/livez', (ctx) => {
     ctx.body = { status: 'ok' };
   });
@@ -24,7 +25,7 @@ export function healthRoutes(
       status: up ? 'ok' : 'unavailable',
       mode,
       redis: up ? 'ok' : 'unreachable',
-      intake: pressure.full ? 'full' : 'open',
+      intake: backpressure.full ? 'full' : 'open',
       uptime_seconds: Math.floor(process.uptime()),
     };
   });

@@ -1,24 +1,23 @@
-/** `GET /metrics` on the ordinary port of web, for a Prometheus that has METRICS_TOKEN. */
-import Router from '@koa/router';
-import type { Middleware } from 'koa';
+/** `GET /metrics` on the main port of web, for a Prometheus that has METRICS_TOKEN. */
 import { checkMetricsToken } from '../../metrics/metrics-server.ts';
 import type { ProcessMetrics } from '../../metrics/process-metrics.ts';
+import { type Middleware, Router } from '../http/router.ts';
 
-export function metricsEndpoint(instruments: ProcessMetrics, token: string): Middleware {
+export function metricsEndpoint(metrics: ProcessMetrics, token: string): Middleware {
   const router = new Router();
   router.get('/metrics', async (ctx) => {
     checkMetricsToken(ctx.get('authorization'), token);
-    const text = await instruments.scrape();
-    ctx.set({ 'content-type': instruments.contentType, 'cache-control': 'no-store' });
+    const text = await metrics.scrape();
+    ctx.set({ 'content-type': metrics.contentType, 'cache-control': 'no-store' });
     ctx.body = text;
   });
-  return router.routes() as Middleware;
+  return router.routes();
 }
 
-/** Without a token the path does not exist, for strangers and for those who may read the rest. */
+/** Without METRICS_TOKEN the path does not exist, also for signed-in users. */
 export function noMetricsEndpoint(): Middleware {
   const router = new Router();
-  // Left without a response, which the error handler answers with 404.
+  // No response: the error handler answers with 404.
   router.get('/metrics', () => {});
-  return router.routes() as Middleware;
+  return router.routes();
 }

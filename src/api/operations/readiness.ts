@@ -1,21 +1,21 @@
-/** Whether a web process could do, at this moment, what it is there for: take an event. */
+/** Whether a web process can accept an event now. */
 import type { IngestQueue } from '../../jobs/queues/queues.ts';
 import type { Redis } from '../../store/redis/connection.ts';
 
-/** As long as a sender waits for Redis. */
-const ANSWER_MS = 2_000;
+/** As long as a request to `/e/` waits for Redis. */
+const TIMEOUT_MS = 2_000;
 
 export interface ReadinessDeps {
   redis: Pick<Redis, 'ping'>;
   queue: Pick<IngestQueue, 'isPaused'>;
-  /** Resolves when what is held in memory has been read for the first time. */
+  /** Resolves when the replicated caches have been read for the first time. */
   firstReads: Promise<unknown>;
 }
 
 export class Readiness {
   readonly #deps: ReadinessDeps;
   #hasRead = false;
-  #ending = false;
+  #isShuttingDown = false;
 
   constructor(deps: ReadinessDeps) {
     this.#deps = deps;
@@ -24,32 +24,32 @@ export class Readiness {
     });
   }
 
-  /** From now on no more requests should be sent here. */
-  end(): void {
-    this.#ending = true;
+  /** From now on load balancers should send no more requests. */
+  shutDown(): void {
+    this.#isShuttingDown = true;
   }
 
-  /** Whether new requests may be sent here. */
+  /** Whether load balancers may send requests. */
   async ready(): Promise<boolean> {
-    return !this.#ending && (await this.healthy());
+    return !this.#isShuttingDown && (await this.healthy());
   }
 
-  /** Whether Redis and the queue answer: a queue that could not begin refuses jobs while the connection that it uses is fine. */
+  /** Whether Redis and the queue respond: a queue that failed to initialize rejects jobs although its connection works. */
   async healthy(): Promise<boolean> {
     const { redis, queue } = this.#deps;
-    return this.#hasRead && (await inTime(redis.ping())) && (await inTime(queue.isPaused()));
+    return this.#hasRead && (await respondsInTime(redis.ping())) && (await respondsInTime(queue.isPaused()));
   }
 }
 
-async function inTime(asked: Promise<unknown>): Promise<boolean> {
-  const late = Promise.withResolvers<false>();
-  const timer = setTimeout(() => late.resolve(false), ANSWER_MS);
-  const answered = asked.then(
+async function respondsInTime(response: Promise<unknown>): Promise<boolean> {
+  const timeout = Promise.withResolvers<false>();
+  const timer = setTimeout(() => timeout.resolve(false), TIMEOUT_MS);
+  const responded = response.then(
     () => true,
     () => false,
   );
   try {
-    return await Promise.race([answered, late.promise]);
+    return await Promise.race([responded, timeout.promise]);
   } finally {
     clearTimeout(timer);
   }

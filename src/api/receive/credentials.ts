@@ -1,13 +1,17 @@
-/** Who sends: what the key in the path stands for. One hash and a look into memory; the store is asked only for what is not there. */
+/** Authenticates a request to `/e/:key`: finds the event key or webhook that the key in the path belongs to, and applies its allow lists.
+ *  One hash and one look-up in memory; only an unknown key costs a request to the store. */
 import { ServiceError } from '../../errors.ts';
+import type { AccessListMatcher } from '../../model/auth/allow-lists.ts';
 import { digestOf } from '../../model/auth/secret.ts';
 import { PRODUCTION } from '../../model/environment.ts';
+import type { Event } from '../../model/events/event.ts';
+import { describe } from '../../model/values/json.ts';
 import type { EventKeyInUse, EventKeys } from '../../store/auth/event-keys.ts';
 import type { WebhookDirectory, WebhookInUse } from '../../store/webhooks/webhook-directory.ts';
 
 export type Credential = { kind: 'event-key'; key: EventKeyInUse } | { kind: 'webhook'; webhook: WebhookInUse };
 
-/** In dev mode every key that is not known is this one, and of no environment. */
+/** Dev mode takes every unknown key for this one. It belongs to no environment. */
 export const ANY_KEY: EventKeyInUse = {
   id: 'any',
   name: 'any',
@@ -16,7 +20,7 @@ export const ANY_KEY: EventKeyInUse = {
   hint: '',
   createdAt: 0,
   updatedAt: 0,
-  gate: { allowsName: () => true, allowsAddress: () => true },
+  allowList: { allowsName: () => true, allowsAddress: () => true },
 };
 
 export class Credentials {
@@ -37,13 +41,13 @@ export class Credentials {
     if (key) return { kind: 'event-key', key };
     const webhook = this.#webhooks.find(secret, digest, nowMs);
     if (webhook) return { kind: 'webhook', webhook };
-    return (await this.#seek(secret, digest, nowMs)) ?? this.#unknown();
+    return (await this.#readFromStore(secret, digest, nowMs)) ?? this.#unknown();
   }
 
-  async #seek(secret: string, digest: string, nowMs: number): Promise<Credential | undefined> {
+  async #readFromStore(secret: string, digest: string, nowMs: number): Promise<Credential | undefined> {
     const [key, webhook] = await Promise.all([
-      this.#eventKeys.seek(digest),
-      this.#webhooks.seek(secret, digest, nowMs),
+      this.#eventKeys.findOrFetch(digest),
+      this.#webhooks.findOrFetch(secret, digest, nowMs),
     ]);
     if (key) return { kind: 'event-key', key };
     return webhook && { kind: 'webhook', webhook };
@@ -55,4 +59,22 @@ export class Credentials {
       detail: 'use an event key of this service, or the URL of one of its webhooks',
     });
   }
+}
+
+/** @throws ServiceError ip_refused */
+export function rejectAddress(allowList: AccessListMatcher, address: string): void {
+  if (allowList.allowsAddress(address)) return;
+  throw new ServiceError('ip_refused', { detail: `got ${describe(address)}` });
+}
+
+/** One event with a rejected name rejects the whole request.
+ *  @throws ServiceError event_refused, naming the event */
+export function rejectNames(allowList: AccessListMatcher, events: readonly Event[]): void {
+  const index = events.findIndex(({ name }) => !allowList.allowsName(name));
+  if (index === -1) return;
+  const name = (events[index] as Event).name;
+  throw new ServiceError('event_refused', {
+    detail: `event ${index}, ${describe(name)}; none of the events was accepted`,
+    facts: { index, name },
+  });
 }

@@ -1,30 +1,26 @@
-/** What becomes of a webhook's request: its transform makes an event, which is accepted, filtered or held (spec 4.2, 7). The same
- *  for one that just came in and one that is put through again. */
+/** Processes a webhook request (docs/webhooks.md#request-life-cycle), a new one or one from the log: runs the transform, decides the outcome (webhook-outcome.ts) and commits it.
+ *  A dry run decides and does not commit. */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Config } from '../../config.ts';
-import { ServiceError } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
 import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
-import { type Event, rejectFarFuture, validateEvents } from '../../model/events/event.ts';
 import { newId } from '../../model/ids.ts';
 import type { Environments } from '../../store/environments/environments.ts';
-import { translateAway } from '../../store/redis/connection.ts';
-import type { HeldEvents, HeldReason } from '../../store/webhooks/held-events.ts';
+import type { HeldEvents } from '../../store/webhooks/held-events.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-directory.ts';
-import type { LogSummary } from '../../store/webhooks/webhook-log.ts';
 import type { Transforms } from '../../transforms/transforms.ts';
 import { selectionOf } from '../http/environment-selection.ts';
 import { parseFields } from '../http/urlencoded.ts';
-import { placeOf } from './resolve-environment.ts';
+import { resolveEnvironment } from './resolve-environment.ts';
+import { type Decision, decide, type WebhookResult } from './webhook-outcome.ts';
 import { toTransformRequest } from './webhook-request.ts';
 
 export interface ProcessWebhookDeps {
-  config: Pick<Config, 'eventMaxFutureMs'>;
+  eventMaxFutureMs: number;
   environments: Environments;
   transforms: Transforms;
   acceptor: Acceptor;
   heldEvents: HeldEvents;
-  reports: Telemetry;
+  telemetry: Telemetry;
 }
 
 export interface WebhookRequest {
@@ -37,71 +33,56 @@ export interface WebhookRequest {
   body: Buffer;
 }
 
-export interface Taken extends Pick<LogSummary, 'ids' | 'console'> {
-  outcome: 'accepted' | 'ignored' | 'filtered' | 'held';
-  reason?: 'event_refused' | HeldReason;
-  event: Event | null;
-  /** Where the event was accepted. */
-  env?: string;
-}
-
-/** @param dry to say what would become of it, and do nothing
- *  @throws ServiceError environment_archived, transform_failed, transform_quarantined, overloaded, unavailable */
-export async function take(
+/** @throws ServiceError environment_archived, too_many_fields, transform_failed, transform_quarantined, overloaded, unavailable */
+export async function processWebhook(
   webhook: WebhookInUse,
   request: WebhookRequest,
-  { config, environments, transforms, acceptor, heldEvents, reports }: ProcessWebhookDeps,
-  dry = false,
-): Promise<Taken> {
-  const { headers, search, requestId, receivedAt } = request;
+  deps: ProcessWebhookDeps,
+  { dryRun = false } = {},
+): Promise<WebhookResult> {
+  const { decided, console } = await runAndDecide(webhook, request, deps);
+  const ids = dryRun ? [] : await commit(decided, webhook, request, deps);
+  return { decided, ids, console };
+}
+
+async function runAndDecide(
+  webhook: WebhookInUse,
+  { headers, search, body, receivedAt }: WebhookRequest,
+  { environments, transforms, eventMaxFutureMs }: ProcessWebhookDeps,
+) {
   const selection = selectionOf(headers, search === '' ? {} : parseFields(search, 'the query string'));
-  const place = await placeOf(webhook.env, selection, environments);
-  const { id, version, transform: code } = webhook;
-  const given = await toTransformRequest(request.body, headers, search);
-  const { event: returned, text, logs: console } = await transforms.run({ id, version, code }, given);
-  if (returned === null) return { outcome: 'ignored', event: null, ids: [], console };
-  const event = eventOfTransform(returned, text, receivedAt, config.eventMaxFutureMs);
-  if (!webhook.gate.allowsName(event.name)) {
-    return { outcome: 'filtered', reason: 'event_refused', event, ids: [], console };
-  }
-  if ('held' in place) {
-    const ids = dry ? [] : [await hold(place.held)];
-    return { outcome: 'held', reason: place.held, event, ids, console };
-  }
-  const arrival = { env: place.env, source: `webhook:${id}` as const, requestId, receivedAt };
-  const ids = dry ? [] : await acceptor.accept([event], arrival);
-  return { outcome: 'accepted', event, ids, console, env: place.env };
-
-  async function hold(reason: HeldReason): Promise<string> {
-    const internalId = newId(receivedAt);
-    const timed = { ...(event as Event), ts: event?.ts ?? receivedAt };
-    const held = { internalId, webhookId: id, selection, reason, event: timed, receivedAt, requestId };
-    await acceptor.safely(() => heldEvents.hold(held));
-    reports.held(internalId);
-    return internalId;
-  }
+  const resolution = await resolveEnvironment(webhook.env, selection, environments);
+  const { id, version, transform: code, allowList } = webhook;
+  const transformRequest = await toTransformRequest(body, headers, search);
+  const { event: returned, text, logs } = await transforms.run({ id, version, code }, transformRequest);
+  const decided = decide({ returned, text, allowList, selection, resolution, receivedAt, eventMaxFutureMs });
+  return { decided, console: logs };
 }
 
-/** @throws ServiceError transform_failed when what the transform returned is no valid event */
-export function eventOfTransform(returned: unknown, text: string, nowMs: number, maxFutureMs: number): Event {
-  try {
-    const events = validateEvents(returned, text);
-    rejectFarFuture(events, nowMs, maxFutureMs);
-    return events[0] as Event;
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    const detail = error.message.replace(/^.*?: event 0,? ?/, '');
-    throw new ServiceError('transform_failed', {
-      detail: `it returned an event that is not valid: ${detail}`,
-      cause: error,
-    });
+/** @returns internal ID of the event; empty when there is none
+ *  @throws ServiceError unavailable when Redis did not store the event */
+async function commit(
+  decided: Decision,
+  webhook: WebhookInUse,
+  { requestId, receivedAt }: WebhookRequest,
+  { acceptor, heldEvents, telemetry }: ProcessWebhookDeps,
+): Promise<string[]> {
+  switch (decided.outcome) {
+    case 'accepted': {
+      const { event, env } = decided;
+      return acceptor.accept([event], { env, source: `webhook:${webhook.id}`, requestId, receivedAt });
+    }
+    case 'held': {
+      const { reason, selection } = decided;
+      const internalId = newId(receivedAt);
+      const event = { ...decided.event, ts: decided.event.ts ?? receivedAt };
+      const held = { internalId, webhookId: webhook.id, selection, reason, event, receivedAt, requestId };
+      await acceptor.safely(() => heldEvents.hold(held));
+      telemetry.held(internalId);
+      return [internalId];
+    }
+    case 'filtered':
+    case 'ignored':
+      return [];
   }
-}
-
-/** An error, as a log tells of it. */
-export function reasonOf(thrown: unknown): Pick<LogSummary, 'status' | 'reason' | 'message' | 'console'> {
-  const error = translateAway(thrown);
-  if (!(error instanceof ServiceError)) return { status: 500, reason: 'internal', console: [] };
-  const { status, code, message, facts } = error;
-  return { status, reason: code, message, console: (facts?.logs as LogSummary['console'] | undefined) ?? [] };
 }

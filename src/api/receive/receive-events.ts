@@ -1,8 +1,6 @@
-/** Events sent with an event key (spec 4.1): all of a request are accepted, or none. */
+/** Events sent with an event key. All events of a request are accepted, or none (docs/events.md#request-life-cycle). */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Context } from 'koa';
-import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { readHeader } from '../../functions/headers.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
@@ -16,46 +14,48 @@ import type { EventKeyInUse, EventKeys } from '../../store/auth/event-keys.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { InstallationLimits } from '../../store/environments/installation-limits.ts';
 import { describeType, isJsonType, mediaTypeOf, readBody } from '../http/body.ts';
-import { clientAddress } from '../http/client-address.ts';
 import { environmentSelection } from '../http/environment-selection.ts';
-import { refuseAddress, refuseNames } from './allow-list.ts';
-import { ANY_KEY } from './credentials.ts';
-import { environmentOf, type Received, selectedEnvironment } from './resolve-environment.ts';
+import { clientAddress } from '../http/incoming-request.ts';
+import type { Context } from '../http/router.ts';
+import { ANY_KEY, rejectAddress, rejectNames } from './credentials.ts';
+import { environmentOfKey, environmentOfUnknownKey, type Received } from './resolve-environment.ts';
 
-export interface FromKeyDeps {
-  config: Config;
-  account: InstallationLimits;
+export interface ReceiveEventsDeps {
+  eventMaxBytes: number;
+  eventMaxFutureMs: number;
+  installationLimits: InstallationLimits;
   environments: Environments;
   eventKeys: EventKeys;
   acceptor: Acceptor;
-  reports: Telemetry;
-  pressure: Backpressure;
+  telemetry: Telemetry;
+  backpressure: Backpressure;
 }
 
-/** @returns the internal IDs of the events, in their order */
-export async function receiveFromKey(
+/** @returns the internal IDs in the order of the events */
+export async function receiveEvents(
   ctx: Context,
   key: EventKeyInUse,
   receivedAt: number,
-  { config, account, environments, eventKeys, acceptor, pressure, reports }: FromKeyDeps,
+  deps: ReceiveEventsDeps,
 ): Promise<Received> {
-  refuseAddress(key.gate, clientAddress(ctx));
-  pressure.admit();
-  eventKeys.noteUse(key, receivedAt);
+  const { environments, eventKeys, acceptor, backpressure, telemetry } = deps;
+  rejectAddress(key.allowList, clientAddress(ctx));
+  backpressure.admit();
+  eventKeys.recordUse(key, receivedAt);
   const selection = environmentSelection(ctx);
   const env = await (key === ANY_KEY
-    ? selectedEnvironment(selection, environments)
-    : environmentOf(key.env, selection, environments));
-  const limitBytes = key.maxBytes ?? account.limits.eventMaxBytes ?? config.eventMaxBytes;
+    ? environmentOfUnknownKey(selection, environments)
+    : environmentOfKey(key.env, selection, environments));
+  const limitBytes = key.maxBytes ?? deps.installationLimits.limits.eventMaxBytes ?? deps.eventMaxBytes;
   const body = await readBody(ctx.req, limitBytes);
-  reports.received(body.length);
+  telemetry.received(body.length);
   const events = parseEvents(body, ctx.req.headers);
-  rejectFarFuture(events, receivedAt, config.eventMaxFutureMs);
-  refuseNames(key.gate, events);
+  rejectFarFuture(events, receivedAt, deps.eventMaxFutureMs);
+  rejectNames(key.allowList, events);
   const ids = await acceptor.accept(events, {
     env,
     source: isStored(key) ? `event-key:${key.id}` : 'event-key',
-    requestId: ctx.state.requestId as string,
+    requestId: ctx.state.requestId,
     receivedAt,
     seed: seedOf(ctx.req.headers),
   });
@@ -66,7 +66,7 @@ function parseEvents(body: Buffer, headers: IncomingHttpHeaders): Event[] {
   const mediaType = mediaTypeOf(headers['content-type']);
   if (!isJsonType(mediaType)) {
     throw new ServiceError('content_type_unsupported', {
-      detail: `got ${describeType(mediaType)}; events are sent as application/json`,
+      detail: `got ${describeType(mediaType)}; send events as application/json`,
     });
   }
   if (body.length === 0) {
@@ -96,7 +96,7 @@ function seedOf(headers: IncomingHttpHeaders): Seed | undefined {
   const seed = parseSeed(header);
   if (!seed) {
     throw new ServiceError('seed_invalid', {
-      detail: 'it takes "<unix milliseconds>,<base64 of 10 bytes>"; leave it out to have IDs made for you',
+      detail: 'expected "<unix milliseconds>,<base64 of 10 bytes>"; without the header the service generates IDs',
     });
   }
   return seed;

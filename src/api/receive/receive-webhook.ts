@@ -1,72 +1,76 @@
-/** A provider's request to a webhook (spec 4.2): read, refused or taken in, and logged whatever became of it. */
-import type { Context } from 'koa';
-import type { Config } from '../../config.ts';
+/** A request that a provider sends to a webhook: read, checked, processed, logged. The log has every request that is read, whatever its
+ *  outcome, so that it can be re-run. */
 import { ServiceError } from '../../errors.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { InstallationLimits } from '../../store/environments/installation-limits.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-directory.ts';
-import type { LogSummary } from '../../store/webhooks/webhook-log.ts';
 import { readBody } from '../http/body.ts';
-import { clientAddress } from '../http/client-address.ts';
-import { refuseAddress } from './allow-list.ts';
-import { type ProcessWebhookDeps, reasonOf, take } from './process-webhook.ts';
+import { clientAddress } from '../http/incoming-request.ts';
+import type { Context } from '../http/router.ts';
+import { rejectAddress } from './credentials.ts';
+import { type ProcessWebhookDeps, processWebhook } from './process-webhook.ts';
 import type { RequestLogWriter } from './request-log-writer.ts';
 import type { Received } from './resolve-environment.ts';
+import { logFieldsOf, rejected, responseOf, type WebhookResult } from './webhook-outcome.ts';
 
 const PAUSED_RETRY_AFTER_SECONDS = 300;
 
-export interface FromWebhookDeps extends ProcessWebhookDeps {
-  config: Config;
-  account: InstallationLimits;
-  pressure: Backpressure;
-  recorder: RequestLogWriter;
+export interface ReceiveWebhookDeps extends ProcessWebhookDeps {
+  eventMaxBytes: number;
+  installationLimits: InstallationLimits;
+  backpressure: Backpressure;
+  requestLogWriter: RequestLogWriter;
 }
 
-/** @returns the internal ID of the event; none when it made none, or one that is filtered out */
-export async function receiveFromWebhook(
+export async function receiveWebhook(
   ctx: Context,
   webhook: WebhookInUse,
   receivedAt: number,
-  deps: FromWebhookDeps,
+  deps: ReceiveWebhookDeps,
 ): Promise<Received> {
-  const { config, account, pressure, recorder, reports } = deps;
+  const { backpressure, telemetry, requestLogWriter } = deps;
   const { headers } = ctx.req;
   const search = ctx.querystring;
-  const requestId = ctx.state.requestId as string;
+  const { requestId } = ctx.state;
   const ip = clientAddress(ctx);
-  if (pressure.full) {
-    // Unread and unlogged: the log of all providers' repeats would fill what is nearly full.
-    refuseAddress(webhook.gate, ip);
-    pressure.admit();
+  if (backpressure.full) {
+    // Rejected unread and not logged: the log of all providers' retries would fill the memory that is short.
+    rejectAddress(webhook.allowList, ip);
+    backpressure.admit();
   }
   const startedAt = performance.now();
   let body: Buffer | undefined;
-  try {
-    // Also of those that are refused: the log has them whole, and they can be put through again.
-    body = await readBody(ctx.req, account.limits.eventMaxBytes ?? config.eventMaxBytes);
-    reports.received(body.length);
-    refuseAddress(webhook.gate, ip);
-    refusePaused(webhook);
-    const { event, env, ...taken } = await take(webhook, { requestId, receivedAt, headers, search, body }, deps);
-    record({ ...taken, status: 200, eventName: event?.name });
-    return { ids: taken.ids, env };
-  } catch (error) {
-    record({ outcome: 'rejected', ids: [], ...reasonOf(error) });
-    throw error;
-  }
+  const result = await process().catch(rejected);
+  telemetry.webhookAnswered(result.decided.outcome);
+  requestLogWriter.add(webhook.id, {
+    summary: {
+      id: requestId,
+      receivedAt,
+      method: ctx.method,
+      ip,
+      durationMs: Math.round((performance.now() - startedAt) * 1_000) / 1_000,
+      bodyBytes: body?.length,
+      ...logFieldsOf(result),
+    },
+    headers,
+    search,
+    body,
+  });
+  return responseOf(result);
 
-  function record(
-    what: Pick<LogSummary, 'outcome' | 'status' | 'reason' | 'message' | 'eventName' | 'ids' | 'console'>,
-  ) {
-    const durationMs = Math.round((performance.now() - startedAt) * 1_000) / 1_000;
-    const summary = { id: requestId, receivedAt, method: ctx.method, ip, durationMs, bodyBytes: body?.length, ...what };
-    reports.webhookAnswered(what.outcome);
-    recorder.record(webhook.id, { summary, headers, search, body });
+  async function process(): Promise<WebhookResult> {
+    // The body comes first: the log has it also of requests that are then rejected.
+    body = await readBody(ctx.req, deps.installationLimits.limits.eventMaxBytes ?? deps.eventMaxBytes);
+    telemetry.received(body.length);
+    rejectAddress(webhook.allowList, ip);
+    rejectPaused(webhook);
+    return processWebhook(webhook, { requestId, receivedAt, headers, search, body }, deps);
   }
 }
 
-/** Providers try again after a 503, so that a short pause loses nothing. */
-function refusePaused({ pausedAt }: WebhookInUse): void {
+/** Providers retry after a 503, so a short pause loses nothing.
+ *  @throws ServiceError webhook_paused */
+function rejectPaused({ pausedAt }: WebhookInUse): void {
   if (pausedAt === undefined) return;
   throw new ServiceError('webhook_paused', {
     detail: `since ${new Date(pausedAt).toISOString()}`,

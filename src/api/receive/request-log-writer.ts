@@ -1,91 +1,91 @@
-/** Writes the log of webhook requests, after they are answered: those that come together, together. What cannot be written leaves
- *  a line in the service's own log. */
+/** Writes the request log of webhooks after the response, in batches. A request that cannot be logged leaves a line in the service log. */
 import { setTimeout } from 'node:timers/promises';
 import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
 import type { Logger } from '../../log.ts';
 import type { LoggedRequest, WebhookLog } from '../../store/webhooks/webhook-log.ts';
 
-/** Bytes that may wait to be written before further requests go unlogged. */
-const MAX_WAITING_BYTES = 64 * 1_048_576;
-/** Between two writings. The first after a quiet time is written at once. */
-const PACE_MS = 250;
-/** Redis does nothing else while it takes a portion. */
-const PORTION = { requests: 50, bytes: 1_048_576 };
+/** Bytes of bodies that may be buffered; beyond that requests are not logged. */
+const MAX_BUFFERED_BYTES = 64 * 1_048_576;
+/** Time between two batches. The first request after a pause is written at once. */
+const INTERVAL_MS = 250;
+/** Redis does nothing else while it executes a batch. */
+const BATCH = { requests: 50, bytes: 1_048_576 };
 
 export class RequestLogWriter {
   readonly #webhookLog: WebhookLog;
-  readonly #reports: Telemetry;
+  readonly #telemetry: Telemetry;
   readonly #log: Logger;
-  /** By webhook, in the order of their coming. */
-  #waiting = new Map<string, LoggedRequest[]>();
-  #waitingBytes = 0;
+  /** Requests to write, by webhook, oldest first. */
+  #buffer = new Map<string, LoggedRequest[]>();
+  #bufferedBytes = 0;
   #writing: Promise<void> | undefined;
 
-  constructor(webhookLog: WebhookLog, reports: Telemetry, log: Logger) {
+  constructor(webhookLog: WebhookLog, telemetry: Telemetry, log: Logger) {
     this.#webhookLog = webhookLog;
-    this.#reports = reports;
+    this.#telemetry = telemetry;
     this.#log = log;
   }
 
-  record(webhookId: string, request: LoggedRequest): void {
-    if (this.#waitingBytes + sizeOf(request) > MAX_WAITING_BYTES) {
-      this.#lost(webhookId, request, 'too much waits');
+  add(webhookId: string, request: LoggedRequest): void {
+    if (this.#bufferedBytes + sizeOf(request) > MAX_BUFFERED_BYTES) {
+      this.#warnLost(webhookId, request, 'the buffer is full');
       return;
     }
-    const line = this.#waiting.get(webhookId);
-    if (line === undefined) this.#waiting.set(webhookId, [request]);
-    else line.push(request);
-    this.#waitingBytes += sizeOf(request);
-    if (line && line.length >= 2 * this.#webhookLog.maxRequests) this.#dropOldest(webhookId, line);
+    const requests = this.#buffer.get(webhookId);
+    if (requests === undefined) this.#buffer.set(webhookId, [request]);
+    else requests.push(request);
+    this.#bufferedBytes += sizeOf(request);
+    if (requests && requests.length >= 2 * this.#webhookLog.maxRequests) this.#dropOldest(webhookId, requests);
     this.#writing ??= this.#writeAll();
   }
 
-  /** Resolves when all is written that was recorded before. */
-  async settle(): Promise<void> {
+  /** Resolves when everything added before is written. */
+  async flush(): Promise<void> {
     while (this.#writing) await this.#writing;
   }
 
-  /** Newer requests would push them out of the log as soon as they were in it. */
-  #dropOldest(webhookId: string, line: LoggedRequest[]): void {
-    for (const request of line.splice(0, line.length - this.#webhookLog.maxRequests)) this.#done(webhookId, request);
+  /** Newer requests would push these out of the log at once. */
+  #dropOldest(webhookId: string, requests: LoggedRequest[]): void {
+    const dropped = requests.splice(0, requests.length - this.#webhookLog.maxRequests);
+    for (const request of dropped) this.#finish(webhookId, request);
   }
 
   async #writeAll(): Promise<void> {
-    // After the requests that this turn of the event loop has read.
+    // Lets this turn of the event loop add its other requests first.
     await setTimeout(0);
-    while (this.#waiting.size > 0) {
-      const waiting = this.#waiting;
-      this.#waiting = new Map();
-      for (const [webhookId, line] of waiting) {
-        this.#dropOldest(webhookId, line);
-        for (const portion of inPortions(line)) await this.#write(webhookId, portion);
+    while (this.#buffer.size > 0) {
+      const buffer = this.#buffer;
+      this.#buffer = new Map();
+      for (const [webhookId, requests] of buffer) {
+        this.#dropOldest(webhookId, requests);
+        for (const batch of inBatches(requests)) await this.#write(webhookId, batch);
       }
-      await setTimeout(PACE_MS);
+      await setTimeout(INTERVAL_MS);
     }
     this.#writing = undefined;
   }
 
-  async #write(webhookId: string, portion: LoggedRequest[]): Promise<void> {
+  async #write(webhookId: string, batch: LoggedRequest[]): Promise<void> {
     try {
-      await this.#webhookLog.add(webhookId, portion);
-      for (const request of portion) this.#done(webhookId, request);
+      await this.#webhookLog.add(webhookId, batch);
+      for (const request of batch) this.#finish(webhookId, request);
     } catch (error) {
-      for (const request of portion) {
-        this.#waitingBytes -= sizeOf(request);
-        this.#lost(webhookId, request, (error as Error).message);
+      for (const request of batch) {
+        this.#bufferedBytes -= sizeOf(request);
+        this.#warnLost(webhookId, request, (error as Error).message);
       }
     }
   }
 
-  #done(webhookId: string, request: LoggedRequest): void {
-    this.#waitingBytes -= sizeOf(request);
+  #finish(webhookId: string, request: LoggedRequest): void {
+    this.#bufferedBytes -= sizeOf(request);
     const { id, outcome } = request.summary;
-    this.#reports.webhookRequest({ webhookId, id, outcome });
+    this.#telemetry.webhookRequest({ webhookId, id, outcome });
   }
 
-  #lost(webhookId: string, { summary: { id, outcome, status, reason } }: LoggedRequest, why: string): void {
+  #warnLost(webhookId: string, { summary: { id, outcome, status, reason } }: LoggedRequest, err: string): void {
     this.#log.warn(
-      { request_id: id, webhook_id: webhookId, outcome, status, reason, err: why },
+      { request_id: id, webhook_id: webhookId, outcome, status, reason, err },
       'webhook request not logged',
     );
   }
@@ -95,18 +95,18 @@ function sizeOf({ body }: LoggedRequest): number {
   return body?.length ?? 0;
 }
 
-function inPortions(line: readonly LoggedRequest[]): LoggedRequest[][] {
-  const portions: LoggedRequest[][] = [];
+function inBatches(requests: readonly LoggedRequest[]): LoggedRequest[][] {
+  const batches: LoggedRequest[][] = [];
   let bytes = 0;
-  for (const request of line) {
-    const last = portions.at(-1);
+  for (const request of requests) {
+    const last = batches.at(-1);
     bytes += sizeOf(request);
-    if (last && last.length < PORTION.requests && bytes <= PORTION.bytes) {
+    if (last && last.length < BATCH.requests && bytes <= BATCH.bytes) {
       last.push(request);
     } else {
-      portions.push([request]);
+      batches.push([request]);
       bytes = sizeOf(request);
     }
   }
-  return portions;
+  return batches;
 }

@@ -1,75 +1,80 @@
-/** Which environment a request's events go to, by whose key it is and what it selects (spec 2.6, 5.3, 7). */
+/** Resolves the environment of a request's events from the owner of its key and the environment that it selects (docs/events.md#selection). */
 import { ServiceError } from '../../errors.ts';
 import { BRANCHES, type Environment, ownerOf, PRODUCTION } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { HeldReason } from '../../store/webhooks/held-events.ts';
 
-/** Where to, or why nowhere. */
-export type Place = { env: string } | { held: HeldReason };
+/** The environment, or the reason why there is none: then a webhook's event goes to the holding page. */
+export type Resolution = { env: string } | { held: HeldReason };
 
-/** What a request that was not refused came to: the internal IDs of its events, and where they are. */
+/** A request that was not rejected. */
 export interface Received {
+  /** The internal IDs of its events. */
   ids: string[];
-  /** undefined: it made no event, or one that nobody has placed yet. */
+  /** The environment that accepted them; undefined: the request made no event, or a held one. */
   env: string | undefined;
 }
 
 /** @param owner name of the environment that the key belongs to, or BRANCHES
  *  @throws ServiceError environment_archived */
-export async function placeOf(
+export async function resolveEnvironment(
   owner: string,
   selection: string | undefined,
   environments: Environments,
-): Promise<Place> {
+): Promise<Resolution> {
   const name = selection ?? (owner === BRANCHES ? undefined : owner);
   if (name === undefined) return { held: 'selection_missing' };
-  const environment = environments.find(name) ?? (await environments.seek(name));
+  const environment = environments.find(name) ?? (await environments.findOrFetch(name));
   if (!environment) return { held: 'environment_unknown' };
   if (ownerOf(environment) !== owner) return { held: 'environment_mismatch' };
-  refuseArchived(environment);
+  rejectArchived(environment);
   return { env: name };
 }
 
-/** For a key that belongs to no environment, as dev mode takes: where the request says, and production where it says nothing.
+/** The environment for an unknown key, which dev mode accepts: the selected one, else production.
  *  @throws ServiceError environment_archived, environment_unknown */
-export async function selectedEnvironment(selection: string | undefined, environments: Environments): Promise<string> {
-  const environment = await environments.seek(selection ?? PRODUCTION);
+export async function environmentOfUnknownKey(
+  selection: string | undefined,
+  environments: Environments,
+): Promise<string> {
+  const environment = await environments.findOrFetch(selection ?? PRODUCTION);
   if (!environment) {
     throw new ServiceError('environment_unknown', {
-      detail: `got ${describe(selection)}; make it, or have an app register in it`,
+      detail: `got ${describe(selection)}; create it, or let an app register in it`,
     });
   }
-  refuseArchived(environment);
+  rejectArchived(environment);
   return environment.name;
 }
 
-/** For what cannot be held: an event key's events.
+/** The environment for an event key. Its events are rejected where a webhook's would be held.
  *  @throws ServiceError environment_archived, environment_missing, environment_unknown, environment_mismatch */
-export async function environmentOf(
+export async function environmentOfKey(
   owner: string,
   selection: string | undefined,
   environments: Environments,
 ): Promise<string> {
-  const place = await placeOf(owner, selection, environments);
-  if ('env' in place) return place.env;
-  if (place.held === 'selection_missing') {
+  const resolution = await resolveEnvironment(owner, selection, environments);
+  if ('env' in resolution) return resolution.env;
+  if (resolution.held === 'selection_missing') {
     throw new ServiceError('environment_missing', {
-      detail: 'this key is shared by all branch environments; name one by header or query parameter',
+      detail: 'all branch environments share this key; select one by header or query parameter',
     });
   }
-  // A key of one environment is wrong with every other name, be there such an environment or not.
-  if (place.held === 'environment_unknown' && owner === BRANCHES) {
+  // A key of one environment never fits another name, whether or not that environment exists.
+  if (resolution.held === 'environment_unknown' && owner === BRANCHES) {
     throw new ServiceError('environment_unknown', { detail: `got ${describe(selection)}` });
   }
   throw new ServiceError('environment_mismatch', {
     detail:
       owner === BRANCHES
-        ? `got ${describe(selection)}, which is no branch; use a key of that environment`
-        : `got ${describe(selection)}; this key belongs to "${owner}": leave the selection out, or use that environment's own key`,
+        ? `got ${describe(selection)}, which is not a branch environment; use a key of that environment`
+        : `got ${describe(selection)}; this key belongs to "${owner}": remove the selection, or use a key of the selected environment`,
   });
 }
 
-export function refuseArchived({ name, archivedAt }: Environment): void {
+/** @throws ServiceError environment_archived */
+export function rejectArchived({ name, archivedAt }: Environment): void {
   if (archivedAt !== undefined) throw new ServiceError('environment_archived', { detail: describe(name) });
 }

@@ -1,36 +1,36 @@
-/** `POST /e/:key`: the door that every event comes through (spec 4.1, 4.2).
- *  Authenticate, place, read, transform (webhooks only), validate, accept, answer; each step answers its own errors and nothing is half done. */
-import Router from '@koa/router';
-import type { Context } from 'koa';
+/** `POST /e/:key`: receives events and webhook requests. The steps: authenticate the key, resolve the environment, read the body, run the
+ *  transform (webhooks only), validate, accept, respond. A step that fails rejects the whole request. */
 import { ServiceError } from '../../errors.ts';
-import { openToPages } from '../auth/dev-mode-access.ts';
+import { allowCrossOrigin } from '../auth/dev-mode-access.ts';
+import { type RouteContext, Router } from '../http/router.ts';
 import type { Credentials } from './credentials.ts';
-import { type FromKeyDeps, receiveFromKey } from './receive-events.ts';
-import { type FromWebhookDeps, receiveFromWebhook } from './receive-webhook.ts';
+import { type ReceiveEventsDeps, receiveEvents } from './receive-events.ts';
+import { type ReceiveWebhookDeps, receiveWebhook } from './receive-webhook.ts';
 
-export interface ReceiveDeps extends FromKeyDeps, FromWebhookDeps {
-  senders: Credentials;
+export interface ReceiveDeps extends ReceiveEventsDeps, ReceiveWebhookDeps {
+  dev: boolean;
+  credentials: Credentials;
 }
 
 export function receiveRoutes(deps: ReceiveDeps): Router {
   const router = new Router({ prefix: '/e' });
-  if (deps.config.dev) router.use(openToPages as never);
-  router.post('/:key', (ctx) => receive(ctx as unknown as Context & { params: { key: string } }, deps));
-  router.all('/:key', (ctx) => {
+  if (deps.dev) router.use(allowCrossOrigin);
+  router.post('/:key', (ctx) => receive(ctx, deps));
+  router.on('all', '/:key', (ctx) => {
     ctx.set('allow', 'POST');
-    throw new ServiceError('method_not_allowed', { detail: `got ${ctx.method}; events are sent with POST` });
+    throw new ServiceError('method_not_allowed', { detail: `got ${ctx.method}; send events with POST` });
   });
   return router;
 }
 
-async function receive(ctx: Context & { params: { key: string } }, deps: ReceiveDeps): Promise<void> {
+async function receive(ctx: RouteContext<'/:key'>, deps: ReceiveDeps): Promise<void> {
   const receivedAt = Date.now();
   const startedAt = performance.now();
-  const sender = await deps.senders.of(ctx.params.key, receivedAt);
+  const credential = await deps.credentials.of(ctx.params.key, receivedAt);
   const { ids, env } =
-    sender.kind === 'webhook'
-      ? await receiveFromWebhook(ctx, sender.webhook, receivedAt, deps)
-      : await receiveFromKey(ctx, sender.key, receivedAt, deps);
+    credential.kind === 'webhook'
+      ? await receiveWebhook(ctx, credential.webhook, receivedAt, deps)
+      : await receiveEvents(ctx, credential.key, receivedAt, deps);
   ctx.body = { ids, status: 200 };
-  if (env !== undefined) deps.reports.acknowledged(env, performance.now() - startedAt);
+  if (env !== undefined) deps.telemetry.acknowledged(env, performance.now() - startedAt);
 }

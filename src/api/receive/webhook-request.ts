@@ -1,18 +1,19 @@
-/** A provider's request as a transform is given it (spec 2.5, 4.2). */
+/** Turns a provider's request into the input of a transform (docs/webhooks.md#what-a-transform-gets). */
 import type { IncomingHttpHeaders } from 'node:http';
 import { MIMEType } from 'node:util';
 import { ServiceError } from '../../errors.ts';
 import { isShallow } from '../../model/values/json.ts';
 import type { TransformRequest } from '../../transforms/transforms.ts';
 import { isJsonType, mediaTypeOf } from '../http/body.ts';
-import { type Lists, listed, MAX_FIELDS, occurrencesOf, parseFields, refuseMany } from '../http/urlencoded.ts';
+import { countOf, type Lists, listsOf, MAX_FIELDS, parseFields, rejectMany } from '../http/urlencoded.ts';
 
 const URLENCODED = 'application/x-www-form-urlencoded';
 const MULTIPART = 'multipart/form-data';
-/** A boundary has 70 characters at most. Reading 16 KB of white space takes a quarter of a second of the main thread. */
+/** A boundary has at most 70 characters. Parsing 16 KB of white space blocks the main thread for 250 ms. */
 const CONTENT_TYPE_MAX_LENGTH = 1_024;
-const PART = 'content-disposition';
-/** Of all parts together, 200 for each of as many as there may be: reading 512 KB of them takes 60 ms of the main thread. */
+/** Every part of a multipart body has this header. */
+const PART_HEADER = 'content-disposition';
+/** The limit for all parts together, 200 bytes for each of the most parts. Parsing 512 KB of headers blocks the main thread for 60 ms. */
 const PART_HEADERS_MAX_BYTES = 200 * MAX_FIELDS;
 
 /** @param search the query string, with or without its question mark
@@ -25,13 +26,13 @@ export async function toTransformRequest(
   const raw = body.toString('utf8');
   return {
     ...(await parseBody(body, raw, headers['content-type'])),
-    headers: canonicalised(headers),
+    headers: canonicalHeaders(headers),
     query: search === '' ? {} : parseFields(search, 'the query string'),
     raw,
   };
 }
 
-/** JSON under any content type is parsed; forms become lists of strings; what is neither is an empty object. */
+/** Parses JSON under any content type; forms become lists of strings; any other body is an empty object. */
 async function parseBody(
   body: Buffer,
   raw: string,
@@ -40,7 +41,7 @@ async function parseBody(
   const mediaType = mediaTypeOf(contentType);
   if (mediaType === MULTIPART) return { body: await parseMultipart(body, contentType as string) };
   const json = parseJson(raw);
-  // "7" or "null" may well be a form's or a text's whole body; only under its own type is such a thing JSON.
+  // A form or a text may consist of "7" or "null": only a JSON content type makes a scalar JSON.
   if (json !== undefined && (isJsonType(mediaType) || (typeof json === 'object' && json !== null))) {
     return { body: json, bodyText: raw };
   }
@@ -58,22 +59,22 @@ function parseJson(text: string): unknown {
 
 /** @throws ServiceError too_many_fields */
 async function parseMultipart(body: Buffer, contentType: string): Promise<Lists> {
-  // Each part costs some hundredths of a millisecond, so they are counted first; no part goes without this header.
+  // Parsing a part takes some 10 µs, so the parts are counted first.
   const text = body.toString('latin1');
-  refuseMany(occurrencesOf(PART, text.toLowerCase(), MAX_FIELDS), 'the multipart body');
+  rejectMany(countOf(PART_HEADER, text.toLowerCase(), MAX_FIELDS), 'the multipart body');
   const boundary = boundaryIn(contentType);
   if (boundary === undefined) return {};
-  refuseLongHeaders(text, `--${boundary}`);
+  rejectLongHeaders(text, `--${boundary}`);
   try {
     const form = await new Response(new Uint8Array(body), { headers: { 'content-type': contentType } }).formData();
     const entries = await Promise.all([...form].map(async ([key, value]) => [key, await asText(value)] as const));
-    return listed(entries);
+    return listsOf(entries);
   } catch {
     return {};
   }
 }
 
-/** undefined: none, so that nobody can tell the parts apart */
+/** undefined: there is no boundary that separates the parts */
 function boundaryIn(contentType: string): string | undefined {
   if (contentType.length > CONTENT_TYPE_MAX_LENGTH) return undefined;
   try {
@@ -83,15 +84,15 @@ function boundaryIn(contentType: string): string | undefined {
   }
 }
 
-/** A part's headers go from a boundary to an empty line, or to the end where there is none. @throws ServiceError too_many_fields */
-function refuseLongHeaders(text: string, boundary: string): void {
+/** The headers of a part end at the first empty line, or at the end of the body. @throws ServiceError too_many_fields */
+function rejectLongHeaders(text: string, boundary: string): void {
   let bytes = 0;
   for (let at = text.indexOf(boundary); at !== -1; ) {
     const end = text.indexOf('\r\n\r\n', at);
     bytes += (end === -1 ? text.length : end) - at;
     if (bytes > PART_HEADERS_MAX_BYTES) {
       throw new ServiceError('too_many_fields', {
-        detail: `the headers of the multipart body's parts have more than ${PART_HEADERS_MAX_BYTES} bytes; send fewer or shorter ones`,
+        detail: `the part headers of the multipart body have more than ${PART_HEADERS_MAX_BYTES} bytes; send fewer or shorter parts`,
         facts: { limit: PART_HEADERS_MAX_BYTES },
       });
     }
@@ -99,13 +100,13 @@ function refuseLongHeaders(text: string, boundary: string): void {
   }
 }
 
-/** A file's part stands for its content. */
+/** A file is passed as its content. */
 async function asText(part: string | Blob): Promise<string> {
   return typeof part === 'string' ? part : part.text();
 }
 
-/** Header names as the spec spells them: the first character and each after a hyphen upper case, all others lower. */
-export function canonicalised(headers: IncomingHttpHeaders): Record<string, string> {
+/** Header names in canonical spelling: the first letter and each letter after a hyphen in upper case, all others in lower case. */
+export function canonicalHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const result: Record<string, string> = {};
   for (const name in headers) {
     const value = headers[name];

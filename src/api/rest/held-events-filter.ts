@@ -1,15 +1,15 @@
-/** Going through the holding page by filter, a bounded number of events at a time. */
+/** Finds held events by filter, a bounded number per request. */
 import { z } from 'zod';
 import type { Position } from '../../store/redis/pagination.ts';
 import { HELD_REASONS, type HeldEvent, type HeldEvents } from '../../store/webhooks/held-events.ts';
 import { timeSchema } from '../views/time.ts';
 
-/** Looked at in one request, whatever the filter lets through. */
-const MAX_LOOKED_AT = 5_000;
-/** Characters of what is found in one request. */
-const MAX_FOUND = 4 * 1_048_576;
+/** Most events that one request reads, whether they match or not. */
+const MAX_SCANNED = 5_000;
+/** Most characters of the events in a response. */
+const MAX_FOUND_CHARS = 4 * 1_048_576;
 
-export const holdingFilter = {
+export const heldEventFilter = {
   webhook: z.string().optional().meta({ description: 'ID of the webhook' }),
   name: z.string().optional().meta({ description: 'Name of the event' }),
   selection: z.string().optional().meta({ description: 'The environment that the request selected' }),
@@ -18,38 +18,38 @@ export const holdingFilter = {
   received_before: timeSchema.optional().meta({ description: 'Exclusive' }),
 };
 
-const filterSchema = z.object(holdingFilter);
-export type HoldingFilter = z.output<typeof filterSchema>;
+const filterSchema = z.object(heldEventFilter);
+export type HeldEventFilter = z.output<typeof filterSchema>;
 
-export interface HoldingPage {
+export interface HeldEventPage {
   page: HeldEvent[];
-  /** Where to go on; none: there is no more. */
+  /** Where the next page begins; absent: this is the last one. */
   next?: Position;
 }
 
-export async function findHeld(
+export async function findHeldEvents(
   heldEvents: HeldEvents,
-  filter: HoldingFilter,
+  filter: HeldEventFilter,
   { limit, cursor }: { limit: number; cursor?: Position | undefined },
-): Promise<HoldingPage> {
+): Promise<HeldEventPage> {
   const page: HeldEvent[] = [];
-  let lookedAt = 0;
-  let found = 0;
-  const span = { after: filter.received_after, before: filter.received_before, cursor };
-  for await (const { held, size } of heldEvents.walk(span)) {
-    if (passes(held, filter)) {
+  let scanned = 0;
+  let foundChars = 0;
+  const timeRange = { after: filter.received_after, before: filter.received_before, cursor };
+  for await (const { held, size } of heldEvents.iterate(timeRange)) {
+    if (matches(held, filter)) {
       page.push(held);
-      found += size;
+      foundChars += size;
     }
-    lookedAt++;
-    if (page.length === limit || found > MAX_FOUND || lookedAt === MAX_LOOKED_AT) {
+    scanned++;
+    if (page.length === limit || foundChars > MAX_FOUND_CHARS || scanned === MAX_SCANNED) {
       return { page, next: { at: held.receivedAt, id: held.internalId } };
     }
   }
   return { page };
 }
 
-function passes({ webhookId, event, selection, reason }: HeldEvent, filter: HoldingFilter): boolean {
+function matches({ webhookId, event, selection, reason }: HeldEvent, filter: HeldEventFilter): boolean {
   return (
     (filter.webhook === undefined || filter.webhook === webhookId) &&
     (filter.name === undefined || filter.name === event.name) &&

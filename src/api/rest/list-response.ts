@@ -1,31 +1,31 @@
-/** An answer that is a list. None is longer than two megabytes, whatever its items hold: a page ends before the item that would pass that,
- *  with the cursor of the next, and an item that is too large by itself goes without its large fields. */
+/** List responses of at most two megabytes. A page ends before the item that would exceed the limit; an item that exceeds it alone is sent
+ *  without its large fields. */
 import { z } from 'zod';
-import { nextPage } from './pagination.ts';
+import { nextPage } from './list-query.ts';
 
 export const LIST_MAX_BYTES = 2 * 1_048_576;
-/** For what stands around the items: `data`, `metadata` and the cursor in it. */
-const FRAME_BYTES = 2_048;
-export const ROOM_BYTES = LIST_MAX_BYTES - FRAME_BYTES;
+/** Room for `metadata` and its cursor. */
+const ENVELOPE_BYTES = 2_048;
+export const ITEMS_MAX_BYTES = LIST_MAX_BYTES - ENVELOPE_BYTES;
 
 export const omittedField = {
   omitted: z
     .array(z.string())
     .optional()
-    .meta({ description: 'Fields that are too large for a list; read this one by itself to have them' }),
+    .meta({ description: 'Fields that are too large for a list; get the item by its ID to read them' }),
 };
 
 export interface ListOptions<Row> {
   present(row: Row): object;
-  /** Where the list goes on after this one; none: it is one page. */
+  /** Position after this row; absent: the list has one page. */
   positionOf?(row: Row): unknown;
-  /** Where it goes on after the last; undefined: nothing follows. */
+  /** Position after the last row; undefined: this is the last page. */
   next?: unknown;
-  /** Paths of fields that may be large, such as `event.data`: what an item can go without. */
+  /** Paths of large fields that may be omitted, such as `event.data`. */
   omittable?: readonly string[];
 }
 
-/** The items of a list, written: each is JSON. */
+/** The items of a list as JSON texts. */
 export class ListPage {
   readonly items: readonly string[];
 
@@ -33,13 +33,12 @@ export class ListPage {
     this.items = items;
   }
 
-  /** @param metadata of the answer */
   toJson(metadata: object): string {
     return `{"data":[${this.items.join(',')}],"metadata":${JSON.stringify(metadata)}}`;
   }
 }
 
-/** As many of the rows as there is room for. */
+/** The first rows that fit into a response. */
 export function listReply<Row>(
   rows: readonly Row[],
   { present, positionOf, next, omittable = [] }: ListOptions<Row>,
@@ -47,10 +46,10 @@ export function listReply<Row>(
   const items: string[] = [];
   let bytes = 0;
   for (const [at, row] of rows.entries()) {
-    const item = written(present(row), omittable);
+    const item = serialize(present(row), omittable);
     bytes += Buffer.byteLength(item) + 1;
     const before = rows[at - 1];
-    if (bytes > ROOM_BYTES && before !== undefined && positionOf) {
+    if (bytes > ITEMS_MAX_BYTES && before !== undefined && positionOf) {
       return { data: new ListPage(items), metadata: nextPage(positionOf(before)) };
     }
     items.push(item);
@@ -58,29 +57,29 @@ export function listReply<Row>(
   return { data: new ListPage(items), metadata: nextPage(next) };
 }
 
-/** How many of things of these sizes there is room for; one at least. */
-export function fitting(sizes: readonly number[]): number {
+/** How many items of these sizes fit into a response; at least one. */
+export function countThatFits(sizes: readonly number[]): number {
   let bytes = 0;
   for (const [at, size] of sizes.entries()) {
     bytes += size;
-    if (bytes > ROOM_BYTES) return Math.max(1, at);
+    if (bytes > ITEMS_MAX_BYTES) return Math.max(1, at);
   }
   return sizes.length;
 }
 
-function written(item: object, omittable: readonly string[]): string {
+function serialize(item: object, omittable: readonly string[]): string {
   const whole = stringified(item);
-  if (whole !== undefined && Buffer.byteLength(whole) <= ROOM_BYTES) return whole;
-  let lean: object = item;
+  if (whole !== undefined && Buffer.byteLength(whole) <= ITEMS_MAX_BYTES) return whole;
+  let reduced: object = item;
   for (const [at, path] of omittable.entries()) {
-    lean = { ...without(lean, path.split('.')), omitted: omittable.slice(0, at + 1) };
-    const text = stringified(lean);
-    if (text !== undefined && Buffer.byteLength(text) <= ROOM_BYTES) return text;
+    reduced = { ...without(reduced, path.split('.')), omitted: omittable.slice(0, at + 1) };
+    const text = stringified(reduced);
+    if (text !== undefined && Buffer.byteLength(text) <= ITEMS_MAX_BYTES) return text;
   }
-  return JSON.stringify(lean);
+  return JSON.stringify(reduced);
 }
 
-/** undefined: it nests too deep to be written. */
+/** undefined: it is nested too deeply. */
 function stringified(item: object): string | undefined {
   try {
     return JSON.stringify(item);

@@ -1,104 +1,104 @@
-/** Server-sent events: what the store's live feed tells goes to everybody who watches that environment, at most four messages of a kind
- *  in a second. Nothing runs while nobody watches. */
+/** Server-sent events: forwards the live updates of the store to the clients that follow an environment, at most four messages of a kind per
+ *  second. Without clients it does nothing. */
 import { PassThrough, type Readable } from 'node:stream';
 import { type LiveFeed, type LiveUpdate, LiveUpdateBuffer } from '../../store/telemetry/live-updates.ts';
-import { presentNews } from '../views/live.ts';
+import { presentLiveUpdate } from '../views/live.ts';
 
 const PING_MS = 15_000;
-/** Access is asked for again so often. */
+/** How often the access of each client is checked again. */
 const RECHECK_MS = 5_000;
-/** Where the browser tries again after. */
+/** How long a browser waits before it reconnects. */
 const RETRY_MS = 2_000;
-/** One that reads no faster than that loses the connection, and begins anew. */
-const MAX_BEHIND_BYTES = 1_048_576;
-const MAX_VIEWERS = 1_000;
+/** A client that reads more slowly than this is disconnected; it reconnects and starts over. */
+const MAX_BUFFERED_BYTES = 1_048_576;
+const MAX_CLIENTS = 1_000;
 
 const HELLO = 'event: hello\ndata: {}\n\n';
 
-export interface Viewer {
+export interface StreamClient {
   env: string;
-  /** Whether news of the whole account are for them too. */
-  ofAccount: boolean;
-  /** Whether they may still watch. An error says that it is not known. */
-  mayWatch(): Promise<boolean>;
+  /** Whether the client also gets updates of the whole installation. */
+  seesInstallation: boolean;
+  /** Whether the client may still follow the stream. Rejects when that cannot be checked. */
+  isAllowed(): Promise<boolean>;
 }
 
 export class LiveStreams {
   readonly #feed: LiveFeed;
-  readonly #byEnvironment = new Map<string, Audience>();
-  readonly #ofAccount: Audience;
-  readonly #viewers = new Map<PassThrough, Viewer>();
+  readonly #channels = new Map<string, Channel>();
+  readonly #installationChannel: Channel;
+  readonly #clients = new Map<PassThrough, StreamClient>();
   #timers: NodeJS.Timeout[] = [];
   #closed = false;
 
   constructor(feed: LiveFeed) {
     this.#feed = feed;
-    this.#ofAccount = new Audience(feed, undefined);
+    this.#installationChannel = new Channel(feed, undefined);
     feed.onGap(() => this.#sendAll(HELLO));
   }
 
-  /** undefined: there are too many, or the process ends. */
-  open(viewer: Viewer): Readable | undefined {
-    if (this.#closed || this.#viewers.size >= MAX_VIEWERS) return undefined;
+  /** undefined: there are too many clients, or the process shuts down. */
+  open(client: StreamClient): Readable | undefined {
+    if (this.#closed || this.#clients.size >= MAX_CLIENTS) return undefined;
     const stream = new PassThrough();
-    const audiences = [this.#audienceOf(viewer.env), ...(viewer.ofAccount ? [this.#ofAccount] : [])];
-    this.#viewers.set(stream, viewer);
-    for (const audience of audiences) audience.join(stream);
+    const channels = [this.#channelOf(client.env), ...(client.seesInstallation ? [this.#installationChannel] : [])];
+    this.#clients.set(stream, client);
+    for (const channel of channels) channel.join(stream);
     stream.once('close', () => {
-      this.#viewers.delete(stream);
-      for (const audience of audiences) audience.leave(stream);
-      if (this.#viewers.size === 0) this.#rest();
+      this.#clients.delete(stream);
+      for (const channel of channels) channel.leave(stream);
+      if (this.#clients.size === 0) this.#stopTimers();
     });
-    if (this.#timers.length === 0) this.#wake();
+    if (this.#timers.length === 0) this.#startTimers();
     send(stream, `retry: ${RETRY_MS}\n${HELLO}`);
     return stream;
   }
 
-  /** Ends all, and opens none any more. */
+  /** Ends all streams and opens no more. */
   close(): void {
     this.#closed = true;
-    for (const stream of this.#viewers.keys()) stream.end();
-    this.#rest();
+    for (const stream of this.#clients.keys()) stream.end();
+    this.#stopTimers();
   }
 
-  #audienceOf(env: string): Audience {
-    const audience = this.#byEnvironment.get(env) ?? new Audience(this.#feed, env);
-    this.#byEnvironment.set(env, audience);
-    return audience;
+  #channelOf(env: string): Channel {
+    const channel = this.#channels.get(env) ?? new Channel(this.#feed, env);
+    this.#channels.set(env, channel);
+    return channel;
   }
 
-  #wake(): void {
+  #startTimers(): void {
     this.#timers = [
       setInterval(() => this.#sendAll(': ping\n\n'), PING_MS).unref(),
-      setInterval(() => this.#recheck(), RECHECK_MS).unref(),
+      setInterval(() => this.#recheckAccess(), RECHECK_MS).unref(),
     ];
   }
 
-  #rest(): void {
+  #stopTimers(): void {
     for (const timer of this.#timers) clearInterval(timer);
     this.#timers = [];
-    this.#byEnvironment.clear();
+    this.#channels.clear();
   }
 
   #sendAll(text: string): void {
-    for (const stream of this.#viewers.keys()) send(stream, text);
+    for (const stream of this.#clients.keys()) send(stream, text);
   }
 
-  #recheck(): void {
-    for (const [stream, viewer] of this.#viewers) {
-      // Whether Redis answers has nothing to do with who may watch.
-      viewer.mayWatch().then(
-        (may) => void (may || stream.end()),
+  #recheckAccess(): void {
+    for (const [stream, client] of this.#clients) {
+      // When Redis does not answer, the stream goes on.
+      client.isAllowed().then(
+        (allowed) => void (allowed || stream.end()),
         () => undefined,
       );
     }
   }
 }
 
-/** Those who watch one environment, or the account. */
-class Audience {
+/** The clients that follow one environment, or the installation. */
+class Channel {
   readonly #streams = new Set<PassThrough>();
-  readonly #gathering = new LiveUpdateBuffer((news) => this.#send(news));
+  readonly #buffer = new LiveUpdateBuffer((updates) => this.#send(updates));
   readonly #feed: LiveFeed;
   readonly #env: string | undefined;
   #stopListening: (() => void) | undefined;
@@ -110,7 +110,7 @@ class Audience {
 
   join(stream: PassThrough): void {
     this.#streams.add(stream);
-    this.#stopListening ??= this.#feed.listen(this.#env, (news) => this.#gathering.addAll(news));
+    this.#stopListening ??= this.#feed.subscribe(this.#env, (updates) => this.#buffer.addAll(updates));
   }
 
   leave(stream: PassThrough): void {
@@ -120,14 +120,17 @@ class Audience {
     this.#stopListening = undefined;
   }
 
-  #send(all: LiveUpdate[]): void {
-    const text = all.map((news) => `event: ${news.kind}\ndata: ${JSON.stringify(presentNews(news))}\n\n`).join('');
+  #send(updates: LiveUpdate[]): void {
+    const messages = updates.map((update) => {
+      return `event: ${update.kind}\ndata: ${JSON.stringify(presentLiveUpdate(update))}\n\n`;
+    });
+    const text = messages.join('');
     for (const stream of this.#streams) send(stream, text);
   }
 }
 
 function send(stream: PassThrough, text: string): void {
   if (stream.writableEnded) return;
-  if (stream.writableLength + stream.readableLength > MAX_BEHIND_BYTES) stream.destroy();
+  if (stream.writableLength + stream.readableLength > MAX_BUFFERED_BYTES) stream.destroy();
   else stream.write(text);
 }

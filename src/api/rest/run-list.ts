@@ -1,11 +1,11 @@
-/** Lists of runs: without outputs, or with as many as an answer holds. */
+/** Lists of runs, without outputs or with as many as fit into a response. */
 import { z } from 'zod';
 import type { Run } from '../../model/runs/run.ts';
 import { parseStored } from '../../model/values/json.ts';
 import type { Position } from '../../store/redis/pagination.ts';
 import type { ListedRuns } from '../../store/runs/listed-runs.ts';
 import { presentRun, runSchema } from '../views/run.ts';
-import { fitting, listReply, omittedField, ROOM_BYTES } from './list-response.ts';
+import { countThatFits, ITEMS_MAX_BYTES, listReply, omittedField } from './list-response.ts';
 import type { Reply } from './route.ts';
 
 export const listedRunSchema = runSchema
@@ -13,19 +13,19 @@ export const listedRunSchema = runSchema
     output: z
       .unknown()
       .optional()
-      .meta({ description: 'What the function returned; null until then. Not there unless it was asked for' }),
+      .meta({ description: 'What the function returned; null before it has. Only present when requested' }),
     error: runSchema.shape.error.optional(),
     ...omittedField,
   })
   .meta({ id: 'ListedRun' });
 
 export interface RunListOptions {
-  /** Where the list goes on after the last; undefined: nothing follows. */
+  /** Position after the last run; undefined: this is the last page. */
   next?: Position | undefined;
   withOutputs: boolean;
 }
 
-/** @param page without outputs */
+/** @param page runs without outputs */
 export async function listOfRuns(
   runs: ListedRuns,
   env: string,
@@ -35,8 +35,8 @@ export async function listOfRuns(
   if (!withOutputs) return listReply(page, { present: withoutOutput, positionOf, next, omittable: ['error'] });
   const ids = page.map(({ id }) => id);
   const sizes = await runs.outputSizes(env, ids);
-  const count = fitting(sizes);
-  const isTooLarge = (sizes[0] ?? 0) > ROOM_BYTES;
+  const count = countThatFits(sizes);
+  const isTooLarge = (sizes[0] ?? 0) > ITEMS_MAX_BYTES;
   const outputs = isTooLarge ? [] : await runs.outputs(env, ids.slice(0, count));
   const rows = page.slice(0, count).map((run, i): Row => ({ ...run, json: outputs[i] ?? null, isTooLarge }));
   return listReply(rows, {
@@ -59,7 +59,7 @@ function withOutput({ json, isTooLarge, ...run }: Row): object {
   return output === undefined ? { ...withoutOutput(run), omitted: ['output'] } : { ...presentRun(run), output };
 }
 
-/** undefined: it nests too deep to be read. */
+/** undefined: it is nested too deeply. */
 function parsed(json: string | null): unknown {
   try {
     return json === null ? null : parseStored(json);

@@ -1,4 +1,4 @@
-/** `/v1/api-keys`: what programs use the API with. */
+/** `/v1/api-keys`: the secrets with which programs use the API. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { API_KEY_PREFIX, type ApiKey, accessSchema, apiKeyNameSchema } from '../../model/auth/api-key.ts';
@@ -6,10 +6,10 @@ import { digestOf, newSecret } from '../../model/auth/secret.ts';
 import { environmentNameSchema } from '../../model/environment.ts';
 import { newId } from '../../model/ids.ts';
 import { describe } from '../../model/values/json.ts';
-import type { UsedApiKey } from '../../store/auth/api-keys.ts';
-import type { Store } from '../../store/store.ts';
+import type { ApiKeys, UsedApiKey } from '../../store/auth/api-keys.ts';
+import type { Environments } from '../../store/environments/environments.ts';
+import { cursorQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { cursorQuery, inNames, pageOf } from '../rest/pagination.ts';
 import { type Route, route } from '../rest/route.ts';
 
 const HINT_LENGTH = 4;
@@ -19,24 +19,29 @@ export const apiKeySchema = z
     id: z.string(),
     name: apiKeyNameSchema,
     access: accessSchema,
-    environment: z.string().nullable().meta({ description: 'The one environment it is held to; null: all' }),
+    environment: z.string().nullable().meta({ description: 'The only environment that the key may access; null: all' }),
     hint: z.string().meta({ description: 'The last characters of the secret' }),
     created_at: z.iso.datetime(),
     created_by: z.string(),
-    last_used_at: z.iso.datetime().nullable().meta({ description: 'To within ten seconds' }),
+    last_used_at: z.iso.datetime().nullable().meta({ description: 'Accurate to ten seconds' }),
   })
   .meta({ id: 'ApiKey' });
 export const newApiKeySchema = apiKeySchema
-  .extend({ secret: z.string().meta({ description: 'Shown this once, and kept only as a hash' }) })
+  .extend({ secret: z.string().meta({ description: 'Shown only once; the service stores its hash' }) })
   .meta({ id: 'NewApiKey' });
 
-export function apiKeyRoutes({ apiKeys, environments }: Pick<Store, 'apiKeys' | 'environments'>): Route[] {
-  const shared = { tag: 'API keys', access: 'admin', about: 'account' } as const;
+export interface ApiKeyRouteDeps {
+  apiKeys: ApiKeys;
+  environments: Environments;
+}
 
-  async function demandEnvironment(name: string): Promise<void> {
-    if (await environments.seek(name)) return;
+export function apiKeyRoutes({ apiKeys, environments }: ApiKeyRouteDeps): Route[] {
+  const shared = { tag: 'API keys', access: 'admin', scope: 'installation' } as const;
+
+  async function requireEnvironment(name: string): Promise<void> {
+    if (await environments.findOrFetch(name)) return;
     throw new ServiceError('environment_unknown', {
-      detail: `got ${describe(name)}; GET /v1/environments lists what there is`,
+      detail: `got ${describe(name)}; GET /v1/environments lists the environments`,
     });
   }
 
@@ -46,8 +51,8 @@ export function apiKeyRoutes({ apiKeys, environments }: Pick<Store, 'apiKeys' | 
       method: 'get',
       path: '/v1/api-keys',
       summary: 'List API keys',
-      description: 'Without that of the setting API_KEY.',
-      query: z.object(cursorQuery(inNames)),
+      description: 'The key of the setting API_KEY is not included.',
+      query: z.object(cursorQuery(namePosition)),
       data: z.array(apiKeySchema),
       errors: [],
       async handle({ query }) {
@@ -59,9 +64,9 @@ export function apiKeyRoutes({ apiKeys, environments }: Pick<Store, 'apiKeys' | 
       ...shared,
       method: 'post',
       path: '/v1/api-keys',
-      summary: 'Make an API key',
+      summary: 'Create an API key',
       description:
-        'A key that is held to an environment sees and changes nothing of another, and nothing of the account.',
+        'A key that is restricted to an environment cannot access other environments, nor anything that concerns the whole installation.',
       body: z.object({
         name: apiKeyNameSchema,
         access: accessSchema,
@@ -70,8 +75,8 @@ export function apiKeyRoutes({ apiKeys, environments }: Pick<Store, 'apiKeys' | 
       status: 201,
       data: newApiKeySchema,
       errors: ['environment_unknown'],
-      async handle({ body: { name, access, environment }, caller }) {
-        if (environment) await demandEnvironment(environment);
+      async handle({ body: { name, access, environment }, principal }) {
+        if (environment) await requireEnvironment(environment);
         const secret = newSecret(API_KEY_PREFIX);
         const key: ApiKey = {
           id: newId(),
@@ -81,7 +86,7 @@ export function apiKeyRoutes({ apiKeys, environments }: Pick<Store, 'apiKeys' | 
           digest: digestOf(secret),
           hint: secret.slice(-HINT_LENGTH),
           createdAt: Date.now(),
-          createdBy: caller.name,
+          createdBy: principal.name,
         };
         await apiKeys.create(key);
         return { data: { ...present({ ...key, lastUsedAt: undefined }), secret } };
@@ -92,12 +97,13 @@ export function apiKeyRoutes({ apiKeys, environments }: Pick<Store, 'apiKeys' | 
       method: 'delete',
       path: '/v1/api-keys/:id',
       summary: 'Revoke an API key',
-      description: 'From then on it opens nothing.',
+      description: 'Requests with the key are rejected with 401 from then on.',
       params: z.object({ id: z.string() }),
       errors: ['not_found'],
       async handle({ params: { id } }) {
         const revoked = await apiKeys.revoke(id);
-        if (!revoked) throw new ServiceError('not_found', { detail: `no API key has the id ${describe(id)}` });
+        if (!revoked)
+          throw new ServiceError('not_found', { detail: `there is no API key with the ID ${describe(id)}` });
         return {};
       },
     }),

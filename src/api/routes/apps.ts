@@ -1,4 +1,4 @@
-/** `/v1/apps`: the apps that have registered, and telling the service of one. */
+/** `/v1/apps`: the registered apps; asks an app to register. */
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
@@ -12,8 +12,8 @@ import type { ExpressionProblems } from '../../store/apps/expression-problems.ts
 import type { Functions } from '../../store/apps/functions.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
 import type { Processes } from '../../store/telemetry/processes.ts';
+import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { inNames, pageOf, pageQuery } from '../rest/pagination.ts';
 import { type Route, route } from '../rest/route.ts';
 import { functionSchema, presentFunction } from '../views/function.ts';
 import { time } from '../views/time.ts';
@@ -22,29 +22,27 @@ const slowedSchema = z
   .object({
     by: z.enum(THROTTLE_REASONS).meta({
       description:
-        'overload: it answers 429, 502, 503 or 504, or not at all; errors: it answers other 5xx; latency: it takes much longer than before',
+        'overload: the app responds with 429, 502, 503 or 504, or not at all; errors: it responds with another 5xx; latency: it responds much more slowly than before',
     }),
     since: z.iso.datetime(),
-    limit: z.int().meta({ description: 'Its calls in flight at most, in the workers that slow it' }),
-    max: z.int().meta({ description: 'The same if it were well' }),
+    limit: z.int().meta({ description: 'Most concurrent calls to the app, summed over the workers that throttle it' }),
+    max: z.int().meta({ description: 'The limit without throttling' }),
   })
-  .meta({ id: 'SlowedApp', description: 'The workers make fewer calls at once, because the app is sick' });
+  .meta({ id: 'ThrottledApp', description: 'Workers make fewer concurrent calls because the app is unhealthy' });
 
 export const appSchema = z
   .object({
     name: z.string(),
     url: z.url(),
-    sdk: z.string().nullable().meta({ description: 'Name and version of the library it uses' }),
+    sdk: z.string().nullable().meta({ description: 'Name and version of its SDK' }),
     framework: z.string().nullable(),
-    dialect: z.enum(['service', 'inngest']).meta({ description: 'Prefix of its headers' }),
-    registered_at: z.iso.datetime().meta({ description: 'When it last registered' }),
+    dialect: z.enum(['service', 'inngest']).meta({ description: 'The header dialect that the app uses' }),
+    registered_at: z.iso.datetime().meta({ description: 'When the app last registered' }),
     last_sync: z
       .object({ at: z.iso.datetime(), succeeded: z.boolean(), error: z.string().nullable() })
-      .meta({ description: 'The last attempt to register it' }),
+      .meta({ description: 'The last attempt to register the app' }),
     function_count: z.int(),
-    slowed: slowedSchema
-      .nullable()
-      .meta({ description: 'null: as many of its calls are made at once as there is room for' }),
+    slowed: slowedSchema.nullable().meta({ description: 'null: calls are not throttled' }),
   })
   .meta({ id: 'App' });
 
@@ -55,13 +53,13 @@ export const detailedAppSchema = appSchema
 const params = z.object({ name: z.string() });
 
 export interface AppRouteDeps {
-  config: Pick<Config, 'quotas'>;
+  quotas: Config['quotas'];
   apps: Apps;
   functions: Functions;
   environmentKinds: EnvironmentKinds;
   expressionProblems: ExpressionProblems;
   processes: Processes;
-  outgoing: HttpAgent;
+  httpAgent: HttpAgent;
 }
 
 export function appRoutes({
@@ -69,15 +67,15 @@ export function appRoutes({
   functions,
   environmentKinds,
   expressionProblems,
-  outgoing,
+  httpAgent,
   processes,
-  config,
+  quotas,
 }: AppRouteDeps): Route[] {
   const tag = 'Apps';
 
   async function existing(env: string, name: string): Promise<App> {
     const app = await apps.read(env, name);
-    if (!app) throw new ServiceError('not_found', { detail: `no app has the name "${name}"` });
+    if (!app) throw new ServiceError('not_found', { detail: `there is no app named "${name}"` });
     return app;
   }
 
@@ -90,14 +88,14 @@ export function appRoutes({
     return alive.flatMap(({ slowedApps = [] }) => slowedApps.filter((slowed) => slowed.env === env));
   }
 
-  /** The official Python SDK says 200 also when the service has refused it. */
+  /** The official Python SDK responds with 200 even when the service has rejected its registration. */
   async function register(env: string, url: string): Promise<void> {
     const before = new Map((await apps.all(env)).map(({ name, registeredAt }) => [name, registeredAt]));
-    const said = await requestSync(url, outgoing.for(await environmentKinds.of(env)));
+    const response = await requestSync(url, httpAgent.for(await environmentKinds.of(env)));
     const registered = (await apps.all(env)).some(({ name, registeredAt }) => registeredAt !== before.get(name));
     if (registered) return;
     throw new ServiceError('app_unreachable', {
-      detail: `PUT ${url}: it answered 200, but has not registered here, in the environment "${env}"; it said: ${said}`,
+      detail: `PUT ${url} responded with 200, but the app has not registered in the environment "${env}"; the response: ${response}`,
     });
   }
 
@@ -107,16 +105,17 @@ export function appRoutes({
       path: '/v1/apps',
       tag,
       access: 'read',
-      about: 'environment',
-      summary: 'List apps, by name',
-      query: z.object(pageQuery(inNames)),
+      scope: 'environment',
+      summary: 'List apps',
+      description: 'Sorted by name.',
+      query: z.object(pageQuery(namePosition)),
       data: z.array(appSchema),
       errors: [],
-      async handle({ env, caller, query }) {
+      async handle({ env, principal, query }) {
         const { page, next } = pageOf(await apps.all(env), ({ name }) => name, query);
         const [live, slowed] = await Promise.all([liveFunctions(env), slowedIn(env)]);
         return listReply(page, {
-          present: (app) => presentApp(app, live, caller, slowed),
+          present: (app) => presentApp(app, live, principal, slowed),
           positionOf: ({ name }) => name,
           next,
         });
@@ -127,17 +126,17 @@ export function appRoutes({
       path: '/v1/apps/:name',
       tag,
       access: 'read',
-      about: 'environment',
-      summary: 'Read an app with its functions',
+      scope: 'environment',
+      summary: 'Get an app with its functions',
       params,
       data: detailedAppSchema,
       errors: ['not_found'],
-      async handle({ env, caller, params: { name } }) {
+      async handle({ env, principal, params: { name } }) {
         const app = await existing(env, name);
         const own = (await liveFunctions(env)).filter((fn) => fn.app === name);
         const problems = await expressionProblems.of(env, Date.now());
         const shown = own.map((fn) => presentFunction(fn, problems.get(fn.id)));
-        return { data: { ...presentApp(app, own, caller, await slowedIn(env)), functions: shown } };
+        return { data: { ...presentApp(app, own, principal, await slowedIn(env)), functions: shown } };
       },
     }),
     route({
@@ -145,18 +144,18 @@ export function appRoutes({
       path: '/v1/apps',
       tag,
       access: 'write',
-      about: 'environment',
-      summary: 'Have an app register its functions',
-      description: 'Sends PUT to the URL, on which the app registers itself with the service.',
+      scope: 'environment',
+      summary: 'Ask an app to register',
+      description: 'Sends PUT to the URL; the app then registers its functions with the service.',
       body: z.object({ url: z.url({ protocol: /^https?$/ }) }),
       data: z.object({ url: z.url() }),
       errors: ['app_unreachable', 'address_blocked'],
-      async handle({ env, caller, body: { url } }) {
+      async handle({ env, principal, body: { url } }) {
         try {
           await register(env, url);
         } catch (error) {
-          await apps.noteFailure(env, (app) => app.url === url, (error as Error).message, Date.now(), 'asked');
-          throw tellable(error, caller);
+          await apps.recordSyncFailure(env, (app) => app.url === url, (error as Error).message, Date.now(), 'asked');
+          throw withoutDetails(error, principal);
         }
         return { data: { url } };
       },
@@ -166,15 +165,15 @@ export function appRoutes({
       path: '/v1/apps/:name',
       tag,
       access: 'write',
-      about: 'environment',
+      scope: 'environment',
       summary: 'Delete an app',
       description:
-        'Its functions are archived: no longer triggered, while their runs in flight finish. Registering brings it back.',
+        'Archives its functions: events no longer trigger them, and active runs finish. The app comes back when it registers again.',
       params,
       errors: ['not_found'],
       async handle({ env, params: { name } }) {
         await existing(env, name);
-        await functions.replace(env, name, [], config.quotas.functions);
+        await functions.replaceForApp(env, name, [], quotas.functions);
         await apps.remove(env, name);
         return {};
       },
@@ -182,12 +181,13 @@ export function appRoutes({
   ];
 }
 
-const NOT_REGISTERED = 'the app did not register; an admin sees the reason';
+const NOT_REGISTERED = 'the app did not register; ask an admin for the reason';
 
-/** What was found out at a URL tells of the network that the service stands in: admins are told, others that it did not work. */
-function tellable(error: unknown, { access }: Principal): unknown {
-  const tells = error instanceof ServiceError && (error.code === 'app_unreachable' || error.code === 'address_blocked');
-  return tells && !covers(access, 'admin')
+/** The details would reveal the network around the service, so only admins get them. */
+function withoutDetails(error: unknown, { access }: Principal): unknown {
+  const hasDetails =
+    error instanceof ServiceError && (error.code === 'app_unreachable' || error.code === 'address_blocked');
+  return hasDetails && !covers(access, 'admin')
     ? new ServiceError('app_unreachable', { detail: NOT_REGISTERED, cause: error })
     : error;
 }
@@ -209,7 +209,7 @@ function presentApp(app: App, functions: AppFunction[], { access }: Principal, s
   };
 }
 
-/** Of all workers that slow the app: what they make together, and what it was that came first. */
+/** Sums the limits of all workers that throttle the app; the first one names the reason. */
 function presentSlowed(slowed: readonly ThrottledApp[]) {
   const [first] = slowed.toSorted((a, b) => a.since - b.since);
   if (!first) return null;

@@ -1,23 +1,22 @@
-/** `/v1/audit`: who changed what, and who was refused. */
+/** `/v1/audit`: the audit log and the rejection log. */
 import { z } from 'zod';
-import type { StoredAuditEntry } from '../../store/auth/audit-log.ts';
-import type { StoredRejection } from '../../store/auth/rejection-log.ts';
-import type { Store } from '../../store/store.ts';
+import type { AuditLog, StoredAuditEntry } from '../../store/auth/audit-log.ts';
+import type { RejectionLog, StoredRejection } from '../../store/auth/rejection-log.ts';
+import { pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { pageQuery } from '../rest/pagination.ts';
 import { type Route, route } from '../rest/route.ts';
 
-/** Redis takes no 0-0 here. */
+/** An ID of a Redis stream; Redis rejects 0-0. */
 const entryId = z.string().regex(/^[1-9]\d{0,14}-\d{1,15}$/);
-const refusalPosition = z.string().regex(/^[1-9]\d{0,15}$/);
+const rejectionPosition = z.string().regex(/^[1-9]\d{0,15}$/);
 
 export const entrySchema = z
   .object({
     id: z.string(),
     at: z.iso.datetime(),
     who: z.object({ kind: z.enum(['user', 'api-key', 'setting', 'dev']), id: z.string(), name: z.string() }),
-    action: z.string().meta({ description: 'A route, or sign-in and the like' }),
-    target: z.string().nullable().meta({ description: 'ID or name of what it was done to' }),
+    action: z.string().meta({ description: 'A route of the API, or sign-in, set-up or set-password' }),
+    target: z.string().nullable().meta({ description: 'ID or name of the changed object' }),
     environment: z.string().nullable(),
     summary: z.string(),
     ip: z.string(),
@@ -28,34 +27,40 @@ export const entrySchema = z
 export const refusalSchema = z
   .object({
     id: z.string(),
-    action: z.string().meta({ description: 'What was attempted: sign-in, change-password, set-password or set-up' }),
-    reason: z.string().meta({ description: 'Why it was refused: the code of an error' }),
-    name: z.string().nullable().meta({ description: 'The email address that was given' }),
-    address: z.string().meta({ description: 'An IPv4 address, or an IPv6 network of a /64' }),
-    count: z.int().min(1).meta({ description: 'How often' }),
+    action: z.string().meta({ description: 'sign-in, change-password, set-password or set-up' }),
+    reason: z.string().meta({ description: 'The error code' }),
+    name: z.string().nullable().meta({ description: 'Email address of the attempt' }),
+    address: z.string().meta({ description: 'An IPv4 address, or an IPv6 /64 network' }),
+    count: z.int().min(1).meta({ description: 'Number of attempts' }),
     first_at: z.iso.datetime(),
     last_at: z.iso.datetime(),
-    request_id: z.string().meta({ description: 'Of the last of them' }),
+    request_id: z.string().meta({ description: 'Request ID of the last attempt' }),
   })
   .meta({ id: 'Refusal' });
 
-export function auditRoutes({ audit, refusals }: Pick<Store, 'audit' | 'refusals'>): Route[] {
+export interface AuditRouteDeps {
+  auditLog: AuditLog;
+  rejectionLog: RejectionLog;
+}
+
+export function auditRoutes({ auditLog, rejectionLog }: AuditRouteDeps): Route[] {
   return [
     route({
       method: 'get',
       path: '/v1/audit',
       tag: 'Audit log',
       access: 'admin',
-      about: 'account',
-      summary: 'List what was changed, newest first',
-      description: 'The last 10,000 changes and sign-ins. Attempts that were refused: GET /v1/audit/refusals.',
+      scope: 'installation',
+      summary: 'List audit entries',
+      description:
+        'The last 10,000 changes and sign-ins, newest first. GET /v1/audit/refusals lists rejected attempts to sign in.',
       query: z.object({
         ...pageQuery(entryId),
       }),
       data: z.array(entrySchema),
       errors: [],
       async handle({ query: { limit, cursor } }) {
-        const page = await audit.list(limit, cursor);
+        const page = await auditLog.list(limit, cursor);
         const next = page.length === limit ? page.at(-1)?.id : undefined;
         return listReply(page, { present, positionOf: ({ id }) => id, next });
       },
@@ -65,19 +70,19 @@ export function auditRoutes({ audit, refusals }: Pick<Store, 'audit' | 'refusals
       path: '/v1/audit/refusals',
       tag: 'Audit log',
       access: 'admin',
-      about: 'account',
-      summary: 'List refused attempts to sign in, those that were repeated last first',
+      scope: 'installation',
+      summary: 'List rejected sign-ins',
       description:
-        'Attempts for the same reason, with the same email address, from the same address are one entry. The last 1,000 entries, for 30 days.',
+        'Attempts with the same reason, email address and network address share one entry. The last 1,000 entries of 30 days, by their last attempt, newest first.',
       query: z.object({
-        ...pageQuery(refusalPosition),
+        ...pageQuery(rejectionPosition),
       }),
       data: z.array(refusalSchema),
       errors: [],
       async handle({ query: { limit, cursor } }) {
-        const page = await refusals.list(limit, cursor);
+        const page = await rejectionLog.list(limit, cursor);
         const next = page.length === limit ? page.at(-1)?.position : undefined;
-        return listReply(page, { present: presentRefusal, positionOf: ({ position }) => position, next });
+        return listReply(page, { present: presentRejection, positionOf: ({ position }) => position, next });
       },
     }),
   ];
@@ -97,7 +102,7 @@ function present({ id, at, who, action, target, environment, summary, ip, reques
   };
 }
 
-function presentRefusal({ id, action, reason, name, address, count, firstAt, lastAt, requestId }: StoredRejection) {
+function presentRejection({ id, action, reason, name, address, count, firstAt, lastAt, requestId }: StoredRejection) {
   return {
     id,
     action,

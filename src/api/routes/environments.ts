@@ -1,4 +1,4 @@
-/** `/v1/environments`: making, reading and archiving environments. */
+/** `/v1/environments`: creates, lists, archives and deletes environments. */
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
@@ -12,8 +12,8 @@ import {
 } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
 import type { Environments } from '../../store/environments/environments.ts';
+import { namePosition, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { inNames, pageQuery } from '../rest/pagination.ts';
 import { type Route, route } from '../rest/route.ts';
 import { time } from '../views/time.ts';
 
@@ -21,10 +21,13 @@ export const environmentSchema = z
   .object({
     name: z.string(),
     kind: z.enum(ENVIRONMENT_KINDS),
-    created_at: z.iso.datetime().nullable().meta({ description: 'null: it was always there' }),
-    archived_at: z.iso.datetime().nullable().meta({ description: 'From then on it refuses new events' }),
+    created_at: z.iso.datetime().nullable().meta({ description: 'null: production, which always exists' }),
+    archived_at: z.iso
+      .datetime()
+      .nullable()
+      .meta({ description: 'When it was archived; since then it rejects new events' }),
     deleting_at: z.iso.datetime().nullable().meta({
-      description: 'Since when it is being deleted with all that it has; then there is no such environment any more',
+      description: 'When its deletion began; the environment disappears when all its data is deleted',
     }),
   })
   .meta({ id: 'Environment' });
@@ -33,12 +36,12 @@ const params = z.object({ name: z.string() });
 
 export interface EnvironmentRouteDeps {
   environments: Environments;
-  config: Pick<Config, 'quotas'>;
+  quotas: Config['quotas'];
 }
 
-export function environmentRoutes({ environments, config: { quotas } }: EnvironmentRouteDeps): Route[] {
+export function environmentRoutes({ environments, quotas }: EnvironmentRouteDeps): Route[] {
   const tag = 'Environments';
-  const about = 'account';
+  const scope = 'installation';
 
   async function existing(name: string): Promise<Environment> {
     const environment = (await environments.all()).find((one) => one.name === name);
@@ -58,10 +61,10 @@ export function environmentRoutes({ environments, config: { quotas } }: Environm
       path: '/v1/environments',
       tag,
       access: 'read',
-      about,
+      scope,
       summary: 'List environments',
       description: 'Production first, then by name.',
-      query: z.object(pageQuery(inNames)),
+      query: z.object(pageQuery(namePosition)),
       data: z.array(environmentSchema),
       errors: [],
       async handle({ query: { limit, cursor } }) {
@@ -77,9 +80,9 @@ export function environmentRoutes({ environments, config: { quotas } }: Environm
       path: '/v1/environments',
       tag,
       access: 'admin',
-      about,
-      summary: 'Make an environment',
-      description: 'A branch environment also comes into being when an app registers with its name.',
+      scope,
+      summary: 'Create an environment',
+      description: 'An app that registers in an unknown environment creates it as a branch environment.',
       body: z.object({ name: environmentNameSchema, kind: z.enum(['named', 'branch']).default('named') }),
       status: 201,
       data: environmentSchema,
@@ -97,8 +100,8 @@ export function environmentRoutes({ environments, config: { quotas } }: Environm
       path: '/v1/environments/:name',
       tag,
       access: 'read',
-      about,
-      summary: 'Read an environment',
+      scope,
+      summary: 'Get an environment',
       params,
       data: environmentSchema,
       errors: ['environment_unknown'],
@@ -111,9 +114,10 @@ export function environmentRoutes({ environments, config: { quotas } }: Environm
       path: '/v1/environments/:name/archive',
       tag,
       access: 'admin',
-      about,
+      scope,
       summary: 'Archive an environment',
-      description: 'It refuses new events from then on; what it has stays readable. Production cannot be archived.',
+      description:
+        'An archived environment rejects new events; its data stays readable. Production cannot be archived.',
       params,
       data: environmentSchema,
       errors: ['environment_unknown', 'input_invalid'],
@@ -127,8 +131,8 @@ export function environmentRoutes({ environments, config: { quotas } }: Environm
       path: '/v1/environments/:name/unarchive',
       tag,
       access: 'admin',
-      about,
-      summary: 'Take an environment out of the archive',
+      scope,
+      summary: 'Unarchive an environment',
       params,
       data: environmentSchema,
       errors: ['environment_unknown', 'environment_deleting'],
@@ -142,11 +146,11 @@ export function environmentRoutes({ environments, config: { quotas } }: Environm
       path: '/v1/environments/:name',
       tag,
       access: 'admin',
-      about,
+      scope,
       summary: 'Delete a branch environment',
       description:
-        'With all that it has: events, runs, apps, functions, and jobs that wait. It is archived at once; workers delete what it has in the ' +
-        'background, and then it is gone. API keys that are held to it are revoked. This cannot be undone.',
+        'Deletes all its data: events, runs, apps, functions and jobs. The environment is archived at once; workers delete the data in the ' +
+        'background, and then the environment disappears. API keys that are restricted to it are revoked. This cannot be undone.',
       params,
       status: 202,
       data: environmentSchema,
@@ -155,7 +159,7 @@ export function environmentRoutes({ environments, config: { quotas } }: Environm
         const { kind } = await existing(name);
         if (kind !== 'branch') {
           throw new ServiceError('input_invalid', {
-            detail: `${describe(name)} is no branch environment, and only these can be deleted; archive it instead`,
+            detail: `${describe(name)} is not a branch environment, and only branch environments can be deleted; archive it instead`,
           });
         }
         return { data: present(await change(name, (one) => deleting(one, Date.now()))) };

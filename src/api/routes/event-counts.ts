@@ -1,4 +1,4 @@
-/** `/v1/events/histogram` and `/v1/events/names`: how many events came, of which name and when. */
+/** `/v1/events/histogram` and `/v1/events/names`: counts of events over time and by name. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { EventCounts } from '../../store/events/event-counts.ts';
@@ -18,25 +18,24 @@ export const bucketSchema = z
 export const eventNameSchema = z
   .object({
     name: z.string(),
-    count: z.int().meta({ description: 'Stored events of that name' }),
+    count: z.int().meta({ description: 'Stored events with the name' }),
     last_received_at: z.iso.datetime(),
   })
   .meta({ id: 'EventName' });
 
 export function eventCountRoutes({ eventCounts }: { eventCounts: EventCounts }): Route[] {
-  const shared = { method: 'get', tag: 'Events', access: 'read', about: 'environment' } as const;
+  const shared = { method: 'get', tag: 'Events', access: 'read', scope: 'environment' } as const;
   return [
     route({
       ...shared,
       path: '/v1/events/histogram',
       summary: 'Count events over time',
-      description:
-        'By the time of their receipt, in spans of equal length. Of the last 24 hours where no time is given.',
+      description: 'By the time of their receipt, in buckets of equal length. The default is the last 24 hours.',
       query: z.object({
         name: z.string().optional(),
         received_after: timeSchema.optional().meta({ description: 'Inclusive; default 24 hours before the end' }),
         received_before: timeSchema.optional().meta({ description: 'Exclusive; default now' }),
-        buckets: z.coerce.number().int().min(1).max(500).default(60).meta({ description: 'How many spans' }),
+        buckets: z.coerce.number().int().min(1).max(500).default(60).meta({ description: 'Number of buckets' }),
       }),
       data: z.array(bucketSchema),
       errors: [],
@@ -45,7 +44,7 @@ export function eventCountRoutes({ eventCounts }: { eventCounts: EventCounts }):
         const from = received_after ?? Math.max(0, to - DAY_MS);
         if (from >= to) {
           throw new ServiceError('input_invalid', {
-            detail: 'query parameter "received_after": it must be before received_before',
+            detail: 'query parameter "received_after": expected a time before received_before',
             facts: { field: 'received_after' },
           });
         }
@@ -56,9 +55,10 @@ export function eventCountRoutes({ eventCounts }: { eventCounts: EventCounts }):
     route({
       ...shared,
       path: '/v1/events/names',
-      summary: 'List the names of stored events, that of the newest first',
+      summary: 'List event names',
+      description: 'The names of stored events; the name of the newest event comes first.',
       query: z.object({
-        limit: z.coerce.number().int().min(1).max(1_000).default(100).meta({ description: 'Most names' }),
+        limit: z.coerce.number().int().min(1).max(1_000).default(100).meta({ description: 'Maximum number of names' }),
       }),
       data: z.array(eventNameSchema),
       errors: [],

@@ -1,4 +1,4 @@
-/** `/v1/event-keys`: the secrets that senders send with (spec 2.3, 5). */
+/** `/v1/event-keys`: the secrets with which senders post events. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { type EventKey, hintOf, newEventKeySecret } from '../../model/auth/event-key.ts';
@@ -6,11 +6,11 @@ import { digestOf } from '../../model/auth/secret.ts';
 import { newId } from '../../model/ids.ts';
 import type { EventKeys } from '../../store/auth/event-keys.ts';
 import type { Environments } from '../../store/environments/environments.ts';
+import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { inNames, pageOf, pageQuery } from '../rest/pagination.ts';
 import { type Route, route } from '../rest/route.ts';
 import { listFields, listsOf, presentLists, shownListFields } from '../views/list-fields.ts';
-import { checkOwner, ownerSchema, presentOwner, shownOwnerSchema } from '../views/owner.ts';
+import { checkOwner, ownerNameSchema, ownerSchema, presentOwner } from '../views/owner.ts';
 import { maxBytesSchema } from './installation-limits.ts';
 
 const nameSchema = z.string().trim().min(1).max(100).meta({ description: 'Name of your choice', example: 'Shop' });
@@ -19,19 +19,21 @@ export const eventKeySchema = z
   .object({
     id: z.string(),
     name: nameSchema,
-    environment: shownOwnerSchema,
+    environment: ownerNameSchema,
     hint: z.string().meta({ description: 'The last characters of the secret' }),
     ...shownListFields,
     max_bytes: maxBytesSchema.nullable(),
-    last_used_at: z.iso.datetime().nullable().meta({ description: 'Up to a minute behind' }),
+    last_used_at: z.iso.datetime().nullable().meta({ description: 'May lag by up to a minute' }),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
   })
   .meta({ id: 'EventKey' });
 
-export const madeSchema = eventKeySchema
+export const createdEventKeySchema = eventKeySchema
   .extend({
-    secret: z.string().meta({ description: 'What senders send with. Shown this once; only its hash is kept' }),
+    secret: z
+      .string()
+      .meta({ description: 'The key in the URL of the sender. Shown only once; the service stores its hash' }),
   })
   .meta({ id: 'EventKeyWithSecret' });
 
@@ -45,15 +47,15 @@ export interface EventKeyRouteDeps {
 
 export function eventKeyRoutes({ eventKeys, environments }: EventKeyRouteDeps): Route[] {
   const tag = 'Event keys';
-  const about = 'account';
+  const scope = 'installation';
 
   async function existing(id: string): Promise<EventKey> {
     const key = await eventKeys.read(id);
-    if (!key) throw new ServiceError('not_found', { detail: `no event key has the id "${id}"` });
+    if (!key) throw new ServiceError('not_found', { detail: `there is no event key with the ID "${id}"` });
     return key;
   }
 
-  const shown = async (key: EventKey) => present(key, (await eventKeys.lastUses()).get(key.id));
+  const withLastUse = async (key: EventKey) => present(key, (await eventKeys.lastUses()).get(key.id));
 
   return [
     route({
@@ -61,12 +63,12 @@ export function eventKeyRoutes({ eventKeys, environments }: EventKeyRouteDeps): 
       path: '/v1/event-keys',
       tag,
       access: 'admin',
-      about,
-      summary: 'Make an event key',
-      description: 'The secret is in this answer, and never again.',
+      scope,
+      summary: 'Create an event key',
+      description: 'Only this response contains the secret.',
       body: z.object({ name: nameSchema, environment: ownerSchema, ...settableFields }),
       status: 201,
-      data: madeSchema,
+      data: createdEventKeySchema,
       errors: ['environment_unknown', 'environment_archived'],
       async handle({ body: { name, environment, max_bytes, ...lists } }) {
         await checkOwner(environment, environments);
@@ -92,10 +94,10 @@ export function eventKeyRoutes({ eventKeys, environments }: EventKeyRouteDeps): 
       path: '/v1/event-keys',
       tag,
       access: 'read',
-      about,
+      scope,
       summary: 'List event keys',
-      description: 'In the order of their creation, without those that the setting EVENT_KEYS gives.',
-      query: z.object(pageQuery(inNames)),
+      description: 'In order of creation. The keys of the setting EVENT_KEYS are not included.',
+      query: z.object(pageQuery(namePosition)),
       data: z.array(eventKeySchema),
       errors: [],
       async handle({ query }) {
@@ -109,13 +111,13 @@ export function eventKeyRoutes({ eventKeys, environments }: EventKeyRouteDeps): 
       path: '/v1/event-keys/:id',
       tag,
       access: 'read',
-      about,
-      summary: 'Read an event key',
+      scope,
+      summary: 'Get an event key',
       params,
       data: eventKeySchema,
       errors: ['not_found'],
       async handle({ params: { id } }) {
-        return { data: await shown(await existing(id)) };
+        return { data: await withLastUse(await existing(id)) };
       },
     }),
     route({
@@ -123,10 +125,9 @@ export function eventKeyRoutes({ eventKeys, environments }: EventKeyRouteDeps): 
       path: '/v1/event-keys/:id',
       tag,
       access: 'admin',
-      about,
-      summary: 'Change an event key',
-      description:
-        'A field that is left out stays as it is; null takes a list or limit away. The secret stays the same.',
+      scope,
+      summary: 'Update an event key',
+      description: 'Omitted fields stay unchanged; null removes a list or limit. The secret stays the same.',
       params,
       body: z.object({ name: nameSchema.optional(), ...settableFields }),
       data: eventKeySchema,
@@ -142,7 +143,7 @@ export function eventKeyRoutes({ eventKeys, environments }: EventKeyRouteDeps): 
           updatedAt: Date.now(),
         };
         await eventKeys.save(key);
-        return { data: await shown(key) };
+        return { data: await withLastUse(key) };
       },
     }),
     route({
@@ -150,9 +151,9 @@ export function eventKeyRoutes({ eventKeys, environments }: EventKeyRouteDeps): 
       path: '/v1/event-keys/:id',
       tag,
       access: 'admin',
-      about,
+      scope,
       summary: 'Revoke an event key',
-      description: 'Whoever sends with it is answered 401 from then on.',
+      description: 'Requests with the key are rejected with 401 from then on.',
       params,
       errors: ['not_found'],
       async handle({ params: { id } }) {

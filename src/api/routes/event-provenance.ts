@@ -1,4 +1,4 @@
-/** `/v1/events/:id/arrival`: how an event came. */
+/** `/v1/events/:id/arrival`: the provenance of an event. */
 import { z } from 'zod';
 import { subjectOf } from '../../model/events/event.ts';
 import type { EventKeys } from '../../store/auth/event-keys.ts';
@@ -6,18 +6,22 @@ import type { Events } from '../../store/events/events.ts';
 import type { WebhookLog } from '../../store/webhooks/webhook-log.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import { type Route, route } from '../rest/route.ts';
-import { eventParams, noSuchEvent } from '../views/event.ts';
+import { eventNotFound, eventParams } from '../views/event.ts';
 import { loggedInFullSchema, presentInFull } from '../views/request.ts';
 
 const namedSchema = z.object({ id: z.string(), name: z.string() });
 
 export const provenanceSchema = z
   .object({
-    webhook: namedSchema.nullable().meta({ description: 'Whose request it was; null: none, or one that is deleted' }),
-    request: loggedInFullSchema.nullable().meta({ description: 'What the provider sent; null once it is not kept' }),
-    event_key: namedSchema
+    webhook: namedSchema
       .nullable()
-      .meta({ description: 'Which key sent it; null: none, one of a setting, or one that is deleted' }),
+      .meta({ description: 'The webhook that received the request; null: none, or a deleted one' }),
+    request: loggedInFullSchema
+      .nullable()
+      .meta({ description: 'The request of the provider; null: the request log no longer has it' }),
+    event_key: namedSchema.nullable().meta({
+      description: 'The event key of the sender; null: none, one of the setting EVENT_KEYS, or a deleted one',
+    }),
   })
   .meta({ id: 'Arrival' });
 
@@ -35,14 +39,15 @@ export function provenanceRoutes({ events, eventKeys, webhooks, webhookLog }: Pr
       path: '/v1/events/:id/arrival',
       tag: 'Events',
       access: 'read',
-      about: 'environment',
-      summary: 'Read how an event came',
+      scope: 'environment',
+      summary: 'Get the provenance of an event',
+      description: 'The event key, or the webhook and its request, by which the event was received.',
       params: eventParams,
       data: provenanceSchema,
       errors: ['not_found'],
       async handle({ env, params: { id } }) {
         const event = await events.read(env, id);
-        if (!event) throw noSuchEvent(id);
+        if (!event) throw eventNotFound(id);
         const webhookId = subjectOf(event.source, 'webhook');
         const keyId = subjectOf(event.source, 'event-key');
         const [webhook, request, eventKey] = await Promise.all([

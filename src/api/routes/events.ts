@@ -1,13 +1,13 @@
-/** `/v1/events`: looking stored events up (spec 1.2, 4.3). */
+/** `/v1/events`: lists and reads stored events. */
 import { z } from 'zod';
 import type { EventLists } from '../../store/events/event-lists.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { RunLists } from '../../store/runs/run-lists.ts';
+import { cursorQuery, pageQuery, timePosition } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { cursorQuery, inTime, pageQuery } from '../rest/pagination.ts';
 import { type Route, route } from '../rest/route.ts';
 import { listedRunSchema, listOfRuns } from '../rest/run-list.ts';
-import { eventParams, listedEventSchema, noSuchEvent, presentEvent, storedEventSchema } from '../views/event.ts';
+import { eventNotFound, eventParams, listedEventSchema, presentEvent, storedEventSchema } from '../views/event.ts';
 import { presentBrief } from '../views/run.ts';
 import { timeSchema } from '../views/time.ts';
 
@@ -25,42 +25,41 @@ export function eventRoutes({ events, eventLists, runLists }: EventRouteDeps): R
       path: '/v1/events',
       tag,
       access: 'read',
-      about: 'environment',
-      summary: 'List events, newest first',
+      scope: 'environment',
+      summary: 'List events',
       description:
-        'With `source`, or of large events, a page may hold fewer events than its limit and yet carry a cursor: go on until none comes.',
+        'Newest first. With `source`, or with large events, a page may have fewer events than its limit although more follow: the last page has no cursor.',
       query: z.object({
         name: z.string().optional(),
         source: z.string().optional().meta({
-          description: 'Where they came from: `webhook:<id>`, or `webhook` for those of all webhooks; and so on',
+          description: 'The source of the events, such as `webhook:<id>`, or `webhook` for all webhooks',
         }),
-        id: z
-          .string()
-          .max(512)
-          .optional()
-          .meta({ description: "The event's internal ID, or the deduplication ID that its sender gave it" }),
+        id: z.string().max(512).optional().meta({ description: "The event's internal ID, or its deduplication ID" }),
         received_after: timeSchema.optional().meta({ description: 'Inclusive' }),
         received_before: timeSchema.optional().meta({ description: 'Exclusive' }),
-        include: z.enum(['runs']).optional().meta({ description: 'runs: those that each event caused' }),
-        exclude: z.enum(['data']).optional().meta({ description: 'data: what the events carry, which may be large' }),
-        ...pageQuery(inTime),
+        include: z.enum(['runs']).optional().meta({ description: 'runs: the runs that each event triggered' }),
+        exclude: z
+          .enum(['data'])
+          .optional()
+          .meta({ description: 'data: omits the data of the events, which may be large' }),
+        ...pageQuery(timePosition),
       }),
       data: z.array(listedEventSchema),
       errors: [],
       async handle({ env, query }) {
         const { name, source, id, received_after, received_before, include, exclude, limit, cursor } = query;
-        const span = { after: received_after, before: received_before, cursor };
-        const wanted = { env, name, source, span, limit };
-        const page = await (id === undefined ? eventLists.list(wanted, Date.now()) : eventLists.ofId(id, wanted));
+        const timeRange = { after: received_after, before: received_before, cursor };
+        const wanted = { env, name, source, timeRange, limit };
+        const page = await (id === undefined ? eventLists.list(wanted, Date.now()) : eventLists.listById(id, wanted));
         const data = page.events.map((event) => {
           const { data, ...rest } = presentEvent(event);
           return exclude === 'data' ? rest : { ...rest, data };
         });
         const ids = data.map(({ internal_id }) => internal_id);
-        const caused = include && (await runLists.briefsOfEvents(env, ids));
+        const triggered = include && (await runLists.briefsByEvent(env, ids));
         const rows = data.map((event, i) => ({
           ...event,
-          ...(caused && { runs: caused[i]?.map(presentBrief) ?? [] }),
+          ...(triggered && { runs: triggered[i]?.map(presentBrief) ?? [] }),
         }));
         return listReply(rows, {
           present: (event) => event,
@@ -75,14 +74,14 @@ export function eventRoutes({ events, eventLists, runLists }: EventRouteDeps): R
       path: '/v1/events/:id',
       tag,
       access: 'read',
-      about: 'environment',
-      summary: 'Read an event',
+      scope: 'environment',
+      summary: 'Get an event',
       params: eventParams,
       data: storedEventSchema,
       errors: ['not_found'],
       async handle({ env, params: { id } }) {
         const event = await events.read(env, id);
-        if (!event) throw noSuchEvent(id);
+        if (!event) throw eventNotFound(id);
         return { data: presentEvent(event) };
       },
     }),
@@ -91,15 +90,15 @@ export function eventRoutes({ events, eventLists, runLists }: EventRouteDeps): R
       path: '/v1/events/:id/runs',
       tag,
       access: 'read',
-      about: 'environment',
-      summary: 'List the runs an event caused',
+      scope: 'environment',
+      summary: 'List the runs that an event triggered',
       params: eventParams,
-      query: z.object(cursorQuery(inTime)),
+      query: z.object(cursorQuery(timePosition)),
       data: z.array(listedRunSchema),
       errors: ['not_found'],
       async handle({ env, params: { id }, query: { cursor } }) {
-        if (!(await events.read(env, id))) throw noSuchEvent(id);
-        const all = await runLists.allOfEvent(env, id);
+        if (!(await events.read(env, id))) throw eventNotFound(id);
+        const all = await runLists.readByEvent(env, id);
         const from = cursor ? all.findIndex((run) => run.id === cursor.id) + 1 : 0;
         return listOfRuns(runLists.listed, env, all.slice(from), { withOutputs: true });
       },

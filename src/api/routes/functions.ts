@@ -1,10 +1,10 @@
-/** `/v1/functions`: what is registered, and pausing it. */
+/** `/v1/functions`: lists, pauses and resumes registered functions. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
 import type { Functions } from '../../store/apps/functions.ts';
+import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { inNames, pageOf, pageQuery } from '../rest/pagination.ts';
 import { type Route, route } from '../rest/route.ts';
 import {
   detailedFunctionSchema,
@@ -14,7 +14,9 @@ import {
   presentFunction,
 } from '../views/function.ts';
 
-const params = z.object({ id: z.string().meta({ description: "With the app's name before it, as runs show it" }) });
+const params = z.object({
+  id: z.string().meta({ description: "The function's ID with the app's name as prefix, as in `function_id` of runs" }),
+});
 
 interface FunctionRouteDeps {
   functions: Functions;
@@ -26,7 +28,7 @@ export function functionRoutes({ functions, expressionProblems }: FunctionRouteD
 
   async function existing(env: string, id: string) {
     const fn = await functions.read(env, id);
-    if (!fn) throw new ServiceError('not_found', { detail: `no function has the id "${id}"` });
+    if (!fn) throw new ServiceError('not_found', { detail: `there is no function with the ID "${id}"` });
     return [fn, await expressionProblems.read(env, id, Date.now())] as const;
   }
 
@@ -36,15 +38,16 @@ export function functionRoutes({ functions, expressionProblems }: FunctionRouteD
       path: '/v1/functions',
       tag,
       access: 'read',
-      about: 'environment',
-      summary: 'List functions, by ID',
+      scope: 'environment',
+      summary: 'List functions',
+      description: 'Sorted by ID.',
       query: z.object({
         app: z.string().optional().meta({ description: 'Name of an app' }),
         archived: z
           .enum(['true', 'false'])
           .default('false')
-          .meta({ description: 'true: those that are gone from their apps instead' }),
-        ...pageQuery(inNames),
+          .meta({ description: 'true: only archived functions, which their apps no longer register' }),
+        ...pageQuery(namePosition),
       }),
       data: z.array(listedFunctionSchema),
       errors: [],
@@ -67,8 +70,8 @@ export function functionRoutes({ functions, expressionProblems }: FunctionRouteD
       path: '/v1/functions/:id',
       tag,
       access: 'read',
-      about: 'environment',
-      summary: 'Read a function with its configuration',
+      scope: 'environment',
+      summary: 'Get a function with its configuration',
       params,
       data: detailedFunctionSchema,
       errors: ['not_found'],
@@ -81,11 +84,11 @@ export function functionRoutes({ functions, expressionProblems }: FunctionRouteD
       path: '/v1/functions/:id/pause',
       tag,
       access: 'write',
-      about: 'environment',
+      scope: 'environment',
       summary: 'Pause a function',
       description:
-        'Events no longer trigger it, and are not made up for later. Runs in flight finish; runs that another function invokes, or ' +
-        'that somebody does again, are made. It stays paused when its app registers anew.',
+        'Events no longer trigger the function, also not later. Active runs finish; invocations by other functions and re-runs still start ' +
+        'new runs. The function stays paused when its app registers again.',
       params,
       data: functionSchema,
       errors: ['not_found'],
@@ -100,9 +103,9 @@ export function functionRoutes({ functions, expressionProblems }: FunctionRouteD
       path: '/v1/functions/:id/resume',
       tag,
       access: 'write',
-      about: 'environment',
+      scope: 'environment',
       summary: 'Resume a paused function',
-      description: 'Events that come from now on trigger it.',
+      description: 'Events received from now on trigger the function.',
       params,
       data: functionSchema,
       errors: ['not_found'],

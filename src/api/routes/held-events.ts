@@ -1,4 +1,5 @@
-/** `/v1/holding`: the holding page. Events of webhooks that could be given to no environment wait there to be assigned (spec 7). */
+/** `/v1/holding`: the holding page, where webhook events without a valid environment wait until they are assigned to one
+ *  (docs/webhooks.md). */
 import { z } from 'zod';
 import { NOT_NOW, ServiceError } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
@@ -9,25 +10,25 @@ import { describe } from '../../model/values/json.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { Position } from '../../store/redis/pagination.ts';
 import { HELD_REASONS, type HeldEvent, type HeldEvents } from '../../store/webhooks/held-events.ts';
-import { refuseArchived } from '../receive/resolve-environment.ts';
-import { findHeld, holdingFilter } from '../rest/held-events-filter.ts';
+import { rejectArchived } from '../receive/resolve-environment.ts';
+import { findHeldEvents, heldEventFilter } from '../rest/held-events-filter.ts';
+import { nextPage, pageQuery, timePosition } from '../rest/list-query.ts';
 import { listReply, omittedField } from '../rest/list-response.ts';
-import { inTime, nextPage, pageQuery } from '../rest/pagination.ts';
 import { type Route, route } from '../rest/route.ts';
 import { time } from '../views/time.ts';
 
-/** Assigned or deleted in one request. */
-const AT_ONCE = 500;
+/** Most events that one request assigns or deletes. */
+const MAX_BATCH = 500;
 
 export const heldSchema = z
   .object({
-    internal_id: z.string().meta({ description: 'The ID that the event has, and keeps when it is assigned' }),
+    internal_id: z.string().meta({ description: 'ID of the held event' }),
     webhook_id: z.string(),
     selection: z.string().nullable().meta({ description: 'The environment that the request selected; null: none' }),
     reason: z.enum(HELD_REASONS),
     event: eventSchema,
     received_at: z.iso.datetime(),
-    request_id: z.string().meta({ description: "Also in the webhook's log" }),
+    request_id: z.string().meta({ description: "Request ID, also in the webhook's request log" }),
   })
   .meta({ id: 'HeldEvent' });
 
@@ -37,31 +38,33 @@ export const listedHeldSchema = heldSchema
 
 const assignedSchema = z
   .object({
-    internal_id: z.string().meta({ description: 'The ID that the event had on the holding page' }),
+    internal_id: z.string().meta({ description: 'ID of the held event' }),
     event_id: z.string().meta({
-      description: 'Internal ID to look it up by; of an earlier event that has the same `id`, if there is one',
+      description: 'Internal ID of the accepted event; if an earlier event has the same `id`, the ID of that event',
     }),
   })
   .meta({ id: 'AssignedEvent' });
 
-const moreSchema = z.boolean().meta({ description: 'There may be more: ask again with metadata.cursor' });
+const moreSchema = z.boolean().meta({ description: 'More events may match: repeat the request with metadata.cursor' });
 const params = z.object({ id: z.string().meta({ description: 'Internal ID' }) });
-const goOn = { cursor: pageQuery(inTime).cursor };
-const allOfThem = {
-  all: z.literal('true').optional().meta({ description: 'In place of a filter: every held event' }),
+const cursorField = { cursor: pageQuery(timePosition).cursor };
+const allField = {
+  all: z.literal('true').optional().meta({ description: 'Instead of a filter: every held event' }),
 };
-const target = { environment: environmentNameSchema.meta({ description: 'Name of the environment that takes them' }) };
+const target = {
+  environment: environmentNameSchema.meta({ description: 'Name of the environment that gets the events' }),
+};
 
-export interface HoldingRouteDeps {
+export interface HeldEventRouteDeps {
   heldEvents: HeldEvents;
   environments: Environments;
   acceptor: Acceptor;
-  pressure: Backpressure;
+  backpressure: Backpressure;
 }
 
-export function holdingRoutes({ heldEvents, environments, acceptor, pressure }: HoldingRouteDeps): Route[] {
+export function heldEventRoutes({ heldEvents, environments, acceptor, backpressure }: HeldEventRouteDeps): Route[] {
   const tag = 'Holding page';
-  const about = 'account';
+  const scope = 'installation';
   const path = '/v1/holding';
 
   async function existing(id: string): Promise<HeldEvent> {
@@ -71,17 +74,18 @@ export function holdingRoutes({ heldEvents, environments, acceptor, pressure }: 
   }
 
   async function checkTarget(name: string): Promise<void> {
-    const environment = await environments.seek(name);
+    const environment = await environments.findOrFetch(name);
     if (!environment) throw new ServiceError('environment_unknown', { detail: `got ${describe(name)}` });
-    refuseArchived(environment);
+    rejectArchived(environment);
   }
 
-  /** As if it had come there now; only its own time stays that of its receipt. It leaves the page last, so that nothing is lost. */
+  /** Accepts the event as if the environment received it now; its `ts` stays the time of its receipt. It leaves the holding page last, so
+   *  that a crash loses nothing. */
   async function assign({ internalId, webhookId, event, requestId }: HeldEvent, env: string) {
-    const taker = await heldEvents.place(internalId, env);
-    if (taker !== env) throw notFound(internalId, `; it was assigned to "${taker}"`);
-    const arrival = { env, source: `webhook:${webhookId}` as const, requestId, receivedAt: Date.now() };
-    const eventId = await acceptor.acceptOwn(event, internalId, arrival);
+    const assignedTo = await heldEvents.assign(internalId, env);
+    if (assignedTo !== env) throw notFound(internalId, `; it was assigned to "${assignedTo}"`);
+    const request = { env, source: `webhook:${webhookId}` as const, requestId, receivedAt: Date.now() };
+    const eventId = await acceptor.acceptOwn(event, internalId, request);
     await heldEvents.remove(internalId);
     return { internal_id: internalId, event_id: eventId };
   }
@@ -92,15 +96,15 @@ export function holdingRoutes({ heldEvents, environments, acceptor, pressure }: 
       path,
       tag,
       access: 'read',
-      about,
-      summary: 'List held events, newest first',
+      scope,
+      summary: 'List held events',
       description:
-        'With a filter a page may be shorter than its limit, and others still follow: go by metadata.cursor.',
-      query: z.object({ ...holdingFilter, ...pageQuery(inTime) }),
+        'Newest first. With a filter a page may have fewer events than its limit although more follow: the last page has no cursor.',
+      query: z.object({ ...heldEventFilter, ...pageQuery(timePosition) }),
       data: z.array(listedHeldSchema),
       errors: [],
       async handle({ query: { limit, cursor, ...filter } }) {
-        const { page, next } = await findHeld(heldEvents, filter, { limit, cursor });
+        const { page, next } = await findHeldEvents(heldEvents, filter, { limit, cursor });
         return listReply(page, { present, positionOf, next, omittable: ['event.data', 'event.user'] });
       },
     }),
@@ -109,8 +113,8 @@ export function holdingRoutes({ heldEvents, environments, acceptor, pressure }: 
       path: `${path}/:id`,
       tag,
       access: 'read',
-      about,
-      summary: 'Read a held event',
+      scope,
+      summary: 'Get a held event',
       params,
       data: heldSchema,
       errors: ['not_found'],
@@ -123,15 +127,15 @@ export function holdingRoutes({ heldEvents, environments, acceptor, pressure }: 
       path: `${path}/:id/assign`,
       tag,
       access: 'write',
-      about,
+      scope,
       summary: 'Assign a held event to an environment',
-      description: 'It is ingested there as if it had come there, and leaves the holding page.',
+      description: 'The environment ingests the event as if it had received it, and the event leaves the holding page.',
       params,
       body: z.object(target),
       data: assignedSchema,
       errors: ['not_found', 'environment_unknown', 'environment_archived', ...NOT_NOW],
       async handle({ params: { id }, body: { environment } }) {
-        pressure.admit();
+        backpressure.admit();
         await checkTarget(environment);
         return { data: await assign(await existing(id), environment) };
       },
@@ -141,17 +145,17 @@ export function holdingRoutes({ heldEvents, environments, acceptor, pressure }: 
       path: `${path}/assign`,
       tag,
       access: 'write',
-      about,
-      summary: 'Assign held events to an environment, by filter',
-      description: `Newest first, at most ${AT_ONCE} at once.`,
-      body: z.object({ ...target, ...holdingFilter, ...goOn }),
+      scope,
+      summary: 'Assign held events to an environment by filter',
+      description: `Newest first, at most ${MAX_BATCH} per request.`,
+      body: z.object({ ...target, ...heldEventFilter, ...cursorField }),
       data: z.object({ assigned: z.array(assignedSchema), more: moreSchema }),
       errors: ['environment_unknown', 'environment_archived', ...NOT_NOW],
       async handle({ body: { environment, cursor, ...filter } }) {
-        pressure.admit();
+        backpressure.admit();
         await checkTarget(environment);
-        const { page, next } = await findHeld(heldEvents, filter, { limit: AT_ONCE, cursor });
-        // One that somebody else took meanwhile is theirs.
+        const { page, next } = await findHeldEvents(heldEvents, filter, { limit: MAX_BATCH, cursor });
+        // Another request may have assigned some of them meanwhile.
         const assigned = await Promise.all(page.map((held) => assign(held, environment).catch(ignoreNotFound)));
         return {
           data: { assigned: assigned.filter((one) => one !== undefined), more: next !== undefined },
@@ -164,7 +168,7 @@ export function holdingRoutes({ heldEvents, environments, acceptor, pressure }: 
       path: `${path}/:id`,
       tag,
       access: 'write',
-      about,
+      scope,
       summary: 'Delete a held event',
       params,
       errors: ['not_found'],
@@ -178,15 +182,15 @@ export function holdingRoutes({ heldEvents, environments, acceptor, pressure }: 
       path,
       tag,
       access: 'write',
-      about,
-      summary: 'Delete held events, by filter',
-      description: `Newest first, at most ${AT_ONCE} at once. Takes a filter, or \`all=true\`.`,
-      query: z.object({ ...holdingFilter, ...allOfThem, ...goOn }),
+      scope,
+      summary: 'Delete held events by filter',
+      description: `Newest first, at most ${MAX_BATCH} per request. Requires a filter or \`all=true\`.`,
+      query: z.object({ ...heldEventFilter, ...allField, ...cursorField }),
       data: z.object({ deleted: z.int(), more: moreSchema }),
       errors: [],
       async handle({ query: { cursor, all, ...filter } }) {
-        demandFilter(filter, all);
-        const { page, next } = await findHeld(heldEvents, filter, { limit: AT_ONCE, cursor });
+        requireFilter(filter, all);
+        const { page, next } = await findHeldEvents(heldEvents, filter, { limit: MAX_BATCH, cursor });
         const deleted = await Promise.all(page.map(({ internalId }) => heldEvents.remove(internalId)));
         return {
           data: { deleted: deleted.filter(Boolean).length, more: next !== undefined },
@@ -202,21 +206,21 @@ function ignoreNotFound(error: unknown): undefined {
   return undefined;
 }
 
-/** A filter that was left out by mistake must not delete everything.
+/** A request without a filter, sent by mistake, must not delete everything.
  *  @throws ServiceError input_invalid */
-function demandFilter(filter: object, all: 'true' | undefined): void {
+function requireFilter(filter: object, all: 'true' | undefined): void {
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
   if (isFiltered !== (all === 'true')) return;
   throw new ServiceError('input_invalid', {
     detail: isFiltered
-      ? 'query parameter "all": it takes no filter beside it; leave one of them out'
-      : 'there is no filter; name one, or send all=true to delete every held event',
+      ? 'query parameter "all": cannot be combined with a filter; remove one of them'
+      : 'the filter is missing; add one, or send all=true to delete every held event',
     facts: { field: 'all' },
   });
 }
 
 function notFound(id: string, why = ''): ServiceError {
-  return new ServiceError('not_found', { detail: `the holding page has no event "${id}"${why}` });
+  return new ServiceError('not_found', { detail: `there is no held event with the ID "${id}"${why}` });
 }
 
 function positionOf({ receivedAt, internalId }: HeldEvent): Position {

@@ -1,4 +1,4 @@
-/** `/v1/account/limits`: limits of the whole account (spec 8). */
+/** `/v1/account/limits`: the limits of the installation. */
 import { z } from 'zod';
 import type { InstallationLimits } from '../../store/environments/installation-limits.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -7,7 +7,7 @@ const MAX_BYTES = 16 * 1_048_576;
 
 export const maxBytesSchema = z.int().min(1).max(MAX_BYTES).meta({
   description:
-    "Largest request body in bytes; null: the next wider limit, which is the account's, then the setting EVENT_MAX_BYTES",
+    "Largest request body in bytes; null: the next wider limit, which is the installation's, then the setting EVENT_MAX_BYTES",
 });
 
 export const limitsSchema = z
@@ -17,27 +17,27 @@ export const limitsSchema = z
   })
   .meta({ id: 'AccountLimits' });
 
-export interface LimitRouteDeps {
-  account: InstallationLimits;
-  config: { eventMaxBytes: number };
+export interface InstallationLimitRouteDeps {
+  installationLimits: InstallationLimits;
+  eventMaxBytes: number;
 }
 
-export function limitRoutes({ account, config: { eventMaxBytes } }: LimitRouteDeps): Route[] {
-  const tag = 'Account';
+export function installationLimitRoutes({ installationLimits, eventMaxBytes }: InstallationLimitRouteDeps): Route[] {
+  const tag = 'Installation';
   const path = '/v1/account/limits';
-  const about = 'account';
+  const scope = 'installation';
   return [
     route({
       method: 'get',
       path,
       tag,
       access: 'read',
-      about,
-      summary: 'Read the limits of the account',
+      scope,
+      summary: 'Get the limits of the installation',
       data: limitsSchema,
       errors: [],
       async handle() {
-        const limits = await account.readLimits();
+        const limits = await installationLimits.readLimits();
         return { data: { event_max_bytes: limits.eventMaxBytes ?? null, default_event_max_bytes: eventMaxBytes } };
       },
     }),
@@ -46,13 +46,13 @@ export function limitRoutes({ account, config: { eventMaxBytes } }: LimitRouteDe
       path,
       tag,
       access: 'admin',
-      about,
-      summary: 'Change the limits of the account',
+      scope,
+      summary: 'Update the limits of the installation',
       body: z.object({ event_max_bytes: maxBytesSchema.nullable() }),
       data: limitsSchema,
       errors: [],
       async handle({ body: { event_max_bytes } }) {
-        await account.saveLimits({ eventMaxBytes: event_max_bytes ?? undefined });
+        await installationLimits.saveLimits({ eventMaxBytes: event_max_bytes ?? undefined });
         return { data: { event_max_bytes, default_event_max_bytes: eventMaxBytes } };
       },
     }),

@@ -1,10 +1,10 @@
-/** `/v1/metrics` and `/v1/functions/stats`: what was counted, over time. */
+/** `/v1/metrics` and `/v1/functions/stats`: counts and latencies over time. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { quantile } from '../../model/capacity/histogram.ts';
 import { METRICS_KEPT_MS, type Metrics, type Point } from '../../store/telemetry/metrics.ts';
+import { cursorQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { cursorQuery, inNames, pageOf } from '../rest/pagination.ts';
 import { type Route, route } from '../rest/route.ts';
 import { timeSchema } from '../views/time.ts';
 
@@ -14,19 +14,19 @@ const DAY_MS = 24 * HOUR_MS;
 const latencySchema = z
   .object({ p50: z.number(), p95: z.number() })
   .nullable()
-  .meta({ description: 'Milliseconds, right to within a tenth; null: there was none' });
+  .meta({ description: 'Milliseconds, accurate to 10 %; null: nothing was measured' });
 
 const pointSchema = z.object({
-  at: z.iso.datetime().meta({ description: 'Where the step begins' }),
-  events: z.int().meta({ description: 'That were ingested, without those that were ignored as duplicates' }),
+  at: z.iso.datetime().meta({ description: 'Start of the time step' }),
+  events: z.int().meta({ description: 'Ingested events, without duplicates' }),
   duplicates: z.int(),
-  runs_started: z.int().meta({ description: 'Whose function was called for the first time' }),
+  runs_started: z.int().meta({ description: 'Runs whose function was called for the first time' }),
   runs_completed: z.int(),
   runs_failed: z.int(),
   runs_cancelled: z.int(),
-  ack_ms: latencySchema.meta({ description: "From a request's arrival on /e/ to its answer" }),
+  ack_ms: latencySchema.meta({ description: 'From the receipt of a request on /e/ to its response' }),
   start_ms: latencySchema.meta({
-    description: "From an event's receipt, or from its own time where that is later, to the first call of a run",
+    description: 'From the receipt of an event, or from its `ts` if that is later, to the first call of a run',
   }),
 });
 
@@ -49,9 +49,9 @@ export const functionStatsSchema = z
   })
   .meta({ id: 'FunctionStats' });
 
-const span = {
-  from: timeSchema.optional().meta({ description: 'Inclusive. Absent: an hour before `to`. Not more than 7 days ago' }),
-  to: timeSchema.optional().meta({ description: 'Exclusive. Absent: now' }),
+const timeRange = {
+  from: timeSchema.optional().meta({ description: 'Inclusive. Default: an hour before `to`. At most 7 days ago' }),
+  to: timeSchema.optional().meta({ description: 'Exclusive. Default: now' }),
 };
 
 export function metricsRoutes({ metrics }: { metrics: Metrics }): Route[] {
@@ -61,15 +61,15 @@ export function metricsRoutes({ metrics }: { metrics: Metrics }): Route[] {
       path: '/v1/metrics',
       tag: 'Overview',
       access: 'read',
-      about: 'environment',
-      summary: 'Read what was counted, over time',
+      scope: 'environment',
+      summary: 'Get metrics over time',
       description:
-        'In steps of a minute up to 6 hours, of 5 minutes up to a day, of an hour beyond. Counts are at most two seconds behind.',
-      query: z.object(span),
+        'Up to 6 hours in steps of a minute, up to a day in steps of 5 minutes, beyond that in steps of an hour. Counts lag by at most two seconds.',
+      query: z.object(timeRange),
       data: metricsSchema,
       errors: [],
       async handle({ env, query }) {
-        const { from, to } = spanOf(query, HOUR_MS, Date.now());
+        const { from, to } = timeRangeOf(query, HOUR_MS, Date.now());
         const stepMs = stepOf(to - from);
         const points = await metrics.steps(env, from, to, stepMs);
         return { data: { from: iso(from), to: iso(to), step_seconds: stepMs / 1_000, points: points.map(present) } };
@@ -80,20 +80,18 @@ export function metricsRoutes({ metrics }: { metrics: Metrics }): Route[] {
       path: '/v1/functions/stats',
       tag: 'Functions',
       access: 'read',
-      about: 'environment',
-      summary: 'Read what became of the runs of each function',
-      description: 'By whole hours: of every hour that the span touches. A function that had no run is left out.',
+      scope: 'environment',
+      summary: 'Get run counts by function',
+      description: 'Counts whole hours: every hour that overlaps the time range. Functions without runs are omitted.',
       query: z.object({
-        ...span,
-        from: timeSchema
-          .optional()
-          .meta({ description: 'Inclusive. Absent: a day before `to`. Not more than 7 days ago' }),
-        ...cursorQuery(inNames),
+        ...timeRange,
+        from: timeSchema.optional().meta({ description: 'Inclusive. Default: a day before `to`. At most 7 days ago' }),
+        ...cursorQuery(namePosition),
       }),
       data: z.array(functionStatsSchema),
       errors: [],
       async handle({ env, query }) {
-        const { from, to } = spanOf(query, DAY_MS, Date.now());
+        const { from, to } = timeRangeOf(query, DAY_MS, Date.now());
         const counted = await metrics.functions(env, from, to);
         const sorted = counted.sort((a, b) => (a.functionId < b.functionId ? -1 : 1));
         const { page } = pageOf(sorted, ({ functionId }) => functionId, query);
@@ -106,9 +104,9 @@ export function metricsRoutes({ metrics }: { metrics: Metrics }): Route[] {
   ];
 }
 
-/** What is asked for, within what is kept.
+/** Clamps the requested time range to the stored metrics.
  *  @throws ServiceError input_invalid when it ends before it begins */
-function spanOf(
+function timeRangeOf(
   { from, to }: { from?: number | undefined; to?: number | undefined },
   defaultMs: number,
   nowMs: number,
@@ -117,7 +115,7 @@ function spanOf(
   const start = from ?? end - defaultMs;
   if (start >= end) {
     throw new ServiceError('input_invalid', {
-      detail: 'query parameter "from": it must be before "to", and before now',
+      detail: 'query parameter "from": expected a time before "to" and before now',
       facts: { field: 'from' },
     });
   }
@@ -125,9 +123,9 @@ function spanOf(
   return { from: Math.max(start, oldest), to: Math.max(end, oldest) };
 }
 
-function stepOf(spanMs: number): number {
-  if (spanMs <= 6 * HOUR_MS) return 60_000;
-  return spanMs <= DAY_MS ? 300_000 : HOUR_MS;
+function stepOf(rangeMs: number): number {
+  if (rangeMs <= 6 * HOUR_MS) return 60_000;
+  return rangeMs <= DAY_MS ? 300_000 : HOUR_MS;
 }
 
 function present({ at, counts, histograms }: Point) {

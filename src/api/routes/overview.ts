@@ -1,4 +1,4 @@
-/** `/v1/overview`: how the service is, at a glance. */
+/** `/v1/overview`: the state of the service at a glance. */
 import { z } from 'zod';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { queueStatus } from '../../jobs/queues/queue-status.ts';
@@ -30,26 +30,23 @@ const queueSchema = z.object({
   active: z.int(),
   delayed: z.int(),
   failed: z.int(),
-  oldest_waiting_at: z.iso
-    .datetime()
-    .nullable()
-    .meta({ description: 'Since when the first in the queue could be done' }),
+  oldest_waiting_at: z.iso.datetime().nullable().meta({ description: 'When the first job in the queue became ready' }),
 });
 
 const redisSchema = z.object({
   version: z.string(),
   used_memory_bytes: z.int(),
-  max_memory_bytes: z.int().nullable().meta({ description: 'null: as much as there is' }),
+  max_memory_bytes: z.int().nullable().meta({ description: 'null: no limit is set' }),
   maxmemory_policy: z.string(),
   appendonly: z.boolean(),
-  appendfsync: z.string().nullable().meta({ description: 'null: this Redis does not tell' }),
-  warnings: z.array(z.string()).meta({ description: 'What may lose something, and how to mend it' }),
+  appendfsync: z.string().nullable().meta({ description: 'null: this Redis does not report it' }),
+  warnings: z.array(z.string()).meta({ description: 'Settings that risk data loss, and how to fix them' }),
 });
 
 const intakeSchema = z.object({
-  open: z.boolean().meta({ description: 'false: senders are told to come later' }),
+  open: z.boolean().meta({ description: 'false: requests are rejected with 429 or 503 and `Retry-After`' }),
   full_since: z.iso.datetime().nullable(),
-  reasons: z.array(z.string()).meta({ description: 'What is full, how full, and how to mend it' }),
+  reasons: z.array(z.string()).meta({ description: 'Which limits are exceeded, by how much, and how to fix it' }),
 });
 
 const failingSchema = z.object({
@@ -62,12 +59,14 @@ const failingSchema = z.object({
 
 export const overviewSchema = z
   .object({
-    processes: z.array(processSchema).meta({ description: 'Those that are alive; a dead one is seen for 10 s' }),
-    workers_alive: z.int().meta({ description: '0: events are accepted, and nothing is done with them' }),
-    queues: z.array(queueSchema).meta({ description: 'Of all environments' }),
+    processes: z.array(processSchema).meta({ description: 'Live processes; a dead process disappears after 10 s' }),
+    workers_alive: z.int().meta({ description: '0: events are accepted but not processed' }),
+    queues: z.array(queueSchema).meta({ description: 'Jobs of all environments' }),
     redis: redisSchema,
     intake: intakeSchema,
-    failing_functions: z.array(failingSchema).meta({ description: 'Of the last 24 hours; the most failed runs first' }),
+    failing_functions: z
+      .array(failingSchema)
+      .meta({ description: 'Functions with failed runs in the last 24 hours, most failures first' }),
   })
   .meta({ id: 'Overview' });
 
@@ -76,14 +75,15 @@ export interface OverviewRouteDeps {
   processes: Processes;
   metrics: Metrics;
   functions: Functions;
-  pressure: Backpressure;
-  queues: [IngestQueue, RunQueue];
+  backpressure: Backpressure;
+  queues: readonly [IngestQueue, RunQueue];
 }
 
 export function overviewRoutes(deps: OverviewRouteDeps): Route[] {
-  const { redis, processes, metrics, functions, pressure, queues } = deps;
-  /** The most failed runs first. */
-  async function failing(env: string, nowMs: number) {
+  const { redis, processes, metrics, functions, backpressure, queues } = deps;
+
+  /** Most failed runs first. */
+  async function failingFunctions(env: string, nowMs: number) {
     const [counted, known] = await Promise.all([metrics.functions(env, nowMs - DAY_MS, nowMs), functions.all(env)]);
     const names = new Map(known.functions.map(({ id, name }) => [id, name]));
     return counted
@@ -101,18 +101,17 @@ export function overviewRoutes(deps: OverviewRouteDeps): Route[] {
       path: '/v1/overview',
       tag: 'Overview',
       access: 'read',
-      about: 'environment',
-      summary: 'Read how the service is',
-      description:
-        'Processes, queues and Redis are those of the whole service; the functions are those of the environment.',
+      scope: 'environment',
+      summary: 'Get the state of the service',
+      description: 'Processes, queues and Redis concern the whole installation, the functions the environment.',
       data: overviewSchema,
       errors: [],
       async handle({ env }) {
         const nowMs = Date.now();
-        const [alive, status, failingFunctions, ...queued] = await Promise.all([
+        const [alive, status, failing, ...queued] = await Promise.all([
           processes.alive(),
           readServerInfo(redis),
-          failing(env, nowMs),
+          failingFunctions(env, nowMs),
           ...queues.map(async (queue) => ({ name: queue.name, ...(await queueStatus(queue, nowMs)) })),
         ]);
         return {
@@ -132,8 +131,8 @@ export function overviewRoutes(deps: OverviewRouteDeps): Route[] {
               appendfsync: status.appendfsync ?? null,
               warnings: status.warnings,
             },
-            intake: presentIntake(pressure),
-            failing_functions: failingFunctions,
+            intake: presentIntake(backpressure),
+            failing_functions: failing,
           },
         };
       },

@@ -1,4 +1,4 @@
-/** `/v1/runs`: how runs stand, and what may be done about it. */
+/** `/v1/runs`: lists, reads, retries, re-runs and cancels runs. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
@@ -8,8 +8,7 @@ import { RUN_STATUSES } from '../../model/runs/run.ts';
 import type { RunLists } from '../../store/runs/run-lists.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { Steps } from '../../store/runs/steps.ts';
-import { fieldsQuery } from '../rest/fields.ts';
-import { inTime, pageQuery } from '../rest/pagination.ts';
+import { fieldsQuery, pageQuery, timePosition } from '../rest/list-query.ts';
 import { type Route, route } from '../rest/route.ts';
 import { listedRunSchema, listOfRuns } from '../rest/run-list.ts';
 import { presentRun, runSchema } from '../views/run.ts';
@@ -21,30 +20,30 @@ export const detailedRunSchema = runSchema
   .extend({
     next_try_at: z.iso.datetime().nullable().meta({
       description:
-        'When its function is next called: after a failure, or first, if the event is of the future; null: no try is waited for',
+        'When the next attempt is due: a retry, or the first attempt when the `ts` of the event is in the future; null: no attempt is scheduled',
     }),
     history: z
       .array(historySchema)
-      .meta({ description: 'Attempts and steps in the order of their ends; what waits is last' }),
+      .meta({ description: 'Attempts and steps in order of completion; pending steps come last' }),
   })
   .meta({ id: 'RunWithHistory' });
 
 const params = z.object({ id: z.string() });
-const notFound = (id: string) => new ServiceError('not_found', { detail: `no run has the id "${id}"` });
+const notFound = (id: string) => new ServiceError('not_found', { detail: `there is no run with the ID "${id}"` });
 
 export interface RunRouteDeps {
   runs: Runs;
   runLists: RunLists;
   functionTables: FunctionTables;
   steps: Steps;
-  life: RunTransitions;
+  transitions: RunTransitions;
   retries: RunRetries;
 }
 
-export function runRoutes({ runs, runLists, functionTables, steps, life, retries }: RunRouteDeps): Route[] {
+export function runRoutes({ runs, runLists, functionTables, steps, transitions, retries }: RunRouteDeps): Route[] {
   const tag = 'Runs';
 
-  /** Of one, or of an app's, archived ones too; undefined: of all functions. */
+  /** The functions whose runs are listed, including archived ones; undefined: all functions. */
   async function functionIds(env: string, app: string | undefined, functionId: string | undefined) {
     if (app === undefined) return functionId === undefined ? undefined : [functionId];
     const ids = (await functionTables.of(env)).idsOf(app);
@@ -57,21 +56,21 @@ export function runRoutes({ runs, runLists, functionTables, steps, life, retries
       path: '/v1/runs',
       tag,
       access: 'read',
-      about: 'environment',
-      summary: 'List runs, newest first',
+      scope: 'environment',
+      summary: 'List runs',
       description:
-        'Without outputs, unless `fields` asks for them. A page may hold fewer runs than its limit and yet carry a cursor: go on until none comes.',
+        'Newest first, without outputs unless `fields` includes them. A page may have fewer runs than its limit although more follow: the last page has no cursor.',
       query: z.object({
         status: z.enum(RUN_STATUSES).optional(),
         function_id: z.string().optional(),
         app: z.string().optional().meta({ description: 'Name of an app: the runs of its functions' }),
-        event_id: z.string().optional().meta({ description: 'Internal ID of an event: the runs it caused' }),
+        event_id: z.string().optional().meta({ description: 'Internal ID of an event: the runs that it triggered' }),
         queued_after: timeSchema.optional().meta({ description: 'Inclusive' }),
         queued_before: timeSchema.optional().meta({ description: 'Exclusive' }),
         fields: fieldsQuery(['output']).meta({
-          description: 'output: what each function returned, which may be large',
+          description: 'output: includes the output of each run, which may be large',
         }),
-        ...pageQuery(inTime),
+        ...pageQuery(timePosition),
       }),
       data: z.array(listedRunSchema),
       errors: [],
@@ -79,9 +78,9 @@ export function runRoutes({ runs, runLists, functionTables, steps, life, retries
         env,
         query: { status, function_id, app, event_id, queued_after, queued_before, limit, cursor, fields },
       }) {
-        const span = { after: queued_after, before: queued_before, cursor };
-        const query = { env, functionIds: await functionIds(env, app, function_id), status, span, limit };
-        const page = await (event_id === undefined ? runLists.list(query) : runLists.ofEvent(event_id, query));
+        const timeRange = { after: queued_after, before: queued_before, cursor };
+        const query = { env, functionIds: await functionIds(env, app, function_id), status, timeRange, limit };
+        const page = await (event_id === undefined ? runLists.list(query) : runLists.listByEvent(event_id, query));
         return listOfRuns(runLists.listed, env, page.runs, { next: page.next, withOutputs: fields.includes('output') });
       },
     }),
@@ -90,8 +89,8 @@ export function runRoutes({ runs, runLists, functionTables, steps, life, retries
       path: '/v1/runs/:id',
       tag,
       access: 'read',
-      about: 'environment',
-      summary: 'Read a run with its history',
+      scope: 'environment',
+      summary: 'Get a run with its history',
       params,
       data: detailedRunSchema,
       errors: ['not_found'],
@@ -114,17 +113,19 @@ export function runRoutes({ runs, runLists, functionTables, steps, life, retries
       path: '/v1/runs/:id/steps/:step_id',
       tag,
       access: 'read',
-      about: 'environment',
-      summary: 'Read what a finished step of a run came to',
+      scope: 'environment',
+      summary: 'Get the result of a finished step',
       params: params.extend({
-        step_id: z.string().meta({ description: 'Hashed ID of the step, as the history has it' }),
+        step_id: z.string().meta({ description: 'Hashed ID of the step, as in the history' }),
       }),
       data: stepSchema,
       errors: ['not_found'],
       async handle({ env, params: { id, step_id } }) {
         const memo = await steps.memo(env, id, step_id);
         if (memo === undefined) {
-          throw new ServiceError('not_found', { detail: `the run "${id}" has no finished step "${step_id}"` });
+          throw new ServiceError('not_found', {
+            detail: `the run "${id}" has no finished step with the ID "${step_id}"`,
+          });
         }
         return { data: presentStep(step_id, memo) };
       },
@@ -134,11 +135,11 @@ export function runRoutes({ runs, runLists, functionTables, steps, life, retries
       path: '/v1/runs/:id/retry',
       tag,
       access: 'write',
-      about: 'environment',
-      summary: 'Do a run that has ended again',
+      scope: 'environment',
+      summary: 'Re-run a finished run',
       description:
-        'Makes a new run of the same function on the same event, with no step done. While such a run is under way, asking again ' +
-        'answers with it.',
+        'Creates a new run of the same function on the same event, without finished steps. While that run is active, repeating the request ' +
+        'returns it.',
       params,
       status: 201,
       data: runSchema,
@@ -154,10 +155,10 @@ export function runRoutes({ runs, runLists, functionTables, steps, life, retries
       path: '/v1/runs/:id/retry-now',
       tag,
       access: 'write',
-      about: 'environment',
-      summary: 'Make the next try of a run now',
+      scope: 'environment',
+      summary: 'Retry a run now',
       description:
-        'Instead of when it is due. It counts as the try that it is: a run gets no more of them. Sleeps and waits are not cut short.',
+        'Starts the next attempt at once instead of when it is due. It counts as a regular attempt. Sleeps and waits are not shortened.',
       params,
       data: runSchema,
       errors: ['not_found', 'run_not_waiting'],
@@ -172,17 +173,17 @@ export function runRoutes({ runs, runLists, functionTables, steps, life, retries
       path: '/v1/runs/:id',
       tag,
       access: 'write',
-      about: 'environment',
+      scope: 'environment',
       summary: 'Cancel a run',
-      description: 'A call in flight is not broken off; its answer is ignored. Cancelling twice changes nothing.',
+      description: 'A call in flight is not aborted; its response is ignored. Canceling twice has no further effect.',
       params,
       status: 200,
       data: runSchema,
       errors: ['not_found', 'run_ended'],
       async handle({ env, params: { id } }) {
-        const run = await life.cancel(env, id);
+        const run = await transitions.cancel(env, id);
         if (!run) throw notFound(id);
-        if (run.status !== 'Cancelled') throw new ServiceError('run_ended', { detail: `it is ${run.status}` });
+        if (run.status !== 'Cancelled') throw new ServiceError('run_ended', { detail: `its status is ${run.status}` });
         return { data: presentRun(run) };
       },
     }),

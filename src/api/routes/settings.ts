@@ -1,34 +1,34 @@
-/** `/v1/settings`: what the service was started with. */
+/** `/v1/settings`: the settings with which the service was started. */
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { type Route, route } from '../rest/route.ts';
 
 export const settingSchema = z
   .object({
-    name: z.string().meta({ description: 'Of the environment variable' }),
-    value: z.string().nullable().meta({ description: 'What holds, set or by default; null: nothing, or a secret' }),
+    name: z.string().meta({ description: 'Name of the environment variable' }),
+    value: z.string().nullable().meta({ description: 'The effective value; null: none, or a secret' }),
     default: z.string().nullable(),
     meaning: z.string(),
     is_set: z.boolean(),
-    secret: z.boolean().meta({ description: 'Its value is never shown' }),
+    secret: z.boolean().meta({ description: 'The value is never shown' }),
   })
   .meta({ id: 'Setting' });
 
-export function settingRoutes({ config }: { config: Pick<Config, 'settings'> }): Route[] {
+export function settingRoutes({ settings }: Pick<Config, 'settings'>): Route[] {
   return [
     route({
       method: 'get',
       path: '/v1/settings',
-      tag: 'Account',
+      tag: 'Installation',
       access: 'admin',
-      about: 'account',
-      summary: 'List the settings that the service was started with',
+      scope: 'installation',
+      summary: 'List settings',
       description:
-        'Of the web process that answers. Settings are changed in its environment, not here. Secrets are not shown.',
+        'The settings of the web process that responds. Change them in its environment variables. Secrets are not shown.',
       data: z.array(settingSchema),
       errors: [],
       async handle() {
-        return { data: config.settings.map(({ isSet, ...setting }) => ({ ...setting, is_set: isSet })) };
+        return { data: settings.map(({ isSet, ...setting }) => ({ ...setting, is_set: isSet })) };
       },
     }),
   ];

@@ -1,35 +1,50 @@
-/** `/v1/environments/:name/signing-key`: what calls to an environment's functions are signed with, and its apps prove themselves with. */
+/** `/v1/environments/:name/signing-key`: the key that signs calls to an environment's apps, and with which these apps authenticate. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { BRANCH_SET, BRANCHES, ownerOf } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
-import type { SigningKeyPair } from '../../store/auth/signing-keys.ts';
-import type { Store } from '../../store/store.ts';
+import type { SigningKeyPair, SigningKeys } from '../../store/auth/signing-keys.ts';
+import type { Environments } from '../../store/environments/environments.ts';
 import { type Route, route } from '../rest/route.ts';
-import { presentOwner, shownOwnerSchema } from '../views/owner.ts';
+import { ownerNameSchema, presentOwner } from '../views/owner.ts';
 
 export const signingKeySchema = z
   .object({
-    environment: shownOwnerSchema,
-    current: z.string().meta({ description: 'For SERVICE_SIGNING_KEY of the apps' }),
-    fallback: z.string().nullable().meta({ description: 'The former one, still accepted from apps' }),
-    given: z.boolean().meta({ description: 'Whether a setting gives it; then it is not rotated here' }),
+    environment: ownerNameSchema,
+    current: z.string().meta({ description: 'The value for SERVICE_SIGNING_KEY of the apps' }),
+    fallback: z.string().nullable().meta({ description: 'The previous key, which apps may still use' }),
+    given: z
+      .boolean()
+      .meta({ description: 'true: the setting SIGNING_KEY defines the key, so it cannot be rotated here' }),
   })
   .meta({ id: 'SigningKey' });
 
 const params = z.object({
-  name: z.string().meta({ description: `Name of an environment; "${BRANCH_SET}" for what all branches share` }),
+  name: z
+    .string()
+    .meta({ description: `Name of an environment; "${BRANCH_SET}" for the key of all branch environments` }),
 });
 
-export function signingKeyRoutes({ signingKeys, environments }: Pick<Store, 'signingKeys' | 'environments'>): Route[] {
-  const shared = { tag: 'Signing keys', access: 'admin', about: 'account', params, data: signingKeySchema } as const;
+export interface SigningKeyRouteDeps {
+  signingKeys: SigningKeys;
+  environments: Environments;
+}
+
+export function signingKeyRoutes({ signingKeys, environments }: SigningKeyRouteDeps): Route[] {
+  const shared = {
+    tag: 'Signing keys',
+    access: 'admin',
+    scope: 'installation',
+    params,
+    data: signingKeySchema,
+  } as const;
 
   async function ownerNamed(name: string): Promise<string> {
     if (name === BRANCH_SET) return BRANCHES;
-    const environment = await environments.seek(name);
+    const environment = await environments.findOrFetch(name);
     if (environment) return ownerOf(environment);
     throw new ServiceError('environment_unknown', {
-      detail: `got ${describe(name)}; GET /v1/environments lists what there is`,
+      detail: `got ${describe(name)}; GET /v1/environments lists the environments`,
     });
   }
 
@@ -45,7 +60,7 @@ export function signingKeyRoutes({ signingKeys, environments }: Pick<Store, 'sig
       ...shared,
       method: 'get',
       path: '/v1/environments/:name/signing-key',
-      summary: 'Read the signing key of an environment',
+      summary: 'Get the signing key of an environment',
       errors: ['environment_unknown'],
       async handle({ params: { name } }) {
         const owner = await ownerNamed(name);
@@ -58,8 +73,8 @@ export function signingKeyRoutes({ signingKeys, environments }: Pick<Store, 'sig
       path: '/v1/environments/:name/signing-key/rotate',
       summary: 'Rotate the signing key of an environment',
       description:
-        'Calls are signed with the new key within seconds. Give apps both beforehand where you can: the present key ' +
-        'becomes the fallback, which apps may still prove themselves with; the fallback before it is void.',
+        'The service signs calls with the new key within seconds. The current key becomes the fallback, with which apps may still ' +
+        'authenticate; the previous fallback becomes invalid.',
       errors: ['environment_unknown', 'signing_key_given'],
       async handle({ params: { name } }) {
         const owner = await ownerNamed(name);

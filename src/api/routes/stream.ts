@@ -1,59 +1,62 @@
-/** `GET /v1/stream`: what happens in an environment, as it happens. The one route of the API whose answer does not end. */
-import Router from '@koa/router';
-import type { Context } from 'koa';
+/** `GET /v1/stream`: live updates of an environment as server-sent events. The one route of the API whose response does not end. */
 import { z } from 'zod';
-import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
-import type { Store } from '../../store/store.ts';
+import type { Environments } from '../../store/environments/environments.ts';
 import { allow, environmentOf } from '../auth/guard.ts';
-import { Principals, principalOf } from '../auth/principals.ts';
+import { type Principals, principalOf } from '../auth/principals.ts';
+import { type Context, Router } from '../http/router.ts';
 import type { LiveStreams } from '../rest/live-streams.ts';
-import { check, ownParameters } from '../rest/route.ts';
+import { ownParameters, validate } from '../rest/validation.ts';
 
 const NO_PARAMETERS = z.strictObject({});
-const RULE = { access: 'read', about: 'environment' } as const;
+const ACCESS_RULE = { access: 'read', scope: 'environment' } as const;
 const RETRY_AFTER_SECONDS = 5;
 
-type Deps = Pick<Store, 'apiKeys' | 'sessions' | 'environments'>;
+export interface StreamRouteDeps {
+  principals: Principals;
+  environments: Environments;
+  liveStreams: LiveStreams;
+}
 
-export function streamRoute(config: Config, { environments, ...store }: Deps, streams: LiveStreams): Router {
-  const callers = new Principals(config, store);
+export function streamRoute({ principals, environments, liveStreams }: StreamRouteDeps): Router {
   const router = new Router();
-  router.get('/v1/stream', async (context) => {
-    const ctx = context as unknown as Context;
-    allow(ctx, RULE);
-    check(NO_PARAMETERS, ownParameters(ctx.query), 'query parameter');
+  router.get('/v1/stream', async (ctx) => {
+    allow(ctx, ACCESS_RULE);
+    validate(NO_PARAMETERS, ownParameters(ctx.query), 'query parameter');
     const env = environmentOf(ctx);
-    if (env !== PRODUCTION && !(await environments.seek(env))) {
+    if (env !== PRODUCTION && !(await environments.findOrFetch(env))) {
       throw new ServiceError('environment_unknown', { detail: `got ${describe(env)}` });
     }
-    const stream = streams.open({
+    const stream = liveStreams.open({
       env,
-      ofAccount: principalOf(ctx).environment === undefined,
-      mayWatch: () => mayStillWatch(ctx, callers),
+      seesInstallation: principalOf(ctx).environment === undefined,
+      isAllowed: () => isStillAllowed(ctx, principals),
     });
     if (!stream) {
-      throw new ServiceError('overloaded', { detail: 'too many watch', retryAfterSeconds: RETRY_AFTER_SECONDS });
+      throw new ServiceError('overloaded', {
+        detail: 'too many clients follow live updates',
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
     }
     ctx.type = 'text/event-stream';
-    // nginx would gather what is to go out at once.
+    // Without this nginx buffers the messages.
     ctx.set('x-accel-buffering', 'no');
-    // Its connection would be kept for further requests, and keep web from ending.
+    // A connection kept alive after the stream would delay the shutdown of web.
     ctx.set('connection', 'close');
     ctx.body = stream;
   });
   return router;
 }
 
-/** The session may have ended, the key may be gone, the user may be another's now. */
-async function mayStillWatch(ctx: Context, callers: Principals): Promise<boolean> {
-  const caller = await callers.of(ctx);
-  if (!caller) return false;
-  ctx.state.caller = caller;
+/** The session may have ended, the key may have been revoked, another user may have signed in. */
+async function isStillAllowed(ctx: Context, principals: Principals): Promise<boolean> {
+  const principal = await principals.of(ctx);
+  if (!principal) return false;
+  ctx.state.principal = principal;
   try {
-    allow(ctx, RULE);
+    allow(ctx, ACCESS_RULE);
     return true;
   } catch {
     return false;

@@ -1,13 +1,12 @@
-/** `/v1/users`: who may sign in, and as what. */
+/** `/v1/users`: the people who may sign in, and their roles. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { emailSchema, roleSchema, type User } from '../../model/auth/user.ts';
 import { describe } from '../../model/values/json.ts';
-import type { Unchanged } from '../../store/auth/users.ts';
-import type { Store } from '../../store/store.ts';
-import { type AccountDeps, Accounts } from '../auth/accounts.ts';
+import type { Unchanged, Users } from '../../store/auth/users.ts';
+import type { Accounts } from '../auth/accounts.ts';
+import { cursorQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { cursorQuery, inNames, pageOf } from '../rest/pagination.ts';
 import { type Route, route } from '../rest/route.ts';
 
 export const userSchema = z
@@ -15,23 +14,27 @@ export const userSchema = z
     id: z.string(),
     email: z.email(),
     role: roleSchema,
-    active: z.boolean().meta({ description: 'Whether a password is set; until then nobody can sign in as this user' }),
+    active: z.boolean().meta({ description: 'Whether the user has set a password, and so can sign in' }),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
   })
   .meta({ id: 'User' });
-const linkSchema = z.url().meta({ description: 'Where the user sets a password: works once, for 24 hours' });
+const linkSchema = z.url().meta({ description: 'Link with which the user sets a password; works once, for 24 hours' });
 const params = z.object({ id: z.string() });
 
-export function userRoutes(store: AccountDeps & Pick<Store, 'users'>, publicUrl: string | undefined): Route[] {
-  const { users } = store;
-  const accounts = new Accounts(store);
-  const shared = { tag: 'Users', access: 'admin', about: 'account' } as const;
+export interface UserRouteDeps {
+  users: Users;
+  accounts: Accounts;
+  publicUrl: string | undefined;
+}
+
+export function userRoutes({ users, accounts, publicUrl }: UserRouteDeps): Route[] {
+  const shared = { tag: 'Users', access: 'admin', scope: 'installation' } as const;
   const linkTo = (token: string, origin: string) => `${publicUrl ?? origin}/set-password?token=${token}`;
 
   async function existing(id: string): Promise<User> {
     const user = await users.read(id);
-    if (!user) throw unknown(id);
+    if (!user) throw notFound(id);
     return user;
   }
 
@@ -41,7 +44,7 @@ export function userRoutes(store: AccountDeps & Pick<Store, 'users'>, publicUrl:
       method: 'get',
       path: '/v1/users',
       summary: 'List users',
-      query: z.object(cursorQuery(inNames)),
+      query: z.object(cursorQuery(namePosition)),
       data: z.array(userSchema),
       errors: [],
       async handle({ query }) {
@@ -54,7 +57,7 @@ export function userRoutes(store: AccountDeps & Pick<Store, 'users'>, publicUrl:
       method: 'post',
       path: '/v1/users',
       summary: 'Invite a user',
-      description: 'Nothing is sent: give the link to the person yourself.',
+      description: 'The service sends no email: pass the link on yourself.',
       body: z.object({ email: emailSchema, role: roleSchema }),
       status: 201,
       data: userSchema.extend({ set_password_url: linkSchema }).meta({ id: 'InvitedUser' }),
@@ -68,7 +71,7 @@ export function userRoutes(store: AccountDeps & Pick<Store, 'users'>, publicUrl:
       ...shared,
       method: 'put',
       path: '/v1/users/:id',
-      summary: "Change a user's role",
+      summary: 'Change the role of a user',
       description: 'Takes effect with the next request of the user.',
       params,
       body: z.object({ role: roleSchema }),
@@ -76,7 +79,7 @@ export function userRoutes(store: AccountDeps & Pick<Store, 'users'>, publicUrl:
       errors: ['not_found', 'last_admin'],
       async handle({ params: { id }, body: { role } }) {
         const updatedAt = Date.now();
-        return { data: present(done(await users.change(id, (user) => ({ ...user, role, updatedAt })), id)) };
+        return { data: present(changed(await users.change(id, (user) => ({ ...user, role, updatedAt })), id)) };
       },
     }),
     route({
@@ -84,11 +87,11 @@ export function userRoutes(store: AccountDeps & Pick<Store, 'users'>, publicUrl:
       method: 'delete',
       path: '/v1/users/:id',
       summary: 'Remove a user',
-      description: 'All sessions of the user are over at once.',
+      description: 'Ends all sessions of the user at once.',
       params,
       errors: ['not_found', 'last_admin'],
       async handle({ params: { id } }) {
-        done(await users.remove(id), id);
+        changed(await users.remove(id), id);
         return {};
       },
     }),
@@ -96,28 +99,28 @@ export function userRoutes(store: AccountDeps & Pick<Store, 'users'>, publicUrl:
       ...shared,
       method: 'post',
       path: '/v1/users/:id/password-link',
-      summary: 'Make a link to set a password',
+      summary: 'Create a password link',
       description:
-        'For somebody who was invited, or forgot theirs. The present password is good until the link is used.',
+        'For a user who was invited or forgot the password. The current password stays valid until the link is used.',
       params,
       status: 201,
       data: z.object({ set_password_url: linkSchema }),
       errors: ['not_found'],
       async handle({ params: { id }, origin }) {
-        return { data: { set_password_url: linkTo(await accounts.passwordLink(await existing(id)), origin) } };
+        return { data: { set_password_url: linkTo(await accounts.passwordToken(await existing(id)), origin) } };
       },
     }),
   ];
 }
 
-function done(user: User | Unchanged, id: string): User {
-  if (user === 'unknown') throw unknown(id);
-  if (user === 'last-admin') throw new ServiceError('last_admin', { detail: 'make somebody else an admin first' });
+function changed(user: User | Unchanged, id: string): User {
+  if (user === 'unknown') throw notFound(id);
+  if (user === 'last-admin') throw new ServiceError('last_admin', { detail: 'make another user an admin first' });
   return user;
 }
 
-function unknown(id: string): ServiceError {
-  return new ServiceError('not_found', { detail: `no user has the id ${describe(id)}` });
+function notFound(id: string): ServiceError {
+  return new ServiceError('not_found', { detail: `there is no user with the ID ${describe(id)}` });
 }
 
 function present({ id, email, role, password, createdAt, updatedAt }: User) {

@@ -1,4 +1,4 @@
-/** `/v1/webhooks/:id/pause`, `/resume`, `/rotate`: whether and where a webhook takes requests. */
+/** `/v1/webhooks/:id/pause`, `/resume`, `/rotate`: pauses a webhook, resumes it, changes its URL. */
 import { z } from 'zod';
 import { newSecret } from '../../model/auth/secret.ts';
 import type { Webhook, Webhooks } from '../../store/webhooks/webhooks.ts';
@@ -9,25 +9,25 @@ const DAY_SECONDS = 86_400;
 
 const params = z.object({ id: z.string() });
 
-export interface WebhookActionDeps {
-  config: { publicUrl: string | undefined };
+export interface WebhookActionRouteDeps {
+  publicUrl: string | undefined;
   webhooks: Webhooks;
 }
 
-export function webhookActionRoutes({ config, webhooks }: WebhookActionDeps): Route[] {
-  const common = { method: 'post', tag: 'Webhooks', access: 'write', about: 'account', params } as const;
-  const answer = { data: webhookSchema, errors: ['not_found' as const] };
+export function webhookActionRoutes({ publicUrl, webhooks }: WebhookActionRouteDeps): Route[] {
+  const common = { method: 'post', tag: 'Webhooks', access: 'write', scope: 'installation', params } as const;
+  const response = { data: webhookSchema, errors: ['not_found' as const] };
   const present = (webhook: Webhook, origin: string) => ({
-    data: presentWebhook(webhook, config.publicUrl ?? origin, Date.now()),
+    data: presentWebhook(webhook, publicUrl ?? origin, Date.now()),
   });
 
   return [
     route({
       ...common,
-      ...answer,
+      ...response,
       path: '/v1/webhooks/:id/pause',
       summary: 'Pause a webhook',
-      description: 'Its requests are answered 503, on which providers send again, and are kept in its log.',
+      description: 'Requests are rejected with 503, after which providers retry, and are kept in the request log.',
       async handle({ params: { id }, origin }) {
         const before = await existingWebhook(webhooks, id);
         const webhook = { ...before, pausedAt: before.pausedAt ?? Date.now() };
@@ -37,7 +37,7 @@ export function webhookActionRoutes({ config, webhooks }: WebhookActionDeps): Ro
     }),
     route({
       ...common,
-      ...answer,
+      ...response,
       path: '/v1/webhooks/:id/resume',
       summary: 'Resume a paused webhook',
       async handle({ params: { id }, origin }) {
@@ -48,17 +48,17 @@ export function webhookActionRoutes({ config, webhooks }: WebhookActionDeps): Ro
     }),
     route({
       ...common,
-      ...answer,
+      ...response,
       path: '/v1/webhooks/:id/rotate',
-      summary: "Change a webhook's URL",
-      description: 'The present URL, and those before it, are taken for the time you choose, and no longer.',
+      summary: 'Rotate the URL of a webhook',
+      description: 'Previous URLs stay valid for the given time.',
       body: z.object({
         keep_old_seconds: z
           .int()
           .min(0)
           .max(30 * DAY_SECONDS)
           .default(DAY_SECONDS)
-          .meta({ description: 'How long old URLs live on; 0: they end at once' }),
+          .meta({ description: 'How long previous URLs stay valid; 0: not at all' }),
       }),
       async handle({ params: { id }, body: { keep_old_seconds }, origin }) {
         const before = await existingWebhook(webhooks, id);

@@ -1,4 +1,4 @@
-/** `/v1/webhooks/:id/requests`: the last requests of a webhook, and putting one through again. */
+/** `/v1/webhooks/:id/requests`: the request log of a webhook; re-runs a logged request. */
 import { z } from 'zod';
 import { NOT_NOW, ServiceError } from '../../errors.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
@@ -7,10 +7,11 @@ import { ID_PATTERN } from '../../model/ids.ts';
 import { inUse } from '../../store/webhooks/webhook-directory.ts';
 import { LOG_OUTCOMES, type LoggedRequest, type WebhookLog } from '../../store/webhooks/webhook-log.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
-import { type ProcessWebhookDeps, reasonOf, take } from '../receive/process-webhook.ts';
+import { type ProcessWebhookDeps, processWebhook } from '../receive/process-webhook.ts';
 import type { RequestLogWriter } from '../receive/request-log-writer.ts';
+import { logFieldsOf, rejected, responseOf } from '../receive/webhook-outcome.ts';
+import { pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { pageQuery } from '../rest/pagination.ts';
 import { type Route, route } from '../rest/route.ts';
 import { listedRequestSchema, loggedInFullSchema, presentInFull, presentLogged } from '../views/request.ts';
 import { existingWebhook } from '../views/webhook.ts';
@@ -23,8 +24,8 @@ const rerunSchema = z
     dry_run: z.boolean(),
     outcome: z.enum(LOG_OUTCOMES),
     reason: z.string().nullable(),
-    event: eventSchema.nullable().meta({ description: 'What the transform makes of it; null: nothing' }),
-    ids: z.array(z.string()).meta({ description: 'Of the event; none in a dry run' }),
+    event: eventSchema.nullable().meta({ description: 'The event that the transform makes; null: none' }),
+    ids: z.array(z.string()).meta({ description: 'Internal ID of the event; empty for a dry run' }),
     console: z.array(z.object({ level: z.string(), text: z.string() })),
     duration_ms: z.number(),
   })
@@ -33,18 +34,21 @@ const rerunSchema = z
 export interface WebhookLogRouteDeps extends ProcessWebhookDeps {
   webhooks: Webhooks;
   webhookLog: WebhookLog;
-  recorder: RequestLogWriter;
-  pressure: Backpressure;
+  requestLogWriter: RequestLogWriter;
+  backpressure: Backpressure;
 }
 
 export function webhookLogRoutes(deps: WebhookLogRouteDeps): Route[] {
-  const { webhooks, webhookLog, recorder, pressure } = deps;
+  const { webhooks, webhookLog, requestLogWriter, backpressure } = deps;
   const tag = 'Webhooks';
-  const about = 'account';
+  const scope = 'installation';
 
-  async function logged(webhookId: string, requestId: string): Promise<LoggedRequest> {
+  async function loggedRequest(webhookId: string, requestId: string): Promise<LoggedRequest> {
     const request = await webhookLog.read(webhookId, requestId);
-    if (!request) throw new ServiceError('not_found', { detail: `no request "${requestId}" is in this webhook's log` });
+    if (!request)
+      throw new ServiceError('not_found', {
+        detail: `this webhook's request log has no request with the ID "${requestId}"`,
+      });
     return request;
   }
 
@@ -54,9 +58,9 @@ export function webhookLogRoutes(deps: WebhookLogRouteDeps): Route[] {
       path: '/v1/webhooks/:id/requests',
       tag,
       access: 'read',
-      about,
-      summary: 'List the last requests of a webhook, newest first',
-      description: 'Whatever became of them. A request enters the log when it has been answered.',
+      scope,
+      summary: 'List logged requests of a webhook',
+      description: 'Newest first, whatever their outcome. A request is logged after its response.',
       params,
       query: z.object(pageQuery(z.string().regex(ID_PATTERN))),
       data: z.array(listedRequestSchema),
@@ -78,14 +82,14 @@ export function webhookLogRoutes(deps: WebhookLogRouteDeps): Route[] {
       path: '/v1/webhooks/:id/requests/:rid',
       tag,
       access: 'read',
-      about,
-      summary: 'Read a request of a webhook, with headers and body',
+      scope,
+      summary: 'Get a logged request with headers and body',
       params: requestParams,
       data: loggedInFullSchema,
       errors: ['not_found'],
       async handle({ params: { id, rid } }) {
         await existingWebhook(webhooks, id);
-        return { data: presentInFull(await logged(id, rid)) };
+        return { data: presentInFull(await loggedRequest(id, rid)) };
       },
     }),
     route({
@@ -93,39 +97,37 @@ export function webhookLogRoutes(deps: WebhookLogRouteDeps): Route[] {
       path: '/v1/webhooks/:id/requests/:rid/rerun',
       tag,
       access: 'write',
-      about,
-      summary: "Put a request through today's transform",
+      scope,
+      summary: 'Re-run a logged request',
       description:
-        'As a dry run it says what would become of it. For real it is as if the request came again now: a new event is ' +
-        'accepted, filtered or held, unless the transform gives it an `id` that was seen within 24 hours. It enters the ' +
-        'log as a request of its own. Neither a pause nor the list of addresses stops it.',
+        'Processes the request as if it was received now, with the current transform. A dry run returns the outcome and changes nothing. ' +
+        'Otherwise the new event is accepted, filtered or held, and is ignored as a duplicate when the transform sets an `id` that was seen ' +
+        'within 24 hours; the re-run is logged as a request of its own. A paused webhook and its list of addresses do not prevent a re-run.',
       params: requestParams,
       body: z.object({ dry_run: z.boolean().default(true) }),
       data: rerunSchema,
       errors: ['not_found', 'transform_failed', 'transform_quarantined', 'environment_archived', ...NOT_NOW],
-      async handle({ params: { id, rid }, body: { dry_run }, requestId }) {
+      async handle({ params: { id, rid }, body: { dry_run: dryRun }, requestId }) {
         const webhook = inUse(await existingWebhook(webhooks, id));
-        if (!dry_run) pressure.admit();
-        const { summary, headers, search, body } = await logged(id, rid);
-        if (!body) throw new ServiceError('not_found', { detail: 'the body of this request was not kept' });
+        if (!dryRun) backpressure.admit();
+        const { summary, headers, search, body } = await loggedRequest(id, rid);
+        if (!body)
+          throw new ServiceError('not_found', { detail: 'the request log does not have the body of this request' });
         const receivedAt = Date.now();
         const startedAt = performance.now();
-        const elapsedMs = () => Math.round((performance.now() - startedAt) * 1_000) / 1_000;
-        const record = (what: Pick<LoggedRequest['summary'], 'outcome' | 'status' | 'ids' | 'console'>) => {
-          if (dry_run) return;
-          const again = { ...summary, id: requestId, receivedAt, rerunOf: rid, durationMs: elapsedMs() };
-          const { reason: _, message: __, eventName: ___, ...rest } = again;
-          recorder.record(id, { summary: { ...rest, ...what }, headers, search, body });
-        };
-        try {
-          const request = { requestId, receivedAt, headers, search, body };
-          const { event, env: _, ...taken } = await take(webhook, request, deps, dry_run);
-          record({ ...taken, status: 200, ...(event && { eventName: event.name }) });
-          return { data: { dry_run, reason: null, ...taken, event, duration_ms: elapsedMs() } };
-        } catch (error) {
-          record({ outcome: 'rejected', ids: [], ...reasonOf(error) });
-          throw error;
+        const request = { requestId, receivedAt, headers, search, body };
+        const result = await processWebhook(webhook, request, deps, { dryRun }).catch(rejected);
+        const durationMs = Math.round((performance.now() - startedAt) * 1_000) / 1_000;
+        const fields = logFieldsOf(result);
+        if (!dryRun) {
+          const { method, ip, bodyBytes } = summary;
+          const origin = { id: requestId, receivedAt, method, ip, bodyBytes, rerunOf: rid };
+          requestLogWriter.add(id, { summary: { ...origin, durationMs, ...fields }, headers, search, body });
         }
+        responseOf(result);
+        const { outcome, reason = null, ids, console } = fields;
+        const event = 'event' in result.decided ? result.decided.event : null;
+        return { data: { dry_run: dryRun, outcome, reason, event, ids, console, duration_ms: durationMs } };
       },
     }),
   ];

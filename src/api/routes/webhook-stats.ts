@@ -1,32 +1,37 @@
-/** `/v1/webhooks/stats`: how each webhook's requests go. */
+/** `/v1/webhooks/stats`: request counts of each webhook. */
 import { z } from 'zod';
 import type { LogStats, WebhookLog } from '../../store/webhooks/webhook-log.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
+import { cursorQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { cursorQuery, inNames, pageOf } from '../rest/pagination.ts';
 import { type Route, route } from '../rest/route.ts';
 import { time } from '../views/time.ts';
 
 export const webhookStatsSchema = z
   .object({
     webhook_id: z.string(),
-    last_request_at: z.iso.datetime().nullable().meta({ description: 'null: the log holds none' }),
+    last_request_at: z.iso.datetime().nullable().meta({ description: 'null: the request log is empty' }),
     requests: z.int(),
-    rejected: z.int().meta({ description: 'That the provider was answered an error to' }),
+    rejected: z.int().meta({ description: 'Requests that were rejected' }),
   })
   .meta({ id: 'WebhookStats' });
 
-export function webhookStatsRoutes({ webhooks, webhookLog }: { webhooks: Webhooks; webhookLog: WebhookLog }): Route[] {
+export interface WebhookStatsRouteDeps {
+  webhooks: Webhooks;
+  webhookLog: WebhookLog;
+}
+
+export function webhookStatsRoutes({ webhooks, webhookLog }: WebhookStatsRouteDeps): Route[] {
   return [
     route({
       method: 'get',
       path: '/v1/webhooks/stats',
       tag: 'Webhooks',
       access: 'read',
-      about: 'account',
-      summary: 'Count the requests of each webhook',
-      description: 'Of those that its log keeps: the last ones, of 7 days at most.',
-      query: z.object(cursorQuery(inNames)),
+      scope: 'installation',
+      summary: 'Get request counts by webhook',
+      description: 'Counts the requests in the request log: the latest ones, of at most 7 days.',
+      query: z.object(cursorQuery(namePosition)),
       data: z.array(webhookStatsSchema),
       errors: [],
       async handle({ query }) {

@@ -1,4 +1,4 @@
-/** `/v1/webhooks`: making, reading, changing and deleting webhooks (spec 2.4, 4.3). */
+/** `/v1/webhooks`: creates, lists, updates and deletes webhooks. */
 import { z } from 'zod';
 import { newSecret } from '../../model/auth/secret.ts';
 import { newId } from '../../model/ids.ts';
@@ -6,16 +6,16 @@ import type { Environments } from '../../store/environments/environments.ts';
 import type { WebhookLog } from '../../store/webhooks/webhook-log.ts';
 import type { Webhook, Webhooks } from '../../store/webhooks/webhooks.ts';
 import type { Transforms } from '../../transforms/transforms.ts';
+import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { inNames, pageOf, pageQuery } from '../rest/pagination.ts';
 import { type Route, route } from '../rest/route.ts';
 import { listFields, listsOf } from '../views/list-fields.ts';
 import { checkOwner, ownerSchema } from '../views/owner.ts';
 import {
   existingWebhook,
   presentWebhook,
-  shownTo,
   transformSchema,
+  visibleTo,
   webhookNameSchema,
   webhookSchema,
 } from '../views/webhook.ts';
@@ -31,17 +31,23 @@ const DEFAULT_TRANSFORM = `function transform(evt, headers = {}, queryParams = {
 const params = z.object({ id: z.string() });
 
 export interface WebhookRouteDeps {
-  config: { publicUrl: string | undefined };
+  publicUrl: string | undefined;
   environments: Environments;
   webhooks: Webhooks;
   webhookLog: WebhookLog;
   transforms: Transforms;
 }
 
-export function webhookRoutes({ config, environments, webhooks, webhookLog, transforms }: WebhookRouteDeps): Route[] {
+export function webhookRoutes({
+  publicUrl,
+  environments,
+  webhooks,
+  webhookLog,
+  transforms,
+}: WebhookRouteDeps): Route[] {
   const tag = 'Webhooks';
-  const about = 'account';
-  const present = (webhook: Webhook, origin: string) => presentWebhook(webhook, config.publicUrl ?? origin, Date.now());
+  const scope = 'installation';
+  const present = (webhook: Webhook, origin: string) => presentWebhook(webhook, publicUrl ?? origin, Date.now());
 
   return [
     route({
@@ -49,8 +55,8 @@ export function webhookRoutes({ config, environments, webhooks, webhookLog, tran
       path: '/v1/webhooks',
       tag,
       access: 'write',
-      about,
-      summary: 'Make a webhook',
+      scope,
+      summary: 'Create a webhook',
       body: z.object({
         name: webhookNameSchema,
         environment: ownerSchema,
@@ -84,16 +90,16 @@ export function webhookRoutes({ config, environments, webhooks, webhookLog, tran
       path: '/v1/webhooks',
       tag,
       access: 'read',
-      about,
+      scope,
       summary: 'List webhooks',
-      description: 'In the order of their creation.',
-      query: z.object(pageQuery(inNames)),
+      description: 'In order of creation.',
+      query: z.object(pageQuery(namePosition)),
       data: z.array(webhookSchema),
       errors: [],
-      async handle({ query, caller, origin }) {
+      async handle({ query, principal, origin }) {
         const { page, next } = pageOf(await webhooks.all(), ({ id }) => id, query);
-        const shown = (webhook: Webhook) => shownTo(caller, present(webhook, origin));
-        return listReply(page, { present: shown, positionOf: ({ id }) => id, next });
+        const item = (webhook: Webhook) => visibleTo(principal, present(webhook, origin));
+        return listReply(page, { present: item, positionOf: ({ id }) => id, next });
       },
     }),
     route({
@@ -101,13 +107,13 @@ export function webhookRoutes({ config, environments, webhooks, webhookLog, tran
       path: '/v1/webhooks/:id',
       tag,
       access: 'read',
-      about,
-      summary: 'Read a webhook',
+      scope,
+      summary: 'Get a webhook',
       params,
       data: webhookSchema,
       errors: ['not_found'],
-      async handle({ params: { id }, caller, origin }) {
-        return { data: shownTo(caller, present(await existingWebhook(webhooks, id), origin)) };
+      async handle({ params: { id }, principal, origin }) {
+        return { data: visibleTo(principal, present(await existingWebhook(webhooks, id), origin)) };
       },
     }),
     route({
@@ -115,16 +121,16 @@ export function webhookRoutes({ config, environments, webhooks, webhookLog, tran
       path: '/v1/webhooks/:id',
       tag,
       access: 'write',
-      about,
-      summary: 'Change a webhook',
-      description: 'A field that is left out stays as it is; null takes a list away. The URL stays the same.',
+      scope,
+      summary: 'Update a webhook',
+      description: 'Omitted fields stay unchanged; null removes a list. The URL stays the same.',
       params,
       body: z.object({ name: webhookNameSchema.optional(), transform: transformSchema.optional(), ...listFields }),
       data: webhookSchema,
       errors: ['not_found', 'transform_invalid'],
-      async handle({ params: { id }, body: { name, transform: given, ...lists }, origin }) {
+      async handle({ params: { id }, body: { name, transform: newTransform, ...lists }, origin }) {
         const before = await existingWebhook(webhooks, id);
-        const transform = given ?? before.transform;
+        const transform = newTransform ?? before.transform;
         if (transform !== before.transform) await transforms.check(transform);
         const webhook: Webhook = {
           ...before,
@@ -143,9 +149,10 @@ export function webhookRoutes({ config, environments, webhooks, webhookLog, tran
       path: '/v1/webhooks/:id',
       tag,
       access: 'write',
-      about,
+      scope,
       summary: 'Delete a webhook',
-      description: 'Its URL answers 401 from then on. Its log goes with it; its events stay.',
+      description:
+        'Requests to its URL are rejected with 401 from then on. Its request log is deleted; its events stay.',
       params,
       errors: ['not_found'],
       async handle({ params: { id } }) {

@@ -1,4 +1,4 @@
-/** An event as the API tells it. */
+/** The API's representation of an event. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { eventSchema } from '../../model/events/event.ts';
@@ -9,8 +9,8 @@ import { time } from './time.ts';
 
 export const storedEventSchema = z
   .object({
-    internal_id: z.string().meta({ description: 'The ID that the service gave the event' }),
-    id: z.string().nullable().meta({ description: "The sender's deduplication ID, if it gave one" }),
+    internal_id: z.string().meta({ description: 'The ID that the service assigned to the event' }),
+    id: z.string().nullable().meta({ description: 'The deduplication ID, if the sender set one' }),
     name: z.string(),
     data: eventSchema.shape.data,
     ts: z.int().meta({ description: 'Unix milliseconds' }),
@@ -19,11 +19,11 @@ export const storedEventSchema = z
     received_at: z.iso.datetime(),
     source: z.string().meta({
       description:
-        'event-key:<id>, or event-key for one that has no ID (of a setting, or any in dev mode); webhook:<id>; ' +
-        'event:<internal id> (that one, sent again); api; or service',
+        'event-key:<id>, or event-key for a key without an ID (from a setting, or any key in dev mode); webhook:<id>; ' +
+        'event:<internal id> (that event, sent again); api; or service',
     }),
     request_id: z.string(),
-    duplicates: z.int().meta({ description: 'How often it was sent again and ignored' }),
+    duplicates: z.int().meta({ description: 'How often the event was sent again and ignored' }),
   })
   .meta({ id: 'StoredEvent' });
 
@@ -33,9 +33,12 @@ export const runBriefSchema = runSchema
 
 export const listedEventSchema = storedEventSchema
   .extend({
-    data: eventSchema.shape.data.optional().meta({ description: 'Not there with exclude=data' }),
+    data: eventSchema.shape.data.optional().meta({ description: 'Omitted with exclude=data' }),
     ...omittedField,
-    runs: z.array(runBriefSchema).optional().meta({ description: 'That it caused; with include=runs' }),
+    runs: z
+      .array(runBriefSchema)
+      .optional()
+      .meta({ description: 'The runs that the event triggered; only with include=runs' }),
   })
   .meta({ id: 'ListedEvent' });
 
@@ -58,6 +61,6 @@ export function presentEvent(event: FoundEvent) {
   };
 }
 
-export function noSuchEvent(id: string): ServiceError {
-  return new ServiceError('not_found', { detail: `no event has the internal id "${id}"` });
+export function eventNotFound(id: string): ServiceError {
+  return new ServiceError('not_found', { detail: `there is no event with the internal ID "${id}"` });
 }

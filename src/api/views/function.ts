@@ -1,4 +1,4 @@
-/** A function as the API tells it. */
+/** The API's representation of a function. */
 import { z } from 'zod';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { type KnownProblem, PROBLEM_REASONS } from '../../store/apps/expression-problems.ts';
@@ -13,15 +13,15 @@ const problemSchema = z
   .object({
     reason: z.enum(PROBLEM_REASONS).meta({
       description:
-        'too_costly: judging an event cost more than it may; quarantined: that happened too often, or the environment has used its share, and for a ' +
-        'while costly expressions may cost next to nothing; refused: this version of the service does not take the expression any more',
+        'too_costly: evaluating the expression exceeded its cost limit; quarantined: that happened too often, or the environment has used up its ' +
+        'share, so the limit is lower for a while; refused: this version of the service rejects the expression',
     }),
     message: z.string(),
-    expression: z.string().meta({ description: 'Its first 500 characters' }),
+    expression: z.string().meta({ description: 'The first 500 characters' }),
     at: z.iso.datetime(),
-    events: z
-      .int()
-      .meta({ description: 'Events that were not judged, and so did not trigger the function or end its waits' }),
+    events: z.int().meta({
+      description: 'Events for which the expression was not evaluated, so that they triggered no run and ended no wait',
+    }),
   })
   .meta({ id: 'ExpressionProblem' });
 
@@ -31,12 +31,12 @@ export const functionSchema = z
     name: z.string(),
     app: z.string(),
     triggers: z.array(triggerSchema),
-    retries: z.int().meta({ description: 'Tries after the first' }),
-    paused_at: z.iso.datetime().nullable().meta({ description: 'null: it is not paused' }),
-    expression_problem: problemSchema
-      .nullable()
-      .meta({ description: 'The last within a day of what kept its expressions from being judged; null: nothing' }),
-    archived: z.boolean().meta({ description: 'Gone from its app: no longer triggered' }),
+    retries: z.int().meta({ description: 'Attempts after the first' }),
+    paused_at: z.iso.datetime().nullable().meta({ description: 'null: not paused' }),
+    expression_problem: problemSchema.nullable().meta({
+      description: 'The latest problem of the last day that kept an expression from being evaluated; null: none',
+    }),
+    archived: z.boolean().meta({ description: 'The app no longer registers the function: events do not trigger it' }),
   })
   .meta({ id: 'Function' });
 
@@ -46,11 +46,13 @@ export const listedFunctionSchema = functionSchema
 
 export const detailedFunctionSchema = functionSchema
   .extend({
-    url: z.string().meta({ description: 'Where it is called' }),
+    url: z.string().meta({ description: 'The URL of calls to the function' }),
     cancel: z
       .array(z.object({ event: z.string(), expression: z.string().optional(), timeout: z.string().optional() }))
-      .meta({ description: 'Events that cancel its runs' }),
-    configuration: z.record(z.string(), z.unknown()).meta({ description: 'As the app registered it' }),
+      .meta({ description: 'Events that cancel runs of the function' }),
+    configuration: z
+      .record(z.string(), z.unknown())
+      .meta({ description: 'The configuration as registered by the app' }),
   })
   .meta({ id: 'FunctionWithConfiguration' });
 

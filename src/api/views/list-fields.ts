@@ -1,20 +1,20 @@
-/** The fields by which callers see and set the lists of a key or webhook. */
+/** The fields of an event key or webhook that hold its allow and deny lists. */
 import { type AccessLists, addressListSchema, nameListSchema } from '../../model/auth/allow-lists.ts';
 
-/** null: no list. Left out: as it was. */
+/** null removes the list; an omitted field leaves it unchanged. */
 export const listFields = {
-  event_names: nameListSchema.nullish().meta({ description: 'Which event names are taken; null: all' }),
-  ip_addresses: addressListSchema.nullish().meta({ description: 'Which senders are let in; null: all' }),
+  event_names: nameListSchema.nullish().meta({ description: 'Which event names are accepted; null: all' }),
+  ip_addresses: addressListSchema.nullish().meta({ description: 'Which client addresses are accepted; null: all' }),
 };
 
 export const shownListFields = { event_names: nameListSchema.nullable(), ip_addresses: addressListSchema.nullable() };
 
-interface Given {
+interface ListFields {
   event_names?: AccessLists['eventNames'] | null;
   ip_addresses?: AccessLists['ipAddresses'] | null;
 }
 
-export function listsOf({ event_names, ip_addresses }: Given, before: AccessLists = {}): AccessLists {
+export function listsOf({ event_names, ip_addresses }: ListFields, before: AccessLists = {}): AccessLists {
   return {
     eventNames: event_names === undefined ? before.eventNames : (event_names ?? undefined),
     ipAddresses: ip_addresses === undefined ? before.ipAddresses : (ip_addresses ?? undefined),

@@ -1,15 +1,17 @@
-/** News of the live stream as the API tells them. */
+/** The API's representation of live updates. */
 import { z } from 'zod';
 import { RUN_STATUSES } from '../../model/runs/run.ts';
 import type { LiveUpdate, LiveUpdateOf } from '../../store/telemetry/live-updates.ts';
 import { LOG_OUTCOMES } from '../../store/webhooks/webhook-log.ts';
 
-/** By the name that a message has in the stream: what its data is. */
+/** The data of each kind of message. */
 export const liveSchemas = {
-  hello: z.object({}).meta({ description: 'First, and again whenever news may have been missed: read anew' }),
+  hello: z
+    .object({})
+    .meta({ description: 'Sent first, and again whenever updates may have been lost: reload what is shown' }),
   events: z
     .object({
-      count: z.int().meta({ description: 'How many were ingested since the message before' }),
+      count: z.int().meta({ description: 'Number of events ingested since the previous message' }),
       events: z.array(
         z.object({
           internal_id: z.string(),
@@ -19,10 +21,12 @@ export const liveSchemas = {
         }),
       ),
     })
-    .meta({ description: 'Events that were ingested; at most the last 100 of them, oldest first' }),
+    .meta({ description: 'Ingested events, oldest first; at most the last 100' }),
   runs: z
     .object({
-      count: z.int().meta({ description: 'How many runs have moved since the message before; 100 at most are named' }),
+      count: z
+        .int()
+        .meta({ description: 'Number of runs that changed since the previous message; at most 100 are listed' }),
       runs: z.array(
         z.object({
           run_id: z.string(),
@@ -32,19 +36,19 @@ export const liveSchemas = {
         }),
       ),
     })
-    .meta({ description: 'Runs that were made, were called, took a step, or ended' }),
+    .meta({ description: 'Runs that were created, were called, finished a step, or ended' }),
   'webhook-requests': z
     .object({
       requests: z.array(z.object({ webhook_id: z.string(), id: z.string(), outcome: z.enum(LOG_OUTCOMES) })),
     })
-    .meta({ description: 'Requests of any webhook that entered its log' }),
-  'held-events': z.object({ count: z.int() }).meta({ description: 'How many events came to the holding page' }),
+    .meta({ description: 'Requests that were added to the request log of any webhook' }),
+  'held-events': z.object({ count: z.int() }).meta({ description: 'Number of events added to the holding page' }),
 } as const;
 
 export type LiveKind = keyof typeof liveSchemas;
 
-/** The data of the message that tells them. */
-export function presentNews({ kind, count, items }: LiveUpdate): object {
+/** The data of the message for an update. */
+export function presentLiveUpdate({ kind, count, items }: LiveUpdate): object {
   switch (kind) {
     case 'events':
       return { count, events: (items as LiveUpdateOf['events'][]).map(presentEvent) };

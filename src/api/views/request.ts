@@ -1,35 +1,35 @@
-/** A logged webhook request as callers see it: its secrets masked. */
+/** The API's representation of a logged webhook request, with secrets masked. */
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { LOG_OUTCOMES, type LoggedRequest, type LogSummary } from '../../store/webhooks/webhook-log.ts';
-import { listed } from '../http/urlencoded.ts';
+import { listsOf } from '../http/urlencoded.ts';
 import { omittedField } from '../rest/list-response.ts';
 import { time } from './time.ts';
 
 const MASK = '[masked]';
-/** Of headers and query parameters whose values let one in, or prove who sends. */
+/** Names of headers and query parameters whose values are credentials or signatures. */
 const SECRET =
   /^(?:proxy-)?authorization$|cookie|(?:^|[-_])(?:signature|sign|sig|hmac|token|secret|password|passwd|auth|key|apikey|jwt|session)(?:$|[-_])/i;
 
 export const loggedSchema = z
   .object({
-    id: z.string().meta({ description: "Also the answer's x-request-id" }),
+    id: z.string().meta({ description: 'Request ID, also in the `x-request-id` of the response' }),
     received_at: z.iso.datetime(),
     method: z.string(),
     ip: z.string(),
     outcome: z.enum(LOG_OUTCOMES).meta({
       description:
-        'accepted: an event was made; ignored: the transform answered null; filtered: by the list of event names; held: the event is on the holding page; rejected: the provider was answered an error',
+        'accepted: the request became an event; ignored: the transform returned null; filtered: the list of event names rejected the event; held: the event is on the holding page; rejected: the response was an error',
     }),
-    status: z.int().meta({ description: 'HTTP status of the answer' }),
-    reason: z.string().nullable().meta({ description: 'Code of the error, or why it was filtered or held' }),
+    status: z.int().meta({ description: 'HTTP status of the response' }),
+    reason: z.string().nullable().meta({ description: 'Error code, or why the event was filtered or held' }),
     message: z.string().nullable(),
     event_name: z.string().nullable(),
     ids: z.array(z.string()).meta({ description: 'Internal ID of the event' }),
     console: z.array(z.object({ level: z.string(), text: z.string() })),
     duration_ms: z.number(),
-    body_bytes: z.int().nullable().meta({ description: 'null: the body was not read to its end, and is not kept' }),
-    rerun_of: z.string().nullable().meta({ description: 'The request of this log that was put through again' }),
+    body_bytes: z.int().nullable().meta({ description: 'null: the body was not read completely and is not stored' }),
+    rerun_of: z.string().nullable().meta({ description: 'The logged request of which this is a re-run' }),
   })
   .meta({ id: 'LoggedRequest' });
 
@@ -42,12 +42,12 @@ export const loggedInFullSchema = loggedSchema
   .extend({
     headers: z
       .record(z.string(), z.union([z.string(), z.array(z.string())]))
-      .meta({ description: 'Values that are secrets are masked' }),
+      .meta({ description: 'Secret values are masked' }),
     query: z.record(z.string(), z.array(z.string())),
     body: z
       .object({ encoding: z.enum(['utf8', 'base64']), content: z.string() })
       .nullable()
-      .meta({ description: 'Byte for byte as it came; base64 when it is not UTF-8' }),
+      .meta({ description: 'The unchanged body; base64 when it is not UTF-8' }),
   })
   .meta({ id: 'LoggedRequestInFull' });
 
@@ -90,5 +90,5 @@ function masked<T>(entries: Iterable<readonly [string, T]>, mask: (value: T) => 
 }
 
 function queryOf(search: string): [string, string[]][] {
-  return Object.entries(listed(new URLSearchParams(search)));
+  return Object.entries(listsOf(new URLSearchParams(search)));
 }

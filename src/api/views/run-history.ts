@@ -1,4 +1,4 @@
-/** A run's history as the API tells it. */
+/** The API's representation of a run's history. */
 import { z } from 'zod';
 import type { Pending } from '../../model/runs/memo.ts';
 import { type HistoryEntry, hasEnded, type Run } from '../../model/runs/run.ts';
@@ -10,25 +10,25 @@ export const historySchema = z
     kind: z.enum(['attempt', 'step']),
     step_id: z.string().nullable().meta({ description: 'Hashed ID of the step' }),
     name: z.string().nullable(),
-    op: z.string().nullable().meta({ description: 'What kind of step: StepRun, Sleep, WaitForEvent, …' }),
-    attempt: z.int().nullable().meta({ description: 'Tries before this one' }),
+    op: z.string().nullable().meta({ description: 'Kind of step: StepRun, Sleep, WaitForEvent, …' }),
+    attempt: z.int().nullable().meta({ description: 'Number of earlier attempts' }),
     status: z.enum(['Waiting', 'Completed', 'Failed']),
     queued_at: z.iso.datetime().nullable(),
     started_at: z.iso.datetime().nullable(),
     ended_at: z.iso.datetime().nullable(),
-    until: z.iso.datetime().nullable().meta({ description: 'When a step that waits gives up, or wakes' }),
+    until: z.iso.datetime().nullable().meta({ description: 'When a pending sleep or wait ends' }),
     error: runErrorSchema.nullable(),
-    timed_out: z.boolean().meta({ description: 'Of a wait for an event: none came in time' }),
+    timed_out: z.boolean().meta({ description: 'true: no matching event arrived before the timeout of the wait' }),
   })
   .meta({ id: 'HistoryEntry' });
 
-/** Attempts and steps in the order of their ends, and then what waits. */
+/** Attempts and steps in order of completion, then pending steps. */
 export function presentHistory(run: Run, entries: readonly HistoryEntry[], pending: ReadonlyMap<string, Pending>) {
   const ended = entries.length > 0 ? entries : onlyAttempt(run);
   return [...ended.map(presentEntry), ...[...pending].map(([stepId, step]) => presentPending(stepId, step))];
 }
 
-/** Of a run that was done with its first call nothing is written down beside its own record. */
+/** The history of a run that ended with its first call, for which no history is stored. */
 function onlyAttempt({ attempt, status, queuedAt, startedAt, endedAt, error, ...run }: Run): HistoryEntry[] {
   if (startedAt === undefined || endedAt === undefined || !hasEnded({ ...run, status }) || status === 'Cancelled')
     return [];

@@ -1,4 +1,4 @@
-/** A run as the API tells it. */
+/** The API's representation of a run. */
 import { z } from 'zod';
 import { RUN_STATUSES, type Run } from '../../model/runs/run.ts';
 import { isShallowJson, MAX_DEPTH, parseStored } from '../../model/values/json.ts';
@@ -10,35 +10,35 @@ export const runSchema = z
   .object({
     run_id: z.string(),
     function_id: z.string(),
-    event_id: z.string().meta({ description: 'Internal ID of the event that caused it' }),
+    event_id: z.string().meta({ description: 'Internal ID of the event that triggered the run' }),
     status: z.enum(RUN_STATUSES),
-    attempt: z.int().meta({ description: 'Tries before the present or last one' }),
+    attempt: z.int().meta({ description: 'Number of attempts before the current or last one' }),
     queued_at: z.iso.datetime(),
     run_started_at: z.iso.datetime().nullable(),
     ended_at: z.iso.datetime().nullable(),
-    output: z.unknown().meta({ description: 'What the function returned; null until then' }),
+    output: z.unknown().meta({ description: 'What the function returned; null before it has' }),
     error: runErrorSchema
       .nullable()
-      .meta({ description: 'Of the last failed attempt; null when none failed or a later one succeeded' }),
-    request_id: z.string().meta({ description: 'The request that brought the event' }),
-    retry_of: z.string().nullable().meta({ description: 'The run that this one does again' }),
+      .meta({ description: 'Error of the last failed attempt; null when none failed or a later one succeeded' }),
+    request_id: z.string().meta({ description: 'ID of the request that sent the event' }),
+    retry_of: z.string().nullable().meta({ description: 'The run of which this is a re-run' }),
   })
   .meta({ id: 'Run' });
 
-/** What a list of events says of the runs that they caused. */
+/** A run in a list of events. */
 export function presentBrief({ id, functionId, status }: Pick<Run, 'id' | 'functionId' | 'status'>) {
   return { run_id: id, function_id: functionId, status };
 }
 
-/** Outputs are held to MAX_DEPTH where they come in. One that was stored before that is told as an error: whoever lists runs must not miss
- *  the others for it. */
+/** Outputs deeper than MAX_DEPTH are rejected on receipt. One that was stored before that rule becomes an error, so that it does not hide
+ *  the other runs of a list. */
 function readOutput(output: string): { output: unknown } | { error: z.infer<typeof runErrorSchema> } {
   try {
     if (isShallowJson(output)) return { output: parseStored(output) };
   } catch {
-    // Told below.
+    // The error below.
   }
-  const message = `the stored output is no JSON, or nested deeper than ${MAX_DEPTH} levels; it is left out`;
+  const message = `the stored output is not JSON or has more than ${MAX_DEPTH} levels; it is omitted`;
   return { error: { name: 'OutputUnreadable', message } };
 }
 

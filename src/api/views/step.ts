@@ -1,4 +1,4 @@
-/** What a finished step of a run came to, as the API tells it. */
+/** The API's representation of a finished step. */
 import { z } from 'zod';
 import { isJsonObject, parseStored } from '../../model/values/json.ts';
 import { runErrorSchema } from './run.ts';
@@ -8,12 +8,12 @@ export const stepSchema = z
     step_id: z.string(),
     data: z.unknown().optional().meta({
       description:
-        'What it returned; of a wait the event, or null when none came; null of a sleep; absent where it failed',
+        'What the step returned; for a wait the event, or null after a timeout; null for a sleep; absent when the step failed',
     }),
     error: runErrorSchema
-      .extend({ data: z.unknown().optional().meta({ description: 'What the step returned all the same' }) })
+      .extend({ data: z.unknown().optional().meta({ description: 'What the step returned in spite of the error' }) })
       .optional()
-      .meta({ description: 'Where it failed for good' }),
+      .meta({ description: 'Present when the step failed permanently' }),
   })
   .meta({ id: 'Step' });
 
@@ -22,6 +22,6 @@ export function presentStep(stepId: string, memo: string) {
   const found = parseStored(memo);
   if (!isJsonObject(found)) return { step_id: stepId, data: found };
   if ('error' in found) return { step_id: stepId, error: found.error };
-  // An event that was waited for has a name beside its data.
+  // The event of a wait has a name in addition to its data.
   return { step_id: stepId, data: 'name' in found ? found : found.data };
 }

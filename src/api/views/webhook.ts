@@ -1,10 +1,10 @@
-/** A webhook as callers see it. */
+/** The API's representation of a webhook. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { covers, type Principal } from '../../model/auth/access.ts';
 import type { Webhook, Webhooks } from '../../store/webhooks/webhooks.ts';
 import { presentLists, shownListFields } from './list-fields.ts';
-import { presentOwner, shownOwnerSchema } from './owner.ts';
+import { ownerNameSchema, presentOwner } from './owner.ts';
 import { time } from './time.ts';
 
 export const webhookNameSchema = z
@@ -16,33 +16,33 @@ export const webhookNameSchema = z
 
 export const transformSchema = z.string().min(1).max(65_536).meta({
   description:
-    'JavaScript that defines the function transform(evt, headers, queryParams, raw); it returns an event, or null for none',
+    'JavaScript that defines the function transform(evt, headers, queryParams, raw), which returns an event, or null to ignore the request',
 });
 
 export const webhookSchema = z
   .object({
     id: z.string(),
     name: webhookNameSchema,
-    environment: shownOwnerSchema,
+    environment: ownerNameSchema,
     url: z.url().nullable().meta({
       description:
-        'Where the provider posts to. Whoever knows it can send: keep it secret. null for a caller with read access',
+        'The URL to which the provider posts. Keep it secret: it authenticates the sender. null for a principal with read access',
     }),
     former_urls: z
       .array(z.object({ url: z.url(), until: z.iso.datetime() }))
-      .meta({ description: 'Changed, and still taken until then' }),
+      .meta({ description: 'Previous URLs that are still valid' }),
     transform: transformSchema,
     ...shownListFields,
     paused_at: z.iso
       .datetime()
       .nullable()
-      .meta({ description: 'Since when its requests are answered 503; null: not paused' }),
+      .meta({ description: 'Since when requests are rejected with 503; null: not paused' }),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
   })
   .meta({ id: 'Webhook' });
 
-/** @param origin of the URLs */
+/** @param origin scheme and host of the URLs */
 export function presentWebhook(webhook: Webhook, origin: string, nowMs: number) {
   const { id, name, env, key, formerKeys = [], transform, pausedAt, createdAt, updatedAt } = webhook;
   return {
@@ -61,14 +61,14 @@ export function presentWebhook(webhook: Webhook, origin: string, nowMs: number) 
   };
 }
 
-/** Whoever knows a URL can send through it, so one who may only look is not told. */
-export function shownTo(caller: Principal, shown: ReturnType<typeof presentWebhook>) {
-  return covers(caller.access, 'write') ? shown : { ...shown, url: null, former_urls: [] };
+/** Hides the URLs, which authenticate senders, from principals with read access. */
+export function visibleTo(principal: Principal, webhook: ReturnType<typeof presentWebhook>) {
+  return covers(principal.access, 'write') ? webhook : { ...webhook, url: null, former_urls: [] };
 }
 
 /** @throws ServiceError not_found */
 export async function existingWebhook(webhooks: Webhooks, id: string): Promise<Webhook> {
   const webhook = await webhooks.read(id);
-  if (!webhook) throw new ServiceError('not_found', { detail: `no webhook has the id "${id}"` });
+  if (!webhook) throw new ServiceError('not_found', { detail: `there is no webhook with the ID "${id}"` });
   return webhook;
 }

@@ -23,7 +23,7 @@ export interface BranchDeps {
   environmentData: EnvironmentData;
   apiKeys: ApiKeys;
   apps: Apps;
-  audit: AuditLog;
+  auditLog: AuditLog;
   locks: Locks;
   queues: [IngestQueue, RunQueue];
   log: Logger;
@@ -47,7 +47,7 @@ export async function expireBranches(deps: BranchDeps, expiryMs: number, nowMs: 
 /** An event, a registration, a run that has not ended, or that it was made or opened again. */
 async function lastUsed(branch: Environment, { apps, environmentData }: BranchDeps, nowMs: number): Promise<number> {
   const { name, createdAt, reopenedAt = 0, usedAt = 0 } = branch;
-  const [registered, { receivedAt, activeRuns }] = await Promise.all([apps.all(name), environmentData.use(name)]);
+  const [registered, { receivedAt, activeRuns }] = await Promise.all([apps.all(name), environmentData.usage(name)]);
   if (activeRuns > 0) return nowMs;
   return Math.max(createdAt, reopenedAt, usedAt, receivedAt, ...registered.map(({ lastSync }) => lastSync.at));
 }
@@ -61,7 +61,7 @@ async function noteUse(branch: Environment, usedAt: number, everyMs: number, dep
 async function expire(
   branch: Environment,
   what: 'archived' | 'deleted',
-  { environments, audit, log }: BranchDeps,
+  { environments, auditLog, log }: BranchDeps,
   nowMs: number,
 ): Promise<void> {
   let changed = false;
@@ -75,7 +75,7 @@ async function expire(
   log.info({ environment: branch.name }, `branch ${what}: it was not used for BRANCH_EXPIRY_DAYS`);
   const who = { kind: 'setting', id: 'BRANCH_EXPIRY_DAYS', name: 'the setting BRANCH_EXPIRY_DAYS' } as const;
   const entry = { who, target: branch.name, summary: `The branch was not used and is ${what}`, ip: '', requestId: '' };
-  await audit.append({ ...entry, at: nowMs, action: `branch-${what}` });
+  await auditLog.append({ ...entry, at: nowMs, action: `branch-${what}` });
 }
 
 /** One round at every environment that is to be deleted. A round that finds nothing more is its last.
@@ -84,7 +84,7 @@ export async function deleteEnvironments(deps: BranchDeps, signal: AbortSignal, 
   const due = (await deps.environments.all()).filter((one) => one.kind === 'branch' && one.deletingAt !== undefined);
   for (const { name, deletingAt = nowMs } of due) {
     if (nowMs - deletingAt < SETTLE_MS || signal.aborted) continue;
-    await deps.locks.whileHeld(`environment-deletion:${name}`, LOCK_MS, () => deleteData(name, deps, signal));
+    await deps.locks.withLock(`environment-deletion:${name}`, LOCK_MS, () => deleteData(name, deps, signal));
   }
   return due.length > 0;
 }

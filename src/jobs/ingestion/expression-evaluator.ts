@@ -1,6 +1,6 @@
 /** Judges events by expressions of functions, each within what it is allowed (model/expressions/fuel-budgets.ts). An event that an expression could
  *  not afford to judge does not meet it: the function is not triggered, the wait goes on. That is written down, for the function's page and
- *  in the log, and counted (docs/decisions/0014-expressions-run-on-fuel.md). */
+ *  in the log, and counted (docs/decisions/0014-expression-fuel.md). */
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../log.ts';
@@ -19,8 +19,7 @@ const REFUSED = 'this version of the service does not take the expression; corre
 
 export interface Evaluated {
   env: string;
-  /** undefined: a wait that an earlier version stored does not say. */
-  functionId: string | undefined;
+  functionId: string;
   source: string;
   /** undefined: it is refused today. */
   expression: Expression | undefined;
@@ -78,9 +77,8 @@ export class ExpressionEvaluator {
     const skipped = [...this.#skipped.values()];
     this.#skipped = new Map();
     for (const problem of skipped) this.#logOne(problem);
-    const known = skipped.filter(({ functionId }) => functionId !== '');
     try {
-      for (const [env, ofEnv] of Map.groupBy(known, (problem) => problem.env)) await this.#problems.add(env, ofEnv);
+      for (const [env, ofEnv] of Map.groupBy(skipped, (problem) => problem.env)) await this.#problems.add(env, ofEnv);
     } catch (error) {
       this.#log.warn({ err: (error as Error).message }, 'problems of expressions were not written down');
     }
@@ -93,7 +91,7 @@ export class ExpressionEvaluator {
     this.#log.warn({ env, function_id: functionId, events, reason, expression }, `events were not judged: ${message}`);
   }
 
-  #skip({ env, functionId = '', source }: Evaluated, reason: ProblemReason, message: string, at: number): false {
+  #skip({ env, functionId, source }: Evaluated, reason: ProblemReason, message: string, at: number): false {
     this.#meter.expressionSkipped(reason);
     const key = `${env}\n${functionId}`;
     const events = (this.#skipped.get(key)?.events ?? 0) + 1;

@@ -1,7 +1,6 @@
 /** The ingest job: the events of a few requests, stored once each and handed to every function they trigger.
  *  Running it twice changes nothing: events are stored, and runs enqueued, under IDs derived from the event. */
 import { type Envelope, recordOf } from '../../model/events/event.ts';
-import { type FormerEnvelope, upToDate } from '../../model/events/event-encoding.ts';
 import type { TriggerExpression, TriggerTable } from '../../model/events/triggers.ts';
 import { runIdOf } from '../../model/runs/run.ts';
 import type { Environments } from '../../store/environments/environments.ts';
@@ -23,13 +22,13 @@ export interface IngestDeps {
   reports: Telemetry;
 }
 
-export async function ingest(batch: readonly (Envelope | FormerEnvelope)[], deps: IngestDeps): Promise<void> {
-  const events = await ofLiveEnvironments(batch.map(upToDate), deps.environments);
+export async function ingest(batch: readonly Envelope[], deps: IngestDeps): Promise<void> {
+  const events = await ofLiveEnvironments(batch, deps.environments);
   if (events.length === 0) return;
   const [stored, tables] = await Promise.all([deps.events.storeNew(events), tablesOf(events, deps.functions)]);
-  const open = stored.filter(({ settled }) => !settled).map(({ event }) => event);
+  const open = stored.filter(({ ingested }) => !ingested).map(({ event }) => event);
   await deps.starter.start(await triggeredBy(open, tables, deps.judge), Date.now());
-  await deps.events.settle(stored, Date.now());
+  await deps.events.markIngested(stored, Date.now());
   deps.reports.ingested(stored, Date.now());
   // Also of events that an earlier try has settled: it may have died before it came to this.
   await deps.arrivals.meetWaits(stored.filter(({ repeat }) => !repeat).map(({ event }) => event));

@@ -5,9 +5,9 @@ import type { Environments } from '../../store/environments/environments.ts';
 
 /** @returns those of environments that there are, archived ones among them */
 export async function ofLiveEnvironments(
-  events: Envelope[],
+  events: readonly Envelope[],
   environments: Pick<Environments, 'read'>,
-): Promise<Envelope[]> {
+): Promise<readonly Envelope[]> {
   const others = new Set(events.map(({ env }) => env));
   others.delete(PRODUCTION);
   if (others.size === 0) return events;

@@ -1,7 +1,6 @@
 /** The queues: their names, what a job of each holds, and how long it is kept. */
 import { type ConnectionOptions, Queue } from 'bullmq';
 import type { Envelope } from '../../model/events/event.ts';
-import type { FormerEnvelope } from '../../model/events/event-encoding.ts';
 import type { Run } from '../../model/runs/run.ts';
 import type { JobTelemetry } from '../../tracing/job-telemetry.ts';
 
@@ -16,7 +15,7 @@ export interface QueueOptions {
 
 /** The events of one environment, of the requests that shared one group commit. */
 export interface IngestJob {
-  events: (Envelope | FormerEnvelope)[];
+  events: Envelope[];
   /** A part of a job that stalled its workers (workers/poison-jobs.ts). */
   suspect?: true;
   /** Stalls that no longer count against it: it was set apart for them, and somebody had it tried again. */

@@ -1,4 +1,4 @@
-/** What a call's operations do to its run (protocol: ops). */
+/** What a call's operations do to its run (docs/protocol.md#operations). */
 import type { Failure } from '../../functions/interpret-response.ts';
 import { permanentFailure, retriableFailure } from '../../functions/interpret-response.ts';
 import { payloadOf } from '../../model/events/event.ts';

@@ -43,7 +43,7 @@ async function callOnce(job: CallJob, queuedAt: number, tries: Tries, deps: Call
   const failure = await attempt({ job, loaded, tries, startedAt, queuedAt }, deps);
   if (!failure) return;
   if (failure.retriable && tries.before + 1 < tries.max) {
-    await retryStoreWrites(() => deps.runs.noteFailure(env, runId, failure.error));
+    await retryStoreWrites(() => deps.runs.recordError(env, runId, failure.error));
     deps.reports.moved(loaded.run, 'Running');
     throw new AttemptFailed(failure.error, failure.retryAfterMs);
   }
@@ -67,7 +67,7 @@ async function attempt(one: Attempt, deps: CallDeps): Promise<Failure | undefine
     const failure = outcome.kind === 'failed' ? outcome : tooLarge(outcome);
     if (!isPlain(loaded, outcome, tries.before)) {
       const entries = historyOf(failure ?? outcome, one);
-      await retryStoreWrites(() => deps.runs.noteHistory(job.env, job.runId, entries));
+      await retryStoreWrites(() => deps.runs.appendHistory(job.env, job.runId, entries));
     }
     return failure ?? (await retryStoreWrites(() => settle(outcome, one, deps)));
   } finally {
@@ -116,7 +116,7 @@ async function settle(outcome: Outcome, attempt: Attempt, deps: CallDeps): Promi
   const failed = await applyOperations(outcome.ops, answered(attempt), deps);
   deps.reports.moved(loaded.run, 'Running');
   if (failed) return { ...failed, retryAfterMs: outcome.retryAfterMs };
-  if (job.at !== undefined) await deps.runs.noteAnswered(job.env, job.runId, job.at);
+  if (job.at !== undefined) await deps.runs.recordAnswered(job.env, job.runId, job.at);
   return undefined;
 }
 

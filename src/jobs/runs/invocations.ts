@@ -71,7 +71,7 @@ export class Invocations {
   async #start(run: RunToStart, event: Envelope, nowMs: number): Promise<void> {
     const stored = await this.#events.storeNew([event]);
     await this.#starter.start([run], nowMs);
-    await this.#events.settle(stored, nowMs);
+    await this.#events.markIngested(stored, nowMs);
     this.#reports.ingested(stored, Date.now());
   }
 }

@@ -39,7 +39,7 @@ export type Troubles = Pick<LRUCache<string, number>, 'get' | 'set' | 'delete'>;
  *  @returns how many runs were looked after
  *  @throws what Redis says when it refuses */
 export async function reconcile(deps: ReconcileDeps, nowMs: number, troubles: Troubles, log: Logger): Promise<number> {
-  const due = await deps.activeRuns.due(nowMs, RUNS_AT_ONCE);
+  const due = await deps.activeRuns.dueForReconciliation(nowMs, RUNS_AT_ONCE);
   for (const { env, runId } of due) {
     try {
       await lookAt(env, runId, deps, nowMs);
@@ -59,14 +59,14 @@ export async function reconcile(deps: ReconcileDeps, nowMs: number, troubles: Tr
 async function lookAt(env: string, runId: string, deps: ReconcileDeps, nowMs: number): Promise<void> {
   const run = await deps.runs.read(env, runId);
   if (run && !hasEnded(run)) await lookAfter(run, deps, nowMs);
-  else await deps.activeRuns.forget(env, runId);
+  else await deps.activeRuns.remove(env, runId);
 }
 
 async function lookAfter(run: Run, deps: ReconcileDeps, nowMs: number): Promise<void> {
   const { env, id, eventId, functionId } = run;
   const ref = refOf(run);
   const retries = (await deps.functions.find(env, functionId))?.retries ?? DEFAULT_RETRIES;
-  await deps.events.keep(env, eventId);
+  await deps.events.extendRetention(env, eventId);
   const { pending, done } = await deps.steps.progress(env, id);
   const answeredAt = await deps.runs.answeredAt(env, id);
   if (answeredAt < done) await deps.schedule.restoreCall({ ref, at: done, retries });

@@ -68,7 +68,7 @@ export class RunStarter {
         ...(retryOf && { retryOf }),
         ...(trace && { trace }),
         queuedAt: nowMs,
-        lookAfterAt: Math.max(dueAt, nowMs) + this.#lookAfterMs,
+        reconcileAt: Math.max(dueAt, nowMs) + this.#lookAfterMs,
       })),
     );
     await this.#cancels.watch(runs, nowMs);
@@ -98,6 +98,8 @@ export class RunStarter {
     for (const { event, dueAt } of runs) {
       if (dueAt - nowMs > SLACK_MS) aheadMs.set(`${event.env}/${event.internalId}`, { event, ms: dueAt - nowMs });
     }
-    await Promise.all([...aheadMs.values()].map(({ event, ms }) => this.#events.keep(event.env, event.internalId, ms)));
+    await Promise.all(
+      [...aheadMs.values()].map(({ event, ms }) => this.#events.extendRetention(event.env, event.internalId, ms)),
+    );
   }
 }

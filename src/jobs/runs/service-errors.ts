@@ -45,7 +45,7 @@ export async function withServiceErrors(
     if (isOutcome(error) || isStoreFailure(error)) throw error;
     const fault = faultOf(error);
     if (tries.before + 1 < tries.max) {
-      await retryStoreWrites(() => runs.noteFailure(env, runId, fault));
+      await retryStoreWrites(() => runs.recordError(env, runId, fault));
       throw new AttemptFailed(fault, undefined, error);
     }
     const run = await retryStoreWrites(() => runs.read(env, runId));

@@ -67,7 +67,7 @@ export class RunTransitions {
   /** The end of a step that no call brings, and so no call writes down. Nothing needs to wake it any more. */
   async #endWait({ env, id }: Run, stepId: string, step: Pending, memo: Memo): Promise<void> {
     if (step.op === 'StepPlanned') return;
-    await this.#deps.runs.noteHistory(env, id, [waitOf(stepId, step, memo, Date.now())]);
+    await this.#deps.runs.appendHistory(env, id, [waitOf(stepId, step, memo, Date.now())]);
     // A sleep is ended by nothing but its own wake job, which is at work.
     if (step.op !== 'Sleep' && step.until !== undefined) await this.#deps.schedule.dropWakes(id, [stepId]);
   }

@@ -49,7 +49,7 @@ export class WaitMatcher {
     for (const [env, ofEnv] of Map.groupBy(events, (event) => event.env)) {
       const arrivals = ofEnv.map(toArrival);
       for await (const found of this.#waits.candidates(env, arrivals, (arrival) => arrival.payload())) {
-        await this.#meet(env, found.name, found.waits, found.arrivals);
+        await this.#meet(env, found.waits, found.events);
       }
     }
   }
@@ -59,33 +59,23 @@ export class WaitMatcher {
     if (waits.length === 0) return;
     let open = waits;
     for await (const some of this.#events.since(env, name, sinceMs, LOOK_BACK_MAX)) {
-      const met = await this.#meet(env, name, open, some.map(toArrival));
+      const met = await this.#meet(env, open, some.map(toArrival));
       open = open.filter((wait) => !met.has(wait));
       if (open.length === 0) return;
     }
   }
 
   /** @returns those that were met */
-  async #meet(
-    env: string,
-    name: string,
-    waits: readonly StoredWait[],
-    arrivals: readonly Arrival[],
-  ): Promise<Set<StoredWait>> {
+  async #meet(env: string, waits: readonly StoredWait[], arrivals: readonly Arrival[]): Promise<Set<StoredWait>> {
     const met = new Set<StoredWait>();
     if (arrivals.length === 0) return met;
     for (const some of portions(waits)) {
-      for (const wait of await this.#meetSome(env, name, some, arrivals)) met.add(wait);
+      for (const wait of await this.#meetSome(env, some, arrivals)) met.add(wait);
     }
     return met;
   }
 
-  async #meetSome(
-    env: string,
-    name: string,
-    waits: readonly StoredWait[],
-    arrivals: readonly Arrival[],
-  ): Promise<StoredWait[]> {
+  async #meetSome(env: string, waits: readonly StoredWait[], arrivals: readonly Arrival[]): Promise<StoredWait[]> {
     const causes = await this.#causesOf(env, waits);
     const met: Meeting[] = [];
     this.#judge.begin();
@@ -95,7 +85,7 @@ export class WaitMatcher {
     }
     await this.#judge.tell();
     for (let i = 0; i < met.length; i += MOVED_AT_ONCE) {
-      await Promise.all(met.slice(i, i + MOVED_AT_ONCE).map((meeting) => this.#move(env, name, meeting)));
+      await Promise.all(met.slice(i, i + MOVED_AT_ONCE).map((meeting) => this.#move(env, meeting)));
     }
     return met.map(({ wait }) => wait);
   }
@@ -120,11 +110,11 @@ export class WaitMatcher {
     return new Map(records.flatMap((record) => (record ? [[record.internal_id, payloadOf(record)]] : [])));
   }
 
-  async #move(env: string, name: string, { wait: { key, wait }, arrival }: Meeting): Promise<void> {
+  async #move(env: string, { wait: { key, wait }, arrival }: Meeting): Promise<void> {
     if (wait.stepId === undefined) await this.#life.cancel(env, wait.runId);
     else await this.#life.finishStep(env, wait.runId, wait.stepId, arrival.payload());
     // Last: should this process die before, the event is met again, and the first memo stands.
-    await this.#waits.remove(env, name, key);
+    await this.#waits.remove(env, key);
   }
 }
 

@@ -20,11 +20,11 @@ export async function wake(job: WakeJob, tries: Tries, deps: WakeDeps): Promise<
   await withServiceErrors(job, tries, deps, () => endStep(job, deps));
 }
 
-async function endStep({ env, runId, eventId, stepId, eventName }: WakeJob, deps: WakeDeps): Promise<void> {
+async function endStep({ env, runId, stepId, eventName }: WakeJob, deps: WakeDeps): Promise<void> {
   const { pending } = await deps.steps.progress(env, runId);
   const step = pending.get(stepId);
   await deps.life.finishStep(env, runId, stepId, memoOf(step));
-  if (eventName !== undefined) await deps.waits.remove(env, eventName, waitKey({ runId, eventId, stepId }));
+  if (eventName !== undefined) await deps.waits.remove(env, waitKey({ runId, stepId }));
 }
 
 function memoOf(step: Pending | undefined): Memo {

@@ -29,28 +29,31 @@ const COUNTER_OF: Record<Ending['status'], RunCounter> = {
 
 export class Telemetry {
   readonly #metrics: Metrics;
-  readonly #news: LiveUpdatePublisher;
+  readonly #liveUpdates: LiveUpdatePublisher;
   readonly #meter: MetricsRecorder;
   #tally = new CounterBuffer();
 
-  constructor({ metrics, liveNews }: { metrics: Metrics; liveNews: LiveUpdatePublisher }, meter: MetricsRecorder) {
+  constructor(
+    { metrics, liveUpdates }: { metrics: Metrics; liveUpdates: LiveUpdatePublisher },
+    meter: MetricsRecorder,
+  ) {
     this.#metrics = metrics;
-    this.#news = liveNews;
+    this.#liveUpdates = liveUpdates;
     this.#meter = meter;
   }
 
   /** Events have been wholly ingested. */
   ingested(batch: readonly Stored[], nowMs: number): void {
-    for (const { event, repeat, settled } of batch) {
+    for (const { event, repeat, ingested } of batch) {
       const { env, internalId, name, receivedAt, source } = event;
       if (repeat) {
         this.#tally.count(env, 'duplicates');
         this.#meter.duplicateIngested();
       }
-      if (settled || repeat) continue;
+      if (ingested || repeat) continue;
       this.#tally.count(env, 'events');
       this.#meter.eventIngested(Math.max(0, nowMs - receivedAt));
-      this.#news.tell(env, 'events', { id: internalId, name, receivedAt, source });
+      this.#liveUpdates.publish(env, 'events', { id: internalId, name, receivedAt, source });
     }
   }
 
@@ -90,15 +93,15 @@ export class Telemetry {
 
   /** There is something new to be seen of the run. */
   moved({ env, id, functionId, eventId }: Moved, status: RunStatus): void {
-    this.#news.tell(env, 'runs', { id, functionId, eventId, status });
+    this.#liveUpdates.publish(env, 'runs', { id, functionId, eventId, status });
   }
 
   held(id: string): void {
-    this.#news.tell(undefined, 'held-events', { id });
+    this.#liveUpdates.publish(undefined, 'held-events', { id });
   }
 
   webhookRequest(request: LiveUpdateOf['webhook-requests']): void {
-    this.#news.tell(undefined, 'webhook-requests', request);
+    this.#liveUpdates.publish(undefined, 'webhook-requests', request);
   }
 
   /** Writes what was counted. What Redis did not take is written with the next. */
@@ -115,7 +118,7 @@ export class Telemetry {
 
   /** Tells all that is left. */
   async flushAll(nowMs: number): Promise<void> {
-    this.#news.flush();
+    this.#liveUpdates.flush();
     await this.flush(nowMs);
   }
 }

@@ -1,4 +1,4 @@
-/** Registrations of apps: functions with their triggers (docs/protocol.md). */
+/** Registrations of apps: functions with their triggers (docs/protocol.md#registration). */
 import { z } from 'zod';
 import { compile, compileWait } from '../expressions/expression.ts';
 import { DEFAULT_RETRIES } from '../runs/retry.ts';
@@ -76,14 +76,14 @@ function normalizeAppName(registration: unknown): unknown {
 }
 
 /** The app's name in an unvalidated registration. */
-export function appNameOf(registration: unknown): unknown {
+export function appNameIn(registration: unknown): unknown {
   const normalized = normalizeAppName(registration);
   return isJsonObject(normalized) ? normalized.appName : undefined;
 }
 
 export type Registration = z.infer<typeof registrationSchema>;
 
-/** Header prefix that an app uses (docs/protocol.md). */
+/** Header prefix that an app uses (docs/protocol.md#dialects). */
 export type Dialect = 'service' | 'inngest';
 
 /** An event that cancels the function's runs. */

@@ -1,4 +1,4 @@
-/** Allow and deny lists for event names and sender addresses (docs/webhooks.md). */
+/** Allow and deny lists for event names and sender addresses (docs/events.md#allow-and-deny-lists). */
 import { z } from 'zod';
 import { isWithin, parseAddress, parseRange, type Range } from '../network/address.ts';
 

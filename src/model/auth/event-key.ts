@@ -1,4 +1,4 @@
-/** Event keys: secrets that authenticate a sender for one environment, or for the set of all branches (docs/events.md). The service
+/** Event keys: secrets that authenticate a sender for one environment, or for the set of all branches (docs/events.md#event-keys). The service
  *  stores and looks up only the hash of a secret, which also prevents timing attacks. */
 import { PRODUCTION } from '../environment.ts';
 import type { AccessLists } from './allow-lists.ts';

@@ -9,8 +9,7 @@
  *  Serialized JSON has no line breaks. */
 
 import { timeOf } from '../ids.ts';
-import { parseStored } from '../values/json.ts';
-import type { Envelope, EventRecord, RecordParts, Source } from './event.ts';
+import type { RecordParts, Source } from './event.ts';
 
 /** A source, or the number of an interned source. */
 export type EncodedSource = Source | number;
@@ -41,15 +40,4 @@ export function readEvent(internalId: string, text: string): EventParts {
 /** @param text the second line, or a text that ends with it */
 export function readSource(text: string): EncodedSource {
   return (JSON.parse(text.slice(text.lastIndexOf('\n') + 1)) as Facts)[1];
-}
-
-/** An envelope as jobs held it before their events were stored in this form: with everything in `record`, as JSON text. */
-export type FormerEnvelope = Omit<Envelope, 'payload' | 'source'> & { record: string };
-
-/** An envelope as it is today: a job may have been enqueued before an update. */
-export function upToDate(envelope: Envelope | FormerEnvelope): Envelope {
-  if (!('record' in envelope)) return envelope;
-  const { record, ...rest } = envelope;
-  const { name, data, id, ts, user, v, source } = parseStored(record) as EventRecord & { source: Source };
-  return { ...rest, source, payload: JSON.stringify({ name, data, id, ts, user, v }) };
 }

@@ -19,7 +19,7 @@ const nameRule = 'a string of 1 to 256 characters';
 const idRule = 'a string of 1 to 512 characters, or omit the field';
 const tsRule = 'integer milliseconds since 1970, within 1980 to 2100, or omit the field';
 
-/** Messages say what is expected; `invalid` adds what was received. */
+/** docs/events.md#fields. Messages say what is expected; `invalid` adds what was received. */
 export const eventSchema = z
   .object({
     name: z
@@ -185,7 +185,7 @@ export function copyToResend({ name, data, user, v }: Event): Event {
   return { name, data, ...(user !== undefined && { user }), ...(v !== undefined && { v }) };
 }
 
-/** The event that a function receives (docs/protocol.md). */
+/** The event that a function receives (docs/protocol.md#calls). */
 export function payloadOf(record: EventRecord): Event & { ts: number } {
   const { name, data, id, ts, user, v, internal_id } = record;
   return {

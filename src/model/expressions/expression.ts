@@ -1,6 +1,6 @@
 /** CEL expressions: over `event` in triggers; in waits, over `event` (the event that triggered the run) and `async` (the received event).
  *  Apps write them, and processes that all apps share evaluate them. Their size and cost are therefore bounded
- *  (docs/decisions/0014-expressions-run-on-fuel.md). */
+ *  (docs/decisions/0014-expression-fuel.md). */
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { LRUCache } from 'lru-cache';
 import { Language } from './language.ts';

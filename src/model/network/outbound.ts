@@ -50,10 +50,10 @@ export function describeOutbound({ blockPrivate, deny, allow, branchDeny }: Outb
   const blocked = [...(blockPrivate ? ['private addresses'] : []), ...deny.map(named)];
   const open = blockPrivate || deny.includes(PRIVATE) ? 'public addresses' : 'public and private addresses';
   return [
-    `apps may be at ${open}`,
+    `Apps may run at ${open}`,
     ...(blocked.length > 0 ? [`not at ${blocked.join(', ')}`] : []),
     ...(allow.length > 0 && blocked.length > 0 ? [`except at ${allow.map(named).join(', ')}`] : []),
-    ...(branchDeny.length > 0 ? [`those of branch environments not at ${branchDeny.map(named).join(', ')}`] : []),
+    ...(branchDeny.length > 0 ? [`apps of branch environments not at ${branchDeny.map(named).join(', ')}`] : []),
     'never at link-local or metadata addresses',
   ].join('; ');
 }

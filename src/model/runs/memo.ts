@@ -1,4 +1,4 @@
-/** Memos: stored results of finished steps, with which an SDK replays a function (docs/protocol.md), and their limits. */
+/** Memos: stored results of finished steps, with which an SDK replays a function (docs/protocol.md#memos), and their limits. */
 import type { RunError } from './run.ts';
 
 /** The memo of a sleep is null; of a wait, the event or null after its timeout. */
@@ -9,7 +9,7 @@ export const MAX_STEPS = 1_000;
 export const MAX_STEP_BYTES = 4 * 1_024 * 1_024;
 export const MAX_STATE_BYTES = 32 * 1_024 * 1_024;
 
-/** A larger call body omits events and memos; the app fetches them (`use_api`, docs/protocol.md). */
+/** A larger call body omits events and memos; the app fetches them (`use_api`, docs/protocol.md#large-calls). */
 export const MAX_CALL_BYTES = 4 * 1_024 * 1_024;
 
 /** A step that is not finished: planned, sleeping, waiting, or invoking another run. */

@@ -1,4 +1,4 @@
-/** Step operations: the response of an app while its function is not finished (docs/protocol.md). */
+/** Step operations: the response of an app while its function is not finished (docs/protocol.md#operations). */
 import { z } from 'zod';
 import { MAX_TIME_LENGTH } from '../values/duration.ts';
 import { MAX_STEPS, type Memo } from './memo.ts';

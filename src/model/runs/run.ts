@@ -34,7 +34,7 @@ function truncate(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length)}… (${text.length} characters in total)`;
 }
 
-/** A step of another run that waits for the end of this one (`InvokeFunction`, docs/protocol.md). */
+/** A step of another run that waits for the end of this one (`InvokeFunction`, docs/protocol.md#invokefunction). */
 export interface Invoker {
   runId: string;
   stepId: string;

@@ -3,8 +3,7 @@ import { compileWait, type Expression } from '../expressions/expression.ts';
 
 export interface Wait {
   runId: string;
-  /** undefined: stored by an earlier version. */
-  functionId?: string;
+  functionId: string;
   /** The event that triggered the run: `event` in the expression. It never matches waits of its own run. */
   eventId: string;
   /** The waiting step; undefined: the event cancels the run. */
@@ -26,7 +25,7 @@ interface ReceivedEvent {
 }
 
 /** @param ordinal distinguishes the cancel triggers of a run */
-export function waitKey({ runId, stepId }: Wait, ordinal = 0): string {
+export function waitKey({ runId, stepId }: Pick<Wait, 'runId' | 'stepId'>, ordinal = 0): string {
   return `${runId}/${stepId ?? `cancel-${ordinal}`}`;
 }
 

@@ -38,7 +38,7 @@ export class Apps {
   }
 
   /** @throws ServiceError quota_exceeded when the app would be one too many */
-  async refuseMany(env: string, name: string, most: number): Promise<void> {
+  async checkQuota(env: string, name: string, most: number): Promise<void> {
     const names = await this.#redis.hkeys(this.#keys.apps(env));
     if (names.length < most || names.includes(name)) return;
     const what = `The environment "${env}" has ${names.length} apps`;
@@ -52,7 +52,7 @@ export class Apps {
   }
 
   /** Notes that an app that is known could not be registered. */
-  async noteFailure(
+  async recordSyncFailure(
     env: string,
     isMeant: (app: App) => boolean,
     error: string,

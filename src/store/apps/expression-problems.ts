@@ -47,7 +47,7 @@ export class ExpressionProblems {
     replies(await pipeline.exec());
   }
 
-  async forget(env: string, functionIds: readonly string[]): Promise<void> {
+  async remove(env: string, functionIds: readonly string[]): Promise<void> {
     if (functionIds.length === 0) return;
     const { expressionProblems, expressionSkips } = this.#keys;
     const deleting = this.#redis.pipeline();

@@ -40,7 +40,7 @@ export class Functions {
   /** Makes `functions` the app's only live ones; others it had are archived. Answers whether that changed anything.
    *  @param most there may be so many live functions in the environment, and so many archived ones are remembered
    *  @throws ServiceError registration_invalid when another app has a function of the same ID, quota_exceeded */
-  async replace(env: string, app: string, functions: readonly AppFunction[], most: number): Promise<boolean> {
+  async replaceForApp(env: string, app: string, functions: readonly AppFunction[], most: number): Promise<boolean> {
     const registered = await this.#redis.hvals(this.#keys.functions(env));
     const known = new Map(registered.map((text) => toFunction(text)).map((fn) => [fn.id, fn]));
     for (const { id } of functions) refuseTaken(known.get(id), app);

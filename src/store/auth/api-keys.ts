@@ -64,7 +64,7 @@ export class ApiKeys {
   }
 
   /** Writes down that the key was used, now and then, and keeps nobody waiting: a key is good where Redis takes no writes, too. */
-  noteUse(id: string, nowMs: number): void {
+  recordUse(id: string, nowMs: number): void {
     if (nowMs - (this.#noted.get(id) ?? 0) < NOTE_USE_EVERY_MS) return;
     this.#noted.set(id, nowMs);
     this.#redis.hset(this.#keys.apiKeyUses, id, nowMs).catch(() => this.#noted.delete(id));

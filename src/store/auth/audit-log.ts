@@ -33,7 +33,7 @@ export class AuditLog {
 
   constructor(redis: Redis, keys: Keyspace) {
     this.#redis = withScripts(redis);
-    this.#key = keys.audit;
+    this.#key = keys.auditLog;
   }
 
   async append(entry: AuditEntry): Promise<void> {

@@ -10,7 +10,7 @@ import { ReplicatedCache } from '../redis/replicated-cache.ts';
 /** How often, at most, a process writes down that a key was used. */
 const USE_NOTED_EVERY_MS = 60_000;
 
-export type EventKeyInUse = EventKey & { gate: AccessListMatcher };
+export type EventKeyInUse = EventKey & { allowList: AccessListMatcher };
 
 export class EventKeys {
   readonly #redis: Redis;
@@ -43,7 +43,7 @@ export class EventKeys {
   }
 
   /** Asks the store for one that is not in memory: another process may have made it a moment ago. */
-  async seek(digest: string): Promise<EventKeyInUse | undefined> {
+  async findOrFetch(digest: string): Promise<EventKeyInUse | undefined> {
     return (await this.#byDigest.current()).get(digest);
   }
 
@@ -81,7 +81,7 @@ export class EventKeys {
   }
 
   /** Writes down that the key was used, now and then, and keeps nobody waiting. A note that is lost is made up for by the next. */
-  noteUse(key: EventKey, nowMs: number): void {
+  recordUse(key: EventKey, nowMs: number): void {
     const { id } = key;
     if (!isStored(key) || nowMs - (this.#usesNoted.get(id) ?? 0) < USE_NOTED_EVERY_MS) return;
     this.#usesNoted.set(id, nowMs);
@@ -95,5 +95,5 @@ export class EventKeys {
 }
 
 function inUse(key: EventKey): EventKeyInUse {
-  return { ...key, gate: matcherOf(key) };
+  return { ...key, allowList: matcherOf(key) };
 }

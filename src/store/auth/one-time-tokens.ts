@@ -18,7 +18,7 @@ export class OneTimeTokens {
   }
 
   /** @returns the token that belongs into the link */
-  async make(link: OneTimeToken): Promise<string> {
+  async create(link: OneTimeToken): Promise<string> {
     const token = newSecret();
     await this.#redis.set(this.#keyOf(token), JSON.stringify(link), 'PX', TOKEN_LIFETIME_HOURS * 3_600_000);
     return token;
@@ -34,7 +34,7 @@ export class OneTimeTokens {
   }
 
   #keyOf(token: string): string {
-    return this.#keys.link(digestOf(token));
+    return this.#keys.oneTimeToken(digestOf(token));
   }
 }
 

@@ -41,9 +41,9 @@ export class RejectionLog {
     this.#keys = keys;
   }
 
-  async note({ action, reason, name, address }: Rejection, requestId: string, nowMs: number): Promise<void> {
+  async record({ action, reason, name, address }: Rejection, requestId: string, nowMs: number): Promise<void> {
     const kind = JSON.stringify({ action, reason, name, address });
-    const { refusals, refusalCounts } = this.#keys;
+    const { rejections: refusals, rejectionEntries: refusalCounts } = this.#keys;
     await this.#redis.noteRefusal(
       refusals,
       refusalCounts,
@@ -59,7 +59,7 @@ export class RejectionLog {
   /** Those that were repeated last come first.
    *  @param before the position that ended the page before */
   async list(limit: number, before?: string): Promise<StoredRejection[]> {
-    const { refusals, refusalCounts } = this.#keys;
+    const { rejections: refusals, rejectionEntries: refusalCounts } = this.#keys;
     const from = before === undefined ? '+inf' : `(${before}`;
     const flat = await this.#redis.zrevrangebyscore(refusals, from, '-inf', 'WITHSCORES', 'LIMIT', 0, limit);
     const ids = flat.filter((_, at) => at % 2 === 0);

@@ -25,7 +25,7 @@ export class SecretKeyCheck {
    *  @throws ConfigError when something cannot be opened */
   async verify(): Promise<void> {
     const [kept, unreadable] = await Promise.all([
-      this.#redis.get(this.#keys.sealCheck),
+      this.#redis.get(this.#keys.secretKeyCheck),
       this.#signingKeys.unreadable(),
     ]);
     if (unreadable.length > 0) throw this.#wrongKey(`the signing key of ${unreadable.join(', ')}`);
@@ -37,15 +37,15 @@ export class SecretKeyCheck {
   async claim(): Promise<void> {
     await this.verify();
     // A Redis that takes no writes now is claimed by a later start.
-    await this.#redis.setnx(this.#keys.sealCheck, this.#sealer.seal('', PLACE)).catch(() => undefined);
+    await this.#redis.setnx(this.#keys.secretKeyCheck, this.#sealer.seal('', PLACE)).catch(() => undefined);
     await this.verify();
   }
 
   /** Seals all under the present key, so that the former one can be forgotten.
    *  @returns how many signing keys that were */
-  async sealAnew(): Promise<number> {
-    const count = await this.#signingKeys.sealAnew();
-    await this.#redis.set(this.#keys.sealCheck, this.#sealer.seal('', PLACE));
+  async reencrypt(): Promise<number> {
+    const count = await this.#signingKeys.reencrypt();
+    await this.#redis.set(this.#keys.secretKeyCheck, this.#sealer.seal('', PLACE));
     return count;
   }
 
@@ -60,10 +60,10 @@ export class SecretKeyCheck {
   }
 
   #wrongKey(what: string): ConfigError {
-    const { sealCheck, signingKeys } = this.#keys;
+    const { secretKeyCheck: sealCheck, signingKeys } = this.#keys;
     return new ConfigError(
-      `SECRET_KEY: neither it nor SECRET_KEY_FALLBACK opens ${what} in Redis. Set SECRET_KEY_FALLBACK to the key that sealed it. ` +
-        `If that key is lost, delete the Redis keys ${signingKeys} and ${sealCheck}: the service makes new signing keys, which the apps then need`,
+      `SECRET_KEY: neither it nor SECRET_KEY_FALLBACK decrypts ${what} in Redis. Set SECRET_KEY_FALLBACK to the previous key. ` +
+        `If that key is lost, delete the Redis keys ${signingKeys} and ${sealCheck}: the service generates new signing keys, which apps then need`,
     );
   }
 }

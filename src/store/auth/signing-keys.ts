@@ -71,7 +71,7 @@ export class SigningKeys {
   latest(owner: string): Promise<SigningKeyPair> {
     const read = this.#reads.get(owner) ?? new CoalescedRead(() => this.of(owner));
     this.#reads.set(owner, read);
-    return read.ask();
+    return read.get();
   }
 
   async of(owner: string): Promise<SigningKeyPair> {
@@ -114,7 +114,7 @@ export class SigningKeys {
   }
 
   /** Seals under the present secret what the former one sealed. Answers how many keys that were. */
-  async sealAnew(): Promise<number> {
+  async reencrypt(): Promise<number> {
     const kept = await this.#redis.hgetall(this.#key);
     let count = 0;
     for (const [owner, text] of Object.entries(kept)) {
@@ -145,7 +145,7 @@ export class SigningKeys {
   }
 }
 
-/** `signkey-<word>-<hex>` (protocol: signature); the word tells people whose it is. */
+/** `signkey-<word>-<hex>` (docs/protocol.md#authentication); the word tells people whose it is. */
 function newSigningKey(owner: string): string {
   const word = owner === BRANCHES ? 'branch' : owner.replace(/\W/g, '_');
   return `signkey-${word}-${randomBytes(KEY_BYTES).toString('hex')}`;

@@ -36,8 +36,8 @@ export class Environments {
   }
 
   /** Asks the store for one that is not in memory: another process may have made it a moment ago. */
-  async seek(name: string): Promise<Environment | undefined> {
-    return this.find(name) ?? (await this.#anew.ask()).get(name);
+  async findOrFetch(name: string): Promise<Environment | undefined> {
+    return this.find(name) ?? (await this.#anew.get()).get(name);
   }
 
   /** From the store, also in a process that does not follow the changes. */

@@ -17,7 +17,7 @@ export class InstallationLimits {
 
   constructor(redis: Redis, keys: Keyspace, changes: CacheInvalidation) {
     this.#redis = redis;
-    this.#key = keys.accountLimits;
+    this.#key = keys.installationLimits;
     this.#changes = changes;
     this.#limits = new ReplicatedCache(changes, () => this.readLimits());
   }

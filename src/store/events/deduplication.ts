@@ -1,11 +1,12 @@
 /** Claims on deduplication IDs. The claim holds the internal ID of the first event that made it, so that a repeat carries its
- *  first's ID and every later step stays harmless (spec 8). Once that event is enqueued the claim says so: what comes then is a repeat
+ *  first's ID and every later step stays harmless (docs/events.md#deduplication). Once that event is enqueued the claim
+ *  says so: what comes then is a repeat
  *  for certain, whichever of the two is ingested first. Before, it may be the same event, sent again because nobody answered. */
 
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
-/** From the first event with the ID (spec 8). */
+/** From the first event with the ID. */
 export const DEDUP_WINDOW_MS = 86_400_000;
 
 export interface Claim {
@@ -42,7 +43,7 @@ export class Deduplication {
   async claim(claims: readonly Claim[]): Promise<Claimed[]> {
     const pipeline = this.#redis.pipeline();
     for (const { env, id, internalId } of claims) {
-      pipeline.call('SET', this.#keys.dedup(env, id), internalId, 'NX', 'GET', 'PX', DEDUP_WINDOW_MS);
+      pipeline.call('SET', this.#keys.deduplication(env, id), internalId, 'NX', 'GET', 'PX', DEDUP_WINDOW_MS);
     }
     const earlier = replies<string | null>(await pipeline.exec());
     return claims.map(({ internalId }, i) => {
@@ -55,7 +56,7 @@ export class Deduplication {
   async confirm(claims: readonly Claim[]): Promise<void> {
     const pipeline = this.#redis.pipeline();
     for (const { env, id, internalId } of claims) {
-      pipeline.set(this.#keys.dedup(env, id), internalId + ENQUEUED, 'KEEPTTL', 'XX');
+      pipeline.set(this.#keys.deduplication(env, id), internalId + ENQUEUED, 'KEEPTTL', 'XX');
     }
     await pipeline.exec();
   }

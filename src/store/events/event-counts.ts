@@ -15,14 +15,14 @@ export interface HistogramQuery {
 }
 
 /** Unix milliseconds: from inclusive, to exclusive. */
-interface TimeSpan {
+interface Interval {
   from: number;
   to: number;
 }
 
-/** A part of a span. */
-interface Piece extends TimeSpan {
-  /** Which of the spans. */
+/** A part of a interval. */
+interface Piece extends Interval {
+  /** Which of the intervals. */
   of: number;
 }
 
@@ -39,18 +39,18 @@ export class EventCounts {
     this.#retentionMs = retentionMs;
   }
 
-  /** How many came in each of so many spans of equal length. */
-  async histogram({ env, name, from, to, buckets }: HistogramQuery): Promise<(TimeSpan & { count: number })[]> {
+  /** How many came in each of so many intervals of equal length. */
+  async histogram({ env, name, from, to, buckets }: HistogramQuery): Promise<(Interval & { count: number })[]> {
     const count = Math.min(buckets, to - from);
     const edge = (i: number) => from + Math.round(((to - from) * i) / count);
-    const spans = Array.from({ length: count }, (_, i) => ({ from: edge(i), to: edge(i + 1) }));
+    const intervals = Array.from({ length: count }, (_, i) => ({ from: edge(i), to: edge(i + 1) }));
     const counts = await (name === undefined
-      ? this.#countAll(env, spans)
+      ? this.#countAll(env, intervals)
       : inPipelines<number>(
           this.#redis,
-          spans.map((span) => this.#counting(env, name, span)),
+          intervals.map((interval) => this.#counting(env, name, interval)),
         ));
-    return spans.map((span, i) => ({ ...span, count: counts[i] as number }));
+    return intervals.map((interval, i) => ({ ...interval, count: counts[i] as number }));
   }
 
   /** The names of the events that are stored, that of the newest first. */
@@ -62,23 +62,23 @@ export class EventCounts {
     return names.map(({ id, at }, i) => ({ name: id, count: counts[i] as number, lastAt: at }));
   }
 
-  #counting(env: string, name: string, { from, to }: TimeSpan): (string | number)[] {
+  #counting(env: string, name: string, { from, to }: Interval): (string | number)[] {
     return ['zcount', this.#keys.eventIndex(env, name), from, `(${to}`];
   }
 
-  /** Minutes that lie within a span are counted by their slots, those that an edge cuts by the indexes of the names in their slots. */
-  async #countAll(env: string, spans: readonly TimeSpan[]): Promise<number[]> {
-    const counts = spans.map(() => 0);
-    const add = (span: number, count: number) => {
-      counts[span] = (counts[span] as number) + count;
+  /** Minutes that lie within a interval are counted by their slots, those that an edge cuts by the indexes of the names in their slots. */
+  async #countAll(env: string, intervals: readonly Interval[]): Promise<number[]> {
+    const counts = intervals.map(() => 0);
+    const add = (interval: number, count: number) => {
+      counts[interval] = (counts[interval] as number) + count;
     };
-    const { from } = spans[0] as TimeSpan;
-    const { to } = spans.at(-1) as TimeSpan;
-    const { whole, cut } = byEdges(await this.#slots.minutes(env, from, to), spans);
+    const { from } = intervals[0] as Interval;
+    const { to } = intervals.at(-1) as Interval;
+    const { whole, cut } = byEdges(await this.#slots.minutes(env, from, to), intervals);
 
     const ofWhole = await this.#slots.counts(env, [...whole.keys()]);
-    [...whole.values()].forEach((span, i) => {
-      add(span, ofWhole[i] as number);
+    [...whole.values()].forEach((interval, i) => {
+      add(interval, ofWhole[i] as number);
     });
 
     const slots = await this.#slots.read(env, [...cut.keys()]);
@@ -96,22 +96,22 @@ export class EventCounts {
   }
 }
 
-/** Minutes, and spans that follow each other, both in order: in which span a minute lies wholly, or into what pieces it is cut. */
-function byEdges(minutes: readonly number[], spans: readonly TimeSpan[]) {
+/** Minutes, and intervals that follow each other, both in order: in which interval a minute lies wholly, or into what pieces it is cut. */
+function byEdges(minutes: readonly number[], intervals: readonly Interval[]) {
   const whole = new Map<number, number>();
   const cut = new Map<number, Piece[]>();
   let first = 0;
   for (const minute of minutes) {
     const end = minute + MINUTE_MS;
-    while ((spans[first]?.to ?? end) <= minute) first++;
-    const span = spans[first] as TimeSpan;
-    if (span.from <= minute && span.to >= end) {
+    while ((intervals[first]?.to ?? end) <= minute) first++;
+    const interval = intervals[first] as Interval;
+    if (interval.from <= minute && interval.to >= end) {
       whole.set(minute, first);
       continue;
     }
     const pieces: Piece[] = [];
-    for (let of = first; of < spans.length && (spans[of] as TimeSpan).from < end; of++) {
-      const { from, to } = spans[of] as TimeSpan;
+    for (let of = first; of < intervals.length && (intervals[of] as Interval).from < end; of++) {
+      const { from, to } = intervals[of] as Interval;
       pieces.push({ of, from: Math.max(from, minute), to: Math.min(to, end) });
     }
     cut.set(minute, pieces);

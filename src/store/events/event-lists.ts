@@ -13,7 +13,7 @@ export interface EventQuery {
   /** A source, or what those of a kind begin with: `webhook`. */
   source?: string | undefined;
   /** Of receipt. */
-  span: TimeRange;
+  timeRange: TimeRange;
   limit: number;
 }
 
@@ -24,10 +24,10 @@ export interface EventPage {
 }
 
 /** Not before the events that are still kept. */
-type ListedSpan = TimeRange & { after: number };
+type ListedTimeRange = TimeRange & { after: number };
 
 interface Listing extends Pick<EventQuery, 'env' | 'name' | 'limit'> {
-  span: ListedSpan;
+  timeRange: ListedTimeRange;
 }
 
 /** No index knows where events came from: their records are asked. So many at a time, and for one page so often at most. */
@@ -60,19 +60,19 @@ export class EventLists {
 
   /** By time of receipt and then by ID; a page is stable while events arrive. With a source, or of large events, a page may be short and
    *  yet have a next. */
-  async list({ env, name, source, span, limit }: EventQuery, nowMs: number): Promise<EventPage> {
-    const kept = { ...span, after: Math.max(span.after ?? 0, nowMs - this.#retentionMs) };
-    const wanted = { env, name, span: kept, limit };
+  async list({ env, name, source, timeRange, limit }: EventQuery, nowMs: number): Promise<EventPage> {
+    const kept = { ...timeRange, after: Math.max(timeRange.after ?? 0, nowMs - this.#retentionMs) };
+    const wanted = { env, name, timeRange: kept, limit };
     const { found, next } = await (source === undefined ? this.#page(wanted) : this.#pageFrom(source, wanted));
     const { events, read } = await this.#events.readWithin(env, idsOf(found), PAGE_SIZE);
     return { events, next: read < found.length ? found[read - 1] : next };
   }
 
   /** The events with that ID, be it the internal one or the sender's: of the latter, the newest. */
-  async ofId(id: string, { env, name, source, span }: EventQuery): Promise<EventPage> {
-    const named = await this.#redis.get(this.#keys.eventOfId(env, id));
+  async listById(id: string, { env, name, source, timeRange }: EventQuery): Promise<EventPage> {
+    const named = await this.#redis.get(this.#keys.eventById(env, id));
     const ids = [...new Set(named === null ? [id] : [id, named])];
-    const { after = 0, before = Number.POSITIVE_INFINITY, cursor } = span;
+    const { after = 0, before = Number.POSITIVE_INFINITY, cursor } = timeRange;
     const events = (await this.#events.readMany(env, ids)).filter((event) => {
       const at = event.received_at;
       const isNext = !cursor || isOlder({ at, id: event.internal_id }, cursor);
@@ -88,11 +88,11 @@ export class EventLists {
     return { found, next: found.length === wanted.limit ? found.at(-1) : undefined };
   }
 
-  async #pageFrom(source: string, { env, name, span, limit }: Listing) {
+  async #pageFrom(source: string, { env, name, timeRange, limit }: Listing) {
     const found: Position[] = [];
-    let cursor = span.cursor;
+    let cursor = timeRange.cursor;
     for (let reading = 0; reading < MAX_READINGS; reading++) {
-      const read = await this.#newest({ env, name, span: { ...span, cursor }, limit: READING });
+      const read = await this.#newest({ env, name, timeRange: { ...timeRange, cursor }, limit: READING });
       const sources = await this.#records.sources(env, idsOf(read));
       found.push(...read.filter((_, i) => isAsked(sources[i], source)));
       const isEnd = read.length < READING;
@@ -106,22 +106,22 @@ export class EventLists {
     return { found, next: cursor };
   }
 
-  async #newest({ env, name, span, limit }: Listing): Promise<Position[]> {
-    if (name === undefined) return this.#newestOfAll(env, span, limit);
-    return newest(this.#redis, [this.#keys.eventIndex(env, name)], span, limit);
+  async #newest({ env, name, timeRange, limit }: Listing): Promise<Position[]> {
+    if (name === undefined) return this.#newestOfAll(env, timeRange, limit);
+    return newest(this.#redis, [this.#keys.eventIndex(env, name)], timeRange, limit);
   }
 
-  /** Slots say in which indexes to look, and how far back. They promise too much where the span cuts a minute: then older ones follow. */
-  async #newestOfAll(env: string, { after, before, cursor }: ListedSpan, limit: number): Promise<Position[]> {
+  /** Slots say in which indexes to look, and how far back. They promise too much where the timeRange cuts a minute: then older ones follow. */
+  async #newestOfAll(env: string, { after, before, cursor }: ListedTimeRange, limit: number): Promise<Position[]> {
     const found: Position[] = [];
-    let rest: ListedSpan = { after, before, cursor };
+    let rest: ListedTimeRange = { after, before, cursor };
     while (found.length < limit) {
       const top = rest.cursor?.at ?? (rest.before === undefined ? '+inf' : rest.before - 1);
       const stretch = await this.#slots.before(env, top, after, limit - found.length);
       if (!stretch) break;
       const indexes = stretch.names.map((name) => this.#keys.eventIndex(env, name));
-      const span = { ...rest, after: Math.max(after, stretch.from) };
-      found.push(...(await newest(this.#redis, indexes, span, limit - found.length)));
+      const timeRange = { ...rest, after: Math.max(after, stretch.from) };
+      found.push(...(await newest(this.#redis, indexes, timeRange, limit - found.length)));
       rest = { after, before: stretch.from, cursor: undefined };
     }
     return found;

@@ -22,7 +22,7 @@ export interface EventLocation {
 }
 
 export function locationOf(keys: Keyspace, env: string, id: string): EventLocation {
-  return { bucket: bucketOf(keys, env, id), field: fieldOf(id), copy: keys.keptEvent(env, id) };
+  return { bucket: bucketOf(keys, env, id), field: fieldOf(id), copy: keys.overflowEvent(env, id) };
 }
 
 export function bucketOf(keys: Keyspace, env: string, id: string): string {

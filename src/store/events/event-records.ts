@@ -18,10 +18,10 @@ export class EventRecords {
   readonly #sources: EventSources;
   readonly #retentionMs: number;
 
-  constructor(redis: Redis, keys: Keyspace, sources: EventSources, retentionMs: number) {
+  constructor(redis: Redis, keys: Keyspace, readSources: EventSources, retentionMs: number) {
     this.#redis = withScripts(redis);
     this.#keys = keys;
-    this.#sources = sources;
+    this.#sources = readSources;
     this.#retentionMs = retentionMs;
   }
 
@@ -80,7 +80,7 @@ export class EventRecords {
   }
 
   /** The event stays for at least so long. */
-  async keep(env: string, id: string, ms: number): Promise<void> {
+  async extendRetention(env: string, id: string, ms: number): Promise<void> {
     const { bucket, field, copy } = locationOf(this.#keys, env, id);
     await this.#redis.keepEvent(bucket, copy, field, ms);
   }
@@ -105,7 +105,7 @@ export class EventRecords {
     command: (copy: string) => (string | number)[],
   ): Promise<(string | null)[]> {
     const rest = ids.filter((id) => !inBuckets.get(id));
-    const commands = rest.map((id) => command(this.#keys.keptEvent(env, id)));
+    const commands = rest.map((id) => command(this.#keys.overflowEvent(env, id)));
     const copies = (await inPipelines<string | null>(this.#redis, commands)).values();
     return ids.map((id) => inBuckets.get(id) || (copies.next().value ?? null));
   }

@@ -22,7 +22,7 @@ export async function runsOfEvents(
 ): Promise<string[][]> {
   const commands = eventIds.flatMap((id) => [
     ['hget', keys.eventRuns(env, sliceOf(id)), fieldOf(id)],
-    ['get', keys.lateEventRuns(env, id)],
+    ['get', keys.overflowEventRuns(env, id)],
   ]);
   const texts = await inPipelines<string | null>(redis, commands);
   return eventIds.map((_, i) => idsIn((texts[2 * i] ?? '') + (texts[2 * i + 1] ?? '')));

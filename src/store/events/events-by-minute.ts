@@ -42,7 +42,7 @@ export class EventsByMinute {
       const { env, name, minute, lastAt, members } = group;
       pipeline.indexEvents(
         this.#keys.eventIndex(env, name),
-        this.#keys.eventSlot(env, minute),
+        this.#keys.eventsByMinute(env, minute),
         this.#keys.eventMinutes(env),
         this.#keys.eventNames(env),
         name,
@@ -78,14 +78,14 @@ export class EventsByMinute {
     return from === undefined ? undefined : { names: [...names], from };
   }
 
-  /** The minutes in which events were received that touch the span, in order. */
+  /** The minutes in which events were received that touch the timeRange, in order. */
   async minutes(env: string, from: number, to: number): Promise<number[]> {
     const found = await this.#redis.zrangebyscore(this.#keys.eventMinutes(env), minuteOf(from), `(${to}`);
     return found.map(Number);
   }
 
   async read(env: string, minutes: readonly number[]): Promise<MinuteBucket[]> {
-    const commands = minutes.map((minute) => ['hgetall', this.#keys.eventSlot(env, minute)]);
+    const commands = minutes.map((minute) => ['hgetall', this.#keys.eventsByMinute(env, minute)]);
     const slots = await inPipelines<Record<string, string>>(this.#redis, commands);
     return slots.map(
       ({ [ALL]: _, ...names }) => new Map(Object.entries(names).map(([name, count]) => [name, Number(count)])),
@@ -94,7 +94,7 @@ export class EventsByMinute {
 
   /** How many events each has, of all names. */
   async counts(env: string, minutes: readonly number[]): Promise<number[]> {
-    const commands = minutes.map((minute) => ['hget', this.#keys.eventSlot(env, minute), ALL]);
+    const commands = minutes.map((minute) => ['hget', this.#keys.eventsByMinute(env, minute), ALL]);
     return (await inPipelines<string | null>(this.#redis, commands)).map(Number);
   }
 }

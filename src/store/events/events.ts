@@ -24,7 +24,7 @@ export interface Stored {
   /** The envelope was sent after the one that is stored. */
   repeat: boolean;
   /** Its runs have been enqueued: nothing is left to do for it. */
-  settled: boolean;
+  ingested: boolean;
 }
 
 export type NamedEvent = RecordParts & Pick<Envelope, 'env' | 'name'>;
@@ -54,7 +54,7 @@ export class Events {
   /** Stores each event that is not there yet, and tells of each what was found. */
   async storeNew(all: readonly Envelope[]): Promise<Stored[]> {
     const batch = all.filter(({ repeat }) => !repeat);
-    const repeats = all.filter(({ repeat }) => repeat).map((event) => ({ event, repeat: true, settled: true }));
+    const repeats = all.filter(({ repeat }) => repeat).map((event) => ({ event, repeat: true, ingested: true }));
     if (batch.length === 0) return repeats;
     const isNew = await this.#records.store(batch);
     const met = batch.filter((_, i) => !isNew[i]);
@@ -85,16 +85,16 @@ export class Events {
     for (const { event } of met) pipeline.zscore(this.#keys.eventIndex(event.env, event.name), event.internalId);
     const scores = replies<string | null>(await pipeline.exec());
     met.forEach((one, i) => {
-      one.settled = scores[i] !== null;
+      one.ingested = scores[i] !== null;
     });
   }
 
   /** Ends the ingestion of a batch: events whose runs are enqueued enter the index, repeats are counted on their first. */
-  async settle(batch: readonly Stored[], nowMs: number): Promise<void> {
+  async markIngested(batch: readonly Stored[], nowMs: number): Promise<void> {
     const pipeline = this.#redis.pipeline();
-    const fresh = batch.filter(({ settled }) => !settled).map(({ event }) => event);
+    const fresh = batch.filter(({ ingested }) => !ingested).map(({ event }) => event);
     for (const { env, id, internalId } of fresh) {
-      if (id !== undefined) pipeline.set(this.#keys.eventOfId(env, id), internalId, 'PX', this.#retentionMs);
+      if (id !== undefined) pipeline.set(this.#keys.eventById(env, id), internalId, 'PX', this.#retentionMs);
     }
     // The indexes last: what they name is found by its ID, too.
     this.#slots.enter(pipeline, fresh, nowMs);
@@ -120,8 +120,8 @@ export class Events {
   }
 
   /** Keeps the event for at least the retention from now, or from a moment so far ahead: somebody is at work on it, or will be. */
-  async keep(env: string, internalId: string, aheadMs = 0): Promise<void> {
-    await this.#records.keep(env, internalId, this.#retentionMs + aheadMs);
+  async extendRetention(env: string, internalId: string, aheadMs = 0): Promise<void> {
+    await this.#records.extendRetention(env, internalId, this.#retentionMs + aheadMs);
   }
 
   /** Events of one name received since then, in the order of their receipt; some at a time, since each may have half a megabyte. */
@@ -185,10 +185,10 @@ export class Events {
 
 /** @param first that was stored under the same ID before */
 function toStored(envelope: Envelope, first: FoundRecord | undefined): Stored {
-  if (!first) return { event: envelope, repeat: false, settled: false };
+  if (!first) return { event: envelope, repeat: false, ingested: false };
   const { name, id, ts } = JSON.parse(first.payload) as Event;
   const { internalId, env } = envelope;
   const event = { ...first, internalId, env, name, ...(id !== undefined && { id }), ts: ts ?? first.receivedAt };
   const repeat = first.requestId !== envelope.requestId || first.index !== envelope.index;
-  return { event, repeat, settled: false };
+  return { event, repeat, ingested: false };
 }

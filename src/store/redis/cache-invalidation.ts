@@ -17,8 +17,8 @@ export class CacheInvalidation {
 
   constructor(redis: Redis, keys: Keyspace) {
     this.#redis = redis;
-    this.#channel = keys.changes;
-    this.#versionKey = keys.changesVersion;
+    this.#channel = keys.cacheInvalidation;
+    this.#versionKey = keys.cacheVersion;
     this.#version = new CoalescedRead(() => this.versionNow());
   }
 
@@ -38,7 +38,7 @@ export class CacheInvalidation {
 
   /** Another one after each change. Strangers may have it asked for. */
   version(): Promise<string | null> {
-    return this.#version.ask();
+    return this.#version.get();
   }
 
   /** Calls `onChange` at every announcement, and whenever announcements may have been missed: at first and after a reconnection.

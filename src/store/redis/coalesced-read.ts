@@ -16,7 +16,7 @@ export class CoalescedRead<T> {
   }
 
   /** As it stands no earlier than now. */
-  ask(): Promise<T> {
+  get(): Promise<T> {
     this.#next ??= this.#begin();
     return this.#next;
   }

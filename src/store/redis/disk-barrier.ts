@@ -27,7 +27,7 @@ export class DiskBarrier {
   /** Resolves when all is on the disk that was answered before.
    *  @param runId of the server that answered; another one's disk is none of ours
    *  @throws ServiceError unavailable: then it may be there, and may not */
-  async passed(runId: string): Promise<void> {
+  async wait(runId: string): Promise<void> {
     this.#next ??= this.#after(this.#current);
     if ((await this.#next) !== runId) throw unavailable('Redis was replaced before all was on its disk');
   }

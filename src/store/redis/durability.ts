@@ -62,7 +62,7 @@ export class Durability {
     if (!server || !this.#keeps(server)) return NOTHING;
     const { runId, asked } = server;
     return async () => {
-      if (asked) await this.#barrier.passed(runId);
+      if (asked) await this.#barrier.wait(runId);
       if (this.#connection !== connection)
         throw unavailable('the connection to Redis broke before all was on its disk');
     };
@@ -144,5 +144,5 @@ export async function checkDurability({ ingestDurability }: Config, redis: Redis
 }
 
 const LESS =
-  'INGEST_DURABILITY is auto, and this Redis does not sync every write (or does not let that be read): the last seconds of acknowledged ' +
-  'events are lost when Redis is killed or its machine dies. Set appendonly yes and appendfsync always, or INGEST_DURABILITY=redis to accept that.';
+  'INGEST_DURABILITY is auto, and this Redis does not sync every write (or does not allow reading its settings): the last seconds of ' +
+  'acknowledged events are lost when Redis or its machine fails. Set appendonly yes and appendfsync always, or INGEST_DURABILITY=redis to accept this.';

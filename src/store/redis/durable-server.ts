@@ -21,7 +21,7 @@ const NEEDED_OTHERWISE: Record<string, string[]> = {
   // With yes, Redis syncs nothing while it rewrites its file, whatever appendfsync says.
   'no-appendfsync-on-rewrite': ['no'],
 };
-const OR_LESS = 'or set INGEST_DURABILITY=redis, which promises less';
+const OR_LESS = 'or set INGEST_DURABILITY=redis, which guarantees less';
 
 /** @throws ConfigError when the server cannot promise it; ServiceError unavailable when it does not answer */
 export async function durableServer(redis: Redis): Promise<DurableServer> {
@@ -34,7 +34,7 @@ export async function durableServer(redis: Redis): Promise<DurableServer> {
   if (unreadable !== undefined && !asked) {
     throw refusal(
       version,
-      `does not let its settings be read (${unreadable}), and what cannot be checked is not promised; ` +
+      `does not allow reading its settings (${unreadable}), so durability cannot be checked; ` +
         `allow CONFIG GET, use Redis 7.2 or newer, ${OR_LESS}`,
     );
   }
@@ -45,7 +45,7 @@ export async function durableServer(redis: Redis): Promise<DurableServer> {
   if (wrong.length > 0) {
     const got = wrong.map(([name]) => `${name} ${has[name]}`).join(', ');
     const takes = wrong.map(([name, values]) => `${name} ${values.join(' or ')}`).join(', ');
-    throw refusal(version, `has ${got}; it takes ${takes}: set that in redis.conf or by CONFIG SET, ${OR_LESS}`);
+    throw refusal(version, `has ${got}; expected ${takes}: set it in redis.conf or with CONFIG SET, ${OR_LESS}`);
   }
   const syncsAtOnce = settings.appendfsync === 'always' && settings['no-appendfsync-on-rewrite'] !== 'yes';
   return { runId: factOf(info, 'run_id'), asked, syncsAtOnce };

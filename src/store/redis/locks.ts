@@ -14,7 +14,7 @@ export class Locks {
   }
 
   /** Does nothing while another does it. */
-  async whileHeld(name: string, forMs: number, work: () => Promise<void>): Promise<void> {
+  async withLock(name: string, forMs: number, work: () => Promise<void>): Promise<void> {
     const key = this.#keys.lock(name);
     const token = randomUUID();
     if ((await this.#redis.set(key, token, 'PX', forMs, 'NX')) !== 'OK') return;

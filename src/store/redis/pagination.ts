@@ -36,13 +36,13 @@ export async function newestAtOnce(
 export async function newest(
   redis: Redis,
   keys: readonly string[],
-  span: TimeRange,
+  timeRange: TimeRange,
   limit: number,
 ): Promise<Position[]> {
   const few = Math.min(limit, Math.max(2, Math.ceil((2 * limit) / keys.length)));
   const first = await readEach(
     redis,
-    keys.map((key) => ({ key, span })),
+    keys.map((key) => ({ key, timeRange })),
     few,
   );
   const last = newestFirst(first.flatMap(({ found }) => found))[limit - 1];
@@ -50,7 +50,7 @@ export async function newest(
     redis,
     first.flatMap(({ key, found, isFull }) => {
       const end = found.at(-1);
-      return isFull && end && (!last || isOlder(last, end)) ? [{ key, span: { ...span, cursor: end } }] : [];
+      return isFull && end && (!last || isOlder(last, end)) ? [{ key, timeRange: { ...timeRange, cursor: end } }] : [];
     }),
     limit,
   );
@@ -59,16 +59,16 @@ export async function newest(
 
 interface Reading {
   key: string;
-  span: TimeRange;
+  timeRange: TimeRange;
 }
 
 /** The next of each, at least `limit` where there are so many; `isFull`: there may be more. */
 async function readEach(redis: Redis, readings: readonly Reading[], limit: number) {
-  const commands = readings.map(({ key, span }) => commandsFor(key, span, limit));
+  const commands = readings.map(({ key, timeRange }) => commandsFor(key, timeRange, limit));
   const lists = (await inPipelines<string[]>(redis, commands.flat())).map(toPositions);
-  return readings.map(({ key, span }, i) => {
+  return readings.map(({ key, timeRange }, i) => {
     const ofKey = lists.splice(0, (commands[i] as unknown[]).length);
-    return { key, found: older(ofKey.flat(), span), isFull: ofKey.at(-1)?.length === limit };
+    return { key, found: older(ofKey.flat(), timeRange), isFull: ofKey.at(-1)?.length === limit };
   });
 }
 

@@ -21,7 +21,7 @@ const SCRIPTS = {
   noteFailure: { file: 'runs/lua/note-failure.lua', numberOfKeys: 1 },
   endRun: { file: 'runs/lua/end-run.lua', numberOfKeys: 6, using: 'runs/lua/waits-of-run.lua' },
   addWaits: { file: 'runs/lua/add-waits.lua' },
-  removeWait: { file: 'runs/lua/remove-wait.lua', numberOfKeys: 2, using: 'runs/lua/waits-of-run.lua' },
+  removeWait: { file: 'runs/lua/remove-wait.lua', numberOfKeys: 1, using: 'runs/lua/waits-of-run.lua' },
   newestAtOnce: { file: 'events/lua/newest-at-once.lua' },
   createUser: { file: 'auth/lua/create-user.lua', numberOfKeys: 2 },
   changeUser: { file: 'auth/lua/change-user.lua', numberOfKeys: 2 },

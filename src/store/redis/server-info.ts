@@ -52,20 +52,22 @@ export function memoryOf(info: string): { usedBytes: number | undefined; maxByte
 function warningsOf(status: Omit<ServerInfo, 'warnings'>): string[] {
   const { version, usedMemoryBytes, maxMemoryBytes, maxmemoryPolicy, appendonly, appendfsync } = status;
   const warnings: string[] = [];
-  if (Number.parseInt(version, 10) < MIN_MAJOR) warnings.push(`Redis ${version} is too old; the service needs 7.0.`);
+  if (Number.parseInt(version, 10) < MIN_MAJOR)
+    warnings.push(`Redis ${version} is too old; Tidegate needs 7.0 or newer.`);
   if (maxmemoryPolicy !== 'noeviction') {
     warnings.push(
-      `maxmemory-policy is ${maxmemoryPolicy}: when memory runs out, accepted events are dropped. Set noeviction.`,
+      `maxmemory-policy is ${maxmemoryPolicy}: Redis drops accepted events when memory runs out. Set noeviction.`,
     );
   }
-  if (!appendonly)
-    warnings.push('appendonly is off: what was accepted is lost when Redis ends unexpectedly. Turn it on.');
+  if (!appendonly) warnings.push('appendonly is off: accepted events are lost when Redis crashes. Turn it on.');
   if (appendonly && appendfsync === 'no') {
-    warnings.push('appendfsync is no: when the machine dies, up to half a minute is lost. Set everysec or always.');
+    warnings.push(
+      'appendfsync is no: up to half a minute of events is lost when the machine fails. Set everysec or always.',
+    );
   }
   if (maxMemoryBytes !== undefined && usedMemoryBytes > NEARLY_FULL * maxMemoryBytes) {
     warnings.push(
-      `Redis has used ${Math.floor((100 * usedMemoryBytes) / maxMemoryBytes)} % of its memory; when it is full, events are refused.`,
+      `Redis uses ${Math.floor((100 * usedMemoryBytes) / maxMemoryBytes)} % of its memory; the service rejects events when it is full.`,
     );
   }
   return warnings;

@@ -2,7 +2,6 @@
 
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { memberOf } from './runs.ts';
 
 export class ActiveRuns {
   readonly #redis: Redis;
@@ -16,7 +15,7 @@ export class ActiveRuns {
   }
 
   /** Those to be looked after by now, the longest waiting first. */
-  async due(nowMs: number, limit: number): Promise<{ env: string; runId: string }[]> {
+  async dueForReconciliation(nowMs: number, limit: number): Promise<{ env: string; runId: string }[]> {
     const members = await this.#redis.zrangebyscore(this.#key, '-inf', nowMs, 'LIMIT', 0, limit);
     return members.map((member) => {
       const slash = member.lastIndexOf('/');
@@ -33,8 +32,13 @@ export class ActiveRuns {
     await this.#redis.zadd(this.#key, 'XX', untilMs, memberOf(env, runId));
   }
 
-  async forget(env: string, runId: string): Promise<void> {
+  async remove(env: string, runId: string): Promise<void> {
     const forgetting = this.#redis.multi().zrem(this.#key, memberOf(env, runId));
-    replies(await forgetting.zrem(this.#keys.activeRunsOf(env), runId).exec());
+    replies(await forgetting.zrem(this.#keys.activeRunsIn(env), runId).exec());
   }
+}
+
+/** Member of `active-runs`, which has the runs of all environments. */
+export function memberOf(env: string, id: string): string {
+  return `${env}/${id}`;
 }

@@ -22,7 +22,7 @@ const MINUTES_MAX = 1_000;
 interface Query {
   env: string;
   ending: Ending['status'];
-  span: TimeRange;
+  timeRange: TimeRange;
   limit: number;
 }
 
@@ -58,7 +58,7 @@ export class EndedRunIndex {
     let found: Position[] = [];
     for await (const minutes of this.#minutes(query)) {
       for await (const { runs } of this.#parts(query, minutes, 0)) {
-        found = [...found, ...runs.filter((run) => isWithin(run, query.span))];
+        found = [...found, ...runs.filter((run) => isWithin(run, query.timeRange))];
         if (found.length >= query.limit) return newestFirst(found).slice(0, query.limit);
       }
     }
@@ -66,12 +66,12 @@ export class EndedRunIndex {
   }
 
   /** Those that have a slot, backwards. */
-  async *#minutes({ env, ending, span }: Query): AsyncGenerator<number[]> {
-    const { from, to } = boundsOf(span);
+  async *#minutes({ env, ending, timeRange }: Query): AsyncGenerator<number[]> {
+    const { from, to } = boundsOf(timeRange);
     const oldest = startOf(from, MINUTE_MS);
     let top = to === Number.POSITIVE_INFINITY ? '+inf' : String(to);
     for (let size = MINUTES_FIRST; ; size = Math.min(size * MINUTES_GROWTH, MINUTES_MAX)) {
-      const key = this.#keys.runMinutes(env, ending);
+      const key = this.#keys.endedRunMinutes(env, ending);
       const minutes: string[] = await this.#redis.zrevrangebyscore(key, top, oldest, 'LIMIT', 0, size);
       yield minutes.map(Number);
       if (minutes.length < size) return;
@@ -79,7 +79,7 @@ export class EndedRunIndex {
     }
   }
 
-  /** Backwards, in parts that have enough where all of their runs are of the span.
+  /** Backwards, in parts that have enough where all of their runs are of the timeRange.
    *  @param starts of stretches of that kind, the last first */
   async *#parts(query: Query, starts: readonly number[], kind: number): AsyncGenerator<Part> {
     for (const stretches of await this.#portions(query, starts, kind)) {
@@ -92,7 +92,7 @@ export class EndedRunIndex {
 
   /** A part whose oldest stretch has shorter ones beside it. */
   async *#withShorter(query: Query, { from, runs }: Part, kind: number): AsyncGenerator<Part> {
-    const starts = startsWithin(from, kind, query.span);
+    const starts = startsWithin(from, kind, query.timeRange);
     let rest = runs;
     for await (const part of this.#parts(query, starts, kind + 1)) {
       yield { from: part.from, runs: [...part.runs, ...rest.filter(({ at }) => at >= part.from)] };
@@ -128,14 +128,14 @@ export class EndedRunIndex {
   }
 
   #slot({ env, ending }: Query, from: number, kind: number): string {
-    return this.#keys.runSlot(env, ending, `${SLOTS_MS[kind]}:${from}`);
+    return this.#keys.endedRuns(env, ending, `${SLOTS_MS[kind]}:${from}`);
   }
 }
 
-/** Backwards, the shorter stretches of one that touch the span. */
-function startsWithin(from: number, kind: number, span: TimeRange): number[] {
+/** Backwards, the shorter stretches of one that touch the timeRange. */
+function startsWithin(from: number, kind: number, timeRange: TimeRange): number[] {
   const length = SLOTS_MS[kind + 1] as number;
-  const bounds = boundsOf(span);
+  const bounds = boundsOf(timeRange);
   const first = Math.max(from, startOf(bounds.from, length));
   const last = Math.min(from + (SLOTS_MS[kind] as number) - length, bounds.to);
   const starts: number[] = [];

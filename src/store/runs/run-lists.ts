@@ -15,7 +15,7 @@ export interface RunQuery {
   /** undefined: of all functions. */
   functionIds: readonly string[] | undefined;
   status?: RunStatus | undefined;
-  span: TimeRange;
+  timeRange: TimeRange;
   limit: number;
 }
 
@@ -45,11 +45,11 @@ export class RunLists {
   }
 
   async list(query: RunQuery): Promise<RunPage> {
-    const { env, status, span, limit } = query;
+    const { env, status, timeRange, limit } = query;
     const runs: Run[] = [];
-    let cursor = span.cursor;
+    let cursor = timeRange.cursor;
     for (let reading = 0; reading < MAX_READINGS; reading++) {
-      const positions = await this.#newest({ ...query, span: { ...span, cursor } });
+      const positions = await this.#newest({ ...query, timeRange: { ...timeRange, cursor } });
       const read = await this.listed.read(
         env,
         positions.map(({ id }) => id),
@@ -65,29 +65,36 @@ export class RunLists {
     return { runs, next: cursor };
   }
 
-  async #newest({ env, functionIds, status, span, limit }: RunQuery): Promise<Position[]> {
+  async #newest({ env, functionIds, status, timeRange, limit }: RunQuery): Promise<Position[]> {
     const groups = status ? [groupOf(status)] : RUN_GROUPS;
-    if (!functionIds) return this.#newestOfAll(env, groups, span, limit);
+    if (!functionIds) return this.#newestOfAll(env, groups, timeRange, limit);
     const indexes = functionIds.flatMap((id) => groups.map((group) => this.#keys.runIndex(env, group, id)));
-    return newestAtOnce(this.#redis, indexes, span, limit);
+    return newestAtOnce(this.#redis, indexes, timeRange, limit);
   }
 
   /** The active ones first: a run that ends meanwhile may be found twice, and is never missed. Where they fill the page, no older ones are
    *  looked for. */
-  async #newestOfAll(env: string, groups: readonly RunGroup[], span: TimeRange, limit: number): Promise<Position[]> {
+  async #newestOfAll(
+    env: string,
+    groups: readonly RunGroup[],
+    timeRange: TimeRange,
+    limit: number,
+  ): Promise<Position[]> {
     const active = groups.includes('active')
-      ? await newest(this.#redis, [this.#keys.activeRunsOf(env)], span, limit)
+      ? await newest(this.#redis, [this.#keys.activeRunsIn(env)], timeRange, limit)
       : [];
     const endings = groups.filter((group) => group !== 'active');
     const last = active[limit - 1];
-    const rest = last ? { ...span, after: last.at } : span;
-    const ended = await Promise.all(endings.map((ending) => this.#slots.newest({ env, ending, span: rest, limit })));
+    const rest = last ? { ...timeRange, after: last.at } : timeRange;
+    const ended = await Promise.all(
+      endings.map((ending) => this.#slots.newest({ env, ending, timeRange: rest, limit })),
+    );
     const found = new Map([...active, ...ended.flat()].map((position) => [position.id, position]));
     return newestFirst([...found.values()]).slice(0, limit);
   }
 
   /** Of each event, in the order of their IDs: what it caused and how that stands, in the order of their creation. */
-  async briefsOfEvents(env: string, eventIds: readonly string[]): Promise<RunBrief[][]> {
+  async briefsByEvent(env: string, eventIds: readonly string[]): Promise<RunBrief[][]> {
     if (eventIds.length === 0) return [];
     const listed = await runsOfEvents(this.#redis, this.#keys, env, eventIds);
     const reading = this.#redis.pipeline();
@@ -102,16 +109,16 @@ export class RunLists {
   }
 
   /** What an event caused, in the order of their creation. */
-  async allOfEvent(env: string, eventId: string): Promise<Run[]> {
+  async readByEvent(env: string, eventId: string): Promise<Run[]> {
     const [ids = []] = await runsOfEvents(this.#redis, this.#keys, env, [eventId]);
     return this.listed.read(env, ids);
   }
 
   /** The runs of one event: few enough to be read at once. */
-  async ofEvent(eventId: string, { env, functionIds, status, span, limit }: RunQuery): Promise<RunPage> {
+  async listByEvent(eventId: string, { env, functionIds, status, timeRange, limit }: RunQuery): Promise<RunPage> {
     const listed = functionIds && new Set(functionIds);
-    const { after = 0, before = Number.POSITIVE_INFINITY, cursor } = span;
-    const runs = (await this.allOfEvent(env, eventId))
+    const { after = 0, before = Number.POSITIVE_INFINITY, cursor } = timeRange;
+    const runs = (await this.readByEvent(env, eventId))
       .filter((run) => (!listed || listed.has(run.functionId)) && (!status || run.status === status))
       .filter((run) => run.queuedAt >= after && run.queuedAt < before && (!cursor || isOlder(positionOf(run), cursor)))
       .sort((a, b) => (isOlder(positionOf(a), positionOf(b)) ? 1 : -1));

@@ -9,6 +9,7 @@ import { isLate } from '../events/event-runs.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { fromFlat, type ScriptedRedis, withScripts } from '../redis/scripts.ts';
+import { memberOf } from './active-runs.ts';
 import { SEGMENT_SIZE } from './ended-run-index.ts';
 import { RUN_FIELDS, toHistory, toRun } from './run-fields.ts';
 
@@ -17,7 +18,7 @@ export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId
   retryOf?: string;
   trace?: string;
   /** When to look after the run if nothing is heard of it, Unix milliseconds. */
-  lookAfterAt: number;
+  reconcileAt: number;
 }
 
 /** Which call of a run's function is to be made. */
@@ -76,13 +77,13 @@ export class Runs {
       const [{ env, queuedAt }] = some;
       pipeline.createRuns(
         this.#keys.activeRuns,
-        this.#keys.activeRunsOf(env),
+        this.#keys.activeRunsIn(env),
         queuedAt,
         this.#retentionMs,
         memberOf(env, ''),
         this.#keys.run(env, ''),
         this.#keys.eventRuns(env, ''),
-        this.#keys.lateEventRuns(env, ''),
+        this.#keys.overflowEventRuns(env, ''),
         this.#keys.runIndex(env, 'active', ''),
         JSON.stringify(some.map(rowOf)),
       );
@@ -96,7 +97,7 @@ export class Runs {
     call: CallOf,
     attempt: number,
     nowMs: number,
-    lookAfterAt: number,
+    reconcileAt: number,
   ): Promise<Loaded | { ended: Run } | undefined> {
     const { env, runId, eventId, at, stepId } = call;
     const place = locationOf(this.#keys, env, eventId);
@@ -109,7 +110,7 @@ export class Runs {
       attempt,
       this.#retentionMs,
       memberOf(env, runId),
-      lookAfterAt,
+      reconcileAt,
       at ?? '',
       stepId ?? '',
       place.field,
@@ -141,17 +142,17 @@ export class Runs {
   }
 
   /** Notes why an attempt failed that will be repeated; of a run that has ended meanwhile, nothing. */
-  async noteFailure(env: string, id: string, error: RunError): Promise<void> {
+  async recordError(env: string, id: string, error: RunError): Promise<void> {
     await this.#redis.noteFailure(this.#keys.run(env, id), JSON.stringify(error));
   }
 
   /** A run's history is kept no longer than itself, also when the run has ended meanwhile. */
-  async noteHistory(env: string, id: string, entries: readonly HistoryEntry[]): Promise<void> {
+  async appendHistory(env: string, id: string, entries: readonly HistoryEntry[]): Promise<void> {
     await this.#redis.noteHistory(this.#keys.run(env, id), ...entries.map((entry) => JSON.stringify(entry)));
   }
 
   /** All has been done that the answer to the call with `at` finished steps said. Of a run that is gone nothing is written. */
-  async noteAnswered(env: string, id: string, at: number): Promise<void> {
+  async recordAnswered(env: string, id: string, at: number): Promise<void> {
     await this.#redis.noteAnswered(this.#keys.run(env, id), RUN_FIELDS.answeredAt, at);
   }
 
@@ -170,15 +171,15 @@ export class Runs {
     const [ended, done = 0, begun = []] = (await this.#redis.endRun(
       this.#keys.run(env, id),
       this.#keys.activeRuns,
-      this.#keys.activeRunsOf(env),
+      this.#keys.activeRunsIn(env),
       this.#keys.runIndex(env, 'active', functionId),
       this.#keys.runIndex(env, ending.status, functionId),
-      this.#keys.runMinutes(env, ending.status),
+      this.#keys.endedRunMinutes(env, ending.status),
       id,
       this.#retentionMs,
       memberOf(env, id),
       nowMs,
-      this.#keys.runSlot(env, ending.status, ''),
+      this.#keys.endedRuns(env, ending.status, ''),
       this.#slotHolds,
       ...fields,
     )) as [ended: number, done?: number, begun?: string[]];
@@ -221,17 +222,12 @@ function* portions(runs: readonly NewRun[]): Generator<[NewRun, ...NewRun[]]> {
 }
 
 /** As create-runs.lua reads it. What has no form in UTF-8 would have none in JSON either that Redis reads. */
-function rowOf({ id, lookAfterAt, functionId, eventId, queuedAt, requestId, invoker, retryOf, trace }: NewRun) {
+function rowOf({ id, reconcileAt, functionId, eventId, queuedAt, requestId, invoker, retryOf, trace }: NewRun) {
   const fields = [RUN_FIELDS.requestId, requestId];
   if (invoker) fields.push(RUN_FIELDS.invokerRun, invoker.runId, RUN_FIELDS.invokerStep, invoker.stepId.toWellFormed());
   if (retryOf) fields.push(RUN_FIELDS.retryOf, retryOf);
   if (trace) fields.push(RUN_FIELDS.trace, trace);
-  return [id, lookAfterAt, functionId.toWellFormed(), eventId, isLate(eventId, queuedAt), ...fields];
-}
-
-/** A run among those of all environments. */
-export function memberOf(env: string, id: string): string {
-  return `${env}/${id}`;
+  return [id, reconcileAt, functionId.toWellFormed(), eventId, isLate(eventId, queuedAt), ...fields];
 }
 
 function parseMemos(texts: Record<string, string>): Record<string, Memo> {

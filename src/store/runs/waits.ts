@@ -1,5 +1,5 @@
-/** Waits for events. A wait whose expression asks for one value of one field is found by that value; the others of its name are all looked at.
- *  A wait lives no longer than its run: it is stored while the run is active, and goes with whatever ends it. */
+/** Waits for events. A wait whose expression requires one value of one field is found by that value; all other waits of an event name are
+ *  evaluated. A wait is stored only while its run is active, and is removed by whatever ends the run: `waitsOfRun` says which keys hold it. */
 
 import { runOfWait, type Wait } from '../../model/runs/wait.ts';
 import { digestOf, type Path, valueAt } from '../../model/runs/wait-index.ts';
@@ -35,7 +35,7 @@ export interface Candidates<Arrival> {
   name: string;
   waits: StoredWait[];
   /** In the order of the batch. */
-  arrivals: Arrival[];
+  events: Arrival[];
 }
 
 export class Waits {
@@ -70,11 +70,11 @@ export class Waits {
       equality ? JSON.stringify(equality.path) : '',
       keptMs(wait, nowMs),
     ]);
-    pipeline.addWaits(keys.length, ...keys, PATHS_MAX, ENDLESS_MS, ...rows);
+    pipeline.addWaits(keys.length, ...keys, PATHS_MAX, ...rows);
   }
 
-  async remove(env: string, eventName: string, key: string): Promise<void> {
-    await this.#redis.removeWait(this.#keys.run(env, runOfWait(key)), this.#keys.waits(env, eventName), key);
+  async remove(env: string, key: string): Promise<void> {
+    await this.#redis.removeWait(this.#keys.run(env, runOfWait(key)), key);
   }
 
   /** What the arrivals may meet, a bounded number at a time; nothing is read twice.
@@ -94,15 +94,14 @@ export class Waits {
     const places = new Map<string, Candidates<Arrival> & { cursor: string }>();
     for (const [i, [name, ofName]] of [...byName].entries()) {
       const [cursor, flat] = found[2 * i + 1] as Scanned;
-      places.set(this.#keys.waits(env, name), { name, arrivals: ofName, cursor, waits: toWaits(flat) });
+      places.set(this.#keys.waits(env, name), { name, events: ofName, cursor, waits: toWaits(flat) });
       const paths = (found[2 * i] as string[]).map((path) => JSON.parse(path) as Path);
       for (const [digest, having] of byDigest(ofName, paths, read)) {
-        places.set(this.#keys.waitsByValue(env, digest, name), { name, arrivals: having, cursor: '', waits: [] });
+        places.set(this.#keys.waitsByValue(env, digest, name), { name, events: having, cursor: '', waits: [] });
       }
     }
     for (let open = [...places]; open.length > 0; ) {
-      for (const [, { name, waits, arrivals: some }] of open)
-        if (waits.length > 0) yield { name, waits, arrivals: some };
+      for (const [, { name, waits, events: some }] of open) if (waits.length > 0) yield { name, waits, events: some };
       open = await this.#next(open.filter(([, { cursor }]) => cursor !== '0'));
     }
   }

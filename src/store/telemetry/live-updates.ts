@@ -89,8 +89,8 @@ export class LiveUpdatePublisher {
   }
 
   /** @param env undefined: of the whole account */
-  tell<Kind extends LiveUpdateKind>(env: string | undefined, kind: Kind, item: LiveUpdateOf[Kind]): void {
-    const channel = this.#keys.live(env);
+  publish<Kind extends LiveUpdateKind>(env: string | undefined, kind: Kind, item: LiveUpdateOf[Kind]): void {
+    const channel = this.#keys.liveUpdates(env);
     const gathering = this.#byChannel.get(channel) ?? new LiveUpdateBuffer((news) => this.#publish(channel, news));
     this.#byChannel.set(channel, gathering);
     gathering.add(kind, item);
@@ -128,8 +128,8 @@ export class LiveFeed {
 
   /** @param env undefined: the whole account
    *  @returns what ends it */
-  listen(env: string | undefined, onNews: (news: LiveUpdate[]) => void): () => void {
-    const channel = this.#keys.live(env);
+  subscribe(env: string | undefined, onNews: (news: LiveUpdate[]) => void): () => void {
+    const channel = this.#keys.liveUpdates(env);
     const listeners = this.#listeners.get(channel) ?? new Set();
     listeners.add(onNews);
     this.#listeners.set(channel, listeners);

@@ -129,7 +129,7 @@ export class Metrics {
     return [...points.values()];
   }
 
-  /** The runs of each function that had any, over the hours that the span touches. */
+  /** The runs of each function that had any, over the hours that the timeRange touches. */
   async functions(env: string, from: number, to: number): Promise<FunctionCounts[]> {
     const hashes = await this.#readAll(
       startsOf(from, to, HOUR_MS).map((hour) => this.#keys.functionMetrics(env, hour)),

@@ -1,4 +1,4 @@
-/** The holding page: events of webhooks that could be given to no environment (spec 7). Each expires with the retention. */
+/** Held events (docs/webhooks.md#holding-page): webhook events without an environment. Each expires with the retention. */
 import type { Event } from '../../model/events/event.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
@@ -55,7 +55,7 @@ export class HeldEvents {
   }
 
   /** Newest first, by time of receipt and then by ID: stable while events arrive and go. */
-  async *walk({ after, before, cursor }: TimeRange): AsyncGenerator<WalkedEvent> {
+  async *iterate({ after, before, cursor }: TimeRange): AsyncGenerator<WalkedEvent> {
     let last = cursor;
     for (;;) {
       const positions = await newest(this.#redis, [this.#keys.heldEvents], { after, before, cursor: last }, BATCH);
@@ -70,8 +70,8 @@ export class HeldEvents {
 
   /** Settles where the event goes; the first to ask decides, so that it never goes to two environments.
    *  @returns the environment that it goes to */
-  async place(internalId: string, env: string): Promise<string> {
-    const key = this.#keys.heldEventPlace(internalId);
+  async assign(internalId: string, env: string): Promise<string> {
+    const key = this.#keys.heldEventEnvironment(internalId);
     const earlier = await this.#redis.call('SET', key, env, 'NX', 'GET', 'PX', this.#retentionMs);
     return (earlier as string | null) ?? env;
   }

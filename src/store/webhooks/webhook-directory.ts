@@ -5,7 +5,7 @@ import type { Redis } from '../redis/connection.ts';
 import { ReplicatedCache } from '../redis/replicated-cache.ts';
 import { hasKey, keysOf, type Webhook, type Webhooks } from './webhooks.ts';
 
-export type WebhookInUse = Webhook & { gate: AccessListMatcher };
+export type WebhookInUse = Webhook & { allowList: AccessListMatcher };
 
 export class WebhookDirectory {
   readonly #byDigest: ReplicatedCache<Map<string, WebhookInUse>>;
@@ -13,7 +13,7 @@ export class WebhookDirectory {
   /** @param onGone is told of each webhook that was deleted, or whose transform was changed, since the last reading */
   constructor(webhooks: Webhooks, onGone: (id: string) => void = () => {}) {
     let versions = new Map<string, string>();
-    this.#byDigest = new ReplicatedCache(webhooks.changes, async () => {
+    this.#byDigest = new ReplicatedCache(webhooks.cacheInvalidation, async () => {
       const all = (await webhooks.all()).map(inUse);
       const before = versions;
       versions = new Map(all.map(({ id, version }) => [id, version]));
@@ -34,12 +34,12 @@ export class WebhookDirectory {
   }
 
   /** Asks the store for a key that is not in memory: another process may have made the webhook a moment ago. */
-  async seek(key: string, digest: string, nowMs: number): Promise<WebhookInUse | undefined> {
+  async findOrFetch(key: string, digest: string, nowMs: number): Promise<WebhookInUse | undefined> {
     await this.#byDigest.current();
     return this.find(key, digest, nowMs);
   }
 }
 
 export function inUse(webhook: Webhook): WebhookInUse {
-  return { ...webhook, gate: matcherOf(webhook) };
+  return { ...webhook, allowList: matcherOf(webhook) };
 }

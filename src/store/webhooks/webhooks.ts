@@ -13,7 +13,7 @@ export interface Webhook extends AccessLists {
   /** Name of the environment it belongs to, or BRANCHES. */
   env: string;
   name: string;
-  /** JavaScript that defines the function `transform` (spec 2.5). */
+  /** JavaScript that defines the function `transform` (docs/webhooks.md#what-a-transform-gets). */
   transform: string;
   /** Another one whenever the transform is another. */
   version: string;
@@ -32,12 +32,12 @@ export interface FormerKey {
 export class Webhooks {
   readonly #redis: Redis;
   readonly #keys: Keyspace;
-  readonly changes: CacheInvalidation;
+  readonly cacheInvalidation: CacheInvalidation;
 
   constructor(redis: Redis, keys: Keyspace, changes: CacheInvalidation) {
     this.#redis = redis;
     this.#keys = keys;
-    this.changes = changes;
+    this.cacheInvalidation = changes;
   }
 
   async save(webhook: Webhook): Promise<void> {
@@ -45,7 +45,7 @@ export class Webhooks {
     writing.hset(this.#keys.webhooks, webhook.id, JSON.stringify(webhook));
     for (const key of keysOf(webhook)) writing.hset(this.#keys.webhookKeys, key, webhook.id);
     replies(await writing.exec());
-    await this.changes.announce();
+    await this.cacheInvalidation.announce();
   }
 
   async read(id: string): Promise<Webhook | undefined> {
@@ -82,7 +82,7 @@ export class Webhooks {
     const writing = this.#redis.pipeline().hdel(this.#keys.webhooks, webhook.id);
     writing.hdel(this.#keys.webhookKeys, ...keysOf(webhook));
     replies(await writing.exec());
-    await this.changes.announce();
+    await this.cacheInvalidation.announce();
   }
 }
 

@@ -2,7 +2,7 @@
 //
 // It takes the service's address and keys as that SDK does (INNGEST_DEV, or INNGEST_BASE_URL with INNGEST_EVENT_KEY and
 // INNGEST_SIGNING_KEY), listens at a free port of 127.0.0.1, says so as one line of JSON, {"url": …}, and ends when its stdin
-// does. The functions are those of test/official/scenarios.ts.
+// does. The functions are those of test/official/scenarios.ts, or with the argument "features" those of features.ts.
 package main
 
 import (
@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 
 	"github.com/inngest/inngestgo"
 )
@@ -27,7 +28,16 @@ func main() {
 }
 
 func run() error {
-	client, err := inngestgo.NewClient(inngestgo.ClientOpts{AppID: "official-go"})
+	appID, host := "official-go", host
+	if slices.Contains(os.Args[1:], "features") {
+		appID, host = "official-go-features", hostFeatures
+	}
+	opts := inngestgo.ClientOpts{AppID: appID}
+	if address := os.Getenv("INNGEST_DEV"); address != "" {
+		// Else the SDK sends checkpoints to its maker.
+		opts.APIBaseURL = &address
+	}
+	client, err := inngestgo.NewClient(opts)
 	if err != nil {
 		return err
 	}

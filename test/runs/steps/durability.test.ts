@@ -218,7 +218,7 @@ describe('a run', () => {
     const id = await send({ name: 'long/x', data: {} });
     await host.nextCall('f');
     const day = 86_400_000;
-    const event = `${service.prefix}:kept-event:production:${id}`;
+    const event = `${service.prefix}:overflow-event:production:${id}`;
     await until(async () => (await service.redis.pttl(event)) > 36 * day, {
       describe: 'the event is kept 30 days and 7',
     });

@@ -139,7 +139,7 @@ describe('Settings of metrics', () => {
   const wrong = (env: Record<string, string>) => () => readConfig({ MODE: 'dev', ...env });
 
   it('that are invalid stop the start with an error', () => {
-    expect(wrong({ METRICS_PORT: '8288' })).to.throw('METRICS_PORT: got 8288, which is PORT');
+    expect(wrong({ METRICS_PORT: '8288' })).to.throw('METRICS_PORT: got 8288, the same as PORT');
     expect(wrong({ METRICS_PORT: 'x' })).to.throw('METRICS_PORT: got "x"');
     expect(wrong({ METRICS_TOKEN: 'short' })).to.throw('METRICS_TOKEN: got 5 characters');
     const secrets = { MODE: 'production', SECRET_KEY: TOKEN.padEnd(32, '-') };

@@ -2,7 +2,7 @@ package replay
 
 import "encoding/json"
 
-// Op is what an app answers a call with while its function is under way (protocol: ops).
+// Op is what an app answers a call with while its function is under way (docs/protocol.md#operations).
 type Op struct {
 	// ID is the SHA-1 of the step's ID.
 	ID          string          `json:"id"`

@@ -1,4 +1,4 @@
-"""A call request's body, read. What did not fit into it is fetched from the service (protocol: `use_api`)."""
+"""A call request's body, read. What did not fit into it is fetched from the service (docs/protocol.md#large-calls)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a webhook came from its provider (spec 5.5): its transform hands on the raw body and the signature, as `raw`
+"""Whether a webhook came from its provider (docs/webhooks.md#verify-signatures): its transform hands on the raw body and the signature, as `raw`
 and `sig` in the event's data, and the function verifies them before anything else.
 
 Each function returns when the webhook is genuine, in constant time as to the signature; otherwise it raises a

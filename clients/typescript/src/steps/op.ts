@@ -1,4 +1,4 @@
-/** Step operations in the response to a call (docs/protocol.md). */
+/** Step operations in the response to a call (docs/protocol.md#operations). */
 import type { ErrorOnTheWire } from '../wire-error.ts';
 
 export type OpCode =

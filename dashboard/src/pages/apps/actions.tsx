@@ -1,35 +1,35 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ask } from '../../api/client.ts';
+import { callApi } from '../../api/client.ts';
+import { useEnv } from '../../api/environment.ts';
 import type { App } from '../../api/types.ts';
-import { useEnv } from '../../app/environment.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
-import { useTell } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.tsx';
 import { useRegister } from './register-dialog.tsx';
 
 export function AppActions({ app: { name, url } }: { app: App }) {
   const env = useEnv();
-  const tell = useTell();
   const queries = useQueryClient();
   const navigate = useNavigate();
   const register = useRegister();
   const [busy, setBusy] = useState(false);
-  const registerAgain = async () => {
+  const reregister = async () => {
     setBusy(true);
-    await register(url).catch((error: Error) => tell.failed(error));
+    await register(url).catch((error: Error) => toast.error(error));
     setBusy(false);
   };
   const remove = async () => {
     try {
-      await ask(`/v1/apps/${encodeURIComponent(name)}`, { method: 'DELETE', env });
-      tell.done(`${name} is removed; its functions are archived`);
+      await callApi(`/v1/apps/${encodeURIComponent(name)}`, { method: 'DELETE', env });
+      toast.success(`${name} removed`);
       await navigate({ to: '/apps' });
-      for (const thing of ['apps', 'functions', 'function']) void queries.invalidateQueries({ queryKey: [thing, env] });
+      for (const resource of ['apps', 'functions', 'function'])
+        void queries.invalidateQueries({ queryKey: [resource, env] });
       queries.removeQueries({ queryKey: ['app', env, name] });
     } catch (error) {
-      tell.failed(error as Error);
+      toast.error(error as Error);
     }
   };
   return (
@@ -37,14 +37,14 @@ export function AppActions({ app: { name, url } }: { app: App }) {
       <ConfirmButton
         icon="trash"
         title={`Remove ${name}?`}
-        text="Its functions are archived: no event triggers them, while their runs under way finish. The app comes back when it registers again."
-        action="Remove it"
+        text="Its functions are archived: events no longer trigger them, and runs in progress continue. The app returns when it registers again."
+        confirmLabel="Remove"
         onConfirm={remove}
       >
         Remove
       </ConfirmButton>
-      <Button icon="again" busy={busy} onClick={() => void registerAgain()}>
-        Register again
+      <Button icon="retry" busy={busy} onClick={() => void reregister()}>
+        Re-register
       </Button>
     </>
   );

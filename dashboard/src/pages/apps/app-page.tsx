@@ -1,14 +1,14 @@
 import { getRouteApi } from '@tanstack/react-router';
+import { useHasAccess } from '../../api/current-user.ts';
 import type { AppWithFunctions } from '../../api/types.ts';
-import { useMay } from '../../app/me.ts';
+import { useApp } from '../../features/apps/queries.ts';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import { AppActions } from './actions.tsx';
-import { AppFacts } from './facts.tsx';
+import { AppDetails } from './details.tsx';
 import { AppFunctions } from './functions.tsx';
 import { HealthCheck } from './health-check.tsx';
-import { useApp } from './use-apps.ts';
 
 const route = getRouteApi('/apps/$name');
 
@@ -17,23 +17,25 @@ export default function AppPage() {
   const { data, error, refetch } = useApp(name);
   if (data) return <Known key={name} app={data.data} />;
   return (
-    <Page title={name}>{error ? <Problem error={error} onRetry={() => void refetch()} /> : <Loading rows={8} />}</Page>
+    <Page title={name}>
+      {error ? <ErrorAlert error={error} onRetry={() => void refetch()} /> : <Loading rows={8} />}
+    </Page>
   );
 }
 
 function Known({ app }: { app: AppWithFunctions }) {
-  const mayWrite = useMay('write');
+  const canWrite = useHasAccess('write');
   return (
     <Page
       title={app.name}
-      lead={<span className="font-mono text-xs break-all">{app.url}</span>}
-      actions={mayWrite && <AppActions app={app} />}
+      description={<span className="font-mono text-xs break-all">{app.url}</span>}
+      actions={canWrite && <AppActions app={app} />}
     >
       <div className="space-y-6">
         {!app.last_sync.succeeded && (
-          <Problem error={new Error(`The last registration failed: ${app.last_sync.error ?? 'no reason was told'}`)} />
+          <ErrorAlert error={new Error(`Registration failed: ${app.last_sync.error ?? 'unknown reason'}`)} />
         )}
-        <AppFacts app={app} />
+        <AppDetails app={app} />
         <div className="grid grid-cols-1 items-start gap-6 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
           <AppFunctions app={app} />
           <HealthCheck name={app.name} />

@@ -1,20 +1,22 @@
 import { Link } from '@tanstack/react-router';
 import type { AppWithFunctions } from '../../api/types.ts';
+import { FunctionStatus } from '../../features/functions/function-status.tsx';
+import { TriggerSummary } from '../../features/functions/triggers.tsx';
 import { Card } from '../../ui/page.tsx';
-import { FunctionState } from '../functions/state.tsx';
-import { TriggerLine } from '../functions/triggers.tsx';
 
-/** What the app has registered. */
+/** Functions that the app has registered. */
 export function AppFunctions({ app: { name, functions } }: { app: AppWithFunctions }) {
   const byName = functions.toSorted((a, b) => a.name.localeCompare(b.name));
   const all = (
     <Link to="/runs" search={{ app: name } as never} className="text-sm text-accent hover:underline">
-      Runs of this app
+      View runs
     </Link>
   );
   return (
     <Card title={`Functions (${functions.length})`} actions={all}>
-      {functions.length === 0 && <p className="px-4 py-8 text-center text-muted">It has registered no function.</p>}
+      {functions.length === 0 && (
+        <p className="px-4 py-8 text-center text-muted">The app has registered no functions.</p>
+      )}
       <ul className="divide-y divide-line">
         {byName.map((fn) => (
           <li key={fn.id} className="flex items-center gap-4 px-4 py-3">
@@ -22,9 +24,9 @@ export function AppFunctions({ app: { name, functions } }: { app: AppWithFunctio
               <Link to="/functions/$id" params={{ id: fn.id }} className="block truncate font-medium hover:underline">
                 {fn.name}
               </Link>
-              <TriggerLine triggers={fn.triggers} />
+              <TriggerSummary triggers={fn.triggers} />
             </div>
-            <FunctionState fn={fn} />
+            <FunctionStatus fn={fn} />
           </li>
         ))}
       </ul>

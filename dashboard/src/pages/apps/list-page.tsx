@@ -1,18 +1,18 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { useHasAccess } from '../../api/current-user.ts';
 import type { App } from '../../api/types.ts';
-import { useMay } from '../../app/me.ts';
+import { useApps } from '../../features/apps/queries.ts';
+import { useRegistrationCommand } from '../../features/apps/registration-command.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useRegistrationLine } from './first-app.ts';
 import { RegisterDialog } from './register-dialog.tsx';
-import { SyncState } from './sync-state.tsx';
-import { useApps } from './use-apps.ts';
+import { SyncStatus } from './sync-status.tsx';
 
 const COLUMNS: Column<App>[] = [
   { id: 'name', header: 'App', width: 'minmax(0, 2fr)', cell: (app) => <Name app={app} /> },
@@ -20,16 +20,22 @@ const COLUMNS: Column<App>[] = [
     id: 'sdk',
     header: 'SDK',
     width: 'minmax(0, 1fr)',
-    wideOnly: true,
+    hideOnMobile: true,
     cell: ({ sdk }) => <span className="block truncate font-mono text-xs">{sdk ?? '–'}</span>,
   },
-  { id: 'framework', header: 'Framework', width: '7rem', wideOnly: true, cell: ({ framework }) => framework ?? '–' },
+  {
+    id: 'framework',
+    header: 'Framework',
+    width: '7rem',
+    hideOnMobile: true,
+    cell: ({ framework }) => framework ?? '–',
+  },
   {
     id: 'functions',
     header: 'Functions',
     width: '5rem',
     align: 'right',
-    wideOnly: true,
+    hideOnMobile: true,
     cell: ({ function_count }) => function_count,
   },
   {
@@ -37,14 +43,14 @@ const COLUMNS: Column<App>[] = [
     header: 'Registered',
     width: '6rem',
     align: 'right',
-    wideOnly: true,
+    hideOnMobile: true,
     cell: ({ registered_at }) => (
       <span className="text-muted">
         <Time at={registered_at} />
       </span>
     ),
   },
-  { id: 'sync', header: 'Last registration', width: '12rem', cell: ({ last_sync }) => <SyncState sync={last_sync} /> },
+  { id: 'sync', header: 'Last registration', width: '12rem', cell: ({ last_sync }) => <SyncStatus sync={last_sync} /> },
 ];
 
 function Name({ app: { name, url } }: { app: App }) {
@@ -60,29 +66,28 @@ function Name({ app: { name, url } }: { app: App }) {
 
 export default function AppsPage() {
   const { apps, error, refetch } = useApps();
-  const line = useRegistrationLine();
+  const command = useRegistrationCommand();
   const navigate = useNavigate();
-  const mayWrite = useMay('write');
+  const canWrite = useHasAccess('write');
   const [registering, setRegistering] = useState(false);
   return (
     <Page
       title="Apps"
-      lead="Programs of yours that serve functions. The service calls them over HTTP."
+      description="Programs that host functions. The service calls them over HTTP."
       actions={
-        mayWrite && (
-          <Button look="primary" icon="plus" onClick={() => setRegistering(true)}>
-            Register a URL
+        canWrite && (
+          <Button variant="primary" icon="plus" onClick={() => setRegistering(true)}>
+            Register app
           </Button>
         )
       }
     >
-      {error && !apps && <Problem error={error} onRetry={() => void refetch()} />}
+      {error && !apps && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {!apps && !error && <Loading />}
       {apps?.length === 0 && (
-        <Empty title="No app has registered" paste={line}>
-          Start your app with its functions, then tell the service where it is: with the button above, or with this
-          line.
-        </Empty>
+        <EmptyState title="No apps registered" command={command}>
+          Start your app, then register its URL with the button above or with this command:
+        </EmptyState>
       )}
       {apps && apps.length > 0 && (
         <DataTable

@@ -1,14 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useId, useState } from 'react';
-import { ask } from '../../api/client.ts';
-import { useEnv } from '../../app/environment.ts';
+import { callApi } from '../../api/client.ts';
+import { useEnv } from '../../api/environment.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { useTell } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.tsx';
 
-/** Has the app behind a URL register. What the service could not do is said in place. */
+/** Registers the app at a URL. Errors appear in the dialog. */
 export function RegisterDialog({ open, onClose }: { open: boolean; onClose(): void }) {
   const register = useRegister();
   const formId = useId();
@@ -35,47 +35,45 @@ export function RegisterDialog({ open, onClose }: { open: boolean; onClose(): vo
   return (
     <Dialog
       open={open}
-      title="Register an app"
+      title="Register app"
       onClose={onClose}
-      foot={
+      footer={
         <>
-          <Button onClick={onClose}>Close</Button>
-          <Button look="primary" type="submit" form={formId} busy={busy} disabled={url.trim() === ''}>
-            {busy ? 'Asking the app …' : 'Register'}
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" type="submit" form={formId} busy={busy} disabled={url.trim() === ''}>
+            {busy ? 'Registering…' : 'Register'}
           </Button>
         </>
       }
     >
       <form id={formId} onSubmit={(event) => void submit(event)} className="space-y-4">
         <TextField
-          label="URL of the app"
+          label="App URL"
           type="url"
           required
           autoFocus
           placeholder="http://127.0.0.1:3000/api/service"
-          hint="Where the app serves its functions. The service asks it there to register, and it must be reachable from the service."
+          hint="The URL where the app serves its functions. The service must be able to reach it."
           value={url}
           onChange={({ target }) => setUrl(target.value)}
         />
-        {error && <Problem error={error} />}
+        {error && <ErrorAlert error={error} />}
       </form>
     </Dialog>
   );
 }
 
-/** @returns asks the app at a URL to register, in this environment
- *  @throws ApiError from what it returns */
+/** @returns a function that registers the app at a URL in the current environment; it throws ApiError */
 export function useRegister() {
   const env = useEnv();
   const queries = useQueryClient();
-  const tell = useTell();
   return async (url: string) => {
     try {
-      await ask('/v1/apps', { method: 'POST', env, body: { url } });
-      tell.done('The app has registered');
+      await callApi('/v1/apps', { method: 'POST', env, body: { url } });
+      toast.success('App registered');
     } finally {
-      for (const thing of ['apps', 'app', 'functions', 'function'])
-        void queries.invalidateQueries({ queryKey: [thing, env] });
+      for (const resource of ['apps', 'app', 'functions', 'function'])
+        void queries.invalidateQueries({ queryKey: [resource, env] });
     }
   };
 }

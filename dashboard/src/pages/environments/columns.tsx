@@ -1,34 +1,33 @@
 import { Link } from '@tanstack/react-router';
-import { ask, PRODUCTION } from '../../api/client.ts';
+import { callApi, PRODUCTION } from '../../api/client.ts';
+import { useEnv } from '../../api/environment.ts';
 import type { Environment } from '../../api/types.ts';
-import { useEnv } from '../../app/environment.ts';
-import { useDeed } from '../../app/use-deed.ts';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/data-table.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
-import { Badge } from '../../ui/status.tsx';
+import { Badge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
+import { useAction } from '../../ui/use-action.ts';
 
 const KINDS = { production: 'production', named: 'named', branch: 'branch' } as const;
 
-export function columnsFor(may: boolean): Column<Environment>[] {
+export function columnsFor(isAdmin: boolean): Column<Environment>[] {
   return [
     { id: 'name', header: 'Name', width: 'minmax(0, 2fr)', cell: (one) => <Name of={one} /> },
-    { id: 'kind', header: 'Kind', width: '7rem', wideOnly: true, cell: ({ kind }) => KINDS[kind] },
-    { id: 'state', header: 'State', width: '6.5rem', wideOnly: true, cell: (one) => <State of={one} /> },
+    { id: 'kind', header: 'Kind', width: '7rem', hideOnMobile: true, cell: ({ kind }) => KINDS[kind] },
+    { id: 'status', header: 'Status', width: '6.5rem', hideOnMobile: true, cell: (one) => <Status of={one} /> },
     {
-      id: 'made',
-      header: 'Made',
+      id: 'created',
+      header: 'Created',
       width: '8rem',
-      wideOnly: true,
-      cell: ({ created_at }) =>
-        created_at ? <Time at={created_at} /> : <span className="text-muted">always there</span>,
+      hideOnMobile: true,
+      cell: ({ created_at }) => (created_at ? <Time at={created_at} /> : <span className="text-muted">built in</span>),
     },
-    { id: 'actions', header: '', width: '12rem', align: 'right', cell: (one) => may && <Actions of={one} /> },
+    { id: 'actions', header: '', width: '12rem', align: 'right', cell: (one) => isAdmin && <Actions of={one} /> },
   ];
 }
 
-/** Leads to what it has: the whole dashboard is about the environment that is chosen. */
+/** Selects the environment and opens its overview. */
 function Name({ of: { name, kind, archived_at, deleting_at } }: { of: Environment }) {
   const current = useEnv() === name;
   return (
@@ -42,17 +41,17 @@ function Name({ of: { name, kind, archived_at, deleting_at } }: { of: Environmen
         {name}
       </Link>
       <p className="truncate text-xs text-muted">
-        {current && 'shown now'}
+        {current && 'selected'}
         <span className="md:hidden">
           {current && ' · '}
-          {deleting_at ? 'being deleted' : archived_at ? 'archived' : KINDS[kind]}
+          {deleting_at ? 'deleting' : archived_at ? 'archived' : KINDS[kind]}
         </span>
       </p>
     </div>
   );
 }
 
-function State({ of: { archived_at, deleting_at } }: { of: Environment }) {
+function Status({ of: { archived_at, deleting_at } }: { of: Environment }) {
   if (deleting_at) {
     return (
       <Badge tone="bad" icon="box" title={`Since ${new Date(deleting_at).toLocaleString()}`}>
@@ -63,7 +62,7 @@ function State({ of: { archived_at, deleting_at } }: { of: Environment }) {
   if (!archived_at) {
     return (
       <Badge tone="good" icon="check">
-        open
+        active
       </Badge>
     );
   }
@@ -76,20 +75,20 @@ function State({ of: { archived_at, deleting_at } }: { of: Environment }) {
 
 function Actions({ of: { name, kind, archived_at, deleting_at } }: { of: Environment }) {
   const path = `/v1/environments/${encodeURIComponent(name)}`;
-  const archive = useDeed({
-    act: () => ask(`${path}/archive`, { method: 'POST' }),
-    told: `${name} is archived`,
-    changes: 'environments',
+  const archive = useAction({
+    run: () => callApi(`${path}/archive`, { method: 'POST' }),
+    successMessage: `${name} archived`,
+    invalidates: 'environments',
   });
-  const unarchive = useDeed({
-    act: () => ask(`${path}/unarchive`, { method: 'POST' }),
-    told: `${name} takes events again`,
-    changes: 'environments',
+  const unarchive = useAction({
+    run: () => callApi(`${path}/unarchive`, { method: 'POST' }),
+    successMessage: `${name} unarchived`,
+    invalidates: 'environments',
   });
-  const remove = useDeed({
-    act: () => ask(path, { method: 'DELETE' }),
-    told: `${name} is being deleted`,
-    changes: 'environments',
+  const remove = useAction({
+    run: () => callApi(path, { method: 'DELETE' }),
+    successMessage: `Deleting ${name}`,
+    invalidates: 'environments',
   });
   if (name === PRODUCTION || deleting_at) return null;
   if (archived_at) {
@@ -101,8 +100,8 @@ function Actions({ of: { name, kind, archived_at, deleting_at } }: { of: Environ
         {kind === 'branch' && (
           <ConfirmButton
             title={`Delete ${name}?`}
-            text="Its events, runs, apps and functions are deleted with it, and API keys that are held to it are revoked. This cannot be undone."
-            action="Delete it"
+            text="Deletes its events, runs, apps and functions, and revokes its API keys. This cannot be undone."
+            confirmLabel="Delete"
             onConfirm={() => remove.mutateAsync().catch(() => {})}
           >
             Delete
@@ -113,10 +112,10 @@ function Actions({ of: { name, kind, archived_at, deleting_at } }: { of: Environ
   }
   return (
     <ConfirmButton
-      look="plain"
+      variant="secondary"
       title={`Archive ${name}?`}
-      text="It refuses new events from then on: senders are answered 403. What it has stays readable, runs that are under way go on, and it can be taken out of the archive again."
-      action="Archive it"
+      text="New events are rejected with 403. Existing data remains readable, runs in progress continue, and you can unarchive it later."
+      confirmLabel="Archive"
       onConfirm={() => archive.mutateAsync().catch(() => {})}
     >
       Archive

@@ -1,52 +1,52 @@
 import { type FormEvent, useId, useState } from 'react';
-import { ask } from '../../api/client.ts';
+import { callApi } from '../../api/client.ts';
 import type { Environment } from '../../api/types.ts';
-import { useDeed } from '../../app/use-deed.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
-import { Problem } from '../../ui/problem.tsx';
+import { useAction } from '../../ui/use-action.ts';
 
 const HINTS = {
-  named: 'Has keys, webhooks and a signing key of its own, as staging would.',
+  named: 'Has its own keys, webhooks and signing key, for example staging.',
   branch:
-    'Shares keys, webhooks and the signing key with all other branches. One also comes into being when an app registers with its name.',
+    'Shares keys, webhooks and the signing key with all other branches. Also created when an app registers with its name.',
 } as const;
 
 export function EnvironmentForm({ onClose }: { onClose(): void }) {
   const form = useId();
   const [name, setName] = useState('');
   const [kind, setKind] = useState<keyof typeof HINTS>('named');
-  const make = useDeed({
-    act: () => ask<Environment>('/v1/environments', { method: 'POST', body: { name, kind } }),
-    told: `${name} is made`,
-    changes: 'environments',
-    onDone: onClose,
-    quietly: true,
+  const create = useAction({
+    run: () => callApi<Environment>('/v1/environments', { method: 'POST', body: { name, kind } }),
+    successMessage: `${name} created`,
+    invalidates: 'environments',
+    onSuccess: onClose,
+    showsError: true,
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    make.mutate();
+    create.mutate();
   };
   return (
     <Dialog
       open
-      title="Make an environment"
+      title="Create environment"
       onClose={onClose}
-      foot={
+      footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" form={form} busy={make.isPending}>
-            Make it
+          <Button variant="primary" type="submit" form={form} busy={create.isPending}>
+            Create
           </Button>
         </>
       }
     >
       <form id={form} onSubmit={submit} className="space-y-5">
-        {make.error && <Problem error={make.error} />}
+        {create.error && <ErrorAlert error={create.error} />}
         <TextField
           label="Name"
-          hint="Letters, digits, _ . - and / between them. It cannot be changed later."
+          hint="Letters and digits, separated by _ . - or /. It cannot be changed later."
           value={name}
           required
           maxLength={64}

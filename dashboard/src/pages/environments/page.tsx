@@ -1,32 +1,38 @@
 import { useMemo, useState } from 'react';
+import { useHasAccess } from '../../api/current-user.ts';
 import type { Environment } from '../../api/types.ts';
-import { useMay } from '../../app/me.ts';
-import { reasonFor } from '../../app/needs-admin.tsx';
-import { useList } from '../../app/use-list.ts';
+import { useList } from '../../api/use-list.ts';
+import { adminOnlyReason } from '../../ui/admin-only.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import { columnsFor } from './columns.tsx';
 import { EnvironmentForm } from './environment-form.tsx';
 
 export default function EnvironmentsPage() {
-  const may = useMay('admin');
-  const [making, setMaking] = useState(false);
-  const { rows, error, more, loadingMore, again } = useList<Environment>(['environments'], '/v1/environments');
-  const columns = useMemo(() => columnsFor(may), [may]);
+  const isAdmin = useHasAccess('admin');
+  const [creating, setCreating] = useState(false);
+  const { rows, error, loadMore, loadingMore, refetch } = useList<Environment>(['environments'], '/v1/environments');
+  const columns = useMemo(() => columnsFor(isAdmin), [isAdmin]);
   return (
     <Page
       title="Environments"
-      lead="Each has its own events, functions, runs and deduplication IDs."
+      description="Each environment has its own events, functions, runs and deduplication IDs."
       actions={
-        <Button look="primary" icon="plus" disabled={!may} title={reasonFor(may)} onClick={() => setMaking(true)}>
-          Make one
+        <Button
+          variant="primary"
+          icon="plus"
+          disabled={!isAdmin}
+          title={adminOnlyReason(isAdmin)}
+          onClick={() => setCreating(true)}
+        >
+          Create environment
         </Button>
       }
     >
-      {error && !rows && <Problem error={error} onRetry={again} />}
+      {error && !rows && <ErrorAlert error={error} onRetry={refetch} />}
       {!error && !rows && <Loading />}
       {rows && (
         <DataTable
@@ -34,12 +40,12 @@ export default function EnvironmentsPage() {
           columns={columns}
           rows={rows}
           rowKey={({ name }) => name}
-          onNearEnd={more}
+          onEndReached={loadMore}
           loadingMore={loadingMore}
           rowHeight={52}
         />
       )}
-      {making && <EnvironmentForm onClose={() => setMaking(false)} />}
+      {creating && <EnvironmentForm onClose={() => setCreating(false)} />}
     </Page>
   );
 }

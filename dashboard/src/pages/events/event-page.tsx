@@ -1,31 +1,30 @@
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { ApiError } from '../../api/client.ts';
-import { useEnv } from '../../app/environment.ts';
-import { Empty } from '../../ui/empty.tsx';
+import { useEnv } from '../../api/environment.ts';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { Actions } from './one/actions.tsx';
-import { ArrivalTab } from './one/arrival.tsx';
-import { CodeTab } from './one/code-tab.tsx';
-import { useEvent, useRunsOf } from './one/event.ts';
-import { EventFacts } from './one/facts.tsx';
-import { Payload } from './one/payload.tsx';
-import { RunsTab } from './one/runs.tsx';
+import { Actions } from './detail/actions.tsx';
+import { CodeTab } from './detail/code-tab.tsx';
+import { EventDetails } from './detail/details.tsx';
+import { PayloadTab } from './detail/payload-tab.tsx';
+import { useEvent, useEventRuns } from './detail/queries.ts';
+import { RunsTab } from './detail/runs-tab.tsx';
+import { SourceTab } from './detail/source-tab.tsx';
 
-/** One event: what it says, how it came, what it did, and sending it once more. */
-export default function EventsEventPage() {
+export default function EventPage() {
   const env = useEnv();
   const { id } = useParams({ from: '/events/$id' });
   const { tab = 'payload', view = 'tree', language = 'curl' } = useSearch({ from: '/events/$id' });
   const { data, error, refetch } = useEvent(env, id);
   const event = data?.data;
-  const runs = useRunsOf(env, id, event !== undefined);
+  const runs = useEventRuns(env, id, event !== undefined);
   if (!event) {
     return (
-      <Page title="Event" lead={<span className="font-mono text-xs break-all">{id}</span>}>
-        <Missing env={env} error={error} onRetry={() => void refetch()} />
+      <Page title="Event" description={<span className="font-mono text-xs break-all">{id}</span>}>
+        <EventUnavailable env={env} error={error} onRetry={() => void refetch()} />
       </Page>
     );
   }
@@ -33,48 +32,48 @@ export default function EventsEventPage() {
   return (
     <Page
       title={event.name}
-      lead={
+      description={
         <Link to="/events" search={{ name: event.name }} className="hover:underline">
-          All events of this name
+          All events with this name
         </Link>
       }
       actions={<Actions env={env} event={event} />}
     >
-      <EventFacts env={env} event={event} runs={runs.data?.data} />
+      <EventDetails env={env} event={event} runs={runs.data?.data} />
       <Tabs
-        label="Parts of the event"
+        label="Event sections"
         current={tab}
         tabs={[
           ['payload', 'Payload'],
-          ['arrival', 'How it came'],
+          ['source', 'Source'],
           ['runs', count === undefined ? 'Runs' : `Runs (${count})`],
-          ['code', 'Copy as code'],
+          ['code', 'Code'],
         ]}
       />
-      {tab === 'payload' && <Payload key={id} event={event} view={view} />}
-      {tab === 'arrival' && <ArrivalTab env={env} event={event} />}
+      {tab === 'payload' && <PayloadTab key={id} event={event} view={view} />}
+      {tab === 'source' && <SourceTab env={env} event={event} />}
       {tab === 'runs' && <RunsTab runs={runs} name={event.name} />}
       {tab === 'code' && <CodeTab env={env} event={event} language={language} />}
     </Page>
   );
 }
 
-function Missing({ env, error, onRetry }: { env: string; error: Error | null; onRetry(): void }) {
+function EventUnavailable({ env, error, onRetry }: { env: string; error: Error | null; onRetry(): void }) {
   if (error instanceof ApiError && error.status === 404) {
     return (
       <Card>
-        <Empty title="No event has this ID here">
+        <EmptyState title="Event not found">
           <p>
-            It may be of another environment than {env}, or older than what is kept.{' '}
+            It is not in {env}, or its retention has ended.{' '}
             <Link to="/events" className="text-accent underline">
-              To the events
+              Go to events
             </Link>
           </p>
-        </Empty>
+        </EmptyState>
       </Card>
     );
   }
-  if (error) return <Problem error={error} onRetry={onRetry} />;
+  if (error) return <ErrorAlert error={error} onRetry={onRetry} />;
   return (
     <Card>
       <Loading rows={10} />

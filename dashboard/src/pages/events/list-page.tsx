@@ -1,40 +1,39 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
-import { useEnv } from '../../app/environment.ts';
-import { useMay } from '../../app/me.ts';
+import { useHasAccess } from '../../api/current-user.ts';
+import { useEnv } from '../../api/environment.ts';
+import { FirstEvent } from '../../features/events/first-event.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { type Filters, isNarrowed, useFilters, useListQuery, useSpan } from './filters.ts';
-import { FirstEvent } from './first-event.tsx';
+import { useWebhooks } from './event-source.tsx';
+import { type Filters, hasFilters, useFilters, useListQuery, useTimeRange } from './filters.ts';
 import { columnsOf } from './list/columns.tsx';
+import type { EventRow } from './list/event-pages.ts';
 import { FilterBar } from './list/filter-bar.tsx';
 import { Histogram } from './list/histogram.tsx';
-import { useLiveEvents } from './list/live.ts';
-import type { EventRow } from './list/pages.ts';
-import { MOST_ROWS, useEventRows } from './list/rows.ts';
+import { MAX_ROWS, useEventRows } from './list/use-event-rows.ts';
+import { useLiveEvents } from './list/use-live-events.ts';
 import { SendDialog } from './send/send-dialog.tsx';
-import { useWebhooks } from './source.tsx';
 
 const EXAMPLE = { name: 'hello/world', data: {} };
 
-/** What came in, as it comes in. */
-export default function EventsListPage() {
+export default function EventsPage() {
   const env = useEnv();
   const filters = useFilters();
-  const span = useSpan(filters);
+  const range = useTimeRange(filters);
   const navigate = useNavigate({ from: '/events' });
   const webhooks = useWebhooks(env);
-  const may = useMay('write');
+  const canWrite = useHasAccess('write');
   const [sending, setSending] = useState(false);
-  const query = useListQuery(filters, span);
-  const { list, rows, more, loadingMore, full, problem, readMore, lookAtTop, noteRuns } = useEventRows(env, query);
-  const ended = span.before !== undefined || filters.id !== undefined;
-  const { waiting, show } = useLiveEvents({ filters, ended, rows, lookAtTop, noteRuns });
+  const query = useListQuery(filters, range);
+  const { list, rows, hasMore, loadingMore, full, error, loadMore, refreshTop, updateRuns } = useEventRows(env, query);
+  const ended = range.before !== undefined || filters.id !== undefined;
+  const { unseen, show } = useLiveEvents({ filters, ended, rows, refreshTop, updateRuns });
   const columns = useMemo(() => columnsOf(webhooks), [webhooks]);
   const change = useCallback(
     (to: Partial<Record<keyof Filters, unknown>>) =>
@@ -61,16 +60,16 @@ export default function EventsListPage() {
               aria-pressed={paused}
               onClick={() => (paused ? showNew() : change({ paused: true }))}
             >
-              {paused ? 'Go on' : 'Pause'}
+              {paused ? 'Resume' : 'Pause'}
             </Button>
           )}
           <Button
             icon="send"
-            disabled={!may}
-            title={may ? undefined : 'This needs write access'}
+            disabled={!canWrite}
+            title={canWrite ? undefined : 'Requires write access'}
             onClick={() => setSending(true)}
           >
-            Send an event
+            Send event
           </Button>
         </>
       }
@@ -80,26 +79,26 @@ export default function EventsListPage() {
         <Histogram
           env={env}
           filters={filters}
-          span={span}
+          range={range}
           onBrush={(from, to) => change({ from: new Date(from).toISOString(), to: new Date(to).toISOString() })}
         />
       )}
-      <NewPill count={waiting} onShow={showNew} />
-      {list.error && <Problem error={list.error} onRetry={() => void list.refetch()} />}
-      {(list.isPending || (rows.length === 0 && more && !problem)) && !list.error && (
+      <NewEventsButton count={unseen} onShow={showNew} />
+      {list.error && <ErrorAlert error={list.error} onRetry={() => void list.refetch()} />}
+      {(list.isPending || (rows.length === 0 && hasMore && !error)) && !list.error && (
         <Card>
           <Loading rows={10} />
         </Card>
       )}
-      {list.data && rows.length === 0 && !more && (
+      {list.data && rows.length === 0 && !hasMore && (
         <Card>
-          {isNarrowed(filters) ? (
-            <NoneOf
+          {hasFilters(filters) ? (
+            <NoMatches
               filters={filters}
               onClear={() => void navigate({ search: (({ env: kept }: { env?: string }) => ({ env: kept })) as never })}
             />
           ) : (
-            <FirstEvent title="No event has come in yet" />
+            <FirstEvent title="No events yet" />
           )}
         </Card>
       )}
@@ -110,41 +109,41 @@ export default function EventsListPage() {
           rows={rows}
           rowKey={(row) => row.internal_id}
           onOpen={open}
-          onNearEnd={readMore}
+          onEndReached={loadMore}
           loadingMore={loadingMore}
           rowHeight={57}
         />
       )}
-      {problem && (
+      {error && (
         <div className="mt-4">
-          <Problem error={problem} onRetry={readMore} />
+          <ErrorAlert error={error} onRetry={loadMore} />
         </div>
       )}
       {full && (
         <p className="py-6 text-center text-muted">
-          {MOST_ROWS.toLocaleString()} events are shown. Narrow the time to see older ones.
+          Showing {MAX_ROWS.toLocaleString()} events. Select a time range to see older ones.
         </p>
       )}
-      <SendDialog title="Send an event" open={sending} event={EXAMPLE} onClose={() => setSending(false)} />
+      <SendDialog title="Send event" open={sending} event={EXAMPLE} onClose={() => setSending(false)} />
     </Page>
   );
 }
 
-function NoneOf({ filters, onClear }: { filters: Filters; onClear(): void }) {
+function NoMatches({ filters, onClear }: { filters: Filters; onClear(): void }) {
   return (
-    <Empty title={filters.id === undefined ? 'No event is like that' : 'No event has this ID'}>
+    <EmptyState title={filters.id === undefined ? 'No matching events' : 'Event not found'}>
       <p className="mb-4">
         {filters.id === undefined
-          ? 'Nothing that is stored meets all of the filters.'
-          : 'It may be of another environment, or older than what is kept.'}
+          ? 'No stored event matches all filters.'
+          : 'It is in another environment, or its retention has ended.'}
       </p>
-      <Button onClick={onClear}>Clear the filters</Button>
-    </Empty>
+      <Button onClick={onClear}>Clear filters</Button>
+    </EmptyState>
   );
 }
 
-/** Stays in sight while the reader is further down. */
-function NewPill({ count, onShow }: { count: number; onShow(): void }) {
+/** Sticky, so that it is visible below the top of the list. */
+function NewEventsButton({ count, onShow }: { count: number; onShow(): void }) {
   return (
     <div role="status" className="pointer-events-none sticky top-12 z-20 flex h-0 justify-center">
       {count > 0 && (
@@ -153,7 +152,7 @@ function NewPill({ count, onShow }: { count: number; onShow(): void }) {
           onClick={onShow}
           className="pointer-events-auto inline-flex h-8 items-center gap-1.5 rounded-full bg-accent px-4 text-sm font-medium whitespace-nowrap text-accent-text shadow-lg hover:brightness-110"
         >
-          <Icon name="arrow" className="-rotate-90" />
+          <Icon name="arrow-up" />
           {count.toLocaleString()} new
         </button>
       )}

@@ -1,30 +1,37 @@
 import { Link } from '@tanstack/react-router';
 import type { FunctionStats, ListedFunction } from '../../api/types.ts';
+import { FunctionStatus } from '../../features/functions/function-status.tsx';
+import { TriggerSummary } from '../../features/functions/triggers.tsx';
+import { formatPercent } from '../../lib/format.ts';
 import type { Column } from '../../ui/data-table.tsx';
-import { FunctionState } from './state.tsx';
-import { TriggerLine } from './triggers.tsx';
-import { failureRate, noRuns, percent } from './use-stats.ts';
+import { emptyStats, failureRate } from './stats.ts';
 
-/** @param stats undefined: not known yet */
+/** @param stats undefined: still loading */
 export function columnsWith(stats: ReadonlyMap<string, FunctionStats> | undefined): Column<ListedFunction>[] {
-  const statsOf = (id: string) => stats && (stats.get(id) ?? noRuns(id));
+  const statsOf = (id: string) => stats && (stats.get(id) ?? emptyStats(id));
   return [
     { id: 'name', header: 'Function', width: 'minmax(0, 2fr)', cell: (fn) => <Name fn={fn} /> },
     {
       id: 'triggers',
       header: 'Triggers',
       width: 'minmax(0, 2fr)',
-      wideOnly: true,
-      cell: ({ triggers }) => <TriggerLine triggers={triggers} />,
+      hideOnMobile: true,
+      cell: ({ triggers }) => <TriggerSummary triggers={triggers} />,
     },
-    { id: 'app', header: 'App', width: 'minmax(0, 1fr)', wideOnly: true, cell: ({ app }) => <AppLink name={app} /> },
-    { id: 'state', header: 'State', width: '6rem', cell: (fn) => <FunctionState fn={fn} /> },
+    {
+      id: 'app',
+      header: 'App',
+      width: 'minmax(0, 1fr)',
+      hideOnMobile: true,
+      cell: ({ app }) => <AppLink name={app} />,
+    },
+    { id: 'status', header: 'Status', width: '6rem', cell: (fn) => <FunctionStatus fn={fn} /> },
     {
       id: 'volume',
       header: 'Runs, 24 h',
       width: '5.5rem',
       align: 'right',
-      wideOnly: true,
+      hideOnMobile: true,
       cell: ({ id }) => statsOf(id)?.started.toLocaleString() ?? '–',
     },
     {
@@ -66,7 +73,7 @@ function Failures({ stats }: { stats: FunctionStats | undefined }) {
       title={`${stats?.failed} of ${(stats?.completed ?? 0) + (stats?.failed ?? 0)} failed`}
       className={share > 0 ? 'font-medium text-bad hover:underline' : 'text-muted hover:underline'}
     >
-      {percent(share)}
+      {formatPercent(share)}
     </Link>
   );
 }

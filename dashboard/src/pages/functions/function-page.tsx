@@ -1,27 +1,27 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ask } from '../../api/client.ts';
-import { stringifyExact } from '../../api/json.ts';
+import { callApi } from '../../api/client.ts';
+import { useHasAccess } from '../../api/current-user.ts';
+import { useEnv } from '../../api/environment.ts';
 import type { FunctionDetails, StoredEvent } from '../../api/types.ts';
-import { useEnv } from '../../app/environment.ts';
-import { useMay } from '../../app/me.ts';
+import { FunctionStatus } from '../../features/functions/function-status.tsx';
+import { InvokeDialog } from '../../features/functions/invoke-dialog.tsx';
+import { useFunction } from '../../features/functions/queries.ts';
+import { Condition, TriggerList } from '../../features/functions/triggers.tsx';
+import { useRuns } from '../../features/runs/use-runs.ts';
+import { stringifyExact } from '../../lib/exact-json.ts';
 import { Button } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/code.tsx';
+import { CopyButton } from '../../ui/code-block.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { JsonTree } from '../../ui/json-tree.tsx';
 import { Loading } from '../../ui/loading.tsx';
-import { Card, Fact, Facts, Page } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
+import { Card, DescriptionItem, DescriptionList, Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useRuns } from '../runs/use-runs.ts';
-import { ExpressionProblem } from './expression-problem.tsx';
-import { InvokeDialog } from './invoke-dialog.tsx';
-import { LastDay } from './last-day.tsx';
-import { LastRuns } from './last-runs.tsx';
+import { ExpressionError } from './expression-error.tsx';
+import { Last24Hours } from './last-24-hours.tsx';
 import { PauseButton } from './pause-button.tsx';
-import { FunctionState } from './state.tsx';
-import { Condition, TriggerList } from './triggers.tsx';
-import { useFunction } from './use-functions.ts';
+import { RecentRuns } from './recent-runs.tsx';
 
 const route = getRouteApi('/functions/$id');
 
@@ -30,25 +30,25 @@ export default function FunctionPage() {
   const { data, error, refetch } = useFunction(id);
   if (data) return <Known key={id} fn={data.data} />;
   return (
-    <Page title={id}>{error ? <Problem error={error} onRetry={() => void refetch()} /> : <Loading rows={8} />}</Page>
+    <Page title={id}>{error ? <ErrorAlert error={error} onRetry={() => void refetch()} /> : <Loading rows={8} />}</Page>
   );
 }
 
 function Known({ fn }: { fn: FunctionDetails }) {
-  const mayWrite = useMay('write');
+  const canWrite = useHasAccess('write');
   const [invoking, setInvoking] = useState(false);
   const list = useRuns({ function: fn.id }, 10);
   const sample = useEventData(list.runs[0]?.event_id, invoking);
   return (
     <Page
       title={fn.name}
-      lead={<span className="font-mono text-xs break-all">{fn.id}</span>}
+      description={<span className="font-mono text-xs break-all">{fn.id}</span>}
       actions={
-        mayWrite &&
+        canWrite &&
         !fn.archived && (
           <>
             <PauseButton fn={fn} />
-            <Button look="primary" icon="play" onClick={() => setInvoking(true)}>
+            <Button variant="primary" icon="play" onClick={() => setInvoking(true)}>
               Invoke
             </Button>
           </>
@@ -56,20 +56,20 @@ function Known({ fn }: { fn: FunctionDetails }) {
       }
     >
       <div className="space-y-6">
-        {fn.expression_problem && <ExpressionProblem problem={fn.expression_problem} />}
+        {fn.expression_problem && <ExpressionError problem={fn.expression_problem} />}
         <Card>
           <FunctionFacts fn={fn} />
         </Card>
-        <LastDay functionId={fn.id} />
+        <Last24Hours functionId={fn.id} />
         <div className="grid grid-cols-1 items-start gap-6 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
-          <LastRuns functionId={fn.id} list={list} />
+          <RecentRuns functionId={fn.id} list={list} />
           <div className="space-y-6">
             <Card title="Triggers">
               <TriggerList triggers={fn.triggers} />
             </Card>
             {fn.cancel.length > 0 && <Cancels cancel={fn.cancel} />}
             <Card title="Configuration">
-              <JsonTree value={fn.configuration} label="Configuration as the app registered it" />
+              <JsonTree value={fn.configuration} label="Configuration registered by the app" />
             </Card>
           </div>
         </div>
@@ -87,30 +87,32 @@ function Known({ fn }: { fn: FunctionDetails }) {
 
 function FunctionFacts({ fn }: { fn: FunctionDetails }) {
   return (
-    <Facts>
-      <Fact name="State">
-        <FunctionState fn={fn} />{' '}
+    <DescriptionList>
+      <DescriptionItem term="Status">
+        <FunctionStatus fn={fn} />{' '}
         {fn.paused_at && (
           <span className="text-sm text-muted">
             <Time at={fn.paused_at} />
           </span>
         )}
-      </Fact>
-      <Fact name="App">
+      </DescriptionItem>
+      <DescriptionItem term="App">
         <Link to="/apps/$name" params={{ name: fn.app }} className="text-accent hover:underline">
           {fn.app}
         </Link>
-      </Fact>
-      <Fact name="Tries">{fn.retries === 0 ? 'One, no retries' : `Up to ${fn.retries + 1}`}</Fact>
-      <Fact name="Called at">
+      </DescriptionItem>
+      <DescriptionItem term="Attempts">
+        {fn.retries === 0 ? '1, no retries' : `Up to ${fn.retries + 1}`}
+      </DescriptionItem>
+      <DescriptionItem term="URL">
         <span className="flex h-5 items-center gap-1">
           <span title={fn.url} className="truncate font-mono text-xs">
             {fn.url}
           </span>
-          <CopyButton text={fn.url} label="Copy the URL" />
+          <CopyButton text={fn.url} label="Copy URL" />
         </span>
-      </Fact>
-    </Facts>
+      </DescriptionItem>
+    </DescriptionList>
   );
 }
 
@@ -127,7 +129,7 @@ function Cancels({ cancel }: { cancel: FunctionDetails['cancel'] }) {
             >
               {each.event}
             </Link>
-            {each.timeout && <span className="text-sm text-muted"> within {each.timeout} of the start</span>}
+            {each.timeout && <span className="text-sm text-muted"> within {each.timeout} of the run’s start</span>}
             {each.expression && <Condition expression={each.expression} />}
           </li>
         ))}
@@ -136,13 +138,13 @@ function Cancels({ cancel }: { cancel: FunctionDetails['cancel'] }) {
   );
 }
 
-/** Data of an event, to begin with when a function is tried; undefined: there is none. */
-function useEventData(eventId: string | undefined, wanted: boolean): string | undefined {
+/** Data of a recent event, as initial input for Invoke. */
+function useEventData(eventId: string | undefined, enabled: boolean): string | undefined {
   const env = useEnv();
   const { data } = useQuery({
     queryKey: ['event-data', env, eventId],
-    queryFn: ({ signal }) => ask<StoredEvent>(`/v1/events/${eventId}`, { env, signal }),
-    enabled: wanted && eventId !== undefined,
+    queryFn: ({ signal }) => callApi<StoredEvent>(`/v1/events/${eventId}`, { env, signal }),
+    enabled: enabled && eventId !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   });
   return data && stringifyExact(data.data.data, 2);

@@ -1,38 +1,41 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { ListedFunction } from '../../api/types.ts';
+import { useRegistrationCommand } from '../../features/apps/registration-command.ts';
+import { useFunctions } from '../../features/functions/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { useRegistrationLine } from '../apps/first-app.ts';
 import { columnsWith } from './columns.tsx';
-import { useAllFunctions } from './use-functions.ts';
-import { useStats } from './use-stats.ts';
+import { useStats } from './stats.ts';
 
 const route = getRouteApi('/functions');
 
 export default function FunctionsPage() {
   const { q, app, archived = false } = route.useSearch();
   const navigate = route.useNavigate();
-  const { functions, error, refetch } = useAllFunctions(archived);
+  const { functions, error, refetch } = useFunctions(archived);
   const stats = useStats();
   const columns = useMemo(() => columnsWith(stats), [stats]);
-  const shown = useMemo(() => functions?.filter((fn) => matches(fn, q, app)), [functions, q, app]);
+  const matching = useMemo(() => functions?.filter((fn) => matches(fn, q, app)), [functions, q, app]);
   return (
-    <Page title="Functions" lead="What your apps have registered, and how it went in the last 24 hours.">
+    <Page
+      title="Functions"
+      description="Functions that your apps have registered, with their runs of the last 24 hours."
+    >
       <Filters apps={[...new Set((functions ?? []).map((fn) => fn.app))].sort()} />
-      {error && !functions && <Problem error={error} onRetry={() => void refetch()} />}
+      {error && !functions && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {!functions && !error && <Loading rows={8} />}
-      {shown?.length === 0 && <Nothing searched={q !== undefined || app !== undefined} archived={archived} />}
-      {shown && shown.length > 0 && (
+      {matching?.length === 0 && <NoFunctions searched={q !== undefined || app !== undefined} archived={archived} />}
+      {matching && matching.length > 0 && (
         <DataTable
           label="Functions"
           columns={columns}
-          rows={shown}
+          rows={matching}
           rowKey={({ id }) => id}
           rowHeight={56}
           onOpen={({ id }) => void navigate({ to: '/functions/$id', params: { id } })}
@@ -42,10 +45,10 @@ export default function FunctionsPage() {
   );
 }
 
-function matches({ id, name, app, triggers = [] }: ListedFunction, words = '', wantedApp?: string): boolean {
+function matches({ id, name, app, triggers = [] }: ListedFunction, query = '', wantedApp?: string): boolean {
   if (wantedApp !== undefined && app !== wantedApp) return false;
   const text = [id, name, ...triggers.map(({ event, cron }) => event ?? cron)].join(' ').toLowerCase();
-  return words
+  return query
     .toLowerCase()
     .split(/\s+/)
     .every((word) => text.includes(word));
@@ -86,7 +89,7 @@ function Filters({ apps }: { apps: readonly string[] }) {
         </Select>
       </div>
       <Button
-        look="quiet"
+        variant="ghost"
         icon={archived ? 'check' : 'box'}
         aria-pressed={archived}
         onClick={() => set({ archived: archived ? undefined : true })}
@@ -97,21 +100,26 @@ function Filters({ apps }: { apps: readonly string[] }) {
   );
 }
 
-function Nothing({ searched, archived }: { searched: boolean; archived: boolean }) {
-  const line = useRegistrationLine();
+function NoFunctions({ searched, archived }: { searched: boolean; archived: boolean }) {
+  const command = useRegistrationCommand();
   if (searched) {
     return (
-      <Empty title="No function is called so">
+      <EmptyState title="No matching functions">
         <Link to="/functions" className="text-accent underline">
-          Show all
+          Clear filters
         </Link>
-      </Empty>
+      </EmptyState>
     );
   }
-  if (archived) return <Empty title="No function is archived">One that is gone from its app comes here.</Empty>;
+  if (archived)
+    return (
+      <EmptyState title="No archived functions">
+        Functions appear here when their app no longer registers them.
+      </EmptyState>
+    );
   return (
-    <Empty title="No function is registered" paste={line}>
-      Functions live in your apps, which tell the service of them. Start an app, and have it register:
-    </Empty>
+    <EmptyState title="No functions registered" command={command}>
+      Apps host functions and register them. Start an app, then register it:
+    </EmptyState>
   );
 }

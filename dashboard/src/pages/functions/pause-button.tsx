@@ -1,46 +1,45 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ask } from '../../api/client.ts';
+import { callApi } from '../../api/client.ts';
+import { useEnv } from '../../api/environment.ts';
 import type { FunctionSummary } from '../../api/types.ts';
-import { useEnv } from '../../app/environment.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
-import { useTell } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.tsx';
 
-/** Pausing asks first: what comes meanwhile is not made up for. */
+/** Asks before pausing, because events that arrive meanwhile are skipped. */
 export function PauseButton({ fn }: { fn: FunctionSummary }) {
   const env = useEnv();
   const queries = useQueryClient();
-  const tell = useTell();
   const [busy, setBusy] = useState(false);
-  const turn = async (deed: 'pause' | 'resume', done: string) => {
+  const runAction = async (action: 'pause' | 'resume', successMessage: string) => {
     setBusy(true);
     try {
-      await ask(`/v1/functions/${encodeURIComponent(fn.id)}/${deed}`, { method: 'POST', env });
+      await callApi(`/v1/functions/${encodeURIComponent(fn.id)}/${action}`, { method: 'POST', env });
       await queries.invalidateQueries({ queryKey: ['function', env, fn.id] });
       void queries.invalidateQueries({ queryKey: ['functions', env] });
-      tell.done(done);
+      toast.success(successMessage);
     } catch (error) {
-      tell.failed(error as Error);
+      toast.error(error as Error);
     } finally {
       setBusy(false);
     }
   };
   if (fn.paused_at !== null) {
     return (
-      <Button icon="play" busy={busy} onClick={() => void turn('resume', 'Events trigger it again')}>
+      <Button icon="play" busy={busy} onClick={() => void runAction('resume', 'Function resumed')}>
         Resume
       </Button>
     );
   }
   return (
     <ConfirmButton
-      look="plain"
+      variant="secondary"
       icon="pause"
       title={`Pause ${fn.name}?`}
-      text="Events that come while it is paused do not run it, and are not made up for later. Runs under way finish."
-      action="Pause it"
-      onConfirm={() => turn('pause', 'No event triggers it now')}
+      text="Events that arrive while it is paused do not trigger it, not even later. Runs in progress continue."
+      confirmLabel="Pause"
+      onConfirm={() => runAction('pause', 'Function paused')}
     >
       Pause
     </ConfirmButton>

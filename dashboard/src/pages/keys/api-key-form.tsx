@@ -1,34 +1,34 @@
 import { type FormEvent, useId, useState } from 'react';
-import { ask } from '../../api/client.ts';
+import { callApi } from '../../api/client.ts';
+import { useEnvironments } from '../../api/environment.ts';
 import type { ApiKey, NewApiKey } from '../../api/types.ts';
-import { useEnvironments } from '../../app/environment.ts';
-import { useDeed } from '../../app/use-deed.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
-import { Problem } from '../../ui/problem.tsx';
+import { useAction } from '../../ui/use-action.ts';
 
 const ACCESS: [ApiKey['access'], string][] = [
-  ['read', 'read: look at everything but secrets'],
-  ['write', 'write: also make webhooks, register apps, retry, cancel'],
-  ['admin', 'admin: also keys, environments, members'],
+  ['read', 'read: view everything except secrets'],
+  ['write', 'write: also create webhooks, register apps, re-run and cancel runs'],
+  ['admin', 'admin: also manage keys, environments and users'],
 ];
 
-/** @param onMade is given its secret, which is never told again */
-export function ApiKeyForm({ onClose, onMade }: { onClose(): void; onMade(made: NewApiKey): void }) {
+/** @param onCreated receives the secret, which the API returns only once */
+export function ApiKeyForm({ onClose, onCreated }: { onClose(): void; onCreated(created: NewApiKey): void }) {
   const form = useId();
   const environments = useEnvironments();
   const [name, setName] = useState('');
   const [access, setAccess] = useState<ApiKey['access']>('read');
   const [environment, setEnvironment] = useState('');
-  const save = useDeed({
-    act: async () => {
+  const save = useAction({
+    run: async () => {
       const body = { name, access, environment: environment || null };
-      onMade((await ask<NewApiKey>('/v1/api-keys', { method: 'POST', body })).data);
+      onCreated((await callApi<NewApiKey>('/v1/api-keys', { method: 'POST', body })).data);
     },
-    changes: 'api-keys',
-    onDone: onClose,
-    quietly: true,
+    invalidates: 'api-keys',
+    onSuccess: onClose,
+    showsError: true,
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -37,22 +37,22 @@ export function ApiKeyForm({ onClose, onMade }: { onClose(): void; onMade(made: 
   return (
     <Dialog
       open
-      title="Make an API key"
+      title="Create API key"
       onClose={onClose}
-      foot={
+      footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" form={form} busy={save.isPending}>
-            Make the key
+          <Button variant="primary" type="submit" form={form} busy={save.isPending}>
+            Create key
           </Button>
         </>
       }
     >
       <form id={form} onSubmit={submit} className="space-y-5">
-        {save.error && <Problem error={save.error} />}
+        {save.error && <ErrorAlert error={save.error} />}
         <TextField
           label="Name"
-          hint="Which program uses it"
+          hint="The program that uses it"
           value={name}
           required
           maxLength={100}
@@ -67,7 +67,7 @@ export function ApiKeyForm({ onClose, onMade }: { onClose(): void; onMade(made: 
         </Select>
         <Select
           label="Environment"
-          hint="Held to one, it sees and changes nothing of another, and nothing of the account."
+          hint="A key for one environment cannot access other environments or installation settings."
           value={environment}
           onChange={({ target }) => setEnvironment(target.value)}
         >

@@ -1,58 +1,61 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { ask } from '../../api/client.ts';
+import { callApi } from '../../api/client.ts';
 import type { ApiKey, NewApiKey } from '../../api/types.ts';
-import { useDeed } from '../../app/use-deed.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { Badge } from '../../ui/status.tsx';
+import { SecretDialog, Snippet } from '../../ui/secret-dialog.tsx';
+import { Badge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
+import { useAction } from '../../ui/use-action.ts';
 import { ApiKeyForm } from './api-key-form.tsx';
-import { Hint, Section } from './section.tsx';
-import { Paste, ShownOnce } from './shown-once.tsx';
+import { KeyHint, Section } from './section.tsx';
 
 const TONES = { read: 'neutral', write: 'busy', admin: 'warn' } as const;
 
-/** What programs use the API with. */
+/** Keys for programs that use the REST API. */
 export function ApiKeys() {
-  const [making, setMaking] = useState(false);
-  const [made, setMade] = useState<NewApiKey>();
+  const [creating, setCreating] = useState(false);
+  const [created, setCreated] = useState<NewApiKey>();
   const { data, error, refetch } = useQuery({
     queryKey: ['api-keys'],
-    queryFn: ({ signal }) => ask<ApiKey[]>('/v1/api-keys', { signal }),
+    queryFn: ({ signal }) => callApi<ApiKey[]>('/v1/api-keys', { signal }),
   });
   const rows = data?.data;
   const columns = useMemo(columnsOf, []);
-  const make = (
-    <Button look="primary" icon="plus" onClick={() => setMaking(true)}>
-      Make an API key
+  const create = (
+    <Button variant="primary" icon="plus" onClick={() => setCreating(true)}>
+      Create API key
     </Button>
   );
   return (
-    <Section lead="Programs use the REST API with one. It may be held to one environment." action={make}>
-      {error && !rows && <Problem error={error} onRetry={() => void refetch()} />}
+    <Section
+      description="Programs authenticate to the REST API with an API key, which can be limited to one environment."
+      action={create}
+    >
+      {error && !rows && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {!error && !rows && <Loading />}
       {rows?.length === 0 && (
-        <Empty title="No API key yet" paste={exampleOfMaking()}>
-          Make one for each program that uses the API, with no more access than it needs.
-        </Empty>
+        <EmptyState title="No API keys yet" command={createCommand()}>
+          Create one for each program that uses the API, with the least access it needs.
+        </EmptyState>
       )}
       {rows && rows.length > 0 && (
         <DataTable label="API keys" columns={columns} rows={rows} rowKey={({ id }) => id} rowHeight={56} />
       )}
-      {making && <ApiKeyForm onClose={() => setMaking(false)} onMade={setMade} />}
-      <ShownOnce
-        title="The API key is made"
-        secret={made?.secret}
-        label="Copy the API key"
-        onClose={() => setMade(undefined)}
+      {creating && <ApiKeyForm onClose={() => setCreating(false)} onCreated={setCreated} />}
+      <SecretDialog
+        title="API key created"
+        secret={created?.secret}
+        label="Copy API key"
+        onClose={() => setCreated(undefined)}
       >
-        {made && <Paste what="Try it" line={curlFor(made)} />}
-      </ShownOnce>
+        {created && <Snippet label="Try it" text={curlFor(created)} />}
+      </SecretDialog>
     </Section>
   );
 }
@@ -68,7 +71,7 @@ function columnsOf(): Column<ApiKey>[] {
           <div className="truncate font-medium" title={name}>
             {name}
           </div>
-          <Hint end={hint} />
+          <KeyHint end={hint} />
         </>
       ),
     },
@@ -82,22 +85,22 @@ function columnsOf(): Column<ApiKey>[] {
       id: 'environment',
       header: 'Environment',
       width: 'minmax(0, 1fr)',
-      wideOnly: true,
+      hideOnMobile: true,
       cell: ({ environment }) => environment ?? <span className="text-muted">all</span>,
     },
     {
       id: 'used',
       header: 'Last used',
       width: '6rem',
-      wideOnly: true,
+      hideOnMobile: true,
       cell: ({ last_used_at }) =>
         last_used_at ? <Time at={last_used_at} /> : <span className="text-muted">never</span>,
     },
     {
-      id: 'made',
-      header: 'Made',
+      id: 'created',
+      header: 'Created',
       width: 'minmax(0, 1fr)',
-      wideOnly: true,
+      hideOnMobile: true,
       cell: ({ created_at, created_by }) => (
         <>
           <Time at={created_at} />
@@ -110,16 +113,16 @@ function columnsOf(): Column<ApiKey>[] {
 }
 
 function Revoke({ of: { id, name } }: { of: ApiKey }) {
-  const revoke = useDeed({
-    act: () => ask(`/v1/api-keys/${id}`, { method: 'DELETE' }),
-    told: `${name} is revoked`,
-    changes: 'api-keys',
+  const revoke = useAction({
+    run: () => callApi(`/v1/api-keys/${id}`, { method: 'DELETE' }),
+    successMessage: `${name} revoked`,
+    invalidates: 'api-keys',
   });
   return (
     <ConfirmButton
       title={`Revoke ${name}?`}
-      text="From then on it opens nothing. This cannot be undone: a revoked key does not come back."
-      action="Revoke it"
+      text="Requests with this key are rejected. This cannot be undone."
+      confirmLabel="Revoke"
       icon="trash"
       onConfirm={() => revoke.mutateAsync().catch(() => {})}
     >
@@ -128,7 +131,7 @@ function Revoke({ of: { id, name } }: { of: ApiKey }) {
   );
 }
 
-function exampleOfMaking(): string {
+function createCommand(): string {
   return `curl ${location.origin}/v1/api-keys -H "authorization: Bearer $API_KEY" -H 'content-type: application/json' \\
   -d '{"name": "operations", "access": "read"}'`;
 }

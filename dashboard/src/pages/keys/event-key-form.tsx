@@ -1,45 +1,45 @@
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useId, useState } from 'react';
-import { ask, PRODUCTION } from '../../api/client.ts';
+import { callApi, PRODUCTION } from '../../api/client.ts';
 import type { EventKey, Limits, NewEventKey } from '../../api/types.ts';
-import { useDeed } from '../../app/use-deed.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { draftOf, ListField, listOf } from './list-field.tsx';
-import { OwnerSelect } from './owner-select.tsx';
+import { useAction } from '../../ui/use-action.ts';
+import { AccessListField, toAccessList, toDraft } from './access-list-field.tsx';
+import { ScopeSelect } from './scope-select.tsx';
 
-/** Makes an event key, or changes one.
- *  @param onMade is given its secret, which is never told again */
+/** Creates or edits an event key.
+ *  @param onCreated receives the secret, which the API returns only once */
 export function EventKeyForm({
-  before,
+  existing,
   onClose,
-  onMade,
+  onCreated,
 }: {
-  /** none: a new one */
-  before?: EventKey;
+  /** undefined: creates a key */
+  existing?: EventKey;
   onClose(): void;
-  onMade?(made: NewEventKey): void;
+  onCreated?(created: NewEventKey): void;
 }) {
   const form = useId();
-  const [name, setName] = useState(before?.name ?? '');
+  const [name, setName] = useState(existing?.name ?? '');
   const [environment, setEnvironment] = useState(PRODUCTION);
-  const [names, setNames] = useState(() => draftOf(before?.event_names));
-  const [addresses, setAddresses] = useState(() => draftOf(before?.ip_addresses));
-  const [maxBytes, setMaxBytes] = useState(before?.max_bytes?.toString() ?? '');
-  const save = useDeed({
-    act: async () => {
-      const lists = { event_names: listOf(names), ip_addresses: listOf(addresses) };
+  const [names, setNames] = useState(() => toDraft(existing?.event_names));
+  const [addresses, setAddresses] = useState(() => toDraft(existing?.ip_addresses));
+  const [maxBytes, setMaxBytes] = useState(existing?.max_bytes?.toString() ?? '');
+  const save = useAction({
+    run: async () => {
+      const lists = { event_names: toAccessList(names), ip_addresses: toAccessList(addresses) };
       const body = { name, ...lists, max_bytes: maxBytes === '' ? null : Number(maxBytes) };
-      if (before) return ask<EventKey>(`/v1/event-keys/${before.id}`, { method: 'PUT', body });
-      const { data } = await ask<NewEventKey>('/v1/event-keys', { method: 'POST', body: { ...body, environment } });
-      onMade?.(data);
+      if (existing) return callApi<EventKey>(`/v1/event-keys/${existing.id}`, { method: 'PUT', body });
+      const { data } = await callApi<NewEventKey>('/v1/event-keys', { method: 'POST', body: { ...body, environment } });
+      onCreated?.(data);
     },
-    ...(before && { told: `${name} is changed` }),
-    changes: 'event-keys',
-    onDone: onClose,
-    quietly: true,
+    ...(existing && { successMessage: `${name} saved` }),
+    invalidates: 'event-keys',
+    onSuccess: onClose,
+    showsError: true,
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -48,39 +48,39 @@ export function EventKeyForm({
   return (
     <Dialog
       open
-      title={before ? `Change ${before.name}` : 'Make an event key'}
+      title={existing ? `Edit ${existing.name}` : 'Create event key'}
       onClose={onClose}
-      foot={
+      footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" form={form} busy={save.isPending}>
-            {before ? 'Save' : 'Make the key'}
+          <Button variant="primary" type="submit" form={form} busy={save.isPending}>
+            {existing ? 'Save' : 'Create key'}
           </Button>
         </>
       }
     >
       <form id={form} onSubmit={submit} className="space-y-5">
-        {save.error && <Problem error={save.error} />}
+        {save.error && <ErrorAlert error={save.error} />}
         <TextField
           label="Name"
-          hint="Who sends with it"
+          hint="The sender that uses it"
           value={name}
           required
           maxLength={100}
           onChange={({ target }) => setName(target.value)}
         />
-        {!before && <OwnerSelect value={environment} onChange={setEnvironment} />}
-        <ListField
-          label="Events it may send"
-          things="events"
-          hint="One name a line; a * at the end stands for anything: order/*"
+        {!existing && <ScopeSelect value={environment} onChange={setEnvironment} />}
+        <AccessListField
+          label="Event names"
+          items="events"
+          hint="One name per line. A trailing * matches anything: order/*"
           draft={names}
           onChange={setNames}
         />
-        <ListField
-          label="Addresses it may send from"
-          things="addresses"
-          hint="One address or CIDR range a line: 192.0.2.7, 2001:db8::/32"
+        <AccessListField
+          label="IP addresses"
+          items="addresses"
+          hint="One address or CIDR range per line: 192.0.2.7, 2001:db8::/32"
           draft={addresses}
           onChange={setAddresses}
         />
@@ -93,17 +93,17 @@ export function EventKeyForm({
 function MaxBytes({ value, onChange }: { value: string; onChange(text: string): void }) {
   const { data } = useQuery({
     queryKey: ['limits'],
-    queryFn: ({ signal }) => ask<Limits>('/v1/account/limits', { signal }),
+    queryFn: ({ signal }) => callApi<Limits>('/v1/account/limits', { signal }),
   });
-  const wider = data && (data.data.event_max_bytes ?? data.data.default_event_max_bytes);
+  const defaultBytes = data && (data.data.event_max_bytes ?? data.data.default_event_max_bytes);
   return (
     <TextField
-      label="Largest request, in bytes"
-      hint="Left empty: the limit of the account"
+      label="Maximum request size (bytes)"
+      hint="Default: the installation limit"
       type="number"
       min={1}
       max={16 * 1_048_576}
-      placeholder={wider?.toString()}
+      placeholder={defaultBytes?.toString()}
       value={value}
       onChange={({ target }) => onChange(target.value)}
     />

@@ -1,44 +1,50 @@
 import { useMemo, useState } from 'react';
-import { ask } from '../../api/client.ts';
+import { callApi } from '../../api/client.ts';
+import { useHasAccess } from '../../api/current-user.ts';
 import type { EventKey, NewEventKey } from '../../api/types.ts';
-import { useMay } from '../../app/me.ts';
-import { reasonFor } from '../../app/needs-admin.tsx';
-import { useDeed } from '../../app/use-deed.ts';
-import { useList } from '../../app/use-list.ts';
+import { useList } from '../../api/use-list.ts';
+import { ALL_BRANCHES, scopeLabel } from '../../lib/environment-scope.ts';
+import { adminOnlyReason } from '../../ui/admin-only.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { Badge } from '../../ui/status.tsx';
+import { SecretDialog, Snippet } from '../../ui/secret-dialog.tsx';
+import { Badge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
+import { useAction } from '../../ui/use-action.ts';
 import { EventKeyForm } from './event-key-form.tsx';
-import { BRANCH_SET, ownerLabel } from './owner-select.tsx';
-import { Hint, Section } from './section.tsx';
-import { Paste, ShownOnce } from './shown-once.tsx';
+import { KeyHint, Section } from './section.tsx';
 
-/** The secrets that senders put into the path: `POST /e/<event key>`. */
+/** Keys for senders, part of the URL: `POST /e/<event key>`. */
 export function EventKeys() {
-  const may = useMay('admin');
-  const { rows, error, more, loadingMore, again } = useList<EventKey>(['event-keys'], '/v1/event-keys');
-  const [making, setMaking] = useState(false);
-  const [changing, setChanging] = useState<EventKey>();
-  const [made, setMade] = useState<NewEventKey>();
-  const columns = useMemo(() => columnsFor(may, setChanging), [may]);
-  const make = (
-    <Button look="primary" icon="plus" disabled={!may} title={reasonFor(may)} onClick={() => setMaking(true)}>
-      Make an event key
+  const isAdmin = useHasAccess('admin');
+  const { rows, error, loadMore, loadingMore, refetch } = useList<EventKey>(['event-keys'], '/v1/event-keys');
+  const [creating, setCreating] = useState(false);
+  const [editing, setEditing] = useState<EventKey>();
+  const [created, setCreated] = useState<NewEventKey>();
+  const columns = useMemo(() => columnsFor(isAdmin, setEditing), [isAdmin]);
+  const create = (
+    <Button
+      variant="primary"
+      icon="plus"
+      disabled={!isAdmin}
+      title={adminOnlyReason(isAdmin)}
+      onClick={() => setCreating(true)}
+    >
+      Create event key
     </Button>
   );
   return (
-    <Section lead="Senders put one into the path when they send events. It belongs to one environment." action={make}>
-      {error && !rows && <Problem error={error} onRetry={again} />}
+    <Section description="Senders use an event key in the URL. It belongs to one environment." action={create}>
+      {error && !rows && <ErrorAlert error={error} onRetry={refetch} />}
       {!error && !rows && <Loading />}
       {rows?.length === 0 && (
-        <Empty title="No event key yet" paste={exampleOfMaking()}>
-          One for each sender lets you see who sends, and shut one out alone. In dev mode any key will do.
-        </Empty>
+        <EmptyState title="No event keys yet" command={createCommand()}>
+          Create one per sender, so that you can identify and revoke each. Dev mode accepts any key.
+        </EmptyState>
       )}
       {rows && rows.length > 0 && (
         <DataTable
@@ -46,31 +52,31 @@ export function EventKeys() {
           columns={columns}
           rows={rows}
           rowKey={({ id }) => id}
-          onNearEnd={more}
+          onEndReached={loadMore}
           loadingMore={loadingMore}
           rowHeight={56}
         />
       )}
-      {making && <EventKeyForm onClose={() => setMaking(false)} onMade={setMade} />}
-      {changing && <EventKeyForm before={changing} onClose={() => setChanging(undefined)} />}
-      <ShownOnce
-        title="The event key is made"
-        secret={made?.secret}
-        label="Copy the event key"
-        onClose={() => setMade(undefined)}
+      {creating && <EventKeyForm onClose={() => setCreating(false)} onCreated={setCreated} />}
+      {editing && <EventKeyForm existing={editing} onClose={() => setEditing(undefined)} />}
+      <SecretDialog
+        title="Event key created"
+        secret={created?.secret}
+        label="Copy event key"
+        onClose={() => setCreated(undefined)}
       >
-        {made && (
+        {created && (
           <>
-            <Paste what="For a client" line={settingsFor(made)} />
-            <Paste what="Or send a first event" line={curlFor(made)} />
+            <Snippet label="Settings for a client" text={envFileFor(created)} />
+            <Snippet label="Or send a first event" text={curlFor(created)} />
           </>
         )}
-      </ShownOnce>
+      </SecretDialog>
     </Section>
   );
 }
 
-function columnsFor(may: boolean, onChange: (key: EventKey) => void): Column<EventKey>[] {
+function columnsFor(isAdmin: boolean, onChange: (key: EventKey) => void): Column<EventKey>[] {
   return [
     {
       id: 'name',
@@ -82,8 +88,8 @@ function columnsFor(may: boolean, onChange: (key: EventKey) => void): Column<Eve
             {name}
           </div>
           <div className="truncate text-xs text-muted">
-            <Hint end={hint} />
-            <span className="md:hidden"> · {ownerLabel(environment)}</span>
+            <KeyHint end={hint} />
+            <span className="md:hidden"> · {scopeLabel(environment)}</span>
           </div>
         </>
       ),
@@ -92,61 +98,73 @@ function columnsFor(may: boolean, onChange: (key: EventKey) => void): Column<Eve
       id: 'environment',
       header: 'Environment',
       width: 'minmax(0, 1fr)',
-      wideOnly: true,
-      cell: ({ environment }) => ownerLabel(environment),
+      hideOnMobile: true,
+      cell: ({ environment }) => scopeLabel(environment),
     },
-    { id: 'limits', header: 'Limits', width: 'minmax(0, 1.5fr)', wideOnly: true, cell: (key) => <Lists of={key} /> },
+    {
+      id: 'restrictions',
+      header: 'Restrictions',
+      width: 'minmax(0, 1.5fr)',
+      hideOnMobile: true,
+      cell: (key) => <Restrictions of={key} />,
+    },
     {
       id: 'used',
       header: 'Last used',
       width: '6rem',
-      wideOnly: true,
+      hideOnMobile: true,
       cell: ({ last_used_at }) =>
         last_used_at ? <Time at={last_used_at} /> : <span className="text-muted">never</span>,
     },
-    { id: 'made', header: 'Made', width: '6rem', wideOnly: true, cell: ({ created_at }) => <Time at={created_at} /> },
+    {
+      id: 'created',
+      header: 'Created',
+      width: '6rem',
+      hideOnMobile: true,
+      cell: ({ created_at }) => <Time at={created_at} />,
+    },
     {
       id: 'actions',
       header: '',
       width: 'clamp(5.5rem, 18vw, 9rem)',
       align: 'right',
-      cell: (key) => <Actions of={key} may={may} onChange={() => onChange(key)} />,
+      cell: (key) => <Actions of={key} isAdmin={isAdmin} onChange={() => onChange(key)} />,
     },
   ];
 }
 
-function Lists({ of: { event_names, ip_addresses, max_bytes } }: { of: EventKey }) {
+function Restrictions({ of: { event_names, ip_addresses, max_bytes } }: { of: EventKey }) {
   if (!event_names && !ip_addresses && max_bytes === null) return <span className="text-muted">none</span>;
-  const told = (list: EventKey['event_names'], thing: string) =>
+  const badge = (list: EventKey['event_names'], item: string) =>
     list && (
       <Badge tone="neutral" icon="filter" title={list.items.join('\n')}>
-        {list.mode === 'allow' ? 'only' : 'not'} {list.items.length} {thing}
+        {list.mode === 'allow' ? 'only' : 'not'} {list.items.length} {item}
         {list.items.length === 1 ? '' : 's'}
       </Badge>
     );
   return (
     <span className="flex flex-wrap gap-1">
-      {told(event_names, 'name')}
-      {told(ip_addresses, 'range')}
+      {badge(event_names, 'name')}
+      {badge(ip_addresses, 'range')}
       {max_bytes !== null && <Badge tone="neutral">{max_bytes.toLocaleString()} B</Badge>}
     </span>
   );
 }
 
-function Actions({ of: { id, name }, may, onChange }: { of: EventKey; may: boolean; onChange(): void }) {
-  const revoke = useDeed({
-    act: () => ask(`/v1/event-keys/${id}`, { method: 'DELETE' }),
-    told: `${name} is revoked`,
-    changes: 'event-keys',
+function Actions({ of: { id, name }, isAdmin, onChange }: { of: EventKey; isAdmin: boolean; onChange(): void }) {
+  const revoke = useAction({
+    run: () => callApi(`/v1/event-keys/${id}`, { method: 'DELETE' }),
+    successMessage: `${name} revoked`,
+    invalidates: 'event-keys',
   });
-  if (!may) return null;
+  if (!isAdmin) return null;
   return (
     <span className="inline-flex items-center justify-end gap-1">
-      <IconButton icon="edit" label={`Change ${name}`} onClick={onChange} />
+      <IconButton icon="edit" label={`Edit ${name}`} onClick={onChange} />
       <ConfirmButton
         title={`Revoke ${name}?`}
-        text="Whoever sends with it is answered 401 from then on. This cannot be undone: a revoked key does not come back."
-        action="Revoke it"
+        text="Events sent with this key are rejected with 401. This cannot be undone."
+        confirmLabel="Revoke"
         icon="trash"
         onConfirm={() => revoke.mutateAsync().catch(() => {})}
       >
@@ -156,17 +174,17 @@ function Actions({ of: { id, name }, may, onChange }: { of: EventKey; may: boole
   );
 }
 
-function exampleOfMaking(): string {
+function createCommand(): string {
   return `curl ${location.origin}/v1/event-keys -H "authorization: Bearer $API_KEY" -H 'content-type: application/json' \\
   -d '{"name": "shop", "environment": "production"}'`;
 }
 
-function settingsFor({ secret, environment }: NewEventKey): string {
+function envFileFor({ secret, environment }: NewEventKey): string {
   const lines = [`SERVICE_EVENT_KEY=${secret}`, `SERVICE_BASE_URL=${location.origin}`];
-  return [...lines, ...(environment === BRANCH_SET ? ['SERVICE_ENV=<the branch>'] : [])].join('\n');
+  return [...lines, ...(environment === ALL_BRANCHES ? ['SERVICE_ENV=<the branch>'] : [])].join('\n');
 }
 
 function curlFor({ secret, environment }: NewEventKey): string {
-  const branch = environment === BRANCH_SET ? ` -H 'x-service-env: <the branch>'` : '';
+  const branch = environment === ALL_BRANCHES ? ` -H 'x-service-env: <the branch>'` : '';
   return `curl ${location.origin}/e/${secret}${branch} -H 'content-type: application/json' -d '{"name": "order/paid", "data": {}}'`;
 }

@@ -1,5 +1,5 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { NeedsAdmin } from '../../app/needs-admin.tsx';
+import { AdminOnly } from '../../ui/admin-only.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { ApiKeys } from './api-keys.tsx';
@@ -17,18 +17,21 @@ const TABS = [
 export default function KeysPage() {
   const { tab = 'event-keys' } = route.useSearch();
   return (
-    <Page title="Keys" lead="Senders, programs and apps each prove who they are with a key of its own kind.">
-      <Tabs label="Kinds of keys" tabs={TABS} current={tab} />
+    <Page
+      title="Keys"
+      description="Senders authenticate with event keys, programs with API keys, and apps with signing keys."
+    >
+      <Tabs label="Key types" tabs={TABS} current={tab} />
       {tab === 'event-keys' && <EventKeys />}
       {tab === 'api-keys' && (
-        <NeedsAdmin title="Only admins see API keys">
+        <AdminOnly title="API keys require admin access">
           <ApiKeys />
-        </NeedsAdmin>
+        </AdminOnly>
       )}
       {tab === 'signing-keys' && (
-        <NeedsAdmin title="Only admins see signing keys">
+        <AdminOnly title="Signing keys require admin access">
           <SigningKeys />
-        </NeedsAdmin>
+        </AdminOnly>
       )}
     </Page>
   );

@@ -1,11 +1,19 @@
 import type { ReactNode } from 'react';
 
-/** What a kind of key is for, and the button that makes one, above their list. */
-export function Section({ lead, action, children }: { lead: ReactNode; action?: ReactNode; children: ReactNode }) {
+/** A key type: its purpose, a create button, and the list. */
+export function Section({
+  description,
+  action,
+  children,
+}: {
+  description: ReactNode;
+  action?: ReactNode;
+  children: ReactNode;
+}) {
   return (
     <>
       <div className="mb-4 flex flex-wrap items-start justify-between gap-3">
-        <p className="max-w-2xl text-muted">{lead}</p>
+        <p className="max-w-2xl text-muted">{description}</p>
         {action}
       </div>
       {children}
@@ -13,7 +21,7 @@ export function Section({ lead, action, children }: { lead: ReactNode; action?: 
   );
 }
 
-/** A key's end, by which to tell it from others. */
-export function Hint({ end }: { end: string }) {
+/** The last characters of a key, to identify it. */
+export function KeyHint({ end }: { end: string }) {
   return <span className="font-mono text-xs text-muted">…{end}</span>;
 }

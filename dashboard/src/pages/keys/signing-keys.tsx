@@ -1,60 +1,61 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ask } from '../../api/client.ts';
+import { callApi } from '../../api/client.ts';
 import type { SigningKeys as Pair } from '../../api/types.ts';
-import { useDeed } from '../../app/use-deed.ts';
+import { scopeLabel } from '../../lib/environment-scope.ts';
 import { Button } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/code.tsx';
+import { CopyButton } from '../../ui/code-block.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { ownerLabel, useOwners } from './owner-select.tsx';
+import { useAction } from '../../ui/use-action.ts';
+import { useKeyScopes } from './scope-select.tsx';
 import { Section } from './section.tsx';
 
-/** What calls to functions are signed with, and apps prove themselves with. */
+/** Keys that sign calls to functions and registrations of apps. */
 export function SigningKeys() {
-  const owners = useOwners();
+  const scopes = useKeyScopes();
   return (
-    <Section lead="Calls to functions are signed with it, and apps prove themselves with it when they register. Each environment has one; all branches share one.">
+    <Section description="The service signs calls to functions with it, and apps authenticate with it when they register. Each environment has one; all branches share one.">
       <div className="space-y-4">
-        {owners.map((owner) => (
-          <SigningKey key={owner} owner={owner} />
+        {scopes.map((scope) => (
+          <SigningKey key={scope} scope={scope} />
         ))}
       </div>
     </Section>
   );
 }
 
-function SigningKey({ owner }: { owner: string }) {
-  const path = `/v1/environments/${encodeURIComponent(owner)}/signing-key`;
+function SigningKey({ scope }: { scope: string }) {
+  const path = `/v1/environments/${encodeURIComponent(scope)}/signing-key`;
   const { data, error, refetch } = useQuery({
-    queryKey: ['signing-keys', owner],
-    queryFn: ({ signal }) => ask<Pair>(path, { signal }),
+    queryKey: ['signing-keys', scope],
+    queryFn: ({ signal }) => callApi<Pair>(path, { signal }),
   });
-  const rotate = useDeed({
-    act: () => ask<Pair>(`${path}/rotate`, { method: 'POST' }),
-    told: `The signing key of ${ownerLabel(owner)} is rotated`,
-    changes: 'signing-keys',
+  const rotate = useAction({
+    run: () => callApi<Pair>(`${path}/rotate`, { method: 'POST' }),
+    successMessage: `Signing key of ${scopeLabel(scope)} rotated`,
+    invalidates: 'signing-keys',
   });
   const pair = data?.data;
   const action = pair && !pair.given && (
     <ConfirmButton
-      look="plain"
-      icon="again"
-      title={`Rotate the signing key of ${ownerLabel(owner)}?`}
-      text={<WhatRotatingDoes fallback={pair.fallback !== null} />}
-      action="Rotate it"
+      variant="secondary"
+      icon="retry"
+      title={`Rotate the signing key of ${scopeLabel(scope)}?`}
+      text={<RotationExplanation fallback={pair.fallback !== null} />}
+      confirmLabel="Rotate"
       onConfirm={() => rotate.mutateAsync().catch(() => {})}
     >
       Rotate
     </ConfirmButton>
   );
   return (
-    <Card title={ownerLabel(owner)} actions={action}>
+    <Card title={scopeLabel(scope)} actions={action}>
       {error && !pair && (
         <div className="p-4">
-          <Problem error={error} onRetry={() => void refetch()} />
+          <ErrorAlert error={error} onRetry={() => void refetch()} />
         </div>
       )}
       {!error && !pair && <Loading rows={2} />}
@@ -63,14 +64,14 @@ function SigningKey({ owner }: { owner: string }) {
           <dl className="divide-y divide-line">
             <Secret name="Current" variable="SERVICE_SIGNING_KEY" value={pair.current} />
             {pair.fallback && (
-              <Secret name="Fallback, the one before" variable="SERVICE_SIGNING_KEY_FALLBACK" value={pair.fallback} />
+              <Secret name="Fallback (previous key)" variable="SERVICE_SIGNING_KEY_FALLBACK" value={pair.fallback} />
             )}
           </dl>
-          {!pair.fallback && <p className="px-4 py-3 text-sm text-muted">No fallback: it has not been rotated.</p>}
+          {!pair.fallback && <p className="px-4 py-3 text-sm text-muted">No fallback: the key has not been rotated.</p>}
           {pair.given && (
             <p className="px-4 py-3 text-sm text-muted">
-              The setting SIGNING_KEY gives it. To rotate it, change SIGNING_KEY and SIGNING_KEY_FALLBACK and start the
-              service anew.
+              The SIGNING_KEY setting defines this key. To rotate it, change SIGNING_KEY and SIGNING_KEY_FALLBACK, then
+              restart the service.
             </p>
           )}
         </div>
@@ -79,31 +80,31 @@ function SigningKey({ owner }: { owner: string }) {
   );
 }
 
-function WhatRotatingDoes({ fallback }: { fallback: boolean }) {
+function RotationExplanation({ fallback }: { fallback: boolean }) {
   return (
     <div className="space-y-3">
-      <p>A new key is made. Calls to functions are signed with it within seconds.</p>
+      <p>Creates a new key, which signs calls to functions within seconds.</p>
       <p>
-        The present key becomes the fallback: apps that still have it may go on registering, but they refuse calls that
-        are signed with the new one until they are given it as SERVICE_SIGNING_KEY. Those calls are tried again.
+        The current key becomes the fallback: apps that still use it can register, but reject calls signed with the new
+        key until you set it as their SERVICE_SIGNING_KEY. The service retries those calls.
       </p>
-      {fallback && <p className="font-medium">The present fallback is void from then on, and does not come back.</p>}
+      {fallback && <p className="font-medium">The current fallback key stops working permanently.</p>}
     </div>
   );
 }
 
 function Secret({ name, variable, value }: { name: string; variable: string; value: string }) {
-  const [shown, setShown] = useState(false);
+  const [visible, setVisible] = useState(false);
   return (
     <div className="grid gap-x-6 gap-y-1 px-4 py-3 sm:grid-cols-[14rem_minmax(0,1fr)_auto] sm:items-center">
       <dt className="min-w-0">
         <span className="block font-medium">{name}</span>
         <span className="block truncate font-mono text-xs text-muted">{variable}</span>
       </dt>
-      <dd className="min-w-0 font-mono text-xs break-all">{shown ? value : masked(value)}</dd>
+      <dd className="min-w-0 font-mono text-xs break-all">{visible ? value : masked(value)}</dd>
       <dd className="flex items-center gap-1">
-        <Button look="quiet" aria-pressed={shown} onClick={() => setShown(!shown)}>
-          {shown ? 'Hide' : 'Show'}
+        <Button variant="ghost" aria-pressed={visible} onClick={() => setVisible(!visible)}>
+          {visible ? 'Hide' : 'Show'}
         </Button>
         <CopyButton text={value} label={`Copy: ${name}`} />
       </dd>
@@ -111,7 +112,7 @@ function Secret({ name, variable, value }: { name: string; variable: string; val
   );
 }
 
-/** Its kind and its end tell one key from another. */
+/** Keeps the prefix and the last characters, to identify the key. */
 function masked(key: string): string {
   const [kind] = /^signkey-\w+-/.exec(key) ?? [''];
   return `${kind}••••••••${key.slice(-4)}`;

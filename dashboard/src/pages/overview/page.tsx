@@ -1,38 +1,40 @@
 import { useSearch } from '@tanstack/react-router';
-import { useEnv } from '../../app/environment.ts';
+import { useEnv } from '../../api/environment.ts';
+import { FirstEvent } from '../../features/events/first-event.tsx';
+import { useNewestEvent } from '../../features/events/use-newest-event.ts';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { FirstEvent } from '../events/first-event.tsx';
-import { useNewestEvent } from '../events/newest.ts';
-import { Segments } from '../events/segments.tsx';
+import { SegmentedLinks } from '../../ui/segmented-links.tsx';
 import { Charts } from './charts.tsx';
-import { SPAN_WORDS, SPANS, useMetrics, useOverview } from './data.ts';
-import { FailingFunctions } from './failing.tsx';
-import { Full, NoWorker, Processes, RedisCard } from './machinery.tsx';
-import { Tiles } from './tiles.tsx';
+import { FailingFunctions } from './failing-functions.tsx';
+import { MetricTiles } from './metric-tiles.tsx';
+import { TIME_RANGE_LABELS, TIME_RANGES, useMetrics, useOverview } from './metrics.ts';
+import { BackpressureAlert, NoWorkerAlert, ProcessesCard, RedisCard } from './system-health.tsx';
 
-const OPTIONS = SPANS.map((id) => ({ id, text: id, title: SPAN_WORDS[id] }));
+const OPTIONS = TIME_RANGES.map((id) => ({ id, text: id, title: TIME_RANGE_LABELS[id] }));
 
-/** Is all well, and if not, where to look. */
 export default function OverviewPage() {
   const env = useEnv();
-  const { span = SPANS[0] } = useSearch({ from: '/' });
-  const metrics = useMetrics(env, span);
+  const { range = TIME_RANGES[0] } = useSearch({ from: '/' });
+  const metrics = useMetrics(env, range);
   const overview = useOverview(env);
   const newest = useNewestEvent(env);
   const now = overview.data?.data;
   return (
-    <Page title="Overview" actions={<Segments label="Span of time" param="span" current={span} options={OPTIONS} />}>
-      {now?.workers_alive === 0 && <NoWorker />}
-      {now && !now.intake.open && <Full reasons={now.intake.reasons} />}
+    <Page
+      title="Overview"
+      actions={<SegmentedLinks label="Time range" param="range" current={range} options={OPTIONS} />}
+    >
+      {now?.workers_alive === 0 && <NoWorkerAlert />}
+      {now && !now.intake.open && <BackpressureAlert reasons={now.intake.reasons} />}
       {newest.data === null && (
         <Card className="mb-6">
-          <FirstEvent title="No event has come in yet" />
+          <FirstEvent title="No events yet" />
         </Card>
       )}
       <div className="space-y-4">
-        {metrics.error && <Problem error={metrics.error} onRetry={() => void metrics.refetch()} />}
+        {metrics.error && <ErrorAlert error={metrics.error} onRetry={() => void metrics.refetch()} />}
         {metrics.isPending && (
           <Card>
             <Loading rows={8} />
@@ -40,16 +42,16 @@ export default function OverviewPage() {
         )}
         {metrics.data && (
           <>
-            <Tiles metrics={metrics.data.data} overview={now} />
+            <MetricTiles metrics={metrics.data.data} overview={now} />
             <Charts metrics={metrics.data.data} />
           </>
         )}
-        {overview.error && <Problem error={overview.error} onRetry={() => void overview.refetch()} />}
+        {overview.error && <ErrorAlert error={overview.error} onRetry={() => void overview.refetch()} />}
         {now && (
           <div className="grid items-start gap-4 lg:grid-cols-3">
             <FailingFunctions functions={now.failing_functions} />
             <RedisCard redis={now.redis} />
-            <Processes processes={now.processes} />
+            <ProcessesCard processes={now.processes} />
           </div>
         )}
       </div>

@@ -1,62 +1,62 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { stringifyExact } from '../../api/json.ts';
 import type { RunWithHistory, StoredEvent } from '../../api/types.ts';
+import { InvokeDialog } from '../../features/functions/invoke-dialog.tsx';
+import { hasEnded } from '../../features/runs/run.ts';
+import { stringifyExact } from '../../lib/exact-json.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
-import { InvokeDialog } from '../functions/invoke-dialog.tsx';
-import { CANCEL_TEXT } from './columns.tsx';
-import { hasEnded } from './run.ts';
-import { useRunDeeds } from './use-run-deeds.ts';
+import { CANCEL_EXPLANATION } from './columns.tsx';
+import { useRunActions } from './use-run-actions.ts';
 
-/** What may be done with the run as it stands.
- *  @param event that it works on, where that is still kept */
+/** Actions for the run in its current state.
+ *  @param event that triggered it; undefined: deleted */
 export function RunActions({ run, event }: { run: RunWithHistory; event: StoredEvent | undefined }) {
-  const { cancel, retry, retryNow } = useRunDeeds();
+  const { cancel, rerun: createRerun, retryNow } = useRunActions();
   const navigate = useNavigate();
   const [busy, setBusy] = useState(false);
   const [editing, setEditing] = useState(false);
-  const doing = async (deed: () => Promise<unknown>) => {
+  const runAction = async (action: () => Promise<unknown>) => {
     setBusy(true);
-    await deed();
+    await action();
     setBusy(false);
   };
-  const again = async () => {
-    const made = await retry(run.run_id);
-    if (made) await navigate({ to: '/runs/$id', params: { id: made.run_id } });
+  const rerun = async () => {
+    const newRun = await createRerun(run.run_id);
+    if (newRun) await navigate({ to: '/runs/$id', params: { id: newRun.run_id } });
   };
   return (
     <>
       {event && (
         <Button icon="edit" onClick={() => setEditing(true)}>
-          Edit input and run
+          Edit and re-run
         </Button>
       )}
       {hasEnded(run) && (
         <Button
-          look="primary"
-          icon="again"
+          variant="primary"
+          icon="retry"
           busy={busy}
           disabled={!event}
-          title={event ? undefined : 'Its event is kept no longer'}
-          onClick={() => void doing(again)}
+          title={event ? undefined : 'Its event has been deleted'}
+          onClick={() => void runAction(rerun)}
         >
-          Run again
+          Re-run
         </Button>
       )}
       {!hasEnded(run) && (
         <ConfirmButton
-          icon="cross"
+          icon="close"
           title="Cancel this run?"
-          text={CANCEL_TEXT}
-          action="Cancel the run"
+          text={CANCEL_EXPLANATION}
+          confirmLabel="Cancel run"
           onConfirm={() => cancel(run.run_id)}
         >
           Cancel
         </ConfirmButton>
       )}
       {run.next_try_at && !hasEnded(run) && (
-        <Button look="primary" icon="play" busy={busy} onClick={() => void doing(() => retryNow(run.run_id))}>
+        <Button variant="primary" icon="play" busy={busy} onClick={() => void runAction(() => retryNow(run.run_id))}>
           Retry now
         </Button>
       )}
@@ -65,7 +65,7 @@ export function RunActions({ run, event }: { run: RunWithHistory; event: StoredE
           open={editing}
           onClose={() => setEditing(false)}
           functionId={run.function_id}
-          title="Run again with edited input"
+          title="Re-run with edited input"
           data={stringifyExact(event.data, 2)}
           user={event.user}
           v={event.v}

@@ -1,30 +1,37 @@
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
+import { hasEnded, type ListedRun } from '../../features/runs/run.ts';
+import { RunDuration } from '../../features/runs/run-duration.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
-import { Id } from '../../ui/code.tsx';
+import { Id } from '../../ui/code-block.tsx';
 import type { Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { RunStatus } from '../../ui/status.tsx';
+import { RunStatusBadge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
-import { Elapsed } from './elapsed.tsx';
-import { hasEnded, type ListedRun } from './run.ts';
-import { useRunDeeds } from './use-run-deeds.ts';
+import { useRunActions } from './use-run-actions.ts';
 
 const COLUMNS: Column<ListedRun>[] = [
-  { id: 'status', header: 'Status', width: '6.5rem', cell: ({ status }) => <RunStatus status={status} /> },
+  { id: 'status', header: 'Status', width: '6.5rem', cell: ({ status }) => <RunStatusBadge status={status} /> },
   { id: 'function', header: 'Function', width: 'minmax(0, 2fr)', cell: (run) => <Name run={run} /> },
   {
     id: 'event',
     header: 'Event',
     width: 'minmax(0, 9rem)',
-    wideOnly: true,
+    hideOnMobile: true,
     cell: ({ event_id: id }) => (
       <Link to="/events/$id" params={{ id }} className="text-muted hover:text-accent hover:underline">
-        <Id id={id} keep={15} />
+        <Id id={id} maxChars={15} />
       </Link>
     ),
   },
-  { id: 'took', header: 'Took', width: '6rem', align: 'right', wideOnly: true, cell: (run) => <Elapsed run={run} /> },
+  {
+    id: 'duration',
+    header: 'Duration',
+    width: '6rem',
+    align: 'right',
+    hideOnMobile: true,
+    cell: (run) => <RunDuration run={run} />,
+  },
   { id: 'queued', header: 'Queued', width: '5rem', align: 'right', cell: (run) => <Queued run={run} /> },
 ];
 
@@ -47,70 +54,70 @@ function Queued({ run }: { run: ListedRun }) {
   );
 }
 
-/** @param mayWrite readers are shown no buttons
- *  @returns `dialog`, which asks before a run is cancelled and stands beside the table */
-export function useRunColumns(onDone: () => void, mayWrite: boolean) {
-  const { cancel, retry } = useRunDeeds();
-  const [asking, setAsking] = useState<string>();
+/** @param canWrite without it there are no buttons
+ *  @returns the columns, and the confirmation dialog to render next to the table */
+export function useRunColumns(onDone: () => void, canWrite: boolean) {
+  const { cancel, rerun } = useRunActions();
+  const [confirming, setConfirming] = useState<string>();
   const [busy, setBusy] = useState<string>();
-  const doing = async (id: string, deed: (id: string) => Promise<unknown>) => {
+  const runAction = async (id: string, action: (id: string) => Promise<unknown>) => {
     setBusy(id);
-    await deed(id);
+    await action(id);
     setBusy(undefined);
-    setAsking(undefined);
+    setConfirming(undefined);
     onDone();
   };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the deeds are the same whenever they are made
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the actions do not depend on the render
   const columns = useMemo((): Column<ListedRun>[] => {
-    if (!mayWrite) return COLUMNS;
+    if (!canWrite) return COLUMNS;
     const cell = (run: ListedRun) => {
       const { run_id: id, function_id: fn } = run;
       if (!hasEnded(run))
         return (
           <IconButton
-            icon="cross"
-            label={`Cancel the run of ${fn}`}
+            icon="close"
+            label={`Cancel run of ${fn}`}
             disabled={busy === id}
-            onClick={() => setAsking(id)}
+            onClick={() => setConfirming(id)}
           />
         );
       return (
         <IconButton
-          icon="again"
-          label={`Run ${fn} again`}
+          icon="retry"
+          label={`Re-run ${fn}`}
           disabled={busy === id}
-          onClick={() => void doing(id, retry)}
+          onClick={() => void runAction(id, rerun)}
         />
       );
     };
-    return [...COLUMNS, { id: 'Actions', header: '', width: '2rem', align: 'right', wideOnly: true, cell }];
-  }, [mayWrite, busy]);
+    return [...COLUMNS, { id: 'Actions', header: '', width: '2rem', align: 'right', hideOnMobile: true, cell }];
+  }, [canWrite, busy]);
   const dialog = (
     <CancelDialog
-      open={asking !== undefined}
+      open={confirming !== undefined}
       busy={busy !== undefined}
-      onClose={() => setAsking(undefined)}
-      onCancel={() => void doing(asking as string, cancel)}
+      onClose={() => setConfirming(undefined)}
+      onCancel={() => void runAction(confirming as string, cancel)}
     />
   );
   return { columns, dialog };
 }
 
-export const CANCEL_TEXT =
-  'It will not be called again, and what it waits for is dropped. A call under way is not broken off, but its answer is ignored. This cannot be undone; the run can be done again from its beginning.';
+export const CANCEL_EXPLANATION =
+  'The function is not called again and its waits are dropped. A call in progress is not aborted, but its response is ignored. This cannot be undone; you can re-run the function from the start.';
 
 function CancelDialog(props: { open: boolean; busy: boolean; onClose(): void; onCancel(): void }) {
-  const foot = (
+  const footer = (
     <>
-      <Button onClick={props.onClose}>Let it run</Button>
-      <Button look="danger" busy={props.busy} onClick={props.onCancel}>
-        Cancel the run
+      <Button onClick={props.onClose}>Keep running</Button>
+      <Button variant="danger" busy={props.busy} onClick={props.onCancel}>
+        Cancel run
       </Button>
     </>
   );
   return (
-    <Dialog open={props.open} title="Cancel this run?" onClose={props.onClose} foot={foot}>
-      {CANCEL_TEXT}
+    <Dialog open={props.open} title="Cancel this run?" onClose={props.onClose} footer={footer}>
+      {CANCEL_EXPLANATION}
     </Dialog>
   );
 }

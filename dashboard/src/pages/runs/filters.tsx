@@ -1,49 +1,59 @@
 import { getRouteApi } from '@tanstack/react-router';
+import { useApps } from '../../features/apps/queries.ts';
+import { useFunctions } from '../../features/functions/queries.ts';
+import {
+  fromLocalInput,
+  searchParamsOf,
+  selectedRange,
+  TIME_RANGES,
+  toLocalInput,
+} from '../../features/runs/time-range.ts';
+import type { RunFilters } from '../../features/runs/use-runs.ts';
 import { Button } from '../../ui/button.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { useApps } from '../apps/use-apps.ts';
-import { useAllFunctions } from '../functions/use-functions.ts';
-import { addressOf, fromField, SPANS, spanOf, toField } from './span.ts';
-import type { RunFilters } from './use-runs.ts';
 
 const route = getRouteApi('/runs');
 
 const STATUSES = ['Queued', 'Running', 'Completed', 'Failed', 'Cancelled'] as const;
 const TABS = [['all', 'All'], ...STATUSES.map((status) => [status, status] as const)] as const;
 
-/** They stand in the address, so what is seen can be sent to a colleague. */
 export function Filters() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const set = (changes: RunFilters) =>
     void navigate({ search: (before) => ({ ...before, ...changes }) as never, replace: true });
   const { function: functionId, app, from, to } = search;
-  const span = spanOf(from, to);
+  const range = selectedRange(from, to);
   return (
     <>
       <Tabs label="Status" tabs={TABS} current={search.status ?? 'all'} param="status" />
       <div className="mb-4 grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-end">
         <FunctionFilter value={functionId} app={app} onChange={(id) => set({ function: id })} />
         <AppFilter value={app} onChange={(name) => set({ app: name, function: undefined })} />
-        <Select label="Time" hideLabel value={span} onChange={({ target }) => set(addressOf(target.value, Date.now()))}>
-          {SPANS.map(([id, label]) => (
+        <Select
+          label="Time"
+          hideLabel
+          value={range}
+          onChange={({ target }) => set(searchParamsOf(target.value, Date.now()))}
+        >
+          {TIME_RANGES.map(([id, label]) => (
             <option key={id} value={id}>
               {label}
             </option>
           ))}
         </Select>
-        {span === 'between' && (
+        {range === 'between' && (
           <div className="col-span-2 flex min-w-0 flex-wrap items-center gap-2">
-            <MomentField label="Queued after" value={from} onChange={(value) => set({ from: value })} />
+            <DateTimeField label="Queued after" value={from} onChange={(value) => set({ from: value })} />
             <span className="text-sm text-muted">and</span>
-            <MomentField label="Queued before" value={to} onChange={(value) => set({ to: value })} />
+            <DateTimeField label="Queued before" value={to} onChange={(value) => set({ to: value })} />
           </div>
         )}
-        {(functionId || app || span !== 'any') && (
+        {(functionId || app || range !== 'any') && (
           <Button
-            look="quiet"
-            icon="cross"
+            variant="ghost"
+            icon="close"
             onClick={() => set({ function: undefined, app: undefined, from: undefined, to: undefined })}
           >
             Clear
@@ -63,7 +73,7 @@ function FunctionFilter({
   app?: string | undefined;
   onChange(id: string | undefined): void;
 }) {
-  const { functions = [] } = useAllFunctions();
+  const { functions = [] } = useFunctions();
   const offered = functions.filter((fn) => app === undefined || fn.app === app);
   const known = value === undefined || offered.some(({ id }) => id === value);
   return (
@@ -103,7 +113,7 @@ function AppFilter({ value, onChange }: { value?: string | undefined; onChange(n
   );
 }
 
-function MomentField({
+function DateTimeField({
   label,
   value,
   onChange,
@@ -117,10 +127,10 @@ function MomentField({
       label={label}
       hideLabel
       type="datetime-local"
-      // Its own while it is typed: half a moment is none, and would be taken away.
-      defaultValue={toField(value)}
+      // Uncontrolled: a controlled input would drop an incomplete date.
+      defaultValue={toLocalInput(value)}
       onChange={({ target }) => {
-        if (!target.validity.badInput) onChange(fromField(target.value));
+        if (!target.validity.badInput) onChange(fromLocalInput(target.value));
       }}
     />
   );

@@ -1,20 +1,20 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { useMay } from '../../app/me.ts';
+import { useHasAccess } from '../../api/current-user.ts';
+import type { ListedRun } from '../../features/runs/run.ts';
+import { useRuns } from '../../features/runs/use-runs.ts';
 import { DataTable } from '../../ui/data-table.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import { useRunColumns } from './columns.tsx';
+import { RunsEmptyState } from './empty-state.tsx';
 import { Filters } from './filters.tsx';
-import { NoRuns } from './no-runs.tsx';
-import type { ListedRun } from './run.ts';
-import { useRuns } from './use-runs.ts';
 
 const route = getRouteApi('/runs');
 
 export default function RunsPage() {
   return (
-    <Page title="Runs" lead="Each function that an event triggered, and how it went. Newest first.">
+    <Page title="Runs" description="Each execution of a function on an event, newest first.">
       <Filters />
       <Runs />
     </Page>
@@ -24,14 +24,14 @@ export default function RunsPage() {
 function Runs() {
   const filters = route.useSearch();
   const navigate = route.useNavigate();
-  const { runs, more, refresh, result } = useRuns(filters);
-  const { columns, dialog } = useRunColumns(refresh, useMay('write'));
+  const { runs, loadMore, refresh, result } = useRuns(filters);
+  const { columns, dialog } = useRunColumns(refresh, useHasAccess('write'));
   const open = ({ run_id: id }: ListedRun) => void navigate({ to: '/runs/$id', params: { id } });
   if (result.isPending) return <Loading rows={8} />;
   if (result.isError && runs.length === 0) {
-    return <Problem error={result.error} onRetry={() => void result.refetch()} />;
+    return <ErrorAlert error={result.error} onRetry={() => void result.refetch()} />;
   }
-  if (runs.length === 0) return result.isFetching ? <Loading /> : <NoRuns filtered={isFiltered(filters)} />;
+  if (runs.length === 0) return result.isFetching ? <Loading /> : <RunsEmptyState filtered={isFiltered(filters)} />;
   return (
     <>
       <DataTable
@@ -40,7 +40,7 @@ function Runs() {
         rows={runs}
         rowKey={({ run_id }) => run_id}
         onOpen={open}
-        onNearEnd={more}
+        onEndReached={loadMore}
         loadingMore={result.isFetchingNextPage}
         rowHeight={52}
       />

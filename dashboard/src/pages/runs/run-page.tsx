@@ -1,20 +1,20 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { stringifyExact } from '../../api/json.ts';
+import { useHasAccess } from '../../api/current-user.ts';
 import type { RunWithHistory } from '../../api/types.ts';
-import { useMay } from '../../app/me.ts';
-import { CopyButton } from '../../ui/code.tsx';
+import { useFunction } from '../../features/functions/queries.ts';
+import { hasEnded } from '../../features/runs/run.ts';
+import { stringifyExact } from '../../lib/exact-json.ts';
+import { CopyButton } from '../../ui/code-block.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { JsonTree } from '../../ui/json-tree.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { useFunction } from '../functions/use-functions.ts';
 import { RunActions } from './actions.tsx';
-import { RunFacts } from './facts.tsx';
-import { Failure } from './failure.tsx';
-import { hasEnded } from './run.ts';
-import { Standing } from './standing.tsx';
+import { RunDetails } from './details.tsx';
+import { ErrorDetails } from './error-details.tsx';
 import { Timeline } from './timeline.tsx';
-import { useCause, useRun } from './use-run.ts';
+import { useRun, useTriggerEvent } from './use-run.ts';
+import { WaitStatus } from './wait-status.tsx';
 
 const route = getRouteApi('/runs/$id');
 
@@ -23,8 +23,8 @@ export default function RunPage() {
   const { data, error, refetch } = useRun(id);
   if (data) return <Known key={id} run={data.data} />;
   return (
-    <Page title="Run" lead={<span className="font-mono text-xs break-all">{id}</span>}>
-      {error ? <Problem error={error} onRetry={() => void refetch()} /> : <Loading rows={8} />}
+    <Page title="Run" description={<span className="font-mono text-xs break-all">{id}</span>}>
+      {error ? <ErrorAlert error={error} onRetry={() => void refetch()} /> : <Loading rows={8} />}
     </Page>
   );
 }
@@ -32,25 +32,25 @@ export default function RunPage() {
 function Known({ run }: { run: RunWithHistory }) {
   const { entry } = route.useSearch();
   const navigate = route.useNavigate();
-  const mayWrite = useMay('write');
+  const canWrite = useHasAccess('write');
   const fn = useFunction(run.function_id).data?.data;
-  const cause = useCause(run.event_id);
-  const event = cause.data?.data;
-  const maxTries = fn && fn.retries + 1;
+  const trigger = useTriggerEvent(run.event_id);
+  const event = trigger.data?.data;
+  const maxAttempts = fn && fn.retries + 1;
   return (
     <Page
       title={fn?.name ?? run.function_id}
       tabTitle={`${run.status}: ${fn?.name ?? run.function_id}`}
-      lead={<span className="font-mono text-xs break-all">{run.run_id}</span>}
-      actions={mayWrite && <RunActions run={run} event={event} />}
+      description={<span className="font-mono text-xs break-all">{run.run_id}</span>}
+      actions={canWrite && <RunActions run={run} event={event} />}
     >
       <div className="space-y-6">
-        <RunFacts run={run} eventName={event?.name} maxTries={maxTries} />
-        <Standing run={run} maxTries={maxTries} />
+        <RunDetails run={run} eventName={event?.name} maxAttempts={maxAttempts} />
+        <WaitStatus run={run} maxAttempts={maxAttempts} />
         {run.error && (
-          <Card title={hasEnded(run) ? 'Error' : 'Error of the last try'}>
+          <Card title={hasEnded(run) ? 'Error' : 'Last error'}>
             <div className="p-4">
-              <Failure error={run.error} />
+              <ErrorDetails error={run.error} />
             </div>
           </Card>
         )}
@@ -66,15 +66,15 @@ function Known({ run }: { run: RunWithHistory }) {
           }
         />
         <div className={`grid grid-cols-1 items-start gap-6 ${run.status === 'Completed' ? 'lg:grid-cols-2' : ''}`}>
-          {event && <Json title="Input" value={event.data} label="Data of the event" />}
-          {cause.error && (
+          {event && <Json title="Input" value={event.data} label="Event data" />}
+          {trigger.error && (
             <Card title="Input">
               <div className="p-4">
-                <Problem error={cause.error} />
+                <ErrorAlert error={trigger.error} />
               </div>
             </Card>
           )}
-          {run.status === 'Completed' && <Json title="Output" value={run.output} label="What the function returned" />}
+          {run.status === 'Completed' && <Json title="Output" value={run.output} label="Function output" />}
         </div>
       </div>
     </Page>
@@ -85,7 +85,7 @@ function Json({ title, value, label }: { title: string; value: unknown; label: s
   return (
     <Card
       title={title}
-      actions={<CopyButton label={`Copy the ${title.toLowerCase()}`} text={() => stringifyExact(value, 2)} />}
+      actions={<CopyButton label={`Copy ${title.toLowerCase()}`} text={() => stringifyExact(value, 2)} />}
     >
       <JsonTree value={value} label={label} />
     </Card>

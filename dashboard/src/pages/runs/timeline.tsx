@@ -1,10 +1,10 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { RunWithHistory } from '../../api/types.ts';
+import { hasEnded } from '../../features/runs/run.ts';
 import { Card } from '../../ui/page.tsx';
 import { duration, useNow } from '../../ui/time.tsx';
-import { Legend, TRACKS } from './bars.tsx';
-import { hasEnded } from './run.ts';
+import { GRID_COLUMNS, Legend } from './timeline-bars.tsx';
 import { TimelineRow } from './timeline-row.tsx';
 import { extentOf, rowsOf } from './timeline-rows.ts';
 
@@ -12,12 +12,12 @@ const ROW_HEIGHT = 45;
 
 interface TimelineProps {
   run: RunWithHistory;
-  /** Key of the row that is open. */
+  /** Key of the expanded row. */
   open: number | undefined;
   onOpen(key: number | undefined): void;
 }
 
-/** Everything that a run did, one below the other, over its time. Of a thousand steps those in sight are drawn. */
+/** Attempts and steps of a run over time. Only visible rows are rendered. */
 export function Timeline({ run, open, onOpen }: TimelineProps) {
   const rows = useMemo(() => rowsOf(run), [run]);
   const tick = useNow();
@@ -70,14 +70,17 @@ export function Timeline({ run, open, onOpen }: TimelineProps) {
 
 function Axis({ ms }: { ms: number }) {
   return (
-    <div aria-hidden="true" className={`hidden border-b border-line px-4 py-1.5 text-xs text-muted sm:grid ${TRACKS}`}>
+    <div
+      aria-hidden="true"
+      className={`hidden border-b border-line px-4 py-1.5 text-xs text-muted sm:grid ${GRID_COLUMNS}`}
+    >
       <span />
       <span className="flex justify-between tabular-nums">
         <span>0</span>
         <span>{duration(ms / 2)}</span>
         <span>{duration(ms)}</span>
       </span>
-      <span className="text-right">Took</span>
+      <span className="text-right">Duration</span>
     </div>
   );
 }

@@ -1,56 +1,56 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { ask } from '../../api/client.ts';
-import { useLive } from '../../api/live.ts';
+import { callApi } from '../../api/client.ts';
+import { useEnv } from '../../api/environment.ts';
+import { useLiveUpdates } from '../../api/live-updates.ts';
 import type { ListedRun, Run, RunWithHistory, StoredEvent } from '../../api/types.ts';
-import { useEnv } from '../../app/environment.ts';
-import { hasEnded } from './run.ts';
-import { useThrottled } from './use-throttled.ts';
+import { hasEnded } from '../../features/runs/run.ts';
+import { useThrottled } from '../../lib/use-throttled.ts';
 
-/** The service tells of every move; this is for what it could not tell. */
-const LOOK_EVERY_MS = 5_000;
+/** In case live updates are lost. */
+const POLL_MS = 5_000;
 
-/** One run, live until it has ended. */
+/** A run, updated live until it has ended. */
 export function useRun(id: string) {
   const env = useEnv();
   const queries = useQueryClient();
-  const lookAgain = useThrottled(async () => {
-    const changed = [
+  const refetch = useThrottled(async () => {
+    const keys = [
       ['run', env, id],
-      ['run-retries', env, id],
+      ['run-reruns', env, id],
     ];
-    await Promise.all(changed.map((queryKey) => queries.invalidateQueries({ queryKey })));
+    await Promise.all(keys.map((queryKey) => queries.invalidateQueries({ queryKey })));
   });
-  useLive('runs', ({ runs }) => {
+  useLiveUpdates('runs', ({ runs }) => {
     if (!runs.some(({ run_id, event_id }) => run_id === id || event_id === eventId)) return;
-    lookAgain();
+    refetch();
   });
-  useLive('hello', lookAgain);
+  useLiveUpdates('hello', refetch);
   const result = useQuery({
     queryKey: ['run', env, id],
-    queryFn: ({ signal }) => ask<RunWithHistory>(`/v1/runs/${encodeURIComponent(id)}`, { env, signal }),
-    refetchInterval: ({ state }) => (state.data && !hasEnded(state.data.data) ? LOOK_EVERY_MS : false),
+    queryFn: ({ signal }) => callApi<RunWithHistory>(`/v1/runs/${encodeURIComponent(id)}`, { env, signal }),
+    refetchInterval: ({ state }) => (state.data && !hasEnded(state.data.data) ? POLL_MS : false),
   });
   const eventId = result.data?.data.event_id;
   return result;
 }
 
-/** The event that the run works on; an error `not_found` when it is kept no longer. */
-export function useCause(eventId: string) {
+/** The event that triggered the run; error `not_found` once it is deleted. */
+export function useTriggerEvent(eventId: string) {
   const env = useEnv();
   return useQuery({
     queryKey: ['event-data', env, eventId],
-    queryFn: ({ signal }) => ask<StoredEvent>(`/v1/events/${encodeURIComponent(eventId)}`, { env, signal }),
+    queryFn: ({ signal }) => callApi<StoredEvent>(`/v1/events/${encodeURIComponent(eventId)}`, { env, signal }),
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
 
-/** IDs of the runs that do this one again, newest first. */
-export function useRetries({ run_id: id, event_id, function_id }: Pick<Run, 'run_id' | 'event_id' | 'function_id'>) {
+/** IDs of re-runs of this run, newest first. */
+export function useReruns({ run_id: id, event_id, function_id }: Pick<Run, 'run_id' | 'event_id' | 'function_id'>) {
   const env = useEnv();
   const { data } = useQuery({
-    queryKey: ['run-retries', env, id],
+    queryKey: ['run-reruns', env, id],
     queryFn: ({ signal }) =>
-      ask<ListedRun[]>('/v1/runs', { env, signal, query: { event_id, function_id, limit: 100 } }),
+      callApi<ListedRun[]>('/v1/runs', { env, signal, query: { event_id, function_id, limit: 100 } }),
   });
   return (data?.data ?? []).filter(({ retry_of }) => retry_of === id).map(({ run_id }) => run_id);
 }

@@ -1,20 +1,20 @@
-import { setTheme, THEMES, type Theme, useTheme } from '../../app/theme.ts';
+import { setTheme, THEMES, type Theme, useTheme } from '../../lib/theme.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Card } from '../../ui/page.tsx';
 
-const LOOKS = {
-  system: ['screen', 'As the system'],
+const OPTIONS = {
+  system: ['monitor', 'System'],
   light: ['sun', 'Light'],
   dark: ['moon', 'Dark'],
 } as const satisfies Record<Theme, unknown>;
 
-/** Kept in this browser. */
+/** The theme, stored in this browser. */
 export function Appearance() {
   const theme = useTheme();
   return (
-    <Card title="Colours">
+    <Card title="Theme">
       <fieldset className="grid grid-cols-3 gap-2 p-4">
-        <legend className="sr-only">Colours</legend>
+        <legend className="sr-only">Theme</legend>
         {THEMES.map((each) => (
           <label
             key={each}
@@ -28,8 +28,8 @@ export function Appearance() {
               onChange={() => setTheme(each)}
               className="sr-only"
             />
-            <Icon name={LOOKS[each][0]} />
-            {LOOKS[each][1]}
+            <Icon name={OPTIONS[each][0]} />
+            {OPTIONS[each][1]}
           </label>
         ))}
       </fieldset>

@@ -1,21 +1,21 @@
 import { version } from '../../../../package.json';
-import { useMay, useMe } from '../../app/me.ts';
+import { useCurrentUser, useHasAccess } from '../../api/current-user.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Card, Fact, Page } from '../../ui/page.tsx';
-import { AccountLimits } from './account-limits.tsx';
+import { Card, DescriptionItem, Page } from '../../ui/page.tsx';
 import { Appearance } from './appearance.tsx';
-import { GivenSettings } from './given-settings.tsx';
+import { InstallationLimits } from './installation-limits.tsx';
+import { StartupSettings } from './startup-settings.tsx';
 
-const LINKS: [href: string, label: string, what: string][] = [
-  ['/docs', 'API reference', 'every route, with an example'],
-  ['/openapi.json', 'openapi.json', 'the same, for machines'],
-  ['/queues', 'Bull Board', 'queues and jobs, on a page of its own'],
+const LINKS: [href: string, label: string, text: string][] = [
+  ['/docs', 'API reference', 'all routes, with examples'],
+  ['/openapi.json', 'openapi.json', 'OpenAPI document'],
+  ['/queues', 'Bull Board', 'queues and jobs'],
 ];
 
 export default function SettingsPage() {
-  const admin = useMay('admin');
+  const admin = useHasAccess('admin');
   return (
-    <Page title="Settings" lead="How this service is set up, and how the dashboard looks to you.">
+    <Page title="Settings" description="Configuration of the service and appearance of the dashboard.">
       <div className="space-y-6">
         <div className="grid items-start gap-6 lg:grid-cols-2">
           <div className="space-y-6">
@@ -23,25 +23,27 @@ export default function SettingsPage() {
             <Appearance />
           </div>
           <div className="space-y-6">
-            <AccountLimits />
+            <InstallationLimits />
             <Links />
           </div>
         </div>
-        {admin && <GivenSettings />}
+        {admin && <StartupSettings />}
       </div>
     </Page>
   );
 }
 
 function About() {
-  const me = useMe();
+  const me = useCurrentUser();
   return (
-    <Card title="This service">
+    <Card title="Service">
       <dl className="grid gap-x-8 gap-y-3 p-4 sm:grid-cols-2">
-        <Fact name="Version">{version}</Fact>
-        <Fact name="Mode">{me === undefined ? '…' : me.kind === 'dev' ? 'dev' : 'production'}</Fact>
-        <Fact name="You are">{me?.name ?? '…'}</Fact>
-        <Fact name="Your access">{me?.access ?? '…'}</Fact>
+        <DescriptionItem term="Version">{version}</DescriptionItem>
+        <DescriptionItem term="Mode">
+          {me === undefined ? '…' : me.kind === 'dev' ? 'dev' : 'production'}
+        </DescriptionItem>
+        <DescriptionItem term="Signed in as">{me?.name ?? '…'}</DescriptionItem>
+        <DescriptionItem term="Access">{me?.access ?? '…'}</DescriptionItem>
       </dl>
     </Card>
   );
@@ -49,16 +51,16 @@ function About() {
 
 function Links() {
   return (
-    <Card title="Beside the dashboard">
+    <Card title="Links">
       <ul className="divide-y divide-line">
-        {LINKS.map(([href, label, what]) => (
+        {LINKS.map(([href, label, text]) => (
           <li key={href}>
             <a href={href} className="flex items-center gap-3 px-4 py-3 hover:bg-sunken">
               <span className="min-w-0 flex-1">
                 <span className="block font-medium">{label}</span>
-                <span className="block text-sm text-muted">{what}</span>
+                <span className="block text-sm text-muted">{text}</span>
               </span>
-              <Icon name="arrow" className="text-muted" />
+              <Icon name="arrow-right" className="text-muted" />
             </a>
           </li>
         ))}

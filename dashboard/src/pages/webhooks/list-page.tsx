@@ -1,44 +1,45 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { useHasAccess } from '../../api/current-user.ts';
 import type { Webhook, WebhookStats } from '../../api/types.ts';
-import { useMay } from '../../app/me.ts';
+import { useLiveRequests, useWebhookStats, useWebhooks } from '../../features/webhooks/queries.ts';
+import { scopeLabel } from '../../lib/environment-scope.ts';
+import { formatPercent } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { Badge } from '../../ui/status.tsx';
+import { Badge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
-import { NewWebhook } from './new-webhook.tsx';
-import { ownerWords } from './owner.ts';
-import { useLiveRequests, useWebhookStats, useWebhooks } from './queries.ts';
+import { CreateWebhookDialog } from './create-dialog.tsx';
 
 const route = getRouteApi('/webhooks');
 
 export default function WebhooksPage() {
-  const [making, setMaking] = useState(false);
-  const mayWrite = useMay('write');
+  const [creating, setCreating] = useState(false);
+  const canWrite = useHasAccess('write');
   useLiveRequests();
   return (
     <Page
       title="Webhooks"
-      lead="Addresses that providers post to. Each has a transform that turns the request into an event."
+      description="URLs that receive requests from providers. A transform turns each request into an event."
       actions={
         <Button
-          look="primary"
+          variant="primary"
           icon="plus"
-          disabled={!mayWrite}
-          title={mayWrite ? undefined : 'Making a webhook needs write access'}
-          onClick={() => setMaking(true)}
+          disabled={!canWrite}
+          title={canWrite ? undefined : 'Requires write access'}
+          onClick={() => setCreating(true)}
         >
-          New webhook
+          Create webhook
         </Button>
       }
     >
       <List />
-      <NewWebhook open={making} onClose={() => setMaking(false)} />
+      <CreateWebhookDialog open={creating} onClose={() => setCreating(false)} />
     </Page>
   );
 }
@@ -49,15 +50,17 @@ function List() {
   const webhooks = useWebhooks();
   const stats = useWebhookStats();
   if (webhooks.isPending) return <Loading />;
-  if (webhooks.isError) return <Problem error={webhooks.error} onRetry={() => void webhooks.refetch()} />;
+  if (webhooks.isError) return <ErrorAlert error={webhooks.error} onRetry={() => void webhooks.refetch()} />;
   if (webhooks.data.length === 0) return <NoWebhooks />;
-  const wanted = q.toLowerCase();
-  const rows = webhooks.data.filter(({ name, environment }) => `${name} ${environment}`.toLowerCase().includes(wanted));
+  const searchText = q.toLowerCase();
+  const rows = webhooks.data.filter(({ name, environment }) =>
+    `${name} ${environment}`.toLowerCase().includes(searchText),
+  );
   return (
     <>
       <div className="mb-4 max-w-sm">
         <TextField
-          label="Find a webhook"
+          label="Search webhooks"
           hideLabel
           type="search"
           data-page-search
@@ -73,7 +76,7 @@ function List() {
         />
       </div>
       {rows.length === 0 ? (
-        <Empty title="No webhook is called so" />
+        <EmptyState title="No matching webhooks" />
       ) : (
         <DataTable
           label="Webhooks"
@@ -111,8 +114,8 @@ function columnsOf(stats: Map<string, WebhookStats> | undefined): Column<Webhook
       id: 'environment',
       header: 'Environment',
       width: 'minmax(7rem, 1fr)',
-      wideOnly: true,
-      cell: ({ environment }) => <span className="block truncate">{ownerWords(environment)}</span>,
+      hideOnMobile: true,
+      cell: ({ environment }) => <span className="block truncate">{scopeLabel(environment)}</span>,
     },
     { id: 'last', header: 'Last request', width: '7.5rem', cell: ({ id }) => <Last stats={stats?.get(id)} /> },
     {
@@ -120,44 +123,41 @@ function columnsOf(stats: Map<string, WebhookStats> | undefined): Column<Webhook
       header: 'Rejected',
       width: '8.5rem',
       align: 'right',
-      wideOnly: true,
+      hideOnMobile: true,
       cell: ({ id }) => <ErrorRate stats={stats?.get(id)} />,
     },
   ];
 }
 
 function Last({ stats }: { stats: WebhookStats | undefined }) {
-  return stats?.last_request_at ? <Time at={stats.last_request_at} /> : <span className="text-muted">none yet</span>;
+  return stats?.last_request_at ? <Time at={stats.last_request_at} /> : <span className="text-muted">never</span>;
 }
 
-/** Of the requests that the log keeps. */
+/** Share of rejected requests among those in the log. */
 function ErrorRate({ stats }: { stats: WebhookStats | undefined }) {
   if (!stats || stats.requests === 0) return <span className="text-muted">–</span>;
   const { requests, rejected } = stats;
-  const title = `${rejected} of the last ${requests} requests were answered an error`;
+  const title = `${rejected} of the last ${requests} requests were rejected`;
   if (rejected === 0)
     return (
       <span className="text-muted" title={title}>
-        none of {requests}
+        0 of {requests}
       </span>
     );
   return (
     <Badge tone="bad" icon="warning" title={title}>
-      {percent(rejected / requests)} of {requests}
+      {formatPercent(rejected / requests)} of {requests}
     </Badge>
   );
 }
 
-function percent(share: number): string {
-  return share < 0.01 ? '< 1 %' : `${Math.round(share * 100)} %`;
-}
-
 function NoWebhooks() {
-  const paste = `curl -X POST ${location.origin}/v1/webhooks -H 'content-type: application/json' \\
+  const command = `curl -X POST ${location.origin}/v1/webhooks -H 'content-type: application/json' \\
   -H 'authorization: Bearer <API key>' -d '{"name": "GitHub"}'`;
   return (
-    <Empty title="No webhook yet" paste={paste}>
-      Make one here: name it, take a template for its provider, and give the provider its URL. Or by the API:
-    </Empty>
+    <EmptyState title="No webhooks yet" command={command}>
+      Create a webhook with the template of your provider, then enter its URL in the provider’s settings. Or use the
+      API:
+    </EmptyState>
   );
 }

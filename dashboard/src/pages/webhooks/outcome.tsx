@@ -1,20 +1,20 @@
 import type { LoggedRequest } from '../../api/types.ts';
 import type { IconName } from '../../ui/icon.tsx';
-import { Badge, type Tone } from '../../ui/status.tsx';
+import { Badge, type Tone } from '../../ui/status-badge.tsx';
 
 export const OUTCOMES = ['accepted', 'ignored', 'filtered', 'held', 'rejected'] as const;
 
-const LOOKS: Record<LoggedRequest['outcome'], [Tone, IconName, meaning: string]> = {
-  accepted: ['good', 'check', 'It made an event'],
-  ignored: ['neutral', 'dot', 'The transform answered null: no event'],
-  filtered: ['neutral', 'filter', 'The list of event names does not take it'],
-  held: ['warn', 'inbox', 'The event waits on the holding page'],
-  rejected: ['bad', 'cross', 'The provider was answered an error'],
+const STYLES: Record<LoggedRequest['outcome'], [Tone, IconName, meaning: string]> = {
+  accepted: ['good', 'check', 'Created an event'],
+  ignored: ['neutral', 'dot', 'The transform returned null: no event'],
+  filtered: ['neutral', 'filter', 'The webhook’s event name list excludes it'],
+  held: ['warn', 'inbox', 'The event is on the holding page'],
+  rejected: ['bad', 'close', 'The provider received an error response'],
 };
 
-/** What became of a webhook's request. */
-export function Outcome({ outcome }: { outcome: LoggedRequest['outcome'] }) {
-  const [tone, icon, meaning] = LOOKS[outcome];
+/** Outcome of a webhook request. */
+export function OutcomeBadge({ outcome }: { outcome: LoggedRequest['outcome'] }) {
+  const [tone, icon, meaning] = STYLES[outcome];
   return (
     <Badge tone={tone} icon={icon} title={meaning}>
       {outcome}
@@ -23,27 +23,21 @@ export function Outcome({ outcome }: { outcome: LoggedRequest['outcome'] }) {
 }
 
 const REASONS: Record<string, string> = {
-  event_refused: 'its name is not taken',
-  selection_missing: 'it names no environment',
-  environment_unknown: 'it names an environment that there is not',
-  environment_mismatch: 'it names an environment that is not the webhook’s',
-  environment_archived: 'its environment is archived',
-  transform_failed: 'the transform failed',
-  transform_quarantined: 'the transform rests',
-  ip_refused: 'its address is not let in',
-  webhook_paused: 'the webhook was paused',
-  body_too_large: 'its body is too large',
-  body_invalid: 'its body could not be read',
-  overloaded: 'the service was busy',
-  unavailable: 'the store was away',
+  event_refused: 'event name not allowed',
+  selection_missing: 'no environment given',
+  environment_unknown: 'unknown environment',
+  environment_mismatch: 'not an environment of this webhook',
+  environment_archived: 'environment archived',
+  transform_failed: 'transform failed',
+  transform_quarantined: 'transform quarantined',
+  ip_refused: 'IP address not allowed',
+  webhook_paused: 'webhook paused',
+  body_too_large: 'body too large',
+  body_invalid: 'invalid body',
+  overloaded: 'service overloaded',
+  unavailable: 'storage unavailable',
 };
 
-/** Why a request made no event that runs, in a few words. */
-export function reasonWords(reason: string): string {
+export function reasonLabel(reason: string): string {
   return REASONS[reason] ?? reason;
-}
-
-export function bytes(count: number): string {
-  if (count < 1_000) return `${count} B`;
-  return count < 1_000_000 ? `${(count / 1_000).toFixed(1)} kB` : `${(count / 1_000_000).toFixed(1)} MB`;
 }

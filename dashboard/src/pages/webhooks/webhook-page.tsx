@@ -1,16 +1,16 @@
 import { getRouteApi } from '@tanstack/react-router';
 import type { Webhook } from '../../api/types.ts';
+import { useLiveRequests, useWebhook } from '../../features/webhooks/queries.ts';
+import { scopeLabel } from '../../lib/environment-scope.ts';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { Badge } from '../../ui/status.tsx';
+import { Badge } from '../../ui/status-badge.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { Address } from './address.tsx';
-import { ownerWords } from './owner.ts';
-import { useLiveRequests, useWebhook } from './queries.ts';
+import { EndpointUrl } from './endpoint-url.tsx';
 import { RequestsTab } from './requests/requests-tab.tsx';
 import { SettingsTab } from './settings/settings-tab.tsx';
-import { LeaveGuard } from './workbench/leave-guard.tsx';
+import { UnsavedChangesGuard } from './workbench/unsaved-changes-guard.tsx';
 import { useDraft } from './workbench/use-draft.ts';
 import { useSample } from './workbench/use-sample.ts';
 import { Workbench } from './workbench/workbench.tsx';
@@ -30,13 +30,13 @@ export default function WebhookPage() {
   if (webhook.isError)
     return (
       <Page title="Webhook">
-        <Problem error={webhook.error} onRetry={() => void webhook.refetch()} />
+        <ErrorAlert error={webhook.error} onRetry={() => void webhook.refetch()} />
       </Page>
     );
   return <Opened key={id} webhook={webhook.data} />;
 }
 
-/** Draft and sample live here, so that a look at another tab costs neither. */
+/** Holds draft and sample, so that switching tabs keeps them. */
 function Opened({ webhook }: { webhook: Webhook }) {
   const { tab = 'transform' } = route.useSearch();
   const draft = useDraft(webhook);
@@ -44,9 +44,9 @@ function Opened({ webhook }: { webhook: Webhook }) {
   return (
     <Page
       title={webhook.name}
-      lead={
+      description={
         <span className="flex flex-wrap items-center gap-2">
-          <span>Webhook of {ownerWords(webhook.environment)}</span>
+          <span>Environment: {scopeLabel(webhook.environment)}</span>
           {webhook.paused_at && (
             <Badge tone="warn" icon="pause">
               paused
@@ -55,12 +55,12 @@ function Opened({ webhook }: { webhook: Webhook }) {
         </span>
       }
     >
-      <Address webhook={webhook} />
-      <Tabs label="Parts of this webhook" tabs={TABS} current={tab} />
+      <EndpointUrl webhook={webhook} />
+      <Tabs label="Webhook sections" tabs={TABS} current={tab} />
       {tab === 'transform' && <Workbench webhook={webhook} draft={draft} sample={sample} />}
       {tab === 'requests' && <RequestsTab webhook={webhook} />}
       {tab === 'settings' && <SettingsTab webhook={webhook} />}
-      <LeaveGuard dirty={draft.dirty} />
+      <UnsavedChangesGuard dirty={draft.dirty} />
     </Page>
   );
 }

@@ -25,7 +25,7 @@ OpCode = Literal[
 
 
 class Op(TypedDict, total=False):
-    """What an app answers a call with while its function is under way (protocol: ops)."""
+    """What an app answers a call with while its function is under way (docs/protocol.md#operations)."""
 
     id: str
     op: OpCode

@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router';
-import type { RunBrief, Webhook } from '../../../api/types.ts';
+import type { RunSummary, Webhook } from '../../../api/types.ts';
 import type { Column } from '../../../ui/data-table.tsx';
-import { RunStatus } from '../../../ui/status.tsx';
+import { RunStatusBadge } from '../../../ui/status-badge.tsx';
 import { Time } from '../../../ui/time.tsx';
-import { Source } from '../source.tsx';
-import type { EventRow } from './pages.ts';
+import { Source } from '../event-source.tsx';
+import type { EventRow } from './event-pages.ts';
 
 export function columnsOf(webhooks: readonly Webhook[]): Column<EventRow>[] {
   return [
@@ -19,7 +19,7 @@ export function columnsOf(webhooks: readonly Webhook[]): Column<EventRow>[] {
           </Link>
           <span className="flex items-center gap-2 text-xs text-muted">
             <span className="truncate font-mono">{internal_id}</span>
-            {duplicates > 0 && <span className="whitespace-nowrap">+ {duplicates} ignored</span>}
+            {duplicates > 0 && <span className="whitespace-nowrap">+{duplicates} duplicates</span>}
           </span>
           <span className="mt-1 block md:hidden">
             <Runs runs={runs} />
@@ -29,16 +29,16 @@ export function columnsOf(webhooks: readonly Webhook[]): Column<EventRow>[] {
     },
     {
       id: 'runs',
-      header: 'Runs it caused',
+      header: 'Runs',
       width: 'minmax(0, 1.4fr)',
-      wideOnly: true,
+      hideOnMobile: true,
       cell: ({ runs }) => <Runs runs={runs} />,
     },
     {
       id: 'source',
       header: 'Source',
       width: 'minmax(0, 11rem)',
-      wideOnly: true,
+      hideOnMobile: true,
       cell: ({ source }) => (
         <span className="block truncate text-sm">
           <Source source={source} webhooks={webhooks} />
@@ -61,8 +61,8 @@ export function columnsOf(webhooks: readonly Webhook[]): Column<EventRow>[] {
 
 const SHOWN_RUNS = 3;
 
-function Runs({ runs }: { runs: readonly RunBrief[] }) {
-  if (runs.length === 0) return <span className="text-xs text-muted">No function ran</span>;
+function Runs({ runs }: { runs: readonly RunSummary[] }) {
+  if (runs.length === 0) return <span className="text-xs text-muted">No runs</span>;
   return (
     <span className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
       {runs.slice(0, SHOWN_RUNS).map(({ run_id, function_id, status }) => (
@@ -73,7 +73,7 @@ function Runs({ runs }: { runs: readonly RunBrief[] }) {
           title={`${function_id}: ${status}`}
           className="inline-flex max-w-full min-w-0 items-center gap-1.5 hover:underline"
         >
-          <RunStatus status={status} />
+          <RunStatusBadge status={status} />
           <span className="truncate text-sm text-muted">{function_id}</span>
         </Link>
       ))}

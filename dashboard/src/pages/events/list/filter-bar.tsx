@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useId, useState } from 'react';
-import { ask } from '../../../api/client.ts';
+import { callApi } from '../../../api/client.ts';
 import type { EventName, Webhook } from '../../../api/types.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Select, TextField } from '../../../ui/field.tsx';
-import { type Filters, isNarrowed } from '../filters.ts';
+import { type Filters, hasFilters } from '../filters.ts';
 import { IdField } from './id-field.tsx';
-import { TimeFields } from './time-fields.tsx';
+import { TimeRangeFields } from './time-range-fields.tsx';
 
 const NAMES_SHOWN = 200;
 
@@ -21,10 +21,10 @@ export function FilterBar({ env, filters, webhooks, onChange }: FilterBarProps) 
   const { name, source, from, to } = filters;
   return (
     <search
-      aria-label="Filter the events"
+      aria-label="Filter events"
       className="mb-4 grid grid-cols-2 items-end gap-3 md:grid-cols-[minmax(0,1.5fr)_minmax(0,1fr)_minmax(0,1fr)_minmax(0,1.5fr)_auto]"
     >
-      <NameField env={env} name={name} onChange={(chosen) => onChange({ name: chosen })} />
+      <NameField env={env} name={name} onChange={(selected) => onChange({ name: selected })} />
       <Select
         label="Source"
         value={source ?? ''}
@@ -39,16 +39,16 @@ export function FilterBar({ env, filters, webhooks, onChange }: FilterBarProps) 
           </option>
         ))}
         <option value="api">API and dashboard</option>
-        <option value="event">Sent again</option>
-        <option value="service">The service</option>
-        {isOther(source, webhooks) && <option value={source}>{source}</option>}
+        <option value="event">Resent events</option>
+        <option value="service">System</option>
+        {isUnlisted(source, webhooks) && <option value={source}>{source}</option>}
       </Select>
-      <TimeFields from={from} to={to} onChange={onChange} />
+      <TimeRangeFields from={from} to={to} onChange={onChange} />
       <IdField env={env} id={filters.id} onChange={(id) => onChange({ id })} />
       <Button
-        look="quiet"
-        icon="cross"
-        disabled={!isNarrowed(filters)}
+        variant="ghost"
+        icon="close"
+        disabled={!hasFilters(filters)}
         onClick={() => onChange({ name: undefined, source: undefined, id: undefined, from: undefined, to: undefined })}
       >
         Clear
@@ -59,12 +59,12 @@ export function FilterBar({ env, filters, webhooks, onChange }: FilterBarProps) 
 
 const KINDS = ['event-key', 'webhook', 'api', 'event', 'service'];
 
-/** Of an address that somebody has written by hand. */
-function isOther(source: string | undefined, webhooks: readonly Webhook[]): boolean {
+/** A source from a hand-written URL. */
+function isUnlisted(source: string | undefined, webhooks: readonly Webhook[]): boolean {
   return source !== undefined && !KINDS.includes(source) && !webhooks.some(({ id }) => source === `webhook:${id}`);
 }
 
-/** A name, exactly; those of the stored events are offered. What is typed counts on Enter, or when the field is left. */
+/** An exact name, with suggestions from stored events. Applies on Enter or blur. */
 function NameField({
   env,
   name,
@@ -78,12 +78,12 @@ function NameField({
   const list = useId();
   const { data } = useQuery({
     queryKey: ['events', env, 'names'],
-    queryFn: ({ signal }) => ask<EventName[]>('/v1/events/names', { env, signal, query: { limit: NAMES_SHOWN } }),
+    queryFn: ({ signal }) => callApi<EventName[]>('/v1/events/names', { env, signal, query: { limit: NAMES_SHOWN } }),
     staleTime: 10_000,
   });
   const names = data?.data.map((each) => each.name) ?? [];
   useEffect(() => setTyped(name ?? ''), [name]);
-  const settle = (text: string) => {
+  const apply = (text: string) => {
     if (text !== (name ?? '')) onChange(text || undefined);
   };
   return (
@@ -98,11 +98,11 @@ function NameField({
         spellCheck={false}
         onChange={({ target }) => {
           setTyped(target.value);
-          // Chosen from the list, or emptied: nothing more will be typed.
-          if (target.value === '' || names.includes(target.value)) settle(target.value);
+          // Selected from the list, or cleared.
+          if (target.value === '' || names.includes(target.value)) apply(target.value);
         }}
-        onBlur={() => settle(typed.trim())}
-        onKeyDown={({ key }) => key === 'Enter' && settle(typed.trim())}
+        onBlur={() => apply(typed.trim())}
+        onKeyDown={({ key }) => key === 'Enter' && apply(typed.trim())}
       />
       <datalist id={list}>
         {names.map((each) => (

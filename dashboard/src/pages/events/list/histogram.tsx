@@ -1,30 +1,30 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { ask } from '../../../api/client.ts';
-import type { Bucket } from '../../../api/types.ts';
+import { callApi } from '../../../api/client.ts';
+import type { HistogramBucket } from '../../../api/types.ts';
 import { Chart } from '../../../ui/chart.tsx';
-import type { Filters, Span } from '../filters.ts';
+import type { Filters, TimeRange } from '../filters.ts';
 
 const REFRESH_MS = 10_000;
 const DAY_MS = 86_400_000;
 const whole = new Intl.NumberFormat();
 
-/** How many came when; a span that is marked with the mouse becomes the filter. */
+/** Events over time. Selecting a range with the mouse sets the time filter. */
 export function Histogram({
   env,
   filters: { name, source, paused },
-  span: { after, before },
+  range: { after, before },
   onBrush,
 }: {
   env: string;
   filters: Filters;
-  span: Span;
+  range: TimeRange;
   onBrush(from: number, to: number): void;
 }) {
   const { data, error } = useQuery({
     queryKey: ['events', env, 'histogram', { name, after, before }],
     queryFn: ({ signal }) => {
       const query = { name, received_after: after ?? (before ?? Date.now()) - DAY_MS, received_before: before };
-      return ask<Bucket[]>('/v1/events/histogram', { env, signal, query: { ...query, buckets: 60 } });
+      return callApi<HistogramBucket[]>('/v1/events/histogram', { env, signal, query: { ...query, buckets: 60 } });
     },
     refetchInterval: before !== undefined || paused ? false : REFRESH_MS,
     placeholderData: keepPreviousData,
@@ -37,19 +37,19 @@ export function Histogram({
       <p className="flex justify-between gap-4 px-1 pb-1 text-xs text-muted">
         <span>
           {whole.format(total)} {total === 1 ? 'event' : 'events'}
-          {source !== undefined && ' of all sources'}
-          {after === undefined && ' in 24 hours'}
+          {source !== undefined && ' from all sources'}
+          {after === undefined && ' in the last 24 hours'}
         </span>
-        <span className="hidden sm:inline">Mark a span to look into it</span>
+        <span className="hidden sm:inline">Drag to select a time range</span>
       </p>
       <Chart
         label="Events received over time"
         times={buckets.map(({ from }) => Date.parse(from) / 1_000)}
-        lines={[{ label: 'events', colour: '--accent', values: buckets.map(({ count }) => count) }]}
+        lines={[{ label: 'events', color: '--accent', values: buckets.map(({ count }) => count) }]}
         format={(value) => (Number.isInteger(value) ? whole.format(value) : '')}
         height={96}
         bars
-        onBrush={(from, to) => onBrush(from * 1_000, to * 1_000)}
+        onSelectRange={(from, to) => onBrush(from * 1_000, to * 1_000)}
       />
     </div>
   );

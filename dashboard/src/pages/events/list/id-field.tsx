@@ -1,9 +1,9 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { ask } from '../../../api/client.ts';
+import { callApi } from '../../../api/client.ts';
 import type { StoredEvent } from '../../../api/types.ts';
 import { TextField } from '../../../ui/field.tsx';
-import { useTell } from '../../../ui/toast.tsx';
+import { toast } from '../../../ui/toast.tsx';
 
 interface IdFieldProps {
   env: string;
@@ -11,30 +11,29 @@ interface IdFieldProps {
   onChange(id: string | undefined): void;
 }
 
-/** The event's ID or the sender's: goes to the one event that has it; otherwise those that have it are listed, or none. */
+/** Internal ID or deduplication ID. Opens the event if exactly one matches; otherwise lists the matches. */
 export function IdField({ env, id, onChange }: IdFieldProps) {
   const [typed, setTyped] = useState(id ?? '');
   const navigate = useNavigate();
-  const tell = useTell();
   useEffect(() => setTyped(id ?? ''), [id]);
-  const go = async () => {
-    const wanted = typed.trim();
-    if (wanted === '') return onChange(undefined);
-    const { data } = await ask<StoredEvent[]>('/v1/events', { env, query: { id: wanted, limit: 2 } });
+  const search = async () => {
+    const query = typed.trim();
+    if (query === '') return onChange(undefined);
+    const { data } = await callApi<StoredEvent[]>('/v1/events', { env, query: { id: query, limit: 2 } });
     const [only, ...others] = data;
     if (only && others.length === 0) await navigate({ to: '/events/$id', params: { id: only.internal_id } });
-    else onChange(wanted);
+    else onChange(query);
   };
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        go().catch(tell.failed);
+        search().catch(toast.error);
       }}
     >
       <TextField
         label="ID"
-        placeholder="The event’s, or its sender’s"
+        placeholder="Event or deduplication ID"
         value={typed}
         autoComplete="off"
         spellCheck={false}

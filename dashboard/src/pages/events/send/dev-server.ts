@@ -1,52 +1,53 @@
-/** Forwarding a copy of an event to a service in dev mode on the reader's own machine. The browser sends it: the service that shows
- *  the event cannot reach that machine. */
-import { parseExact, stringifyExact } from '../../../api/json.ts';
-import type { EventToSend } from '../code/place.ts';
+/** Forwards a copy of an event to a service in dev mode on the user's machine. The browser sends it, since this service cannot reach
+ *  that machine. */
+
+import type { EventToSend } from '../../../features/events/snippets/target.ts';
+import { parseExact, stringifyExact } from '../../../lib/exact-json.ts';
 
 export const DEFAULT_ADDRESS = 'http://127.0.0.1:8288';
-const KEY = 'dev-server-address';
+const STORAGE_KEY = 'dev-server-address';
 
 export function readAddress(): string {
-  return localStorage.getItem(KEY) ?? DEFAULT_ADDRESS;
+  return localStorage.getItem(STORAGE_KEY) ?? DEFAULT_ADDRESS;
 }
 
-export function keepAddress(address: string): void {
-  localStorage.setItem(KEY, address);
+export function saveAddress(address: string): void {
+  localStorage.setItem(STORAGE_KEY, address);
 }
 
-/** The page's policy lets it send to this machine and to its own origin, nowhere else (src/api/dashboard.ts). */
+/** The CSP allows requests to this machine and to the dashboard's origin only (src/api/dashboard.ts). */
 const LOCAL = /^http:\/\/(?:127\.0\.0\.1|localhost)(?::\d+)?$/;
 
-/** @returns why nothing can be sent there; undefined: it can */
-export function refusalOf(address: string): string | undefined {
+/** @returns why the address cannot be used; undefined: it can */
+export function addressError(address: string): string | undefined {
   const origin = originOf(address);
-  if (origin === undefined) return `An address such as ${DEFAULT_ADDRESS}`;
+  if (origin === undefined) return `Enter a URL, for example ${DEFAULT_ADDRESS}`;
   if (LOCAL.test(origin) || origin === window.location.origin) return undefined;
-  return 'Only this machine can be reached from here: http://127.0.0.1 or http://localhost, with any port';
+  return 'The dev server must be on this machine: http://127.0.0.1 or http://localhost, any port';
 }
 
-/** @returns the ID that the event got there
- *  @throws Error that says what is the matter there */
-export async function forward(address: string, event: EventToSend): Promise<string> {
+/** @returns the ID of the forwarded copy
+ *  @throws Error that says what to check */
+export async function forwardEvent(address: string, event: EventToSend): Promise<string> {
   const origin = originOf(address) as string;
   const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: stringifyExact(event) };
-  const answer = await fetch(`${origin}/e/dev`, { ...init, credentials: 'omit' }).catch(() => undefined);
-  if (!answer) throw new Error(await whyUnreached(origin));
-  const { ids, error } = bodyOf(await answer.text());
-  if (answer.ok && ids?.[0] !== undefined) return ids[0];
-  throw new Error(`${origin} answered ${answer.status}: ${error ?? 'nothing that a service would answer'}`);
+  const response = await fetch(`${origin}/e/dev`, { ...init, credentials: 'omit' }).catch(() => undefined);
+  if (!response) throw new Error(await unreachableReason(origin));
+  const { ids, error } = bodyOf(await response.text());
+  if (response.ok && ids?.[0] !== undefined) return ids[0];
+  throw new Error(`${origin} responded with status ${response.status}: ${error ?? 'not a response of this service'}`);
 }
 
-/** A request whose answer may not be read tells whether anything is there at all. */
-async function whyUnreached(origin: string): Promise<string> {
-  const listens = await fetch(origin, { mode: 'no-cors', credentials: 'omit' }).then(
+/** A `no-cors` request tells whether anything listens there, although its response is opaque. */
+async function unreachableReason(origin: string): Promise<string> {
+  const reachable = await fetch(origin, { mode: 'no-cors', credentials: 'omit' }).then(
     () => true,
     () => false,
   );
-  if (listens) {
-    return `Something runs at ${origin}, but takes no events from this page. Is it the service, in dev mode (MODE=dev), with DEV_ALLOWED_ORIGINS=${window.location.origin}?`;
+  if (reachable) {
+    return `${origin} does not accept events from this page. Start the service there with MODE=dev and DEV_ALLOWED_ORIGINS=${window.location.origin}.`;
   }
-  return `Nothing answers at ${origin}. Either no service runs there, or the browser does not let this page reach this machine.`;
+  return `Cannot reach ${origin}. Check that the service runs there and that the browser allows this page to access local addresses.`;
 }
 
 function originOf(address: string): string | undefined {

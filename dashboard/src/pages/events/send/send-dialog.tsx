@@ -1,62 +1,61 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { ask } from '../../../api/client.ts';
-import { parseExact, stringifyExact } from '../../../api/json.ts';
-import { useEnv } from '../../../app/environment.ts';
+import { callApi } from '../../../api/client.ts';
+import { useEnv } from '../../../api/environment.ts';
+import type { EventToSend } from '../../../features/events/snippets/target.ts';
+import { parseExact, stringifyExact } from '../../../lib/exact-json.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { Editor } from '../../../ui/editor.tsx';
-import { Problem } from '../../../ui/problem.tsx';
-import { useTell } from '../../../ui/toast.tsx';
-import type { EventToSend } from '../code/place.ts';
-import { type Mark, markOf } from './json-mark.ts';
-import { Late } from './late.tsx';
-import { useSent } from './sent.ts';
+import { ErrorAlert } from '../../../ui/error-alert.tsx';
+import { toast } from '../../../ui/toast.tsx';
+import { findJsonError, type JsonError } from './json-error.ts';
+import { PendingEvent } from './pending-event.tsx';
+import { useSentEvent } from './use-sent-event.ts';
 
 interface SendDialogProps {
   title: string;
   open: boolean;
-  /** What the editor begins with. */
+  /** Initial content of the editor. */
   event: EventToSend;
   onClose(): void;
 }
 
-/** An event written by hand. What the service does not take is said here, and nothing is lost. */
+/** Sends an event written as JSON. Errors keep the dialog and its text. */
 export function SendDialog({ title, open, event, onClose }: SendDialogProps) {
   const env = useEnv();
   const queries = useQueryClient();
-  const tell = useTell();
-  const { goTo, onItsWay, late, forget } = useSent(env);
+  const { openWhenStored, pending, lateId, reset } = useSentEvent(env);
   const [text, setText] = useState('');
-  const [marks, setMarks] = useState<Mark[]>([]);
-  const [problem, setProblem] = useState<Error>();
+  const [diagnostics, setDiagnostics] = useState<JsonError[]>([]);
+  const [error, setError] = useState<Error>();
   const [busy, setBusy] = useState(false);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is being written is not overwritten when the event is read anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a refetched event must not overwrite the user's text
   useEffect(() => {
-    if (!open) return forget();
+    if (!open) return reset();
     setText(stringifyExact(event, 2));
-    setMarks([]);
-    setProblem(undefined);
+    setDiagnostics([]);
+    setError(undefined);
   }, [open]);
 
   const send = async () => {
-    setProblem(undefined);
-    forget();
-    const mark = markOf(text);
-    setMarks(mark ? [mark] : []);
-    if (mark) return setProblem(new Error(`This is not JSON: ${mark.message} (line ${mark.line})`));
+    setError(undefined);
+    reset();
+    const syntaxError = findJsonError(text);
+    setDiagnostics(syntaxError ? [syntaxError] : []);
+    if (syntaxError) return setError(new Error(`Invalid JSON: ${syntaxError.message} (line ${syntaxError.line})`));
     setBusy(true);
     try {
-      const { data } = await ask<{ internal_id: string }>('/v1/events', {
+      const { data } = await callApi<{ internal_id: string }>('/v1/events', {
         method: 'POST',
         env,
         body: parseExact(text),
       });
       void queries.invalidateQueries({ queryKey: ['events', env, 'newest'] });
-      tell.done('Sent');
-      if (await goTo(data.internal_id)) onClose();
-    } catch (error) {
-      setProblem(error as Error);
+      toast.success('Event sent');
+      if (await openWhenStored(data.internal_id)) onClose();
+    } catch (failure) {
+      setError(failure as Error);
     } finally {
       setBusy(false);
     }
@@ -67,32 +66,31 @@ export function SendDialog({ title, open, event, onClose }: SendDialogProps) {
       wide
       title={title}
       onClose={onClose}
-      foot={
+      footer={
         <>
-          <Button onClick={onClose}>Close</Button>
-          <Button look="primary" icon="send" busy={busy} onClick={() => void send()}>
-            {onItsWay ? 'On its way' : `Send to ${env}`}
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" icon="send" busy={busy} onClick={() => void send()}>
+            {pending ? 'Sending…' : `Send to ${env}`}
           </Button>
         </>
       }
     >
       <div className="space-y-3">
         <p className="text-sm text-muted">
-          <code className="font-mono text-xs">name</code> and <code className="font-mono text-xs">data</code>, and if
-          you like <code className="font-mono text-xs">id</code>, <code className="font-mono text-xs">ts</code>,{' '}
-          <code className="font-mono text-xs">user</code>, <code className="font-mono text-xs">v</code>. It runs every
-          function that it triggers.
+          Required: <code className="font-mono text-xs">name</code>, <code className="font-mono text-xs">data</code>.
+          Optional: <code className="font-mono text-xs">id</code>, <code className="font-mono text-xs">ts</code>,{' '}
+          <code className="font-mono text-xs">user</code>, <code className="font-mono text-xs">v</code>.
         </p>
         <Editor
-          label="The event, as JSON"
+          label="Event (JSON)"
           language="json"
           value={text}
           onChange={setText}
-          marks={marks}
+          diagnostics={diagnostics}
           height="22rem"
         />
-        <div role="status">{late !== undefined && <Late id={late} />}</div>
-        {problem && <Problem error={problem} />}
+        <div role="status">{lateId !== undefined && <PendingEvent id={lateId} />}</div>
+        {error && <ErrorAlert error={error} />}
       </div>
     </Dialog>
   );

@@ -1,19 +1,20 @@
 import { Link } from '@tanstack/react-router';
-import type { LoggedRequestInFull, Webhook } from '../../../api/types.ts';
+import type { LoggedRequestDetails, Webhook } from '../../../api/types.ts';
+import { useRequest } from '../../../features/webhooks/queries.ts';
+import { formatBytes } from '../../../lib/format.ts';
 import { buttonClass } from '../../../ui/button.tsx';
-import { Id } from '../../../ui/code.tsx';
+import { Id } from '../../../ui/code-block.tsx';
+import { ErrorAlert } from '../../../ui/error-alert.tsx';
 import { Icon } from '../../../ui/icon.tsx';
 import { Loading } from '../../../ui/loading.tsx';
-import { Card, Fact, Facts } from '../../../ui/page.tsx';
-import { Problem } from '../../../ui/problem.tsx';
+import { Card, DescriptionItem, DescriptionList } from '../../../ui/page.tsx';
 import { duration, Time } from '../../../ui/time.tsx';
-import { ConsoleLines } from '../console-lines.tsx';
-import { bytes, Outcome, reasonWords } from '../outcome.tsx';
-import { useRequest } from '../queries.ts';
-import { Body } from './body.tsx';
-import { RunAgain } from './run-again.tsx';
+import { ConsoleOutput } from '../console-output.tsx';
+import { OutcomeBadge, reasonLabel } from '../outcome.tsx';
+import { RequestBody } from './request-body.tsx';
+import { RerunButton } from './rerun-dialog.tsx';
 
-/** One request of the log: how it came, what was made of it, and putting it through again. */
+/** A logged request with its outcome, and a button to re-run it. */
 export function RequestDetails({ webhook, requestId }: { webhook: Webhook; requestId: string }) {
   const request = useRequest(webhook.id, requestId);
   return (
@@ -24,7 +25,7 @@ export function RequestDetails({ webhook, requestId }: { webhook: Webhook; reque
           search={(before: object) => ({ ...before, request: undefined }) as never}
           className="inline-flex items-center gap-1 rounded text-muted hover:text-text"
         >
-          <Icon name="right" className="rotate-180" />
+          <Icon name="chevron-left" />
           All requests
         </Link>
         {request.data?.body && (
@@ -37,67 +38,69 @@ export function RequestDetails({ webhook, requestId }: { webhook: Webhook; reque
               className={buttonClass()}
             >
               <Icon name="code" />
-              Open in the workbench
+              Open in workbench
             </Link>
-            <RunAgain webhook={webhook} requestId={requestId} />
+            <RerunButton webhook={webhook} requestId={requestId} />
           </div>
         )}
       </div>
       {request.isPending && <Loading />}
-      {request.isError && <Problem error={request.error} onRetry={() => void request.refetch()} />}
-      {request.data && <Shown request={request.data} />}
+      {request.isError && <ErrorAlert error={request.error} onRetry={() => void request.refetch()} />}
+      {request.data && <LoadedRequest request={request.data} />}
     </>
   );
 }
 
-function Shown({ request }: { request: LoggedRequestInFull }) {
+function LoadedRequest({ request }: { request: LoggedRequestDetails }) {
   const { message, console: lines, headers, query, body } = request;
   return (
     <div className="space-y-5">
-      <Card title={<Outcome outcome={request.outcome} />}>
-        <Known request={request} />
+      <Card title={<OutcomeBadge outcome={request.outcome} />}>
+        <RequestSummary request={request} />
         {message && <p className="mx-4 mb-4 rounded-md bg-bad-soft px-3 py-2 text-sm break-words">{message}</p>}
       </Card>
       {lines.length > 0 && (
         <Card title="Console">
           <div className="p-4">
-            <ConsoleLines lines={lines} />
+            <ConsoleOutput lines={lines} />
           </div>
         </Card>
       )}
-      <Body body={body} />
+      <RequestBody body={body} />
       <div className="grid items-start gap-5 lg:grid-cols-2">
         <Values title="Headers" values={Object.entries(headers)} none="None" />
-        <Values title="Query" values={Object.entries(query)} none="It had no query parameters." />
+        <Values title="Query" values={Object.entries(query)} none="None" />
       </div>
     </div>
   );
 }
 
-function Known({ request }: { request: LoggedRequestInFull }) {
+function RequestSummary({ request }: { request: LoggedRequestDetails }) {
   return (
-    <Facts>
-      <Fact name="Received">
+    <DescriptionList>
+      <DescriptionItem term="Received">
         <Time at={request.received_at} />
-      </Fact>
-      <Fact name="Answered">
+      </DescriptionItem>
+      <DescriptionItem term="Response">
         {request.status} in {duration(request.duration_ms)}
-      </Fact>
-      <Fact name="From">
+      </DescriptionItem>
+      <DescriptionItem term="Client">
         <span className="font-mono text-xs">
           {request.method} {request.ip}
         </span>
-      </Fact>
-      <Fact name="Body">{request.body_bytes === null ? 'not kept' : bytes(request.body_bytes)}</Fact>
-      <Fact name="Event">
-        <Made request={request} />
-      </Fact>
-      {request.reason && <Fact name="Why">{reasonWords(request.reason)}</Fact>}
-      <Fact name="Request ID">
+      </DescriptionItem>
+      <DescriptionItem term="Body">
+        {request.body_bytes === null ? 'not stored' : formatBytes(request.body_bytes)}
+      </DescriptionItem>
+      <DescriptionItem term="Event">
+        <EventLink request={request} />
+      </DescriptionItem>
+      {request.reason && <DescriptionItem term="Reason">{reasonLabel(request.reason)}</DescriptionItem>}
+      <DescriptionItem term="Request ID">
         <Id id={request.id} />
-      </Fact>
+      </DescriptionItem>
       {request.rerun_of && (
-        <Fact name="Run again of">
+        <DescriptionItem term="Re-run of">
           <Link
             to="."
             search={(before: object) => ({ ...before, request: request.rerun_of }) as never}
@@ -105,13 +108,13 @@ function Known({ request }: { request: LoggedRequestInFull }) {
           >
             <Id id={request.rerun_of} />
           </Link>
-        </Fact>
+        </DescriptionItem>
       )}
-    </Facts>
+    </DescriptionList>
   );
 }
 
-function Made({ request: { ids, event_name, outcome } }: { request: LoggedRequestInFull }) {
+function EventLink({ request: { ids, event_name, outcome } }: { request: LoggedRequestDetails }) {
   const [id] = ids;
   const name = event_name ?? id;
   if (!name) return <span className="text-muted">none</span>;

@@ -1,23 +1,24 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect } from 'react';
 import type { ListedRequest, Webhook } from '../../../api/types.ts';
+import { useRequests } from '../../../features/webhooks/queries.ts';
+import { formatBytes } from '../../../lib/format.ts';
 import { type Column, DataTable } from '../../../ui/data-table.tsx';
-import { Empty } from '../../../ui/empty.tsx';
+import { EmptyState } from '../../../ui/empty-state.tsx';
+import { ErrorAlert } from '../../../ui/error-alert.tsx';
 import { Loading } from '../../../ui/loading.tsx';
-import { Problem } from '../../../ui/problem.tsx';
+import { SegmentedControl } from '../../../ui/segmented-control.tsx';
 import { duration, Time } from '../../../ui/time.tsx';
-import { curlOf } from '../address.tsx';
-import { bytes, OUTCOMES, Outcome, reasonWords } from '../outcome.tsx';
-import { useRequests } from '../queries.ts';
-import { Segments } from '../segments.tsx';
+import { curlCommand } from '../endpoint-url.tsx';
+import { OUTCOMES, OutcomeBadge, reasonLabel } from '../outcome.tsx';
 import { RequestDetails } from './request-details.tsx';
 
 const route = getRouteApi('/webhooks/$id');
-const FILTERS = [['all', 'All'], ...OUTCOMES.map((outcome) => [outcome, capital(outcome)] as const)] as const;
-/** Rows that a filter should find before the reader is made to scroll for more. */
-const ENOUGH = 25;
+const FILTERS = [['all', 'All'], ...OUTCOMES.map((outcome) => [outcome, capitalize(outcome)] as const)] as const;
+/** Pages are loaded until the filter has this many matches. */
+const MIN_ROWS = 25;
 
-/** The log: the last requests and what became of each; one of them opened, when the address names it. */
+/** The request log, or the request that the URL names. */
 export function RequestsTab({ webhook }: { webhook: Webhook }) {
   const { request } = route.useSearch();
   return request ? <RequestDetails webhook={webhook} requestId={request} /> : <Log webhook={webhook} />;
@@ -30,36 +31,36 @@ function Log({ webhook }: { webhook: Webhook }) {
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = requests;
   const all = requests.data?.pages.flatMap(({ data }) => data) ?? [];
   const rows = outcome ? all.filter((request) => request.outcome === outcome) : all;
-  const more = useCallback(() => {
+  const loadMore = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   useEffect(() => {
-    if (rows.length < ENOUGH) more();
-  }, [rows.length, more]);
+    if (rows.length < MIN_ROWS) loadMore();
+  }, [rows.length, loadMore]);
   const set = (change: object) =>
     void navigate({ to: '.', search: (before: object) => ({ ...before, ...change }) as never });
 
   if (requests.isPending) return <Loading />;
-  if (requests.isError) return <Problem error={requests.error} onRetry={() => void requests.refetch()} />;
+  if (requests.isError) return <ErrorAlert error={requests.error} onRetry={() => void requests.refetch()} />;
   if (all.length === 0) {
     return (
-      <Empty title="No request yet" paste={curlOf(webhook.url)}>
-        Whatever comes to its URL is listed here, also what is refused, with the reason.
-      </Empty>
+      <EmptyState title="No requests yet" command={curlCommand(webhook.url)}>
+        All requests to the webhook’s URL appear here, including rejected ones with the reason.
+      </EmptyState>
     );
   }
   return (
     <>
       <div className="mb-4">
-        <Segments
-          label="What became of them"
+        <SegmentedControl
+          label="Outcome"
           options={FILTERS}
           value={outcome ?? 'all'}
           onChange={(id) => set({ outcome: id === 'all' ? undefined : id })}
         />
       </div>
       {rows.length === 0 && !hasNextPage ? (
-        <Empty title={`None of the last ${all.length} requests was ${outcome}`} />
+        <EmptyState title={`No ${outcome} requests among the last ${all.length}`} />
       ) : (
         <DataTable
           label="Requests"
@@ -67,7 +68,7 @@ function Log({ webhook }: { webhook: Webhook }) {
           rows={rows}
           rowKey={({ id }) => id}
           onOpen={({ id }) => set({ request: id })}
-          onNearEnd={more}
+          onEndReached={loadMore}
           loadingMore={isFetchingNextPage}
         />
       )}
@@ -76,15 +77,20 @@ function Log({ webhook }: { webhook: Webhook }) {
 }
 
 const COLUMNS: Column<ListedRequest>[] = [
-  { id: 'outcome', header: 'Outcome', width: '6.25rem', cell: ({ outcome }) => <Outcome outcome={outcome} /> },
-  { id: 'what', header: 'Event or reason', width: 'minmax(4rem, 3fr)', cell: (request) => <What {...request} /> },
-  { id: 'status', header: 'Answered', width: '5rem', align: 'right', wideOnly: true, cell: ({ status }) => status },
+  { id: 'outcome', header: 'Outcome', width: '6.25rem', cell: ({ outcome }) => <OutcomeBadge outcome={outcome} /> },
+  {
+    id: 'event',
+    header: 'Event or reason',
+    width: 'minmax(4rem, 3fr)',
+    cell: (request) => <EventOrReason {...request} />,
+  },
+  { id: 'status', header: 'Status', width: '5rem', align: 'right', hideOnMobile: true, cell: ({ status }) => status },
   {
     id: 'duration',
-    header: 'Took',
+    header: 'Duration',
     width: '5rem',
     align: 'right',
-    wideOnly: true,
+    hideOnMobile: true,
     cell: ({ duration_ms }) => duration(duration_ms),
   },
   {
@@ -92,8 +98,8 @@ const COLUMNS: Column<ListedRequest>[] = [
     header: 'Body',
     width: '5.5rem',
     align: 'right',
-    wideOnly: true,
-    cell: ({ body_bytes }) => (body_bytes === null ? '–' : bytes(body_bytes)),
+    hideOnMobile: true,
+    cell: ({ body_bytes }) => (body_bytes === null ? '–' : formatBytes(body_bytes)),
   },
   {
     id: 'at',
@@ -104,8 +110,8 @@ const COLUMNS: Column<ListedRequest>[] = [
   },
 ];
 
-function What({ id, event_name, reason, message, rerun_of }: ListedRequest) {
-  const words = event_name ?? (reason ? capital(reasonWords(reason)) : 'No event');
+function EventOrReason({ id, event_name, reason, message, rerun_of }: ListedRequest) {
+  const label = event_name ?? (reason ? capitalize(reasonLabel(reason)) : 'No event');
   return (
     <span className="flex min-w-0 items-center gap-2">
       <Link
@@ -114,16 +120,16 @@ function What({ id, event_name, reason, message, rerun_of }: ListedRequest) {
         title={message ?? undefined}
         className="truncate font-medium hover:underline"
       >
-        {words}
+        {label}
       </Link>
       {event_name && reason && (
-        <span className="hidden truncate text-xs text-muted sm:inline">{reasonWords(reason)}</span>
+        <span className="hidden truncate text-xs text-muted sm:inline">{reasonLabel(reason)}</span>
       )}
-      {rerun_of && <span className="hidden text-xs whitespace-nowrap text-muted sm:inline">run again</span>}
+      {rerun_of && <span className="hidden text-xs whitespace-nowrap text-muted sm:inline">re-run</span>}
     </span>
   );
 }
 
-function capital(text: string): string {
+function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -1,27 +1,27 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ask } from '../../../api/client.ts';
+import { callApi } from '../../../api/client.ts';
 import type { Webhook } from '../../../api/types.ts';
+import { useInvalidateWebhooks } from '../../../features/webhooks/queries.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
+import { ErrorAlert } from '../../../ui/error-alert.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { Card } from '../../../ui/page.tsx';
-import { Problem } from '../../../ui/problem.tsx';
-import { useTell } from '../../../ui/toast.tsx';
-import { useRefresh } from '../queries.ts';
+import { toast } from '../../../ui/toast.tsx';
 
-/** Its provider's requests are lost from then on: its name has to be typed. */
-export function DeleteCard({ webhook, mayWrite }: { webhook: Webhook; mayWrite: boolean }) {
+/** Deleting loses the provider's later requests, so the user must type the webhook's name. */
+export function DeleteCard({ webhook, canWrite }: { webhook: Webhook; canWrite: boolean }) {
   const [open, setOpen] = useState(false);
   return (
     <Card title="Delete">
       <div className="flex flex-wrap items-center justify-between gap-3 p-4">
         <p className="min-w-0 flex-1 basis-64 text-muted">
-          Its URL answers 401 from then on, and its log is gone. Its events stay.
+          Its URL then responds with 401 and its request log is deleted. Its events remain.
         </p>
-        <Button look="danger" icon="trash" disabled={!mayWrite} onClick={() => setOpen(true)}>
-          Delete the webhook
+        <Button variant="danger" icon="trash" disabled={!canWrite} onClick={() => setOpen(true)}>
+          Delete webhook
         </Button>
       </div>
       <Confirm webhook={webhook} open={open} onClose={() => setOpen(false)} />
@@ -32,12 +32,11 @@ export function DeleteCard({ webhook, mayWrite }: { webhook: Webhook; mayWrite: 
 function Confirm({ webhook: { id, name }, open, onClose }: { webhook: Webhook; open: boolean; onClose(): void }) {
   const [typed, setTyped] = useState('');
   const navigate = useNavigate();
-  const refresh = useRefresh();
-  const tell = useTell();
+  const refresh = useInvalidateWebhooks();
   const remove = useMutation({
-    mutationFn: () => ask(`/v1/webhooks/${id}`, { method: 'DELETE' }),
+    mutationFn: () => callApi(`/v1/webhooks/${id}`, { method: 'DELETE' }),
     async onSuccess() {
-      tell.done(`The webhook ${name} is deleted.`);
+      toast.success(`Webhook ${name} deleted`);
       await navigate({ to: '/webhooks', ignoreBlocker: true });
       await refresh();
     },
@@ -50,24 +49,24 @@ function Confirm({ webhook: { id, name }, open, onClose }: { webhook: Webhook; o
         setTyped('');
         onClose();
       }}
-      foot={
+      footer={
         <>
-          <Button onClick={onClose}>Keep it</Button>
-          <Button look="danger" disabled={typed !== name} busy={remove.isPending} onClick={() => remove.mutate()}>
-            Delete it for good
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="danger" disabled={typed !== name} busy={remove.isPending} onClick={() => remove.mutate()}>
+            Delete
           </Button>
         </>
       }
     >
       <div className="space-y-4">
-        <p>This cannot be undone. What its provider sends afterwards is refused, and lost.</p>
+        <p>This cannot be undone. Later requests of the provider are rejected and lost.</p>
         <TextField
-          label={`Type its name to confirm: ${name}`}
+          label={`Type ${name} to confirm`}
           autoComplete="off"
           value={typed}
           onChange={({ target }) => setTyped(target.value)}
         />
-        {remove.isError && <Problem error={remove.error} />}
+        {remove.isError && <ErrorAlert error={remove.error} />}
       </div>
     </Dialog>
   );

@@ -1,52 +1,59 @@
 import { type FormEvent, useState } from 'react';
 import type { Webhook } from '../../../api/types.ts';
+import { useUpdateWebhook } from '../../../features/webhooks/queries.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Select, TextArea } from '../../../ui/field.tsx';
 import { Card } from '../../../ui/page.tsx';
-import { useTell } from '../../../ui/toast.tsx';
-import { useChangeWebhook } from '../queries.ts';
+import { toast } from '../../../ui/toast.tsx';
 
-interface ListCardProps {
+interface AccessListCardProps {
   webhook: Webhook;
   field: 'event_names' | 'ip_addresses';
   title: string;
-  lead: string;
+  description: string;
   placeholder: string;
   hint: string;
-  mayWrite: boolean;
+  canWrite: boolean;
 }
 
 type Mode = 'all' | 'allow' | 'deny';
 
-/** A list that lets in or keeps out. Without items there is no list: all is taken. */
-export function ListCard({ webhook, field, title, lead, placeholder, hint, mayWrite }: ListCardProps) {
+/** An allow list or deny list; without items everything is allowed. */
+export function AccessListCard({
+  webhook,
+  field,
+  title,
+  description,
+  placeholder,
+  hint,
+  canWrite,
+}: AccessListCardProps) {
   const saved = webhook[field];
   const [mode, setMode] = useState<Mode>(saved?.mode ?? 'all');
   const [text, setText] = useState(saved?.items.join('\n') ?? '');
-  const change = useChangeWebhook(webhook.id);
-  const tell = useTell();
+  const change = useUpdateWebhook(webhook.id);
   const items = text.split(/[\s,]+/).filter(Boolean);
   const list = mode === 'all' ? null : { mode, items };
   const changed = JSON.stringify(list) !== JSON.stringify(saved && { mode: saved.mode, items: saved.items });
   const save = (event: FormEvent) => {
     event.preventDefault();
-    change.mutate({ [field]: list }, { onSuccess: () => tell.done(`${title}: saved.`) });
+    change.mutate({ [field]: list }, { onSuccess: () => toast.success(`${title} saved`) });
   };
   return (
     <Card title={title}>
       <form className="space-y-3 p-4" onSubmit={save}>
-        <p className="text-muted">{lead}</p>
+        <p className="text-muted">{description}</p>
         <div className="max-w-xs">
           <Select
-            label={`${title}: what is taken`}
+            label={`${title}: mode`}
             hideLabel
             value={mode}
-            disabled={!mayWrite}
+            disabled={!canWrite}
             onChange={({ target }) => setMode(target.value as Mode)}
           >
-            <option value="all">All are taken</option>
-            <option value="allow">Only those listed</option>
-            <option value="deny">All but those listed</option>
+            <option value="all">Allow all</option>
+            <option value="allow">Allow listed</option>
+            <option value="deny">Deny listed</option>
           </Select>
         </div>
         {mode !== 'all' && (
@@ -56,13 +63,18 @@ export function ListCard({ webhook, field, title, lead, placeholder, hint, mayWr
             placeholder={placeholder}
             spellCheck={false}
             value={text}
-            disabled={!mayWrite}
+            disabled={!canWrite}
             error={change.error?.message}
             onChange={({ target }) => setText(target.value)}
           />
         )}
         {changed && (
-          <Button type="submit" look="primary" busy={change.isPending} disabled={!mayWrite || list?.items.length === 0}>
+          <Button
+            type="submit"
+            variant="primary"
+            busy={change.isPending}
+            disabled={!canWrite || list?.items.length === 0}
+          >
             Save
           </Button>
         )}

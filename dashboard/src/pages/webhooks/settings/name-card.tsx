@@ -1,15 +1,14 @@
 import { useState } from 'react';
 import type { Webhook } from '../../../api/types.ts';
+import { useUpdateWebhook } from '../../../features/webhooks/queries.ts';
 import { Button } from '../../../ui/button.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { Card } from '../../../ui/page.tsx';
-import { useTell } from '../../../ui/toast.tsx';
-import { useChangeWebhook } from '../queries.ts';
+import { toast } from '../../../ui/toast.tsx';
 
-export function NameCard({ webhook, mayWrite }: { webhook: Webhook; mayWrite: boolean }) {
+export function NameCard({ webhook, canWrite }: { webhook: Webhook; canWrite: boolean }) {
   const [name, setName] = useState(webhook.name);
-  const change = useChangeWebhook(webhook.id);
-  const tell = useTell();
+  const change = useUpdateWebhook(webhook.id);
   const changed = name.trim() !== '' && name.trim() !== webhook.name;
   return (
     <Card title="Name">
@@ -17,7 +16,7 @@ export function NameCard({ webhook, mayWrite }: { webhook: Webhook; mayWrite: bo
         className="flex flex-wrap items-start gap-2 p-4"
         onSubmit={(event) => {
           event.preventDefault();
-          change.mutate({ name }, { onSuccess: () => tell.done('The webhook has a new name.') });
+          change.mutate({ name }, { onSuccess: () => toast.success('Webhook renamed') });
         }}
       >
         <div className="min-w-0 flex-1 basis-56">
@@ -26,12 +25,12 @@ export function NameCard({ webhook, mayWrite }: { webhook: Webhook; mayWrite: bo
             hideLabel
             maxLength={100}
             value={name}
-            disabled={!mayWrite}
+            disabled={!canWrite}
             error={change.error?.message}
             onChange={({ target }) => setName(target.value)}
           />
         </div>
-        <Button type="submit" disabled={!mayWrite || !changed} busy={change.isPending}>
+        <Button type="submit" disabled={!canWrite || !changed} busy={change.isPending}>
           Rename
         </Button>
       </form>

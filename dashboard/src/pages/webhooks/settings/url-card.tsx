@@ -4,62 +4,62 @@ import { ConfirmButton } from '../../../ui/dialog.tsx';
 import { Select } from '../../../ui/field.tsx';
 import { Card } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/time.tsx';
-import { useDoor } from './use-door.ts';
+import { useWebhookAction } from './use-webhook-action.ts';
 
-const GRACES = [
-  [0, 'It ends at once'],
+const GRACE_PERIODS = [
+  [0, 'Expire immediately'],
   [3_600, 'One hour'],
   [86_400, 'One day'],
   [604_800, 'One week'],
   [2_592_000, '30 days'],
 ] as const;
-const A_DAY_SECONDS = 86_400;
+const DAY_SECONDS = 86_400;
 
-/** A new URL, when the present one has become known, and how long the old ones live on. */
-export function UrlCard({ webhook: { id, former_urls }, mayWrite }: { webhook: Webhook; mayWrite: boolean }) {
-  const [graceSeconds, setGraceSeconds] = useState<number>(A_DAY_SECONDS);
-  const door = useDoor(id);
+/** Rotates the URL. Old URLs work until their grace period ends. */
+export function UrlCard({ webhook: { id, former_urls }, canWrite }: { webhook: Webhook; canWrite: boolean }) {
+  const [graceSeconds, setGraceSeconds] = useState<number>(DAY_SECONDS);
+  const rotation = useWebhookAction(id);
   return (
     <Card title="URL">
       <div className="flex flex-wrap items-center justify-between gap-3 p-4">
         <p className="min-w-0 flex-1 basis-64 text-muted">
-          Whoever knows the URL can send. Give it a new one when it has become known to others.
+          Anyone who knows the URL can send requests. Rotate it if it has leaked.
         </p>
         <ConfirmButton
-          icon="again"
-          disabled={!mayWrite}
-          title="Change the URL?"
-          action="Change it"
+          icon="retry"
+          disabled={!canWrite}
+          title="Rotate the URL?"
+          confirmLabel="Rotate"
           text={
             <div className="space-y-4">
               <p>
-                The webhook gets a new URL, and the present one ends for good after the time you choose here. Put the
-                new one into the provider’s settings before that.
+                The webhook gets a new URL. The current one stops working after the grace period. Enter the new URL in
+                the provider’s settings before then.
               </p>
               <Select
-                label="The present URL is taken for"
+                label="Grace period of the current URL"
                 value={graceSeconds}
                 onChange={({ target }) => setGraceSeconds(Number(target.value))}
               >
-                {GRACES.map(([seconds, words]) => (
+                {GRACE_PERIODS.map(([seconds, label]) => (
                   <option key={seconds} value={seconds}>
-                    {words}
+                    {label}
                   </option>
                 ))}
               </Select>
             </div>
           }
           onConfirm={() =>
-            door
+            rotation
               .mutateAsync({
-                deed: 'rotate',
+                action: 'rotate',
                 body: { keep_old_seconds: graceSeconds },
-                done: 'The webhook has a new URL.',
+                successMessage: 'URL rotated',
               })
               .catch(() => {})
           }
         >
-          Change the URL
+          Rotate URL
         </ConfirmButton>
       </div>
       {former_urls.length > 0 && (
@@ -68,7 +68,7 @@ export function UrlCard({ webhook: { id, former_urls }, mayWrite }: { webhook: W
             <li key={url} className="flex flex-wrap justify-between gap-x-4 gap-y-1 text-sm">
               <code className="min-w-0 font-mono text-xs break-all text-muted">{url}</code>
               <span>
-                ends <Time at={until} />
+                expires <Time at={until} />
               </span>
             </li>
           ))}

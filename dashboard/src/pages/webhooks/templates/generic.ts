@@ -3,7 +3,7 @@ import { jsonSample, type Template } from './template.ts';
 export const generic: Template = {
   id: 'json',
   label: 'Any JSON',
-  hint: 'The whole body becomes the data of one kind of event.',
+  hint: 'The body becomes the data of the event webhook/received.',
   transform: `function transform(evt, headers = {}, queryParams = {}, raw = "") {
   return {
     name: "webhook/received",
@@ -16,14 +16,14 @@ export const generic: Template = {
 
 export const signed: Template = {
   id: 'signed',
-  label: 'Any JSON, signature kept',
-  hint: 'Body and signature go along as they came, so that a function can check who sent it (verifyWebhook.hmac).',
+  label: 'Any JSON, with signature',
+  hint: 'Passes on the raw body and the signature, so that a function can verify them with verifyWebhook.hmac.',
   transform: `function transform(evt, headers = {}, queryParams = {}, raw = "") {
   return {
     name: "webhook/received",
     data: {
       raw,
-      // Write the name of your provider's header like this one.
+      // Replace with your provider's header, in this spelling.
       sig: headers["X-Signature"],
     },
   };
@@ -38,7 +38,7 @@ export const signed: Template = {
 export const standard: Template = {
   id: 'standard-webhooks',
   label: 'Standard Webhooks (Svix, Clerk, Resend)',
-  hint: 'Named after the type in the body. A function checks it with verifyWebhook.standard.',
+  hint: 'Named after the type in the body. Verify it in a function with verifyWebhook.standard.',
   transform: `function transform(evt, headers = {}, queryParams = {}, raw = "") {
   const id = headers["Webhook-Id"] || headers["Svix-Id"];
   return {

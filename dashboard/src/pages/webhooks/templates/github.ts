@@ -3,11 +3,11 @@ import { jsonSample, type Template } from './template.ts';
 export const github: Template = {
   id: 'github',
   label: 'GitHub',
-  hint: 'Events are called github/push, github/issues.opened and so on. At GitHub, choose the content type application/json.',
+  hint: 'Creates events such as github/push and github/issues.opened. In GitHub, select the content type application/json.',
   transform: `function transform(evt, headers = {}, queryParams = {}, raw = "") {
   const kind = headers["X-Github-Event"];
   return {
-    // A delivery that comes twice counts once.
+    // GitHub may deliver twice; the same ID counts once.
     id: "github-" + headers["X-Github-Delivery"],
     name: "github/" + (evt.action ? kind + "." + evt.action : kind),
     data: evt,

@@ -3,7 +3,7 @@ import { jsonSample, type Template } from './template.ts';
 export const linear: Template = {
   id: 'linear',
   label: 'Linear',
-  hint: 'Named linear/issue.create, linear/comment.update and so on. A function checks it with verifyWebhook.hmac.',
+  hint: 'Creates events such as linear/issue.create and linear/comment.update. Verify them in a function with verifyWebhook.hmac.',
   transform: `function transform(evt, headers = {}, queryParams = {}, raw = "") {
   return {
     id: "linear-" + headers["Linear-Delivery"],

@@ -3,7 +3,7 @@ import { jsonSample, type Template } from './template.ts';
 export const shopify: Template = {
   id: 'shopify',
   label: 'Shopify',
-  hint: 'The topic becomes the name: shopify/orders.create. A function checks it with verifyWebhook.hmac, encoding base64.',
+  hint: 'Creates events named after the topic, such as shopify/orders.create. Verify them with verifyWebhook.hmac, encoding base64.',
   transform: `function transform(evt, headers = {}, queryParams = {}, raw = "") {
   return {
     id: "shopify-" + headers["X-Shopify-Webhook-Id"],

@@ -3,7 +3,7 @@ import { jsonSample, type Template } from './template.ts';
 export const slack: Template = {
   id: 'slack',
   label: 'Slack events',
-  hint: 'Named slack/message, slack/app_mention and so on. Slack’s first request, the URL verification, makes no event.',
+  hint: 'Creates events such as slack/message and slack/app_mention. Slack’s URL verification request creates none.',
   transform: `function transform(evt, headers = {}, queryParams = {}, raw = "") {
   if (evt.type !== "event_callback") return null;    // such as url_verification
   return {

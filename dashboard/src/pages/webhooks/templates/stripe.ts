@@ -3,7 +3,7 @@ import { jsonSample, type Template } from './template.ts';
 export const stripe: Template = {
   id: 'stripe',
   label: 'Stripe',
-  hint: 'Named after Stripe’s own types: stripe/charge.succeeded. A function checks it with verifyWebhook.stripe.',
+  hint: 'Creates events named after Stripe’s types, such as stripe/charge.succeeded. Verify them with verifyWebhook.stripe.',
   transform: `function transform(evt, headers = {}, queryParams = {}, raw = "") {
   return {
     id: evt.id,

@@ -1,17 +1,17 @@
 import type { Sample } from '../workbench/sample.ts';
 
-/** A transform to begin with, and a request such as its provider sends. */
+/** A starter transform and a sample request of its provider. */
 export interface Template {
-  /** Stands in addresses: never changes. */
+  /** Part of URLs: never changes. */
   id: string;
   label: string;
-  /** What the event is called, and what has to be set at the provider. */
+  /** Names of the events, and settings needed at the provider. */
   hint: string;
   transform: string;
   sample: Sample;
 }
 
-/** A sample whose body is that value as JSON. */
+/** A sample with a JSON body. */
 export function jsonSample(body: unknown, headers: Record<string, string> = {}, query = ''): Sample {
   return { body: JSON.stringify(body, null, 2), headers: { 'Content-Type': 'application/json', ...headers }, query };
 }

@@ -1,4 +1,4 @@
-/** Transforms to begin with, one file a provider. */
+/** Starter transforms, one file per provider. */
 import { generic, signed, standard } from './generic.ts';
 import { github } from './github.ts';
 import { linear } from './linear.ts';

@@ -3,7 +3,7 @@ import type { Template } from './template.ts';
 export const twilio: Template = {
   id: 'twilio',
   label: 'Twilio messages (form)',
-  hint: 'A form: every field is a list of texts, so the first of each is taken.',
+  hint: 'Form-encoded: each field is a list of strings, of which the template uses the first.',
   transform: `function transform(evt, headers = {}, queryParams = {}, raw = "") {
   const first = (field) => (evt[field] || [])[0];
   return {

@@ -1,31 +1,31 @@
 import { useMemo } from 'react';
-import { useKeys } from '../../../app/keys.ts';
+import { useShortcuts } from '../../../lib/use-shortcuts.ts';
 import { Button } from '../../../ui/button.tsx';
 import { ConfirmButton } from '../../../ui/dialog.tsx';
 import { Editor } from '../../../ui/editor.tsx';
 import { Card } from '../../../ui/page.tsx';
-import { Badge } from '../../../ui/status.tsx';
+import { Badge } from '../../../ui/status-badge.tsx';
 import type { Completion } from './completions.ts';
-import type { Fault } from './fault.ts';
+import type { TransformError } from './transform-error.ts';
 import type { Draft } from './use-draft.ts';
 
 interface CodeCardProps {
   draft: Draft;
   completions: readonly Completion[];
-  fault: Fault | undefined;
-  mayWrite: boolean;
+  error: TransformError | undefined;
+  canWrite: boolean;
 }
 
-/** The transform's code, what is not saved of it, and where it fails. */
-export function CodeCard({ draft, completions, fault, mayWrite }: CodeCardProps) {
-  const marks = useMemo(
-    () => (fault?.line ? [{ line: fault.line, column: fault.column ?? 1, message: fault.text }] : []),
-    [fault],
+/** Editor for the transform, with its errors and unsaved changes. */
+export function CodeCard({ draft, completions, error, canWrite }: CodeCardProps) {
+  const diagnostics = useMemo(
+    () => (error?.line ? [{ line: error.line, column: error.column ?? 1, message: error.message }] : []),
+    [error],
   );
-  useKeys({
-    'mod+s': (event) => {
+  useShortcuts({
+    '$mod+s': (event) => {
       event.preventDefault();
-      if (mayWrite) draft.save();
+      if (canWrite) draft.save();
     },
   });
   return (
@@ -35,23 +35,17 @@ export function CodeCard({ draft, completions, fault, mayWrite }: CodeCardProps)
           Transform
           {draft.dirty && (
             <Badge tone="warn" icon="edit">
-              not saved
+              unsaved
             </Badge>
           )}
         </span>
       }
-      actions={
-        mayWrite ? (
-          <Actions draft={draft} />
-        ) : (
-          <span className="text-xs text-muted">Changing it needs write access</span>
-        )
-      }
+      actions={canWrite ? <Actions draft={draft} /> : <span className="text-xs text-muted">Requires write access</span>}
     >
       <div className="p-3">
-        {draft.overtaken && (
+        {draft.conflict && (
           <p className="mb-3 rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
-            Somebody has saved another version meanwhile. Saving replaces theirs; Revert shows it.
+            Another user saved a newer version. Save overwrites it; Revert discards your changes and loads it.
           </p>
         )}
         <Editor
@@ -59,14 +53,15 @@ export function CodeCard({ draft, completions, fault, mayWrite }: CodeCardProps)
           language="javascript"
           value={draft.code}
           onChange={draft.edit}
-          readOnly={!mayWrite}
+          readOnly={!canWrite}
           height="22rem"
           completions={completions}
-          marks={marks}
+          diagnostics={diagnostics}
         />
         <p className="mt-2 text-xs text-muted">
-          Returns an event <code className="font-mono">{'{ name, data, id?, ts? }'}</code>, or null for none. Headers
-          are spelled <code className="font-mono">X-Github-Event</code>; query values and form fields are lists.
+          Return an event <code className="font-mono">{'{ name, data, id?, ts? }'}</code>, or null for none. Header
+          names are canonical, such as <code className="font-mono">X-Github-Event</code>; query and form values are
+          lists.
         </p>
       </div>
     </Card>
@@ -78,20 +73,20 @@ function Actions({ draft }: { draft: Draft }) {
     <>
       {draft.dirty && (
         <ConfirmButton
-          look="quiet"
-          title="Revert to what is saved?"
-          text="What you have written since is gone then."
-          action="Revert"
+          variant="ghost"
+          title="Revert to the saved version?"
+          text="Your unsaved changes are lost."
+          confirmLabel="Revert"
           onConfirm={draft.revert}
         >
           Revert
         </ConfirmButton>
       )}
       <Button
-        look="primary"
+        variant="primary"
         busy={draft.saving}
         disabled={!draft.dirty}
-        title={draft.dirty ? 'Save (⌘S)' : 'There is nothing to save'}
+        title={draft.dirty ? 'Save (⌘S)' : 'No unsaved changes'}
         onClick={draft.save}
       >
         Save

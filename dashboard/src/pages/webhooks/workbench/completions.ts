@@ -1,5 +1,5 @@
-/** What the editor offers while a transform is written: its arguments, and all that the sample really holds. */
-import { canonicalName, parsedBody, queryLists, type Sample } from './sample.ts';
+/** Completions for a transform: its arguments, and all paths in the sample. */
+import { canonicalName, parsedBody, parseQuery, type Sample } from './sample.ts';
 
 export interface Completion {
   label: string;
@@ -7,7 +7,7 @@ export interface Completion {
   detail: string;
 }
 
-/** A payload may hold thousands of fields; nobody looks through more than these. */
+/** A payload may have thousands of fields. */
 const MAX_PATHS = 1_500;
 const MAX_DEPTH = 8;
 const DETAIL_CHARS = 32;
@@ -23,15 +23,15 @@ export function completionsFor(code: string, sample: Sample): Completion[] {
   return [
     { label: evt, type: 'variable', detail: 'the body, parsed' },
     { label: headers, type: 'variable', detail: 'by canonical name' },
-    { label: queryParams, type: 'variable', detail: 'every value a list' },
+    { label: queryParams, type: 'variable', detail: 'values are lists' },
     { label: raw, type: 'variable', detail: 'the body as text' },
     ...paths(headers, canonical),
-    ...paths(queryParams, queryLists(sample.query)),
+    ...paths(queryParams, parseQuery(sample.query)),
     ...paths(evt, parsedBody(sample)),
   ];
 }
 
-/** As the code names them; those it leaves out by their usual names. */
+/** Parameter names in the code; missing ones by default name. */
 function argumentNames(code: string): [string, string, string, string] {
   const [, plain, assigned] = PARAMETERS.exec(code) ?? [];
   const given = (plain ?? assigned ?? '').split(',').map((parameter) => parameter.split('=', 1)[0]?.trim() ?? '');
@@ -43,7 +43,7 @@ function argumentNames(code: string): [string, string, string, string] {
   ];
 }
 
-/** Level by level, so that what is near the top is there even when not all fits. Of a list, its first entry. */
+/** Breadth first, so that the limit drops the deepest paths. Lists are represented by their first entry. */
 function paths(root: string, value: unknown): Completion[] {
   const found: Completion[] = [];
   let level: [path: string, value: unknown][] = [[root, value]];

@@ -2,8 +2,8 @@ import { useState } from 'react';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { TextArea } from '../../../ui/field.tsx';
-import { readPasted } from './pasted.ts';
-import { queryLists, type Sample } from './sample.ts';
+import { parseRequest } from './parse-request.ts';
+import { parseQuery, type Sample } from './sample.ts';
 
 interface PasteDialogProps {
   open: boolean;
@@ -11,33 +11,33 @@ interface PasteDialogProps {
   onPaste(sample: Sample): void;
 }
 
-/** Takes what is at hand, a payload from a provider's documentation or a command from a terminal, and says what it takes it for. */
+/** Accepts a payload, an HTTP request or a curl command, and shows how it was read. */
 export function PasteDialog({ open, onClose, onPaste }: PasteDialogProps) {
   const [text, setText] = useState('');
   const empty = text.trim() === '';
   const use = () => {
-    onPaste(readPasted(text).sample);
+    onPaste(parseRequest(text).sample);
     setText('');
     onClose();
   };
   return (
     <Dialog
       open={open}
-      title="Paste a request"
+      title="Paste request"
       wide
       onClose={onClose}
-      foot={
+      footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" disabled={empty} onClick={use}>
-            Use it
+          <Button variant="primary" disabled={empty} onClick={use}>
+            Use request
           </Button>
         </>
       }
     >
       <TextArea
         label="Request"
-        hint="A body, a whole HTTP request with its headers, or a curl command."
+        hint="A request body, an HTTP request with headers, or a curl command."
         className="h-80"
         autoFocus
         spellCheck={false}
@@ -53,8 +53,8 @@ export function PasteDialog({ open, onClose, onPaste }: PasteDialogProps) {
 }
 
 function summary(text: string): string {
-  const { kind, sample } = readPasted(text);
+  const { kind, sample } = parseRequest(text);
   const headers = Object.keys(sample.headers).length;
-  const query = Object.keys(queryLists(sample.query)).length;
-  return `Read as ${kind}: ${sample.body.length.toLocaleString()} characters of body, ${headers} headers, ${query} query parameters.`;
+  const query = Object.keys(parseQuery(sample.query)).length;
+  return `Detected ${kind}: ${sample.body.length.toLocaleString()} characters of body, ${headers} headers, ${query} query parameters.`;
 }

@@ -1,61 +1,61 @@
 import { useMemo, useState } from 'react';
-import { stringifyExact } from '../../../api/json.ts';
 import type { TransformResult, Webhook } from '../../../api/types.ts';
-import { CopyButton } from '../../../ui/code.tsx';
+import { stringifyExact } from '../../../lib/exact-json.ts';
+import { CopyButton } from '../../../ui/code-block.tsx';
 import { Icon } from '../../../ui/icon.tsx';
 import { JsonTree } from '../../../ui/json-tree.tsx';
 import { Loading } from '../../../ui/loading.tsx';
 import { Card } from '../../../ui/page.tsx';
-import { Badge } from '../../../ui/status.tsx';
+import { Badge } from '../../../ui/status-badge.tsx';
 import { absolute, duration } from '../../../ui/time.tsx';
-import { ConsoleLines } from '../console-lines.tsx';
-import type { Fault } from './fault.ts';
+import { ConsoleOutput } from '../console-output.tsx';
 import type { Sample } from './sample.ts';
+import type { TransformError } from './transform-error.ts';
 import { type Warning, warningsOf } from './warnings.ts';
 
 interface ResultProps {
   webhook: Webhook;
   sample: Sample;
-  preview: { data: TransformResult | undefined; error: Error | null; waiting: boolean };
-  fault: Fault | undefined;
-  mayWrite: boolean;
+  preview: { data: TransformResult | undefined; waiting: boolean };
+  error: TransformError | undefined;
+  canWrite: boolean;
 }
 
-/** The event that comes of it, or why none does. */
-export function Result({ webhook, sample, preview, fault, mayWrite }: ResultProps) {
+/** The resulting event, or the error. */
+export function Result({ webhook, sample, preview, error, canWrite }: ResultProps) {
   const { data, waiting } = preview;
   const warnings = useMemo(() => (data ? warningsOf(data, webhook, sample) : []), [data, webhook, sample]);
-  const lines = fault?.console ?? data?.console ?? [];
+  const lines = error?.console ?? data?.console ?? [];
   return (
     <Card
-      title="The event it makes"
+      title="Result"
       className="lg:sticky lg:top-4"
       actions={
         <>
           <span className="text-xs text-muted tabular-nums">
-            {waiting ? 'trying…' : data && !fault ? duration(data.duration_ms) : ''}
+            {waiting ? 'running…' : data && !error ? duration(data.duration_ms) : ''}
           </span>
-          {data?.event && !fault && <CopyButton label="Copy the event" text={() => stringifyExact(data.event, 2)} />}
+          {data?.event && !error && <CopyButton label="Copy event" text={() => stringifyExact(data.event, 2)} />}
         </>
       }
     >
       <div aria-live="polite" aria-busy={waiting}>
-        {!mayWrite && <p className="p-4 text-muted">Trying a transform needs write access.</p>}
-        {mayWrite && !data && !fault && <Loading rows={5} />}
-        {fault && <Failed fault={fault} />}
-        {data && !fault && <Made result={data} warnings={warnings} />}
+        {!canWrite && <p className="p-4 text-muted">Running a transform requires write access.</p>}
+        {canWrite && !data && !error && <Loading rows={5} />}
+        {error && <Failed error={error} />}
+        {data && !error && <Succeeded result={data} warnings={warnings} />}
       </div>
       {lines.length > 0 && (
         <div className="border-t border-line p-4">
           <h3 className="mb-2 text-xs font-medium text-muted">Console</h3>
-          <ConsoleLines lines={lines} />
+          <ConsoleOutput lines={lines} />
         </div>
       )}
     </Card>
   );
 }
 
-function Failed({ fault: { title, text, line } }: { fault: Fault }) {
+function Failed({ error: { title, message, line } }: { error: TransformError }) {
   return (
     <div className="m-4 flex items-start gap-3 rounded-md bg-bad-soft p-4">
       <Icon name="warning" className="mt-0.5 text-bad" />
@@ -64,13 +64,13 @@ function Failed({ fault: { title, text, line } }: { fault: Fault }) {
           {title}
           {line !== undefined && <span className="font-normal text-muted"> · line {line}</span>}
         </p>
-        <p className="mt-1 text-sm break-words">{text}</p>
+        <p className="mt-1 text-sm break-words">{message}</p>
       </div>
     </div>
   );
 }
 
-function Made({ result: { event }, warnings }: { result: TransformResult; warnings: readonly Warning[] }) {
+function Succeeded({ result: { event }, warnings }: { result: TransformResult; warnings: readonly Warning[] }) {
   return (
     <>
       {event ? (
@@ -79,7 +79,7 @@ function Made({ result: { event }, warnings }: { result: TransformResult; warnin
         <div className="p-4">
           <p className="font-medium">No event</p>
           <p className="mt-1 text-muted">
-            The transform answers null: the request is ignored, and its provider told 200.
+            The transform returned null: the request is ignored and the provider gets a 200 response.
           </p>
         </div>
       )}
@@ -101,14 +101,14 @@ function Made({ result: { event }, warnings }: { result: TransformResult; warnin
 }
 
 function Event({ event }: { event: NonNullable<TransformResult['event']> }) {
-  const [whole, setWhole] = useState(false);
+  const [asText, setAsText] = useState(false);
   const { name, data, id, ts } = event;
   return (
     <>
       <dl className="grid grid-cols-[4rem_minmax(0,1fr)] items-baseline gap-x-3 gap-y-2 p-4">
         <dt className="text-xs text-muted">name</dt>
         <dd>
-          <Badge tone="good" icon="bolt">
+          <Badge tone="good" icon="zap">
             {name}
           </Badge>
         </dd>
@@ -116,17 +116,17 @@ function Event({ event }: { event: NonNullable<TransformResult['event']> }) {
         <dd className="font-mono text-xs break-all">{id ?? <span className="font-sans text-muted">none</span>}</dd>
         <dt className="text-xs text-muted">ts</dt>
         <dd className="text-sm">
-          {ts === undefined ? <span className="text-muted">when it is received</span> : absolute(new Date(ts))}
+          {ts === undefined ? <span className="text-muted">time of receipt</span> : absolute(new Date(ts))}
         </dd>
       </dl>
       <div className="flex items-center justify-between border-t border-line px-4 pt-3">
         <h3 className="text-xs font-medium text-muted">data</h3>
-        <button type="button" className="text-xs text-accent underline" onClick={() => setWhole(!whole)}>
-          {whole ? 'as a tree' : 'as text'}
+        <button type="button" className="text-xs text-accent underline" onClick={() => setAsText(!asText)}>
+          {asText ? 'Show as tree' : 'Show as text'}
         </button>
       </div>
       <div className="max-h-[32rem] overflow-y-auto pb-2">
-        {whole ? (
+        {asText ? (
           <pre
             // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
             tabIndex={0}
@@ -135,7 +135,7 @@ function Event({ event }: { event: NonNullable<TransformResult['event']> }) {
             {stringifyExact(data, 2)}
           </pre>
         ) : (
-          <JsonTree value={data} label="Data of the event" />
+          <JsonTree value={data} label="Event data" />
         )}
       </div>
     </>

@@ -1,60 +1,60 @@
 import { useState } from 'react';
-import { parseExact, stringifyExact } from '../../../api/json.ts';
 import type { Webhook } from '../../../api/types.ts';
+import { parseExact, stringifyExact } from '../../../lib/exact-json.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Editor } from '../../../ui/editor.tsx';
+import { ErrorAlert } from '../../../ui/error-alert.tsx';
 import { TextArea, TextField } from '../../../ui/field.tsx';
 import { Loading } from '../../../ui/loading.tsx';
 import { Card } from '../../../ui/page.tsx';
-import { Problem } from '../../../ui/problem.tsx';
-import { Segments } from '../segments.tsx';
+import { SegmentedControl } from '../../../ui/segmented-control.tsx';
 import { PasteDialog } from './paste-dialog.tsx';
-import { Picker } from './picker.tsx';
-import { contentTypeOf, headerLines, parseHeaderLines, queryLists, type Sample } from './sample.ts';
-import type { SampleInUse } from './use-sample.ts';
+import { contentTypeOf, headerLines, parseHeaderLines, parseQuery, type Sample } from './sample.ts';
+import { SamplePicker } from './sample-picker.tsx';
+import type { SampleState } from './use-sample.ts';
 
 type Part = 'body' | 'headers' | 'query';
 
-/** The request that the transform is tried on: picked, pasted, and all of it editable. */
-export function SampleCard({ webhook, inUse }: { webhook: Webhook; inUse: SampleInUse }) {
+/** The request that the transform runs on: selected or pasted, and editable. */
+export function SampleCard({ webhook, sampleState }: { webhook: Webhook; sampleState: SampleState }) {
   const [part, setPart] = useState<Part>('body');
   const [pasting, setPasting] = useState(false);
-  const { sample, loading, error } = inUse;
+  const { sample, loading, error } = sampleState;
   const parts = [
     ['body', 'Body'],
-    ['headers', `Headers ${Object.keys(sample.headers).length}`],
-    ['query', `Query ${Object.keys(queryLists(sample.query)).length}`],
+    ['headers', `Headers (${Object.keys(sample.headers).length})`],
+    ['query', `Query (${Object.keys(parseQuery(sample.query)).length})`],
   ] as const;
   return (
     <Card
       title="Sample request"
       actions={
         <Button icon="copy" onClick={() => setPasting(true)}>
-          Paste a request
+          Paste request
         </Button>
       }
     >
       <div className="space-y-3 p-3">
-        <Picker webhook={webhook} inUse={inUse} />
+        <SamplePicker webhook={webhook} sampleState={sampleState} />
         <div className="flex flex-wrap items-center justify-between gap-2">
-          <Segments label="Part of the sample" options={parts} value={part} onChange={setPart} />
-          {part === 'body' && <Format sample={sample} edit={inUse.edit} />}
+          <SegmentedControl label="Part of the sample" options={parts} value={part} onChange={setPart} />
+          {part === 'body' && <Format sample={sample} edit={sampleState.edit} />}
         </div>
-        {error && <Problem error={error} />}
-        {loading ? <Loading rows={8} /> : <PartEditor part={part} sample={sample} edit={inUse.edit} />}
+        {error && <ErrorAlert error={error} />}
+        {loading ? <Loading rows={8} /> : <PartEditor part={part} sample={sample} edit={sampleState.edit} />}
       </div>
-      <PasteDialog open={pasting} onClose={() => setPasting(false)} onPaste={inUse.paste} />
+      <PasteDialog open={pasting} onClose={() => setPasting(false)} onPaste={sampleState.paste} />
     </Card>
   );
 }
 
 const ONE_LINE_OF_JSON = /^\s*[{[][^\n]+$/;
 
-/** What providers send in one line, made readable. It is then no longer byte for byte what was signed. */
-function Format({ sample: { body }, edit }: { sample: Sample; edit: SampleInUse['edit'] }) {
+/** Pretty-prints one-line JSON. The bytes then differ from the signed ones. */
+function Format({ sample: { body }, edit }: { sample: Sample; edit: SampleState['edit'] }) {
   if (!ONE_LINE_OF_JSON.test(body)) return null;
   return (
-    <Button look="quiet" onClick={() => edit({ body: indented(body) })}>
+    <Button variant="ghost" onClick={() => edit({ body: indented(body) })}>
       Format
     </Button>
   );
@@ -68,7 +68,7 @@ function indented(body: string): string {
   }
 }
 
-function PartEditor({ part, sample, edit }: { part: Part; sample: Sample; edit: SampleInUse['edit'] }) {
+function PartEditor({ part, sample, edit }: { part: Part; sample: Sample; edit: SampleState['edit'] }) {
   if (part === 'headers') return <Headers headers={sample.headers} onChange={(headers) => edit({ headers })} />;
   if (part === 'query') {
     return (
@@ -76,7 +76,7 @@ function PartEditor({ part, sample, edit }: { part: Part; sample: Sample; edit: 
         label="Query string"
         className="font-mono text-sm"
         placeholder="source=github&x-service-env=my-branch"
-        hint="What follows the question mark of the URL. A key may repeat."
+        hint="The part of the URL after the question mark. Keys may repeat."
         spellCheck={false}
         value={sample.query}
         onChange={({ target }) => edit({ query: target.value.replace(/^\?/, '') })}
@@ -86,7 +86,7 @@ function PartEditor({ part, sample, edit }: { part: Part; sample: Sample; edit: 
   const isForm = contentTypeOf(sample) === 'application/x-www-form-urlencoded';
   return (
     <Editor
-      label="Body of the sample"
+      label="Sample body"
       language={isForm ? 'text' : 'json'}
       value={sample.body}
       onChange={(body) => edit({ body })}
@@ -95,7 +95,7 @@ function PartEditor({ part, sample, edit }: { part: Part; sample: Sample; edit: 
   );
 }
 
-/** The lines stay as they are written; what they mean goes to the sample. */
+/** Keeps the text as typed; the sample gets the parsed headers. */
 function Headers({
   headers,
   onChange,
@@ -104,15 +104,15 @@ function Headers({
   onChange(headers: Record<string, string>): void;
 }) {
   const [lines, setLines] = useState(() => headerLines(headers));
-  const [meant, setMeant] = useState(headers);
-  if (meant !== headers) {
-    setMeant(headers);
+  const [parsed, setParsed] = useState(headers);
+  if (parsed !== headers) {
+    setParsed(headers);
     if (headerLines(parseHeaderLines(lines)) !== headerLines(headers)) setLines(headerLines(headers));
   }
   return (
     <TextArea
       label="Headers"
-      hint="One a line, Name: value. However they are written, the transform reads them as X-Github-Event."
+      hint="One per line, Name: value. The transform sees canonical names, such as X-Github-Event."
       className="h-72"
       spellCheck={false}
       value={lines}

@@ -1,20 +1,20 @@
-/** A request to try a transform on. */
-import type { LoggedRequestInFull } from '../../../api/types.ts';
+/** A sample request to run a transform on. */
+import type { LoggedRequestDetails } from '../../../api/types.ts';
 
 export interface Sample {
-  /** As the provider sends it, byte for byte. */
+  /** Exactly as the provider sends it. */
   body: string;
-  /** By any spelling of their names: the service canonicalises them. */
+  /** Names in any case: the service canonicalizes them. */
   headers: Record<string, string>;
   /** The query string, without its question mark. */
   query: string;
 }
 
-/** Headers of the way a request took, which no transform reads. */
-const OF_THE_WAY = /^(?:connection|content-length|host|accept-encoding|transfer-encoding|x-forwarded-.*|via)$/i;
+/** Transport headers, which transforms do not use. */
+const TRANSPORT_HEADERS = /^(?:connection|content-length|host|accept-encoding|transfer-encoding|x-forwarded-.*|via)$/i;
 
-export function sampleOfRequest({ headers, query, body }: LoggedRequestInFull): Sample {
-  const kept = Object.entries(headers).filter(([name]) => !OF_THE_WAY.test(name));
+export function sampleOfRequest({ headers, query, body }: LoggedRequestDetails): Sample {
+  const kept = Object.entries(headers).filter(([name]) => !TRANSPORT_HEADERS.test(name));
   const pairs = Object.entries(query).flatMap(([name, values]) =>
     values.map((value): [string, string] => [name, value]),
   );
@@ -25,19 +25,19 @@ export function sampleOfRequest({ headers, query, body }: LoggedRequestInFull): 
   };
 }
 
-/** As a transform reads it: first character and each after a hyphen upper case, all others lower (spec 2.5). */
+/** The canonical spelling that transforms see (docs/webhooks.md#what-a-transform-gets). */
 export function canonicalName(name: string): string {
   return name.toLowerCase().replace(/(^|-)(\w)/g, (_, start: string, first: string) => start + first.toUpperCase());
 }
 
-/** One header a line, as people read and paste them. */
+/** One header per line. */
 export function headerLines(headers: Record<string, string>): string {
   return Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n');
 }
 
-/** Lines without a colon are being written: they count for nothing yet. A name that repeats has its values joined. */
+/** Ignores lines without a colon, which are incomplete. Joins the values of repeated names. */
 export function parseHeaderLines(text: string): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const line of text.split(/\r?\n/)) {
@@ -50,8 +50,8 @@ export function parseHeaderLines(text: string): Record<string, string> {
   return headers;
 }
 
-/** Each value a list, as `queryParams` has them. */
-export function queryLists(query: string): Record<string, string[]> {
+/** Values as lists, like `queryParams`. */
+export function parseQuery(query: string): Record<string, string[]> {
   const params = new URLSearchParams(query);
   return Object.fromEntries([...new Set(params.keys())].map((name) => [name, params.getAll(name)]));
 }
@@ -61,9 +61,9 @@ export function contentTypeOf({ headers }: Sample): string {
   return (found?.[1] ?? 'application/json').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
-/** `evt`, as far as the browser can tell: for completion. Undefined while the body cannot be read. */
+/** `evt`, for completions. undefined: the body cannot be parsed. */
 export function parsedBody(sample: Sample): unknown {
-  if (contentTypeOf(sample) === 'application/x-www-form-urlencoded') return queryLists(sample.body);
+  if (contentTypeOf(sample) === 'application/x-www-form-urlencoded') return parseQuery(sample.body);
   try {
     return JSON.parse(sample.body);
   } catch {

@@ -1,32 +1,31 @@
 import { useEffect, useState } from 'react';
 import type { Webhook } from '../../../api/types.ts';
-import { useTell } from '../../../ui/toast.tsx';
-import { useChangeWebhook } from '../queries.ts';
+import { useUpdateWebhook } from '../../../features/webhooks/queries.ts';
+import { toast } from '../../../ui/toast.tsx';
 
 export interface Draft {
   code: string;
   edit(code: string): void;
   dirty: boolean;
-  /** Somebody else has saved another version since this one was begun. */
-  overtaken: boolean;
+  /** Another version was saved since editing began. */
+  conflict: boolean;
   saving: boolean;
   save(): void;
-  /** To what is saved now. */
+  /** Discards the changes and loads the saved version. */
   revert(): void;
 }
 
-/** The transform as it is being written. */
+/** The transform with unsaved changes. */
 export function useDraft(webhook: Webhook): Draft {
   const [code, edit] = useState(webhook.transform);
   const [base, setBase] = useState(webhook.transform);
-  const change = useChangeWebhook(webhook.id);
-  const tell = useTell();
+  const change = useUpdateWebhook(webhook.id);
   const dirty = code !== base;
-  const take = (transform: string) => {
+  const load = (transform: string) => {
     edit(transform);
     setBase(transform);
   };
-  // Nothing of one's own is at stake: what others save is shown at once.
+  // Without own changes, another user's version is loaded immediately.
   useEffect(() => {
     if (dirty || webhook.transform === base) return;
     edit(webhook.transform);
@@ -36,7 +35,7 @@ export function useDraft(webhook: Webhook): Draft {
     code,
     edit,
     dirty,
-    overtaken: dirty && webhook.transform !== base && webhook.transform !== code,
+    conflict: dirty && webhook.transform !== base && webhook.transform !== code,
     saving: change.isPending,
     save() {
       if (!dirty || change.isPending) return;
@@ -45,12 +44,12 @@ export function useDraft(webhook: Webhook): Draft {
         {
           onSuccess() {
             setBase(code);
-            tell.done('Saved. The next request goes through this transform.');
+            toast.success('Transform saved');
           },
-          onError: tell.failed,
+          onError: toast.error,
         },
       );
     },
-    revert: () => take(webhook.transform),
+    revert: () => load(webhook.transform),
   };
 }

@@ -1,37 +1,37 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { ask } from '../../../api/client.ts';
+import { callApi } from '../../../api/client.ts';
 import type { TransformResult } from '../../../api/types.ts';
-import { queryLists, type Sample } from './sample.ts';
+import { parseQuery, type Sample } from './sample.ts';
 
-const PAUSE_MS = 250;
+const DEBOUNCE_MS = 250;
 
-/** What the service makes of the sample by this code: asked whenever neither has changed for a moment. */
+/** Runs the code on the sample, debounced. */
 export function usePreview(code: string, sample: Sample, enabled: boolean) {
-  const [asked, setAsked] = useState({ code, sample, revision: 0 });
+  const [input, setInput] = useState({ code, sample, revision: 0 });
   useEffect(() => {
     const timer = setTimeout(
       () =>
-        setAsked((before) =>
+        setInput((before) =>
           before.code === code && before.sample === sample ? before : { code, sample, revision: before.revision + 1 },
         ),
-      PAUSE_MS,
+      DEBOUNCE_MS,
     );
     return () => clearTimeout(timer);
   }, [code, sample]);
   const result = useQuery({
-    // A number in place of code and body: the key is turned into text at every turn.
-    queryKey: ['transform-test', useRandom(), asked.revision],
+    // A revision number instead of code and body, because the key is serialized on every render.
+    queryKey: ['transform-test', useRandom(), input.revision],
     queryFn: async ({ signal }) =>
-      (await ask<TransformResult>('/v1/transforms/test', { ...request(asked), signal })).data,
-    enabled: enabled && asked.code.trim() !== '',
+      (await callApi<TransformResult>('/v1/transforms/test', { ...request(input), signal })).data,
+    enabled: enabled && input.code.trim() !== '',
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
   });
-  const waiting = asked.code !== code || asked.sample !== sample || result.isFetching;
+  const waiting = input.code !== code || input.sample !== sample || result.isFetching;
   return { ...result, waiting };
 }
 
@@ -41,5 +41,5 @@ function useRandom(): string {
 
 function request({ code, sample }: { code: string; sample: Sample }) {
   const { body, headers, query } = sample;
-  return { method: 'POST' as const, body: { transform: code, body, headers, query: queryLists(query) } };
+  return { method: 'POST' as const, body: { transform: code, body, headers, query: parseQuery(query) } };
 }

@@ -1,7 +1,7 @@
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import type { Webhook } from '../../../api/types.ts';
-import { useRequest, useRequests } from '../queries.ts';
+import { useRequest, useRequests } from '../../../features/webhooks/queries.ts';
 import { generic } from '../templates/generic.ts';
 import { TEMPLATES, templateOf } from '../templates/templates.ts';
 import { type Sample, sampleOfRequest } from './sample.ts';
@@ -10,60 +10,59 @@ const route = getRouteApi('/webhooks/$id');
 
 export interface Origin {
   kind: 'request' | 'template' | 'pasted';
-  /** Of the request or template. */
+  /** ID of the request or template. */
   id: string;
 }
 
-export interface SampleInUse {
+export interface SampleState {
   sample: Sample;
   origin: Origin;
   edited: boolean;
-  /** The request is being fetched. */
   loading: boolean;
   error: Error | null;
-  /** A request that came in since the page was opened and is not the one in use. */
-  arrived: string | undefined;
+  /** A request that arrived after the page was opened and is not selected. */
+  newRequestId: string | undefined;
   edit(change: Partial<Sample>): void;
   paste(sample: Sample): void;
-  /** By the ID of a request or template. */
-  choose(id: string): void;
+  /** @param id of a request or template */
+  select(id: string): void;
 }
 
-/** The address says which request or template is tried; without, it is the last request there was when the page was opened, or
- *  the first that comes. What is edited or pasted stays in this page. */
-export function useSample(webhook: Webhook): SampleInUse {
+/** The URL names the request or template. By default it is the latest request when the page was opened, or the first to arrive.
+ *  Edits and pasted requests are not saved. */
+export function useSample(webhook: Webhook): SampleState {
   const navigate = useNavigate();
-  const { sample: wanted } = route.useSearch();
+  const { sample: sampleId } = route.useSearch();
   const { last, first, atOpening } = useNewest(webhook.id);
-  const [own, setOwn] = useState<{ sample: Sample; origin: Origin }>();
-  const named = originOf(wanted ?? first) ?? defaultOf(webhook);
-  const request = useRequest(webhook.id, named.kind === 'request' ? named.id : undefined);
-  const template = named.kind === 'template' ? templateOf(named.id)?.sample : undefined;
-  const [given, setGiven] = useState<Sample>(template ?? generic.sample);
+  const [localSample, setLocalSample] = useState<{ sample: Sample; origin: Origin }>();
+  const urlOrigin = originOf(sampleId ?? first) ?? defaultOf(webhook);
+  const request = useRequest(webhook.id, urlOrigin.kind === 'request' ? urlOrigin.id : undefined);
+  const template = urlOrigin.kind === 'template' ? templateOf(urlOrigin.id)?.sample : undefined;
+  const [loadedSample, setLoadedSample] = useState<Sample>(template ?? generic.sample);
   useEffect(() => {
     const found = template ?? (request.data && sampleOfRequest(request.data));
-    if (found) setGiven(found);
+    if (found) setLoadedSample(found);
   }, [template, request.data]);
 
-  const sample = own?.sample ?? given;
-  const origin = own?.origin ?? named;
+  const sample = localSample?.sample ?? loadedSample;
+  const origin = localSample?.origin ?? urlOrigin;
   return {
     sample,
     origin,
-    edited: own !== undefined && own.origin.kind !== 'pasted',
-    loading: named.kind === 'request' && request.isLoading && own === undefined,
-    error: own === undefined ? request.error : null,
-    arrived: last !== atOpening && last !== origin.id ? last : undefined,
-    edit: (change) => setOwn({ sample: { ...sample, ...change }, origin }),
-    paste: (pasted) => setOwn({ sample: pasted, origin: { kind: 'pasted', id: '' } }),
-    choose(id) {
-      setOwn(undefined);
+    edited: localSample !== undefined && localSample.origin.kind !== 'pasted',
+    loading: urlOrigin.kind === 'request' && request.isLoading && localSample === undefined,
+    error: localSample === undefined ? request.error : null,
+    newRequestId: last !== atOpening && last !== origin.id ? last : undefined,
+    edit: (change) => setLocalSample({ sample: { ...sample, ...change }, origin }),
+    paste: (pasted) => setLocalSample({ sample: pasted, origin: { kind: 'pasted', id: '' } }),
+    select(id) {
+      setLocalSample(undefined);
       void navigate({ to: '.', search: (before: object) => ({ ...before, sample: id }) as never, replace: true });
     },
   };
 }
 
-/** Of the requests whose body was kept: the last one now, the first that was ever seen here, and the last when the page was opened. */
+/** Of requests with a stored body: the latest, the first seen on this page, and the latest when the page was opened. */
 function useNewest(id: string) {
   const { data } = useRequests(id);
   const last = data?.pages[0]?.data.find(({ body_bytes }) => body_bytes !== null)?.id;
@@ -74,13 +73,13 @@ function useNewest(id: string) {
   return { last, first: first ?? last, atOpening: opened ? opened.last : last };
 }
 
-/** IDs of requests are ULIDs, which no template is called. */
+/** Request IDs are ULIDs, so they differ from template IDs. */
 function originOf(id: string | undefined): Origin | undefined {
   if (id === undefined) return undefined;
   return { kind: templateOf(id) ? 'template' : 'request', id };
 }
 
-/** Of the template that it was made from, as long as it is as it was. */
+/** The template that the transform equals. */
 function defaultOf({ transform }: Webhook): Origin {
   return { kind: 'template', id: TEMPLATES.find((template) => template.transform === transform)?.id ?? generic.id };
 }

@@ -1,7 +1,8 @@
-/** What is worth knowing of a transform that works: none of it keeps the event out, unless it says so. */
-import { ExactNumber, parseExact } from '../../../api/json.ts';
+/** Warnings about a transform that works. */
+
 import type { TransformResult, Webhook } from '../../../api/types.ts';
-import type { Tone } from '../../../ui/status.tsx';
+import { ExactNumber, parseExact } from '../../../lib/exact-json.ts';
+import type { Tone } from '../../../ui/status-badge.tsx';
 import type { Sample } from './sample.ts';
 
 export interface Warning {
@@ -9,9 +10,9 @@ export interface Warning {
   text: string;
 }
 
-/** A transform is stopped after a second. */
+/** Transforms time out after 1 second. */
 const SLOW_MS = 200;
-/** What JavaScript writes into a text for a value that is not there. */
+/** How JavaScript prints missing values in strings. */
 const UNKNOWN = /(?:^|[^a-z])(?:undefined|null|NaN|\[object Object\])(?:$|[^a-z])/i;
 const MASK = '[masked]';
 
@@ -19,29 +20,29 @@ export function warningsOf({ event, duration_ms }: TransformResult, webhook: Web
   const warnings: Warning[] = [];
   const warn = (text: string) => warnings.push({ tone: 'warn', text });
   const note = (text: string) => warnings.push({ tone: 'neutral', text });
-  if (duration_ms > SLOW_MS) warn(`It took ${Math.round(duration_ms)} ms; after a second it would be stopped.`);
+  if (duration_ms > SLOW_MS) warn(`The transform took ${Math.round(duration_ms)} ms. It times out after 1 s.`);
   if (event) {
-    if (!takes(webhook, event.name))
-      warn(`The webhook’s list of event names does not take ${event.name}: the event would be filtered out.`);
-    if (Object.keys(event.data).length === 0) warn('The data is empty: functions learn nothing but the name.');
+    if (!allows(webhook, event.name))
+      warn(`The webhook’s event name list excludes ${event.name}: the event would be filtered out.`);
+    if (Object.keys(event.data).length === 0) warn('The event’s data is empty.');
     for (const field of ['name', 'id'] as const) {
       if (UNKNOWN.test(event[field] ?? ''))
-        warn(`The ${field} says ${event[field]}: what it is made of is not in this request.`);
+        warn(`The ${field} is ${event[field]}: a value it uses is missing in this request.`);
     }
-    if (event.id === undefined) note('Without an id, a request that the provider repeats becomes a second event.');
-    if (!event.name.includes('/')) note('Names usually begin with their source and a slash, such as github/push.');
+    if (event.id === undefined) note('Without an id, a repeated request creates a second event.');
+    if (!event.name.includes('/')) note('Event names usually start with a source and a slash, such as github/push.');
   }
   if (holdsBigInteger(sample.body)) {
-    warn('The body has whole numbers beyond 2⁵³, which JavaScript rounds. Pass raw on where every digit counts.');
+    warn('The body has integers beyond 2⁵³, which JavaScript rounds. Pass on raw to keep every digit.');
   }
   if (Object.values(sample.headers).includes(MASK) || sample.query.includes(encodeURIComponent(MASK))) {
-    note('Secrets of real requests are masked here. The webhook’s transform gets them as they came.');
+    note('Secrets of logged requests are masked here. The webhook’s transform receives the original values.');
   }
   return warnings;
 }
 
-/** As src/model/auth/allow-lists.ts has it: a "*" at the end stands for anything. */
-function takes({ event_names }: Webhook, name: string): boolean {
+/** Same rule as src/model/auth/allow-lists.ts: a trailing "*" matches anything. */
+function allows({ event_names }: Webhook, name: string): boolean {
   if (!event_names) return true;
   const listed = event_names.items.some((item) =>
     item.endsWith('*') ? name.startsWith(item.slice(0, -1)) : item === name,

@@ -1,36 +1,36 @@
 import { useDeferredValue, useMemo } from 'react';
+import { useHasAccess } from '../../../api/current-user.ts';
 import type { Webhook } from '../../../api/types.ts';
-import { useMay } from '../../../app/me.ts';
 import { CodeCard } from './code-card.tsx';
 import { completionsFor } from './completions.ts';
-import { faultOf } from './fault.ts';
 import { Result } from './result.tsx';
 import { SampleCard } from './sample-card.tsx';
+import { parseTransformError } from './transform-error.ts';
 import type { Draft } from './use-draft.ts';
 import { usePreview } from './use-preview.ts';
-import type { SampleInUse } from './use-sample.ts';
+import type { SampleState } from './use-sample.ts';
 
 interface WorkbenchProps {
   webhook: Webhook;
   draft: Draft;
-  sample: SampleInUse;
+  sample: SampleState;
 }
 
-/** A transform is written at the left, a request stands beneath it, and what comes of the two is at the right while one types. */
-export function Workbench({ webhook, draft, sample: inUse }: WorkbenchProps) {
-  const mayWrite = useMay('write');
-  const { sample } = inUse;
-  const preview = usePreview(draft.code, sample, mayWrite && !inUse.loading);
-  const fault = useMemo(() => (preview.error ? faultOf(preview.error) : undefined), [preview.error]);
+/** Editor and sample request on the left, the live result on the right. */
+export function Workbench({ webhook, draft, sample: sampleState }: WorkbenchProps) {
+  const canWrite = useHasAccess('write');
+  const { sample } = sampleState;
+  const preview = usePreview(draft.code, sample, canWrite && !sampleState.loading);
+  const error = useMemo(() => (preview.error ? parseTransformError(preview.error) : undefined), [preview.error]);
   const code = useDeferredValue(draft.code);
   const completions = useMemo(() => completionsFor(code, sample), [code, sample]);
   return (
     <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)] xl:grid-cols-[minmax(0,7fr)_minmax(0,6fr)]">
       <div className="min-w-0 space-y-5">
-        <CodeCard draft={draft} completions={completions} fault={fault} mayWrite={mayWrite} />
-        <SampleCard webhook={webhook} inUse={inUse} />
+        <CodeCard draft={draft} completions={completions} error={error} canWrite={canWrite} />
+        <SampleCard webhook={webhook} sampleState={sampleState} />
       </div>
-      <Result webhook={webhook} sample={sample} preview={preview} fault={fault} mayWrite={mayWrite} />
+      <Result webhook={webhook} sample={sample} preview={preview} error={error} canWrite={canWrite} />
     </div>
   );
 }

@@ -1,0 +1,141 @@
+/** Renders the blocks of the documents, each between two markers, from results. */
+import { chartsOf } from './charts/charts.ts';
+import type { Results } from './results.ts';
+import { GROUPS, type Group, meetsTargets } from './row.ts';
+import { BUSY, type Load, maxRateOfOneRedis, type Size, sizeOf, storedBytes } from './sizing.ts';
+import { costTableOf, formatNumber, formatPercent, table, tableOf } from './table.ts';
+
+const CHART_FOLDER = 'pictures/performance';
+const NO_DATA = '*These results have no such figures. Run `scripts/bench` to measure them.*';
+const RATES = [1_000, 10_000, 100_000];
+const DAYS = [1, 3, 7];
+const GB = 1e9;
+
+/** The loads of docs/scaling.md, each at all rates. */
+const LOADS: Record<string, Omit<Load, 'eventsPerSecond'>> = {
+  'single, stored': { source: 'single', runsPerEvent: 0, stepsPerRun: 0 },
+  'in batches of 100, stored': { source: 'batch', runsPerEvent: 0, stepsPerRun: 0 },
+  'webhooks, one plain run each': { source: 'webhook', runsPerEvent: 1, stepsPerRun: 0 },
+  'single, one plain run each': { source: 'single', runsPerEvent: 1, stepsPerRun: 0 },
+  'in batches of 100, one plain run each': { source: 'batch', runsPerEvent: 1, stepsPerRun: 0 },
+  'single, one run of three steps each': { source: 'single', runsPerEvent: 1, stepsPerRun: 3 },
+};
+
+/** @param block its name and argument, as the marker has them: `table runs`
+ *  @throws Error when there is no such block */
+export function renderBlock(block: string, results: Results): string {
+  const [name = '', argument = ''] = block.split(' ');
+  switch (name) {
+    case 'summary':
+      return summary(results);
+    case 'table':
+      return groupTable(argument, results);
+    case 'picture':
+      return picture(argument, results);
+    case 'costs':
+      return results.costs.length > 0 ? costTableOf(results.costs) : NO_DATA;
+    case 'bytes':
+      return bytesTable(results);
+    case 'sizes':
+      return sizesTable(Number(argument), results);
+    case 'one-redis':
+      return oneRedisTable(results);
+    case 'stored':
+      return storedTable(results);
+    default:
+      throw new Error(`Unknown block "${block}"`);
+  }
+}
+
+function summary({ at, note, machine, rounds, seconds, rows }: Results): string {
+  const wanted = rows.filter((row) => meetsTargets(row) !== undefined);
+  const missed = wanted.filter((row) => !meetsTargets(row)).map(({ work }) => `- ${work}`);
+  const { cpu, cores, memoryBytes, node, redis } = machine;
+  const software = redis ? `Node ${node}, Redis ${redis}` : `Node ${node}`;
+  const where = `${cores} CPUs (${cpu}), ${formatNumber(memoryBytes / GB)} GB, ${software}`;
+  const how = `medians of ${rounds} rounds of ${seconds} s`;
+  const verdict = `**${wanted.length - missed.length} of ${wanted.length} targets are met**`;
+  const missing = missed.length > 0 ? ` Missed:\n\n${missed.join('\n')}` : '';
+  const targetText = note ? `\n\n*${note}*` : '';
+  return `${verdict}, measured ${at.slice(0, 10)} on ${where}; ${how}.${missing}${targetText}`;
+}
+
+function groupTable(group: string, { rows }: Results): string {
+  if (!GROUPS.includes(group as Group))
+    throw new Error(`Unknown group "${group}". Expected one of ${GROUPS.join(', ')}`);
+  const shown = rows.filter((row) => row.group === group);
+  return shown.length > 0 ? tableOf(shown) : NO_DATA;
+}
+
+function picture(name: string, results: Results): string {
+  const drawn = chartsOf(results).get(name);
+  if (drawn === undefined) return NO_DATA;
+  const [, title = name] = /<title[^>]*>([^<]*)/.exec(drawn) ?? [];
+  return `![${title}](${CHART_FOLDER}/${name}.svg)`;
+}
+
+function bytesTable({ bytes }: Results): string {
+  if (!bytes) return NO_DATA;
+  const { event, eventPayload, run } = bytes;
+  return table(
+    ['item', 'Redis memory', 'append-only file'],
+    [
+      [
+        `an event with a payload of ${eventPayload} bytes`,
+        `${formatNumber(event.memory)} bytes`,
+        `${formatNumber(event.file)} bytes`,
+      ],
+      ['the same without its payload', `${formatNumber(event.memory - eventPayload)} bytes`, ''],
+      ['a finished run', `${formatNumber(run.memory)} bytes`, `${formatNumber(run.file)} bytes`],
+    ],
+  );
+}
+
+function sizesTable(eventsPerSecond: number, { costs }: Results): string {
+  const lines = Object.entries(LOADS).flatMap(([what, load]) => {
+    const size = sizeOf({ ...load, eventsPerSecond }, costs);
+    return size ? [sizeCells(what, size)] : [];
+  });
+  const heads = [
+    'load',
+    'web: processes (CPUs busy)',
+    'transform children: CPUs busy',
+    'worker: processes (CPUs busy)',
+  ];
+  return lines.length > 0
+    ? table([...heads, 'Redis: CPUs busy', 'to and from Redis', 'installations'], lines)
+    : NO_DATA;
+}
+
+function sizeCells(what: string, { busy, webs, workers, installations, networkBits }: Size): string[] {
+  const two = (value: number) => value.toFixed(2);
+  return [
+    what,
+    `${webs} (${two(busy.web)})`,
+    two(busy.transforms),
+    `${workers} (${two(busy.worker)})`,
+    two(busy.redis),
+    `${formatNumber(networkBits / 1e6)} Mbit/s`,
+    String(installations),
+  ];
+}
+
+function oneRedisTable({ costs }: Results): string {
+  const lines = Object.entries(LOADS).flatMap(([what, load]) => {
+    const most = maxRateOfOneRedis({ ...load, eventsPerSecond: 1 }, costs);
+    return most === undefined ? [] : [[what, `${formatNumber(most)} events/s`]];
+  });
+  return lines.length > 0 ? table(['load', `maximum with one Redis, ${formatPercent(BUSY)} busy`], lines) : NO_DATA;
+}
+
+function storedTable({ bytes }: Results): string {
+  if (!bytes) return NO_DATA;
+  const lines = [100, ...RATES].flatMap((eventsPerSecond) =>
+    [0, 1].map((runsPerEvent) => {
+      const load: Load = { eventsPerSecond, source: 'single', runsPerEvent, stepsPerRun: 0 };
+      const what = `${eventsPerSecond.toLocaleString('en')} events/s${runsPerEvent ? ', a run each' : ''}`;
+      return [what, ...DAYS.map((days) => `${formatNumber(storedBytes(load, days, bytes) / GB)} GB`)];
+    }),
+  );
+  return table(['average load', ...DAYS.map((days) => `kept ${days} day${days === 1 ? '' : 's'}`)], lines);
+}

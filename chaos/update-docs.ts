@@ -1,0 +1,77 @@
+/** Fills the blocks of docs/reliability.md, each between two markers, from a results file and the list of kept keys:
+ *
+ *      <!-- chaos/results/2026-11-22.json: counts -->
+ *      …
+ *      <!-- end -->
+ *
+ *  `node chaos/update-docs.ts [file]` uses the newest file by default. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { PERMANENT_KEYS } from './checks/keys.ts';
+import { formatNumber, type Results, table } from './results.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const FOLDER = join(ROOT, 'chaos/results');
+export const PAGE = join(ROOT, 'docs/reliability.md');
+const MARKED = /<!-- (chaos\/results\/[\w.-]+\.json): (\w+) -->\n[\s\S]*?<!-- end -->/g;
+
+const BLOCKS: Record<string, (results: Results) => string> = {
+  run: ({ command, at, minutes, languages, machine }) =>
+    `\`${command}\`, ${at.slice(0, 10)}: ${formatNumber(minutes)} minutes, apps in ${listed(languages)}, on ${machine.cores} CPUs (${machine.cpu}), ` +
+    `Node ${machine.node}, Redis ${machine.redis}.`,
+  counts: ({ counts }) => table(counts),
+  load: ({ load }) => twoColumns('load', 'amount', load),
+  faults: ({ faults, left_out }) =>
+    [twoColumns('fault', 'times', faults), ...left_out.map((why) => `\nSkipped: ${why}.`)].join('\n'),
+  keys: () =>
+    ['| keys | reason |', '| --- | --- |', ...PERMANENT_KEYS.map(({ kind, why }) => `| ${kind} | ${why} |`)].join('\n'),
+};
+
+/** The results file that the page names. @throws Error when it names none, or several */
+export function resultsFileOf(page: string): string {
+  const names = new Set([...page.matchAll(MARKED)].map(([, name]) => name as string));
+  const [name] = names;
+  if (name === undefined || names.size > 1)
+    throw new Error(`The page must name one results file; it names ${names.size}`);
+  return name;
+}
+
+/** @param name of the results file, from the repository's root */
+export function fillBlocks(page: string, name: string, results: Results): string {
+  return page.replaceAll(MARKED, (_all, _name, block: string) => {
+    const make = BLOCKS[block];
+    if (!make) throw new Error(`Unknown block ${block}. Expected one of ${Object.keys(BLOCKS).join(', ')}`);
+    return `<!-- ${name}: ${block} -->\n${make(results)}\n<!-- end -->`;
+  });
+}
+
+export function readResults(name: string): Results {
+  return JSON.parse(readFileSync(resolve(ROOT, name), 'utf8'));
+}
+
+/** Writes the results, and the page from them. @returns the file */
+export function record(results: Results): string {
+  const file = join(FOLDER, `${results.at.slice(0, 10)}.json`);
+  const kept = { ...results, counts: results.counts.map(({ findings: _, ...count }) => count) };
+  writeFileSync(file, `${JSON.stringify(kept, undefined, 2)}\n`);
+  fill(relative(ROOT, file));
+  return file;
+}
+
+function fill(name: string): void {
+  writeFileSync(PAGE, fillBlocks(readFileSync(PAGE, 'utf8'), name, readResults(name)));
+}
+
+function twoColumns(left: string, right: string, rows: Record<string, number>): string {
+  const lines = Object.entries(rows).map(([name, value]) => `| ${name} | ${formatNumber(value)} |`);
+  return [`| ${left} | ${right} |`, '| --- | --- |', ...lines].join('\n');
+}
+
+function listed(items: readonly string[]): string {
+  return new Intl.ListFormat('en').format(items);
+}
+
+if (import.meta.main) {
+  const newest = () => join('chaos/results', readdirSync(FOLDER).sort().at(-1) as string);
+  fill(relative(ROOT, resolve(process.argv[2] ?? newest())));
+}

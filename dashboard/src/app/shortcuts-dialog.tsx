@@ -1,0 +1,29 @@
+import { Dialog } from '../ui/dialog.tsx';
+import { NAV_ITEMS } from './navigation.ts';
+
+const KEYS: [keys: string, action: string][] = [
+  ['⌘K', 'Jump to a page, event, run, function or webhook'],
+  ['/', 'Search this page'],
+  ['j  k', 'Next and previous row'],
+  ['Enter', 'Open the selected row'],
+  ['?', 'Show keyboard shortcuts'],
+];
+
+export function ShortcutsDialog({ open, onClose }: { open: boolean; onClose(): void }) {
+  return (
+    <Dialog open={open} title="Keyboard shortcuts" onClose={onClose}>
+      <dl className="grid grid-cols-[5rem_1fr] gap-x-4 gap-y-2">
+        {[...KEYS, ...NAV_ITEMS.map(({ shortcut, label }) => [`g  ${shortcut}`, `Go to ${label}`] as const)].map(
+          ([keys, action]) => (
+            <div key={keys} className="contents">
+              <dt>
+                <kbd className="rounded border border-line bg-sunken px-1.5 py-0.5 font-mono text-xs">{keys}</kbd>
+              </dt>
+              <dd>{action}</dd>
+            </div>
+          ),
+        )}
+      </dl>
+    </Dialog>
+  );
+}

@@ -1,0 +1,27 @@
+import { useQuery } from '@tanstack/react-query';
+import { callApi } from '../../api/client.ts';
+import { useEnv } from '../../api/environment.ts';
+import { fetchAllPages } from '../../api/fetch-all-pages.ts';
+import type { App, AppWithFunctions } from '../../api/types.ts';
+
+/** Apps register themselves at any time. */
+const REFRESH_MS = 10_000;
+
+export function useApps() {
+  const env = useEnv();
+  const { data: apps, ...result } = useQuery({
+    queryKey: ['apps', env, 'all'],
+    queryFn: ({ signal }) => fetchAllPages<App>('/v1/apps', { env, signal }),
+    refetchInterval: REFRESH_MS,
+  });
+  return { apps, ...result };
+}
+
+export function useApp(name: string) {
+  const env = useEnv();
+  return useQuery({
+    queryKey: ['app', env, name],
+    queryFn: ({ signal }) => callApi<AppWithFunctions>(`/v1/apps/${encodeURIComponent(name)}`, { env, signal }),
+    refetchInterval: REFRESH_MS,
+  });
+}

@@ -1,0 +1,53 @@
+import { Link } from '@tanstack/react-router';
+import type { FunctionSummary } from '../../api/types.ts';
+import { Icon } from '../../ui/icon.tsx';
+
+type Trigger = FunctionSummary['triggers'][number];
+
+/** All triggers in one line. The list of functions omits very large ones. */
+export function TriggerSummary({ triggers = [] }: { triggers?: readonly Trigger[] | undefined }) {
+  return <p className="truncate font-mono text-xs text-muted">{triggers.map(labelOf).join(', ')}</p>;
+}
+
+/** Each trigger with its expression. */
+export function TriggerList({ triggers }: { triggers: readonly Trigger[] }) {
+  return (
+    <ul className="divide-y divide-line">
+      {triggers.map((trigger) => (
+        <li key={JSON.stringify(trigger)} className="flex items-start gap-3 px-4 py-3">
+          <Icon name={trigger.cron ? 'clock' : 'zap'} className="mt-0.5 text-muted" />
+          <div className="min-w-0">
+            <TriggerName trigger={trigger} />
+            {trigger.expression && <Condition expression={trigger.expression} />}
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function TriggerName({ trigger: { event, cron } }: { trigger: Trigger }) {
+  if (!event) return <code className="font-mono text-sm">{cron}</code>;
+  return (
+    <Link
+      to="/events"
+      search={{ name: event }}
+      title="Events with this name"
+      className="font-mono text-sm break-all hover:text-accent hover:underline"
+    >
+      {event}
+    </Link>
+  );
+}
+
+export function Condition({ expression }: { expression: string }) {
+  return (
+    <p className="mt-1 text-sm break-words text-muted">
+      if <code className="font-mono text-xs text-text">{expression}</code>
+    </p>
+  );
+}
+
+function labelOf({ event, cron, expression }: Trigger): string {
+  return `${event ?? cron ?? ''}${expression ? ' if …' : ''}`;
+}

@@ -1,0 +1,106 @@
+/** Webhook queries. Webhooks belong to the installation: the selected environment does not filter them. */
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useCallback } from 'react';
+import { type ApiResponse, callApi } from '../../api/client.ts';
+import { useEnv } from '../../api/environment.ts';
+import { useLiveUpdates } from '../../api/live-updates.ts';
+import type { ListedRequest, LoggedRequestDetails, Webhook, WebhookStats } from '../../api/types.ts';
+
+const PAGE_SIZE = 100;
+
+/** All of them, however many pages that is. */
+export async function fetchWebhooks(signal?: AbortSignal): Promise<Webhook[]> {
+  const all: Webhook[] = [];
+  let cursor: string | undefined;
+  do {
+    const page: ApiResponse<Webhook[]> = await callApi('/v1/webhooks', {
+      query: { limit: PAGE_SIZE, cursor },
+      ...(signal && { signal }),
+    });
+    all.push(...page.data);
+    cursor = page.metadata.cursor;
+  } while (cursor !== undefined);
+  return all;
+}
+
+export function useWebhooks() {
+  const env = useEnv();
+  return useQuery({ queryKey: ['webhooks', env, 'all'], queryFn: ({ signal }) => fetchWebhooks(signal) });
+}
+
+export function useWebhook(id: string) {
+  const env = useEnv();
+  return useQuery({
+    queryKey: ['webhooks', env, id],
+    queryFn: async ({ signal }) => (await callApi<Webhook>(`/v1/webhooks/${id}`, { signal })).data,
+  });
+}
+
+/** By webhook ID. */
+export function useWebhookStats() {
+  const env = useEnv();
+  return useQuery({
+    queryKey: ['webhook-stats', env],
+    queryFn: async ({ signal }) => {
+      const { data } = await callApi<WebhookStats[]>('/v1/webhooks/stats', { signal });
+      return new Map(data.map((stats) => [stats.webhook_id, stats]));
+    },
+  });
+}
+
+/** The request log, newest first. */
+export function useRequests(id: string) {
+  const env = useEnv();
+  return useInfiniteQuery({
+    queryKey: ['webhook-requests', env, id],
+    queryFn: ({ signal, pageParam }) =>
+      callApi<ListedRequest[]>(`/v1/webhooks/${id}/requests`, {
+        signal,
+        query: { limit: PAGE_SIZE, cursor: pageParam },
+      }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ metadata }) => metadata.cursor,
+  });
+}
+
+/** A logged request with headers and body. It never changes. */
+export function useRequest(id: string, requestId: string | undefined) {
+  const env = useEnv();
+  return useQuery({
+    queryKey: ['webhook-request', env, id, requestId],
+    queryFn: async ({ signal }) =>
+      (await callApi<LoggedRequestDetails>(`/v1/webhooks/${id}/requests/${requestId}`, { signal })).data,
+    enabled: requestId !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** Refetches request logs and stats while requests arrive. */
+export function useLiveRequests(id?: string): void {
+  const queries = useQueryClient();
+  const refetch = () => {
+    void queries.invalidateQueries({ queryKey: ['webhook-requests'] });
+    void queries.invalidateQueries({ queryKey: ['webhook-stats'] });
+  };
+  useLiveUpdates('hello', refetch);
+  useLiveUpdates('webhook-requests', ({ requests }) => {
+    if (id === undefined || requests.some(({ webhook_id }) => webhook_id === id)) refetch();
+  });
+}
+
+/** Call it after a webhook was created, changed or deleted. */
+export function useInvalidateWebhooks() {
+  const queries = useQueryClient();
+  return useCallback(() => queries.invalidateQueries({ queryKey: ['webhooks'] }), [queries]);
+}
+
+type Change = Partial<Pick<Webhook, 'name' | 'transform' | 'event_names' | 'ip_addresses'>>;
+
+export function useUpdateWebhook(id: string) {
+  const refresh = useInvalidateWebhooks();
+  return useMutation({
+    mutationFn: async (change: Change) =>
+      (await callApi<Webhook>(`/v1/webhooks/${id}`, { method: 'PUT', body: change })).data,
+    onSuccess: refresh,
+  });
+}

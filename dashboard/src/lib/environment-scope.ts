@@ -1,0 +1,11 @@
+/** All branch environments together, as the API names what they share (src/model/environment.ts). */
+export const ALL_BRANCHES = 'branches';
+
+export function scopeLabel(environment: string): string {
+  return environment === ALL_BRANCHES ? 'all branches' : environment;
+}
+
+/** Each request then names its branch. */
+export function isAllBranches(environment: string): boolean {
+  return environment === ALL_BRANCHES;
+}

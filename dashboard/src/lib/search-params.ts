@@ -1,0 +1,28 @@
+/** Validators for query parameters. Filters are in the URL, so that a view can be shared. */
+
+type Parse<T> = (value: unknown) => T | undefined;
+
+export const text: Parse<string> = (value) =>
+  value === undefined || value === null || value === '' ? undefined : String(value);
+
+export const integer: Parse<number> = (value) => {
+  const number = Number(value);
+  return value !== undefined && Number.isSafeInteger(number) ? number : undefined;
+};
+
+export const flag: Parse<true> = (value) => (value === true || value === 'true' ? true : undefined);
+
+export function oneOf<const T extends string>(allowed: readonly T[]): Parse<T> {
+  return (value) => allowed.find((one) => one === value);
+}
+
+type Shape = Record<string, Parse<unknown>>;
+export type SearchOf<S extends Shape> = { [K in keyof S]?: Exclude<ReturnType<S[K]>, undefined> };
+
+/** For a route's `validateSearch`: drops unknown parameters and invalid values. */
+export function searchSchema<S extends Shape>(shape: S): (params: Record<string, unknown>) => SearchOf<S> {
+  return (params) => {
+    const entries = Object.entries(shape).map(([name, read]) => [name, read(params[name])]);
+    return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as SearchOf<S>;
+  };
+}

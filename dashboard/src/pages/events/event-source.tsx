@@ -1,0 +1,39 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { callApi } from '../../api/client.ts';
+import type { Webhook } from '../../api/types.ts';
+
+export function useWebhooks(env: string): Webhook[] {
+  const { data } = useQuery({
+    queryKey: ['webhooks', env],
+    queryFn: ({ signal }) => callApi<Webhook[]>('/v1/webhooks', { env, signal, query: { limit: 100 } }),
+    staleTime: 60_000,
+  });
+  return data?.data ?? [];
+}
+
+const LABELS: Record<string, string> = { 'event-key': 'Event key', api: 'API', service: 'System' };
+
+/** Source of an event (src/model/events/event.ts), with a link where there is a page. */
+export function Source({ source, webhooks }: { source: string; webhooks: readonly Webhook[] }) {
+  const [kind = '', ...rest] = source.split(':');
+  const id = rest.join(':');
+  if (kind === 'webhook') {
+    return (
+      <Link to="/webhooks/$id" params={{ id }} className="text-accent hover:underline">
+        {webhooks.find((webhook) => webhook.id === id)?.name ?? 'Webhook'}
+      </Link>
+    );
+  }
+  if (kind === 'event') {
+    return (
+      <>
+        Resent from{' '}
+        <Link to="/events/$id" params={{ id }} className="text-accent hover:underline" title={id}>
+          …{id.slice(-6)}
+        </Link>
+      </>
+    );
+  }
+  return <>{LABELS[kind] ?? source}</>;
+}

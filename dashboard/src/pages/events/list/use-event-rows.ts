@@ -1,0 +1,91 @@
+/** Loads the event list, newest first: older events as the user scrolls, new ones at the top. */
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { callApi, type Query } from '../../../api/client.ts';
+import type { ListedEvent } from '../../../api/types.ts';
+import { applyRunUpdates, mergeFirstPage, type Page, type RunUpdate, toRow } from './event-pages.ts';
+
+const PAGE_SIZE = 50;
+/** At this length the list asks for a narrower filter. */
+export const MAX_ROWS = 100_000;
+
+export function useEventRows(env: string, filters: Query) {
+  const queries = useQueryClient();
+  const key = useMemo(() => ['events', env, 'list', filters], [env, filters]);
+  const list = useQuery({
+    queryKey: key,
+    queryFn: async ({ signal }): Promise<readonly Page[]> => [await fetchPage(env, filters, signal)],
+    staleTime: Number.POSITIVE_INFINITY,
+    structuralSharing: false,
+  });
+  const pages = list.data;
+  const rows = useMemo(() => pages?.flatMap((page) => page.rows) ?? [], [pages]);
+  const change = useCallback(
+    (to: (before: readonly Page[]) => readonly Page[]) =>
+      void queries.setQueryData<readonly Page[]>(key, (before) => before && to(before)),
+    [queries, key],
+  );
+
+  const refreshTop = useSingleFlight(
+    useCallback(async () => {
+      const top = await fetchPage(env, filters);
+      change((before) => mergeFirstPage(before, top));
+    }, [env, filters, change]),
+  );
+  const updateRuns = useCallback(
+    (runs: readonly RunUpdate[]) => change((before) => applyRunUpdates(before, runs)),
+    [change],
+  );
+
+  const [error, setError] = useState<Error>();
+  /** Cursor of the page that is loading. */
+  const [loadingCursor, setLoadingCursor] = useState<string>();
+  const next = pages?.at(-1)?.next;
+  const full = rows.length >= MAX_ROWS;
+  const loadNext = useSingleFlight(
+    useCallback(async () => {
+      if (next === undefined) return;
+      setError(undefined);
+      const page = await fetchPage(env, { ...filters, cursor: next });
+      change((before) => (before.at(-1)?.next === next ? [...before, page] : before));
+    }, [env, filters, next, change]),
+  );
+  const loadMore = useCallback(() => {
+    if (next === undefined || full) return;
+    setLoadingCursor(next);
+    const done = () => setLoadingCursor((now) => (now === next ? undefined : now));
+    void loadNext().catch(setError).finally(done);
+  }, [loadNext, next, full]);
+  // A page may be empty without being the last: the service scans a limited number of events per page.
+  useEffect(() => {
+    if (rows.length === 0 && next !== undefined) loadMore();
+  }, [rows.length, next, loadMore]);
+
+  const hasMore = next !== undefined && !full;
+  const loadingMore = hasMore && loadingCursor === next;
+  return { list, rows, hasMore, loadingMore, full, error, loadMore, refreshTop, updateRuns };
+}
+
+async function fetchPage(env: string, filters: Query, signal?: AbortSignal): Promise<Page> {
+  const { data, metadata } = await callApi<ListedEvent[]>('/v1/events', {
+    env,
+    query: { ...filters, include: 'runs', exclude: 'data', limit: PAGE_SIZE },
+    ...(signal && { signal }),
+  });
+  return { rows: data.map(toRow), next: metadata.cursor };
+}
+
+/** Single flight: a call during a running one gets the same promise. */
+function useSingleFlight(work: () => Promise<void>): () => Promise<void> {
+  const running = useRef<{ work: () => Promise<void>; done: Promise<void> }>(null);
+  return useCallback(() => {
+    if (running.current?.work === work) return running.current.done;
+    const call = { work, done: work() };
+    running.current = call;
+    const clear = () => {
+      if (running.current === call) running.current = null;
+    };
+    call.done.then(clear, clear);
+    return call.done;
+  }, [work]);
+}

@@ -1,0 +1,120 @@
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { useCallback, useMemo, useState } from 'react';
+import { useCurrentUser, useHasAccess } from '../../api/current-user.ts';
+import { useWebhooks } from '../../features/webhooks/queries.ts';
+import { isAllBranches } from '../../lib/environment-scope.ts';
+import { Button } from '../../ui/button.tsx';
+import { DataTable } from '../../ui/data-table.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
+import { Loading } from '../../ui/loading.tsx';
+import { Page } from '../../ui/page.tsx';
+import { AssignDialog } from './assign-dialog.tsx';
+import type { Assignment } from './assignment.ts';
+import { columnsOf } from './columns.tsx';
+import { DiscardButton } from './discard-button.tsx';
+import { Filters } from './filters.tsx';
+import { HeldEventDialog } from './held-event-dialog.tsx';
+import { type Filter, useHeldEvents, useLiveHeldEvents } from './queries.ts';
+
+const route = getRouteApi('/held-events');
+
+export default function HeldEventsPage() {
+  const { id, webhook, name, selection, reason } = route.useSearch();
+  const filter = useMemo(() => ({ webhook, name, selection, reason }), [webhook, name, selection, reason]);
+  const [assignment, setAssignment] = useState<Assignment>();
+  const navigate = useNavigate();
+  const open = useCallback(
+    (opened: string | undefined) =>
+      void navigate({ to: '/held-events', search: (before: object) => ({ ...before, id: opened }) as never }),
+    [navigate],
+  );
+  useLiveHeldEvents();
+  return (
+    <Page
+      title="Holding page"
+      description="Webhook events without a valid environment. They trigger no functions until you assign them."
+    >
+      <Filters filter={filter} />
+      <List filter={filter} onOpen={open} onAssign={setAssignment} />
+      <HeldEventDialog id={id} onClose={() => open(undefined)} onAssign={setAssignment} />
+      <AssignDialog assignment={assignment} onClose={() => setAssignment(undefined)} onDone={() => open(undefined)} />
+    </Page>
+  );
+}
+
+interface ListProps {
+  filter: Filter;
+  onOpen(id: string): void;
+  onAssign(assignment: Assignment): void;
+}
+
+function List({ filter, onOpen, onAssign }: ListProps) {
+  const canWrite = useHasAccess('write');
+  const held = useHeldEvents(filter);
+  const { data: webhooks } = useWebhooks();
+  const columns = useMemo(
+    () => columnsOf(new Map(webhooks?.map(({ id, name }) => [id, name])), canWrite, onOpen, onAssign),
+    [webhooks, canWrite, onOpen, onAssign],
+  );
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = held;
+  const loadMore = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  if (held.isPending) return <Loading />;
+  if (held.isError) return <ErrorAlert error={held.error} onRetry={() => void held.refetch()} />;
+  const rows = held.data.pages.flatMap(({ data }) => data);
+  const filtered = Object.values(filter).some((value) => value !== undefined);
+  if (rows.length === 0 && !hasNextPage) return <NoHeldEvents filtered={filtered} />;
+  const all = filtered ? 'all matching events' : 'all held events';
+  return (
+    <>
+      <div className="mb-3 flex flex-wrap items-center justify-between gap-2">
+        <p className="text-sm text-muted tabular-nums" role="status">
+          {rows.length}
+          {hasNextPage && ' or more'} {rows.length === 1 && !hasNextPage ? 'held event' : 'held events'}
+        </p>
+        <div className="flex gap-2">
+          <DiscardButton selection={{ filter }} label={all} disabled={!canWrite}>
+            Discard all
+          </DiscardButton>
+          <Button
+            icon="arrow-right"
+            disabled={!canWrite}
+            title={canWrite ? undefined : 'Assigning needs write access'}
+            onClick={() => onAssign({ selection: { filter }, label: all, suggestedEnvironment: filter.selection })}
+          >
+            Assign all
+          </Button>
+        </div>
+      </div>
+      <DataTable
+        label="Held events"
+        columns={columns}
+        rows={rows}
+        rowKey={({ internal_id }) => internal_id}
+        rowHeight={52}
+        onOpen={({ internal_id }) => onOpen(internal_id)}
+        onEndReached={loadMore}
+        loadingMore={isFetchingNextPage}
+      />
+    </>
+  );
+}
+
+function NoHeldEvents({ filtered }: { filtered: boolean }) {
+  const dev = useCurrentUser()?.kind === 'dev';
+  const { data: webhooks } = useWebhooks();
+  if (filtered) return <EmptyState title="No matching held events" />;
+  if (dev) return <EmptyState title="No held events">Dev mode has one environment, so no events are held.</EmptyState>;
+  const url = webhooks?.find(({ environment }) => isAllBranches(environment))?.url;
+  return (
+    <EmptyState
+      title="No held events"
+      command={`curl -X POST '${url ?? `${location.origin}/e/<key of a webhook for all branches>`}' \\
+  -H 'content-type: application/json' -d '{"hello": "world"}'`}
+    >
+      Events arrive here when their webhook request names no environment, or an unknown one. For example:
+    </EmptyState>
+  );
+}

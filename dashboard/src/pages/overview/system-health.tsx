@@ -1,0 +1,103 @@
+import type { ReactNode } from 'react';
+import type { Overview } from '../../api/types.ts';
+import { formatBytes } from '../../lib/format.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { Card } from '../../ui/page.tsx';
+import { Time } from '../../ui/time.tsx';
+
+/** Memory use and durability settings of Redis. */
+export function RedisCard({ redis }: { redis: Overview['redis'] }) {
+  const { version, used_memory_bytes: used, max_memory_bytes: max, warnings } = redis;
+  return (
+    <Card title="Redis" actions={<span className="text-xs text-muted">{version}</span>}>
+      <div className="space-y-4 p-4">
+        <div>
+          <p className="flex justify-between gap-4 text-sm">
+            <span className="text-muted">Memory</span>
+            <span className="tabular-nums">
+              {formatBytes(used)} {max === null ? 'used, no limit' : `of ${formatBytes(max)}`}
+            </span>
+          </p>
+          {max !== null && (
+            <meter
+              aria-label="Redis memory"
+              className="mt-1.5 block h-2 w-full"
+              min={0}
+              max={max}
+              high={max * 0.8}
+              optimum={0}
+              value={used}
+            />
+          )}
+        </div>
+        <dl className="space-y-1.5 text-sm">
+          <RedisSetting name="Eviction policy">{redis.maxmemory_policy}</RedisSetting>
+          <RedisSetting name="Append-only file (AOF)">{redis.appendonly ? 'on' : 'off'}</RedisSetting>
+          {redis.appendfsync !== null && <RedisSetting name="AOF fsync">{redis.appendfsync}</RedisSetting>}
+        </dl>
+        {warnings.map((warning) => (
+          <p key={warning} className="flex gap-2 rounded-md bg-warn-soft p-3 text-sm">
+            <Icon name="warning" className="mt-0.5 text-warn" />
+            <span className="min-w-0 break-words">{warning}</span>
+          </p>
+        ))}
+      </div>
+    </Card>
+  );
+}
+
+function RedisSetting({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="flex justify-between gap-4">
+      <dt className="text-muted">{name}</dt>
+      <dd className="font-mono text-xs leading-5">{children}</dd>
+    </div>
+  );
+}
+
+export function ProcessesCard({ processes }: { processes: Overview['processes'] }) {
+  return (
+    <Card title="Processes">
+      {processes.length === 0 && <p className="p-4 text-muted">No process has reported yet.</p>}
+      <ul className="divide-y divide-line">
+        {processes.map(({ id, kind, host, pid, started_at, memory_bytes }) => (
+          <li key={id} className="flex items-center gap-3 px-4 py-2.5 text-sm">
+            <span className="w-14 font-medium">{kind}</span>
+            <span className="min-w-0 flex-1 truncate font-mono text-xs text-muted" title={`${host}, PID ${pid}`}>
+              {host}:{pid}
+            </span>
+            <span className="text-xs whitespace-nowrap text-muted tabular-nums">
+              {formatBytes(memory_bytes)} · started <Time at={started_at} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+export function NoWorkerAlert() {
+  return (
+    <HealthAlert title="No workers are running">
+      The service accepts and stores events, but runs nothing. Start a worker:{' '}
+      <code className="rounded bg-surface px-1.5 py-0.5 font-mono text-xs">npm run start:worker</code>
+    </HealthAlert>
+  );
+}
+
+/** The service rejects events until its backlog or memory use drops. */
+export function BackpressureAlert({ reasons }: { reasons: string[] }) {
+  return <HealthAlert title="New events are rejected (503)">{reasons.join('; ')}</HealthAlert>;
+}
+
+function HealthAlert({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <div role="alert" className="mb-6 flex items-start gap-3 rounded-lg border border-warn/50 bg-warn-soft p-4">
+      <Icon name="warning" className="mt-0.5 text-warn" />
+      <div className="min-w-0">
+        <p className="font-medium">{title}</p>
+        <p className="mt-0.5 text-sm">{children}</p>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,84 @@
+import { Link } from '@tanstack/react-router';
+import type { RunWithHistory } from '../../api/types.ts';
+import { RunDuration } from '../../features/runs/run-duration.tsx';
+import { Id } from '../../ui/code-block.tsx';
+import { Card, DescriptionItem, DescriptionList } from '../../ui/page.tsx';
+import { RunStatusBadge } from '../../ui/status-badge.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useReruns } from './use-run.ts';
+
+const LINK = 'text-accent hover:underline';
+
+interface RunDetailsProps {
+  run: RunWithHistory;
+  eventName: string | undefined;
+  /** undefined: unknown. */
+  maxAttempts: number | undefined;
+}
+
+export function RunDetails({ run, eventName, maxAttempts }: RunDetailsProps) {
+  const reruns = useReruns(run);
+  return (
+    <Card>
+      <DescriptionList>
+        <DescriptionItem term="Status">
+          <RunStatusBadge status={run.status} />
+        </DescriptionItem>
+        <DescriptionItem term="Function">
+          <Link to="/functions/$id" params={{ id: run.function_id }} className={LINK}>
+            {run.function_id}
+          </Link>
+        </DescriptionItem>
+        <DescriptionItem term="Event">
+          <Link to="/events/$id" params={{ id: run.event_id }} className={LINK}>
+            {eventName ?? <Id id={run.event_id} />}
+          </Link>
+        </DescriptionItem>
+        <DescriptionItem term="Attempts">
+          {run.run_started_at === null
+            ? 'None yet'
+            : `${attemptsOf(run)}${maxAttempts === undefined ? '' : ` of ${maxAttempts}`}`}
+        </DescriptionItem>
+        <DescriptionItem term="Queued">
+          <Time at={run.queued_at} />
+        </DescriptionItem>
+        <DescriptionItem term="Started">
+          <Time at={run.run_started_at} />
+        </DescriptionItem>
+        <DescriptionItem term="Ended">
+          <Time at={run.ended_at} />
+        </DescriptionItem>
+        <DescriptionItem term="Duration">
+          <RunDuration run={run} />
+        </DescriptionItem>
+        {run.retry_of && (
+          <DescriptionItem term="Re-run of">
+            <RunLink id={run.retry_of} />
+          </DescriptionItem>
+        )}
+        {reruns.length > 0 && (
+          <DescriptionItem term="Re-run as">
+            {reruns.map((id) => (
+              <div key={id}>
+                <RunLink id={id} />
+              </div>
+            ))}
+          </DescriptionItem>
+        )}
+      </DescriptionList>
+    </Card>
+  );
+}
+
+/** The function and each of its steps have their own attempts: the highest number of any. */
+function attemptsOf({ attempt, history }: RunWithHistory): number {
+  return history.reduce((most, entry) => Math.max(most, entry.attempt ?? 0), attempt) + 1;
+}
+
+function RunLink({ id }: { id: string }) {
+  return (
+    <Link to="/runs/$id" params={{ id }} className={LINK}>
+      <Id id={id} maxChars={15} />
+    </Link>
+  );
+}

@@ -1,0 +1,48 @@
+import { Link } from '@tanstack/react-router';
+import { useCurrentUser } from '../../api/current-user.ts';
+import { useEnv } from '../../api/environment.ts';
+import type { ListedFunction } from '../../api/types.ts';
+import { curlSnippet } from '../../features/events/snippets/curl.ts';
+import { sendTarget } from '../../features/events/snippets/target.ts';
+import { useFunctions } from '../../features/functions/queries.ts';
+import { EmptyState } from '../../ui/empty-state.tsx';
+
+/** @param filtered filters are active */
+export function RunsEmptyState({ filtered }: { filtered: boolean }) {
+  const env = useEnv();
+  const dev = useCurrentUser()?.kind === 'dev';
+  const { functions } = useFunctions();
+  if (filtered) {
+    return (
+      <EmptyState title="No matching runs">
+        <Link to="/runs" className="text-accent underline">
+          Clear filters
+        </Link>
+      </EmptyState>
+    );
+  }
+  if (functions?.length === 0) {
+    return (
+      <EmptyState title="No functions registered">
+        <Link to="/apps" className="text-accent underline">
+          Register an app
+        </Link>
+        , then send an event that triggers one of its functions.
+      </EmptyState>
+    );
+  }
+  const event = { name: triggerOf(functions ?? []) ?? 'order/paid', data: {} };
+  return (
+    <EmptyState title="No runs yet" command={curlSnippet(event, sendTarget(env, dev))}>
+      A run starts when an event triggers a function. For example:
+    </EmptyState>
+  );
+}
+
+/** Name of an event that triggers one of the functions. */
+function triggerOf(functions: readonly ListedFunction[]): string | undefined {
+  const names = functions
+    .filter(({ paused_at }) => paused_at === null)
+    .flatMap(({ triggers = [] }) => triggers.map(({ event }) => event));
+  return names.find((name) => name !== undefined && !name.includes('*'));
+}

@@ -1,0 +1,36 @@
+/** Actions on a run. Each shows a toast with its result and refetches the run. */
+import { useQueryClient } from '@tanstack/react-query';
+import { callApi } from '../../api/client.ts';
+import { useEnv } from '../../api/environment.ts';
+import type { Run } from '../../api/types.ts';
+import { toast } from '../../ui/toast.tsx';
+
+export function useRunActions() {
+  const env = useEnv();
+  const queries = useQueryClient();
+
+  /** @returns the changed or new run; undefined: it failed, and a toast says why */
+  async function act(
+    id: string,
+    method: 'POST' | 'DELETE',
+    suffix: string,
+    successMessage: string,
+  ): Promise<Run | undefined> {
+    try {
+      const { data } = await callApi<Run>(`/v1/runs/${encodeURIComponent(id)}${suffix}`, { method, env });
+      toast.success(successMessage);
+      return data;
+    } catch (error) {
+      toast.error(error as Error);
+      return undefined;
+    } finally {
+      void queries.invalidateQueries({ queryKey: ['run', env] });
+    }
+  }
+
+  return {
+    cancel: (id: string) => act(id, 'DELETE', '', 'Run cancelled'),
+    rerun: (id: string) => act(id, 'POST', '/retry', 'Re-run started as a new run'),
+    retryNow: (id: string) => act(id, 'POST', '/retry-now', 'Next attempt started'),
+  };
+}

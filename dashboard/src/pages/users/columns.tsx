@@ -1,0 +1,128 @@
+import { callApi } from '../../api/client.ts';
+import type { User } from '../../api/types.ts';
+import { Button } from '../../ui/button.tsx';
+import type { Column } from '../../ui/data-table.tsx';
+import { ConfirmButton } from '../../ui/dialog.tsx';
+import { Select } from '../../ui/field.tsx';
+import { Badge } from '../../ui/status-badge.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useAction } from '../../ui/use-action.ts';
+import type { PasswordLink } from './password-link.ts';
+import { ROLES, type Role } from './roles.ts';
+
+/** @param myId of the signed-in user */
+export function columnsFor(myId: string | undefined, onLink: (link: PasswordLink) => void): Column<User>[] {
+  return [
+    {
+      id: 'email',
+      header: 'User',
+      width: 'minmax(0, 2fr)',
+      cell: ({ id, email, active }) => (
+        <>
+          <div className="truncate font-medium" title={email}>
+            {email}
+          </div>
+          <div className="flex gap-2 text-xs text-muted">
+            {id === myId && <span>you</span>}
+            {!active && <span className="md:hidden">invited</span>}
+          </div>
+        </>
+      ),
+    },
+    { id: 'role', header: 'Role', width: '7rem', cell: (user) => <RoleOf user={user} /> },
+    {
+      id: 'status',
+      header: 'Status',
+      width: '7rem',
+      hideOnMobile: true,
+      cell: ({ active }) => (
+        <Badge tone={active ? 'good' : 'warn'} icon={active ? 'check' : 'clock'}>
+          {active ? 'active' : 'invited'}
+        </Badge>
+      ),
+    },
+    {
+      id: 'created',
+      header: 'Created',
+      width: '6rem',
+      hideOnMobile: true,
+      cell: ({ created_at }) => <Time at={created_at} />,
+    },
+    {
+      id: 'actions',
+      header: '',
+      width: 'clamp(5rem, 22vw, 17rem)',
+      align: 'right',
+      cell: (user) => <Actions user={user} isMe={user.id === myId} onLink={onLink} />,
+    },
+  ];
+}
+
+function RoleOf({ user: { id, email, role } }: { user: User }) {
+  const change = useAction({
+    run: (next: Role) => callApi<User>(`/v1/users/${id}`, { method: 'PUT', body: { role: next } }),
+    successMessage: (next) => `${email} is now ${next}`,
+    invalidates: 'users',
+  });
+  return (
+    <Select
+      label={`Role of ${email}`}
+      hideLabel
+      value={change.isPending ? change.variables : role}
+      disabled={change.isPending}
+      onChange={({ target }) => change.mutate(target.value as Role)}
+    >
+      {ROLES.map(([name]) => (
+        <option key={name} value={name}>
+          {name}
+        </option>
+      ))}
+    </Select>
+  );
+}
+
+function Actions({
+  user: { id, email, active },
+  isMe,
+  onLink,
+}: {
+  user: User;
+  isMe: boolean;
+  onLink(link: PasswordLink): void;
+}) {
+  const createLink = useAction({
+    run: () => callApi<{ set_password_url: string }>(`/v1/users/${id}/password-link`, { method: 'POST' }),
+    invalidates: 'users',
+    onSuccess: ({ data }) => onLink({ email, url: data.set_password_url }),
+  });
+  const remove = useAction({
+    run: () => callApi(`/v1/users/${id}`, { method: 'DELETE' }),
+    successMessage: `${email} removed`,
+    invalidates: 'users',
+  });
+  return (
+    <span className="flex items-center justify-end gap-1">
+      <Button
+        variant="ghost"
+        icon="key"
+        className="max-sm:px-2"
+        busy={createLink.isPending}
+        title={active ? 'Create a link to reset the password' : 'Create another link to set a password'}
+        onClick={() => createLink.mutate()}
+      >
+        <span className="max-sm:sr-only">Password link</span>
+      </Button>
+      {!isMe && (
+        <ConfirmButton
+          title={`Remove ${email}?`}
+          text="Ends all their sessions. They cannot sign in again unless you invite them again. Their webhooks, keys and other resources remain."
+          confirmLabel="Remove"
+          icon="trash"
+          onConfirm={() => remove.mutateAsync().catch(() => {})}
+        >
+          <span className="max-sm:sr-only">Remove</span>
+        </ConfirmButton>
+      )}
+    </span>
+  );
+}

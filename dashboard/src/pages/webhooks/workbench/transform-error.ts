@@ -1,0 +1,48 @@
+/** An API error about a transform, as the editor and the result show it. */
+
+export interface TransformError {
+  title: string;
+  message: string;
+  /** 1-based, if known. */
+  line?: number;
+  column?: number;
+  console: { level: string; text: string }[];
+}
+
+interface ErrorDetails {
+  message?: string;
+  line?: number;
+  column?: number;
+  logs?: { level: string; text: string }[];
+}
+
+const FIELD = /it returned an event that is not valid: (?:field "(\w+)": )?(.*)$/s;
+
+export function parseTransformError(error: Error): TransformError {
+  const facts: ErrorDetails = (error as { facts?: ErrorDetails }).facts ?? {};
+  const [, lineInText] = /\bline (\d+): /.exec(error.message) ?? [];
+  const line = facts.line ?? (lineInText ? Number(lineInText) : undefined);
+  const position = { ...(line && { line }), ...(facts.column && { column: facts.column }) };
+  return { title: titleOf(error), message: messageOf(error), ...position, console: facts.logs ?? [] };
+}
+
+/** Without what the title and the line number already say. */
+function messageOf({ message }: Error): string {
+  const text = message
+    .replace(/^The transform [^:]*: (?:line \d+: )?/, '')
+    .replace(/^it returned an event that is not valid: (?:field )?/, '');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function titleOf(error: Error): string {
+  const { code } = error as { code?: string };
+  if (code === 'transform_invalid') return 'Syntax error';
+  if (code !== 'transform_failed') return 'Cannot run the transform';
+  const invalid = FIELD.exec(error.message);
+  if (!invalid) return / was stopped/.test(error.message) ? 'Transform stopped' : 'Transform threw an error';
+  const [, field, text = ''] = invalid;
+  if (field === undefined) return 'Transform returned no event';
+  if (text.includes('which are reserved')) return 'Reserved event name';
+  if (/^got (?:undefined|no such field|nothing)\b/.test(text)) return `Missing field: ${field}`;
+  return `Invalid field: ${field}`;
+}

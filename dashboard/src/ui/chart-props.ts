@@ -1,0 +1,26 @@
+export interface Line {
+  label: string;
+  /** A CSS variable's name, such as `--accent`. */
+  color: string;
+  /** One per time; null: unknown. */
+  values: readonly (number | null)[];
+  /** Dash pattern, so that lines differ by more than color. */
+  dash?: readonly number[];
+  fill?: boolean;
+}
+
+export interface ChartProps {
+  label: string;
+  /** Unix seconds, ascending. */
+  times: readonly number[];
+  lines: readonly Line[];
+  /** Formats a value. */
+  format(value: number): string;
+  height?: number;
+  /** Draws bars instead of lines. */
+  bars?: boolean;
+  /** No axes and no legend. */
+  sparkline?: boolean;
+  /** Called with Unix seconds when the user selects a range. */
+  onSelectRange?(from: number, to: number): void;
+}

@@ -1,0 +1,46 @@
+import { useState } from 'react';
+import { IconButton } from './button.tsx';
+
+/** Preformatted text with a copy button. */
+export function CodeBlock({ text, label = 'Copy', wrap = true }: { text: string; label?: string; wrap?: boolean }) {
+  return (
+    <div className="relative rounded-md border border-line bg-sunken">
+      <pre
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+        className={`max-h-96 overflow-auto p-3 pr-12 font-mono text-xs leading-relaxed ${wrap ? 'break-all whitespace-pre-wrap' : 'whitespace-pre'}`}
+      >
+        {text}
+      </pre>
+      <div className="absolute top-1 right-1">
+        <CopyButton text={text} label={label} />
+      </div>
+    </div>
+  );
+}
+
+export function CopyButton({ text, label = 'Copy' }: { text: string | (() => string); label?: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(typeof text === 'string' ? text : text());
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1_500);
+  };
+  return (
+    <>
+      <IconButton icon={copied ? 'check' : 'copy'} label={label} onClick={() => void copy()} />
+      <span role="status" className="sr-only">
+        {copied ? 'Copied' : ''}
+      </span>
+    </>
+  );
+}
+
+/** An ID, shortened; the full ID is in the tooltip. */
+export function Id({ id, maxChars = 26 }: { id: string; maxChars?: number }) {
+  return (
+    <span title={id} className="font-mono text-xs whitespace-nowrap">
+      {id.length > maxChars ? `${id.slice(0, 6)}…${id.slice(-(maxChars - 7))}` : id}
+    </span>
+  );
+}

@@ -1,0 +1,34 @@
+/** Writes the documents that are generated from code. `node scripts/docs.ts --check` writes nothing and fails when one is stale. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Problem, runMain } from './lib/problem.ts';
+import { redisPage } from './lib/redis-docs.ts';
+import { envExample, settingsPage } from './lib/settings-docs.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+
+/** Each generated document, by path. */
+export const GENERATED: Record<string, () => string> = {
+  'docs/redis.md': redisPage,
+  'docs/settings.md': settingsPage,
+  '.env.example': envExample,
+};
+
+if (import.meta.main) {
+  await runMain(async () => {
+    const stale = Object.entries(GENERATED).filter(([file, render]) => read(file) !== render());
+    if (!process.argv.includes('--check')) {
+      for (const [file, render] of stale) writeFileSync(join(ROOT, file), render());
+    } else if (stale.length > 0) {
+      throw new Problem(`Stale: ${stale.map(([file]) => file).join(', ')}. Run: node scripts/docs.ts`);
+    }
+  });
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(join(ROOT, file), 'utf8');
+  } catch {
+    return '';
+  }
+}

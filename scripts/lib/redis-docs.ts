@@ -1,0 +1,28 @@
+/** docs/redis.md: the text is written by hand; the tables, one per room, are generated between two markers each:
+ *
+ *      <!-- keys: runs -->
+ *      …
+ *      <!-- end -->
+ */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { KeyDeclaration } from '../../src/store/redis/key-declaration.ts';
+import { KEY_DECLARATIONS_BY_ROOM } from '../../src/store/redis/keyspace.ts';
+
+export const PAGE = resolve(import.meta.dirname, '../../docs/redis.md');
+const MARKED = /<!-- keys: (\w+) -->\n[\s\S]*?<!-- end -->/g;
+const HEAD = ['| key | type | TTL | size | value | owner |', '| --- | --- | --- | --- | --- | --- |'];
+
+export function redisPage(): string {
+  const tables: Record<string, Record<string, KeyDeclaration>> = KEY_DECLARATIONS_BY_ROOM;
+  return readFileSync(PAGE, 'utf8').replace(MARKED, (_, room: string) => {
+    const declarations = tables[room];
+    if (!declarations) throw new Error(`docs/redis.md: there is no room ${room} in src/store/redis/keyspace.ts`);
+    const rows = [...HEAD, ...Object.values(declarations).map(row)];
+    return `<!-- keys: ${room} -->\n${rows.join('\n')}\n<!-- end -->`;
+  });
+}
+
+function row({ pattern, type, ttl, size, description, owner }: KeyDeclaration): string {
+  return `| \`${pattern}\` | ${type} | ${ttl} | ${size} | ${description} | \`${owner}\` |`;
+}

@@ -1,0 +1,41 @@
+/** docs/settings.md and .env.example, from src/settings.ts. */
+import { SETTING_GROUPS, type Setting, settingsOf } from '../../src/settings.ts';
+
+export function settingsPage(): string {
+  const tables = groups().map(([heading, settings]) => {
+    const rows = settings.map(({ name, default: value, meaning }) => {
+      return `| \`${name}\` | ${value === null ? '' : `\`${value}\``} | ${meaning} |`;
+    });
+    return [`## ${heading}`, '', '| setting | default | meaning |', '|---|---|---|', ...rows, ''].join('\n');
+  });
+  return `# Settings
+
+Tidegate reads its settings from environment variables at startup. An empty variable counts as not set. \`scripts/start release\` checks all settings and
+reports problems; the dashboard shows the values in effect. [.env.example](../.env.example) lists all settings with their defaults.
+[deploy.md](deploy.md#required-settings) explains which settings production needs. OpenTelemetry's own \`OTEL_…\` variables configure traces: [tracing.md](tracing.md).
+
+This page is generated from [src/settings.ts](../src/settings.ts) by \`node scripts/docs.ts\`.
+
+${tables.join('\n')}`;
+}
+
+export function envExample(): string {
+  const sections = groups().map(([heading, settings]) => {
+    const lines = settings.map(({ name, default: value, meaning }) => `# ${meaning}\n${name}=${value ?? ''}\n`);
+    return `\n# --- ${heading} ---\n\n${lines.join('')}`;
+  });
+  return `# All settings with their defaults. An empty value counts as not set. Copy this file to .env, edit it, and start with
+#   node --env-file=.env src/web.ts      node --env-file=.env src/worker.ts
+# scripts/dev needs no settings. Generated from src/settings.ts by: node scripts/docs.ts
+${sections.join('')}
+# OpenTelemetry's own variables, such as OTEL_EXPORTER_OTLP_ENDPOINT, enable traces: docs/tracing.md
+`;
+}
+
+function groups(): [heading: string, settings: Setting[]][] {
+  const settings = settingsOf({});
+  return Object.entries(SETTING_GROUPS).map(([heading, group]) => [
+    heading,
+    settings.filter(({ name }) => name in group),
+  ]);
+}

@@ -1,0 +1,82 @@
+/** Koa and its router with the types of this API: what a request's state holds, and path parameters that are named by the path. */
+import KoaRouter from '@koa/router';
+import type { DefaultContext, Next, ParameterizedContext } from 'koa';
+import type { ErrorCode } from '../../errors.ts';
+import type { Principal } from '../../model/auth/access.ts';
+
+/** The route of Bull Board that a request is for. */
+export interface BoardRoute {
+  /** `PUT /api/queues/:queueName/pause` */
+  name: string;
+  summary: string;
+  params: Record<string, string>;
+}
+
+/** `ctx.state`. Fields are undefined until the middleware that sets them has run. */
+export interface RequestState {
+  /** A ULID, also in the response's `x-request-id`. */
+  requestId: string;
+  /** The request target has no path, such as `http://[`. */
+  hasNoPath: boolean;
+  /** The authenticated principal; undefined: none, or authentication has not run yet. */
+  principal: Principal | undefined;
+  /** Code of the error that the request was answered with. */
+  errorCode: ErrorCode | undefined;
+  boardRoute: BoardRoute | undefined;
+}
+
+interface ServiceContext extends DefaultContext {
+  /** The path template of the route that handles the request. */
+  _matchedRoute?: string | RegExp;
+}
+
+export type Context = ParameterizedContext<RequestState, ServiceContext>;
+
+/** `/v1/runs/:id/steps/:step_id` has `id` and `step_id`. */
+type PathParams<Path extends string> = string extends Path
+  ? Record<string, string>
+  : Path extends `${string}:${infer Name}/${infer Rest}`
+    ? Record<Name, string> & PathParams<`/${Rest}`>
+    : Path extends `${string}:${infer Name}`
+      ? Record<Name, string>
+      : Record<never, string>;
+
+export type RouteContext<Path extends string = string> = Context & { params: PathParams<Path> };
+
+export type Middleware = (ctx: Context, next: Next) => unknown;
+export type Handler<Path extends string = string> = (ctx: RouteContext<Path>, next: Next) => unknown;
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'all'] as const;
+type Method = (typeof METHODS)[number];
+
+export class Router {
+  readonly #router: KoaRouter<RequestState, ServiceContext>;
+
+  /** @param strict whether a trailing slash makes another path */
+  constructor({ prefix, strict = false }: { prefix?: string; strict?: boolean } = {}) {
+    this.#router = new KoaRouter({ strict, ...(prefix !== undefined && { prefix }) });
+  }
+
+  /** Runs before the routes of this router. */
+  use(middleware: Middleware): this {
+    this.#router.use(middleware);
+    return this;
+  }
+
+  on<const Path extends string>(method: Method, path: Path, ...handlers: Handler<Path>[]): this {
+    this.#router[method](path, ...(handlers as Handler[]));
+    return this;
+  }
+
+  get<const Path extends string>(path: Path, ...handlers: Handler<Path>[]): this {
+    return this.on('get', path, ...handlers);
+  }
+
+  post<const Path extends string>(path: Path, ...handlers: Handler<Path>[]): this {
+    return this.on('post', path, ...handlers);
+  }
+
+  routes(): Middleware {
+    return this.#router.routes() as Middleware;
+  }
+}

@@ -1,0 +1,136 @@
+/** The REST API: every route of `/v1`, and its documentation. */
+import type { Config } from '../config.ts';
+import type { HttpAgent } from '../functions/http-agent.ts';
+import type { Acceptor } from '../jobs/ingestion/acceptor.ts';
+import type { FunctionTables } from '../jobs/ingestion/function-tables.ts';
+import type { Backpressure } from '../jobs/queues/backpressure.ts';
+import type { IngestQueue, RunQueue } from '../jobs/queues/queues.ts';
+import type { Invocations } from '../jobs/runs/invocations.ts';
+import type { RunRetries } from '../jobs/runs/run-retries.ts';
+import type { RunTransitions } from '../jobs/runs/state-transitions.ts';
+import type { Telemetry } from '../jobs/telemetry/telemetry.ts';
+import type { Logger } from '../log.ts';
+import type { Store } from '../store/store.ts';
+import type { Transforms } from '../transforms/transforms.ts';
+import { Accounts } from './auth/accounts.ts';
+import { sendPage } from './http/html-page.ts';
+import { Router } from './http/router.ts';
+import { openApi } from './openapi/document.ts';
+import { DOCS_STYLE, docsPage } from './openapi/page.ts';
+import type { RequestLogWriter } from './receive/request-log-writer.ts';
+import { type MountDeps, mount } from './rest/mount.ts';
+import type { Route } from './rest/route.ts';
+import { apiKeyRoutes } from './routes/api-keys.ts';
+import { appCheckRoutes } from './routes/app-check.ts';
+import { appRoutes } from './routes/apps.ts';
+import { auditRoutes } from './routes/audit.ts';
+import { environmentRoutes } from './routes/environments.ts';
+import { eventCountRoutes } from './routes/event-counts.ts';
+import { eventKeyRoutes } from './routes/event-keys.ts';
+import { provenanceRoutes } from './routes/event-provenance.ts';
+import { eventRoutes } from './routes/events.ts';
+import { functionRoutes } from './routes/functions.ts';
+import { heldEventRoutes } from './routes/held-events.ts';
+import { installationLimitRoutes } from './routes/installation-limits.ts';
+import { invokeRoutes } from './routes/invoke.ts';
+import { metricsRoutes } from './routes/metrics.ts';
+import { overviewRoutes } from './routes/overview.ts';
+import { runRoutes } from './routes/runs.ts';
+import { sendEventRoutes } from './routes/send-events.ts';
+import { settingRoutes } from './routes/settings.ts';
+import { signingKeyRoutes } from './routes/signing-keys.ts';
+import { transformRoutes } from './routes/transforms.ts';
+import { userRoutes } from './routes/users.ts';
+import { webhookActionRoutes } from './routes/webhook-actions.ts';
+import { webhookLogRoutes } from './routes/webhook-log.ts';
+import { webhookStatsRoutes } from './routes/webhook-stats.ts';
+import { webhookRoutes } from './routes/webhooks.ts';
+
+export interface ApiDeps {
+  config: Config;
+  store: Store;
+  functionTables: FunctionTables;
+  transforms: Transforms;
+  acceptor: Acceptor;
+  backpressure: Backpressure;
+  requestLogWriter: RequestLogWriter;
+  telemetry: Telemetry;
+  transitions: RunTransitions;
+  retries: RunRetries;
+  invocations: Invocations;
+  httpAgent: HttpAgent;
+  queues: readonly [IngestQueue, RunQueue];
+  log: Logger;
+}
+
+/** Where two paths match, the first wins: /v1/events/names comes before /v1/events/:id. */
+export function apiRoutes(deps: ApiDeps): Route[] {
+  const { config, store, transforms, acceptor, backpressure, requestLogWriter, telemetry, httpAgent } = deps;
+  const { publicUrl, quotas, eventMaxFutureMs } = config;
+  const { environments, environmentKinds, events, eventKeys, runs, runLists, steps } = store;
+  const { apps, functions, expressionProblems, signingKeys, processes, metrics } = store;
+  const { webhooks, webhookLog, heldEvents } = store;
+  const { users, sessions, oneTimeTokens, signInThrottle, installationLimits } = store;
+  const accounts = new Accounts({ users, sessions, oneTimeTokens, signInThrottle });
+  const eventLimit = () => installationLimits.limits.eventMaxBytes ?? config.eventMaxBytes;
+  return [
+    ...environmentRoutes({ environments, quotas }),
+    ...eventKeyRoutes({ eventKeys, environments }),
+    ...installationLimitRoutes({ installationLimits, eventMaxBytes: config.eventMaxBytes }),
+    ...eventCountRoutes({ eventCounts: store.eventCounts }),
+    ...eventRoutes({ events, eventLists: store.eventLists, runLists }),
+    ...sendEventRoutes({ events, environments, acceptor, backpressure, eventMaxFutureMs, eventLimit }),
+    ...provenanceRoutes({ events, eventKeys, webhooks, webhookLog }),
+    ...runRoutes({
+      runs,
+      runLists,
+      steps,
+      functionTables: deps.functionTables,
+      transitions: deps.transitions,
+      retries: deps.retries,
+    }),
+    ...webhookStatsRoutes({ webhooks, webhookLog }),
+    ...webhookRoutes({ webhooks, webhookLog, environments, transforms, publicUrl }),
+    ...webhookActionRoutes({ webhooks, publicUrl }),
+    ...webhookLogRoutes({
+      webhooks,
+      webhookLog,
+      requestLogWriter,
+      backpressure,
+      environments,
+      transforms,
+      acceptor,
+      heldEvents,
+      telemetry,
+      eventMaxFutureMs,
+    }),
+    ...heldEventRoutes({ heldEvents, environments, acceptor, backpressure }),
+    ...transformRoutes({ transforms, eventMaxFutureMs }),
+    ...apiKeyRoutes({ apiKeys: store.apiKeys, environments }),
+    ...signingKeyRoutes({ signingKeys, environments }),
+    ...auditRoutes({ auditLog: store.auditLog, rejectionLog: store.rejectionLog }),
+    ...userRoutes({ users, accounts, publicUrl }),
+    ...appRoutes({ apps, functions, environmentKinds, expressionProblems, processes, httpAgent, quotas }),
+    ...appCheckRoutes({ apps, functions, signingKeys, environmentKinds, httpAgent, dev: config.dev }),
+    ...metricsRoutes({ metrics }),
+    ...functionRoutes({ functions, expressionProblems }),
+    ...overviewRoutes({ redis: store.redis, processes, metrics, functions, backpressure, queues: deps.queues }),
+    ...invokeRoutes({ environments, acceptor, invocations: deps.invocations, backpressure, eventLimit }),
+    ...settingRoutes({ settings: config.settings }),
+  ];
+}
+
+/** The routes and their documentation, behind the guard. */
+export function restApi(routes: readonly Route[], deps: MountDeps): Router {
+  const router = new Router();
+  const document = openApi(routes);
+  const page = docsPage(document);
+  mount(router, routes, deps);
+  router.get('/openapi.json', (ctx) => {
+    ctx.body = document;
+  });
+  router.get('/docs', (ctx) => {
+    sendPage(ctx, page, DOCS_STYLE);
+  });
+  return router;
+}

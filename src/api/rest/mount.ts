@@ -1,0 +1,127 @@
+/** Serves the routes of the REST API: checks access, reads and validates the input, runs the handler, writes the audit entry and the response. */
+import type { Next } from 'koa';
+import { type HttpMethodEnum, koaBody } from 'koa-body';
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import { PRODUCTION } from '../../model/environment.ts';
+import { describe, parseExact } from '../../model/values/json.ts';
+import type { Environments } from '../../store/environments/environments.ts';
+import { auditEntryOf } from '../auth/audit-entry.ts';
+import type { AuditLogger } from '../auth/audit-logger.ts';
+import { allow, environmentOf } from '../auth/guard.ts';
+import { principalOf } from '../auth/principals.ts';
+import { bodyError, describeType, isJsonType, mediaTypeOf, readBody, rejectEncoding } from '../http/body.ts';
+import type { Context, Middleware, RouteContext, Router } from '../http/router.ts';
+import { ListPage } from './list-response.ts';
+import type { Route } from './route.ts';
+import { ownParameters, validate } from './validation.ts';
+
+/** Room for a transform of 65,536 characters, however it is escaped. */
+export const BODY_LIMIT_BYTES = 524_288;
+const NO_FIELDS = z.strictObject({});
+
+export interface MountDeps {
+  environments: Environments;
+  auditLogger: AuditLogger;
+}
+
+export function mount(router: Router, routes: readonly Route[], deps: MountDeps): void {
+  for (const route of routes) {
+    router.on(route.method, route.path, checkAccess(route), bodyReader(route), (ctx) => serve(ctx, route, deps));
+  }
+}
+
+/** Runs before anything of the request is read. */
+function checkAccess(route: Route): Middleware {
+  return async (ctx, next) => {
+    allow(ctx, route);
+    await next();
+  };
+}
+
+/** Also reads the body of a route that takes none: a field in it is an error. */
+function bodyReader({ method, body, eventLimit, bodyLimitBytes = BODY_LIMIT_BYTES }: Route): Middleware {
+  if (method === 'get') return (_, next) => next();
+  const read = eventLimit ? readEvent(eventLimit) : readJson(bodyLimitBytes);
+  return (ctx, next) => {
+    rejectEncoding(ctx.req);
+    if (body) requireJson(ctx.get('content-type'));
+    return read(ctx, next);
+  };
+}
+
+function readJson(limitBytes: number): Middleware {
+  return koaBody({
+    // koa-body skips DELETE by default; a body with a field is an error there too.
+    parsedMethods: ['POST', 'PUT', 'PATCH', 'DELETE'] as HttpMethodEnum[],
+    jsonLimit: limitBytes,
+    jsonStrict: false,
+    urlencoded: false,
+    text: false,
+    onError: (error) => {
+      throw bodyError(error, limitBytes) ?? new ServiceError('body_not_json', { detail: error.message, cause: error });
+    },
+  });
+}
+
+function readEvent(limitBytes: () => number): Middleware {
+  return async (ctx: Context, next: Next) => {
+    const text = (await readBody(ctx.req, limitBytes())).toString('utf8');
+    try {
+      if (text !== '') ctx.request.body = parseExact(text) as NonNullable<typeof ctx.request.body>;
+    } catch (error) {
+      throw new ServiceError('body_not_json', { detail: (error as Error).message, cause: error });
+    }
+    await next();
+  };
+}
+
+/** @throws ServiceError content_type_unsupported */
+function requireJson(contentType: string): void {
+  const mediaType = mediaTypeOf(contentType);
+  if (isJsonType(mediaType)) return;
+  throw new ServiceError('content_type_unsupported', {
+    detail: `got ${describeType(mediaType)}; send application/json`,
+  });
+}
+
+async function serve(ctx: RouteContext, route: Route, { environments, auditLogger }: MountDeps): Promise<void> {
+  const { params, query = NO_FIELDS, body = NO_FIELDS } = route;
+  const reply = await route.handle({
+    params: (params && validate(params, ctx.params, 'path parameter')) as never,
+    query: validate(query, ownParameters(ctx.query), 'query parameter') as never,
+    body: validate(body, bodyOf(ctx, route), 'field') as never,
+    env: route.scope === 'environment' ? await selectedEnvironment(ctx, environments) : PRODUCTION,
+    requestId: ctx.state.requestId,
+    principal: principalOf(ctx),
+    origin: `${ctx.protocol}://${ctx.host}`,
+  });
+  if (route.method !== 'get' && route.audited !== false) {
+    await auditLogger.log(ctx, auditEntryOf(ctx, route, reply.data));
+  }
+  ctx.status = route.status ?? (route.data ? 200 : 204);
+  if (route.data) {
+    const metadata = { fetched_at: new Date().toISOString(), ...reply.metadata };
+    ctx.type = 'json';
+    ctx.body = reply.data instanceof ListPage ? reply.data.toJson(metadata) : { data: reply.data, metadata };
+  }
+}
+
+/** @throws ServiceError environment_unknown, environment_deleting */
+async function selectedEnvironment(ctx: Context, environments: Environments): Promise<string> {
+  const name = environmentOf(ctx);
+  if (name === PRODUCTION) return name;
+  const environment = await environments.findOrFetch(name);
+  // The deletion would miss what is written now.
+  if (environment?.deletingAt !== undefined) throw new ServiceError('environment_deleting', { detail: describe(name) });
+  if (!environment) {
+    throw new ServiceError('environment_unknown', {
+      detail: `got ${describe(name)}; GET /v1/environments lists the environments`,
+    });
+  }
+  return name;
+}
+
+function bodyOf({ request: { body } }: Context, route: Route): unknown {
+  return route.body ? body || undefined : body || {};
+}

@@ -1,0 +1,86 @@
+/** Validates input against a schema and says what was wrong with it. Unknown fields and parameters are errors: ignoring a misspelled filter
+ *  would return everything. */
+import { closest, distance } from 'fastest-levenshtein';
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import { ENV_SELECTORS } from '../../functions/headers.ts';
+import { describe } from '../../model/values/json.ts';
+import type { Query } from '../http/urlencoded.ts';
+
+/** Longer names are not compared with the known ones: none is that long. */
+const COMPARED_NAME_MAX_LENGTH = 64;
+
+/** The schema, rejecting unknown fields; nested objects are declared strict where they are. */
+export function strict<S extends z.ZodType | undefined>(schema: S): S {
+  return (schema instanceof z.ZodObject ? schema.strict() : schema) as S;
+}
+
+/** @param what 'field', 'query parameter' or 'path parameter', for the message
+ *  @throws ServiceError input_invalid, naming the field, the value and what is expected */
+export function validate<S extends z.ZodType>(schema: S, input: unknown, what: string): z.output<S> {
+  const { success, data, error } = schema.safeParse(input);
+  if (success) return data;
+  const unknown = error.issues.find((issue) => issue.code === 'unrecognized_keys');
+  if (unknown) {
+    const name = unknown.keys[0] as string;
+    const field = [...unknown.path, truncated(name)].join('.');
+    throw new ServiceError('input_invalid', {
+      detail: `${what} "${field}": ${describeUnknown(schema, unknown.path, name)}`,
+      facts: { field },
+    });
+  }
+  const { path, message } = error.issues[0] as z.core.$ZodIssue;
+  const got = path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key], input);
+  const name = path.length > 0 ? `${what} "${path.join('.')}"` : 'the body';
+  throw new ServiceError('input_invalid', {
+    detail: `${name}: got ${describe(got)}: ${message}`,
+    facts: { field: path.join('.') },
+  });
+}
+
+/** Without the parameters that select the environment, which every route takes. */
+export function ownParameters(query: Query): Query {
+  return Object.fromEntries(Object.entries(query).filter(([name]) => !ENV_SELECTORS.includes(name)));
+}
+
+/** The known name that is closest to a misspelled one; undefined: none is close. */
+export function closestName(name: string, known: readonly string[]): string | undefined {
+  if (known.length === 0 || name.length > COMPARED_NAME_MAX_LENGTH) return undefined;
+  const plain = name.toLowerCase().replaceAll('-', '_');
+  const candidate = closest(plain, [...known]);
+  return distance(plain, candidate) <= Math.max(2, Math.floor(candidate.length / 3)) ? candidate : undefined;
+}
+
+/** @param path of the object that has the field */
+function describeUnknown(schema: z.ZodType, path: readonly PropertyKey[], name: string): string {
+  const known = fieldsAt(schema, path);
+  const suggestion = closestName(name, known);
+  if (suggestion !== undefined) return `unknown; did you mean "${suggestion}"?`;
+  return known.length === 0
+    ? 'unknown; none is expected here'
+    : `unknown; expected one of ${known.map((field) => `"${field}"`).join(', ')}`;
+}
+
+function fieldsAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
+  const { shape, innerType, in: input, options, element } = schema.def as unknown as Definition;
+  const wrapped = [innerType, input, ...(options ?? [])].filter((one) => one !== undefined);
+  if (wrapped.length > 0) return wrapped.flatMap((one) => fieldsAt(one, path));
+  const [first, ...rest] = path;
+  if (first === undefined) return Object.keys(shape ?? {});
+  const next = shape ? shape[String(first)] : element;
+  return next ? fieldsAt(next, rest) : [];
+}
+
+/** The parts of zod's own definitions that lead to the fields; each kind of schema has some of them. */
+interface Definition {
+  shape?: Record<string, z.ZodType>;
+  innerType?: z.ZodType;
+  in?: z.ZodType;
+  options?: z.ZodType[];
+  element?: z.ZodType;
+}
+
+/** The sender chose this name: it may be of any length. */
+function truncated(name: string): string {
+  return name.length > 64 ? `${name.slice(0, 64)}…` : name;
+}

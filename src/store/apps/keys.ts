@@ -1,0 +1,62 @@
+/** Keys of the apps room. */
+import type { KeyDeclaration } from '../redis/key-declaration.ts';
+
+export const appKeys = (prefix: string) => ({
+  apps: (env: string) => `${prefix}:apps:${env}`,
+  functions: (env: string) => `${prefix}:functions:${env}`,
+  pausedFunctions: (env: string) => `${prefix}:paused-functions:${env}`,
+  functionsVersion: (env: string) => `${prefix}:functions-version:${env}`,
+  expressionProblems: (env: string) => `${prefix}:expression-problems:${env}`,
+  expressionSkips: (env: string) => `${prefix}:expression-skips:${env}`,
+});
+
+export const APP_KEY_DECLARATIONS = {
+  apps: {
+    pattern: 'apps:<env>',
+    type: 'hash',
+    owner: 'apps/apps.ts',
+    ttl: 'none',
+    size: '1 field per app (quota)',
+    description: 'App name → app, as JSON.',
+  },
+  functions: {
+    pattern: 'functions:<env>',
+    type: 'hash',
+    owner: 'apps/functions.ts',
+    ttl: 'none',
+    size: '1 field per function (quota, live and archived each)',
+    description: 'Function ID → function, as JSON.',
+  },
+  pausedFunctions: {
+    pattern: 'paused-functions:<env>',
+    type: 'hash',
+    owner: 'apps/functions.ts',
+    ttl: 'none',
+    size: '1 field per paused function',
+    description: 'Function ID → time of the pause (ms).',
+  },
+  functionsVersion: {
+    pattern: 'functions-version:<env>',
+    type: 'string',
+    owner: 'apps/functions.ts',
+    ttl: 'none',
+    size: 'a number',
+    description: 'Grows with every change to the functions.',
+  },
+  expressionProblems: {
+    pattern: 'expression-problems:<env>',
+    type: 'hash',
+    owner: 'apps/expression-problems.ts',
+    ttl: '24 h, renewed',
+    size: '1 field per function',
+    description: 'Function ID → the last reason why an expression of it was not evaluated, as JSON.',
+  },
+  expressionSkips: {
+    pattern: 'expression-skips:<env>',
+    type: 'hash',
+    owner: 'apps/expression-problems.ts',
+    ttl: '24 h, renewed',
+    size: '1 field per function',
+    description: 'Function ID → number of events that its expressions did not evaluate.',
+  },
+} as const satisfies Record<keyof ReturnType<typeof appKeys>, KeyDeclaration>;

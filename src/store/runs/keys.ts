@@ -1,0 +1,158 @@
+/** Keys of the runs room. The scripts in lua/ derive the parts of a run (memos, stack, pending, history, waits) from the run's key. */
+import type { Ending, RunGroup } from '../../model/runs/run.ts';
+import type { KeyDeclaration } from '../redis/key-declaration.ts';
+
+export const runKeys = (prefix: string) => ({
+  run: (env: string, runId: string) => `${prefix}:run:${env}:${runId}`,
+  memos: (env: string, runId: string) => `${prefix}:run:${env}:${runId}:memos`,
+  stack: (env: string, runId: string) => `${prefix}:run:${env}:${runId}:stack`,
+  pending: (env: string, runId: string) => `${prefix}:run:${env}:${runId}:pending`,
+  history: (env: string, runId: string) => `${prefix}:run:${env}:${runId}:history`,
+  waitsOfRun: (env: string, runId: string) => `${prefix}:run:${env}:${runId}:waits`,
+  activeRuns: `${prefix}:active-runs`,
+  activeRunsIn: (env: string) => `${prefix}:active-runs:${env}`,
+  endedRuns: (env: string, ending: Ending['status'], segment: string) =>
+    `${prefix}:ended-runs:${env}:${ending}:${segment}`,
+  endedRunMinutes: (env: string, ending: Ending['status']) => `${prefix}:ended-run-minutes:${env}:${ending}`,
+  runIndex: (env: string, group: RunGroup, functionId: string) => `${prefix}:runs:${env}:${group}:${functionId}`,
+  eventRuns: (env: string, slice: string) => `${prefix}:event-runs:${env}:${slice}`,
+  overflowEventRuns: (env: string, eventId: string) => `${prefix}:overflow-event-runs:${env}:${eventId}`,
+  waits: (env: string, eventName: string) => `${prefix}:waits:${env}:${eventName}`,
+  waitsByValue: (env: string, digest: string, eventName: string) =>
+    `${prefix}:waits-by-value:${env}:${digest}:${eventName}`,
+  waitPaths: (env: string, eventName: string) => `${prefix}:wait-paths:${env}:${eventName}`,
+});
+
+export const RUN_KEY_DECLARATIONS = {
+  run: {
+    pattern: 'run:<env>:<run ID>',
+    type: 'hash',
+    owner: 'runs/runs.ts',
+    ttl: 'none while active, then retention',
+    size: 'output and error besides about 15 short fields',
+    description: 'A run (`store/runs/run-fields.ts`).',
+  },
+  memos: {
+    pattern: 'run:<env>:<run ID>:memos',
+    type: 'hash',
+    owner: 'runs/steps.ts',
+    ttl: 'as the run',
+    size: '1 field per finished step, 1,000 steps',
+    description: 'Hashed step ID → memo, as JSON.',
+  },
+  stack: {
+    pattern: 'run:<env>:<run ID>:stack',
+    type: 'list',
+    owner: 'runs/steps.ts',
+    ttl: 'as the run',
+    size: '1 entry per finished step',
+    description: 'Hashed IDs of the finished steps, in the order of completion.',
+  },
+  pending: {
+    pattern: 'run:<env>:<run ID>:pending',
+    type: 'hash',
+    owner: 'runs/steps.ts',
+    ttl: 'deleted when the run ends',
+    size: '1 field per step that has begun',
+    description: 'Hashed ID of a step that has begun and not finished → the step, as JSON.',
+  },
+  history: {
+    pattern: 'run:<env>:<run ID>:history',
+    type: 'list',
+    owner: 'runs/runs.ts',
+    ttl: 'as the run',
+    size: '1 entry per attempt and step',
+    description: 'Attempts and steps in the order they ended, as JSON.',
+  },
+  waitsOfRun: {
+    pattern: 'run:<env>:<run ID>:waits',
+    type: 'hash',
+    owner: 'runs/waits.ts',
+    ttl: 'deleted when the run ends',
+    size: '1 field per wait',
+    description: '`<run ID>/<step>` → the keys that hold the wait, as JSON.',
+  },
+  activeRuns: {
+    pattern: 'active-runs',
+    type: 'zset',
+    owner: 'runs/active-runs.ts',
+    ttl: 'none',
+    size: '1 entry per active run of all environments',
+    description: '`<env>/<run ID>` by the time of the next reconciliation (ms).',
+  },
+  activeRunsIn: {
+    pattern: 'active-runs:<env>',
+    type: 'zset',
+    owner: 'runs/active-runs.ts',
+    ttl: 'none',
+    size: '1 entry per active run',
+    description: 'IDs of the active runs of the environment, by time of creation (ms).',
+  },
+  endedRuns: {
+    pattern: 'ended-runs:<env>:<ending>:<segment>',
+    type: 'list',
+    owner: 'runs/ended-run-index.ts',
+    ttl: 'retention + 1 min, renewed',
+    size: '1,000 entries; any number in the shortest segments',
+    description:
+      '`<run ID><ms since the minute began>` of runs created in the segment `<length ms>:<start ms>`, in the order they ended.',
+  },
+  endedRunMinutes: {
+    pattern: 'ended-run-minutes:<env>:<ending>',
+    type: 'zset',
+    owner: 'runs/ended-run-index.ts',
+    ttl: 'retention + 1 min, renewed',
+    size: '1 entry per minute',
+    description: 'The minutes that have an `ended-runs` key, by their start (ms).',
+  },
+  runIndex: {
+    pattern: 'runs:<env>:<group>:<function ID>',
+    type: 'zset',
+    owner: 'runs/run-lists.ts',
+    ttl: 'active: none; ended: retention, renewed',
+    size: '1 entry per run',
+    description: 'Run IDs of a function, active or by how they ended, by time of creation (ms).',
+  },
+  eventRuns: {
+    pattern: 'event-runs:<env>:<slice>',
+    type: 'hash',
+    owner: 'runs/event-runs.ts',
+    ttl: 'retention, renewed with each run',
+    size: '1 field per event that triggered a run',
+    description:
+      'Rest of the event ID → IDs of its runs, concatenated in the order of creation. `<slice>`: the first 8 characters of the event IDs.',
+  },
+  overflowEventRuns: {
+    pattern: 'overflow-event-runs:<env>:<event ID>',
+    type: 'string',
+    owner: 'runs/event-runs.ts',
+    ttl: 'retention, renewed with each run',
+    size: '26 bytes per run',
+    description: 'IDs of runs created more than a day after their event, concatenated.',
+  },
+  waits: {
+    pattern: 'waits:<env>:<event name>',
+    type: 'hash',
+    owner: 'runs/waits.ts',
+    ttl: 'timeout of its last wait + 24 h',
+    size: '1 field per wait',
+    description: '`<run ID>/<step>` → wait, as JSON, where the expression requires no value of a single field.',
+  },
+  waitsByValue: {
+    pattern: 'waits-by-value:<env>:<digest>:<event name>',
+    type: 'hash',
+    owner: 'runs/waits.ts',
+    ttl: 'timeout of its last wait + 24 h',
+    size: '1 field per wait',
+    description:
+      'The same for waits that require one value of one field; `<digest>` stands for field and value (`model/runs/wait-index.ts`).',
+  },
+  waitPaths: {
+    pattern: 'wait-paths:<env>:<event name>',
+    type: 'hash',
+    owner: 'runs/waits.ts',
+    ttl: 'timeout of its last wait + 24 h',
+    size: '16 fields',
+    description: 'Path of a field, as JSON → number of waits that are found by its value.',
+  },
+} as const satisfies Record<keyof ReturnType<typeof runKeys>, KeyDeclaration>;

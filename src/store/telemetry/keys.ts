@@ -1,0 +1,54 @@
+/** Keys of the telemetry room. */
+import type { KeyDeclaration } from '../redis/key-declaration.ts';
+
+export const telemetryKeys = (prefix: string) => ({
+  metrics: (env: string, stepMs: number, blockStart: number) => `${prefix}:metrics:${env}:${stepMs}:${blockStart}`,
+  functionMetrics: (env: string, hourStart: number) => `${prefix}:function-metrics:${env}:${hourStart}`,
+  processes: `${prefix}:processes`,
+  process: (id: string) => `${prefix}:process:${id}`,
+  liveUpdates: (env: string | undefined) =>
+    env === undefined ? `${prefix}:live-updates` : `${prefix}:live-updates:${env}`,
+});
+
+export const TELEMETRY_KEY_DECLARATIONS = {
+  metrics: {
+    pattern: 'metrics:<env>:<step ms>:<block start>',
+    type: 'hash',
+    owner: 'telemetry/metrics.ts',
+    ttl: '7 days + 2 blocks',
+    size: '1 field per counter and latency bucket of each step',
+    description: '`<step within the block><letter>` → count.',
+  },
+  functionMetrics: {
+    pattern: 'function-metrics:<env>:<hour start>',
+    type: 'hash',
+    owner: 'telemetry/metrics.ts',
+    ttl: '7 days + 2 h',
+    size: '4 fields per function',
+    description: '`<counter> <function ID>` → runs of that hour.',
+  },
+  processes: {
+    pattern: 'processes',
+    type: 'zset',
+    owner: 'telemetry/processes.ts',
+    ttl: '10 s, renewed',
+    size: '1 entry per process',
+    description: 'IDs of the running processes by their last heartbeat (ms).',
+  },
+  process: {
+    pattern: 'process:<process ID>',
+    type: 'string',
+    owner: 'telemetry/processes.ts',
+    ttl: '10 s, renewed',
+    size: '1 JSON object',
+    description: 'A running process, as JSON.',
+  },
+  liveUpdates: {
+    pattern: 'live-updates:<env>',
+    type: 'channel',
+    owner: 'telemetry/live-updates.ts',
+    ttl: '–',
+    size: '100 items per message',
+    description: 'What has just happened in the environment; without `:<env>`: in the installation.',
+  },
+} as const satisfies Record<keyof ReturnType<typeof telemetryKeys>, KeyDeclaration>;

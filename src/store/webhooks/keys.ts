@@ -1,0 +1,89 @@
+/** Keys of the webhooks room. */
+import type { KeyDeclaration } from '../redis/key-declaration.ts';
+
+export const webhookKeys = (prefix: string) => ({
+  webhooks: `${prefix}:webhooks`,
+  webhookKeys: `${prefix}:webhook-keys`,
+  webhookLog: (webhookId: string) => `${prefix}:webhook-log:${webhookId}`,
+  webhookRejections: (webhookId: string) => `${prefix}:webhook-rejections:${webhookId}`,
+  webhookLogSizes: (webhookId: string) => `${prefix}:webhook-log-sizes:${webhookId}`,
+  webhookRequest: (webhookId: string, requestId: string) => `${prefix}:webhook-request:${webhookId}:${requestId}`,
+  heldEvents: `${prefix}:held-events`,
+  heldEvent: (id: string) => `${prefix}:held-event:${id}`,
+  heldEventEnvironment: (id: string) => `${prefix}:held-event-environment:${id}`,
+});
+
+export const WEBHOOK_KEY_DECLARATIONS = {
+  webhooks: {
+    pattern: 'webhooks',
+    type: 'hash',
+    owner: 'webhooks/webhooks.ts',
+    ttl: 'none',
+    size: '1 field per webhook',
+    description: 'Webhook ID → webhook, as JSON.',
+  },
+  webhookKeys: {
+    pattern: 'webhook-keys',
+    type: 'hash',
+    owner: 'webhooks/webhooks.ts',
+    ttl: 'none',
+    size: '1 field per key',
+    description: 'Key of a webhook URL → webhook ID.',
+  },
+  webhookLog: {
+    pattern: 'webhook-log:<webhook ID>',
+    type: 'zset',
+    owner: 'webhooks/webhook-log.ts',
+    ttl: '7 days, renewed',
+    size: '`WEBHOOK_LOG_SIZE` entries',
+    description: 'IDs of the logged requests; every score is 0.',
+  },
+  webhookRejections: {
+    pattern: 'webhook-rejections:<webhook ID>',
+    type: 'zset',
+    owner: 'webhooks/webhook-log.ts',
+    ttl: '7 days, renewed',
+    size: 'a part of the log',
+    description: 'IDs of the logged requests that were rejected; every score is 0.',
+  },
+  webhookLogSizes: {
+    pattern: 'webhook-log-sizes:<webhook ID>',
+    type: 'hash',
+    owner: 'webhooks/webhook-log.ts',
+    ttl: '7 days, renewed',
+    size: '1 field per logged request',
+    description: 'Request ID → bytes of the logged request; the field `total` is the sum (32 MiB at most).',
+  },
+  webhookRequest: {
+    pattern: 'webhook-request:<webhook ID>:<request ID>',
+    type: 'hash',
+    owner: 'webhooks/webhook-log.ts',
+    ttl: '7 days',
+    size: '1 request',
+    description: 'A logged request: `summary` and `request` as JSON, `body` byte for byte.',
+  },
+  heldEvents: {
+    pattern: 'held-events',
+    type: 'zset',
+    owner: 'webhooks/held-events.ts',
+    ttl: 'retention, renewed and trimmed with each entry',
+    size: '1 entry per held event',
+    description: 'Event IDs by time of receipt (ms).',
+  },
+  heldEvent: {
+    pattern: 'held-event:<event ID>',
+    type: 'string',
+    owner: 'webhooks/held-events.ts',
+    ttl: 'retention',
+    size: '1 event',
+    description: 'A held event, as JSON.',
+  },
+  heldEventEnvironment: {
+    pattern: 'held-event-environment:<event ID>',
+    type: 'string',
+    owner: 'webhooks/held-events.ts',
+    ttl: 'retention',
+    size: 'a name',
+    description: 'The environment that the held event is assigned to; the first assignment wins.',
+  },
+} as const satisfies Record<keyof ReturnType<typeof webhookKeys>, KeyDeclaration>;

@@ -1,0 +1,51 @@
+import { expect } from 'chai';
+import { hashedKey } from '../../src/functions/signing.ts';
+import { type Service, startService } from '../support/service.ts';
+import { blocksOf, jsonOf, pageOf } from './examples.ts';
+
+const PAGE = pageOf('protocol.md');
+const [REGISTRATION] = jsonOf(blocksOf(PAGE), 'registration');
+const ARCHIVED = 'archived';
+
+describe('the errors of a registration in docs/protocol.md', () => {
+  let service: Service;
+  before(async () => {
+    const env = { TRIGGERS_PER_FUNCTION_MAX: '2', APPS_MAX: '1', BRANCH_ENVIRONMENTS_MAX: '1' };
+    service = await startService({ dev: false, env });
+    await service.post('/v1/environments', { name: ARCHIVED, kind: 'branch' }, service.apiHeaders);
+    await service.post(`/v1/environments/${ARCHIVED}/archive`, undefined, service.apiHeaders);
+  });
+  after(() => service?.stop());
+
+  it('are returned in the order of the table', async () => {
+    const proof = service.appHeaders;
+    const { current } = (await service.get('/v1/environments/branches/signing-key')).body.data;
+    const branch = (name: string) => ({ authorization: `Bearer ${hashedKey(current)}`, 'x-service-env': name });
+    const inDevMode = { 'x-service-expected-server-kind': 'dev' };
+    const triggers = [1, 2, 3].map((n) => ({ event: `a/${n}` }));
+    const many = { ...REGISTRATION, functions: REGISTRATION.functions.map((fn: object) => ({ ...fn, triggers })) };
+    const faults: [code: string, headers: Record<string, string>, body: object][] = [
+      ['credentials_invalid', { authorization: 'Bearer none', ...inDevMode }, many],
+      ['registration_invalid', { ...proof, ...inDevMode }, many],
+      ['body_too_large', proof, { ...many, framework: 'x'.repeat(2 * 1_048_576) }],
+      ['quota_exceeded', proof, { ...many, appName: '' }],
+      ['registration_invalid', branch('a-new-branch'), { ...REGISTRATION, appName: '' }],
+      ['quota_exceeded', branch('a-new-branch'), REGISTRATION],
+      ['environment_archived', branch(ARCHIVED), REGISTRATION],
+    ];
+    const seen: string[] = [];
+    const register = async (headers: Record<string, string>, body: object) => {
+      const answer = await service.post('/fn/register', body, headers);
+      seen.push(`${answer.status} ${answer.body.code}`);
+      return answer.body;
+    };
+    for (const [code, headers, body] of faults) {
+      expect((await register(headers, body)).code).to.equal(code);
+    }
+    expect((await service.post('/fn/register', REGISTRATION, proof)).status).to.equal(200);
+    expect((await register(proof, { ...REGISTRATION, appName: 'second' })).code).to.equal('quota_exceeded');
+
+    const documented = [...PAGE.matchAll(/^\| (\d{3}) \| `(\w+)` \|/gm)].map(([, status, code]) => `${status} ${code}`);
+    expect(documented.filter((error) => error !== '503 memory_short')).to.deep.equal(seen);
+  });
+});

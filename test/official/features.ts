@@ -1,0 +1,118 @@
+/** Features of the official SDKs and how each shows whether it acts: the rows of docs/compatibility.md. Beside the apps of scenarios.ts each
+ *  SDK has an app with a function for each feature here that needs one; it runs on the event <app>/<function>. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { Loose, Outside } from './outside.ts';
+
+/** As in the tables of docs/compatibility.md. */
+export type Effect = 'acts' | 'ignored' | 'refused' | '–';
+
+/** The function of a feature, without its app: `step.ai.infer` is `step-ai-infer`, `` `if` of triggers `` is `if-of-triggers`. */
+export function functionOf(feature: string): string {
+  return feature
+    .toLowerCase()
+    .replaceAll(/[^a-z]+/g, '-')
+    .replaceAll(/^-|-$/g, '');
+}
+
+/** Features that scenarios.ts has, by the functions that show them. */
+export const SHOWN_BY_SCENARIOS: Readonly<Record<string, readonly string[]>> = {
+  'step.run': ['chain'],
+  'step.sleep': ['chain'],
+  'step.waitForEvent': ['waits', 'waits-in-vain'],
+  'step.invoke': ['invokes'],
+  'step.sendEvent': ['sends'],
+  'parallel steps': ['branches'],
+  'large state': ['bulky'],
+  retries: ['stumbles', 'flaky'],
+  NonRetriableError: ['hopeless'],
+  'catching a step': ['caught'],
+  onFailure: ['hopeless'],
+  'event triggers': ['receipt'],
+  'sending events': ['relays'],
+  'serving over HTTP': ['receipt'],
+  // test/official/official.test.ts, in production
+  'signed calls': ['receipt'],
+};
+
+/** Addresses that an SDK asks the service for. */
+export const ADDRESSES: Readonly<Record<string, string>> = {
+  connect: '/v0/connect/start',
+  realtime: '/v1/realtime/publish',
+};
+
+/** Long enough that two runs which start together overlap, and longer than the time-out of `timeouts`. */
+const HOLD_MS = 1_500;
+/** An hour or a minute is meant to be longer than this. */
+const SOON_MS = 12_000;
+
+/** Sends two events that one of these would hold back, drop, join or end.
+ *  @returns 'ignored' when each had its own run at once */
+async function holdsBack(outside: Outside, fn: string): Promise<Effect> {
+  const data = { n: 1, ms: HOLD_MS };
+  const sentAt = Date.now();
+  const ids = await Promise.all([outside.send(fn, data), outside.send(fn, data)]);
+  const outputs = await Promise.all(ids.map((id) => outside.output(id)));
+  const [one, other] = outputs.map(({ from, to }: Loose) => ({ from, to }));
+  const overlap = Math.min(one?.to, other?.to) - Math.max(one?.from, other?.from);
+  const alone = outputs.every(({ events }: Loose) => events === 1);
+  return alone && overlap > 0 && Date.now() - sentAt < SOON_MS ? 'ignored' : 'acts';
+}
+
+async function isRefused(outside: Outside, fn: string): Promise<Effect> {
+  const eventId = await outside.send(fn, { n: 1, ms: 0, url: `${outside.service.url}/livez` });
+  const { status, error } = await outside.endedRun(eventId);
+  return status === 'Failed' && error.name === 'AppError' ? 'refused' : 'acts';
+}
+
+type Probe = (outside: Outside, fn: string) => Promise<Effect>;
+
+export const PROBES: Readonly<Record<string, Probe>> = {
+  ...Object.fromEntries(
+    'concurrency throttle rateLimit debounce batchEvents priority singleton idempotency timeouts checkpointing'
+      .split(' ')
+      .map((feature) => [feature, holdsBack]),
+  ),
+  'step.ai.infer': isRefused,
+  'step.fetch': isRefused,
+  'step.waitForSignal': isRefused,
+
+  async cron(outside) {
+    const { registered_at } = (await outside.service.get(`/v1/apps/${outside.app}`)).body.data;
+    const due = Math.ceil(Date.parse(registered_at) / 60_000) * 60_000 + 3_000;
+    await pause(Math.max(0, due - Date.now()));
+    const { body } = await outside.service.get(`/v1/runs?function_id=${outside.app}-cron`);
+    return body.data.length === 0 ? 'ignored' : 'acts';
+  },
+
+  async '`if` of triggers'(outside, fn) {
+    const [small, large] = [await outside.send(fn, { n: 1 }), await outside.send(fn, { n: 11 })];
+    expect(await outside.output(large)).to.equal('done');
+    return (await outside.service.get(`/v1/events/${small}/runs`)).body.data.length === 0 ? 'acts' : 'ignored';
+  },
+
+  async 'wildcard triggers'(outside) {
+    return (await outside.output(await outside.send('wild/any'))) === 'done' ? 'acts' : 'ignored';
+  },
+
+  async cancelOn(outside, fn) {
+    const eventId = await outside.send(fn, { n: 7 });
+    await outside.service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data?.[0]?.status === 'Running');
+    await outside.send('cancel', { n: 7 });
+    return (await outside.endedRun(eventId)).status === 'Cancelled' ? 'acts' : 'ignored';
+  },
+
+  async 'step.sleepUntil'(outside, fn) {
+    const until = Date.now() + 1_500;
+    const run = await outside.endedRun(await outside.send(fn, { until: new Date(until).toISOString() }));
+    expect(run.status).to.equal('Completed');
+    return Date.parse(run.ended_at) >= until - 500 ? 'acts' : 'ignored';
+  },
+
+  /** The schedule would have it wait 15 s at least. */
+  async RetryAfterError(outside, fn) {
+    const sentAt = Date.now();
+    expect(await outside.output(await outside.send(fn))).to.equal(1);
+    return Date.now() - sentAt < SOON_MS ? 'acts' : 'ignored';
+  },
+};
