@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { readConfig } from '../../src/config.ts';
 import { hashedKey } from '../../src/functions/signing.ts';
 import { outboundRules } from '../../src/model/network/outbound.ts';
-import { nonPublicKind } from '../../src/model/network/public-address.ts';
+import { nonPublicKind } from '../../src/model/network/address.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
