@@ -51,9 +51,9 @@ export class Service {
   async api<T>(path: string, body?: object): Promise<T> {
     const headers = { authorization: `Bearer ${SECRETS.API_KEY}`, 'content-type': 'application/json' };
     const init = body ? { method: 'POST', headers, body: JSON.stringify(body) } : { headers };
-    const answer = await fetch(this.#url + path, init);
-    if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
-    return ((await answer.json()) as { data: T }).data;
+    const response = await fetch(this.#url + path, init);
+    if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
+    return ((await response.json()) as { data: T }).data;
   }
 
   /** Creates a webhook with TRANSFORM. @returns its URL */
@@ -68,12 +68,12 @@ export class Service {
       const triggers = [{ event, ...(expression && { expression }) }, ...(also ? [{ event: also }] : [])];
       return { id: `${app}-${id}`, name: id, triggers, steps: { step: { id: 'step', name: 'step', runtime } } };
     });
-    const answer = await fetch(`${this.#url}/fn/register`, {
+    const response = await fetch(`${this.#url}/fn/register`, {
       method: 'POST',
       headers: { 'x-service-sdk': 'bench:v1.0.0', authorization: `Bearer ${hashedKey(SECRETS.SIGNING_KEY)}` },
       body: JSON.stringify({ url: this.#hostUrl, appName: app, functions: onTheWire }),
     });
-    if (!answer.ok) throw new Error(await answer.text());
+    if (!response.ok) throw new Error(await response.text());
   }
 
   async send(body: object): Promise<void> {
@@ -96,13 +96,13 @@ export class Service {
   }
 
   async #post(body: string): Promise<void> {
-    const answer = await fetch(this.eventUrl, {
+    const response = await fetch(this.eventUrl, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body,
     });
-    if (answer.status !== 200) throw new Error(await answer.text());
-    await answer.arrayBuffer();
+    if (response.status !== 200) throw new Error(await response.text());
+    await response.arrayBuffer();
   }
 
   /** The number of events that are stored and matched. */

@@ -68,19 +68,20 @@ export class Service {
   /** Retries a GET on all web processes until one responds. @returns undefined for 404 */
   async get<T>(path: string): Promise<T | undefined> {
     for (let turn = 0; ; turn++) {
-      const answer = await this.#ask(path, { headers: { authorization: `Bearer ${SECRETS.API_KEY}` } }, turn);
-      if (answer?.status === 404) return undefined;
-      if (answer?.ok) return ((await answer.json()) as { data: T }).data;
-      if (answer && answer.status < 500) throw new Error(`GET ${path}: ${answer.status} ${await answer.text()}`);
+      const response = await this.#ask(path, { headers: { authorization: `Bearer ${SECRETS.API_KEY}` } }, turn);
+      if (response?.status === 404) return undefined;
+      if (response?.ok) return ((await response.json()) as { data: T }).data;
+      if (response && response.status < 500)
+        throw new Error(`GET ${path}: ${response.status} ${await response.text()}`);
       await setTimeout(PROBE_MS);
     }
   }
 
   async post<T>(path: string, body: object): Promise<T> {
     const headers = { authorization: `Bearer ${SECRETS.API_KEY}`, 'content-type': 'application/json' };
-    const answer = await this.#ask(path, { method: 'POST', headers, body: JSON.stringify(body) }, 0);
-    if (!answer?.ok) throw new Error(`POST ${path}: ${answer?.status} ${await answer?.text()}`);
-    return ((await answer.json()) as { data: T }).data;
+    const response = await this.#ask(path, { method: 'POST', headers, body: JSON.stringify(body) }, 0);
+    if (!response?.ok) throw new Error(`POST ${path}: ${response?.status} ${await response?.text()}`);
+    return ((await response.json()) as { data: T }).data;
   }
 
   async #ask(path: string, init: RequestInit, turn: number): Promise<Response | undefined> {

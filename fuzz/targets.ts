@@ -136,8 +136,8 @@ function keyOf(webhook: { url: string }): string {
 }
 
 async function runOf(service: Service, event: string): Promise<string> {
-  const answer = await service.get(`/v1/events/${event}/runs`);
-  return answer.body.data?.[0]?.run_id ?? event;
+  const response = await service.get(`/v1/events/${event}/runs`);
+  return response.body.data?.[0]?.run_id ?? event;
 }
 
 async function register(service: Service, host: Host): Promise<void> {
@@ -148,10 +148,10 @@ async function register(service: Service, host: Host): Promise<void> {
   });
   const headers = { 'x-service-sdk': 'fuzz:v1.0.0', ...service.appHeaders };
   const body = { url: host.url, deployType: 'ping', appName: 'fuzz', sdk: 'fuzz:v1.0.0', v: '0.1', functions };
-  const answer = await request('POST', `${service.url}/fn/register`, { body, headers });
+  const response = await request('POST', `${service.url}/fn/register`, { body, headers });
   // A case may have paused one.
   for (const { id } of FUNCTIONS) await service.post(`/v1/functions/fuzz-${id}/resume`, undefined, service.apiHeaders);
-  if (answer.status !== 200) throw new Error(`The app could not register: ${JSON.stringify(answer.body)}`);
+  if (response.status !== 200) throw new Error(`The app could not register: ${JSON.stringify(response.body)}`);
 }
 
 function livenessCheck(service: Service, host: Host): () => Promise<void> {

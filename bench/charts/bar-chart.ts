@@ -8,8 +8,8 @@ const LEFT = 16;
 /** Values are to the right of the bars. */
 const BAR_WIDTH = 470;
 const TOP = 48;
-const OWN = 16;
-const BESIDE = 10;
+const RESULT_HEIGHT = 16;
+const REFERENCE_HEIGHT = 10;
 const GAP = 18;
 
 /** @param scale `own`: each row fills the width, because its unit differs; `common`: all rows share one scale */
@@ -32,22 +32,25 @@ function drawn(row: Row, y: number, x: (value: number) => number): string[] {
   const reached = meetsTargets(row) === false ? ' (missed)' : '';
   const figure = `${formatNumber(row.value)} ${row.unit}${reached}`;
   const references = row.references.flatMap(({ what, value }, i) => {
-    const at = barY + OWN + 3 + i * (BESIDE + 3);
+    const at = barY + RESULT_HEIGHT + 3 + i * (REFERENCE_HEIGHT + 3);
     const words = `${what}: ${formatNumber(value)}`;
-    return [rect(LEFT, at, x(value), BESIDE, 'beside'), text(LEFT + BAR_WIDTH + 12, at + BESIDE - 1, words, 'small')];
+    return [
+      rect(LEFT, at, x(value), REFERENCE_HEIGHT, 'beside'),
+      text(LEFT + BAR_WIDTH + 12, at + REFERENCE_HEIGHT - 1, words, 'small'),
+    ];
   });
   return [
     text(LEFT, y, row.work),
-    rect(LEFT, barY, BAR_WIDTH, OWN, 'track'),
-    rect(LEFT, barY, x(row.value), OWN, 'own'),
-    text(LEFT + BAR_WIDTH + 12, barY + OWN - 4, figure),
-    ...wanted.map((value) => line(LEFT + x(value), barY - 3, LEFT + x(value), barY + OWN + 3, 'wanted')),
+    rect(LEFT, barY, BAR_WIDTH, RESULT_HEIGHT, 'track'),
+    rect(LEFT, barY, x(row.value), RESULT_HEIGHT, 'own'),
+    text(LEFT + BAR_WIDTH + 12, barY + RESULT_HEIGHT - 4, figure),
+    ...wanted.map((value) => line(LEFT + x(value), barY - 3, LEFT + x(value), barY + RESULT_HEIGHT + 3, 'wanted')),
     ...references,
   ];
 }
 
 function heightOf({ references }: Row): number {
-  return 6 + OWN + references.length * (BESIDE + 3) + GAP + 12;
+  return 6 + RESULT_HEIGHT + references.length * (REFERENCE_HEIGHT + 3) + GAP + 12;
 }
 
 function wantedIn(row: Row): number[] {

@@ -10,8 +10,8 @@ const dispatcher = new Agent({ connections: Number(CONCURRENCY) });
 const worker = new Worker(
   'bench',
   async ({ data }) => {
-    const answer = await request(HOST_URL, { method: 'POST', body: JSON.stringify(data), dispatcher });
-    await answer.body.text();
+    const response = await request(HOST_URL, { method: 'POST', body: JSON.stringify(data), dispatcher });
+    await response.body.text();
   },
   { connection: connection(), prefix: 'bare', concurrency: Number(CONCURRENCY), removeOnComplete: { count: 0 } },
 );

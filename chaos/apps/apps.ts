@@ -40,9 +40,9 @@ export async function startApp(language: string, serviceUrl: string, executionsU
   const app = await start(language, env);
   const deadline = Date.now() + REGISTERED_WITHIN_MS;
   for (;;) {
-    const answer = await fetch(app.url, { method: 'PUT' });
-    if (answer.ok) return app;
-    if (Date.now() > deadline) throw new Error(`The ${language} app could not register: ${await answer.text()}`);
+    const response = await fetch(app.url, { method: 'PUT' });
+    if (response.ok) return app;
+    if (Date.now() > deadline) throw new Error(`The ${language} app could not register: ${await response.text()}`);
     await setTimeout(REGISTER_AGAIN_MS);
   }
 }

@@ -55,7 +55,7 @@ export async function startHostileApp(): Promise<HostileApp> {
       const runtime = { type: 'http', url: `${url}?fnId=hostile-hostile&stepId=step` };
       const steps = { step: { id: 'step', name: 'step', runtime } };
       const functions = [{ id: 'hostile-hostile', name: 'hostile', triggers: [{ event: 'chaos/hostile' }], steps }];
-      const answer = await fetch(`${serviceUrl}/fn/register`, {
+      const response = await fetch(`${serviceUrl}/fn/register`, {
         method: 'POST',
         headers: { ...SDK, authorization: `Bearer ${hashedKey(SECRETS.SIGNING_KEY)}` },
         body: JSON.stringify({
@@ -67,7 +67,7 @@ export async function startHostileApp(): Promise<HostileApp> {
           functions,
         }),
       });
-      if (!answer.ok) throw new Error(`The hostile app could not register: ${await answer.text()}`);
+      if (!response.ok) throw new Error(`The hostile app could not register: ${await response.text()}`);
     },
     async close() {
       server.close();

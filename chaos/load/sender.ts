@@ -128,17 +128,17 @@ export class Sender {
     const inDeploy = this.isDeploying;
     if (inDeploy) this.sentInDeploy++;
     try {
-      const answer = await fetch(url + path, {
+      const response = await fetch(url + path, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers },
         body: JSON.stringify(body),
         signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
       });
-      const text = await answer.text();
-      if (answer.status === 200) return (JSON.parse(text) as { ids: string[] }).ids;
-      if (inDeploy) this.failedInDeploy.push(`${answer.status} ${text}`);
-      if (answer.status === 503 || answer.status === 429) this.#ledger.rejected++;
-      else this.#ledger.unexpected.push(`${answer.status} ${text.slice(0, 300)}`);
+      const text = await response.text();
+      if (response.status === 200) return (JSON.parse(text) as { ids: string[] }).ids;
+      if (inDeploy) this.failedInDeploy.push(`${response.status} ${text}`);
+      if (response.status === 503 || response.status === 429) this.#ledger.rejected++;
+      else this.#ledger.unexpected.push(`${response.status} ${text.slice(0, 300)}`);
     } catch (error) {
       this.#ledger.unanswered++;
       const { message, cause } = error as Error & { cause?: Error };

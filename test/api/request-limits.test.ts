@@ -7,7 +7,7 @@ import { type Service, startService } from '../support/service.ts';
 const HOOK = 'const transform = (evt, headers, query) => ({ name: "limits/x", data: { evt, query } })';
 const MOST = 1_000;
 
-describe('a request with many fields', () => {
+describe('request limits', () => {
   let service: Service;
   let hook: { id: string; path: string };
   before(async () => {
@@ -24,7 +24,7 @@ describe('a request with many fields', () => {
     `${'--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n'.repeat(parts)}--b--\r\n`;
   const post = (type: string, body: string) => service.post(hook.path, body, { 'content-type': type });
 
-  it('is refused before anybody is asked who they are, when its query has more than 1,000 parameters', async () => {
+  it('a query with more than 1,000 parameters is rejected before authentication', async () => {
     for (const [method, path] of [
       ['GET', '/sign-in'],
       ['GET', '/set-up'],
@@ -40,13 +40,13 @@ describe('a request with many fields', () => {
     }
   });
 
-  it('is answered as ever up to that', async () => {
+  it('a query with 1,000 parameters is accepted', async () => {
     expect((await service.get(`/sign-in${query(MOST)}`)).status).to.equal(200);
     const sent = await service.post(`${hook.path}${query(MOST)}`, { one: 1 });
     expect(sent.status).to.equal(200);
   });
 
-  it('is refused when it is a form of more than 1,000 fields, and stands in the log of its webhook', async () => {
+  it('POST /e/:key of a webhook rejects a form with more than 1,000 fields and logs the request', async () => {
     const form = (count: number) => post('application/x-www-form-urlencoded', query(count).slice(1));
     expect((await form(MOST)).status).to.equal(200);
     expect(refusal(await form(MOST + 1))).to.deep.equal(REFUSED);
@@ -56,7 +56,7 @@ describe('a request with many fields', () => {
     );
   });
 
-  it('is refused when it is a multipart body of more than 1,000 parts', async () => {
+  it('POST /e/:key of a webhook rejects a multipart body with more than 1,000 parts', async () => {
     const type = 'multipart/form-data; boundary=b';
     expect((await post(type, multipart(MOST))).status).to.equal(200);
     expect(refusal(await post(type, multipart(MOST + 1)))).to.deep.equal(REFUSED);
@@ -65,7 +65,7 @@ describe('a request with many fields', () => {
     expect(refusal(await post(type, spaced))).to.deep.equal(REFUSED);
   });
 
-  it('is refused when the parts of a multipart body have headers of more than 200,000 bytes in all', async () => {
+  it('POST /e/:key of a webhook rejects a multipart body with more than 200,000 bytes of part headers', async () => {
     const type = 'multipart/form-data; boundary="b"';
     const headers = (count: number) =>
       `--b\r\n${'A: b\r\n'.repeat(count)}Content-Disposition: form-data; name="a"\r\n\r\n1\r\n`;
@@ -77,18 +77,18 @@ describe('a request with many fields', () => {
     expect((await post(type, content)).status).to.equal(200);
   });
 
-  it('signs nobody in by a form of more than 1,000 fields', async () => {
+  it('POST /auth/sign-in rejects a form with more than 1,000 fields', async () => {
     const body = new URLSearchParams(query(MOST + 1));
     const answer = await request('POST', `${service.url}/auth/sign-in`, { body, headers: { origin: service.url } });
     expect(refusal(answer)).to.deep.equal(REFUSED);
   });
 
-  it('gives a parameter of any name as it is', async () => {
+  it('a query parameter may have any name, also __proto__', async () => {
     const path = '/sign-in?__proto__=1&constructor=2&next=/events';
     expect((await service.get(path, {})).body).to.match(/name="next" value="\/events"/);
   });
 
-  it('is answered 431 by Node itself when its address is longer than 16 KB', async () => {
+  it('Node responds with 431 to a request line longer than 16 KB', async () => {
     const { hostname, port } = new URL(service.url);
     const status = await new Promise((resolve, reject) => {
       rawRequest({ hostname, port, path: `/sign-in${query(20_000)}` }, (answer) => {
@@ -101,7 +101,7 @@ describe('a request with many fields', () => {
     expect(status).to.equal(431);
   });
 
-  it('that names no path is 400, and no fault of the service', async () => {
+  it('a request target without a path is rejected with 400, not 500', async () => {
     const { hostname, port } = new URL(service.url);
     for (const target of ['http://[', 'http://[::1', 'http://a:b@[/v1/runs']) {
       const socket = connect(Number(port), hostname).setEncoding('utf8');
@@ -114,7 +114,7 @@ describe('a request with many fields', () => {
   });
 
   for (const path of ['/queues', '/v1/runs', '/']) {
-    it(`PROPFIND ${path} is 405, and no fault of the service`, async () => {
+    it(`PROPFIND ${path} is rejected with 405, not 501`, async () => {
       const { status, body } = await service.request('PROPFIND', path, undefined, service.apiHeaders);
       expect([status, body.code]).to.deep.equal([405, 'method_not_allowed']);
     });

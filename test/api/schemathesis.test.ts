@@ -16,7 +16,7 @@ const EXAMPLES_PER_OPERATION = 15;
 /** The one would call whatever host it makes up; the other's answer does not end. */
 const EXCLUDED = ['POST /v1/apps', 'GET /v1/stream'];
 
-describe('schemathesis, which makes requests of the OpenAPI document', function () {
+describe('schemathesis against the OpenAPI document', function () {
   // The first time it is installed.
   this.timeout(300_000);
   let service: Service;
@@ -64,7 +64,7 @@ describe('schemathesis, which makes requests of the OpenAPI document', function 
     return path;
   }
 
-  it('finds no server error, and no answer that the document does not allow', async () => {
+  it('schemathesis finds no server error and no response that the OpenAPI document does not allow', async () => {
     const config = await writeConfig();
     const { exitCode, output } = await run(
       program,

@@ -61,7 +61,7 @@ interface Holder {
 
 const REFUSALS = ['credentials_invalid', 'access_denied', 'origin_untrusted'];
 
-describe('who may do what', () => {
+describe('access to routes', () => {
   let service: Service;
   const made: Record<string, Headers> = {};
   before(async () => {
@@ -116,7 +116,7 @@ describe('who may do what', () => {
     return isHeld ? 'access_denied' : undefined;
   }
 
-  it('is said of every route', () => {
+  it('every route declares its access and scope', () => {
     expect(table.length).to.be.greaterThan(10);
     for (const { path, access, scope } of table) {
       expect(ACCESS, path).to.include(access);
@@ -124,7 +124,7 @@ describe('who may do what', () => {
     }
   });
 
-  it('is said of every method: what changes something is no matter of reading', () => {
+  it('every route with an unsafe method requires more than read access', () => {
     for (const { method, path, access } of table) {
       if (method !== 'GET') expect(['write', 'admin'], `${method} ${path}`).to.include(access);
     }
@@ -154,7 +154,7 @@ describe('who may do what', () => {
     });
   }
 
-  it('no API key, user or signing key sends events', async () => {
+  it('POST /e/:key rejects API keys, sessions and signing keys', async () => {
     for (const { who, headers } of holders) {
       const secret = headers().authorization?.replace('Bearer ', '') ?? 'none';
       if (who === 'event key') continue;
@@ -163,7 +163,7 @@ describe('who may do what', () => {
     }
   });
 
-  it('no API key, event key or user registers apps or reads what apps read', async () => {
+  it('POST /fn/register and GET /v0/runs/:id reject API keys, event keys and sessions', async () => {
     for (const { who, headers } of holders) {
       if (who === 'signing key') continue;
       for (const [method, path] of [

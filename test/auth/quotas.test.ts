@@ -17,7 +17,7 @@ const ENV = {
 const on = (event: string, id = 'f'): FunctionSpec => ({ id, triggers: [{ event }] });
 const several = (count: number) => Array.from({ length: count }, (_, n) => on('quota/x', `f${n}`));
 
-describe('what may be registered has limits', () => {
+describe('quotas', () => {
   let service: Service;
   let host: AppHost;
   let branchProof: string;
@@ -43,7 +43,7 @@ describe('what may be registered has limits', () => {
     expect(body.error).to.match(/, or raise [A-Z_]+$/);
   }
 
-  it('of functions in an app, of triggers, and of sizes; the answer names limit, what there is, and what to do', async () => {
+  it('POST /fn/register limits functions, triggers and sizes, and the error names the limit, the count and the fix', async () => {
     expectRefused(await register('a', several(5)), 'FUNCTIONS_PER_APP_MAX');
     const triggers = [{ event: 'a' }, { event: 'b' }, { event: 'c' }];
     expectRefused(await register('a', [{ id: 'f', triggers }]), 'TRIGGERS_PER_FUNCTION_MAX');
@@ -55,7 +55,7 @@ describe('what may be registered has limits', () => {
     expect((await service.get('/v1/apps')).body.data).to.deep.equal([]);
   });
 
-  it('of apps in an environment, also when they come at the same moment', async () => {
+  it('POST /fn/register limits the apps of an environment, also for concurrent registrations', async () => {
     const answers = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => register(name, [on('x')])));
     expect(answers.filter(({ status }) => status === 200).length).to.equal(3);
     const refused = answers.find(({ status }) => status !== 200);
@@ -64,7 +64,7 @@ describe('what may be registered has limits', () => {
     expect((await register(name, [on('y')])).status, 'one that is there').to.equal(200);
   });
 
-  it('of functions in an environment; an app may always become smaller', async () => {
+  it('POST /fn/register limits the functions of an environment, and an app may always shrink', async () => {
     expect((await register('a', several(4))).status).to.equal(200);
     expectRefused(await register('b', several(3)), 'FUNCTIONS_MAX');
     expect((await register('b', several(2))).status).to.equal(200);
@@ -72,13 +72,13 @@ describe('what may be registered has limits', () => {
     expect((await register('b', several(4))).status).to.equal(200);
   });
 
-  it('of archived functions: an app that registers under ever new IDs leaves no endless row', async () => {
+  it('POST /fn/register limits archived functions, so that changing IDs do not accumulate', async () => {
     for (let n = 0; n < 10; n++) await register('a', [on('x', `v${n}-a`), on('x', `v${n}-b`)]);
     expect(await service.redis.hlen(`${service.prefix}:functions:production`)).to.be.at.most(2 + 6 + 2);
     expect((await service.get('/v1/apps/a')).body.data.function_count).to.equal(2);
   });
 
-  it('of branches in all, however they are made', async () => {
+  it('the number of branch environments is limited however they are created', async () => {
     const made = await Promise.all(Array.from({ length: 9 }, (_, n) => register('a', [on('x')], `branch-${n}`)));
     expect(made.filter(({ status }) => status === 200).length).to.equal(5);
     for (const refused of made.filter(({ status }) => status !== 200))
@@ -91,7 +91,7 @@ describe('what may be registered has limits', () => {
   });
 });
 
-describe('a branch environment', function () {
+describe('deletion of a branch environment', function () {
   this.timeout(60_000);
   let service: Service;
   let host: AppHost;
@@ -157,7 +157,7 @@ describe('a branch environment', function () {
 
   const namedBy = (keys: string[], branch: string) => keys.filter((key) => key.split(':')[2] === branch);
 
-  it('is deleted with all that it has, and nothing else', async () => {
+  it('DELETE /v1/environments/:name deletes all data of the branch and nothing else', async () => {
     // The name of one stands in keys of the other, and in an event of production.
     await fill('feature/x');
     await fill('runs');
@@ -200,7 +200,7 @@ describe('a branch environment', function () {
     expect(entry).to.include({ action: 'DELETE /v1/environments/:name', target: 'feature/x' });
   });
 
-  it('can be made anew after that, with nothing of before', async () => {
+  it('a deleted branch environment can be created again and is empty', async () => {
     await fill('again');
     await remove('again');
     await gone('again');
@@ -223,7 +223,7 @@ describe('a branch environment', function () {
     await host.nextCall('other');
   });
 
-  it('is deleted to the end when a worker dies in the middle of it', async () => {
+  it('the deletion of a branch environment completes although a worker dies during it', async () => {
     await fill('half');
     await remove('half');
     await service.killWorker(service.workers.length - 1);
@@ -234,7 +234,7 @@ describe('a branch environment', function () {
     expect(namedBy(await keysOf(service.redis, service.prefix), 'half')).to.deep.equal([]);
   });
 
-  it('can be deleted, but production and named environments cannot', async () => {
+  it('DELETE /v1/environments/:name rejects production and named environments', async () => {
     await service.post('/v1/environments', { name: 'qa' }, service.apiHeaders);
     for (const name of ['production', 'qa']) {
       expect([(await remove(name)).status, (await remove(name)).body.code]).to.deep.equal([400, 'input_invalid']);
@@ -243,9 +243,9 @@ describe('a branch environment', function () {
   });
 });
 
-describe('a branch environment that nobody uses', function () {
+describe('inactive branch environments', function () {
   this.timeout(90_000);
-  it('is archived, and then deleted, and both are in the audit log; production stays', async () => {
+  it('an inactive branch environment is archived, then deleted, with audit entries; production stays', async () => {
     const service = await startService({ dev: false, env: { BRANCH_EXPIRY_DAYS: '0.00002' } });
     try {
       await service.post('/v1/environments', { name: 'idle', kind: 'branch' }, service.apiHeaders);

@@ -17,7 +17,7 @@ describe('security headers', () => {
       }),
     );
 
-  it('are on every answer, errors and foreign doors too', async () => {
+  it('every response has security headers, also errors and CORS responses', async () => {
     for (const path of [
       '/livez',
       '/sign-in',
@@ -45,7 +45,7 @@ describe('security headers', () => {
     }
   });
 
-  it('let pages of our own have their one style, and no script', async () => {
+  it('HTML pages allow their own style and no script', async () => {
     for (const path of ['/sign-in', '/set-up?token=x', '/set-password?token=x', '/docs']) {
       const { headers, body } = await service.get(path);
       const [, css] = /<style>([\s\S]*?)<\/style>/.exec(body) ?? [];
@@ -57,7 +57,7 @@ describe('security headers', () => {
     }
   });
 
-  it('let Bull Board have its own files, and nothing of other hosts', async () => {
+  it('Bull Board allows its own files and nothing from other hosts', async () => {
     const { headers, body } = await service.get('/queues');
     const policy = policyOf(headers);
     expect(policy['script-src']).to.deep.equal(["'self'"]);

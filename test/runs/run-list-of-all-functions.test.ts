@@ -4,6 +4,7 @@ import { ulid } from 'ulid';
 import type { Ending, RunStatus } from '../../src/model/runs/run.ts';
 import { keyspace } from '../../src/store/redis/keyspace.ts';
 import type { Position } from '../../src/store/redis/pagination.ts';
+import { withScripts } from '../../src/store/redis/scripts.ts';
 import { EndedRunIndex } from '../../src/store/runs/ended-run-index.ts';
 import { RunLists } from '../../src/store/runs/run-lists.ts';
 import { Runs } from '../../src/store/runs/runs.ts';
@@ -12,7 +13,7 @@ import { connectRedis, deleteKeys, freshPrefix, keysOf, type Redis } from '../su
 const MINUTE_MS = 60_000;
 const RETENTION_MS = 7 * 86_400_000;
 /** So few that runs are in slots of every kind. */
-const SLOT_HOLDS = 4;
+const SEGMENT_SIZE = 4;
 const FUNCTIONS = Array.from({ length: 12 }, (_, n) => `app-f${n}`);
 const STATUSES = ['Queued', 'Completed', 'Failed', 'Cancelled'] as const;
 
@@ -41,8 +42,9 @@ describe('the list of all runs', () => {
 
   before(() => {
     redis = connectRedis();
-    runs = new Runs(redis, keys, RETENTION_MS, SLOT_HOLDS);
-    lists = new RunLists(redis, keys, new EndedRunIndex(redis, keys, SLOT_HOLDS));
+    const scripted = withScripts(redis);
+    runs = new Runs({ redis: scripted, keys, retentionMs: RETENTION_MS, segmentSize: SEGMENT_SIZE });
+    lists = new RunLists(scripted, keys, new EndedRunIndex(redis, keys, SEGMENT_SIZE));
   });
   after(async () => {
     await deleteKeys(redis, prefix);
@@ -192,7 +194,7 @@ describe('the list of all runs', () => {
   });
 
   it('has a slot as long as its runs: the last that ends renews it, and all that it is found by', async () => {
-    const all = Array.from({ length: 3 * SLOT_HOLDS }, () => run(0));
+    const all = Array.from({ length: 3 * SEGMENT_SIZE }, () => run(0));
     const env = await make(all);
     const slots = await keysOf(redis, keys.endedRuns(env, 'Completed', ''));
     expect(slots.length).to.equal(3);

@@ -1,7 +1,15 @@
 /** Address rules for calls to apps. They apply to the address of the connection, never to a name. Link-local and cloud metadata addresses
  *  are always blocked, because services there hand out credentials. */
 import type { OutboundSettings } from '../../config.ts';
-import { type Address, isWithin, nonPublicKind, parseAddress, parseRange, type Range, translatedIpv4 } from './address.ts';
+import {
+  type Address,
+  isWithin,
+  nonPublicKind,
+  parseAddress,
+  parseRange,
+  type Range,
+  translatedIpv4,
+} from './address.ts';
 
 /** In a list of CIDRs: all addresses that are not public. */
 const PRIVATE = 'private';

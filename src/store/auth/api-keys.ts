@@ -16,27 +16,27 @@ export interface UsedApiKey extends ApiKey {
 export class ApiKeys {
   readonly #redis: Redis;
   readonly #keys: Keyspace;
-  readonly #changes: CacheInvalidation;
-  readonly #mirror: ReplicatedCache<Map<string, ApiKey>>;
+  readonly #cacheInvalidation: CacheInvalidation;
+  readonly #cache: ReplicatedCache<Map<string, ApiKey>>;
   readonly #noted = new Map<string, number>();
 
-  constructor(redis: Redis, keys: Keyspace, changes: CacheInvalidation) {
+  constructor(redis: Redis, keys: Keyspace, cacheInvalidation: CacheInvalidation) {
     this.#redis = redis;
     this.#keys = keys;
-    this.#changes = changes;
-    this.#mirror = new ReplicatedCache(
-      changes,
+    this.#cacheInvalidation = cacheInvalidation;
+    this.#cache = new ReplicatedCache(
+      cacheInvalidation,
       async () => new Map((await this.#readAll()).map((key) => [key.digest, key])),
     );
   }
 
   follow(subscriber: Redis): Promise<void> {
-    return this.#mirror.follow(subscriber);
+    return this.#cache.follow(subscriber);
   }
 
   /** From memory, or from the store: another process may have made it a moment ago. */
   async find(digest: string): Promise<ApiKey | undefined> {
-    return this.#mirror.value.get(digest) ?? (await this.#mirror.current()).get(digest);
+    return this.#cache.value.get(digest) ?? (await this.#cache.current()).get(digest);
   }
 
   async create(key: ApiKey): Promise<void> {
@@ -71,8 +71,8 @@ export class ApiKeys {
   }
 
   async #changed(): Promise<void> {
-    await this.#mirror.refresh();
-    await this.#changes.announce();
+    await this.#cache.refresh();
+    await this.#cacheInvalidation.announce();
   }
 
   async #readAll(): Promise<ApiKey[]> {

@@ -1,9 +1,8 @@
 /** Who did what, when, from where: the last ten thousand entries. Only what was done stands here, never what was refused (rejection-log.ts): of
  *  that anybody can cause ten thousand. */
 import type { Principal } from '../../model/auth/access.ts';
-import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { type ScriptedRedis, withScripts } from '../redis/scripts.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
 
 const MAX_ENTRIES = 10_000;
 
@@ -31,13 +30,13 @@ export class AuditLog {
   readonly #redis: ScriptedRedis;
   readonly #key: string;
 
-  constructor(redis: Redis, keys: Keyspace) {
-    this.#redis = withScripts(redis);
+  constructor(redis: ScriptedRedis, keys: Keyspace) {
+    this.#redis = redis;
     this.#key = keys.auditLog;
   }
 
   async append(entry: AuditEntry): Promise<void> {
-    await this.#redis.appendAudit(this.#key, JSON.stringify(entry), MAX_ENTRIES);
+    await this.#redis.appendAuditEntry(this.#key, JSON.stringify(entry), MAX_ENTRIES);
   }
 
   /** Newest first.

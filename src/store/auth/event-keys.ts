@@ -15,18 +15,23 @@ export type EventKeyInUse = EventKey & { allowList: AccessListMatcher };
 export class EventKeys {
   readonly #redis: Redis;
   readonly #keys: Keyspace;
-  readonly #changes: CacheInvalidation;
+  readonly #cacheInvalidation: CacheInvalidation;
   readonly #fromSettings: readonly EventKey[];
   readonly #byDigest: ReplicatedCache<Map<string, EventKeyInUse>>;
   readonly #usesNoted = new Map<string, number>();
 
   /** @param secrets of the setting EVENT_KEYS */
-  constructor(redis: Redis, keys: Keyspace, changes: CacheInvalidation, secrets: readonly string[]) {
+  constructor({
+    redis,
+    keys,
+    cacheInvalidation,
+    secrets,
+  }: { redis: Redis; keys: Keyspace; cacheInvalidation: CacheInvalidation; secrets: readonly string[] }) {
     this.#redis = redis;
     this.#keys = keys;
-    this.#changes = changes;
+    this.#cacheInvalidation = cacheInvalidation;
     this.#fromSettings = secrets.map(keyOfSetting);
-    this.#byDigest = new ReplicatedCache(changes, async () => {
+    this.#byDigest = new ReplicatedCache(cacheInvalidation, async () => {
       const all = [...this.#fromSettings, ...(await this.all())];
       return new Map(all.map((key) => [key.digest, inUse(key)]));
     });
@@ -90,7 +95,7 @@ export class EventKeys {
 
   async #changed(): Promise<void> {
     await this.#byDigest.refresh();
-    await this.#changes.announce();
+    await this.#cacheInvalidation.announce();
   }
 }
 

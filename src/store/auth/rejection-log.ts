@@ -1,9 +1,8 @@
 /** Attempts that were refused, apart from the audit log: anybody may cause any number of them, and none pushes a change out of the log.
  *  Those of a kind are one entry with a count; the thousand that came last are kept, for 30 days. */
 import { digestOf } from '../../model/auth/secret.ts';
-import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { type ScriptedRedis, withScripts } from '../redis/scripts.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
 
 export const MAX_REJECTIONS = 1_000;
 const KEPT_MS = 30 * 86_400_000;
@@ -36,24 +35,17 @@ export class RejectionLog {
   readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
 
-  constructor(redis: Redis, keys: Keyspace) {
-    this.#redis = withScripts(redis);
+  constructor(redis: ScriptedRedis, keys: Keyspace) {
+    this.#redis = redis;
     this.#keys = keys;
   }
 
   async record({ action, reason, name, address }: Rejection, requestId: string, nowMs: number): Promise<void> {
-    const kind = JSON.stringify({ action, reason, name, address });
-    const { rejections: refusals, rejectionEntries: refusalCounts } = this.#keys;
-    await this.#redis.noteRefusal(
-      refusals,
-      refusalCounts,
-      digestOf(kind).slice(0, 16),
-      kind,
-      requestId,
-      nowMs,
-      MAX_REJECTIONS,
-      KEPT_MS,
-    );
+    const rejection = { action, reason, name, address };
+    const id = digestOf(JSON.stringify(rejection)).slice(0, 16);
+    const args = { id, rejection, requestId, nowMs, maxEntries: MAX_REJECTIONS, ttlMs: KEPT_MS };
+    const { rejections, rejectionEntries } = this.#keys;
+    await this.#redis.recordRejection(rejections, rejectionEntries, JSON.stringify(args));
   }
 
   /** Those that were repeated last come first.

@@ -14,7 +14,12 @@ export class SecretKeyCheck {
   readonly #sealer: Sealer;
   readonly #signingKeys: SigningKeys;
 
-  constructor(redis: Redis, keys: Keyspace, sealer: Sealer, signingKeys: SigningKeys) {
+  constructor({
+    redis,
+    keys,
+    sealer,
+    signingKeys,
+  }: { redis: Redis; keys: Keyspace; sealer: Sealer; signingKeys: SigningKeys }) {
     this.#redis = redis;
     this.#keys = keys;
     this.#sealer = sealer;

@@ -2,9 +2,8 @@
  *  week; one whose user has another password by now, or is gone, is over (its `version` is not the user's). */
 import { digestOf, newSecret } from '../../model/auth/secret.ts';
 import type { User } from '../../model/auth/user.ts';
-import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { type ScriptedRedis, withScripts } from '../redis/scripts.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { Users } from './users.ts';
 
 const HOUR_MS = 3_600_000;
@@ -23,8 +22,8 @@ export class Sessions {
   readonly #keys: Keyspace;
   readonly #users: Users;
 
-  constructor(redis: Redis, keys: Keyspace, users: Users) {
-    this.#redis = withScripts(redis);
+  constructor(redis: ScriptedRedis, keys: Keyspace, users: Users) {
+    this.#redis = redis;
     this.#keys = keys;
     this.#users = users;
   }

@@ -5,9 +5,8 @@ import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import { BRANCHES, ownerOf, PRODUCTION } from '../../model/environment.ts';
 import type { Environments } from '../environments/environments.ts';
 import { CoalescedRead } from '../redis/coalesced-read.ts';
-import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { type ScriptedRedis, withScripts } from '../redis/scripts.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
 
 /** A rotation is followed after so long by those who sign; until then the former key is good as well. */
 const HELD_MS = 5_000;
@@ -32,14 +31,20 @@ export class SigningKeys {
   readonly #reads = new Map<string, CoalescedRead<SigningKeyPair>>();
 
   /** @param given production's, by setting */
-  constructor(
-    redis: Redis,
-    keys: Keyspace,
-    environments: Environments,
-    sealer: Sealer,
-    given: SigningKeyPair | undefined,
-  ) {
-    this.#redis = withScripts(redis);
+  constructor({
+    redis,
+    keys,
+    environments,
+    sealer,
+    given,
+  }: {
+    redis: ScriptedRedis;
+    keys: Keyspace;
+    environments: Environments;
+    sealer: Sealer;
+    given: SigningKeyPair | undefined;
+  }) {
+    this.#redis = redis;
     this.#key = keys.signingKeys;
     this.#environments = environments;
     this.#sealer = sealer;
@@ -122,7 +127,7 @@ export class SigningKeys {
       if ([current, fallback].every((sealed) => sealed === undefined || this.#sealer.isCurrent(sealed))) continue;
       // Unless somebody rotated it in the meantime.
       count += Number(
-        await this.#redis.swapField(this.#key, owner, text, this.#sealed(this.#opened(text, owner), owner)),
+        await this.#redis.replaceField(this.#key, owner, text, this.#sealed(this.#opened(text, owner), owner)),
       );
     }
     return count;

@@ -1,8 +1,7 @@
 /** Users. There is never a moment without an admin who can sign in, once there has been one. */
 import type { User } from '../../model/auth/user.ts';
-import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { type ScriptedRedis, withScripts } from '../redis/scripts.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
 
 /** What the scripts answer. */
 const DONE = 1;
@@ -15,8 +14,8 @@ export class Users {
   readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
 
-  constructor(redis: Redis, keys: Keyspace) {
-    this.#redis = withScripts(redis);
+  constructor(redis: ScriptedRedis, keys: Keyspace) {
+    this.#redis = redis;
     this.#keys = keys;
   }
 

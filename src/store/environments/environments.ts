@@ -7,32 +7,32 @@ import { CoalescedRead } from '../redis/coalesced-read.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { ReplicatedCache } from '../redis/replicated-cache.ts';
-import { type ScriptedRedis, withScripts } from '../redis/scripts.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
 
 const PRODUCTION_ENVIRONMENT: Environment = { name: PRODUCTION, kind: 'production', createdAt: 0 };
 
 export class Environments {
   readonly #redis: ScriptedRedis;
   readonly #key: string;
-  readonly #changes: CacheInvalidation;
-  readonly #mirror: ReplicatedCache<Map<string, Environment>>;
+  readonly #cacheInvalidation: CacheInvalidation;
+  readonly #cache: ReplicatedCache<Map<string, Environment>>;
   readonly #anew: CoalescedRead<Map<string, Environment>>;
 
-  constructor(redis: Redis, keys: Keyspace, changes: CacheInvalidation) {
-    this.#redis = withScripts(redis);
+  constructor(redis: ScriptedRedis, keys: Keyspace, cacheInvalidation: CacheInvalidation) {
+    this.#redis = redis;
     this.#key = keys.environments;
-    this.#changes = changes;
-    this.#mirror = new ReplicatedCache(changes, () => this.#readAll());
-    this.#anew = new CoalescedRead(() => this.#mirror.refresh());
+    this.#cacheInvalidation = cacheInvalidation;
+    this.#cache = new ReplicatedCache(cacheInvalidation, () => this.#readAll());
+    this.#anew = new CoalescedRead(() => this.#cache.refresh());
   }
 
   follow(subscriber: Redis): Promise<void> {
-    return this.#mirror.follow(subscriber);
+    return this.#cache.follow(subscriber);
   }
 
   /** From memory. */
   find(name: string): Environment | undefined {
-    return this.#mirror.value.get(name);
+    return this.#cache.value.get(name);
   }
 
   /** Asks the store for one that is not in memory: another process may have made it a moment ago. */
@@ -77,7 +77,7 @@ export class Environments {
       const text = await this.#redis.hget(this.#key, name);
       if (text === null) return undefined;
       const changed = change(JSON.parse(text) as Environment);
-      if ((await this.#redis.swapField(this.#key, name, text, JSON.stringify(changed))) !== 1) continue;
+      if ((await this.#redis.replaceField(this.#key, name, text, JSON.stringify(changed))) !== 1) continue;
       await this.#changed();
       return changed;
     }
@@ -89,8 +89,8 @@ export class Environments {
   }
 
   async #changed(): Promise<void> {
-    await this.#mirror.refresh();
-    await this.#changes.announce();
+    await this.#cache.refresh();
+    await this.#cacheInvalidation.announce();
   }
 
   async #readAll(): Promise<Map<string, Environment>> {

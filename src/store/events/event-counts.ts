@@ -3,7 +3,8 @@
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { newest } from '../redis/pagination.ts';
-import { type EventsByMinute, MINUTE_MS } from './events-by-minute.ts';
+import type { EventsByMinute } from './events-by-minute.ts';
+import { MINUTE_MS } from './keys.ts';
 
 export interface HistogramQuery {
   env: string;
@@ -29,13 +30,18 @@ interface Piece extends Interval {
 export class EventCounts {
   readonly #redis: Redis;
   readonly #keys: Keyspace;
-  readonly #slots: EventsByMinute;
+  readonly #eventsByMinute: EventsByMinute;
   readonly #retentionMs: number;
 
-  constructor(redis: Redis, keys: Keyspace, slots: EventsByMinute, retentionMs: number) {
+  constructor({
+    redis,
+    keys,
+    eventsByMinute,
+    retentionMs,
+  }: { redis: Redis; keys: Keyspace; eventsByMinute: EventsByMinute; retentionMs: number }) {
     this.#redis = redis;
     this.#keys = keys;
-    this.#slots = slots;
+    this.#eventsByMinute = eventsByMinute;
     this.#retentionMs = retentionMs;
   }
 
@@ -74,14 +80,14 @@ export class EventCounts {
     };
     const { from } = intervals[0] as Interval;
     const { to } = intervals.at(-1) as Interval;
-    const { whole, cut } = byEdges(await this.#slots.minutes(env, from, to), intervals);
+    const { whole, cut } = byEdges(await this.#eventsByMinute.minutes(env, from, to), intervals);
 
-    const ofWhole = await this.#slots.counts(env, [...whole.keys()]);
+    const ofWhole = await this.#eventsByMinute.counts(env, [...whole.keys()]);
     [...whole.values()].forEach((interval, i) => {
       add(interval, ofWhole[i] as number);
     });
 
-    const slots = await this.#slots.read(env, [...cut.keys()]);
+    const slots = await this.#eventsByMinute.read(env, [...cut.keys()]);
     const parts = [...cut.values()].flatMap((pieces, i) =>
       [...(slots[i]?.keys() ?? [])].flatMap((name) => pieces.map((piece) => ({ name, piece }))),
     );

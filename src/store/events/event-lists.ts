@@ -41,20 +41,29 @@ export class EventLists {
   readonly #keys: Keyspace;
   readonly #events: Events;
   readonly #records: EventRecords;
-  readonly #slots: EventsByMinute;
+  readonly #eventsByMinute: EventsByMinute;
   readonly #retentionMs: number;
 
-  constructor(
-    redis: Redis,
-    keys: Keyspace,
-    { events, records, slots }: { events: Events; records: EventRecords; slots: EventsByMinute },
-    retentionMs: number,
-  ) {
+  constructor({
+    redis,
+    keys,
+    events,
+    records,
+    eventsByMinute,
+    retentionMs,
+  }: {
+    redis: Redis;
+    keys: Keyspace;
+    events: Events;
+    records: EventRecords;
+    eventsByMinute: EventsByMinute;
+    retentionMs: number;
+  }) {
     this.#redis = redis;
     this.#keys = keys;
     this.#events = events;
     this.#records = records;
-    this.#slots = slots;
+    this.#eventsByMinute = eventsByMinute;
     this.#retentionMs = retentionMs;
   }
 
@@ -93,7 +102,7 @@ export class EventLists {
     let cursor = timeRange.cursor;
     for (let reading = 0; reading < MAX_READINGS; reading++) {
       const read = await this.#newest({ env, name, timeRange: { ...timeRange, cursor }, limit: READING });
-      const sources = await this.#records.sources(env, idsOf(read));
+      const sources = await this.#records.readSources(env, idsOf(read));
       found.push(...read.filter((_, i) => isAsked(sources[i], source)));
       const isEnd = read.length < READING;
       if (found.length > limit || (found.length === limit && !isEnd)) {
@@ -117,7 +126,7 @@ export class EventLists {
     let rest: ListedTimeRange = { after, before, cursor };
     while (found.length < limit) {
       const top = rest.cursor?.at ?? (rest.before === undefined ? '+inf' : rest.before - 1);
-      const stretch = await this.#slots.before(env, top, after, limit - found.length);
+      const stretch = await this.#eventsByMinute.before(env, top, after, limit - found.length);
       if (!stretch) break;
       const indexes = stretch.names.map((name) => this.#keys.eventIndex(env, name));
       const timeRange = { ...rest, after: Math.max(after, stretch.from) };

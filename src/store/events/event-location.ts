@@ -4,14 +4,12 @@
 import type { Envelope } from '../../model/events/event.ts';
 import { timeOf } from '../../model/ids.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import { SLICE_LENGTH } from './keys.ts';
 
 /** How much longer than the retention a bucket stays: whoever works on an event so soon after its receipt copies nothing. */
 export const SLACK_MS = 3_600_000;
 /** An ID of another day would keep an old bucket alive, and whoever sends many would let it grow for ever. */
 const STRAY_MS = 86_400_000;
-
-/** 1.024 seconds. */
-const SLICE_LENGTH = 8;
 
 export interface EventLocation {
   bucket: string;

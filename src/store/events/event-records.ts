@@ -1,9 +1,9 @@
 /** The events themselves, as text (model/events/event-encoding.ts), in their places. */
 import type { Envelope, RecordParts, Source } from '../../model/events/event.ts';
 import { type EncodedSource, FACTS_MAX, readEvent, readSource, writeEvent } from '../../model/events/event-encoding.ts';
-import { inPipelines, type Redis, replies } from '../redis/connection.ts';
+import { inPipelines, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { type ScriptedPipeline, type ScriptedRedis, withScripts } from '../redis/scripts.ts';
+import type { ScriptedPipeline, ScriptedRedis } from '../redis/scripts.ts';
 import { bucketOf, fieldOf, isOverflow, locationOf, SLACK_MS } from './event-location.ts';
 import type { EventSources } from './event-sources.ts';
 
@@ -18,10 +18,15 @@ export class EventRecords {
   readonly #sources: EventSources;
   readonly #retentionMs: number;
 
-  constructor(redis: Redis, keys: Keyspace, readSources: EventSources, retentionMs: number) {
-    this.#redis = withScripts(redis);
+  constructor({
+    redis,
+    keys,
+    sources,
+    retentionMs,
+  }: { redis: ScriptedRedis; keys: Keyspace; sources: EventSources; retentionMs: number }) {
+    this.#redis = redis;
     this.#keys = keys;
-    this.#sources = readSources;
+    this.#sources = sources;
     this.#retentionMs = retentionMs;
   }
 
@@ -35,7 +40,7 @@ export class EventRecords {
       const text = writeEvent(event, sources[i] as EncodedSource);
       const bucket = bucketOf(this.#keys, event.env, event.internalId);
       if (isOverflow(event)) {
-        this.#storeApart(pipeline, event, text);
+        this.#storeOverflow(pipeline, event, text);
       } else {
         buckets.add(bucket);
         pipeline.hsetnx(bucket, fieldOf(event.internalId), text);
@@ -50,9 +55,9 @@ export class EventRecords {
     return batch.map((_, i) => stored[i] === 1);
   }
 
-  #storeApart(pipeline: ScriptedPipeline, { env, internalId }: Envelope, text: string): void {
+  #storeOverflow(pipeline: ScriptedPipeline, { env, internalId }: Envelope, text: string): void {
     const { bucket, field, copy } = locationOf(this.#keys, env, internalId);
-    pipeline.storeApart(bucket, copy, field, text, this.#retentionMs);
+    pipeline.storeOverflowEvent(bucket, copy, field, text, this.#retentionMs);
   }
 
   /** In the order of the IDs; undefined: it is not there. */
@@ -68,9 +73,9 @@ export class EventRecords {
   }
 
   /** The same, of the sources alone. */
-  async sources(env: string, ids: readonly string[]): Promise<(Source | undefined)[]> {
+  async readSources(env: string, ids: readonly string[]): Promise<(Source | undefined)[]> {
     const inBuckets = await this.#inBuckets(env, ids, (bucket, fields) =>
-      chunksOf(fields, LINES_AT_ONCE).map((some) => ['factLines', bucket, ...some]),
+      chunksOf(fields, LINES_AT_ONCE).map((some) => ['readMetadata', bucket, ...some]),
     );
     const lines = await this.#orCopies(env, ids, inBuckets, (copy) => ['getrange', copy, -FACTS_MAX, -1]);
     return this.#sources.read(
@@ -82,7 +87,7 @@ export class EventRecords {
   /** The event stays for at least so long. */
   async extendRetention(env: string, id: string, ms: number): Promise<void> {
     const { bucket, field, copy } = locationOf(this.#keys, env, id);
-    await this.#redis.keepEvent(bucket, copy, field, ms);
+    await this.#redis.extendRetention(bucket, copy, field, ms);
   }
 
   /** What the commands for the fields of each bucket answer, by ID. */

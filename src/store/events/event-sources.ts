@@ -3,9 +3,8 @@
 import { PRODUCTION } from '../../model/environment.ts';
 import { type Source, subjectOf } from '../../model/events/event.ts';
 import type { EncodedSource } from '../../model/events/event-encoding.ts';
-import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { type ScriptedRedis, withScripts } from '../redis/scripts.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
 
 /** An environment that is deleted may come back with other numbers, no sooner than this (jobs/environments/branch-lifecycle.ts). Production stays. */
 const KNOWN_MS = 4_000;
@@ -21,8 +20,8 @@ export class EventSources {
   readonly #keys: Keyspace;
   readonly #byEnv = new Map<string, Known>();
 
-  constructor(redis: Redis, keys: Keyspace) {
-    this.#redis = withScripts(redis);
+  constructor(redis: ScriptedRedis, keys: Keyspace) {
+    this.#redis = redis;
     this.#keys = keys;
     // A Redis that comes back may have lost the last numbers it gave, and give them anew.
     redis.on('ready', () => this.#byEnv.clear());
@@ -50,7 +49,7 @@ export class EventSources {
   }
 
   async #ask(env: string, source: Source): Promise<number> {
-    const number = (await this.#redis.numberSource(this.#keys.eventSources(env), source)) as number;
+    const number = (await this.#redis.assignSourceNumber(this.#keys.eventSources(env), source)) as number;
     learn(this.#knownOf(env), source, number);
     return number;
   }

@@ -4,8 +4,7 @@ import type { Envelope } from '../../model/events/event.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedPipeline } from '../redis/scripts.ts';
-
-export const MINUTE_MS = 60_000;
+import { MINUTE_MS } from './keys.ts';
 
 /** Slots that are read first, and how many times more with each further reading. */
 const SLOTS_FIRST = 4;

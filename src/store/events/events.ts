@@ -11,9 +11,9 @@ import {
   type Source,
 } from '../../model/events/event.ts';
 import { parseStored } from '../../model/values/json.ts';
-import { type Redis, replies } from '../redis/connection.ts';
+import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { type ScriptedRedis, withScripts } from '../redis/scripts.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { EventRecords, FoundRecord } from './event-records.ts';
 import type { EventsByMinute } from './events-by-minute.ts';
 
@@ -40,14 +40,26 @@ export class Events {
   readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
   readonly #records: EventRecords;
-  readonly #slots: EventsByMinute;
+  readonly #eventsByMinute: EventsByMinute;
   readonly #retentionMs: number;
 
-  constructor(redis: Redis, keys: Keyspace, records: EventRecords, slots: EventsByMinute, retentionMs: number) {
-    this.#redis = withScripts(redis);
+  constructor({
+    redis,
+    keys,
+    records,
+    eventsByMinute,
+    retentionMs,
+  }: {
+    redis: ScriptedRedis;
+    keys: Keyspace;
+    records: EventRecords;
+    eventsByMinute: EventsByMinute;
+    retentionMs: number;
+  }) {
+    this.#redis = redis;
     this.#keys = keys;
     this.#records = records;
-    this.#slots = slots;
+    this.#eventsByMinute = eventsByMinute;
     this.#retentionMs = retentionMs;
   }
 
@@ -97,7 +109,7 @@ export class Events {
       if (id !== undefined) pipeline.set(this.#keys.eventById(env, id), internalId, 'PX', this.#retentionMs);
     }
     // The indexes last: what they name is found by its ID, too.
-    this.#slots.enter(pipeline, fresh, nowMs);
+    this.#eventsByMinute.enter(pipeline, fresh, nowMs);
     for (const { event, repeat } of batch) {
       if (!repeat) continue;
       const count = this.#keys.duplicates(event.env, event.internalId);

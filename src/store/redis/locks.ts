@@ -1,15 +1,14 @@
 /** Work that one process does at a time. The lock runs out with a process that dies; work that must not be done twice at once needs more than this. */
 import { randomUUID } from 'node:crypto';
-import type { Redis } from './connection.ts';
 import type { Keyspace } from './keyspace.ts';
-import { type ScriptedRedis, withScripts } from './scripts.ts';
+import type { ScriptedRedis } from './scripts.ts';
 
 export class Locks {
   readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
 
-  constructor(redis: Redis, keys: Keyspace) {
-    this.#redis = withScripts(redis);
+  constructor(redis: ScriptedRedis, keys: Keyspace) {
+    this.#redis = redis;
     this.#keys = keys;
   }
 
@@ -18,12 +17,12 @@ export class Locks {
     const key = this.#keys.lock(name);
     const token = randomUUID();
     if ((await this.#redis.set(key, token, 'PX', forMs, 'NX')) !== 'OK') return;
-    const renewal = setInterval(() => void this.#redis.holdLock(key, token, forMs).catch(() => {}), forMs / 3);
+    const renewal = setInterval(() => void this.#redis.renewLock(key, token, forMs).catch(() => {}), forMs / 3);
     try {
       await work();
     } finally {
       clearInterval(renewal);
-      await this.#redis.holdLock(key, token, 0);
+      await this.#redis.renewLock(key, token, 0);
     }
   }
 }

@@ -28,8 +28,8 @@ export async function newestAtOnce(
 ): Promise<Position[]> {
   if (keys.length === 0) return [];
   const top = cursor?.at ?? topOf(before);
-  const args = [limit, after, top, cursor?.at ?? '', cursor?.id ?? ''];
-  return toPositions((await redis.newestAtOnce(keys.length, ...keys, ...args)) as (string | number)[]);
+  const args = JSON.stringify({ limit, after, top, cursorAt: cursor?.at, cursorId: cursor?.id });
+  return toPositions((await redis.newestAtOnce(keys.length, ...keys, args)) as (string | number)[]);
 }
 
 /** The same of sets from which nothing moves to another: a few of each, and then more of those alone that have more. */

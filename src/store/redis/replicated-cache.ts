@@ -6,12 +6,12 @@ const READ_AGAIN_MS = 200;
 
 export class ReplicatedCache<T> {
   readonly #read: () => Promise<T>;
-  readonly #changes: CacheInvalidation;
+  readonly #cacheInvalidation: CacheInvalidation;
   #held: { value: T; version: string | null } | undefined;
   #refreshing: Promise<T> | undefined;
 
-  constructor(changes: CacheInvalidation, read: () => Promise<T>) {
-    this.#changes = changes;
+  constructor(cacheInvalidation: CacheInvalidation, read: () => Promise<T>) {
+    this.#cacheInvalidation = cacheInvalidation;
     this.#read = read;
   }
 
@@ -25,7 +25,7 @@ export class ReplicatedCache<T> {
   /** Reads now, once. */
   async refresh(): Promise<T> {
     // One connection, so the version is no younger than what is read.
-    const [version, value] = await Promise.all([this.#changes.versionNow(), this.#read()]);
+    const [version, value] = await Promise.all([this.#cacheInvalidation.versionNow(), this.#read()]);
     this.#held = { value, version };
     return value;
   }
@@ -33,7 +33,7 @@ export class ReplicatedCache<T> {
   /** As it stands now: read anew if there was a change that has not been heard of. To ask costs Redis nothing worth counting, however
    *  many do. */
   async current(): Promise<T> {
-    const version = await this.#changes.version();
+    const version = await this.#cacheInvalidation.version();
     if (this.#held?.version !== version) await this.#refreshing;
     if (this.#held?.version === version) return this.#held.value;
     this.#refreshing ??= this.refresh().finally(() => {
@@ -52,7 +52,7 @@ export class ReplicatedCache<T> {
         () => firstRead.resolve(),
         () => void setTimeout(read, READ_AGAIN_MS).unref(),
       );
-    this.#changes.subscribe(subscriber, read);
+    this.#cacheInvalidation.subscribe(subscriber, read);
     return firstRead.promise;
   }
 }

@@ -2,16 +2,15 @@
  *  quarter of what entries of a sorted set take. It has the runs of a minute; those for which it has no room are in the slots of its seconds, and those
  *  for which these have none in slots of the shortest kind. So a slot is soon read, be it one run a minute or thousands a second. */
 import type { Ending } from '../../model/runs/run.ts';
+import { MINUTE_MS } from '../events/keys.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { isOlder, newestFirst, type Position, type TimeRange } from '../redis/pagination.ts';
+import { SEGMENT_LENGTHS_MS } from './keys.ts';
 
 /** Where a slot has so many, further runs are in shorter ones. What is stored has been stored with this. */
 export const SEGMENT_SIZE = 1_000;
 
-/** As in end-run.lua. */
-const MINUTE_MS = 60_000;
-const SLOTS_MS = [MINUTE_MS, 1_000, 50];
 const ID_LENGTH = 26;
 
 /** Minutes that are looked at first, and how many times more with each further look. */
@@ -45,12 +44,12 @@ interface Part {
 export class EndedRunIndex {
   readonly #redis: Redis;
   readonly #keys: Keyspace;
-  readonly #holds: number;
+  readonly #segmentSize: number;
 
-  constructor(redis: Redis, keys: Keyspace, holds: number = SEGMENT_SIZE) {
+  constructor(redis: Redis, keys: Keyspace, segmentSize: number = SEGMENT_SIZE) {
     this.#redis = redis;
     this.#keys = keys;
-    this.#holds = holds;
+    this.#segmentSize = segmentSize;
   }
 
   /** The next `limit` of those that ended so. */
@@ -110,7 +109,7 @@ export class EndedRunIndex {
     for (const [i, from] of starts.entries()) {
       const length = lengths[i] as number;
       if (length === 0) continue;
-      const isFull = length >= this.#holds && kind < SLOTS_MS.length - 1;
+      const isFull = length >= this.#segmentSize && kind < SEGMENT_LENGTHS_MS.length - 1;
       if (room > 0) portions.at(-1)?.push({ from, isFull });
       else portions.push([{ from, isFull }]);
       room = isFull ? 0 : (room > 0 ? room : query.limit) - length;
@@ -128,16 +127,16 @@ export class EndedRunIndex {
   }
 
   #slot({ env, ending }: Query, from: number, kind: number): string {
-    return this.#keys.endedRuns(env, ending, `${SLOTS_MS[kind]}:${from}`);
+    return this.#keys.endedRuns(env, ending, `${SEGMENT_LENGTHS_MS[kind]}:${from}`);
   }
 }
 
 /** Backwards, the shorter stretches of one that touch the timeRange. */
 function startsWithin(from: number, kind: number, timeRange: TimeRange): number[] {
-  const length = SLOTS_MS[kind + 1] as number;
+  const length = SEGMENT_LENGTHS_MS[kind + 1] as number;
   const bounds = boundsOf(timeRange);
   const first = Math.max(from, startOf(bounds.from, length));
-  const last = Math.min(from + (SLOTS_MS[kind] as number) - length, bounds.to);
+  const last = Math.min(from + (SEGMENT_LENGTHS_MS[kind] as number) - length, bounds.to);
   const starts: number[] = [];
   for (let start = first; start <= last; start += length) starts.unshift(start);
   return starts;

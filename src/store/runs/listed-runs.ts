@@ -4,7 +4,8 @@ import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { RUN_FIELDS, toRun } from './run-fields.ts';
 
-const LISTED = Object.values(RUN_FIELDS).filter((name) => name !== RUN_FIELDS.output);
+const { output: _output, answeredAt: _answeredAt, memoBytes: _memoBytes, ...LISTED_FIELDS } = RUN_FIELDS;
+const LISTED = Object.values(LISTED_FIELDS);
 
 export class ListedRuns {
   readonly #redis: Redis;

@@ -19,6 +19,7 @@ export const RUN_FIELDS = {
   retryOf: 'retry_of',
   trace: 'trace',
   answeredAt: 'answered_at',
+  memoBytes: 'memo_bytes',
 } as const;
 
 /** Characters of what cannot be read, in the message. */

@@ -1,12 +1,12 @@
 /** Lists of runs, newest first. Each run is in one index of its function, among the active ones or those that ended likewise: a list of
  *  some functions reads several indexes as one. And it is in one place of the list of all: among the active ones, or in a slot. */
 import { groupOf, RUN_GROUPS, type Run, type RunGroup, type RunStatus } from '../../model/runs/run.ts';
-import { runsOfEvents } from '../events/event-runs.ts';
-import { type Redis, replies } from '../redis/connection.ts';
+import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { isOlder, newest, newestAtOnce, newestFirst, type Position, type TimeRange } from '../redis/pagination.ts';
-import { type ScriptedRedis, withScripts } from '../redis/scripts.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { EndedRunIndex } from './ended-run-index.ts';
+import { runsOfEvents } from './event-runs.ts';
 import { ListedRuns } from './listed-runs.ts';
 import { RUN_FIELDS } from './run-fields.ts';
 
@@ -35,13 +35,13 @@ export class RunLists {
   readonly #keys: Keyspace;
   /** The runs themselves. */
   readonly listed: ListedRuns;
-  readonly #slots: EndedRunIndex;
+  readonly #endedRuns: EndedRunIndex;
 
-  constructor(redis: Redis, keys: Keyspace, slots: EndedRunIndex) {
-    this.#redis = withScripts(redis);
+  constructor(redis: ScriptedRedis, keys: Keyspace, endedRuns: EndedRunIndex) {
+    this.#redis = redis;
     this.#keys = keys;
     this.listed = new ListedRuns(redis, keys);
-    this.#slots = slots;
+    this.#endedRuns = endedRuns;
   }
 
   async list(query: RunQuery): Promise<RunPage> {
@@ -87,7 +87,7 @@ export class RunLists {
     const last = active[limit - 1];
     const rest = last ? { ...timeRange, after: last.at } : timeRange;
     const ended = await Promise.all(
-      endings.map((ending) => this.#slots.newest({ env, ending, timeRange: rest, limit })),
+      endings.map((ending) => this.#endedRuns.newest({ env, ending, timeRange: rest, limit })),
     );
     const found = new Map([...active, ...ended.flat()].map((position) => [position.id, position]));
     return newestFirst([...found.values()]).slice(0, limit);

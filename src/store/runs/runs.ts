@@ -5,12 +5,12 @@ import { readEvent } from '../../model/events/event-encoding.ts';
 import type { Memo, Pending } from '../../model/runs/memo.ts';
 import type { Ending, HistoryEntry, Invoker, Run, RunError } from '../../model/runs/run.ts';
 import { locationOf } from '../events/event-location.ts';
-import { isLate } from '../events/event-runs.ts';
-import { type Redis, replies } from '../redis/connection.ts';
+import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { fromFlat, type ScriptedRedis, withScripts } from '../redis/scripts.ts';
+import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { memberOf } from './active-runs.ts';
 import { SEGMENT_SIZE } from './ended-run-index.ts';
+import { isLate } from './event-runs.ts';
 import { RUN_FIELDS, toHistory, toRun } from './run-fields.ts';
 
 export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId' | 'requestId' | 'queuedAt'> {
@@ -60,13 +60,18 @@ export class Runs {
   readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
   readonly #retentionMs: number;
-  readonly #slotHolds: number;
+  readonly #segmentSize: number;
 
-  constructor(redis: Redis, keys: Keyspace, retentionMs: number, slotHolds: number = SEGMENT_SIZE) {
-    this.#redis = withScripts(redis);
+  constructor({
+    redis,
+    keys,
+    retentionMs,
+    segmentSize = SEGMENT_SIZE,
+  }: { redis: ScriptedRedis; keys: Keyspace; retentionMs: number; segmentSize?: number }) {
+    this.#redis = redis;
     this.#keys = keys;
     this.#retentionMs = retentionMs;
-    this.#slotHolds = slotHolds;
+    this.#segmentSize = segmentSize;
   }
 
   /** Makes each run that is not there yet. */
@@ -143,17 +148,17 @@ export class Runs {
 
   /** Notes why an attempt failed that will be repeated; of a run that has ended meanwhile, nothing. */
   async recordError(env: string, id: string, error: RunError): Promise<void> {
-    await this.#redis.noteFailure(this.#keys.run(env, id), JSON.stringify(error));
+    await this.#redis.recordError(this.#keys.run(env, id), JSON.stringify(error));
   }
 
   /** A run's history is kept no longer than itself, also when the run has ended meanwhile. */
   async appendHistory(env: string, id: string, entries: readonly HistoryEntry[]): Promise<void> {
-    await this.#redis.noteHistory(this.#keys.run(env, id), ...entries.map((entry) => JSON.stringify(entry)));
+    await this.#redis.appendHistory(this.#keys.run(env, id), ...entries.map((entry) => JSON.stringify(entry)));
   }
 
   /** All has been done that the answer to the call with `at` finished steps said. Of a run that is gone nothing is written. */
   async recordAnswered(env: string, id: string, at: number): Promise<void> {
-    await this.#redis.noteAnswered(this.#keys.run(env, id), RUN_FIELDS.answeredAt, at);
+    await this.#redis.recordAnswered(this.#keys.run(env, id), at);
   }
 
   /** With how many finished steps the function was last called and answered; -1: never. */
@@ -180,7 +185,7 @@ export class Runs {
       memberOf(env, id),
       nowMs,
       this.#keys.endedRuns(env, ending.status, ''),
-      this.#slotHolds,
+      this.#segmentSize,
       ...fields,
     )) as [ended: number, done?: number, begun?: string[]];
     if (ended !== 1) return undefined;

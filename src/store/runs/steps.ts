@@ -2,9 +2,9 @@
 import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending } from '../../model/runs/memo.ts';
 import type { Run } from '../../model/runs/run.ts';
 import { locationOf } from '../events/event-location.ts';
-import { type Redis, replies } from '../redis/connection.ts';
+import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { fromFlat, type ScriptedRedis, withScripts } from '../redis/scripts.ts';
+import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { toRun } from './run-fields.ts';
 
 /** What storing a memo found. `was`: the step while it was pending. `there`: an earlier memo stands. `steps`, `bytes`: the run has too
@@ -19,8 +19,8 @@ export class Steps {
   readonly #keys: Keyspace;
   readonly #retentionMs: number;
 
-  constructor(redis: Redis, keys: Keyspace, retentionMs: number) {
-    this.#redis = withScripts(redis);
+  constructor(redis: ScriptedRedis, keys: Keyspace, retentionMs: number) {
+    this.#redis = redis;
     this.#keys = keys;
     this.#retentionMs = retentionMs;
   }

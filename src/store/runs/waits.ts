@@ -4,9 +4,9 @@
 import { runOfWait, type Wait } from '../../model/runs/wait.ts';
 import { digestOf, type Path, valueAt } from '../../model/runs/wait-index.ts';
 import { MAX_WAIT_MS } from '../../model/values/duration.ts';
-import { type Redis, replies } from '../redis/connection.ts';
+import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { type ScriptedPipeline, type ScriptedRedis, withScripts } from '../redis/scripts.ts';
+import type { ScriptedPipeline, ScriptedRedis } from '../redis/scripts.ts';
 
 /** Fields by which the waits of a name are found, at most: an event asks for each. */
 const PATHS_MAX = 16;
@@ -42,8 +42,8 @@ export class Waits {
   readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
 
-  constructor(redis: Redis, keys: Keyspace) {
-    this.#redis = withScripts(redis);
+  constructor(redis: ScriptedRedis, keys: Keyspace) {
+    this.#redis = redis;
     this.#keys = keys;
   }
 

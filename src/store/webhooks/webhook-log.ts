@@ -1,9 +1,9 @@
 /** The last requests of each webhook, whatever became of them. Bodies are kept as they came, byte for byte. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { decodeTime, encodeTime } from 'ulid';
-import { type Redis, replies } from '../redis/connection.ts';
+import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { type ScriptedRedis, withScripts } from '../redis/scripts.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
 
 const KEPT_MS = 7 * 86_400_000;
 const MAX_BYTES = 32 * 1_048_576;
@@ -61,8 +61,8 @@ export class WebhookLog {
   readonly #keys: Keyspace;
   readonly #maxRequests: number;
 
-  constructor(redis: Redis, keys: Keyspace, maxRequests: number) {
-    this.#redis = withScripts(redis);
+  constructor(redis: ScriptedRedis, keys: Keyspace, maxRequests: number) {
+    this.#redis = redis;
     this.#keys = keys;
     this.#maxRequests = maxRequests;
   }
@@ -75,15 +75,18 @@ export class WebhookLog {
   /** Adds requests of one webhook. */
   async add(webhookId: string, requests: readonly LoggedRequest[]): Promise<void> {
     if (this.#maxRequests === 0 || requests.length === 0) return;
+    const args = {
+      maxRequests: this.#maxRequests,
+      maxBytes: MAX_BYTES,
+      oldestId: oldestId((requests[0] as LoggedRequest).summary.receivedAt),
+      ttlMs: KEPT_MS,
+      requestPrefix: this.#keys.webhookRequest(webhookId, ''),
+    };
     await this.#redis.logRequests(
       this.#keys.webhookLog(webhookId),
       this.#keys.webhookLogSizes(webhookId),
       this.#keys.webhookRejections(webhookId),
-      this.#maxRequests,
-      MAX_BYTES,
-      oldestId((requests[0] as LoggedRequest).summary.receivedAt),
-      KEPT_MS,
-      this.#keys.webhookRequest(webhookId, ''),
+      JSON.stringify(args),
       ...requests.flatMap(toArguments),
     );
   }

@@ -34,10 +34,10 @@ export class Webhooks {
   readonly #keys: Keyspace;
   readonly cacheInvalidation: CacheInvalidation;
 
-  constructor(redis: Redis, keys: Keyspace, changes: CacheInvalidation) {
+  constructor(redis: Redis, keys: Keyspace, cacheInvalidation: CacheInvalidation) {
     this.#redis = redis;
     this.#keys = keys;
-    this.cacheInvalidation = changes;
+    this.cacheInvalidation = cacheInvalidation;
   }
 
   async save(webhook: Webhook): Promise<void> {

@@ -80,7 +80,7 @@ export default function EventsPage() {
           env={env}
           filters={filters}
           range={range}
-          onBrush={(from, to) => change({ from: new Date(from).toISOString(), to: new Date(to).toISOString() })}
+          onSelectRange={(from, to) => change({ from: new Date(from).toISOString(), to: new Date(to).toISOString() })}
         />
       )}
       <NewEventsButton count={unseen} onShow={showNew} />

@@ -15,7 +15,7 @@ export function MetricTiles({ metrics, overview }: { metrics: Metrics; overview:
   const failing = failureRate(total(points, 'runs_completed'), failed);
   const rates = (counter: 'events' | 'runs_started') =>
     points.map((point, index) => perSecond(point[counter], seconds[index] ?? 1));
-  const spark = { times, height: 48, bare: true };
+  const spark = { times, height: 48, sparkline: true };
   return (
     <div className="grid grid-cols-1 gap-4 sm:grid-cols-2 xl:grid-cols-4">
       <Tile

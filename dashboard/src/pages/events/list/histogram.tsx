@@ -13,12 +13,12 @@ export function Histogram({
   env,
   filters: { name, source, paused },
   range: { after, before },
-  onBrush,
+  onSelectRange,
 }: {
   env: string;
   filters: Filters;
   range: TimeRange;
-  onBrush(from: number, to: number): void;
+  onSelectRange(from: number, to: number): void;
 }) {
   const { data, error } = useQuery({
     queryKey: ['events', env, 'histogram', { name, after, before }],
@@ -49,7 +49,7 @@ export function Histogram({
         format={(value) => (Number.isInteger(value) ? whole.format(value) : '')}
         height={96}
         bars
-        onSelectRange={(from, to) => onBrush(from * 1_000, to * 1_000)}
+        onSelectRange={(from, to) => onSelectRange(from * 1_000, to * 1_000)}
       />
     </div>
   );

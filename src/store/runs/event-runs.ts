@@ -1,9 +1,9 @@
 /** Which runs each event caused: their IDs one after the other, in the order of their creation, in a hash of all events whose IDs begin with
  *  the same second or so (event-location.ts). A set for each event took twice as much of Redis as this. */
 import { timeOf } from '../../model/ids.ts';
+import { fieldOf, sliceOf } from '../events/event-location.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { fieldOf, sliceOf } from './event-location.ts';
 
 const ID_LENGTH = 26;
 /** A run that is made so long after its event is listed apart: it would keep alive what is known of all events of that second. */
