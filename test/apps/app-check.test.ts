@@ -103,7 +103,7 @@ describe('app check', () => {
     const moved = await check(dev, await register(dev, await host(saying({}, 301, { location: '/x' }))));
     expect(moved.codes).to.deep.equal(['redirect']);
     const closed = await check(dev, await register(dev, await host(saying({}, 401, {}))));
-    expect(closed.problems[0].fix).to.include('let the service through');
+    expect(closed.problems[0].fix).to.include('allow the service');
   });
 
   it('POST /v1/apps/:name/check reports the error of an app that cannot list its functions', async () => {

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { startAppHost } from '../support/app-host.ts';
-import { type PlayedRedis, playRedis } from '../support/fake-redis.ts';
+import { type FakeRedis, startFakeRedis } from '../support/fake-redis.ts';
 import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
 import { run } from '../support/program.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -17,7 +17,7 @@ describe('INGEST_DURABILITY=fsync', function () {
 
   let own: OwnRedis;
   let admin: Redis;
-  let played: PlayedRedis;
+  let played: FakeRedis;
   let service: Service | undefined;
   beforeEach(async () => {
     own = await startOwnRedis();
@@ -32,7 +32,7 @@ describe('INGEST_DURABILITY=fsync', function () {
   });
 
   async function start(version: '7.0' | '7.2', workers = 0, dev = true, env: object = FSYNC): Promise<Service> {
-    played = await playRedis(own.url, version);
+    played = await startFakeRedis(own.url, version);
     service = await startService({
       dev,
       workers,
@@ -127,7 +127,7 @@ describe('INGEST_DURABILITY=fsync', function () {
     ] as const) {
       it(`does not start, nor pass a release, with ${setting} ${bad}`, async () => {
         await admin.config('SET', setting, bad);
-        played = await playRedis(own.url, '7.0');
+        played = await startFakeRedis(own.url, '7.0');
         for (const said of await refusals()) {
           expect(said).to.match(/INGEST_DURABILITY: got "fsync", but Redis 7\.0\.\d+ has /);
           expect(said).to.include(`has ${setting} ${bad}; expected ${takes}`).and.include('INGEST_DURABILITY=redis');
@@ -137,7 +137,7 @@ describe('INGEST_DURABILITY=fsync', function () {
 
     it('does not start, nor pass a release, where it may not look', async () => {
       await admin.call('ACL', 'SETUSER', 'hosted', 'on', '>pass', '~*', '&*', '+@all', '-config');
-      played = await playRedis(own.url, '7.0');
+      played = await startFakeRedis(own.url, '7.0');
       for (const said of await refusals(played.url.replace('//', '//hosted:pass@'))) {
         expect(said).to.include('does not allow reading its settings').and.include('CONFIG');
       }

@@ -23,7 +23,7 @@ export default class SpecWithTotals extends mocha.reporters.Spec {
       const took = (performance.now() - (startedAt.get(suite) ?? 0)) / 1_000;
       seconds.set(file, (seconds.get(file) ?? 0) + took);
     });
-    // The spec reporter's own listener was added before, so its summary comes first.
+    // The spec reporter has added its listener earlier, so its summary comes first.
     runner.once(EVENT_RUN_END, () => {
       const { passes, failures } = this.stats;
       if (seconds.size >= FILES_MIN) console.log(slowest(seconds));

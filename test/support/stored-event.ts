@@ -1,9 +1,9 @@
-/** Where Redis has an event (src/store/events/event-location.ts), for tests that look at or take away what is stored. */
+/** Locations of events in Redis (src/store/events/event-location.ts), for tests that read or delete stored data. */
 import type { Service } from './service.ts';
 
 type At = Pick<Service, 'redis' | 'prefix'>;
 
-/** The hash that it is a field of. */
+/** Key of the hash that contains the event. */
 export function bucketKey({ prefix }: At, id: string, env = 'production'): string {
   return `${prefix}:event-bucket:${env}:${id.slice(0, 8)}`;
 }
@@ -12,7 +12,7 @@ export function keptKey({ prefix }: At, id: string, env = 'production'): string 
   return `${prefix}:overflow-event:${env}:${id}`;
 }
 
-/** As its bucket has it; null: it is not in there. */
+/** Its text in the bucket; null: missing. */
 export function storedText(at: At, id: string, env = 'production'): Promise<string | null> {
   return at.redis.hget(bucketKey(at, id, env), id.slice(8));
 }
