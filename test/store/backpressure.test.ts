@@ -66,8 +66,8 @@ describe('before Redis is full', () => {
     await empty();
     await until(async () => (await send()).status === 200, { describe: 'events are taken in' });
     const said = service.output();
-    expect(said.match(/full: senders are told/g)).to.have.lengthOf(1);
-    expect(said.match(/there is room again/g)).to.have.lengthOf(1);
+    expect(said.match(/backpressure: events are rejected/g)).to.have.lengthOf(1);
+    expect(said.match(/backpressure ended/g)).to.have.lengthOf(1);
     expect(said).to.include('REDIS_MEMORY_LIMIT_PERCENT').and.not.include('"level":"error"');
   });
 
