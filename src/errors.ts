@@ -1,72 +1,71 @@
-/** The catalogue of everything that can go wrong for a caller: code, HTTP status, public message.
- *  docs/errors.md says what to do about each; a test holds the two equal. */
+/** Every error that the API returns: code, HTTP status, message. docs/errors.md tells what to do about each; a test keeps the two equal. */
 export const CATALOGUE = {
-  address_blocked: [400, 'The service does not call this address'],
-  access_denied: [403, 'The credentials do not allow this'],
-  backlog_full: [429, 'Too much waits to be done already'],
+  address_blocked: [400, 'The service does not connect to this address'],
+  access_denied: [403, 'The credentials do not permit this request'],
+  backlog_full: [429, 'The job backlog is full'],
   body_missing: [400, 'The request has no body'],
-  body_invalid: [400, 'The body could not be read'],
+  body_invalid: [400, 'The body cannot be read'],
   body_not_json: [400, 'The body is not valid JSON'],
-  body_too_large: [413, 'The body is larger than this key allows'],
-  content_type_unsupported: [415, 'The content type is not supported here'],
-  content_encoding_unsupported: [415, 'The content encoding is not supported here'],
+  body_too_large: [413, 'The body exceeds the size limit'],
+  content_type_unsupported: [415, 'The content type is not supported'],
+  content_encoding_unsupported: [415, 'The content encoding is not supported'],
   credentials_invalid: [401, 'The credentials are missing or wrong'],
-  email_taken: [409, 'There is a user with this email address already'],
+  email_taken: [409, 'A user with this email address already exists'],
   environment_archived: [403, 'The environment is archived'],
   environment_deleting: [409, 'The environment is being deleted'],
-  environment_exists: [409, 'There is such an environment already'],
+  environment_exists: [409, 'An environment with this name already exists'],
   environment_mismatch: [403, 'The key belongs to another environment'],
-  environment_missing: [400, 'The request does not say which environment it is for'],
-  environment_unknown: [404, 'There is no such environment'],
-  event_invalid: [400, 'An event of the request is not valid, so none was accepted'],
-  event_refused: [403, 'The key does not take events of this name'],
+  environment_missing: [400, 'The request does not select an environment'],
+  environment_unknown: [404, 'The environment does not exist'],
+  event_invalid: [400, 'An event is invalid, so none was accepted'],
+  event_refused: [403, 'The key does not accept events with this name'],
   event_gone: [409, 'The event is no longer stored'],
   function_archived: [409, 'The function is no longer registered'],
-  input_invalid: [400, 'The input is not valid'],
-  internal: [500, 'Something went wrong in the service'],
-  ip_refused: [403, "The sender's address is not let in"],
-  key_unknown: [401, 'The key in the path is not known'],
-  last_admin: [409, 'There must be an admin who can sign in'],
-  link_invalid: [400, 'The link is not valid, or not any more'],
-  memory_short: [503, 'The service is short of memory'],
-  method_not_allowed: [405, 'The method is not supported here'],
-  not_found: [404, 'There is nothing here'],
-  origin_untrusted: [403, 'The request did not come from a page of this service'],
-  quota_exceeded: [403, 'A limit of this service is reached'],
+  input_invalid: [400, 'The input is invalid'],
+  internal: [500, 'The service had an internal error'],
+  ip_refused: [403, 'The key does not accept requests from this address'],
+  key_unknown: [401, 'The key in the path is unknown'],
+  last_admin: [409, 'At least one admin must be able to sign in'],
+  link_invalid: [400, 'The link is invalid or has expired'],
+  memory_short: [503, 'The service is low on memory'],
+  method_not_allowed: [405, 'The method is not supported'],
+  not_found: [404, 'Not found'],
+  origin_untrusted: [403, 'The request has an untrusted origin'],
+  quota_exceeded: [403, 'A quota is exceeded'],
   registration_invalid: [400, 'The app cannot be registered'],
-  app_unreachable: [400, 'The app did not answer as an app does'],
-  run_active: [409, 'The run has not ended'],
-  run_not_waiting: [409, 'The run is not waiting for a try'],
+  app_unreachable: [400, 'The app did not respond as expected'],
+  run_active: [409, 'The run is still active'],
+  run_not_waiting: [409, 'The run is not waiting for a retry'],
   run_ended: [409, 'The run has ended'],
-  seed_invalid: [400, 'The event-id-seed header is not valid'],
-  sign_in_failed: [401, 'The email address or the password is wrong'],
-  signing_key_given: [409, 'The signing key is given by a setting'],
+  seed_invalid: [400, 'The event-id-seed header is invalid'],
+  sign_in_failed: [401, 'The email address or password is wrong'],
+  signing_key_given: [409, 'A setting defines the signing key'],
   too_many_fields: [400, 'The request has too many fields'],
-  too_many_attempts: [429, 'There were too many attempts to sign in'],
-  transform_failed: [400, 'The transform did not make an event'],
-  transform_invalid: [400, 'The transform cannot be compiled'],
-  transform_quarantined: [503, 'The transform was stopped too often and rests for a while'],
+  too_many_attempts: [429, 'Too many attempts to sign in'],
+  transform_failed: [400, 'The transform did not return an event'],
+  transform_invalid: [400, 'The transform does not compile'],
+  transform_quarantined: [503, 'The transform is quarantined'],
   webhook_paused: [503, 'The webhook is paused'],
-  overloaded: [503, 'The service is busy'],
-  unavailable: [503, 'The service cannot reach its store'],
+  overloaded: [503, 'The service is overloaded'],
+  unavailable: [503, 'Redis is unavailable'],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
 
 export type ErrorCode = keyof typeof CATALOGUE;
 
-/** What is taken in may be refused with these for a while. */
-export const NOT_NOW = ['overloaded', 'memory_short', 'backlog_full'] as const satisfies ErrorCode[];
+/** Errors of backpressure: every route that accepts events may return them for a while. */
+export const BACKPRESSURE_ERRORS = ['overloaded', 'memory_short', 'backlog_full'] as const satisfies ErrorCode[];
 
 export interface ErrorOptions {
-  /** Completes the public message: what was wrong, what was expected, how to mend it. */
+  /** Appended to the message: what happened, what was expected, what to do. */
   detail?: string;
-  /** Further facts for programs, added to the answer as they are. */
+  /** Fields for programs, added to the response as they are. */
   facts?: Record<string, unknown>;
   /** Becomes the `retry-after` header. */
   retryAfterSeconds?: number;
   cause?: unknown;
 }
 
-/** An error that a caller may be told about. Made where the cause is known; answered by the API's one error funnel. */
+/** An error with a message for clients. Thrown where the cause is known; the API's error handler responds with it. */
 export class ServiceError extends Error {
   override name = 'ServiceError';
   readonly code: ErrorCode;

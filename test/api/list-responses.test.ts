@@ -13,7 +13,7 @@ interface Page {
   metadata: { cursor?: string };
 }
 
-describe('answers of the API', () => {
+describe('API responses', () => {
   let service: Service;
   let store: OwnStore;
   before(async () => {
@@ -25,7 +25,7 @@ describe('answers of the API', () => {
     await service.stop();
   });
 
-  /** A run that has ended with that output, JSON. */
+  /** A finished run with this output, as JSON. */
   async function run(functionId: string, output: string, env = 'production'): Promise<string> {
     const id = ulid();
     const made = { id, env, functionId, eventId: ulid(), requestId: ulid(), queuedAt: Date.now() };
@@ -34,7 +34,7 @@ describe('answers of the API', () => {
     return id;
   }
 
-  /** All pages of a list, each within its bound. */
+  /** All pages of a list; checks the size of each. */
   async function pages(path: string): Promise<Page[]> {
     const all: Page[] = [];
     let cursor: string | undefined;
@@ -54,8 +54,8 @@ describe('answers of the API', () => {
   const text = (bytes: number) => JSON.stringify('x'.repeat(bytes));
   const field = (all: Page[], name: string) => all.flatMap(({ data }) => data.map((one) => one[name]));
 
-  describe('that are lists of runs', () => {
-    it('have no outputs unless they are asked for', async () => {
+  describe('lists of runs', () => {
+    it('GET /v1/runs omits outputs unless fields=output requests them', async () => {
       const id = await run('lists-plain', '{"n":1}');
       const [plain] = await pages('/v1/runs?function_id=lists-plain');
       expect(plain?.data[0]).to.include({ run_id: id, status: 'Completed' }).and.not.have.any.keys('output', 'omitted');
@@ -66,7 +66,7 @@ describe('answers of the API', () => {
       expect(wrong.body.error).to.include('did you mean "output"?');
     });
 
-    it('have at most 2 MB, whatever was returned, and go on with a cursor', async () => {
+    it('GET /v1/runs returns at most 2 MB per page and a cursor for the rest', async () => {
       const made = [];
       for (let n = 0; n < 8; n++) made.unshift(await run('lists-large', text(900_000)));
       const all = await pages('/v1/runs?function_id=lists-large&fields=output');
@@ -75,7 +75,7 @@ describe('answers of the API', () => {
       expect(all.map(({ data }) => data.length)).to.deep.equal([2, 2, 2, 2]);
     });
 
-    it('name a run that is too large by itself without its output, and say so', async () => {
+    it('GET /v1/runs lists a run with an oversized output without it and names the omitted field', async () => {
       const small = await run('lists-huge', '1');
       const huge = await run('lists-huge', text(3_000_000));
       const all = await pages('/v1/runs?function_id=lists-huge&fields=output');
@@ -86,15 +86,15 @@ describe('answers of the API', () => {
       expect((await service.get(`/v1/runs/${huge}`)).body.data.output).to.have.length(3_000_000);
     });
 
-    it('name a run whose output nests too deep to be written', async () => {
+    it('GET /v1/runs lists a run whose output is nested too deeply to serialize', async () => {
       const id = await run('lists-deep', `${'['.repeat(100_000)}1${']'.repeat(100_000)}`);
       const all = await pages('/v1/runs?function_id=lists-deep&fields=output');
       expect(all[0]?.data[0]).to.deep.include({ run_id: id, omitted: ['output'] });
     });
   });
 
-  describe('that are lists of events', () => {
-    it('have at most 2 MB, and none is left out', async () => {
+  describe('lists of events', () => {
+    it('GET /v1/events returns at most 2 MB per page and skips no event', async () => {
       const sent: string[] = [];
       for (let n = 0; n < 7; n++) {
         const { body } = await service.post(service.eventPath, {
@@ -115,7 +115,7 @@ describe('answers of the API', () => {
     });
   });
 
-  it('that are lists of held events have at most 2 MB', async () => {
+  it('GET /v1/holding returns at most 2 MB per page', async () => {
     const hook = { name: 'held', environment: 'branches', transform: HOOK };
     const { body } = await service.post('/v1/webhooks', hook, service.apiHeaders);
     const held: string[] = [];
@@ -126,7 +126,7 @@ describe('answers of the API', () => {
     expect(field(await pages('/v1/holding'), 'internal_id')).to.deep.equal(held);
   });
 
-  it('that are lists of webhooks have at most 2 MB', async () => {
+  it('GET /v1/webhooks returns at most 2 MB per page', async () => {
     const transform = `${HOOK}\n/*${'x'.repeat(65_000)}*/`;
     const made: string[] = [];
     for (let n = 0; n < 40; n++) {
@@ -136,7 +136,7 @@ describe('answers of the API', () => {
     expect(field(await pages('/v1/webhooks?limit=100'), 'id')).to.include.members(made);
   });
 
-  it('that cannot be written are errors like any other, with a line in the log', async () => {
+  it('a response that cannot be serialized becomes an internal error with a log line', async () => {
     const id = await run('deep', '1');
     const memo = `{"data":${'['.repeat(100_000)}1${']'.repeat(100_000)}}`;
     await service.redis.hset(`${service.prefix}:run:production:${id}:memos`, 'deep-step', memo);
@@ -152,7 +152,7 @@ describe('answers of the API', () => {
     expect(line()).to.include('"code":"internal"').and.include('Maximum call stack');
   });
 
-  it('to a body without a content type say that there is none', async () => {
+  it('a body without a content type is rejected with a message that says so', async () => {
     for (const path of ['/v1/environments', '/auth/sign-in']) {
       const { status, body } = await service.post(path, new TextEncoder().encode('{}'), service.apiHeaders);
       expect([status, body.code], path).to.deep.equal([415, 'content_type_unsupported']);
@@ -160,7 +160,7 @@ describe('answers of the API', () => {
     }
   });
 
-  describe('are compressed', () => {
+  describe('compression of responses', () => {
     const ask = async (path: string, headers: Record<string, string> = {}) => {
       const init = { headers: { ...service.apiHeaders, 'accept-encoding': 'gzip', ...headers } };
       const response = await fetch(service.url + path, init);
@@ -169,7 +169,7 @@ describe('answers of the API', () => {
     };
     const LARGE = '/v1/settings';
 
-    it('for those who take that', async () => {
+    it('responses are compressed for clients that accept it', async () => {
       expect((await ask(LARGE)).get('content-encoding')).to.equal('gzip');
       expect((await ask(LARGE, { 'accept-encoding': 'br, gzip' })).get('content-encoding')).to.equal('br');
       expect((await ask(LARGE, { 'accept-encoding': 'identity' })).get('content-encoding')).to.equal(null);
@@ -177,20 +177,20 @@ describe('answers of the API', () => {
       expect((await ask('/v1/environments/production')).get('content-encoding')).to.equal(null);
     });
 
-    it('but not for those who take nothing that there is, and they are answered all the same', async () => {
+    it('responses are sent uncompressed to clients that accept no available encoding', async () => {
       for (const takes of ['identity;q=0', '*;q=0', 'identity;q=0, gzip;q=0', 'x;q=nonsense', ';', '*']) {
         const { status, headers } = await service.get(LARGE, { ...service.apiHeaders, 'accept-encoding': takes });
         expect([status, headers.get('content-type')], takes).to.deep.equal([200, 'application/json; charset=utf-8']);
       }
     });
 
-    it('but not where they hold a credential', async () => {
+    it('responses with credentials are not compressed', async () => {
       for (const path of ['/v1/webhooks?limit=100', '/v1/WebHooks?limit=100']) {
         expect((await ask(path)).get('content-encoding'), path).to.equal(null);
       }
     });
 
-    it('and not when another site made the browser ask', async () => {
+    it('responses to cross-site requests are not compressed', async () => {
       await addUser(service, 'ada@example.com', 'admin');
       const { cookie } = await sessionHeaders(service, 'ada@example.com');
       const by = async (site: string) => {
@@ -202,7 +202,7 @@ describe('answers of the API', () => {
     });
   });
 
-  it('are kept by no cache, where they are not for everybody', async () => {
+  it('private responses have cache-control: no-store', async () => {
     for (const path of [
       '/v1/events',
       '/V1/Events',

@@ -8,7 +8,7 @@ import { type Service, startService } from '../support/service.ts';
 import { follow, type Stream } from '../support/stream.ts';
 import { until } from '../support/until.ts';
 
-describe('the live stream', () => {
+describe('live stream', () => {
   let service: Service;
   let host: AppHost;
   const open: Stream[] = [];
@@ -33,14 +33,14 @@ describe('the live stream', () => {
 
   const send = (events: object | object[]) => service.post('/e/key', events);
 
-  it('begins with a greeting, and is not stored or gathered on its way', async () => {
+  it('GET /v1/stream starts with a hello message and headers that prevent caching and buffering', async () => {
     const { response, messages } = await watch();
     expect(messages[0]).to.include({ event: 'hello' });
     expect(response.headers.get('cache-control')).to.equal('no-store');
     expect(response.headers.get('x-accel-buffering')).to.equal('no');
   });
 
-  it('tells of an event and of its run from its making to its end, at every web process', async () => {
+  it('GET /v1/stream sends updates of an event and its run from creation to end, at every web process', async () => {
     const streams = await Promise.all(service.urls.map((url) => watch(url)));
     const [id] = (await send({ name: 'live/x', data: {} })).body.ids;
     for (const stream of streams) {
@@ -60,7 +60,7 @@ describe('the live stream', () => {
     }
   });
 
-  it('says only what its schemas say', async () => {
+  it('GET /v1/stream sends data that matches its schemas', async () => {
     const stream = await watch();
     await send({ name: 'live/x', data: {} });
     await stream.next('runs', ({ data }) => data.runs.some((run: { status: string }) => run.status === 'Completed'));
@@ -69,18 +69,22 @@ describe('the live stream', () => {
     }
   });
 
-  it('tells how many there were, and names the last 100', async () => {
+  it('GET /v1/stream sends the count of events and lists the last 100', async () => {
     const stream = await watch();
     const events = Array.from({ length: 450 }, (_, n) => ({ name: 'live/many', data: { n } }));
     const { ids } = (await send(events)).body;
-    const told = () => stream.messages.filter(({ event }) => event === 'events');
-    await until(() => told().reduce((sum, { data }) => sum + data.count, 0) === 450, { describe: 'all were counted' });
-    const named = told().flatMap(({ data }) => data.events.map((event: { internal_id: string }) => event.internal_id));
+    const messages = () => stream.messages.filter(({ event }) => event === 'events');
+    await until(() => messages().reduce((sum, { data }) => sum + data.count, 0) === 450, {
+      describe: 'all were counted',
+    });
+    const named = messages().flatMap(({ data }) =>
+      data.events.map((event: { internal_id: string }) => event.internal_id),
+    );
     expect(named).to.include(ids.at(-1));
-    for (const { data } of told()) expect(data.events.length).to.be.at.most(100);
+    for (const { data } of messages()) expect(data.events.length).to.be.at.most(100);
   });
 
-  it('tells of a kind at most four times in a second, however many processes tell it', async () => {
+  it('GET /v1/stream sends at most four messages of a kind per second, however many processes publish', async () => {
     const stream = await watch();
     const sentUntil = performance.now() + 1_500;
     while (performance.now() < sentUntil) await send({ name: 'live/often', data: {} });
@@ -89,7 +93,7 @@ describe('the live stream', () => {
     expect(times.length).to.be.within(4, 9);
   });
 
-  it('is of one environment', async () => {
+  it('GET /v1/stream sends updates of one environment only', async () => {
     await service.post('/v1/environments', { name: 'live-branch', kind: 'branch' });
     const stream = await watch(service.url, {}, '/v1/stream?x-service-env=live-branch');
     const other = await watch();
@@ -100,7 +104,7 @@ describe('the live stream', () => {
     expect([unknown.status, unknown.body.code]).to.deep.equal([404, 'environment_unknown']);
   });
 
-  it('tells of requests to webhooks when they are in the log', async () => {
+  it('GET /v1/stream sends webhook requests once they are logged', async () => {
     const stream = await watch();
     const { id, url } = (await service.post('/v1/webhooks', { name: 'Live' })).body.data;
     await service.post(new URL(url).pathname, { n: 1 });
@@ -110,7 +114,7 @@ describe('the live stream', () => {
     expect(log.status).to.equal(200);
   });
 
-  it('greets again when Redis was away, since something may have been missed', async () => {
+  it('GET /v1/stream sends hello again after Redis was unreachable', async () => {
     const stream = await watch();
     const channel = `${service.prefix}:live-updates:production`;
     await until(async () => Number((await service.redis.pubsub('NUMSUB', channel))[1]) === 1, {
@@ -122,7 +126,7 @@ describe('the live stream', () => {
     await stream.next('events');
   });
 
-  it('costs nothing when nobody listens: no web process does', async () => {
+  it('no web process subscribes to live updates without clients', async () => {
     const stream = await watch();
     stream.close();
     await until(async () => (await service.redis.pubsub('CHANNELS', `${service.prefix}:live-updates*`)).length === 0, {
@@ -131,14 +135,14 @@ describe('the live stream', () => {
   });
 });
 
-describe('the live stream outside dev mode', () => {
+describe('live stream outside dev mode', () => {
   let service: Service;
   before(async () => {
     service = await startService({ dev: false, workers: 0 });
   });
   after(() => service.stop());
 
-  it('is for those who may read the environment', async () => {
+  it('GET /v1/stream requires read access to the environment', async () => {
     expect((await service.get('/v1/stream', {})).body.code).to.equal('credentials_invalid');
     await service.post('/v1/environments', { name: 'staging', kind: 'named' }, service.apiHeaders);
     const held = await keyHeaders(service, 'read', 'staging');
@@ -147,7 +151,7 @@ describe('the live stream outside dev mode', () => {
     (await follow(`${service.url}/v1/stream`, held)).close();
   });
 
-  it('tells nothing of the account to who is held to an environment', async () => {
+  it('GET /v1/stream hides updates of the installation from a key restricted to an environment', async () => {
     const { url } = (await service.post('/v1/webhooks', { name: 'Held', environment: 'branches' }, service.apiHeaders))
       .body.data;
     const [all, held] = await Promise.all([
@@ -162,7 +166,7 @@ describe('the live stream outside dev mode', () => {
     held.close();
   });
 
-  it('ends with the session, and with the key', async () => {
+  it('GET /v1/stream ends when the session ends or the key is revoked', async () => {
     await addUser(service, 'ada@example.com', 'read-only');
     const session = await sessionHeaders(service, 'ada@example.com');
     const key = (await service.post('/v1/api-keys', { name: 'k', access: 'read' }, service.apiHeaders)).body.data;
@@ -178,7 +182,7 @@ describe('the live stream outside dev mode', () => {
     stays.close();
   });
 
-  it('does not keep web from ending, nor does a connection that was opened ahead', async () => {
+  it('neither live streams nor idle connections delay the shutdown of web', async () => {
     const other = await startService({ workers: 0 });
     const stream = await follow(`${other.url}/v1/stream`);
     const ahead = connect(Number(new URL(other.url).port), '127.0.0.1');

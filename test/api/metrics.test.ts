@@ -6,7 +6,7 @@ import { type Service, startService } from '../support/service.ts';
 const COUNTERS = ['events', 'duplicates', 'runs_started', 'runs_completed', 'runs_failed', 'runs_cancelled'] as const;
 const HOUR_MS = 3_600_000;
 
-describe('metrics', () => {
+describe('metrics of the REST API', () => {
   let service: Service;
   let host: AppHost;
   beforeEach(async () => {
@@ -35,7 +35,7 @@ describe('metrics', () => {
     return body.data;
   }
 
-  it('count events and repeats, and what becomes of runs', async () => {
+  it('GET /v1/metrics counts events, duplicates and the results of runs', async () => {
     host.on('fails', () => ({ status: 500, body: { name: 'Bad', message: 'no' } }));
     host.on('sleeps', ({ body }) =>
       body.ctx.stack.current === 0
@@ -57,7 +57,7 @@ describe('metrics', () => {
       ({ body }) => body.data?.[0]?.status === 'Running',
     );
     await service.request('DELETE', `/v1/runs/${body.data[0].run_id}`);
-    // What announces the failed run is an event, too.
+    // The event of the failed run counts too.
     const data = await counted({
       events: 6,
       duplicates: 1,
@@ -80,11 +80,11 @@ describe('metrics', () => {
     ]);
   });
 
-  it('time how long a sender waits for the answer, and an event for its run', async () => {
+  it('GET /v1/metrics measures the latency of responses to senders and of run starts', async () => {
     host.on('f', () => ({}));
     await host.register(service, [{ id: 'f', triggers: [{ event: 'm/x' }] }], { appName: 'm' });
     for (let n = 0; n < 20; n++) await service.post('/e/key', { name: 'm/x', data: {} });
-    // Not timed from its receipt: it has a time of its own.
+    // Measured from its own ts, not from its receipt.
     await service.post('/e/key', { name: 'm/x', data: {}, ts: Date.now() + 1_000 });
     const data = await counted({ runs_completed: 21 });
     const point = data.points.find(({ ack_ms }: { ack_ms: unknown }) => ack_ms !== null);
@@ -94,7 +94,7 @@ describe('metrics', () => {
     expect(started.start_ms.p50).to.be.within(0.05, 5_000);
   });
 
-  it('come in steps that fit the span, also where nothing was counted', async () => {
+  it('GET /v1/metrics chooses the step by the time range and includes empty steps', async () => {
     const to = Date.now();
     for (const [hours, step] of [
       [1, 60],
@@ -113,7 +113,7 @@ describe('metrics', () => {
     }
   });
 
-  it('are the same however fine they are read', async () => {
+  it('GET /v1/metrics returns the same totals for every step size', async () => {
     await service.post(
       '/e/key',
       [1, 2, 3].map((n) => ({ name: 'm/x', data: { n } })),
@@ -123,7 +123,7 @@ describe('metrics', () => {
     for (const hours of [6, 24, 100]) await counted({ events: 3 }, from(hours));
   });
 
-  it('are of one environment', async () => {
+  it('GET /v1/metrics returns metrics of one environment', async () => {
     await service.post('/v1/environments', { name: 'b', kind: 'branch' });
     await service.post('/e/key', { name: 'm/x', data: {} });
     await counted({ events: 1 });
@@ -131,7 +131,7 @@ describe('metrics', () => {
     expect(sums(data).events).to.equal(0);
   });
 
-  it('are asked for with a span that ends after it begins', async () => {
+  it('GET /v1/metrics rejects a time range that ends before it begins', async () => {
     for (const query of ['?from=2000&to=1000', `?from=${Date.now() + HOUR_MS}`, '?from=yesterday']) {
       const { status, body } = await service.get(`/v1/metrics${query}`);
       expect([status, body.code], query).to.deep.equal([400, 'input_invalid']);
@@ -140,7 +140,7 @@ describe('metrics', () => {
     expect([old.status, old.body.data.points]).to.deep.equal([200, []]);
   });
 
-  it('expire, and a process that ends writes what it has counted and leaves no word of itself', async () => {
+  it('metrics expire, and a process that shuts down writes its counts and removes its status', async () => {
     await host.register(service, [{ id: 'f', triggers: [{ event: 'm/x' }] }], { appName: 'm' });
     const [id] = (await service.post('/e/key', { name: 'm/x', data: {} })).body.ids;
     await service.waitFor(`/v1/events/${id}/runs`, ({ body }) => body.data?.[0]?.status === 'Completed');
@@ -154,7 +154,7 @@ describe('metrics', () => {
     }
     const hours = await service.redis.hgetall(metrics.find((key) => key.includes(':3600000:')) as string);
     expect(hours).to.include({ '0e': '1', '0s': '1', '0c': '1' });
-    // They are ended already.
+    // They have already stopped.
     service.webs.length = 0;
     service.workers.length = 0;
   });

@@ -13,10 +13,10 @@ const WAITS = {
   opts: { event: 'shop/never', timeout: '1h' },
 };
 
-describe('the OpenAPI document', () => {
+describe('OpenAPI document', () => {
   const document = openApi(routes);
 
-  it('has every route, each in a group that is described', () => {
+  it('the OpenAPI document has every route, each with a described tag', () => {
     const groups = document.tags?.map(({ name }) => name) ?? [];
     for (const { method, path, tag, data, scope } of routes) {
       const item = document.paths?.[path.replace(/:(\w+)/g, '{$1}')];
@@ -29,7 +29,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('is shown as a page on which every operation has an example', async () => {
+  it('GET /docs shows every operation with an example', async () => {
     const service = await startService({ workers: 0 });
     try {
       const page = (await service.get('/docs')).body as string;
@@ -41,7 +41,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  describe('tells the truth: what a route answers is what its schema says', () => {
+  describe('responses match the schemas of the OpenAPI document', () => {
     let service: Service;
     let host: AppHost;
     const called = new Set<string>();
@@ -54,7 +54,7 @@ describe('the OpenAPI document', () => {
       await service.stop();
     });
 
-    /** Calls the route and checks the answer. @returns its data */
+    /** Calls the route and checks the response. @returns its data */
     // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
     async function call(name: string, params: Record<string, string> = {}, body?: object, query = ''): Promise<any> {
       const route = routes.find((one) => nameOf(one) === name);
@@ -62,21 +62,21 @@ describe('the OpenAPI document', () => {
       called.add(name);
       const path = route.path.replace(/:(\w+)/g, (_, key) => encodeURIComponent(params[key] as string));
       const answer = await service.request(route.method.toUpperCase(), path + query, body, service.apiHeaders);
-      const told = `${name}: ${JSON.stringify(answer.body)}`;
-      expect(answer.status, told).to.equal(route.status ?? (route.data ? 200 : 204));
-      if (!route.data) return expect(answer.body, told).to.equal('');
-      expect(answer.body, told).to.have.all.keys('data', 'metadata');
+      const context = `${name}: ${JSON.stringify(answer.body)}`;
+      expect(answer.status, context).to.equal(route.status ?? (route.data ? 200 : 204));
+      if (!route.data) return expect(answer.body, context).to.equal('');
+      expect(answer.body, context).to.have.all.keys('data', 'metadata');
       const { success, data, error } = route.data.safeParse(answer.body.data);
-      expect(success, `${told} ${error?.message}`).to.equal(true);
-      // What the schema does not know, it leaves out.
-      expect(data, told).to.deep.equal(answer.body.data);
+      expect(success, `${context} ${error?.message}`).to.equal(true);
+      // zod drops fields that the schema does not have.
+      expect(data, context).to.deep.equal(answer.body.data);
       return answer.body.data;
     }
 
     const ended = (eventId: string, status: string) =>
       service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data?.[0]?.status === status);
 
-    it('of events, runs, functions and apps', async () => {
+    it('responses of events, runs, functions and apps match their schemas', async () => {
       host.on('fails', () => FAILS);
       host.on('waits', ({ body }) => ({ status: 206, body: [body.ctx.stack.current === 0 ? STEP : WAITS] }));
       const cancel = [{ event: 'shop/stop', if: 'event.data.n == async.data.n', timeout: '1h' }];
@@ -134,7 +134,7 @@ describe('the OpenAPI document', () => {
       await call('DELETE /v1/apps/:name', { name: 'shop' });
     });
 
-    it('of webhooks, their requests, and the holding page', async () => {
+    it('responses of webhooks, the request log and the holding page match their schemas', async () => {
       const names = { mode: 'deny', items: ['secret/*'] };
       const addresses = { mode: 'deny', items: ['192.0.2.0/24'] };
       const made = { name: 'GitHub', environment: 'branches', event_names: names, ip_addresses: addresses };
@@ -165,7 +165,7 @@ describe('the OpenAPI document', () => {
       await call('POST /v1/transforms/test', {}, { transform, body: { n: 1 } });
     });
 
-    it('of environments, keys, users and what was done', async () => {
+    it('responses of environments, keys, users and the audit log match their schemas', async () => {
       await call('POST /v1/environments', {}, { name: 'staging' });
       await call('GET /v1/environments');
       await call('GET /v1/environments/:name', { name: 'staging' });
@@ -199,13 +199,13 @@ describe('the OpenAPI document', () => {
       await call('GET /v1/settings');
     });
 
-    it('of how the service is doing', async () => {
+    it('responses of overview and settings match their schemas', async () => {
       await call('GET /v1/metrics');
       await call('GET /v1/functions/stats');
       await call('GET /v1/overview');
     });
 
-    it('and that of every route there is', () => {
+    it('every route with a schema is compared with a response', () => {
       expect(routes.map(nameOf).filter((name) => !called.has(name))).to.deep.equal([]);
     });
   });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { type Service, startService } from '../support/service.ts';
 
-describe('the overview', () => {
+describe('overview', () => {
   let service: Service;
   let host: AppHost;
   beforeEach(async () => {
@@ -15,7 +15,7 @@ describe('the overview', () => {
 
   const overview = async () => (await service.get('/v1/overview')).body.data;
 
-  it('tells which processes are alive, and misses one that was killed', async () => {
+  it('GET /v1/overview lists live processes and drops one that was killed', async () => {
     service = await startService({ webs: 1, workers: 2 });
     const { body } = await service.waitFor('/v1/overview', ({ body }) => body.data.processes.length === 3);
     const { processes, workers_alive } = body.data;
@@ -33,7 +33,7 @@ describe('the overview', () => {
     await service.waitFor('/v1/overview', ({ body }) => body.data.workers_alive === 0, 20_000);
   });
 
-  it('tells what waits in the queues, and since when', async () => {
+  it('GET /v1/overview shows the jobs in the queues and since when the oldest waits', async () => {
     service = await startService({ workers: 0 });
     expect((await overview()).queues).to.deep.equal(
       ['ingest', 'runs'].map((name) => {
@@ -49,7 +49,7 @@ describe('the overview', () => {
     expect(Date.parse(ingest.oldest_waiting_at)).to.be.within(before, after);
   });
 
-  it('counts the wait of an event that was to come later from its own time', async () => {
+  it('GET /v1/overview counts the wait of a scheduled event from its own ts', async () => {
     service = await startService({ env: { RUN_CONCURRENCY: '1' } });
     let answer = () => {};
     host.on('f', () => new Promise((resolve) => (answer = () => resolve({}))));
@@ -66,7 +66,7 @@ describe('the overview', () => {
     answer();
   });
 
-  it('tells how Redis is and what is to be mended', async () => {
+  it('GET /v1/overview shows the state of Redis and warnings with a fix', async () => {
     service = await startService({ workers: 0 });
     const { redis } = await overview();
     expect(redis.version).to.match(/^\d+\.\d+/);

@@ -7,7 +7,7 @@ import { type Service, startService } from '../support/service.ts';
 const HOOK = 'const transform = (evt, headers, query) => ({ name: "limits/x", data: { evt, query } })';
 const MOST = 1_000;
 
-describe('a request with many fields', () => {
+describe('request limits', () => {
   let service: Service;
   let hook: { id: string; path: string };
   before(async () => {
@@ -17,14 +17,14 @@ describe('a request with many fields', () => {
   });
   after(() => service.stop());
 
-  const refusal = ({ status, body }: Answer) => [status, body.code, body.limit];
-  const REFUSED = [400, 'too_many_fields', MOST];
+  const rejection = ({ status, body }: Answer) => [status, body.code, body.limit];
+  const REJECTED = [400, 'too_many_fields', MOST];
   const query = (count: number) => `?${'a&'.repeat(count - 1)}a`;
   const multipart = (parts: number) =>
     `${'--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n'.repeat(parts)}--b--\r\n`;
   const post = (type: string, body: string) => service.post(hook.path, body, { 'content-type': type });
 
-  it('is refused before anybody is asked who they are, when its query has more than 1,000 parameters', async () => {
+  it('a query with more than 1,000 parameters is rejected before authentication', async () => {
     for (const [method, path] of [
       ['GET', '/sign-in'],
       ['GET', '/set-up'],
@@ -35,60 +35,60 @@ describe('a request with many fields', () => {
       ['POST', '/fn/register'],
       ['POST', '/auth/sign-in'],
     ] as const) {
-      expect(refusal(await request(method, service.url + path + query(MOST + 1))), path).to.deep.equal(REFUSED);
-      expect(refusal(await request(method, service.url + path + query(7_000))), path).to.deep.equal(REFUSED);
+      expect(rejection(await request(method, service.url + path + query(MOST + 1))), path).to.deep.equal(REJECTED);
+      expect(rejection(await request(method, service.url + path + query(7_000))), path).to.deep.equal(REJECTED);
     }
   });
 
-  it('is answered as ever up to that', async () => {
+  it('a query with 1,000 parameters is accepted', async () => {
     expect((await service.get(`/sign-in${query(MOST)}`)).status).to.equal(200);
     const sent = await service.post(`${hook.path}${query(MOST)}`, { one: 1 });
     expect(sent.status).to.equal(200);
   });
 
-  it('is refused when it is a form of more than 1,000 fields, and stands in the log of its webhook', async () => {
+  it('POST /e/:key of a webhook rejects a form with more than 1,000 fields and logs the request', async () => {
     const form = (count: number) => post('application/x-www-form-urlencoded', query(count).slice(1));
     expect((await form(MOST)).status).to.equal(200);
-    expect(refusal(await form(MOST + 1))).to.deep.equal(REFUSED);
-    expect(refusal(await form(200_000))).to.deep.equal(REFUSED);
+    expect(rejection(await form(MOST + 1))).to.deep.equal(REJECTED);
+    expect(rejection(await form(200_000))).to.deep.equal(REJECTED);
     await service.waitFor(`/v1/webhooks/${hook.id}/requests?limit=3`, ({ body }) =>
       body.data.some((one: { reason: string }) => one.reason === 'too_many_fields'),
     );
   });
 
-  it('is refused when it is a multipart body of more than 1,000 parts', async () => {
+  it('POST /e/:key of a webhook rejects a multipart body with more than 1,000 parts', async () => {
     const type = 'multipart/form-data; boundary=b';
     expect((await post(type, multipart(MOST))).status).to.equal(200);
-    expect(refusal(await post(type, multipart(MOST + 1)))).to.deep.equal(REFUSED);
-    // What separates the name from the colon is not looked at by who reads it.
+    expect(rejection(await post(type, multipart(MOST + 1)))).to.deep.equal(REJECTED);
+    // The parser ignores white space between the name and the colon.
     const spaced = multipart(MOST + 1).replaceAll('Content-Disposition:', 'CONTENT-disposition :');
-    expect(refusal(await post(type, spaced))).to.deep.equal(REFUSED);
+    expect(rejection(await post(type, spaced))).to.deep.equal(REJECTED);
   });
 
-  it('is refused when the parts of a multipart body have headers of more than 200,000 bytes in all', async () => {
+  it('POST /e/:key of a webhook rejects a multipart body with more than 200,000 bytes of part headers', async () => {
     const type = 'multipart/form-data; boundary="b"';
     const headers = (count: number) =>
       `--b\r\n${'A: b\r\n'.repeat(count)}Content-Disposition: form-data; name="a"\r\n\r\n1\r\n`;
     expect((await post(type, `${headers(20_000)}--b--\r\n`)).status).to.equal(200);
-    const refused = [400, 'too_many_fields', 200_000];
-    expect(refusal(await post(type, `${headers(40_000)}--b--\r\n`))).to.deep.equal(refused);
-    expect(refusal(await post(type, `${headers(20_000).repeat(2)}--b--\r\n`))).to.deep.equal(refused);
+    const rejected = [400, 'too_many_fields', 200_000];
+    expect(rejection(await post(type, `${headers(40_000)}--b--\r\n`))).to.deep.equal(rejected);
+    expect(rejection(await post(type, `${headers(20_000).repeat(2)}--b--\r\n`))).to.deep.equal(rejected);
     const content = `${headers(1).trimEnd()}${'A: b\r\n'.repeat(40_000)}--b--\r\n`;
     expect((await post(type, content)).status).to.equal(200);
   });
 
-  it('signs nobody in by a form of more than 1,000 fields', async () => {
+  it('POST /auth/sign-in rejects a form with more than 1,000 fields', async () => {
     const body = new URLSearchParams(query(MOST + 1));
     const answer = await request('POST', `${service.url}/auth/sign-in`, { body, headers: { origin: service.url } });
-    expect(refusal(answer)).to.deep.equal(REFUSED);
+    expect(rejection(answer)).to.deep.equal(REJECTED);
   });
 
-  it('gives a parameter of any name as it is', async () => {
+  it('a query parameter may have any name, also __proto__', async () => {
     const path = '/sign-in?__proto__=1&constructor=2&next=/events';
     expect((await service.get(path, {})).body).to.match(/name="next" value="\/events"/);
   });
 
-  it('is answered 431 by Node itself when its address is longer than 16 KB', async () => {
+  it('Node responds with 431 to a request line longer than 16 KB', async () => {
     const { hostname, port } = new URL(service.url);
     const status = await new Promise((resolve, reject) => {
       rawRequest({ hostname, port, path: `/sign-in${query(20_000)}` }, (answer) => {
@@ -101,20 +101,20 @@ describe('a request with many fields', () => {
     expect(status).to.equal(431);
   });
 
-  it('that names no path is 400, and no fault of the service', async () => {
+  it('a request target without a path is rejected with 400, not 500', async () => {
     const { hostname, port } = new URL(service.url);
     for (const target of ['http://[', 'http://[::1', 'http://a:b@[/v1/runs']) {
       const socket = connect(Number(port), hostname).setEncoding('utf8');
       socket.end(`GET ${target} HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\n\r\n`);
       const answer = (await socket.toArray()).join('');
       expect(answer, target).to.match(/^HTTP\/1\.1 400 /);
-      // Node refuses some by itself.
+      // Node rejects some of them itself.
       if (answer.includes('x-request-id')) expect(answer).to.include('"code":"input_invalid"');
     }
   });
 
   for (const path of ['/queues', '/v1/runs', '/']) {
-    it(`PROPFIND ${path} is 405, and no fault of the service`, async () => {
+    it(`PROPFIND ${path} is rejected with 405, not 501`, async () => {
       const { status, body } = await service.request('PROPFIND', path, undefined, service.apiHeaders);
       expect([status, body.code]).to.deep.equal([405, 'method_not_allowed']);
     });

@@ -12,7 +12,7 @@ interface Setting {
   secret: boolean;
 }
 
-describe('the settings that the service was started with', () => {
+describe('settings of the REST API', () => {
   let service: Service;
   let text: string;
   let settings: Map<string, Setting>;
@@ -24,19 +24,19 @@ describe('the settings that the service was started with', () => {
   });
   after(() => service.stop());
 
-  it('are all told, with what they mean', () => {
+  it('GET /v1/settings lists every setting with its meaning', () => {
     expect([...settings.keys()]).to.deep.equal(Object.keys(SETTINGS));
     for (const { meaning } of settings.values()) expect(meaning).to.be.a('string').and.not.equal('');
   });
 
-  it('have the value that holds: set, or by default', () => {
+  it('GET /v1/settings shows the effective value, set or default', () => {
     expect(settings.get('KEY_PREFIX')).to.include({ value: service.prefix, default: 'service', is_set: true });
     expect(settings.get('RETENTION_DAYS')).to.include({ value: '7', default: '7', is_set: false });
     expect(settings.get('REDIS_TLS_VERIFY')).to.include({ value: 'true', default: 'true', is_set: false });
     expect(settings.get('PUBLIC_URL')).to.include({ value: null, default: null, is_set: false });
   });
 
-  it('never show a secret', () => {
+  it('GET /v1/settings never shows a secret', () => {
     for (const [name, secret] of Object.entries(SECRETS)) {
       expect(settings.get(name)).to.include({ value: null, secret: true, is_set: true });
       expect(text).not.to.include(secret);
@@ -44,7 +44,7 @@ describe('the settings that the service was started with', () => {
     expect(settings.get('ADMIN_PASSWORD')).to.include({ value: null, secret: true, is_set: false });
   });
 
-  it("never show Redis's password, wherever it stands in the URL", () => {
+  it('GET /v1/settings hides the password of REDIS_URL wherever it appears in the URL', () => {
     const shown = (url: string) =>
       readConfig({ MODE: 'dev', REDIS_URL: url }).settings.find(({ name }) => name === 'REDIS_URL')?.value;
     expect(shown('rediss://:p4ss@word@redis:6379/0')).to.equal('rediss://:***@redis:6379/0');

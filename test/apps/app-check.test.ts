@@ -13,7 +13,7 @@ import { type Service, startService } from '../support/service.ts';
 const SDK = { 'x-service-sdk': 'test:v1.0.0' };
 let appNumber = 0;
 
-describe('the check of an app', () => {
+describe('app check', () => {
   const servers: Server[] = [];
   let dev: Service;
   let production: Service;
@@ -33,7 +33,7 @@ describe('the check of an app', () => {
   const host = async (listener: RequestListener) =>
     `http://127.0.0.1:${await listen(createServer(listener))}/api/service`;
 
-  /** An app that says that of itself. */
+  /** An app that responds with this to a probe. */
   const saying = (said: object, status = 200, headers: Record<string, string> = SDK): RequestListener => {
     return (_, response) => void response.writeHead(status, headers).end(JSON.stringify(said));
   };
@@ -61,14 +61,14 @@ describe('the check of an app', () => {
     return { ...rest, problems, codes: problems.map(({ code }: { code: string }) => code) };
   }
 
-  it('finds nothing wrong with one that answers, is in the same mode and has what it registered', async () => {
+  it('POST /v1/apps/:name/check reports no problem for a healthy app in the same mode with the registered functions', async () => {
     const name = await register(dev, await host(saying({ function_count: 1, mode: 'dev' })));
     const found = await check(dev, name);
     expect(found).to.deep.include({ ok: true, status: 200, problems: [] });
     expect(found.answered_in_ms).to.be.within(0, 5_000);
   });
 
-  it('says that nothing listens', async () => {
+  it('POST /v1/apps/:name/check reports a refused connection', async () => {
     const server = createServer();
     const port = await listen(server);
     server.close();
@@ -76,11 +76,11 @@ describe('the check of an app', () => {
     expect(found).to.deep.include({ ok: false, answered_in_ms: null, status: null, codes: ['refused'] });
   });
 
-  it('says that the name leads nowhere', async () => {
+  it('POST /v1/apps/:name/check reports a host name that does not resolve', async () => {
     expect((await check(dev, await register(dev, 'http://app.invalid/api/service'))).codes).to.deep.equal(['dns']);
   });
 
-  it('says that the certificate is not valid', async () => {
+  it('POST /v1/apps/:name/check reports an invalid certificate', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'app-check-'));
     const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
     const subject = ['-subj', '/CN=localhost', '-days', '1', '-nodes'];
@@ -92,12 +92,12 @@ describe('the check of an app', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('says that the connection broke', async () => {
+  it('POST /v1/apps/:name/check reports a broken connection', async () => {
     const port = await listen(createTcpServer((socket) => socket.destroy()));
     expect((await check(dev, await register(dev, `http://127.0.0.1:${port}/`))).codes).to.deep.equal(['broken']);
   });
 
-  it('says that what answers is no app, leads elsewhere, or lets nobody through', async () => {
+  it('POST /v1/apps/:name/check reports a server that is not an app, redirects or requires authentication', async () => {
     const stranger = await check(dev, await register(dev, await host(saying({ hello: 1 }, 200, {}))));
     expect(stranger).to.deep.include({ ok: false, status: 200, codes: ['not_an_app'] });
     const moved = await check(dev, await register(dev, await host(saying({}, 301, { location: '/x' }))));
@@ -106,20 +106,20 @@ describe('the check of an app', () => {
     expect(closed.problems[0].fix).to.include('let the service through');
   });
 
-  it('says what an app says that cannot say what it has', async () => {
+  it('POST /v1/apps/:name/check reports the error of an app that cannot list its functions', async () => {
     const found = await check(dev, await register(dev, await host(saying({ message: 'SERVICE_DEV is odd' }, 500))));
     expect(found.codes).to.deep.equal(['status']);
     expect(found.problems[0].message).to.include('SERVICE_DEV is odd');
   });
 
-  it('says that the app is in the other mode', async () => {
+  it('POST /v1/apps/:name/check reports an app in the other mode', async () => {
     const cloud = await check(dev, await register(dev, await host(saying({ function_count: 1, mode: 'cloud' }))));
     expect(cloud.codes).to.deep.equal(['mode']);
     const inDev = await host(saying({ function_count: 1, mode: 'dev' }));
     expect((await check(production, await register(production, inDev))).codes).to.deep.equal(['mode']);
   });
 
-  it('says that the app has other functions than it registered, however it counts those that handle failures', async () => {
+  it('POST /v1/apps/:name/check reports functions that differ from the registered ones, and ignores failure handlers', async () => {
     const events = ['check/x', 'check/y', 'inngest/function.failed'];
     for (const [count, codes] of [
       [1, ['function_count']],
@@ -132,7 +132,7 @@ describe('the check of an app', () => {
     }
   });
 
-  it('says that the last registration failed, and why', async () => {
+  it('POST /v1/apps/:name/check reports the error of the last registration', async () => {
     const url = await host((request, response) => {
       if (request.method === 'PUT') response.writeHead(500, SDK).end('{"message":"no key"}');
       else saying({ function_count: 1, mode: 'dev' })(request, response);
@@ -144,7 +144,7 @@ describe('the check of an app', () => {
     expect(found.problems[0].message).to.include('no key');
   });
 
-  describe('in production', () => {
+  describe('app check in production', () => {
     let ran = 0;
     const hosting = (signingKey: string | undefined) => {
       const client = new Tidegate({ id: 'checked', isDev: false, ...(signingKey && { signingKey }) });
@@ -152,22 +152,22 @@ describe('the check of an app', () => {
       return host(serve({ client, functions: [fn] }));
     };
 
-    it('finds nothing wrong with an app that has the signing key', async () => {
+    it('POST /v1/apps/:name/check in production reports no problem for an app with the signing key', async () => {
       const found = await check(production, await register(production, await hosting(production.env.SIGNING_KEY)));
       expect(found.problems).to.deep.equal([]);
     });
 
-    it('says that the app has another signing key', async () => {
+    it('POST /v1/apps/:name/check in production reports a wrong signing key', async () => {
       const other = await hosting('signkey-test-ffffffffffffffffffffffffffffffff');
       expect((await check(production, await register(production, other))).codes).to.deep.equal(['signing_key']);
     });
 
-    it('runs nothing of it', () => {
+    it('POST /v1/apps/:name/check in production runs no function', () => {
       expect(ran).to.equal(0);
     });
   });
 
-  it('says that the address is not called', async () => {
+  it('POST /v1/apps/:name/check reports a blocked address', async () => {
     const service = await startService({ workers: 0, env: { BLOCK_PRIVATE_ADDRESSES: 'true' } });
     try {
       const name = await register(service, await host(saying({})));
@@ -177,7 +177,7 @@ describe('the check of an app', () => {
     }
   });
 
-  describe('for a caller without admin access', () => {
+  describe('app check without admin access', () => {
     let member: Record<string, string>;
     before(async () => {
       const key = { name: 'member', access: 'write' };
@@ -185,7 +185,7 @@ describe('the check of an app', () => {
       member = { authorization: `Bearer ${body.data.secret}` };
     });
 
-    it('says "reachable" or not, and nothing of what it found', async () => {
+    it('POST /v1/apps/:name/check without admin access tells only whether the app is reachable', async () => {
       const nobody = createServer();
       const port = await listen(nobody);
       nobody.close();
@@ -213,20 +213,20 @@ describe('the check of an app', () => {
       });
     });
 
-    it('says nothing of it where an app is asked to register, or of its last registration', async () => {
+    it('POST /v1/apps and GET /v1/apps hide the reason of a failed registration without admin access', async () => {
       const url = await host((_, response) => void response.writeHead(200).end('the secrets of an intranet page'));
       const name = await register(production, url);
       const refused = await production.post('/v1/apps', { url }, member);
       expect([refused.status, refused.body.code]).to.deep.equal([400, 'app_unreachable']);
-      expect(refused.body.error).to.include('an admin sees the reason').and.not.include('sdk header');
+      expect(refused.body.error).to.include('ask an admin for the reason').and.not.include('sdk header');
       const asMember = (await production.get(`/v1/apps/${name}`, member)).body.data.last_sync;
       expect(asMember).to.include({ succeeded: false });
-      expect(asMember.error).to.include('an admin sees the reason');
+      expect(asMember.error).to.include('ask an admin for the reason');
       expect((await production.get(`/v1/apps/${name}`)).body.data.last_sync.error).to.include('no sdk header');
     });
   });
 
-  it('is one of an app that there is', async () => {
+  it('POST /v1/apps/:name/check responds with 404 for an unknown app', async () => {
     const { status, body } = await dev.post('/v1/apps/nope/check');
     expect([status, body.code]).to.deep.equal([404, 'not_found']);
   });

@@ -23,15 +23,15 @@ describe('apps and functions', () => {
   const send = async (name: string) => (await service.post('/e/key', { name, data: {} })).body.ids[0] as string;
 
   async function functionsRunBy(eventId: string): Promise<string[]> {
-    // An event is listed when its runs have been made.
+    // An event is listed once its runs are created.
     await service.waitFor('/v1/events', ({ body }) => body.data[0]?.internal_id === eventId);
     return (await data(`/v1/events/${eventId}/runs`))
       .map(({ function_id }: { function_id: string }) => function_id)
       .sort();
   }
 
-  describe('the apps', () => {
-    it('are listed with what they said of themselves, and read with their functions', async () => {
+  describe('apps', () => {
+    it('GET /v1/apps lists apps with their SDK and framework, and GET /v1/apps/:name adds the functions', async () => {
       const before = Date.now();
       await host.register(
         service,
@@ -57,7 +57,7 @@ describe('apps and functions', () => {
       expect((await service.get('/v1/apps/nobody')).status).to.equal(404);
     });
 
-    it('say why their last registration failed, until one succeeds', async () => {
+    it('GET /v1/apps shows why the last registration failed, until one succeeds', async () => {
       await host.register(service, [{ id: 'f', ...on('sick/x') }], { appName: 'sick' });
       const { registered_at } = await data('/v1/apps/sick');
       const refused = await host.register(service, [{ id: 'f', triggers: [] }], { appName: 'sick' });
@@ -69,7 +69,7 @@ describe('apps and functions', () => {
       expect((await data('/v1/apps/sick')).last_sync.succeeded).to.equal(true);
     });
 
-    it('say so when the service was told of them and could not reach them', async () => {
+    it('POST /v1/apps records a failed sync when the app is unreachable', async () => {
       const gone = await startAppHost();
       await gone.register(service, [{ id: 'f', ...on('gone/x') }], { appName: 'gone' });
       await gone.close();
@@ -78,7 +78,7 @@ describe('apps and functions', () => {
       expect((await data('/v1/apps/gone')).last_sync).to.include({ succeeded: false, error: answer.body.error });
     });
 
-    it('are not taken for registered when they answer well and have not', async () => {
+    it('POST /v1/apps rejects an app that responds with 200 but does not register', async () => {
       const boastful = createServer((_, response) => {
         response.writeHead(200, { 'x-service-sdk': 'test:v1.0.0' }).end('{"message":"refused elsewhere"}');
       }).listen(0, '127.0.0.1');
@@ -87,7 +87,7 @@ describe('apps and functions', () => {
         const url = `http://127.0.0.1:${(boastful.address() as AddressInfo).port}/api`;
         const { status, body } = await service.post('/v1/apps', { url });
         expect([status, body.code]).to.deep.equal([400, 'app_unreachable']);
-        expect(body.error).to.include('has not registered here').and.include('refused elsewhere');
+        expect(body.error).to.include('has not registered in the environment').and.include('refused elsewhere');
       } finally {
         boastful.closeAllConnections();
         boastful.close();
@@ -95,7 +95,7 @@ describe('apps and functions', () => {
       }
     });
 
-    it('are deleted: their functions are archived and no longer triggered, until they register again', async () => {
+    it('DELETE /v1/apps/:name archives the functions until the app registers again', async () => {
       const register = () => host.register(service, [{ id: 'f', ...on('deleted/x') }], { appName: 'deleted' });
       await register();
       expect((await service.request('DELETE', '/v1/apps/deleted')).status).to.equal(204);
@@ -110,10 +110,10 @@ describe('apps and functions', () => {
     });
   });
 
-  describe('the functions', () => {
+  describe('functions', () => {
     const ids = (list: { id: string }[]) => list.map(({ id }) => id);
 
-    it('are listed by ID, of all apps or of one, page by page', async () => {
+    it('GET /v1/functions lists functions by ID, of all apps or of one, in pages', async () => {
       const names = ['c', 'a', 'd', 'b'];
       await host.register(
         service,
@@ -135,7 +135,7 @@ describe('apps and functions', () => {
       expect(ids(await data('/v1/functions?app=nobody'))).to.deep.equal([]);
     });
 
-    it('are read with their triggers and their configuration as it was registered', async () => {
+    it('GET /v1/functions/:id returns triggers and the configuration as registered', async () => {
       const trigger = { event: 'read/x', expression: 'event.data.n > 1' };
       const cancel = [{ event: 'read/stop', if: 'event.data.n == async.data.n', timeout: '1h' }];
       const fn = { id: 'f/with slash', triggers: [trigger], retries: 2, cancel, concurrency: [{ limit: 5 }] };
@@ -153,7 +153,7 @@ describe('apps and functions', () => {
       expect((await service.get('/v1/functions/nobody')).status).to.equal(404);
     });
 
-    it('are paused: no event triggers them, also after their app has registered anew, until they are resumed', async () => {
+    it('POST /v1/functions/:id/pause stops triggers until resume, also after the app registers again', async () => {
       const register = (name: string) =>
         host.register(
           service,
@@ -176,7 +176,7 @@ describe('apps and functions', () => {
       expect((await service.post('/v1/functions/nobody/pause')).status).to.equal(404);
     });
 
-    it('finish their runs in flight while they are paused', async () => {
+    it('POST /v1/functions/:id/pause lets active runs finish', async () => {
       const gate = Promise.withResolvers<void>();
       host.on('f', async () => {
         await gate.promise;

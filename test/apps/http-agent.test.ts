@@ -18,7 +18,7 @@ async function end(server: Server): Promise<void> {
   await once(server, 'close');
 }
 
-describe('calls to apps', () => {
+describe('HTTP agent for apps', () => {
   let host: AppHost;
   beforeEach(async () => {
     host = await startAppHost();
@@ -32,7 +32,7 @@ describe('calls to apps', () => {
     return runs.body.data[0].error as { name: string; message: string };
   }
 
-  describe('follow no redirect', () => {
+  describe('redirects', () => {
     let service: Service;
     before(async () => {
       service = await startService();
@@ -46,14 +46,14 @@ describe('calls to apps', () => {
     });
     afterEach(() => other.close());
 
-    it('when a function is called', async () => {
+    it('a call to a function follows no redirect', async () => {
       host.on('f', redirect);
       await host.register(service, [{ id: 'f', triggers: [{ event: 'redirect/x' }] }]);
       expect((await firstError(service, 'redirect/x')).message).to.include('307');
       expect(other.calls()).to.deep.equal([]);
     });
 
-    it('when an app is asked to register', async () => {
+    it('a sync request follows no redirect', async () => {
       const asked: string[] = [];
       const server = createServer(({ method, url }, response) => {
         asked.push(`${method} ${url}`);
@@ -71,7 +71,7 @@ describe('calls to apps', () => {
       }
     });
 
-    it('and read no endless answer when an app is asked to register', async () => {
+    it('a sync request does not read an endless response', async () => {
       const server = createServer((_, response) => {
         response.setHeader('x-service-sdk', 'test:v1.0.0');
         const more = () => {
@@ -92,7 +92,7 @@ describe('calls to apps', () => {
     });
   });
 
-  describe('with BLOCK_PRIVATE_ADDRESSES', () => {
+  describe('BLOCK_PRIVATE_ADDRESSES', () => {
     let service: Service;
     before(async () => {
       service = await startService({ env: { BLOCK_PRIVATE_ADDRESSES: 'true' } });
@@ -120,7 +120,7 @@ describe('calls to apps', () => {
       ['[64:ff9b::7f00:1]', ''],
     ];
 
-    it('reach no private address, however it is written', async () => {
+    it('BLOCK_PRIVATE_ADDRESSES blocks private addresses in every notation', async () => {
       const port = new URL(host.url).port;
       for (const [address, kind] of LITERALS) {
         const { status, body } = await service.post('/v1/apps', { url: `http://${address}:${port}/api` });
@@ -129,7 +129,7 @@ describe('calls to apps', () => {
       }
     });
 
-    it('reach none by a name that resolves to one', async () => {
+    it('BLOCK_PRIVATE_ADDRESSES blocks a name that resolves to a private address', async () => {
       host.offer(service, [{ id: 'f', triggers: [{ event: 'named/x' }] }]);
       const url = host.url.replace('127.0.0.1', 'localhost');
       const { status, body } = await service.post('/v1/apps', { url });
@@ -139,7 +139,7 @@ describe('calls to apps', () => {
     });
 
     for (const name of ['127.0.0.1', 'localhost']) {
-      it(`do not reach a function at ${name}: the run says why`, async () => {
+      it(`BLOCK_PRIVATE_ADDRESSES blocks a call to a function at ${name}, and the run has the error`, async () => {
         const app = { appName: `app-${name.replaceAll('.', '-')}` };
         const registration = host.registration([{ id: 'f', triggers: [{ event: `blocked/${name}` }] }], app);
         const elsewhere = JSON.parse(JSON.stringify(registration).replaceAll('127.0.0.1', name));
@@ -153,7 +153,7 @@ describe('calls to apps', () => {
     }
   });
 
-  describe('by default', () => {
+  describe('default outbound rules', () => {
     let service: Service;
     before(async () => {
       service = await startService();
@@ -176,7 +176,7 @@ describe('calls to apps', () => {
       ['168.63.129.16', 'metadata'],
     ];
 
-    it('reach no link-local and no metadata address, however it is written', async () => {
+    it('link-local and metadata addresses are blocked in every notation', async () => {
       for (const [address, kind] of METADATA) {
         const { status, body } = await service.post('/v1/apps', { url: `http://${address}/latest/meta-data` });
         expect([status, body.code], address).to.deep.equal([400, 'address_blocked']);
@@ -184,7 +184,7 @@ describe('calls to apps', () => {
       }
     });
 
-    it('reach none of them from a function: the run says why', async () => {
+    it('a call to a function at a link-local address is blocked, and the run has the error', async () => {
       const registration = host.registration([{ id: 'f', triggers: [{ event: 'metadata/x' }] }]);
       const elsewhere = JSON.parse(JSON.stringify(registration).replaceAll(/127\.0\.0\.1:\d+/g, '169.254.169.254'));
       const headers = { 'x-service-sdk': 'test:v1.0.0' };
@@ -192,14 +192,14 @@ describe('calls to apps', () => {
       expect((await firstError(service, 'metadata/x')).name).to.equal('AddressBlocked');
     });
 
-    it('reach private addresses: apps of a self-hosted service usually stand there', async () => {
+    it('private addresses are allowed by default, where apps of a self-hosted service usually run', async () => {
       await host.register(service, [{ id: 'f', triggers: [{ event: 'private/x' }] }]);
       await service.post('/e/key', { name: 'private/x', data: {} });
       await host.nextCall('f');
     });
   });
 
-  it('of branch environments can be kept from private addresses alone', async () => {
+  it('OUTBOUND_BRANCH_DENY_CIDRS blocks private addresses for branch environments only', async () => {
     const service = await startService({ dev: false, env: { OUTBOUND_BRANCH_DENY_CIDRS: 'private' } });
     try {
       const functions = [{ id: 'f', retries: 0, triggers: [{ event: 'branch/x' }] }];
@@ -226,11 +226,11 @@ describe('calls to apps', () => {
     }
   });
 
-  describe('are held to the lists of CIDRs', () => {
+  describe('outbound rules by CIDR lists', () => {
     const whyNot = (address: string, env: Record<string, string>, branch = false) =>
       outboundRules(readConfig({ MODE: 'dev', ...env }).outbound, branch).refusal(address);
 
-    it('that deny, with exceptions that allow', () => {
+    it('OUTBOUND_DENY_CIDRS blocks its ranges except those in OUTBOUND_ALLOW_CIDRS', () => {
       const env = { OUTBOUND_DENY_CIDRS: '10.0.0.0/8, 2001:db8::/32', OUTBOUND_ALLOW_CIDRS: '10.1.0.0/16' };
       expect(whyNot('10.2.3.4', env)).to.equal('10.2.3.4, which OUTBOUND_DENY_CIDRS denies (10.0.0.0/8)');
       expect(whyNot('::ffff:10.2.3.4', env)).to.include('OUTBOUND_DENY_CIDRS');
@@ -241,7 +241,7 @@ describe('calls to apps', () => {
       }
     });
 
-    it('which hold for loopback however it is reached: connected to, 0.0.0.0 and :: are this machine', () => {
+    it('a rule for loopback also covers 0.0.0.0 and ::, which reach this machine', () => {
       for (const range of ['127.0.0.0/8', '::1/128']) {
         const env = { OUTBOUND_BRANCH_DENY_CIDRS: range };
         for (const address of ['0.0.0.0', '::', '::ffff:0.0.0.0']) {
@@ -251,7 +251,7 @@ describe('calls to apps', () => {
       }
     });
 
-    it('where "private" is every address that is not public', () => {
+    it('"private" covers every address that is not public', () => {
       const env = { OUTBOUND_DENY_CIDRS: 'private', OUTBOUND_ALLOW_CIDRS: '192.168.7.0/24' };
       for (const closed of ['127.0.0.1', '10.0.0.1', 'fd12::1', '192.168.8.1', '100.64.0.1']) {
         expect(whyNot(closed, env), closed).to.be.a('string');
@@ -261,13 +261,13 @@ describe('calls to apps', () => {
       }
     });
 
-    it('except for branches, which no exception for all opens what they are denied', () => {
+    it('OUTBOUND_ALLOW_CIDRS does not open what OUTBOUND_BRANCH_DENY_CIDRS blocks', () => {
       const env = { OUTBOUND_BRANCH_DENY_CIDRS: '10.0.0.0/8', OUTBOUND_ALLOW_CIDRS: '10.1.0.0/16' };
       expect(whyNot('10.1.0.1', env)).to.equal(undefined);
       expect(whyNot('10.1.0.1', env, true)).to.include('OUTBOUND_BRANCH_DENY_CIDRS');
     });
 
-    it('that never open a link-local or metadata address', () => {
+    it('no CIDR list opens a link-local or metadata address', () => {
       const env = { OUTBOUND_ALLOW_CIDRS: '0.0.0.0/0,::/0,private' };
       for (const closed of ['169.254.169.254', 'fe80::1', '100.100.100.200', 'fd00:ec2::254', '2002:a9fe:a9fe::1']) {
         expect(whyNot(closed, env), closed).to.include('never calls');
@@ -275,14 +275,14 @@ describe('calls to apps', () => {
       }
     });
 
-    it('and what is no CIDR range stops the start', () => {
+    it('an invalid CIDR range in a setting prevents the start', () => {
       for (const wrong of ['10.0.0.0/40', 'intranet', '10.0.0']) {
         expect(() => readConfig({ MODE: 'dev', OUTBOUND_DENY_CIDRS: wrong })).to.throw(/OUTBOUND_DENY_CIDRS.*CIDR/);
       }
     });
   });
 
-  it("are told of in web's first lines: which addresses are open", async () => {
+  it('web logs the outbound rules when it starts', async () => {
     const env = { LOG_LEVEL: 'info', OUTBOUND_DENY_CIDRS: '10.0.0.0/8', OUTBOUND_BRANCH_DENY_CIDRS: 'private' };
     const service = await startService({ workers: 0, env });
     try {
@@ -294,7 +294,7 @@ describe('calls to apps', () => {
     }
   });
 
-  it('may go to public addresses and to no others', () => {
+  it('public addresses are allowed and all others are recognized as not public', () => {
     for (const address of ['8.8.8.8', '1.1.1.1', '::ffff:8.8.8.8', '2606:4700:4700::1111']) {
       expect(whyNotPublic(address), address).to.equal(undefined);
     }

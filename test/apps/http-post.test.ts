@@ -8,7 +8,7 @@ import { httpPost } from '../../src/functions/http-post.ts';
 
 const PATIENT = { timeoutMs: 30_000, maxBytes: 1_000 };
 
-describe('an exchange with an app', () => {
+describe('HTTP POST to an app', () => {
   let server: Server;
   let agent: Agent;
   let url: string;
@@ -35,7 +35,7 @@ describe('an exchange with an app', () => {
     );
   }
 
-  it('sends the path with its query, headers and body, and brings the whole answer', async () => {
+  it('httpPost sends path, query, headers and body and returns the whole response', async () => {
     listener = async (request, response) => {
       const chunks = await request.toArray();
       response.writeHead(206, { 'x-seen': `${request.method} ${request.url} ${request.headers['x-run-id']}` });
@@ -46,7 +46,7 @@ describe('an exchange with an app', () => {
     expect([status, headers['x-seen'], body]).to.deep.equal([206, 'POST /api?fnId=f r1', 'grüße: ä']);
   });
 
-  it('passes over what only announces the answer', async () => {
+  it('httpPost skips informational responses', async () => {
     listener = (_request, response) => {
       response.writeEarlyHints({ link: '</style.css>; rel=preload; as=style' });
       response.writeHead(200, { 'x-service-sdk': 'test:v1.0.0' }).end('"done"');
@@ -60,7 +60,7 @@ describe('an exchange with an app', () => {
     ]);
   });
 
-  it('reads as many bytes as it may, and no more', async () => {
+  it('httpPost reads up to the response size limit and not further', async () => {
     let closed: Promise<unknown> | undefined;
     listener = (_request, response) => {
       closed = once(response, 'close');
@@ -75,7 +75,7 @@ describe('an exchange with an app', () => {
     await closed;
   });
 
-  it('is over when its time is, however far the answer has come, and gives the connection up', async () => {
+  it('httpPost times out at any stage of the response and closes the connection', async () => {
     let closed: Promise<unknown> | undefined;
     listener = (_request, response) => {
       closed = once(response, 'close');
@@ -86,7 +86,7 @@ describe('an exchange with an app', () => {
     await closed;
   });
 
-  it('sends nothing when its time was over before there was a connection', async () => {
+  it('httpPost sends nothing when it times out before it is connected', async () => {
     const requested: string[] = [];
     listener = (request, response) => {
       requested.push(request.url ?? '');
@@ -110,7 +110,7 @@ describe('an exchange with an app', () => {
     }
   });
 
-  it('fails as the connection does', async () => {
+  it('httpPost fails with the error of the connection', async () => {
     listener = (request) => request.socket.destroy();
     expect(await failureOf(httpPost(agent, url, {}, '{}', PATIENT))).to.have.property('code', 'UND_ERR_SOCKET');
     expect(await failureOf(httpPost(agent, 'http://127.0.0.1:1/', {}, '{}', PATIENT))).to.have.property(

@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { type Service, startService } from '../support/service.ts';
 
-/** Two of it are more than a call request may carry. */
+/** Two of these exceed the size of a call request. */
 const LARGE = 'x'.repeat(2_200_000);
 
-describe('what a call request is too large to carry', () => {
+describe('run data for apps', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -17,7 +17,7 @@ describe('what a call request is too large to carry', () => {
     await service.stop();
   });
 
-  it('is left out, and the app reads it: the events as a list, and the steps', async () => {
+  it('a call that is too large carries no data, and the app fetches its events and steps', async () => {
     const id = 'a'.repeat(40);
     host.on('f', ({ number }) => {
       if (number > 0) return { body: 'done' };
@@ -35,7 +35,7 @@ describe('what a call request is too large to carry', () => {
     expect([steps.status, steps.body]).to.deep.equal([200, { [id]: { data: { n: 1 } } }]);
   });
 
-  it('is found in the environment that an app names, and there must be one of that name', async () => {
+  it('GET /v0/runs/:id/batch and /actions look in the environment that the app names and reject an unknown one', async () => {
     const [run] = (await service.get('/v1/runs')).body.data;
     const read = async (env: string) => {
       const { status, body } = await service.get(`/v0/runs/${run.run_id}/actions`, { 'x-service-env': env });
@@ -49,7 +49,7 @@ describe('what a call request is too large to carry', () => {
     }
   });
 
-  it('is nothing for a run that is not there', async () => {
+  it('GET /v0/runs/:id/batch and /actions respond with 404 for an unknown run', async () => {
     for (const what of ['batch', 'actions']) {
       const { status, body } = await service.get(`/v0/runs/nope/${what}`);
       expect([status, body.code]).to.deep.equal([404, 'not_found']);

@@ -14,7 +14,7 @@ describe('API keys', () => {
   const listed = async (id: string) =>
     (await service.get('/v1/api-keys')).body.data.find((key: { id: string }) => key.id === id);
 
-  it('show their secret once, and are kept as a hash', async () => {
+  it('POST /v1/api-keys shows the secret once and stores its hash', async () => {
     const { secret, ...key } = await make({ name: 'CI', access: 'read' });
     expect(secret).to.match(/^api-[\w-]{43}$/);
     expect(key).to.include({ name: 'CI', access: 'read', environment: null, created_by: 'the setting API_KEY' });
@@ -24,7 +24,7 @@ describe('API keys', () => {
     expect(kept).to.include('CI').and.not.to.include(secret);
   });
 
-  it('open the API at once, at every web process, and tell of their last use', async () => {
+  it('an API key works at once at every web process, and its last use is shown', async () => {
     const { secret, id } = await make({ name: 'both', access: 'read' });
     expect((await listed(id)).last_used_at).to.equal(null);
     for (const url of service.urls) {
@@ -33,7 +33,7 @@ describe('API keys', () => {
     expect(Date.parse((await listed(id)).last_used_at)).to.be.closeTo(Date.now(), 10_000);
   });
 
-  it('open nothing once they are revoked', async () => {
+  it('DELETE /v1/api-keys/:id revokes the key at once', async () => {
     const { secret, id } = await make({ name: 'short-lived', access: 'admin' });
     expect((await service.get('/v1/users', bearer(secret))).status).to.equal(200);
     expect((await service.request('DELETE', `/v1/api-keys/${id}`, undefined, service.apiHeaders)).status).to.equal(204);
@@ -44,7 +44,7 @@ describe('API keys', () => {
     expect([again.status, again.body.code]).to.deep.equal([404, 'not_found']);
   });
 
-  it('with read access are not told the URLs of webhooks, by which one could send', async () => {
+  it('an API key with read access does not see the URLs of webhooks', async () => {
     const [reader, writer] = [await make({ name: 'r', access: 'read' }), await make({ name: 'w', access: 'write' })];
     const { body } = await service.post('/v1/webhooks', { name: 'secret URL' }, bearer(writer.secret));
     const { id, url } = body.data;
@@ -54,7 +54,7 @@ describe('API keys', () => {
     expect(list).to.include(id).and.not.to.include(url.split('/e/')[1]);
   });
 
-  it('of an environment select it by themselves, and nothing else', async () => {
+  it('an API key of an environment selects it by default and cannot access others', async () => {
     const { secret } = await make({ name: 'prod only', access: 'write', environment: 'production' });
     expect((await service.get('/v1/events', bearer(secret))).status).to.equal(200);
     const elsewhere = await service.get('/v1/events', { ...bearer(secret), 'x-service-env': 'staging' });
@@ -64,7 +64,7 @@ describe('API keys', () => {
     expect(queried.status).to.equal(403);
   });
 
-  it('are not made for an environment that there is not', async () => {
+  it('POST /v1/api-keys rejects an unknown environment', async () => {
     const { status, body } = await service.post(
       '/v1/api-keys',
       { name: 'x', access: 'read', environment: 'nowhere' },
@@ -73,7 +73,7 @@ describe('API keys', () => {
     expect([status, body.code]).to.deep.equal([404, 'environment_unknown']);
   });
 
-  it('are not taken from the address, nor from a form of Basic', async () => {
+  it('an API key in the URL or as Basic credentials is not accepted', async () => {
     const { secret } = await make({ name: 'bearer only', access: 'read' });
     const basic = { authorization: `Basic ${Buffer.from(`x:${secret}`).toString('base64')}` };
     expect((await service.get('/v1/events', basic)).status).to.equal(401);

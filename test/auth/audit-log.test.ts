@@ -15,7 +15,7 @@ interface Entry {
   request_id: string;
 }
 
-describe('the audit log', () => {
+describe('audit log', () => {
   let service: Service;
   before(async () => {
     service = await startService({ dev: false, workers: 0, env: { LOG_LEVEL: 'info' } });
@@ -25,14 +25,14 @@ describe('the audit log', () => {
 
   const entries = async (query = '') => (await service.get(`/v1/audit${query}`)).body.data as Entry[];
 
-  it('says who changed what, when and from where', async () => {
+  it('GET /v1/audit lists who changed what, when and from where', async () => {
     const headers = await sessionHeaders(service, 'ada@example.com');
     const { body, headers: answered } = await service.post('/v1/api-keys', { name: 'CI', access: 'write' }, headers);
     const [entry] = await entries();
     expect(entry).to.deep.include({
       action: 'POST /v1/api-keys',
       target: body.data.id,
-      summary: 'Make an API key, name CI, access write',
+      summary: 'Create an API key, name CI, access write',
       ip: '127.0.0.1',
       request_id: answered.get('x-request-id'),
     });
@@ -47,7 +47,7 @@ describe('the audit log', () => {
     expect((await service.get('/v1/events', key)).status).to.equal(401);
   });
 
-  it('tells of signing in, and of failing to', async () => {
+  it('GET /v1/audit lists sign-ins, and GET /v1/audit/refusals rejected ones', async () => {
     await signIn(service, 'ada@example.com');
     expect((await entries())[0]).to.include({ action: 'sign-in', summary: 'Signed in' });
     await signIn(service, 'mallory@example.com', 'let me in');
@@ -65,12 +65,12 @@ describe('the audit log', () => {
     expect((await entries())[0]).to.include({ action: 'sign-in', summary: 'Signed in' });
   });
 
-  it('cannot be erased by those who are refused: they have a list of their own, which is bounded', async () => {
+  it('rejected sign-ins cannot push out audit entries, and the rejection log is bounded', async () => {
     const before = await entries('?limit=100');
     const store = openStore(service.prefix);
-    const refusal = { action: 'sign-in', reason: 'sign_in_failed', address: '192.0.2.1' };
+    const rejection = { action: 'sign-in', reason: 'sign_in_failed', address: '192.0.2.1' };
     const names = Array.from({ length: MAX_REJECTIONS + 10 }, (_, n) => `${n}@example.com`);
-    await Promise.all(names.map((name) => store.rejectionLog.record({ ...refusal, name }, 'r', Date.now())));
+    await Promise.all(names.map((name) => store.rejectionLog.record({ ...rejection, name }, 'r', Date.now())));
     expect(await service.redis.zcard(`${service.prefix}:rejections`)).to.equal(MAX_REJECTIONS);
     expect(await service.redis.hlen(`${service.prefix}:rejection-entries`)).to.equal(MAX_REJECTIONS);
     for (const key of ['rejections', 'rejection-entries']) {
@@ -90,7 +90,7 @@ describe('the audit log', () => {
     await store.redis.quit();
   });
 
-  it('is in the log of the process, too, a line an entry', async () => {
+  it('the service log has one line per audit entry', async () => {
     const { body } = await service.post(
       '/v1/webhooks',
       { name: 'logged', transform: 'function transform() {}' },
@@ -104,9 +104,9 @@ describe('the audit log', () => {
         .filter((line) => line.startsWith('{'))
         .map((line) => JSON.parse(line))
         .filter(({ msg }) => msg.startsWith('audit'));
-    const refused = () => lines().find(({ refusal }) => refusal?.name === 'trudy@example.com');
-    await until(refused, { describe: 'the refusal is logged' });
-    expect(refused().refusal).to.include({ action: 'sign-in', reason: 'sign_in_failed', ip: '127.0.0.1' });
+    const rejected = () => lines().find(({ rejection }) => rejection?.name === 'trudy@example.com');
+    await until(rejected, { describe: 'the rejection is logged' });
+    expect(rejected().rejection).to.include({ action: 'sign-in', reason: 'sign_in_failed', ip: '127.0.0.1' });
     const made = lines().find(({ audit }) => audit?.target === body.data.id);
     expect(made.audit).to.deep.include({
       who: { kind: 'setting', id: 'API_KEY', name: 'the setting API_KEY' },
@@ -117,7 +117,7 @@ describe('the audit log', () => {
     expect(service.output()).not.to.include('open sesame');
   });
 
-  it('tells of what is changed in Bull Board', async () => {
+  it('GET /v1/audit lists changes made in Bull Board', async () => {
     const headers = await sessionHeaders(service, 'ada@example.com');
     const { status } = await service.request('PUT', '/queues/api/queues/pause', undefined, headers);
     expect(status).to.equal(200);
@@ -125,7 +125,7 @@ describe('the audit log', () => {
     await service.request('PUT', '/queues/api/queues/resume', undefined, headers);
   });
 
-  it('does not tell of what was refused or only looked at', async () => {
+  it('GET /v1/audit omits rejected and safe requests', async () => {
     const [last] = await entries();
     await service.get('/v1/users');
     await service.post('/v1/api-keys', { name: '' }, service.apiHeaders);
@@ -133,7 +133,7 @@ describe('the audit log', () => {
     expect((await entries())[0]).to.deep.equal(last);
   });
 
-  it('holds no secret', async () => {
+  it('the audit log contains no secret', async () => {
     const key = await keyHeaders(service, 'read');
     await service.post('/v1/environments/branches/signing-key/rotate', undefined, service.apiHeaders);
     const signingKey = (await service.get('/v1/environments/branches/signing-key')).body.data.current;
@@ -143,7 +143,7 @@ describe('the audit log', () => {
     }
   });
 
-  it('is paged by cursor, each entry once', async () => {
+  it('GET /v1/audit returns each entry once over all pages', async () => {
     const all = await entries('?limit=100');
     const seen: Entry[] = [];
     let query = '?limit=3';

@@ -19,7 +19,7 @@ describe('dev mode', () => {
     await host.close();
   });
 
-  const DOORS = [
+  const ROUTES = [
     ['POST', '/e/any-key'],
     ['OPTIONS', '/e/any-key'],
     ['POST', '/v1/webhooks'],
@@ -31,13 +31,13 @@ describe('dev mode', () => {
     ['GET', '/'],
   ] as const;
 
-  it('says in its first line that it is not for production', () => {
+  it('dev mode warns in its first log line that it is not for production', () => {
     expect(service.output().split('\n')[1]).to.include('not for production');
   });
 
-  it('takes nothing from pages of other hosts, whatever the door', async () => {
+  it('dev mode rejects requests from pages of other hosts at every route', async () => {
     for (const origin of ['https://evil.example', 'null', 'http://localhost.evil.example', `${LISTED}.evil.example`]) {
-      for (const [method, path] of DOORS) {
+      for (const [method, path] of ROUTES) {
         const headers = { origin, 'content-type': 'text/plain' };
         const answer = await service.request(method, path, method === 'POST' ? EVENT : undefined, headers);
         expect([answer.status, answer.body.code], `${origin} ${method} ${path}`).to.deep.equal([
@@ -50,25 +50,25 @@ describe('dev mode', () => {
     expect((await service.get('/v1/events?name=dev/x')).body.data).to.deep.equal([]);
   });
 
-  it('says how to allow a page, and of one that cannot be listed, what else can be done', async () => {
-    const refused = async (origin: string) => (await service.post('/e/any-key', EVENT, { origin })).body.error;
-    expect(await refused('https://app.example:8443')).to.include('DEV_ALLOWED_ORIGINS=https://app.example:8443');
+  it('dev mode tells how to allow an origin, and what to do about a page without one', async () => {
+    const rejected = async (origin: string) => (await service.post('/e/any-key', EVENT, { origin })).body.error;
+    expect(await rejected('https://app.example:8443')).to.include('DEV_ALLOWED_ORIGINS=https://app.example:8443');
     for (const origin of ['null', 'file:///tmp/x.html', 'chrome-extension://abc']) {
-      expect(await refused(origin), origin)
+      expect(await rejected(origin), origin)
         .to.include('Open the page by http://')
         .and.not.include('DEV_ALLOWED');
     }
   });
 
-  it('answers under no name that was made to lead to this machine, and says how to allow one', async () => {
+  it('dev mode rejects unknown host names and tells how to allow one', async () => {
     for (const name of ['rebound.example', 'localhost.evil.example', '127.0.0.1.evil.example', '10.0.0.1', '0.0.0.0']) {
-      for (const [method, path] of DOORS) expect((await sentTo(name, method, path)).status, path).to.equal(403);
+      for (const [method, path] of ROUTES) expect((await sentTo(name, method, path)).status, path).to.equal(403);
     }
     const { body } = await sentTo('rebound.example', 'GET', '/v1/events');
     expect(body.error).to.include('DEV_ALLOWED_ORIGINS=http://rebound.example');
   });
 
-  it('answers under the names of this machine, and of the origins that are listed', async () => {
+  it('dev mode accepts the host names of this machine and of DEV_ALLOWED_ORIGINS', async () => {
     for (const name of [
       'localhost:1',
       '127.0.0.1',
@@ -82,7 +82,7 @@ describe('dev mode', () => {
     }
   });
 
-  it('lets pages of this machine and listed ones send, and read the answer', async () => {
+  it('dev mode lets local and allowed pages send events and read the response (CORS)', async () => {
     for (const origin of ['http://localhost:5173', service.url, 'http://[::1]:3000', LISTED]) {
       const headers = { origin, 'content-type': 'application/json' };
       const sent = await service.post('/e/any-key', EVENT, headers);
@@ -99,13 +99,13 @@ describe('dev mode', () => {
     expect(api.headers.get('access-control-allow-origin')).to.equal(null);
   });
 
-  it('takes what programs send, who name no origin', async () => {
+  it('dev mode accepts programs, which send no Origin header', async () => {
     const sent = await service.post('/e/any-key', EVENT, { 'content-type': 'application/json' });
     expect([sent.status, sent.headers.get('access-control-allow-origin')]).to.deep.equal([200, null]);
     expect((await service.post('/v1/webhooks', WEBHOOK)).status).to.equal(201);
   });
 
-  it('believes no proxy about the name, where the name of the connection is foreign', async () => {
+  it('dev mode rejects a foreign Host header even when a trusted proxy forwards a local one', async () => {
     const proxied = await startService({ workers: 0, env: { TRUST_PROXY: '1' } });
     try {
       const { status } = await sentTo(
@@ -129,7 +129,7 @@ describe('dev mode', () => {
     }
   });
 
-  describe('places events', () => {
+  describe('environments of events in dev mode', () => {
     const selecting = (env: string | undefined) => (env ? { 'x-service-env': env } : {});
     const send = (path: string, env?: string) => service.post(path, { name: 'placed/x', data: {} }, selecting(env));
     const isIn = async (env: string, id: string) => {
@@ -141,7 +141,7 @@ describe('dev mode', () => {
       await service.post('/v1/environments/closed/archive');
     });
 
-    it('of an unknown key where the request says, and to production where it says nothing', async () => {
+    it('dev mode accepts an unknown event key for the selected environment, by default production', async () => {
       await isIn('production', (await send('/e/whatever')).body.ids[0]);
       await isIn('production', (await send('/e/whatever', 'production')).body.ids[0]);
       await isIn('branch-a', (await send('/e/whatever', 'branch-a')).body.ids[0]);
@@ -151,7 +151,7 @@ describe('dev mode', () => {
       expect((await send('/e/whatever', 'closed')).body.code).to.equal('environment_archived');
     });
 
-    it('of a known key as in production mode', async () => {
+    it('dev mode treats a known event key as production mode does', async () => {
       const made = await service.post('/v1/event-keys', { name: 'k', environment: 'branches' });
       const path = `/e/${made.body.data.secret}`;
       expect((await send(path)).body.code).to.equal('environment_missing');
@@ -160,7 +160,7 @@ describe('dev mode', () => {
       await isIn('branch-a', (await send(path, 'branch-a')).body.ids[0]);
     });
 
-    it('of a webhook as in production mode: what has no place is held', async () => {
+    it('dev mode holds webhook events without an environment as production mode does', async () => {
       const { body } = await service.post('/v1/webhooks', { ...WEBHOOK, environment: 'branches' });
       const path = new URL(body.data.url).pathname;
       await isIn('branch-a', (await send(path, 'branch-a')).body.ids[0]);
@@ -174,7 +174,7 @@ describe('dev mode', () => {
       }
     });
 
-    it('where the functions of the same app are', async () => {
+    it('dev mode sends an event of an unknown key to the functions of the selected environment', async () => {
       host.on('f', () => ({ body: 'in the branch' }));
       const registered = await host.register(service, [{ id: 'f', triggers: [{ event: 'branch/x' }] }], {
         headers: { 'x-service-env': 'branch-b' },
@@ -190,7 +190,7 @@ describe('dev mode', () => {
     });
   });
 
-  /** What a page gets to see whose name leads to the service. */
+  /** What a page sees whose host name resolves to this service (DNS rebinding). */
   function sentTo(
     name: string,
     method: string,

@@ -52,8 +52,8 @@ describe('environments', () => {
     });
   }
 
-  describe('are managed', () => {
-    it('listed with production first, made, read, archived and taken out of the archive', async () => {
+  describe('environment routes', () => {
+    it('/v1/environments creates, lists, reads, archives and unarchives environments', async () => {
       expect((await call('POST', '/v1/environments', { name: 'qa' })).body.data).to.include({
         name: 'qa',
         kind: 'named',
@@ -67,7 +67,7 @@ describe('environments', () => {
       expect((await service.get('/v1/environments/none')).status).to.equal(404);
     });
 
-    it('with names that are free and can be names', async () => {
+    it('POST /v1/environments rejects invalid and taken names', async () => {
       for (const name of ['staging', 'production']) {
         expect((await call('POST', '/v1/environments', { name })).body.code).to.equal('environment_exists');
       }
@@ -76,12 +76,12 @@ describe('environments', () => {
       }
     });
 
-    it('and production is never archived', async () => {
+    it('POST /v1/environments/production/archive is rejected', async () => {
       expect((await call('POST', '/v1/environments/production/archive')).status).to.equal(400);
       expect((await service.post(`/e/${keys.production}`, event('x'))).status).to.equal(200);
     });
 
-    it('and keys and webhooks belong to one that there is', async () => {
+    it('event keys and webhooks can only belong to an existing environment', async () => {
       for (const path of ['/v1/event-keys', '/v1/webhooks']) {
         for (const [environment, code] of [
           ['none', 'environment_unknown'],
@@ -93,7 +93,7 @@ describe('environments', () => {
     });
   });
 
-  describe('take from an event key', () => {
+  describe('environment of events sent with an event key', () => {
     for (const [owner, selection, status, code] of [
       ['production', undefined, 200],
       ['production', 'production', 200],
@@ -111,7 +111,7 @@ describe('environments', () => {
       ['branches', 'old', 403, 'environment_archived'],
       ['branches', '@branches', 404, 'environment_unknown'],
     ] as const) {
-      it(`of ${owner}, with ${selection ?? 'nothing'} selected: ${code ?? 'the events'}`, async () => {
+      it(`POST /e/:key with a key of ${owner} and ${selection ?? 'nothing'} selected: ${code ?? 'accepted'}`, async () => {
         for (const [query, headers] of [
           ['', selecting(selection)],
           [selection ? `?x-service-env=${encodeURIComponent(selection)}` : '', {}],
@@ -125,7 +125,7 @@ describe('environments', () => {
     }
   });
 
-  describe('take from a webhook', () => {
+  describe('environment of webhook events', () => {
     for (const [owner, selection, held] of [
       ['production', undefined],
       ['production', 'production'],
@@ -138,7 +138,7 @@ describe('environments', () => {
       ['branches', 'none', 'environment_unknown'],
       ['branches', 'production', 'environment_mismatch'],
     ] as const) {
-      it(`of ${owner}, with ${selection ?? 'nothing'} selected: ${held ? `200, and it is held: ${held}` : 'the event'}`, async () => {
+      it(`POST /e/:key of a webhook of ${owner} with ${selection ?? 'nothing'} selected: ${held ?? 'accepted'}`, async () => {
         const answer = await service.post(hooks[owner] as string, { name: 'matrix/hook' }, selecting(selection));
         expect(answer.status).to.equal(200);
         const [id] = answer.body.ids;
@@ -151,7 +151,7 @@ describe('environments', () => {
       });
     }
 
-    it('of the branches nothing while the branch is archived', async () => {
+    it('POST /e/:key of a webhook of all branches rejects events of an archived branch', async () => {
       const answer = await service.post(hooks.branches as string, {}, selecting('old'));
       expect([answer.status, answer.body.code]).to.deep.equal([403, 'environment_archived']);
       expect((await call('POST', '/v1/environments/old/unarchive')).status).to.equal(200);
@@ -161,20 +161,20 @@ describe('environments', () => {
     });
   });
 
-  describe('answer what docs/events.md says', () => {
-    it('an uncaught error of a transform is answered 400, and nothing is accepted', async () => {
+  describe('error table of docs/events.md', () => {
+    it('POST /e/:key responds with 400 to an uncaught error of a transform and accepts nothing', async () => {
       const { status, body } = await service.post(hooks.production as string, { throws: true });
       expect([status, body.code]).to.deep.equal([400, 'transform_failed']);
       expect(body.error).to.include('no such order');
     });
 
-    it('an event of a transform that caught its own error is answered 200 and ingested', async () => {
+    it('POST /e/:key ingests the event of a transform that caught its own error', async () => {
       const { status, body } = await service.post(hooks.production as string, {});
       expect(status).to.equal(200);
       expect((await stored('production', body.ids[0])).name).to.equal('hook/failed');
     });
 
-    it('an id already seen is ignored whatever the payload, and starts no runs', async () => {
+    it('POST /e/:key ignores a known deduplication ID whatever the payload and starts no run', async () => {
       await host.register(service, [{ id: 'row', triggers: [{ event: 'row/x' }] }], { appName: 'row' });
       const send = (data: object) => service.post(`/e/${keys.production}`, { name: 'row/x', id: 'row-1', data });
       const [first, again] = [await send({ n: 1 }), await send({ n: 2 })];
@@ -185,7 +185,7 @@ describe('environments', () => {
       expect(host.calls('row').length).to.be.at.most(1);
     });
 
-    it('a webhook request without a selection, or with one that is nowhere, is held and triggers nothing', async () => {
+    it('POST /e/:key holds a webhook event whose environment is missing or unknown, and triggers nothing', async () => {
       await host.register(service, [{ id: 'held', triggers: [{ event: 'held/x' }] }], {
         appName: 'held',
         headers: await appHeaders('feature/x'),
@@ -202,8 +202,8 @@ describe('environments', () => {
     });
   });
 
-  describe('are apart', () => {
-    it('in events, runs and deduplication', async () => {
+  describe('isolation of environments', () => {
+    it('environments have separate events, runs and deduplication', async () => {
       for (const [appName, env] of [
         ['apart', 'staging'],
         ['apart', 'feature/x'],

@@ -25,14 +25,14 @@ describe('event keys', () => {
     return body.data;
   }
 
-  it('are made through the API, so that the service starts without any', async () => {
+  it('the service starts without event keys, and POST /v1/event-keys creates them', async () => {
     const { id, secret } = await make({ name: 'Shop' });
     expect((await send(secret)).status).to.equal(200);
     const { data } = await service.get(`/v1/event-keys/${id}`).then(({ body }) => body);
     expect(data).to.include({ id, name: 'Shop', environment: 'production', hint: secret.slice(-4) });
   });
 
-  it('show their secret once, and only its hash is kept', async () => {
+  it('POST /v1/event-keys shows the secret once and stores its hash', async () => {
     const { id, secret } = await make();
     const shown = [await service.get(`/v1/event-keys/${id}`), await service.get('/v1/event-keys')];
     for (const { body } of shown) expect(JSON.stringify(body)).not.to.include(secret);
@@ -41,7 +41,7 @@ describe('event keys', () => {
       .and.not.include(secret);
   });
 
-  it('live several at a time, are taken at once by every process, and are refused once revoked', async () => {
+  it('several event keys work side by side at every process, and a revoked one is rejected', async () => {
     const [one, two] = [await make(), await make()];
     expect((await send(one.secret, undefined, {}, 1)).status).to.equal(200);
     expect((await send(two.secret, undefined, {}, 1)).status).to.equal(200);
@@ -52,7 +52,7 @@ describe('event keys', () => {
     expect((await call('DELETE', `/v1/event-keys/${one.id}`)).status).to.equal(404);
   });
 
-  it('tell when they were last used', async () => {
+  it('GET /v1/event-keys shows the last use of a key', async () => {
     const { id, secret } = await make();
     expect((await service.get(`/v1/event-keys/${id}`)).body.data.last_used_at).to.equal(null);
     const before = Date.now();
@@ -61,7 +61,7 @@ describe('event keys', () => {
     expect(Date.parse(body.data.last_used_at)).to.be.within(before, Date.now());
   });
 
-  it('are listed in pages', async () => {
+  it('GET /v1/event-keys returns pages', async () => {
     const all = (await service.get('/v1/event-keys?limit=100')).body.data as Made[];
     const first = (await service.get('/v1/event-keys?limit=1')).body;
     const second = (await service.get(`/v1/event-keys?limit=100&cursor=${first.metadata.cursor}`)).body;
@@ -69,7 +69,7 @@ describe('event keys', () => {
     expect(second.metadata.cursor).to.equal(undefined);
   });
 
-  for (const [title, list, taken, refused] of [
+  for (const [title, list, taken, rejected] of [
     [
       'allowed names',
       { mode: 'allow', items: ['order/*', 'user.*', 'exact'] },
@@ -78,22 +78,22 @@ describe('event keys', () => {
     ],
     ['denied names', { mode: 'deny', items: ['secret*'] }, ['public'], ['secret', 'secret/x']],
   ] as const) {
-    it(`with a list of ${title} refuse others, naming the event, and nothing of the request is accepted`, async () => {
+    it(`POST /e/:key with a list of ${title} rejects a batch when one event has another name`, async () => {
       const { id, secret } = await make({ event_names: list });
       const event = (name: string) => ({ name, data: {} });
       for (const name of taken) expect((await send(secret, event(name))).status, name).to.equal(200);
-      for (const name of refused) {
+      for (const name of rejected) {
         const { status, body } = await send(secret, [event(taken[0]), event(name)]);
         expect([status, body.code, body.index, body.name], name).to.deep.equal([403, 'event_refused', 1, name]);
         expect(body.error).to.include(name);
         expect(body.ids).to.equal(undefined);
       }
       await call('PUT', `/v1/event-keys/${id}`, { event_names: null });
-      expect((await send(secret, event(refused[0]))).status).to.equal(200);
+      expect((await send(secret, event(rejected[0]))).status).to.equal(200);
     });
   }
 
-  for (const [title, list, taken, refused] of [
+  for (const [title, list, taken, rejected] of [
     [
       'allowed',
       { mode: 'allow', items: ['203.0.113.0/24', '2001:db8::/32', '198.51.100.7'] },
@@ -107,18 +107,18 @@ describe('event keys', () => {
       ['203.0.113.255', '2001:db8::', '::ffff:203.0.113.1', 'no address'],
     ],
   ] as const) {
-    it(`with a list of ${title} addresses and ranges, IPv4 and IPv6, refuse what is not let in`, async () => {
+    it(`POST /e/:key with a list of ${title} IPv4 and IPv6 addresses and ranges rejects other addresses`, async () => {
       const { secret } = await make({ ip_addresses: list });
       const from = (address: string) => send(secret, undefined, { 'x-forwarded-for': address });
       for (const address of taken) expect((await from(address)).status, address).to.equal(200);
-      for (const address of refused) {
+      for (const address of rejected) {
         const { status, body } = await from(address);
         expect([status, body.code], address).to.deep.equal([403, 'ip_refused']);
       }
     });
   }
 
-  it('believe X-Forwarded-For as many hops as TRUST_PROXY says', async () => {
+  it('POST /e/:key trusts X-Forwarded-For for as many hops as TRUST_PROXY allows', async () => {
     const { secret } = await make({ ip_addresses: { mode: 'allow', items: ['203.0.113.9'] } });
     expect((await send(secret, undefined, { 'x-forwarded-for': '203.0.113.9, 192.0.2.1' })).status).to.equal(403);
     expect((await send(secret, undefined, { 'x-forwarded-for': '192.0.2.1, 203.0.113.9' })).status).to.equal(200);
@@ -141,7 +141,7 @@ describe('event keys', () => {
     }
   });
 
-  it('refuse lists that make no sense, naming the place', async () => {
+  it('POST /v1/event-keys rejects invalid lists and names the field', async () => {
     for (const [fields, field] of [
       [{ ip_addresses: { mode: 'allow', items: ['10.0.0.0/33'] } }, 'ip_addresses.items.0'],
       [{ ip_addresses: { mode: 'allow', items: ['10.1'] } }, 'ip_addresses.items.0'],
@@ -153,7 +153,7 @@ describe('event keys', () => {
     }
   });
 
-  it('take larger requests where the account or the key says so', async () => {
+  it('POST /e/:key accepts larger bodies when the installation or the key allows them', async () => {
     const [plain, wide] = [await make(), await make({ max_bytes: 2_000_000 })];
     const large = { name: 'large', data: { text: 'x'.repeat(600_000) } };
     expect((await send(plain.secret, large)).body).to.include({ code: 'body_too_large', limit_bytes: 524_288 });

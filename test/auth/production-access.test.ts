@@ -9,7 +9,7 @@ const SECRETS = {
   SIGNING_KEY: 'signkey-test-00ff',
 };
 
-describe('outside dev mode', () => {
+describe('production access', () => {
   let service: Service;
   before(async () => {
     service = await startService({ dev: false, env: SECRETS });
@@ -27,14 +27,14 @@ describe('outside dev mode', () => {
     body: '{"name":"x","data":{}}',
   });
 
-  it('only known keys send events', async () => {
+  it('POST /e/:key accepts known keys only', async () => {
     expect((await ask('/e/key-one-0123456789', event())).status).to.equal(200);
     expect((await ask('/e/key-two-0123456789', event())).status).to.equal(200);
     const unknown = await ask('/e/key-three', event());
     expect([unknown.status, unknown.body.code]).to.deep.equal([401, 'key_unknown']);
   });
 
-  it('a key sends only to its own environment', async () => {
+  it('POST /e/:key rejects a key of another environment', async () => {
     expect((await ask('/e/key-one-0123456789', event({ 'x-service-env': 'production' }))).status).to.equal(200);
     for (const [path, headers] of [
       ['/e/key-one-0123456789', { 'x-service-env': 'feature-x' }],
@@ -46,7 +46,7 @@ describe('outside dev mode', () => {
     }
   });
 
-  it('everything but sending, registering, signing in and health asks who it is', async () => {
+  it('every route requires authentication except events, registration, sign-in and health', async () => {
     for (const path of [
       '/',
       '/v1/events',
@@ -66,7 +66,7 @@ describe('outside dev mode', () => {
     for (const path of ['/livez', '/readyz', '/health']) expect((await ask(path)).status, path).to.equal(200);
   });
 
-  it('only apps with the signing key register', async () => {
+  it('POST /fn/register requires the signing key', async () => {
     const answer = await ask('/fn/register', {
       method: 'POST',
       body: '{}',
@@ -75,14 +75,14 @@ describe('outside dev mode', () => {
     expect([answer.status, answer.body.code]).to.deep.equal([401, 'credentials_invalid']);
   });
 
-  it('web pages of others get no leave to send', async () => {
+  it('POST /e/:key sends no CORS headers to web pages', async () => {
     const answer = await ask('/e/key-one-0123456789', event());
     expect(answer.headers.get('access-control-allow-origin')).to.equal(null);
   });
 });
 
-describe('the configuration', () => {
-  it('names the variable, what it got and what it takes', () => {
+describe('configuration', () => {
+  it('an invalid setting is reported with its name, its value and what is expected', () => {
     expect(() => readConfig({ MODE: 'dev', PORT: 'http', RETENTION_DAYS: '0.5' }))
       .to.throw(ConfigError)
       .with.property('message')
@@ -91,7 +91,7 @@ describe('the configuration', () => {
   });
 
   const SECRET_KEY = SECRETS.SECRET_KEY;
-  const refusal = (env: Record<string, string>) => {
+  const rejection = (env: Record<string, string>) => {
     try {
       readConfig({ SECRET_KEY, ...env });
     } catch (error) {
@@ -101,30 +101,30 @@ describe('the configuration', () => {
     return 'none';
   };
 
-  it('is incomplete without a secret key unless it is dev mode', () => {
+  it('SECRET_KEY is required outside dev mode', () => {
     expect(() => readConfig({})).to.throw(ConfigError, /^SECRET_KEY: not set/);
     expect(readConfig({ MODE: 'dev' }).dev).to.equal(true);
-    expect(refusal({})).to.equal('none');
+    expect(rejection({})).to.equal('none');
   });
 
-  it('refuses what would be unsafe in production, and says which', () => {
-    expect(refusal({ SECRET_KEY: 'short' })).to.match(/^SECRET_KEY: got 5 characters/);
-    expect(refusal({ EVENT_KEYS: 'sixteen-letters!, short' })).to.match(/^EVENT_KEYS: key 2 has 5 characters/);
-    expect(refusal({ EVENT_KEYS: 'sixteen-letters!' })).to.equal('none');
-    expect(refusal({ API_KEY: 'fifteen-letters' })).to.match(/^API_KEY: got 15 characters/);
-    expect(refusal({ ADMIN_EMAIL: 'a@example.com', ADMIN_PASSWORD: 'hunter2' })).to.match(/^ADMIN_PASSWORD: /);
-    expect(refusal({ ADMIN_EMAIL: 'a@example.com' })).to.match(/^ADMIN_PASSWORD: not set, but ADMIN_EMAIL is/);
-    expect(refusal({ PUBLIC_URL: 'http://events.example.com' })).to.match(/^PUBLIC_URL: .* expected an https URL/);
-    expect(refusal({ API_KEY: SECRET_KEY })).to.match(/^API_KEY: the same as SECRET_KEY/);
-    expect(refusal({ PUBLIC_URL: 'http://localhost:8288' })).to.equal('none');
-    expect(refusal({ PUBLIC_URL: 'https://events.example.com' })).to.equal('none');
+  it('unsafe settings are rejected in production with the reason', () => {
+    expect(rejection({ SECRET_KEY: 'short' })).to.match(/^SECRET_KEY: got 5 characters/);
+    expect(rejection({ EVENT_KEYS: 'sixteen-letters!, short' })).to.match(/^EVENT_KEYS: key 2 has 5 characters/);
+    expect(rejection({ EVENT_KEYS: 'sixteen-letters!' })).to.equal('none');
+    expect(rejection({ API_KEY: 'fifteen-letters' })).to.match(/^API_KEY: got 15 characters/);
+    expect(rejection({ ADMIN_EMAIL: 'a@example.com', ADMIN_PASSWORD: 'hunter2' })).to.match(/^ADMIN_PASSWORD: /);
+    expect(rejection({ ADMIN_EMAIL: 'a@example.com' })).to.match(/^ADMIN_PASSWORD: not set, but ADMIN_EMAIL is/);
+    expect(rejection({ PUBLIC_URL: 'http://events.example.com' })).to.match(/^PUBLIC_URL: .* expected an https URL/);
+    expect(rejection({ API_KEY: SECRET_KEY })).to.match(/^API_KEY: the same as SECRET_KEY/);
+    expect(rejection({ PUBLIC_URL: 'http://localhost:8288' })).to.equal('none');
+    expect(rejection({ PUBLIC_URL: 'https://events.example.com' })).to.equal('none');
   });
 
-  it('never shows a secret that it refuses', () => {
-    expect(refusal({ API_KEY: 'let-me-in' })).not.to.include('let-me-in');
+  it('an error about a setting never shows a secret', () => {
+    expect(rejection({ API_KEY: 'let-me-in' })).not.to.include('let-me-in');
   });
 
-  it('keeps dev mode on the loopback address', () => {
+  it('dev mode listens on the loopback address only', () => {
     expect(readConfig({ MODE: 'dev', HOST: '0.0.0.0' }).host).to.equal('127.0.0.1');
   });
 });

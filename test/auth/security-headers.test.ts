@@ -17,7 +17,7 @@ describe('security headers', () => {
       }),
     );
 
-  it('are on every answer, errors and foreign doors too', async () => {
+  it('every response has security headers, also errors and CORS responses', async () => {
     for (const path of [
       '/livez',
       '/sign-in',
@@ -31,7 +31,7 @@ describe('security headers', () => {
       for (const headers of [{}, service.apiHeaders]) {
         const answer = await service.get(path, headers);
         expect(answer.headers.get('x-content-type-options'), path).to.equal('nosniff');
-        // The dashboard frames Bull Board; strangers see neither.
+        // The dashboard embeds Bull Board; other sites cannot embed either.
         const framed = path === '/queues' && answer.status === 200;
         expect(answer.headers.get('x-frame-options'), path).to.equal(framed ? 'SAMEORIGIN' : 'DENY');
         expect(answer.headers.get('referrer-policy'), path).to.equal('same-origin');
@@ -45,7 +45,7 @@ describe('security headers', () => {
     }
   });
 
-  it('let pages of our own have their one style, and no script', async () => {
+  it('HTML pages allow their own style and no script', async () => {
     for (const path of ['/sign-in', '/set-up?token=x', '/set-password?token=x', '/docs']) {
       const { headers, body } = await service.get(path);
       const [, css] = /<style>([\s\S]*?)<\/style>/.exec(body) ?? [];
@@ -57,7 +57,7 @@ describe('security headers', () => {
     }
   });
 
-  it('let Bull Board have its own files, and nothing of other hosts', async () => {
+  it('Bull Board allows its own files and nothing from other hosts', async () => {
     const { headers, body } = await service.get('/queues');
     const policy = policyOf(headers);
     expect(policy['script-src']).to.deep.equal(["'self'"]);
@@ -65,7 +65,7 @@ describe('security headers', () => {
     const scripts = [...body.matchAll(/<script([^>]*)>([^<]*)<\/script>/g)];
     expect(scripts.length).to.be.greaterThan(1);
     for (const [, attributes, code] of scripts) {
-      // Inline there is data, which is not run and needs no leave.
+      // The inline data is not executed, so the policy need not allow it.
       if (code) expect(attributes).to.include('type="application/json"');
       else expect(attributes).to.match(/src="static\//);
     }

@@ -5,7 +5,7 @@ import { openStore } from '../support/own-store.ts';
 import { keysOf } from '../support/redis.ts';
 import { type Service, startService } from '../support/service.ts';
 
-describe('failed sign-ins', () => {
+describe('sign-in throttle', () => {
   let service: Service;
   before(async () => {
     service = await startService({ dev: false, workers: 0, env: { TRUST_PROXY: '1' } });
@@ -19,43 +19,43 @@ describe('failed sign-ins', () => {
   const signIn = (email: string, address: string, password = PASSWORD) =>
     service.post('/auth/sign-in', { email, password }, { 'x-forwarded-for': address });
 
-  /** Failures, without the work of looking at a password. */
+  /** Records failures without hashing passwords. */
   async function fail(times: number, attempt: (n: number) => SignInAttempt): Promise<void> {
     const store = openStore(service.prefix);
     for (let n = 0; n < times; n++) expect(await store.signInThrottle.begin(attempt(n))).to.equal(undefined);
     await store.redis.quit();
   }
 
-  it('are refused after five of an account from one address, whether there is such a user or not', async () => {
+  it('sign-in is throttled after five failures for an account and address, also for an unknown user', async () => {
     await addUser(service, 'bob@example.com', 'member');
     for (const email of ['bob@example.com', 'no-bob@example.com']) {
       const failures = await Promise.all(Array.from({ length: 8 }, () => signIn(email, '192.0.2.1', 'guess')));
       expect(failures.map(({ status }) => status).sort()).to.deep.equal([401, 401, 401, 401, 401, 429, 429, 429]);
-      const refused = await signIn(email, '192.0.2.1');
-      expect([refused.status, refused.body.code]).to.deep.equal([429, 'too_many_attempts']);
-      expect(Number(refused.headers.get('retry-after'))).to.be.within(890, 900);
+      const rejected = await signIn(email, '192.0.2.1');
+      expect([rejected.status, rejected.body.code]).to.deep.equal([429, 'too_many_attempts']);
+      expect(Number(rejected.headers.get('retry-after'))).to.be.within(890, 900);
     }
   });
 
-  it('from elsewhere keep nobody out', async () => {
+  it('failed sign-ins from one address do not lock a user out elsewhere', async () => {
     await addUser(service, 'ann@example.com', 'admin');
     for (let n = 0; n < 20; n++) await signIn('ann@example.com', '192.0.2.2', 'guess');
     expect((await signIn('ann@example.com', '203.0.113.9')).status).to.equal(200);
   });
 
-  it('are bounded for an account, from however many addresses, but not where it has been signed in to before', async () => {
+  it('failed sign-ins for an account are limited over all addresses, except where the user has signed in before', async () => {
     await addUser(service, 'cat@example.com', 'admin');
     expect((await signIn('cat@example.com', '203.0.113.9')).status).to.equal(200);
     await fail(100, (n) => ({ account: 'cat@example.com', address: `198.18.0.${n}` }));
-    const refused = await signIn('cat@example.com', '203.0.113.10');
-    expect([refused.status, refused.body.code]).to.deep.equal([429, 'too_many_attempts']);
-    expect(Number(refused.headers.get('retry-after'))).to.be.within(3_500, 3_600);
+    const rejected = await signIn('cat@example.com', '203.0.113.10');
+    expect([rejected.status, rejected.body.code]).to.deep.equal([429, 'too_many_attempts']);
+    expect(Number(rejected.headers.get('retry-after'))).to.be.within(3_500, 3_600);
     expect((await signIn('cat@example.com', '203.0.113.9')).status).to.equal(200);
     const unknown = await signIn('no-cat@example.com', '203.0.113.10');
     expect(unknown.status, 'another account').to.equal(401);
   });
 
-  it('of one address are refused after fifty, whatever the account, and are in one entry of the refusals', async () => {
+  it('sign-in from an address is throttled after fifty failures for any accounts, with one entry in the rejection log', async () => {
     await fail(50, (n) => ({ account: `guess-${n}@example.com`, address: '192.0.2.3' }));
     const guesses = Array.from({ length: 10 }, (_, n) => signIn(`more-${n}@example.com`, '192.0.2.3', 'guess'));
     for (const { status } of await Promise.all(guesses)) expect(status).to.equal(429);
@@ -66,20 +66,20 @@ describe('failed sign-ins', () => {
     expect(throttled.map(({ name, count }: Record<string, unknown>) => [name, count])).to.deep.equal([[null, 10]]);
   });
 
-  it('of somebody who tries on and on do not use up the address that others share', async () => {
+  it('throttled attempts for one account do not use up the limit of a shared address', async () => {
     await addUser(service, 'dora@example.com', 'member');
     for (let n = 0; n < 60; n++) await signIn('forgetful@example.com', '192.0.2.4', 'guess');
     expect((await signIn('dora@example.com', '192.0.2.4')).status).to.equal(200);
   });
 
-  it('from an IPv6 network of a /64 count as from one address', async () => {
+  it('an IPv6 /64 network counts as one address', async () => {
     const from = (host: number) => signIn('eve@example.com', `2001:db8:1:2::${host}`, 'guess');
     for (let host = 1; host <= 5; host++) expect((await from(host)).status).to.equal(401);
     expect((await from(6)).status).to.equal(429);
     expect((await signIn('eve@example.com', '2001:db8:1:3::6', 'guess')).status).to.equal(401);
   });
 
-  it('count as from one address where a proxy writes the port beside it, and the audit log has the address alone', async () => {
+  it('a port in X-Forwarded-For is ignored, also in the rejection log', async () => {
     for (const [email, write] of [
       ['ivy@example.com', (port: number) => `192.0.2.8:${port}`],
       ['jon@example.com', (port: number) => `[2001:db8:1:4::1]:${port}`],
@@ -94,7 +94,7 @@ describe('failed sign-ins', () => {
     expect(addresses('jon@example.com')).to.deep.equal(['2001:db8:1:4::/64', '2001:db8:1:4::/64']);
   });
 
-  it('are forgotten by signing in', async () => {
+  it('a successful sign-in resets the failures', async () => {
     await addUser(service, 'fay@example.com', 'member');
     for (let round = 0; round < 3; round++) {
       for (let n = 0; n < 4; n++) expect((await signIn('fay@example.com', '192.0.2.5', 'guess')).status).to.equal(401);
@@ -102,7 +102,7 @@ describe('failed sign-ins', () => {
     }
   });
 
-  it('leave nothing in Redis that does not expire', async () => {
+  it('every key of the sign-in throttle in Redis expires', async () => {
     await signIn('gil@example.com', '192.0.2.6', 'guess');
     await addUser(service, 'gil@example.com', 'member');
     await signIn('gil@example.com', '192.0.2.6');

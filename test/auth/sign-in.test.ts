@@ -5,7 +5,7 @@ import { until } from '../support/until.ts';
 
 const DAY_MS = 86_400_000;
 
-describe('signing in', () => {
+describe('sign-in', () => {
   let service: Service;
   before(async () => {
     service = await startService({ dev: false, workers: 0 });
@@ -16,7 +16,7 @@ describe('signing in', () => {
   const member = () => ({ email: 'ada@example.com', password: PASSWORD });
   const sessions = () => service.redis.keys(`${service.prefix}:session:*`);
 
-  it('starts a session whose cookie no script reads and no other site sends', async () => {
+  it('POST /auth/sign-in sets a cookie that scripts cannot read and other sites do not send', async () => {
     const answer = await signIn(service, ' Ada@Example.com ');
     expect(answer.status).to.equal(200);
     expect(answer.body.data).to.include({ name: 'ada@example.com', role: 'admin', access: 'admin' });
@@ -26,7 +26,7 @@ describe('signing in', () => {
     expect((await service.get('/v1/users', cookieOf(answer))).status).to.equal(200);
   });
 
-  it('keeps the token as a hash, for half a day of idling and a week at most', async () => {
+  it('sessions are stored as hashes and expire after half a day idle or a week', async () => {
     await service.redis.del(await sessions());
     const headers = await sessionHeaders(service, 'ada@example.com');
     const keys = await sessions();
@@ -40,7 +40,7 @@ describe('signing in', () => {
     expect(await sessions()).to.deep.equal([]);
   });
 
-  it('ends with signing out', async () => {
+  it('POST /auth/sign-out ends the session', async () => {
     const headers = await sessionHeaders(service, 'ada@example.com');
     const out = await service.post('/auth/sign-out', undefined, headers);
     expect([out.status, out.headers.get('set-cookie')]).to.deep.equal([
@@ -50,7 +50,7 @@ describe('signing in', () => {
     expect((await service.get('/auth/me', headers)).status).to.equal(401);
   });
 
-  it('answers the same for an unknown user as for a wrong password', async () => {
+  it('POST /auth/sign-in responds alike to an unknown user and a wrong password', async () => {
     const wrong = await signIn(service, 'ada@example.com', 'not her password');
     const unknown = await signIn(service, 'nobody@example.com', 'not her password');
     expect([wrong.status, wrong.body.code]).to.deep.equal([401, 'sign_in_failed']);
@@ -58,7 +58,7 @@ describe('signing in', () => {
     expect(wrong.headers.get('set-cookie')).to.equal(null);
   });
 
-  it('is over everywhere when the password changes', async () => {
+  it('changing the password ends all other sessions', async () => {
     await addUser(service, 'eve@example.com', 'member');
     const [here, there] = [
       await sessionHeaders(service, 'eve@example.com'),
@@ -74,7 +74,7 @@ describe('signing in', () => {
     expect((await signIn(service, 'eve@example.com')).status).to.equal(401);
   });
 
-  it('is over when the user is removed, and a role takes effect at once', async () => {
+  it('removing a user ends the sessions, and a new role takes effect at once', async () => {
     const id = await addUser(service, 'dan@example.com', 'member');
     const headers = await sessionHeaders(service, 'dan@example.com');
     await service.request('PUT', `/v1/users/${id}`, { role: 'read-only' }, service.apiHeaders);
@@ -83,8 +83,8 @@ describe('signing in', () => {
     expect((await service.get('/auth/me', headers)).status).to.equal(401);
   });
 
-  describe('from a page', () => {
-    it('leads there from whatever a browser asked for, and programs are told 401', async () => {
+  describe('sign-in page', () => {
+    it('a browser without a session is redirected to the sign-in page, and a program gets 401', async () => {
       const page = await service.get('/queues?status=failed', { accept: 'text/html' });
       expect([page.status, page.headers.get('location')]).to.deep.equal([
         302,
@@ -96,7 +96,7 @@ describe('signing in', () => {
       expect(form.body).not.to.include('<script');
     });
 
-    it('goes on to what was asked for, if that is a page of this service', async () => {
+    it('POST /auth/sign-in redirects to the requested page, but only within this service', async () => {
       for (const [next, location] of [
         ['/queues?status=failed', '/queues?status=failed'],
         ['https://evil.example/', '/'],
@@ -112,17 +112,17 @@ describe('signing in', () => {
       }
     });
 
-    it('shows the form again with what was wrong', async () => {
+    it('POST /auth/sign-in shows the form again with the error', async () => {
       const answer = await postForm(service, '/auth/sign-in', { ...member(), password: '<wrong>', next: '/docs' });
       expect(answer.status).to.equal(401);
       expect(answer.body).to.include('role="alert"').and.to.include('value="/docs"').and.not.to.include('<wrong>');
     });
   });
 
-  describe('across sites', () => {
+  describe('cross-site requests (CSRF)', () => {
     const foreign = { origin: 'https://evil.example' };
 
-    it('no form or script of another site signs anybody in or out', async () => {
+    it('a form or script of another site can neither sign in nor sign out', async () => {
       const headers = await sessionHeaders(service, 'ada@example.com');
       for (const path of ['/auth/sign-in', '/auth/sign-out', '/auth/set-password', '/auth/set-up']) {
         const answer = await postForm(service, path, member(), { ...headers, ...foreign });
@@ -133,7 +133,7 @@ describe('signing in', () => {
       expect((await service.get('/auth/me', headers)).status).to.equal(200);
     });
 
-    it('a session changes nothing unless a page of this service asks, with JSON', async () => {
+    it('a session can change something only from a page of this service and with JSON', async () => {
       const { cookie } = (await sessionHeaders(service, 'ada@example.com')) as { cookie: string };
       const key = { name: 'csrf', access: 'read' };
       for (const headers of [
@@ -154,8 +154,8 @@ describe('signing in', () => {
     });
   });
 
-  describe('members', () => {
-    it('are invited with a link that works once', async () => {
+  describe('users', () => {
+    it('POST /v1/users invites a user with a link that works once', async () => {
       const invited = await service.post(
         '/v1/users',
         { email: 'flo@example.com', role: 'read-only' },
@@ -177,12 +177,12 @@ describe('signing in', () => {
       expect((await fetch(url)).status).to.equal(400);
     });
 
-    it('have an email address of their own', async () => {
+    it('POST /v1/users rejects an email address that is taken', async () => {
       const again = await service.post('/v1/users', { email: 'ADA@example.com', role: 'member' }, service.apiHeaders);
       expect([again.status, again.body.code]).to.deep.equal([409, 'email_taken']);
     });
 
-    it('always have an admin among them who can sign in', async () => {
+    it('the last admin who can sign in can neither be removed nor demoted', async () => {
       await service.post('/v1/users', { email: 'no-password@example.com', role: 'admin' }, service.apiHeaders);
       const { data } = (await service.get('/v1/users')).body;
       const { id } = data.find(({ email }: { email: string }) => email === 'ada@example.com');
@@ -191,7 +191,7 @@ describe('signing in', () => {
       for (const { status, body } of [demoted, removed]) expect([status, body.code]).to.deep.equal([409, 'last_admin']);
     });
 
-    it('have passwords that nobody can read', async () => {
+    it('passwords are stored as hashes and never returned', async () => {
       const kept = JSON.stringify(await service.redis.hgetall(`${service.prefix}:users`));
       expect(kept).to.include('scrypt$32768$8$3$').and.not.to.include(PASSWORD);
       expect((await service.get('/v1/users')).body).to.satisfy(
@@ -201,10 +201,10 @@ describe('signing in', () => {
   });
 });
 
-describe('the first admin', () => {
+describe('first admin', () => {
   const ADMIN = { ADMIN_EMAIL: 'first@example.com', ADMIN_PASSWORD: 'first of all admins' };
 
-  it('comes from the settings when there is no user', async () => {
+  it('ADMIN_EMAIL and ADMIN_PASSWORD create the first admin when there is no user', async () => {
     const service = await startService({ dev: false, webs: 2, workers: 0, env: ADMIN });
     try {
       const answer = await signIn(service, ADMIN.ADMIN_EMAIL, ADMIN.ADMIN_PASSWORD);
@@ -216,7 +216,7 @@ describe('the first admin', () => {
     }
   });
 
-  it('is otherwise whoever follows the link in the start-up log, once', async () => {
+  it('the link in the start-up log creates the first admin once', async () => {
     const service = await startService({ dev: false, webs: 2, workers: 0 });
     try {
       const written = () => service.output().match(/http:\/\/127\.0\.0\.1:\d+\/set-up\?token=[\w-]+/g) ?? [];
@@ -235,8 +235,8 @@ describe('the first admin', () => {
   });
 });
 
-describe('behind https', () => {
-  it('the cookie is for this host and secure connections alone, and browsers stay with https', async () => {
+describe('sign-in over https', () => {
+  it('with https the session cookie is host-only and secure, and responses have HSTS', async () => {
     const PUBLIC_URL = 'https://events.example.com';
     const service = await startService({ dev: false, workers: 0, env: { PUBLIC_URL } });
     try {

@@ -38,7 +38,7 @@ describe('signing keys', () => {
     await service.redis.hset(`${service.prefix}:environments`, name, JSON.stringify(environment));
   }
 
-  it('are made when first needed, one an environment and one for all branches', async () => {
+  it('signing keys are created on first use, one per environment and one for all branches', async () => {
     await makeNamed('staging');
     const [production, staging, branches] = [await read('production'), await read('staging'), await read('branches')];
     expect(production).to.include({ environment: 'production', fallback: null, given: false });
@@ -48,13 +48,13 @@ describe('signing keys', () => {
     expect(await read('production')).to.deep.equal(production);
   });
 
-  it('are sealed in Redis', async () => {
+  it('signing keys are encrypted in Redis', async () => {
     const { current } = await read('production');
     const kept = JSON.stringify(await service.redis.hgetall(`${service.prefix}:signing-keys`));
     expect(kept).to.include('v1.').and.not.to.include(current.split('-')[2]);
   });
 
-  it('let an app into its own environment only', async () => {
+  it('a signing key lets an app into its own environment only', async () => {
     await makeNamed('qa');
     const keys = { production: await read('production'), qa: await read('qa'), branch: await read('branches') };
     const allowed: [string, string | undefined][] = [
@@ -77,7 +77,7 @@ describe('signing keys', () => {
     }
   });
 
-  it('when rotated let the former one in, and not the one before', async () => {
+  it('POST /v1/environments/:name/signing-key/rotate accepts the previous key and rejects the one before', async () => {
     const first = await read('production');
     const second = await rotate('production');
     expect(second.fallback).to.equal(first.current);
@@ -88,7 +88,7 @@ describe('signing keys', () => {
     expect((await register(first.current)).status).to.equal(401);
   });
 
-  it('sign the calls of their environment', async () => {
+  it('calls are signed with the key of their environment', async () => {
     const { current } = await read('production');
     expect((await register(current)).status).to.equal(200);
     await service.post(service.eventPath, { name: 'signed/x', data: {} });
@@ -99,17 +99,17 @@ describe('signing keys', () => {
     expect(s).to.equal(mac.digest('hex'));
   });
 
-  it('are not those of an environment that there is not', async () => {
+  it('GET /v1/environments/:name/signing-key rejects an unknown environment', async () => {
     const { status, body } = await service.get(path('nowhere'));
     expect([status, body.code]).to.deep.equal([404, 'environment_unknown']);
   });
 });
 
-describe('the secret key', function () {
-  // Several processes start, one after the other.
+describe('SECRET_KEY', function () {
+  // Several processes start one after another.
   this.timeout(90_000);
 
-  it('is changed without losing what the former one sealed', async () => {
+  it('SECRET_KEY can be changed with SECRET_KEY_FALLBACK without losing stored secrets', async () => {
     const service = await startService({ dev: false, workers: 0, env: { SIGNING_KEY: '' } });
     try {
       const path = '/v1/environments/production/signing-key';
@@ -129,10 +129,10 @@ describe('the secret key', function () {
     }
   });
 
-  describe('when it is another than the one that sealed', () => {
+  describe('wrong SECRET_KEY', () => {
     const ANOTHER = 'another-secret-key-0123456789abcdef';
 
-    async function refusals(service: Service): Promise<void> {
+    async function expectRejections(service: Service): Promise<void> {
       const env = { ...service.env, PUBLIC_URL: 'https://events.example.com' };
       const starts = await Promise.allSettled([
         service.startWeb(),
@@ -147,13 +147,13 @@ describe('the secret key', function () {
       }
     }
 
-    it('nothing starts, and no release passes, though nothing but the service itself has sealed anything', async () => {
+    it('a wrong SECRET_KEY stops every process and the release command', async () => {
       const service = await startService({ dev: false, workers: 0 });
       try {
         service.env.SECRET_KEY = ANOTHER;
-        // The wrong fallback is no help; with the right one all start.
+        // A wrong fallback does not help; with the right one every process starts.
         service.env.SECRET_KEY_FALLBACK = 'a-third-secret-key-0123456789abcdef';
-        await refusals(service);
+        await expectRejections(service);
         service.env.SECRET_KEY_FALLBACK = SECRETS.SECRET_KEY;
         await Promise.all([service.startWeb(), service.startWorker()]);
       } finally {
@@ -161,7 +161,7 @@ describe('the secret key', function () {
       }
     });
 
-    it('nothing starts either where an earlier version sealed, and the way out is in the message', async () => {
+    it('a wrong SECRET_KEY stops the start for secrets of an earlier version, and the message tells the fix', async () => {
       const service = await startService({ dev: false, workers: 0, env: { SIGNING_KEY: '' } });
       try {
         const path = '/v1/environments/production/signing-key';
@@ -181,7 +181,7 @@ describe('the secret key', function () {
       }
     });
 
-    it('a web that started without Redis is not ready, and ends when it sees Redis', async () => {
+    it('a web process that started without Redis stays unready and exits when it finds a wrong SECRET_KEY', async () => {
       const own = await startOwnRedis();
       const service = await startService({ dev: false, workers: 0, env: { REDIS_URL: own.url } });
       try {
@@ -201,7 +201,7 @@ describe('the secret key', function () {
     });
   });
 
-  it('that is right lets a web that started without Redis be ready once Redis is there', async () => {
+  it('a web process that started without Redis becomes ready once Redis is there and SECRET_KEY is right', async () => {
     const own = await startOwnRedis();
     await own.stop();
     const service = await startService({ dev: false, workers: 0, env: { REDIS_URL: own.url } });
@@ -215,7 +215,7 @@ describe('the secret key', function () {
     }
   });
 
-  it("may leave production's signing key to a setting, which is then not rotated here", async () => {
+  it('SIGNING_KEY defines the signing key of production, which then cannot be rotated by the API', async () => {
     const service = await startService({ dev: false, workers: 0 });
     try {
       const path = '/v1/environments/production/signing-key';

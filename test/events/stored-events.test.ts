@@ -73,7 +73,7 @@ describe('a stored event', () => {
     const again = { ...first, requestId: ulid(), receivedAt: now + 2_000 };
     await ingest(first);
     const [met] = await ingest(again);
-    expect(met).to.deep.include({ repeat: true, settled: true });
+    expect(met).to.deep.include({ repeat: true, ingested: true });
     expect(met?.event).to.include({ requestId: first.requestId, receivedAt: now });
     expect((await store.events.read(ENV, first.internalId))?.duplicates).to.equal(1);
   });
@@ -83,7 +83,7 @@ describe('a stored event', () => {
     const again = { ...first, requestId: ulid(), ts: Date.now() + 2 * DAY_MS };
     await ingest(first);
     const [met] = await ingest(again);
-    expect(met).to.deep.include({ repeat: true, settled: true });
+    expect(met).to.deep.include({ repeat: true, ingested: true });
     expect(await store.redis.exists(keptKey(store, first.internalId))).to.equal(0);
   });
 
@@ -135,7 +135,7 @@ describe('a stored event', () => {
       }
       expect(await listed({ name })).to.deep.equal([...ids].sort().reverse());
       const [met] = await ingest({ ...(sent[0] as (typeof sent)[0]), requestId: ulid() });
-      expect(met).to.deep.include({ repeat: true, settled: true });
+      expect(met).to.deep.include({ repeat: true, ingested: true });
       await store.redis.pexpire(keptKey(store, ids[0] as string), DAY_MS);
       await store.events.extendRetention(ENV, ids[0] as string);
       expect(await store.redis.pttl(keptKey(store, ids[0] as string))).to.be.greaterThan(RETENTION_MS - MOMENT_MS);
@@ -158,9 +158,9 @@ describe('a stored event', () => {
     const first = envelope({ name: 'unsettled/x', data: { first: true } });
     await store.events.storeNew([first]);
     const [retried] = await store.events.storeNew([first]);
-    expect(retried).to.deep.equal({ event: first, repeat: false, settled: false });
+    expect(retried).to.deep.equal({ event: first, repeat: false, ingested: false });
     const [again] = await store.events.storeNew([{ ...first, name: 'unsettled/y', requestId: ulid() }]);
-    expect(again).to.deep.equal({ event: first, repeat: true, settled: false });
+    expect(again).to.deep.equal({ event: first, repeat: true, ingested: false });
   });
 
   it('tells its source to every process, whichever gave the source its number', async () => {

@@ -4,6 +4,7 @@ import { ulid } from 'ulid';
 import type { Ending, RunStatus } from '../../src/model/runs/run.ts';
 import { keyspace } from '../../src/store/redis/keyspace.ts';
 import type { Position } from '../../src/store/redis/pagination.ts';
+import { withScripts } from '../../src/store/redis/scripts.ts';
 import { EndedRunIndex } from '../../src/store/runs/ended-run-index.ts';
 import { RunLists } from '../../src/store/runs/run-lists.ts';
 import { Runs } from '../../src/store/runs/runs.ts';
@@ -41,8 +42,9 @@ describe('the list of all runs', () => {
 
   before(() => {
     redis = connectRedis();
-    runs = new Runs(redis, keys, RETENTION_MS, SEGMENT_RUNS);
-    lists = new RunLists(redis, keys, new EndedRunIndex(redis, keys, SEGMENT_RUNS));
+    const scripted = withScripts(redis);
+    runs = new Runs({ redis: scripted, keys, retentionMs: RETENTION_MS, segmentSize: SEGMENT_RUNS });
+    lists = new RunLists(scripted, keys, new EndedRunIndex(redis, keys, SEGMENT_RUNS));
   });
   after(async () => {
     await deleteKeys(redis, prefix);

@@ -156,7 +156,7 @@ describe('an error of Redis', () => {
     ] as const) {
       const answer = translateAway(new Error(said)) as ServiceError;
       expect(answer.code, said).to.equal('unavailable');
-      expect(answer.message).to.equal(`The service cannot reach its store: ${told}; send the same again after 2 s`);
+      expect(answer.message).to.equal(`Redis is unavailable: ${told}; send the same again after 2 s`);
       expect((answer.cause as Error).message, 'for the log').to.equal(said);
     }
   });

@@ -18,7 +18,7 @@ const TRANSFORM = `function transform(evt, headers, queryParams, raw) {
   };
 }`;
 
-describe('real GitHub webhooks', () => {
+describe('GitHub webhooks', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -31,7 +31,7 @@ describe('real GitHub webhooks', () => {
     await host.close();
   });
 
-  it('each become one stored event and one run, payload intact', async function () {
+  it('each recorded GitHub webhook becomes one stored event and one run with its payload intact', async function () {
     this.timeout(60_000);
     const deliveries = examples.flatMap(({ name, examples }) => examples.map((payload) => ({ name, payload })));
     expect(deliveries.length).to.be.greaterThan(200);

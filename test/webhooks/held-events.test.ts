@@ -8,7 +8,7 @@ interface Held {
   internal_id: string;
 }
 
-describe('the holding page', () => {
+describe('holding page', () => {
   let service: Service;
   let hook: { id: string; path: string };
 
@@ -39,7 +39,7 @@ describe('the holding page', () => {
 
   const event = (id: string) => service.get(`/v1/events/${id}`, inFeature()).then(({ body }) => body.data);
 
-  it('shows what was held, why, and what was selected', async () => {
+  it('GET /v1/holding shows each held event with its reason and selection', async () => {
     const id = await hold({ name: 'show/x', data: { n: 1 } }, 'nowhere');
     const { body } = await service.get(`/v1/holding/${id}`);
     expect(body.data).to.deep.include({
@@ -56,13 +56,13 @@ describe('the holding page', () => {
     expect((await service.get('/v1/holding/01M7Z7A7B6FJ7DZJVGC757486T')).status).to.equal(404);
   });
 
-  it('expires with the retention', async () => {
+  it('held events expire after the retention', async () => {
     const id = await hold({ name: 'expire/x' });
     const ttl = await service.redis.pttl(`${service.prefix}:held-event:${id}`);
     expect(ttl).to.be.within(7 * 86_400_000 - 60_000, 7 * 86_400_000);
   });
 
-  it('is filtered by webhook, name, selection, reason and time', async () => {
+  it('GET /v1/holding filters by webhook, name, selection, reason and time', async () => {
     const other = await make();
     const before = await hold({ name: 'filter/before' }, '', other.path);
     const since = (await service.get(`/v1/holding/${before}`)).body.data.received_at;
@@ -79,7 +79,7 @@ describe('the holding page', () => {
     expect(idsOf((await list(`received_after=${since}`)).data)).to.include.members([before, a, b, c]);
   });
 
-  it('is read in pages that stay as they are while events arrive and go', async () => {
+  it('GET /v1/holding returns stable pages while events come and go', async () => {
     const { id, path } = await make();
     const held: string[] = [];
     for (let n = 0; n < 5; n++) held.unshift(await hold({ name: 'page/x' }, '', path));
@@ -93,7 +93,7 @@ describe('the holding page', () => {
     expect((await service.get('/v1/holding?cursor=nonsense')).status).to.equal(400);
   });
 
-  it('gives an event to an environment, which ingests it as if it had come there', async () => {
+  it('POST /v1/holding/:id/assign ingests the event in the environment', async () => {
     const id = await hold({ name: 'assign/x', data: { n: 1 }, ts: 1_700_000_000_000 });
     const { status, body } = await call('POST', `/v1/holding/${id}/assign`, { environment: 'feature' });
     expect([status, body.data]).to.deep.equal([200, { internal_id: id, event_id: id }]);
@@ -108,7 +108,7 @@ describe('the holding page', () => {
     expect((await call('POST', `/v1/holding/${id}/assign`, { environment: 'feature' })).status).to.equal(404);
   });
 
-  it('has an id count once in the environment that takes it', async () => {
+  it('POST /v1/holding/:id/assign deduplicates the event in its environment', async () => {
     const [one, two] = [await hold({ name: 'dedup/x', id: 'd-1' }), await hold({ name: 'dedup/y', id: 'd-1' })];
     expect(one).not.to.equal(two);
     const assign = (id: string) => call('POST', `/v1/holding/${id}/assign`, { environment: 'feature' });
@@ -120,7 +120,7 @@ describe('the holding page', () => {
     expect((await service.get(`/v1/events/${two}`, inFeature())).status).to.equal(404);
   });
 
-  it('gives an event to one environment only, whoever asks at the same time', async () => {
+  it('POST /v1/holding/:id/assign gives an event to one environment only, also for concurrent requests', async () => {
     const id = await hold({ name: 'race/x' });
     const answers = await Promise.all(
       ['feature', 'production', 'feature', 'production'].map((environment) =>
@@ -139,7 +139,7 @@ describe('the holding page', () => {
     expect(found).to.equal(1);
   });
 
-  it('gives nothing to an environment that is archived or nowhere, and keeps it', async () => {
+  it('POST /v1/holding/:id/assign rejects an archived or unknown environment and keeps the event', async () => {
     const id = await hold({ name: 'stay/x' });
     for (const [environment, code] of [
       ['closed', 'environment_archived'],
@@ -151,7 +151,7 @@ describe('the holding page', () => {
     expect((await service.get(`/v1/holding/${id}`)).status).to.equal(200);
   });
 
-  it('gives or deletes all that a filter lets through, and nothing else', async () => {
+  it('POST /v1/holding/assign and DELETE /v1/holding affect exactly the events that match the filter', async () => {
     const { id: webhook, path } = await make();
     const give = [await hold({ name: 'bulk/give' }, '', path), await hold({ name: 'bulk/give' }, '', path)];
     const drop = [await hold({ name: 'bulk/drop' }, '', path), await hold({ name: 'bulk/drop' }, '', path)];

@@ -14,7 +14,7 @@ interface Webhook {
   url: string;
 }
 
-describe("a webhook's log", () => {
+describe('request log of a webhook', () => {
   let service: Service;
   before(async () => {
     service = await startService({
@@ -37,13 +37,13 @@ describe("a webhook's log", () => {
 
   const idOf = (answer: { headers: Headers }) => answer.headers.get('x-request-id') as string;
 
-  /** A request enters the log after its answer. */
+  /** A request is logged after its response. */
   async function logged({ id }: Webhook, answer: { headers: Headers }) {
     const path = `/v1/webhooks/${id}/requests/${idOf(answer)}`;
     return (await service.waitFor(path, ({ status }) => status === 200)).body.data;
   }
 
-  it('has what was accepted, with headers, query and body, what the transform said, and the event', async () => {
+  it('the request log has an accepted request with headers, query, body, console and event', async () => {
     const webhook = await make();
     const answer = await deliver(`${webhook.url}?a=1&a=2`, '{"name": "log/one"}', { 'x-kind': 'k' });
     const entry = await logged(webhook, answer);
@@ -66,14 +66,14 @@ describe("a webhook's log", () => {
     expect(Date.parse(entry.received_at)).to.be.closeTo(Date.now(), 10_000);
   });
 
-  it('keeps bodies byte for byte', async () => {
+  it('the request log keeps bodies byte for byte', async () => {
     const webhook = await make();
     const bytes = Buffer.from([0, 255, 254, 13, 10, 0, 128, 195, 40]);
     const { body } = await logged(webhook, await deliver(webhook.url, bytes));
     expect(body).to.deep.equal({ encoding: 'base64', content: bytes.toString('base64') });
   });
 
-  it('masks secrets where it shows them', async () => {
+  it('GET /v1/webhooks/:id/requests/:rid masks secrets', async () => {
     const webhook = await make();
     const secrets = {
       authorization: 'Bearer s3cret',
@@ -91,7 +91,7 @@ describe("a webhook's log", () => {
     expect([entry.headers['x-event'], entry.query.page]).to.deep.equal(['shown', ['1']]);
   });
 
-  it('has what made no event: null, filtered by name, held', async () => {
+  it('the request log has ignored, filtered and held requests', async () => {
     const names = { mode: 'deny', items: ['noise/*'] };
     const [webhook, shared] = [await make({ event_names: names }), await make({ environment: 'branches' })];
     const ignored = await deliver(webhook.url, '{"none": true}');
@@ -110,7 +110,7 @@ describe("a webhook's log", () => {
     expect(entry.ids).to.deep.equal(held.body.ids);
   });
 
-  it('has what was rejected: a transform that throws, a body too large, an address, a pause', async () => {
+  it('the request log has rejected requests: transform error, body too large, address, pause', async () => {
     const webhook = await make({ ip_addresses: { mode: 'deny', items: ['203.0.113.0/24'] } });
     const thrown = await deliver(webhook.url, '{"throws": true}');
     expect(thrown.status).to.equal(400);
@@ -124,13 +124,13 @@ describe("a webhook's log", () => {
     expect(large.status).to.equal(413);
     expect(await logged(webhook, large)).to.include({ reason: 'body_too_large', body: null, body_bytes: null });
 
-    const refused = await deliver(webhook.url, '{"n": 1}', { 'x-forwarded-for': '203.0.113.5' });
-    expect([refused.status, refused.body.code]).to.deep.equal([403, 'ip_refused']);
-    const refusal = await logged(webhook, refused);
-    expect([refusal.ip, refusal.body.content]).to.deep.equal(['203.0.113.5', '{"n": 1}']);
+    const rejected = await deliver(webhook.url, '{"n": 1}', { 'x-forwarded-for': '203.0.113.5' });
+    expect([rejected.status, rejected.body.code]).to.deep.equal([403, 'ip_refused']);
+    const rejection = await logged(webhook, rejected);
+    expect([rejection.ip, rejection.body.content]).to.deep.equal(['203.0.113.5', '{"n": 1}']);
   });
 
-  it('has what came during a pause, which providers send again', async () => {
+  it('the request log has the requests received while the webhook was paused', async () => {
     const webhook = await make();
     const paused = await call('POST', `/v1/webhooks/${webhook.id}/pause`);
     expect(paused.body.data.paused_at).to.be.a('string');
@@ -148,7 +148,7 @@ describe("a webhook's log", () => {
     await until(async () => (await deliver(webhook.url, '{}')).status === 200, { describe: 'it goes on' });
   });
 
-  it('keeps the last requests only, and is read in pages that stay as they are', async () => {
+  it('the request log keeps the latest requests and has stable pages', async () => {
     const webhook = await make();
     const ids: string[] = [];
     for (let n = 0; n < 7; n++) {
@@ -168,7 +168,7 @@ describe("a webhook's log", () => {
     expect(ttl).to.be.within(7 * 86_400_000 - 60_000, 7 * 86_400_000);
   });
 
-  it('goes with its webhook', async () => {
+  it('deleting a webhook deletes its request log', async () => {
     const webhook = await make();
     const answer = await deliver(webhook.url, '{}');
     await logged(webhook, answer);
@@ -177,11 +177,11 @@ describe("a webhook's log", () => {
     expect(await service.redis.exists(`${service.prefix}:webhook-request:${webhook.id}:${idOf(answer)}`)).to.equal(0);
   });
 
-  describe('puts a request through again', () => {
+  describe('POST /v1/webhooks/:id/requests/:rid/rerun', () => {
     const rerun = (webhook: Webhook, answer: { headers: Headers }, body: object) =>
       call('POST', `/v1/webhooks/${webhook.id}/requests/${idOf(answer)}/rerun`, body);
 
-    it('as a dry run with the transform of today, and ingests nothing', async () => {
+    it('POST /v1/webhooks/:id/requests/:rid/rerun as a dry run uses the current transform and ingests nothing', async () => {
       const webhook = await make();
       const failed = await deliver(webhook.url, '{"throws": true, "n": 7}');
       await logged(webhook, failed);
@@ -201,7 +201,7 @@ describe("a webhook's log", () => {
       expect((await service.get('/v1/events?name=rerun/dry')).body.data).to.deep.equal([]);
     });
 
-    it('for real, with the same bytes, headers and selection, as a request of its own', async () => {
+    it('POST /v1/webhooks/:id/requests/:rid/rerun processes the same bytes, headers and selection as a new request', async () => {
       const webhook = await make({
         transform: 'const transform = (evt, h, q, raw) => ({ name: "rerun/" + h["X-Kind"], data: { raw, q } })',
       });
@@ -219,7 +219,7 @@ describe("a webhook's log", () => {
       });
     });
 
-    it('for real, and an id that was seen counts once', async () => {
+    it('POST /v1/webhooks/:id/requests/:rid/rerun counts a known deduplication ID once', async () => {
       const webhook = await make({ transform: 'const transform = () => ({ name: "rerun/x", id: "same", data: {} })' });
       const first = await deliver(webhook.url, '{}');
       await logged(webhook, first);
@@ -228,7 +228,7 @@ describe("a webhook's log", () => {
     });
   });
 
-  it('leaves a line in the log of the service when it cannot be written', async () => {
+  it('a request that cannot be logged leaves a line in the service log', async () => {
     const webhook = await make();
     await service.redis.set(`${service.prefix}:webhook-log:${webhook.id}`, 'in the way');
     const answer = await deliver(webhook.url, '{}');
@@ -238,7 +238,7 @@ describe("a webhook's log", () => {
   });
 });
 
-describe("a webhook's URL", () => {
+describe('URL of a webhook', () => {
   let service: Service;
   before(async () => {
     service = await startService({ dev: false, webs: 2, workers: 0 });
@@ -248,12 +248,12 @@ describe("a webhook's URL", () => {
   const call = (method: string, path: string, body?: object) => service.request(method, path, body, service.apiHeaders);
   const statusOf = async (url: string, web: number) =>
     (await request('POST', service.urls[web] + new URL(url).pathname, { body: '{}' })).status;
-  const refused = (url: string) =>
+  const rejected = (url: string) =>
     until(async () => (await statusOf(url, 0)) === 401 && (await statusOf(url, 1)) === 401, {
-      describe: 'the old URL is refused by every process',
+      describe: 'the old URL is rejected by every process',
     });
 
-  it('changes, and the old ones live on for as long as you choose, and no longer', async () => {
+  it('POST /v1/webhooks/:id/rotate changes the URL and keeps previous ones for the given time', async () => {
     const made = (await call('POST', '/v1/webhooks', { name: 'rotate' })).body.data;
     const rotate = async (body: object) => (await call('POST', `/v1/webhooks/${made.id}/rotate`, body)).body.data;
     const second = await rotate({ keep_old_seconds: 60 });
@@ -264,24 +264,24 @@ describe("a webhook's URL", () => {
     }
     const third = await rotate({ keep_old_seconds: 1 });
     expect(third.former_urls.length).to.equal(2);
-    await refused(made.url);
-    await refused(second.url);
+    await rejected(made.url);
+    await rejected(second.url);
     const fourth = await rotate({ keep_old_seconds: 0 });
     expect(fourth.former_urls).to.deep.equal([]);
-    await refused(third.url);
+    await rejected(third.url);
     expect(await statusOf(fourth.url, 1)).to.equal(200);
     expect(await service.redis.hlen(`${service.prefix}:webhook-keys`)).to.equal(1);
   });
 });
 
-describe("a webhook's log of large requests", () => {
+describe('request log of large requests', () => {
   let service: Service;
   before(async () => {
     service = await startService({ dev: false, workers: 0 });
   });
   after(() => service.stop());
 
-  it('keeps no more than 32 MB', async () => {
+  it('the request log of a webhook keeps at most 32 MB', async () => {
     const made = await service.post(
       '/v1/webhooks',
       { name: 'large', transform: 'const transform = () => null' },

@@ -14,7 +14,7 @@ interface Stats {
   rejected: number;
 }
 
-describe('the counts of webhooks', () => {
+describe('webhook stats', () => {
   let service: Service;
   before(async () => {
     service = await startService({ env: { WEBHOOK_LOG_SIZE: '4' } });
@@ -37,7 +37,7 @@ describe('the counts of webhooks', () => {
     return find(body.data);
   };
 
-  it('are there from the beginning', async () => {
+  it('GET /v1/webhooks/stats lists a new webhook with zero requests', async () => {
     const { id } = await make();
     expect(await statsOf(id, Boolean)).to.deep.equal({
       webhook_id: id,
@@ -47,7 +47,7 @@ describe('the counts of webhooks', () => {
     });
   });
 
-  it('tell of requests, of those that were rejected, and when the last one came', async () => {
+  it('GET /v1/webhooks/stats counts requests and rejected ones and shows the time of the last', async () => {
     const { id, url } = await make();
     await deliver(url, {}, { throws: true }, {});
     const { rejected, last_request_at } = await statsOf(id, ({ requests }) => requests === 3);
@@ -55,7 +55,7 @@ describe('the counts of webhooks', () => {
     expect(Date.parse(last_request_at ?? '')).to.be.closeTo(Date.now(), 10_000);
   });
 
-  it('are of what the log keeps', async () => {
+  it('GET /v1/webhooks/stats counts what the request log keeps', async () => {
     const { id, url } = await make();
     await deliver(url, { throws: true }, { throws: true }, {}, {}, {});
     const entries = await service.waitFor(`/v1/webhooks/${id}/requests`, ({ body }) => body.data[3]?.status === 400);
@@ -65,7 +65,7 @@ describe('the counts of webhooks', () => {
     await statsOf(id, ({ requests, rejected }) => requests === 4 && rejected === 0);
   });
 
-  it('go with the webhook', async () => {
+  it('GET /v1/webhooks/stats drops a deleted webhook', async () => {
     const { id, url } = await make();
     await deliver(url, { throws: true });
     await statsOf(id, ({ rejected }) => rejected === 1);

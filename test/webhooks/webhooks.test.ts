@@ -35,8 +35,8 @@ describe('webhooks', () => {
     return until(async () => (await service.get(`/v1/events/${id}`)).body.data, { describe: `event ${id} is stored` });
   }
 
-  describe('are managed', () => {
-    it('made, read, listed, changed and deleted', async () => {
+  describe('webhook routes', () => {
+    it('/v1/webhooks creates, reads, lists, updates and deletes webhooks', async () => {
       const made = await make(ECHO, 'GitHub');
       expect(made).to.include({ name: 'GitHub', transform: ECHO });
       expect(made.url).to.match(new RegExp(`^${service.url}/e/[\\w-]{43}$`));
@@ -50,7 +50,7 @@ describe('webhooks', () => {
       expect((await service.get(`/v1/webhooks/${made.id}`)).status).to.equal(404);
     });
 
-    it('with a transform that is used from the next request on', async () => {
+    it('PUT /v1/webhooks/:id uses the new transform from the next request on', async () => {
       const { id, url } = await make('const transform = () => ({ name: "v/1", data: {} })');
       expect((await eventOf(await deliver(url, '{}'))).name).to.equal('v/1');
       await put(`/v1/webhooks/${id}`, { transform: 'const transform = () => ({ name: "v/2", data: {} })' });
@@ -59,13 +59,13 @@ describe('webhooks', () => {
       });
     });
 
-    it('without a transform of your own get one that passes the request on', async () => {
+    it('POST /v1/webhooks without a transform uses one that passes the request on', async () => {
       const { body } = await service.post('/v1/webhooks', { name: 'plain' });
       const event = await eventOf(await deliver(body.data.url, '{"a":1}'));
       expect([event.name, event.data]).to.deep.equal(['webhook/received', { body: { a: 1 }, query: {} }]);
     });
 
-    it('never with a transform that does not compile, and the line and column are named', async () => {
+    it('POST /v1/webhooks rejects a transform that does not compile and names line and column', async () => {
       const broken = await service.post('/v1/webhooks', {
         name: 'x',
         transform: 'function transform(evt) {\n  return {{ }\n}',
@@ -80,7 +80,7 @@ describe('webhooks', () => {
       expect((await service.get(`/v1/webhooks/${id}`)).body.data.transform).to.equal(ECHO);
     });
 
-    it('with input that is named when it is wrong', async () => {
+    it('POST /v1/webhooks rejects invalid input and names the field', async () => {
       for (const [body, field] of [
         [{}, 'name'],
         [{ name: '' }, 'name'],
@@ -94,7 +94,7 @@ describe('webhooks', () => {
     });
   });
 
-  describe('hand their transform', () => {
+  describe('input of a transform', () => {
     let url: string;
     before(async () => {
       url = (await make(ECHO)).url;
@@ -102,7 +102,7 @@ describe('webhooks', () => {
     const dataOf = async (body: RequestBody, headers?: Record<string, string>, query = '') =>
       (await eventOf(await deliver(url + query, body, headers))).data;
 
-    it('JSON as evt, headers in canonical spelling, query parameters as lists, and the body as it came', async () => {
+    it('a transform gets JSON as evt, canonical header names, query parameters as lists, and the raw body', async () => {
       const raw = '{ "a": [1, {"b": null}] }';
       const headers = {
         'content-type': 'application/json',
@@ -120,14 +120,14 @@ describe('webhooks', () => {
       expect(data.raw).to.equal(raw);
     });
 
-    it('form fields as lists in order of appearance', async () => {
+    it('a transform gets form fields as lists in order of appearance', async () => {
       const raw = 'a=2&b=x%20y+z&a=1&empty=';
       const data = await dataOf(raw, { 'content-type': 'application/x-www-form-urlencoded' });
       expect(data.evt).to.deep.equal({ a: ['2', '1'], b: ['x y z'], empty: [''] });
       expect(data.raw).to.equal(raw);
     });
 
-    it('multipart fields and files as lists in order of appearance', async () => {
+    it('a transform gets multipart fields and files as lists in order of appearance', async () => {
       const form = new FormData();
       form.append('to', 'b@example.com');
       form.append('to', 'a@example.com');
@@ -137,7 +137,7 @@ describe('webhooks', () => {
       expect(data.raw).to.include('name="to"').and.include('file content');
     });
 
-    it('JSON that came under another content type, or none', async () => {
+    it('a transform gets parsed JSON also with another content type or none', async () => {
       for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/octet-stream']) {
         expect((await dataOf('{"a":1}', { 'content-type': type })).evt, type).to.deep.equal({ a: 1 });
       }
@@ -145,7 +145,7 @@ describe('webhooks', () => {
       expect((await dataOf('[1,2]', { 'content-type': 'application/json' })).evt).to.deep.equal([1, 2]);
     });
 
-    it('an empty object and the body as it came when the body is no JSON', async () => {
+    it('a transform gets an empty object and the raw body when the body is not JSON', async () => {
       for (const type of ['application/json', 'text/plain', 'application/xml', 'multipart/form-data; boundary=x']) {
         const data = await dataOf('<a>1</a>', { 'content-type': type });
         expect([data.evt, data.raw], type).to.deep.equal([{}, '<a>1</a>']);
@@ -153,14 +153,14 @@ describe('webhooks', () => {
       expect((await dataOf('', { 'content-type': 'application/json' })).evt).to.deep.equal({});
     });
 
-    it('fields of any name', async () => {
+    it('a transform gets form fields of any name, also __proto__', async () => {
       const data = await dataOf('__proto__=1&constructor=2', { 'content-type': 'application/x-www-form-urlencoded' });
       expect(Object.keys(data.evt)).to.have.members(['__proto__', 'constructor']);
     });
   });
 
-  describe('answer', () => {
-    it('400 with the message and the line of the code when the transform throws, and accept nothing', async () => {
+  describe('responses of webhooks', () => {
+    it('POST /e/:key responds with 400, the message and the line when the transform throws, and accepts nothing', async () => {
       const { url } = await make(
         'function transform(evt) {\n  const name = evt.user.login;\n  return { name: "never/x", data: {} };\n}',
       );
@@ -171,7 +171,7 @@ describe('webhooks', () => {
       expect((await service.get('/v1/events?name=never/x')).body.data).to.deep.equal([]);
     });
 
-    it('400 when what is returned is no valid event, naming the field', async () => {
+    it('POST /e/:key responds with 400 and names the field when the transform returns an invalid event', async () => {
       for (const [returned, word] of [
         ['{ data: {} }', '"name"'],
         ['{ name: "x" }', '"data"'],
@@ -188,12 +188,12 @@ describe('webhooks', () => {
       }
     });
 
-    it('200 without ids when the transform returns null', async () => {
+    it('POST /e/:key responds with 200 and no IDs when the transform returns null', async () => {
       const { url } = await make('const transform = () => null;');
       expect((await deliver(url, '{}')).body).to.deep.equal({ ids: [], status: 200 });
     });
 
-    it('200 with the event of a transform that caught its own error', async () => {
+    it('POST /e/:key responds with 200 when the transform catches its own error and returns an event', async () => {
       const { url } = await make(
         'function transform(evt) { try { return evt.a.b.c } catch (e) { return { name: "hook/failed", data: { message: e.message } } } }',
       );
@@ -201,7 +201,7 @@ describe('webhooks', () => {
       expect(event.name).to.equal('hook/failed');
     });
 
-    it('200 to an async transform, and to repeats of its id with the ID of the first', async () => {
+    it('POST /e/:key runs an async transform and returns the first ID for repeats of its deduplication ID', async () => {
       const { id, url } = await make(
         'async function transform(evt) { return { id: evt.delivery, name: "hook/x", data: {}, ts: 1700000000000 } }',
       );
@@ -210,14 +210,14 @@ describe('webhooks', () => {
       expect(await eventOf(first)).to.include({ id: 'd1', ts: 1_700_000_000_000, source: `webhook:${id}` });
     });
 
-    it('400 to an endless loop', async () => {
+    it('POST /e/:key responds with 400 to an endless loop in the transform', async () => {
       const { url } = await make('function transform() { for (;;); }');
       const { status, body } = await deliver(url, '{}');
       expect([status, body.code]).to.deep.equal([400, 'transform_failed']);
       expect(body.error).to.include('1000 ms');
     });
 
-    it('400 to a transform that takes all memory, while requests to other webhooks succeed', async () => {
+    it('POST /e/:key responds with 400 when the transform exhausts its memory, while other webhooks work', async () => {
       const [bomb, good] = [await make('function transform() { Array(1e9).fill(0) }'), await make(ECHO)];
       const [bombed, ...others] = await Promise.all([
         deliver(bomb.url, '{}'),
@@ -227,7 +227,7 @@ describe('webhooks', () => {
       expect(others.map(({ status }) => status)).to.deep.equal(others.map(() => 200));
     });
 
-    it('401 once the webhook is deleted, outside dev mode', async () => {
+    it('POST /e/:key responds with 401 outside dev mode once the webhook is deleted', async () => {
       const production = await startService({ dev: false });
       try {
         const { body } = await production.post(
@@ -245,10 +245,10 @@ describe('webhooks', () => {
     });
   });
 
-  describe('transforms on trial', () => {
+  describe('POST /v1/transforms/test', () => {
     const trial = (body: object) => service.post('/v1/transforms/test', body);
 
-    it('answer with the event they would make, what they logged and the time they took, and ingest nothing', async () => {
+    it('POST /v1/transforms/test returns event, console and duration and ingests nothing', async () => {
       const { status, body } = await trial({
         transform:
           'function transform(evt, headers, query, raw) { console.log("got", evt.a); console.error(raw); return { name: "trial/" + headers["X-Kind"], data: { evt, query } } }',
@@ -269,7 +269,7 @@ describe('webhooks', () => {
       expect((await service.get('/v1/events?name=trial/k')).body.data).to.deep.equal([]);
     });
 
-    it('take a string as the body just as a provider would send it', async () => {
+    it('POST /v1/transforms/test passes a string as the raw body', async () => {
       const { body } = await trial({
         transform: 'const transform = (evt, headers, query, raw) => ({ name: "x", data: { evt, raw } })',
         body: 'a=1&a=2',
@@ -278,7 +278,7 @@ describe('webhooks', () => {
       expect(body.data.event.data).to.deep.equal({ evt: { a: ['1', '2'] }, raw: 'a=1&a=2' });
     });
 
-    it('say what is wrong with them', async () => {
+    it('POST /v1/transforms/test reports what is wrong with a transform', async () => {
       expect((await trial({ transform: 'function transform( {', body: {} })).body).to.include({
         code: 'transform_invalid',
         line: 1,

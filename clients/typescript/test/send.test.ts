@@ -110,14 +110,14 @@ describe('Sending from TypeScript', () => {
     const service = await startService({
       status: 503,
       headers: { ...AT_ONCE, 'x-request-id': 'req-7' },
-      body: { error: 'The service is busy.', code: 'overloaded', status: 503 },
+      body: { error: 'The service is overloaded.', code: 'overloaded', status: 503 },
     });
     const error = await rejection(clientOf(service.url).send(EVENT));
     expect(service.requests).to.have.length(5);
     expect(error).to.be.instanceOf(SendError);
     expect(error).to.include({
       name: 'SendError',
-      message: 'The service is busy.',
+      message: 'The service is overloaded.',
       status: 503,
       code: 'overloaded',
       requestId: 'req-7',

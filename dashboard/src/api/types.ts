@@ -4,7 +4,7 @@ import type { listedRunSchema } from '../../../src/api/rest/run-list.ts';
 import type { apiKeySchema, newApiKeySchema } from '../../../src/api/routes/api-keys.ts';
 import type { appCheckSchema } from '../../../src/api/routes/app-check.ts';
 import type { appSchema, detailedAppSchema } from '../../../src/api/routes/apps.ts';
-import type { entrySchema, refusalSchema } from '../../../src/api/routes/audit.ts';
+import type { entrySchema, rejectionSchema } from '../../../src/api/routes/audit.ts';
 import type { environmentSchema } from '../../../src/api/routes/environments.ts';
 import type { bucketSchema, eventNameSchema } from '../../../src/api/routes/event-counts.ts';
 import type { createdEventKeySchema, eventKeySchema } from '../../../src/api/routes/event-keys.ts';
@@ -23,7 +23,7 @@ import type { webhookStatsSchema } from '../../../src/api/routes/webhook-stats.t
 import type { listedEventSchema, runBriefSchema, storedEventSchema } from '../../../src/api/views/event.ts';
 import type { detailedFunctionSchema, functionSchema, listedFunctionSchema } from '../../../src/api/views/function.ts';
 import type { LiveKind, liveSchemas } from '../../../src/api/views/live.ts';
-import type { listedRequestSchema, loggedInFullSchema, loggedSchema } from '../../../src/api/views/request.ts';
+import type { listedRequestSchema, loggedRequestDetailsSchema, loggedSchema } from '../../../src/api/views/request.ts';
 import type { runSchema } from '../../../src/api/views/run.ts';
 import type { historySchema } from '../../../src/api/views/run-history.ts';
 import type { stepSchema } from '../../../src/api/views/step.ts';
@@ -37,7 +37,7 @@ export type AppWithFunctions = z.output<typeof detailedAppSchema>;
 export type AppCheck = z.output<typeof appCheckSchema>;
 export type AuditEntry = z.output<typeof entrySchema>;
 /** `GET /v1/audit/refusals` */
-export type RejectedAttempt = z.output<typeof refusalSchema>;
+export type RejectedAttempt = z.output<typeof rejectionSchema>;
 export type Environment = z.output<typeof environmentSchema>;
 export type EventKey = z.output<typeof eventKeySchema>;
 export type NewEventKey = z.output<typeof createdEventKeySchema>;
@@ -74,7 +74,7 @@ export type FunctionDetails = z.output<typeof detailedFunctionSchema>;
 export type LoggedRequest = z.output<typeof loggedSchema>;
 /** `GET /v1/webhooks/:id/requests` */
 export type ListedRequest = z.output<typeof listedRequestSchema>;
-export type LoggedRequestDetails = z.output<typeof loggedInFullSchema>;
+export type LoggedRequestDetails = z.output<typeof loggedRequestDetailsSchema>;
 export type Webhook = z.output<typeof webhookSchema>;
 /** `GET /v1/webhooks/stats` */
 export type WebhookStats = z.output<typeof webhookStatsSchema>;

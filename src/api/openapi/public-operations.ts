@@ -1,7 +1,7 @@
 /** The operations outside the REST API: receiving events and health checks. They need no API key. */
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
-import { NOT_NOW } from '../../errors.ts';
+import { BACKPRESSURE_ERRORS } from '../../errors.ts';
 import { eventSchema } from '../../model/events/event.ts';
 import { environmentHeader, failures, json } from './operation-parts.ts';
 
@@ -37,7 +37,7 @@ const send: ZodOpenApiOperationObject = {
       'content_type_unsupported',
       'content_encoding_unsupported',
       'transform_quarantined',
-      ...NOT_NOW,
+      ...BACKPRESSURE_ERRORS,
       'unavailable',
       'internal',
     ]),

@@ -24,7 +24,7 @@ export const entrySchema = z
   })
   .meta({ id: 'AuditEntry' });
 
-export const refusalSchema = z
+export const rejectionSchema = z
   .object({
     id: z.string(),
     action: z.string().meta({ description: 'sign-in, change-password, set-password or set-up' }),
@@ -36,7 +36,7 @@ export const refusalSchema = z
     last_at: z.iso.datetime(),
     request_id: z.string().meta({ description: 'Request ID of the last attempt' }),
   })
-  .meta({ id: 'Refusal' });
+  .meta({ id: 'Rejection' });
 
 export interface AuditRouteDeps {
   auditLog: AuditLog;
@@ -77,7 +77,7 @@ export function auditRoutes({ auditLog, rejectionLog }: AuditRouteDeps): Route[]
       query: z.object({
         ...pageQuery(rejectionPosition),
       }),
-      data: z.array(refusalSchema),
+      data: z.array(rejectionSchema),
       errors: [],
       async handle({ query: { limit, cursor } }) {
         const page = await rejectionLog.list(limit, cursor);

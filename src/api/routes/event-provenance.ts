@@ -7,7 +7,7 @@ import type { WebhookLog } from '../../store/webhooks/webhook-log.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import { type Route, route } from '../rest/route.ts';
 import { eventNotFound, eventParams } from '../views/event.ts';
-import { loggedInFullSchema, presentInFull } from '../views/request.ts';
+import { loggedRequestDetailsSchema, presentDetails } from '../views/request.ts';
 
 const namedSchema = z.object({ id: z.string(), name: z.string() });
 
@@ -16,14 +16,14 @@ export const provenanceSchema = z
     webhook: namedSchema
       .nullable()
       .meta({ description: 'The webhook that received the request; null: none, or a deleted one' }),
-    request: loggedInFullSchema
+    request: loggedRequestDetailsSchema
       .nullable()
       .meta({ description: 'The request of the provider; null: the request log no longer has it' }),
     event_key: namedSchema.nullable().meta({
       description: 'The event key of the sender; null: none, one of the setting EVENT_KEYS, or a deleted one',
     }),
   })
-  .meta({ id: 'Arrival' });
+  .meta({ id: 'Provenance' });
 
 export interface ProvenanceRouteDeps {
   events: Events;
@@ -58,7 +58,7 @@ export function provenanceRoutes({ events, eventKeys, webhooks, webhookLog }: Pr
         return {
           data: {
             webhook: webhook ? named(webhook) : null,
-            request: request ? presentInFull(request) : null,
+            request: request ? presentDetails(request) : null,
             event_key: eventKey ? named(eventKey) : null,
           },
         };

@@ -1,7 +1,7 @@
 /** `/v1/holding`: the holding page, where webhook events without a valid environment wait until they are assigned to one
  *  (docs/webhooks.md). */
 import { z } from 'zod';
-import { NOT_NOW, ServiceError } from '../../errors.ts';
+import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { environmentNameSchema } from '../../model/environment.ts';
@@ -133,7 +133,7 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
       params,
       body: z.object(target),
       data: assignedSchema,
-      errors: ['not_found', 'environment_unknown', 'environment_archived', ...NOT_NOW],
+      errors: ['not_found', 'environment_unknown', 'environment_archived', ...BACKPRESSURE_ERRORS],
       async handle({ params: { id }, body: { environment } }) {
         backpressure.admit();
         await checkTarget(environment);
@@ -150,7 +150,7 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
       description: `Newest first, at most ${MAX_BATCH} per request.`,
       body: z.object({ ...target, ...heldEventFilter, ...cursorField }),
       data: z.object({ assigned: z.array(assignedSchema), more: moreSchema }),
-      errors: ['environment_unknown', 'environment_archived', ...NOT_NOW],
+      errors: ['environment_unknown', 'environment_archived', ...BACKPRESSURE_ERRORS],
       async handle({ body: { environment, cursor, ...filter } }) {
         backpressure.admit();
         await checkTarget(environment);

@@ -15,7 +15,7 @@ export const limitsSchema = z
     event_max_bytes: maxBytesSchema.nullable(),
     default_event_max_bytes: z.int().meta({ description: 'The setting EVENT_MAX_BYTES' }),
   })
-  .meta({ id: 'AccountLimits' });
+  .meta({ id: 'InstallationLimits' });
 
 export interface InstallationLimitRouteDeps {
   installationLimits: InstallationLimits;

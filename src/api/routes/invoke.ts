@@ -1,6 +1,6 @@
 /** `POST /v1/functions/:id/invoke`: runs one function by hand. */
 import { z } from 'zod';
-import { NOT_NOW, ServiceError } from '../../errors.ts';
+import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { Invocations } from '../../jobs/runs/invocations.ts';
@@ -51,7 +51,14 @@ export function invokeRoutes({
       eventLimit,
       status: 201,
       data: invokedSchema,
-      errors: ['not_found', 'function_archived', 'event_invalid', 'body_too_large', 'environment_archived', ...NOT_NOW],
+      errors: [
+        'not_found',
+        'function_archived',
+        'event_invalid',
+        'body_too_large',
+        'environment_archived',
+        ...BACKPRESSURE_ERRORS,
+      ],
       async handle({ env, params: { id }, body, requestId }) {
         refuseDeep(body);
         backpressure.admit();

@@ -1,6 +1,6 @@
 /** `POST /v1/events`, `/v1/events/:id/send-again`: sends events by hand. */
 import { z } from 'zod';
-import { NOT_NOW } from '../../errors.ts';
+import { BACKPRESSURE_ERRORS } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import {
@@ -54,7 +54,7 @@ export function sendEventRoutes(deps: SendEventRouteDeps): Route[] {
           description: 'Internal ID of the event; if an earlier event has the same `id`, the ID of that event',
         }),
       }),
-      errors: ['event_invalid', 'body_too_large', 'environment_archived', ...NOT_NOW],
+      errors: ['event_invalid', 'body_too_large', 'environment_archived', ...BACKPRESSURE_ERRORS],
       async handle({ env, body, requestId }) {
         refuseDeep(body);
         refuseFarFuture([body], Date.now(), eventMaxFutureMs);
@@ -70,7 +70,7 @@ export function sendEventRoutes(deps: SendEventRouteDeps): Route[] {
         'functions again.',
       params: eventParams,
       data: z.object({ internal_id: z.string().meta({ description: 'Internal ID of the new event' }) }),
-      errors: ['not_found', 'environment_archived', ...NOT_NOW],
+      errors: ['not_found', 'environment_archived', ...BACKPRESSURE_ERRORS],
       async handle({ env, params: { id }, requestId }) {
         const event = await events.read(env, id);
         if (!event) throw eventNotFound(id);

@@ -1,6 +1,6 @@
 /** `/v1/webhooks/:id/requests`: the request log of a webhook; re-runs a logged request. */
 import { z } from 'zod';
-import { NOT_NOW, ServiceError } from '../../errors.ts';
+import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { eventSchema } from '../../model/events/event.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
@@ -13,7 +13,7 @@ import { logFieldsOf, rejected, responseOf } from '../receive/webhook-outcome.ts
 import { pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
-import { listedRequestSchema, loggedInFullSchema, presentInFull, presentLogged } from '../views/request.ts';
+import { listedRequestSchema, loggedRequestDetailsSchema, presentDetails, presentLogged } from '../views/request.ts';
 import { existingWebhook } from '../views/webhook.ts';
 
 const params = z.object({ id: z.string() });
@@ -85,11 +85,11 @@ export function webhookLogRoutes(deps: WebhookLogRouteDeps): Route[] {
       scope,
       summary: 'Get a logged request with headers and body',
       params: requestParams,
-      data: loggedInFullSchema,
+      data: loggedRequestDetailsSchema,
       errors: ['not_found'],
       async handle({ params: { id, rid } }) {
         await existingWebhook(webhooks, id);
-        return { data: presentInFull(await loggedRequest(id, rid)) };
+        return { data: presentDetails(await loggedRequest(id, rid)) };
       },
     }),
     route({
@@ -106,7 +106,13 @@ export function webhookLogRoutes(deps: WebhookLogRouteDeps): Route[] {
       params: requestParams,
       body: z.object({ dry_run: z.boolean().default(true) }),
       data: rerunSchema,
-      errors: ['not_found', 'transform_failed', 'transform_quarantined', 'environment_archived', ...NOT_NOW],
+      errors: [
+        'not_found',
+        'transform_failed',
+        'transform_quarantined',
+        'environment_archived',
+        ...BACKPRESSURE_ERRORS,
+      ],
       async handle({ params: { id, rid }, body: { dry_run: dryRun }, requestId }) {
         const webhook = inUse(await existingWebhook(webhooks, id));
         if (!dryRun) backpressure.admit();

@@ -38,7 +38,7 @@ export const listedRequestSchema = loggedSchema
   .extend(omittedField)
   .meta({ id: 'ListedRequest' });
 
-export const loggedInFullSchema = loggedSchema
+export const loggedRequestDetailsSchema = loggedSchema
   .extend({
     headers: z
       .record(z.string(), z.union([z.string(), z.array(z.string())]))
@@ -49,7 +49,7 @@ export const loggedInFullSchema = loggedSchema
       .nullable()
       .meta({ description: 'The unchanged body; base64 when it is not UTF-8' }),
   })
-  .meta({ id: 'LoggedRequestInFull' });
+  .meta({ id: 'LoggedRequestDetails' });
 
 export function presentLogged(summary: LogSummary) {
   return {
@@ -70,7 +70,7 @@ export function presentLogged(summary: LogSummary) {
   };
 }
 
-export function presentInFull({ summary, headers, search, body }: LoggedRequest) {
+export function presentDetails({ summary, headers, search, body }: LoggedRequest) {
   return {
     ...presentLogged(summary),
     headers: masked(Object.entries(headers), () => MASK),

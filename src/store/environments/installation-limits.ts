@@ -1,4 +1,4 @@
-/** What holds for the whole account and can be changed while the service runs. */
+/** Limits of the whole installation, which can be changed while the service runs. */
 import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
@@ -12,14 +12,14 @@ export interface Limits {
 export class InstallationLimits {
   readonly #redis: Redis;
   readonly #key: string;
-  readonly #changes: CacheInvalidation;
+  readonly #cacheInvalidation: CacheInvalidation;
   readonly #limits: ReplicatedCache<Limits>;
 
-  constructor(redis: Redis, keys: Keyspace, changes: CacheInvalidation) {
+  constructor(redis: Redis, keys: Keyspace, cacheInvalidation: CacheInvalidation) {
     this.#redis = redis;
     this.#key = keys.installationLimits;
-    this.#changes = changes;
-    this.#limits = new ReplicatedCache(changes, () => this.readLimits());
+    this.#cacheInvalidation = cacheInvalidation;
+    this.#limits = new ReplicatedCache(cacheInvalidation, () => this.readLimits());
   }
 
   follow(subscriber: Redis): Promise<void> {
@@ -39,6 +39,6 @@ export class InstallationLimits {
   async saveLimits(limits: Limits): Promise<void> {
     await this.#redis.set(this.#key, JSON.stringify(limits));
     await this.#limits.refresh();
-    await this.#changes.announce();
+    await this.#cacheInvalidation.announce();
   }
 }

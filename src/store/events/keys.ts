@@ -1,5 +1,10 @@
-/** Keys of the events room. */
+/** Keys of the events room, and what the scripts have to know of them (redis/scripts.ts). */
 import type { KeyDeclaration } from '../redis/key-declaration.ts';
+
+/** Leading characters of a ULID that a bucket's events share: 1.024 seconds. */
+export const SLICE_LENGTH = 8;
+
+export const MINUTE_MS = 60_000;
 
 export const eventKeys = (prefix: string) => ({
   eventBucket: (env: string, slice: string) => `${prefix}:event-bucket:${env}:${slice}`,

@@ -1,14 +1,26 @@
-/** Keys of the runs room. The scripts in lua/ derive the parts of a run (memos, stack, pending, history, waits) from the run's key. */
+/** Keys of the runs room, and what the scripts in lua/ have to know of them (redis/scripts.ts). */
 import type { Ending, RunGroup } from '../../model/runs/run.ts';
 import type { KeyDeclaration } from '../redis/key-declaration.ts';
 
+/** Ends of the keys of a run's parts, which begin with the run's own key. */
+export const RUN_SUFFIXES = {
+  memos: ':memos',
+  stack: ':stack',
+  pending: ':pending',
+  history: ':history',
+  waits: ':waits',
+} as const;
+
+/** Lengths of the segments of ended runs: a run is in the first one of its time that has room (ended-run-index.ts). */
+export const SEGMENT_LENGTHS_MS = [60_000, 1_000, 50] as const;
+
 export const runKeys = (prefix: string) => ({
   run: (env: string, runId: string) => `${prefix}:run:${env}:${runId}`,
-  memos: (env: string, runId: string) => `${prefix}:run:${env}:${runId}:memos`,
-  stack: (env: string, runId: string) => `${prefix}:run:${env}:${runId}:stack`,
-  pending: (env: string, runId: string) => `${prefix}:run:${env}:${runId}:pending`,
-  history: (env: string, runId: string) => `${prefix}:run:${env}:${runId}:history`,
-  waitsOfRun: (env: string, runId: string) => `${prefix}:run:${env}:${runId}:waits`,
+  memos: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.memos}`,
+  stack: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.stack}`,
+  pending: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.pending}`,
+  history: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.history}`,
+  waitsOfRun: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.waits}`,
   activeRuns: `${prefix}:active-runs`,
   activeRunsIn: (env: string) => `${prefix}:active-runs:${env}`,
   endedRuns: (env: string, ending: Ending['status'], segment: string) =>
@@ -116,7 +128,7 @@ export const RUN_KEY_DECLARATIONS = {
   eventRuns: {
     pattern: 'event-runs:<env>:<slice>',
     type: 'hash',
-    owner: 'events/event-runs.ts',
+    owner: 'runs/event-runs.ts',
     ttl: 'retention, renewed with each run',
     size: '1 field per event that triggered a run',
     description:
@@ -125,7 +137,7 @@ export const RUN_KEY_DECLARATIONS = {
   overflowEventRuns: {
     pattern: 'overflow-event-runs:<env>:<event ID>',
     type: 'string',
-    owner: 'events/event-runs.ts',
+    owner: 'runs/event-runs.ts',
     ttl: 'retention, renewed with each run',
     size: '26 bytes per run',
     description: 'IDs of runs created more than a day after their event, concatenated.',

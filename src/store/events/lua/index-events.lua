@@ -1,21 +1,27 @@
--- Lets events of one name and one minute enter the index of their name; those that were not there yet are counted, once.
--- KEYS[1] index of the name (zset)  KEYS[2] slot of the minute (hash)  KEYS[3] minutes (zset)  KEYS[4] names (zset)
--- ARGV[1] name  ARGV[2] start of the minute (ms)  ARGV[3] end of the slot (ms)  ARGV[4] time (ms)  ARGV[5] retention (ms)
--- ARGV[6] when the last of the events was received (ms)  ARGV[7…] time of receipt (ms) and ID of each
-local MINUTE_MS = 60000
-local oldest = ARGV[4] - ARGV[5]
-local function renew(key, upTo)
-  redis.call('ZREMRANGEBYSCORE', key, '-inf', upTo)
-  redis.call('PEXPIRE', key, ARGV[5])
+-- Adds events of one name and one minute to the index of their name, and counts those that are new to it.
+-- KEYS: index of the name (zset), counts of the minute (hash), minutes (zset), names (zset)
+-- ARGV: name, start of the minute (ms), end of the counts (ms), now (ms), retention (ms), receipt of the last event (ms),
+--       then for each event: receipt (ms), ID. Positional: this runs for every event, and ZADD takes the list as it is.
+-- Returns nothing.
+local index, counts, minutes, names = unpack(KEYS)
+local name, minute, counts_end, now, retention, last_at = unpack(ARGV, 1, 6)
+local FIRST_EVENT = 7
+local TOTAL = ''
+local oldest = now - retention
+
+local function trim_and_renew(key, up_to)
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', up_to)
+  redis.call('PEXPIRE', key, retention)
 end
-local added = redis.call('ZADD', KEYS[1], 'NX', unpack(ARGV, 7))
+
+local added = redis.call('ZADD', index, 'NX', unpack(ARGV, FIRST_EVENT))
 if added > 0 then
-  redis.call('HINCRBY', KEYS[2], ARGV[1], added)
-  redis.call('HINCRBY', KEYS[2], '', added)
-  redis.call('PEXPIREAT', KEYS[2], ARGV[3])
-  redis.call('ZADD', KEYS[3], ARGV[2], ARGV[2])
-  renew(KEYS[3], oldest - MINUTE_MS)
+  redis.call('HINCRBY', counts, name, added)
+  redis.call('HINCRBY', counts, TOTAL, added)
+  redis.call('PEXPIREAT', counts, counts_end)
+  redis.call('ZADD', minutes, minute, minute)
+  trim_and_renew(minutes, oldest - MINUTE_MS)
 end
-redis.call('ZADD', KEYS[4], 'GT', ARGV[6], ARGV[1])
-renew(KEYS[4], oldest)
-renew(KEYS[1], oldest)
+redis.call('ZADD', names, 'GT', last_at, name)
+trim_and_renew(names, oldest)
+trim_and_renew(index, oldest)

@@ -1,40 +1,45 @@
--- Stores waits of one environment, each as long as its run is active: whatever ends a run removes its waits with it (end-run.lua).
--- KEYS: for each wait its run (hash: run-fields.ts), the waits of its name (hash), the waits of its name and value (hash), the paths of its
--- name (hash)
--- ARGV[1] most paths of a name
--- ARGV[2…] for each wait: its key, the wait as JSON, the path of a field that must have one value or '', how long its place is kept (ms)
--- Returns for each wait 1, or 0 when its run has ended.
+-- @include runs/lua/lib/is-active.lua
+-- Stores waits of one environment while their runs are active. end-run.lua removes them with their run.
+-- KEYS: for each wait: its run (hash), waits of its event name (hash), waits of its name and value (hash), paths of its name (hash)
+-- ARGV: maximum number of paths of an event name,
+--       then for each wait: its key, the wait (JSON), path of the field that must have one value (JSON) or '', TTL (ms)
+-- Returns for each wait 1: stored, now or before; 0: its run has ended.
+local KEYS_PER_WAIT, ARGS_PER_WAIT = 4, 4
+local max_paths = tonumber(ARGV[1])
 
--- A place is kept as long as its last wait.
-local function keep(place, was, ms)
-  if was < tonumber(ms) then
-    redis.call('PEXPIRE', place, ms)
+-- A hash lives as long as its last wait. `left`: its TTL before the wait was added.
+local function extend_ttl(key, left, ttl)
+  if left < tonumber(ttl) then
+    redis.call('PEXPIRE', key, ttl)
   end
 end
 
+local function may_count(paths, path)
+  return path ~= '' and (redis.call('HEXISTS', paths, path) == 1 or redis.call('HLEN', paths) < max_paths)
+end
+
 local stored = {}
-for i = 1, #KEYS / 4 do
-  local run, general, by_value, paths = unpack(KEYS, 4 * i - 3, 4 * i)
-  local key, wait, path, ms = unpack(ARGV, 4 * i - 2, 4 * i + 1)
-  local waits = run .. ':waits'
-  local status = redis.call('HGET', run, 's')
+for i = 1, #KEYS / KEYS_PER_WAIT do
+  local run, by_name, by_value, paths = unpack(KEYS, KEYS_PER_WAIT * (i - 1) + 1, KEYS_PER_WAIT * i)
+  local wait_key, wait, path, ttl = unpack(ARGV, ARGS_PER_WAIT * (i - 1) + 2, ARGS_PER_WAIT * i + 1)
+  local waits = run .. SUFFIX_WAITS
   stored[i] = 0
-  if status == 'Queued' or status == 'Running' then
+  if is_active(redis.call('HGET', run, FIELD_STATUS)) then
     stored[i] = 1
-    if redis.call('HEXISTS', waits, key) == 0 then
-      local bucket = general
-      if path ~= '' and (redis.call('HEXISTS', paths, path) == 1 or redis.call('HLEN', paths) < tonumber(ARGV[1])) then
-        bucket = by_value
-        local was = redis.call('PTTL', paths)
+    if redis.call('HEXISTS', waits, wait_key) == 0 then
+      local stored_in = by_name
+      if may_count(paths, path) then
+        stored_in = by_value
+        local left = redis.call('PTTL', paths)
         redis.call('HINCRBY', paths, path, 1)
-        keep(paths, was, ms)
+        extend_ttl(paths, left, ttl)
       else
         path = ''
       end
-      redis.call('HSET', waits, key, cjson.encode({ bucket, paths, path }))
-      local was = redis.call('PTTL', bucket)
-      redis.call('HSET', bucket, key, wait)
-      keep(bucket, was, ms)
+      redis.call('HSET', waits, wait_key, cjson.encode({ stored_in, paths, path }))
+      local left = redis.call('PTTL', stored_in)
+      redis.call('HSET', stored_in, wait_key, wait)
+      extend_ttl(stored_in, left, ttl)
     end
   end
 end

@@ -1,34 +1,38 @@
--- Makes runs of one environment, each once.
--- KEYS[1] active runs (zset)  KEYS[2] those of the environment (zset)
--- ARGV[1] time of creation (ms)  ARGV[2] retention of the lists of events' runs (ms)  ARGV[3] what precedes a run's ID in KEYS[1]
--- ARGV[4] what precedes a run's ID in its key  ARGV[5] a slice of time in the key of its events' runs (hash)
--- ARGV[6] an event's ID in the key of its late runs (string)  ARGV[7] a function's ID in the key of its active runs (zset)
--- ARGV[8] the runs, as JSON: of each an array of its ID, when to look after it if nothing is heard of it (ms), its function's ID, its event's ID,
--- whether it is late, and further fields and values of its hash (run-fields.ts)
+-- Creates runs of one environment, each once.
+-- KEYS: active runs (zset), active runs of the environment (zset)
+-- ARGV: time of creation (ms), retention of the lists of events' runs (ms), then what precedes an ID: the member of a run in the active runs,
+--       the key of a run, the key of events' runs (a slice follows), its overflow key (an event ID follows), the index of a function's
+--       active runs; last the runs as JSON, each an array: ID, time of the first reconciliation (ms), function ID, event ID, whether it
+--       is created long after its event, then fields and values of its hash (run-fields.ts).
+--       The arguments before the runs are positional: this runs for every event that triggers a function.
 -- Returns nothing.
+local active_runs, active_runs_in_env = unpack(KEYS)
+local created_at, retention, member_prefix, run_prefix, event_runs_prefix, overflow_prefix, index_prefix, runs = unpack(ARGV)
+local FIRST_FIELD = 6
 
--- As in event-location.ts.
-local SLICE_LENGTH = 8
-
-local in_time, late = {}, {}
-for _, run in ipairs(cjson.decode(ARGV[8])) do
-  local id, look_after_at, fn, event = run[1], run[2], run[3], run[4]
-  local key = ARGV[4] .. id
-  if redis.call('EXISTS', key) == 0 then
-    redis.call('HSET', key, 'f', fn, 'e', event, 's', 'Queued', 'a', 0, 'q', ARGV[1], unpack(run, 6))
-    redis.call('ZADD', KEYS[1], look_after_at, ARGV[3] .. id)
-    redis.call('ZADD', KEYS[2], ARGV[1], id)
-    redis.call('ZADD', ARGV[7] .. fn, ARGV[1], id)
-    local listed = run[5] and late or in_time
-    listed[event] = (listed[event] or '') .. id
+local ids_by_event, overflow_ids_by_event = {}, {}
+for _, row in ipairs(cjson.decode(runs)) do
+  local id, reconcile_at, function_id, event_id, is_overflow = unpack(row, 1, FIRST_FIELD - 1)
+  local run = run_prefix .. id
+  if redis.call('EXISTS', run) == 0 then
+    redis.call(
+      'HSET', run, FIELD_FUNCTION_ID, function_id, FIELD_EVENT_ID, event_id, FIELD_STATUS, STATUS_QUEUED, FIELD_ATTEMPT, 0,
+      FIELD_QUEUED_AT, created_at, unpack(row, FIRST_FIELD)
+    )
+    redis.call('ZADD', active_runs, reconcile_at, member_prefix .. id)
+    redis.call('ZADD', active_runs_in_env, created_at, id)
+    redis.call('ZADD', index_prefix .. function_id, created_at, id)
+    local ids = is_overflow and overflow_ids_by_event or ids_by_event
+    ids[event_id] = (ids[event_id] or '') .. id
   end
 end
-for event, ids in pairs(in_time) do
-  local key, field = ARGV[5] .. string.sub(event, 1, SLICE_LENGTH), string.sub(event, SLICE_LENGTH + 1)
+for event_id, ids in pairs(ids_by_event) do
+  local key = event_runs_prefix .. string.sub(event_id, 1, SLICE_LENGTH)
+  local field = string.sub(event_id, SLICE_LENGTH + 1)
   redis.call('HSET', key, field, (redis.call('HGET', key, field) or '') .. ids)
-  redis.call('PEXPIRE', key, ARGV[2])
+  redis.call('PEXPIRE', key, retention)
 end
-for event, ids in pairs(late) do
-  redis.call('APPEND', ARGV[6] .. event, ids)
-  redis.call('PEXPIRE', ARGV[6] .. event, ARGV[2])
+for event_id, ids in pairs(overflow_ids_by_event) do
+  redis.call('APPEND', overflow_prefix .. event_id, ids)
+  redis.call('PEXPIRE', overflow_prefix .. event_id, retention)
 end

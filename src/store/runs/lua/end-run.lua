@@ -1,72 +1,74 @@
--- Ends a run, once: what ended it first stands. It moves from the active runs, its function's and all, to those that ended likewise.
--- KEYS[1] run (hash: run-fields.ts)  KEYS[2] active runs (zset)  KEYS[3] those of its environment (zset)  KEYS[4] those of its function (zset)
--- KEYS[5] runs of its function that ended likewise (zset)  KEYS[6] minutes in which any were created that ended likewise (zset)
--- ARGV[1] run ID  ARGV[2] retention (ms)  ARGV[3] the run's member in KEYS[2]  ARGV[4] time (ms)
--- ARGV[5] what precedes a stretch of time in the key of its slot  ARGV[6] how many runs a slot holds  ARGV[7…] fields and values to set
--- Returns {1, count of its finished steps, those that had begun: step, JSON, step, JSON, …} when this ended it, {0} when it had ended before or is
--- not there.
+-- @include runs/lua/lib/is-active.lua
+-- @include runs/lua/lib/remove-waits.lua
+-- Ends a run, once: the first ending stands. The run moves from the indexes of active runs to those of runs that ended likewise.
+-- KEYS: run (hash), active runs (zset), active runs of the environment (zset), active runs of the function (zset), runs of the function that
+--       ended likewise (zset), minutes with runs that ended likewise (zset)
+-- ARGV: run ID, retention (ms), member of the run in the active runs, now (ms), key of the ended runs up to the segment, entries that a
+--       segment holds, then fields and values to set. Positional: this runs for every run, and HSET takes the fields as they are.
+-- Returns {1, number of finished steps, pending steps: ID, JSON, ID, JSON, …}: ended now; {0}: it had ended, or does not exist.
+local run, active_runs, active_runs_in_env, active_index, ended_index, ended_minutes = unpack(KEYS)
+local run_id, retention, member, now, segment_prefix, segment_size = unpack(ARGV, 1, 6)
+local FIRST_FIELD = 7
 local TRIMMED_AT_ONCE = 8
--- As in ended-run-index.ts.
-local MINUTE_MS = 60000
-local SLOTS_MS = { MINUTE_MS, 1000, 50 }
 
-local status, queuedAt, had_failed = unpack(redis.call('HMGET', KEYS[1], 's', 'q', 'error'))
-if status ~= 'Queued' and status ~= 'Running' then
+local status, queued_at, former_error = unpack(redis.call('HMGET', run, FIELD_STATUS, FIELD_QUEUED_AT, FIELD_ERROR))
+if not is_active(status) then
   return {0}
 end
-local done = redis.call('LLEN', KEYS[1] .. ':stack')
-local begun = redis.call('HGETALL', KEYS[1] .. ':pending')
+local memos, stack, pending, history = run .. SUFFIX_MEMOS, run .. SUFFIX_STACK, run .. SUFFIX_PENDING, run .. SUFFIX_HISTORY
+local finished_steps = redis.call('LLEN', stack)
+local pending_steps = redis.call('HGETALL', pending)
 
--- Members of `list` are removed when what they name has expired: of those whose score is at most `upTo`, a few are looked at.
-local function trim(list, upTo, prefix)
-  local old = redis.call('ZCOUNT', list, '-inf', upTo)
+-- Removes entries of an index whose keys have expired: looks at a few of those whose score is at most `up_to`.
+local function trim(index, up_to, key_prefix)
+  local old = redis.call('ZCOUNT', index, '-inf', up_to)
   if old > 0 then
-    -- Chance enough: the clock.
-    local first = ARGV[4] % math.max(1, old - TRIMMED_AT_ONCE + 1)
-    for _, member in ipairs(redis.call('ZRANGE', list, first, first + TRIMMED_AT_ONCE - 1)) do
-      if redis.call('EXISTS', prefix .. member) == 0 then
-        redis.call('ZREM', list, member)
+    -- The clock is random enough.
+    local first = now % math.max(1, old - TRIMMED_AT_ONCE + 1)
+    for _, entry in ipairs(redis.call('ZRANGE', index, first, first + TRIMMED_AT_ONCE - 1)) do
+      if redis.call('EXISTS', key_prefix .. entry) == 0 then
+        redis.call('ZREM', index, entry)
       end
     end
   end
 end
 
-if had_failed then
-  redis.call('HDEL', KEYS[1], 'error')
+if former_error then
+  redis.call('HDEL', run, FIELD_ERROR)
 end
-redis.call('HSET', KEYS[1], unpack(ARGV, 7))
-redis.call('ZREM', KEYS[2], ARGV[3])
-redis.call('ZREM', KEYS[3], ARGV[1])
-redis.call('ZREM', KEYS[4], ARGV[1])
-redis.call('ZADD', KEYS[5], queuedAt, ARGV[1])
--- Parts of the run (keyspace.ts).
-redis.call('DEL', KEYS[1] .. ':pending')
-remove_waits(KEYS[1])
-for _, key in ipairs({ KEYS[1], KEYS[5], KEYS[1] .. ':memos', KEYS[1] .. ':stack', KEYS[1] .. ':history' }) do
-  redis.call('PEXPIRE', key, ARGV[2])
+redis.call('HSET', run, unpack(ARGV, FIRST_FIELD))
+redis.call('ZREM', active_runs, member)
+redis.call('ZREM', active_runs_in_env, run_id)
+redis.call('ZREM', active_index, run_id)
+redis.call('ZADD', ended_index, queued_at, run_id)
+redis.call('DEL', pending)
+remove_waits(run)
+for _, key in ipairs({ run, ended_index, memos, stack, history }) do
+  redis.call('PEXPIRE', key, retention)
 end
--- Runs are listed by when they were created and expire by when they ended.
-local oldest = ARGV[4] - ARGV[2]
-trim(KEYS[5], oldest, string.sub(KEYS[1], 1, -1 - #ARGV[1]))
+-- Runs are listed by their creation and expire by their end.
+local oldest = now - retention
+trim(ended_index, oldest, string.sub(run, 1, -1 - #run_id))
 
--- The first slot that has room; the last has room for any number.
-local slots = {}
-for i, length in ipairs(SLOTS_MS) do
-  slots[i] = ARGV[5] .. length .. ':' .. queuedAt - queuedAt % length
-  if i < #SLOTS_MS and redis.call('LLEN', slots[i]) < tonumber(ARGV[6]) then
+-- The first segment that has room; the shortest takes any number of entries.
+local segments = {}
+for i, length in ipairs(SEGMENT_LENGTHS_MS) do
+  segments[i] = segment_prefix .. length .. ':' .. queued_at - queued_at % length
+  if i < #SEGMENT_LENGTHS_MS and redis.call('LLEN', segments[i]) < tonumber(segment_size) then
     break
   end
 end
-redis.call('RPUSH', slots[#slots], ARGV[1] .. queuedAt % MINUTE_MS)
--- A slot lives as long as its runs, and at most a minute longer, so that not every run renews it. It never outlives one that has to be full
--- for it to be found, nor the list of minutes: it is renewed first, and with it all of those.
-if redis.call('PTTL', slots[#slots]) < tonumber(ARGV[2]) then
-  local minute = queuedAt - queuedAt % MINUTE_MS
-  redis.call('ZADD', KEYS[6], minute, minute)
-  for i = #slots, 1, -1 do
-    redis.call('PEXPIRE', slots[i], ARGV[2] + MINUTE_MS)
+local segment = segments[#segments]
+redis.call('RPUSH', segment, run_id .. queued_at % MINUTE_MS)
+-- A segment lives as long as its runs and at most a minute longer, so that not every run renews it. It never outlives a longer segment that has
+-- to be full for it to be found, nor the index of minutes: all of those are renewed with it.
+if redis.call('PTTL', segment) < tonumber(retention) then
+  local minute = queued_at - queued_at % MINUTE_MS
+  redis.call('ZADD', ended_minutes, minute, minute)
+  for i = #segments, 1, -1 do
+    redis.call('PEXPIRE', segments[i], retention + MINUTE_MS)
   end
-  redis.call('PEXPIRE', KEYS[6], ARGV[2] + MINUTE_MS)
-  trim(KEYS[6], oldest - MINUTE_MS, ARGV[5] .. MINUTE_MS .. ':')
+  redis.call('PEXPIRE', ended_minutes, retention + MINUTE_MS)
+  trim(ended_minutes, oldest - MINUTE_MS, segment_prefix .. MINUTE_MS .. ':')
 end
-return {1, done, begun}
+return {1, finished_steps, pending_steps}

@@ -1,44 +1,49 @@
+-- @include runs/lua/lib/is-active.lua
+-- @include events/lua/lib/stored-event.lua
 -- Begins a call of a run's function, unless there is nothing to call it for.
--- KEYS[1] run (hash: run-fields.ts)  KEYS[2] bucket of its event (hash)  KEYS[3] kept copy of its event (string)  KEYS[4] active runs (zset)
--- ARGV[1] time (ms)  ARGV[2] attempt, from 0  ARGV[3] retention (ms): the event stays at least so long  ARGV[4] the run's member in KEYS[4]
--- ARGV[5] when to look after the run if nothing is heard of it (ms)  ARGV[6] length of the stack the call is for, or ''  ARGV[7] step to run, or ''
--- ARGV[8] the event's field in KEYS[2]
--- Returns {'call', run, event or false, stack, memos, count of pending, 1 if new steps are only to be planned}, {'ended', run} when the run has ended,
--- {'superseded'} when a later call does this one's work or the step is done, or {'gone'}.
-local memos, stack = KEYS[1] .. ':memos', KEYS[1] .. ':stack'
-local status, started = unpack(redis.call('HMGET', KEYS[1], 's', 'b'))
+-- KEYS: run (hash), bucket of its event (hash), overflow key of its event (string), active runs (zset)
+-- ARGV: now (ms), attempt (from 0), retention (ms): the event stays at least that long, member of the run in the active runs, time of
+--       the next reconciliation (ms), length of the stack that the call is for or '', step to run or '', field of the event in its bucket.
+--       Positional: this runs for every call.
+-- Returns {'call', run, event or false, stack, memos, number of pending steps, 1 if new steps are only planned}; {'ended', run}: the run has
+-- ended; {'superseded'}: a later call does the work of this one, or the step is finished; {'gone'}.
+local run, bucket, overflow, active_runs = unpack(KEYS)
+local now, attempt, retention, member, reconcile_at, stack_length, step, event_field = unpack(ARGV)
+local memos, stack = run .. SUFFIX_MEMOS, run .. SUFFIX_STACK
+
+local status, started_at = unpack(redis.call('HMGET', run, FIELD_STATUS, FIELD_STARTED_AT))
 if not status then
   return {'gone'}
 end
-if status ~= 'Queued' and status ~= 'Running' then
-  return {'ended', redis.call('HGETALL', KEYS[1])}
+if not is_active(status) then
+  return {'ended', redis.call('HGETALL', run)}
 end
-local done = redis.call('LRANGE', stack, 0, -1)
-if ARGV[6] ~= '' and #done ~= tonumber(ARGV[6]) then
+local finished_steps = redis.call('LRANGE', stack, 0, -1)
+if stack_length ~= '' and #finished_steps ~= tonumber(stack_length) then
   return {'superseded'}
 end
-if ARGV[7] ~= '' and redis.call('HEXISTS', memos, ARGV[7]) == 1 then
+if step ~= '' and redis.call('HEXISTS', memos, step) == 1 then
   return {'superseded'}
 end
-redis.call('HSET', KEYS[1], 's', 'Running', 'a', ARGV[2], 'b', started or ARGV[1])
-keep_event(KEYS[2], ARGV[8], KEYS[3], ARGV[3])
-redis.call('ZADD', KEYS[4], ARGV[5], ARGV[4])
-local run = redis.call('HGETALL', KEYS[1])
-local pending = redis.call('HLEN', KEYS[1] .. ':pending')
+redis.call('HSET', run, FIELD_STATUS, STATUS_RUNNING, FIELD_ATTEMPT, attempt, FIELD_STARTED_AT, started_at or now)
+extend_retention(bucket, event_field, overflow, retention)
+redis.call('ZADD', active_runs, reconcile_at, member)
+local fields = redis.call('HGETALL', run)
+local pending = redis.call('HLEN', run .. SUFFIX_PENDING)
 local plan_only = pending > 0
-if ARGV[6] ~= '' then
-  -- A call that only plans, and has not been answered, may yet plan what is new to this one.
-  local own = 'planning:' .. ARGV[6]
-  for i = 1, #run, 2 do
-    if string.sub(run[i], 1, 9) == 'planning:' and run[i] ~= own then
+if stack_length ~= '' then
+  -- A planning call that has not been answered may still plan steps that are new to this call.
+  local own = FIELD_PLANNING .. stack_length
+  for i = 1, #fields, 2 do
+    if string.sub(fields[i], 1, #FIELD_PLANNING) == FIELD_PLANNING and fields[i] ~= own then
       plan_only = true
     end
   end
   if plan_only then
-    redis.call('HSET', KEYS[1], own, 1)
+    redis.call('HSET', run, own, 1)
   end
 end
 return {
-  'call', run, read_event(KEYS[2], ARGV[8], KEYS[3]), done, #done == 0 and {} or redis.call('HGETALL', memos),
-  pending, plan_only and 1 or 0
+  'call', fields, read_event(bucket, event_field, overflow), finished_steps,
+  #finished_steps == 0 and {} or redis.call('HGETALL', memos), pending, plan_only and 1 or 0
 }

@@ -1,20 +1,23 @@
--- Notes that a step has begun, once.
--- KEYS[1] run (hash: run-fields.ts)  KEYS[2] bucket of its event (hash)  KEYS[3] kept copy of the event (string)
--- ARGV[1] step  ARGV[2] the pending step, as JSON  ARGV[3] how long the event must stay (ms)
--- ARGV[4] the event's field in KEYS[2]  ARGV[5] most steps of a run, finished and begun
--- Returns the pending step as it stands, false when the step is done or the run has ended, or 'steps' when the run has too many.
-local status = redis.call('HGET', KEYS[1], 's')
-if (status ~= 'Queued' and status ~= 'Running') or redis.call('HEXISTS', KEYS[1] .. ':memos', ARGV[1]) == 1 then
+-- @include runs/lua/lib/is-active.lua
+-- @include events/lua/lib/stored-event.lua
+-- Records that a step has begun, once.
+-- KEYS: run (hash), bucket of its event (hash), overflow key of its event (string)
+-- ARGV: step, pending step (JSON), how long the event must stay (ms), field of the event in its bucket, maximum number of steps of a run,
+--       finished and begun. Positional: this runs for every planned step.
+-- Returns the pending step as it is stored; false: the step is finished or the run has ended; 'steps': the run has too many.
+local run, bucket, overflow = unpack(KEYS)
+local step, pending_step, event_ttl, event_field, max_steps = unpack(ARGV)
+local pending = run .. SUFFIX_PENDING
+if not is_active(redis.call('HGET', run, FIELD_STATUS)) or redis.call('HEXISTS', run .. SUFFIX_MEMOS, step) == 1 then
   return false
 end
-local pending = KEYS[1] .. ':pending'
-local begun = redis.call('HGET', pending, ARGV[1])
-if begun then
-  return begun
+local stored = redis.call('HGET', pending, step)
+if stored then
+  return stored
 end
-if redis.call('HLEN', pending) + redis.call('LLEN', KEYS[1] .. ':stack') >= tonumber(ARGV[5]) then
+if redis.call('HLEN', pending) + redis.call('LLEN', run .. SUFFIX_STACK) >= tonumber(max_steps) then
   return 'steps'
 end
-keep_event(KEYS[2], ARGV[4], KEYS[3], ARGV[3])
-redis.call('HSET', pending, ARGV[1], ARGV[2])
-return ARGV[2]
+extend_retention(bucket, event_field, overflow, event_ttl)
+redis.call('HSET', pending, step, pending_step)
+return pending_step

@@ -1,5 +1,6 @@
+-- @include runs/lua/lib/remove-waits.lua
 -- Removes a wait.
--- KEYS[1] run (hash: run-fields.ts)
--- ARGV[1] the wait's key
+-- KEYS: run (hash)
+-- ARGV: key of the wait
 -- Returns nothing.
-remove_wait(KEYS[1] .. ':waits', ARGV[1])
+remove_wait(KEYS[1] .. SUFFIX_WAITS, ARGV[1])

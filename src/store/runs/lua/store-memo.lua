@@ -1,28 +1,31 @@
--- Stores what a step came to. First write wins: a memo, once stored, never changes.
--- KEYS[1] run (hash: run-fields.ts)
--- ARGV[1] step  ARGV[2] memo  ARGV[3] most steps  ARGV[4] most bytes of all memos
--- Returns {outcome, length of the stack, run, the step as it was pending or false}: 'stored', 'there' (an earlier memo stands), 'ended',
--- 'steps' or 'bytes' (too many); or {'gone'}.
-local memos, stack, pending = KEYS[1] .. ':memos', KEYS[1] .. ':stack', KEYS[1] .. ':pending'
-local status = redis.call('HGET', KEYS[1], 's')
+-- @include runs/lua/lib/is-active.lua
+-- Stores the result of a step. First write wins: a stored memo never changes.
+-- KEYS: run (hash)
+-- ARGV: step, memo (JSON), maximum number of steps, maximum bytes of all memos. Positional: this runs for every step.
+-- Returns {outcome, length of the stack, run, the pending step or false}; outcomes: 'stored', 'there' (an earlier memo stands), 'ended',
+-- 'steps' or 'bytes' (too many), 'gone'.
+local run = KEYS[1]
+local step, memo, max_steps, max_bytes = unpack(ARGV)
+local memos, stack, pending = run .. SUFFIX_MEMOS, run .. SUFFIX_STACK, run .. SUFFIX_PENDING
+local status = redis.call('HGET', run, FIELD_STATUS)
 if not status then
   return {'gone'}
 end
-local run = redis.call('HGETALL', KEYS[1])
-if status ~= 'Queued' and status ~= 'Running' then
-  return {'ended', 0, run}
+local fields = redis.call('HGETALL', run)
+if not is_active(status) then
+  return {'ended', 0, fields}
 end
 local length = redis.call('LLEN', stack)
-if redis.call('HEXISTS', memos, ARGV[1]) == 1 then
-  return {'there', length, run}
+if redis.call('HEXISTS', memos, step) == 1 then
+  return {'there', length, fields}
 end
-if length >= tonumber(ARGV[3]) then
-  return {'steps', length, run}
+if length >= tonumber(max_steps) then
+  return {'steps', length, fields}
 end
-if redis.call('HINCRBY', KEYS[1], 'memo_bytes', #ARGV[2]) > tonumber(ARGV[4]) then
-  return {'bytes', length, run}
+if redis.call('HINCRBY', run, FIELD_MEMO_BYTES, #memo) > tonumber(max_bytes) then
+  return {'bytes', length, fields}
 end
-redis.call('HSET', memos, ARGV[1], ARGV[2])
-local step = redis.call('HGET', pending, ARGV[1])
-redis.call('HDEL', pending, ARGV[1])
-return {'stored', redis.call('RPUSH', stack, ARGV[1]), run, step}
+redis.call('HSET', memos, step, memo)
+local pending_step = redis.call('HGET', pending, step)
+redis.call('HDEL', pending, step)
+return {'stored', redis.call('RPUSH', stack, step), fields, pending_step}

@@ -1,43 +1,48 @@
--- Adds requests to a webhook's log and drops the oldest: beyond the count, older than kept, beyond the bytes. The newest stays in any case.
--- KEYS: 1 log (zset of IDs, scores all 0), 2 sizes (hash: ID -> bytes, and "total"), 3 those of the log that were rejected (zset of IDs, scores all 0)
--- ARGV: 1 most requests, 2 most bytes, 3 first ID that is young enough, 4 milliseconds kept, 5 what the keys of requests (hashes) begin with,
---       6… of each request: ID, bytes, 'rejected' or another outcome, summary, request, body
--- Returns how many were dropped.
-local prefix, fields = ARGV[5], 6
-local total = 0
-for i = 6, #ARGV, fields do
-  local id, bytes = ARGV[i], ARGV[i + 1]
-  redis.call('HSET', prefix .. id, 'summary', ARGV[i + 3], 'request', ARGV[i + 4], 'body', ARGV[i + 5])
-  redis.call('PEXPIRE', prefix .. id, ARGV[4])
-  redis.call('ZADD', KEYS[1], 0, id)
-  redis.call('HSET', KEYS[2], id, bytes)
-  if ARGV[i + 2] == 'rejected' then
-    redis.call('ZADD', KEYS[3], 0, id)
-  end
-  total = total + bytes
-end
-total = redis.call('HINCRBY', KEYS[2], 'total', total)
+-- Adds requests to a webhook's log and drops the oldest: beyond the maximum number, too old, or beyond the bytes. The newest always stays.
+-- KEYS: log (zset of IDs, every score 0), sizes (hash: ID -> bytes, and 'total'), rejected requests of the log (zset of IDs, every score 0)
+-- ARGV: JSON object: maxRequests, maxBytes, oldestId (first ID that is young enough), ttlMs, requestPrefix (key of a request up to its ID);
+--       then for each request: ID, bytes, outcome, summary, request, body. Positional: bodies are bytes, which JSON does not hold.
+-- Returns how many requests were dropped.
+local log, sizes, rejected = unpack(KEYS)
+local args = cjson.decode(ARGV[1])
+local FIRST_REQUEST, ARGS_PER_REQUEST = 2, 6
+local DROPPED_AT_ONCE = 500
 
-local count = redis.call('ZCARD', KEYS[1])
-local drop = math.max(count - tonumber(ARGV[1]), redis.call('ZLEXCOUNT', KEYS[1], '-', '(' .. ARGV[3]))
+local added = 0
+for i = FIRST_REQUEST, #ARGV, ARGS_PER_REQUEST do
+  local id, bytes, outcome, summary, request, body = unpack(ARGV, i, i + ARGS_PER_REQUEST - 1)
+  local key = args.requestPrefix .. id
+  redis.call('HSET', key, 'summary', summary, 'request', request, 'body', body)
+  redis.call('PEXPIRE', key, args.ttlMs)
+  redis.call('ZADD', log, 0, id)
+  redis.call('HSET', sizes, id, bytes)
+  if outcome == 'rejected' then
+    redis.call('ZADD', rejected, 0, id)
+  end
+  added = added + bytes
+end
+local total = redis.call('HINCRBY', sizes, 'total', added)
+
+local count = redis.call('ZCARD', log)
+local excess = math.max(count - args.maxRequests, redis.call('ZLEXCOUNT', log, '-', '(' .. args.oldestId))
 local dropped = 0
--- One after the other only where the bytes are too many: those go in small portions until they are not.
-while dropped < count - 1 and (dropped < drop or total > tonumber(ARGV[2])) do
-  local portion = dropped < drop and math.min(drop - dropped, 500, count - 1 - dropped) or 1
-  local oldest = redis.call('ZRANGE', KEYS[1], 0, portion - 1)
+-- One at a time where only the bytes are too many.
+while dropped < count - 1 and (dropped < excess or total > args.maxBytes) do
+  local portion = dropped < excess and math.min(excess - dropped, DROPPED_AT_ONCE, count - 1 - dropped) or 1
+  local oldest = redis.call('ZRANGE', log, 0, portion - 1)
   local freed, keys = 0, {}
-  for i, bytes in ipairs(redis.call('HMGET', KEYS[2], unpack(oldest))) do
+  for i, bytes in ipairs(redis.call('HMGET', sizes, unpack(oldest))) do
     freed = freed + (bytes or 0)
-    keys[i] = prefix .. oldest[i]
+    keys[i] = args.requestPrefix .. oldest[i]
   end
   redis.call('DEL', unpack(keys))
-  redis.call('HDEL', KEYS[2], unpack(oldest))
-  redis.call('ZREMRANGEBYRANK', KEYS[1], 0, portion - 1)
-  redis.call('ZREM', KEYS[3], unpack(oldest))
-  total = redis.call('HINCRBY', KEYS[2], 'total', -freed)
+  redis.call('HDEL', sizes, unpack(oldest))
+  redis.call('ZREMRANGEBYRANK', log, 0, portion - 1)
+  redis.call('ZREM', rejected, unpack(oldest))
+  total = redis.call('HINCRBY', sizes, 'total', -freed)
   dropped = dropped + portion
 end
-for i = 1, 3 do
-  redis.call('PEXPIRE', KEYS[i], ARGV[4])
+for _, key in ipairs(KEYS) do
+  redis.call('PEXPIRE', key, args.ttlMs)
 end
 return dropped

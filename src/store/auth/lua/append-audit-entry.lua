@@ -1,0 +1,6 @@
+#!lua flags=allow-oom
+-- Appends to the audit log. Works when Redis is out of memory: what is deleted to make room is logged, too.
+-- KEYS: audit log (stream)
+-- ARGV: entry (JSON), maximum number of entries
+-- Returns the entry's ID.
+return redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[2], '*', 'entry', ARGV[1])

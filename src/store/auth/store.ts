@@ -1,0 +1,51 @@
+/** Credentials and people: event keys, API keys, signing keys, users and their sessions; the audit log and the log of rejected attempts. */
+import type { Config } from '../../config.ts';
+import { Sealer } from '../../model/auth/seal.ts';
+import type { Environments } from '../environments/environments.ts';
+import type { StoreContext } from '../store-context.ts';
+import { ApiKeys } from './api-keys.ts';
+import { AuditLog } from './audit-log.ts';
+import { EventKeys } from './event-keys.ts';
+import { OneTimeTokens } from './one-time-tokens.ts';
+import { RejectionLog } from './rejection-log.ts';
+import { SecretKeyCheck } from './secret-key-check.ts';
+import { Sessions } from './sessions.ts';
+import { SignInThrottle } from './sign-in-throttle.ts';
+import { SigningKeys } from './signing-keys.ts';
+import { Users } from './users.ts';
+
+export interface AuthStore {
+  eventKeys: EventKeys;
+  apiKeys: ApiKeys;
+  users: Users;
+  sessions: Sessions;
+  oneTimeTokens: OneTimeTokens;
+  signInThrottle: SignInThrottle;
+  signingKeys: SigningKeys;
+  secretKeyCheck: SecretKeyCheck;
+  auditLog: AuditLog;
+  rejectionLog: RejectionLog;
+}
+
+export function createAuthStore(context: StoreContext, environments: Environments): AuthStore {
+  const { redis, keys, config, cacheInvalidation } = context;
+  const sealer = new Sealer(config.secretKey, config.secretKeyFallback);
+  const users = new Users(redis, keys);
+  const signingKeys = new SigningKeys({ redis, keys, environments, sealer, given: signingKeyOfSettings(config) });
+  return {
+    eventKeys: new EventKeys({ redis, keys, cacheInvalidation, secrets: config.eventKeys }),
+    apiKeys: new ApiKeys(redis, keys, cacheInvalidation),
+    users,
+    sessions: new Sessions(redis, keys, users),
+    oneTimeTokens: new OneTimeTokens(redis, keys),
+    signInThrottle: new SignInThrottle(redis, keys),
+    signingKeys,
+    secretKeyCheck: new SecretKeyCheck({ redis, keys, sealer, signingKeys }),
+    auditLog: new AuditLog(redis, keys),
+    rejectionLog: new RejectionLog(redis, keys),
+  };
+}
+
+function signingKeyOfSettings({ signingKey, signingKeyFallback }: Config) {
+  return signingKey === undefined ? undefined : { current: signingKey, fallback: signingKeyFallback };
+}

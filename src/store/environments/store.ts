@@ -1,0 +1,23 @@
+/** Environments, the deletion of their data, and the limits of the installation. */
+import type { StoreContext } from '../store-context.ts';
+import { EnvironmentData } from './environment-data.ts';
+import { EnvironmentKinds } from './environment-kinds.ts';
+import { Environments } from './environments.ts';
+import { InstallationLimits } from './installation-limits.ts';
+
+export interface EnvironmentStore {
+  environments: Environments;
+  environmentKinds: EnvironmentKinds;
+  environmentData: EnvironmentData;
+  installationLimits: InstallationLimits;
+}
+
+export function createEnvironmentStore({ redis, keys, config, cacheInvalidation }: StoreContext): EnvironmentStore {
+  const environments = new Environments(redis, keys, cacheInvalidation);
+  return {
+    environments,
+    environmentKinds: new EnvironmentKinds(environments),
+    environmentData: new EnvironmentData(redis, config.keyPrefix),
+    installationLimits: new InstallationLimits(redis, keys, cacheInvalidation),
+  };
+}

@@ -1,0 +1,28 @@
+/** Events: the records with their payloads, the indexes and counts that lists are read from, and claims on deduplication IDs. */
+import type { StoreContext } from '../store-context.ts';
+import { Deduplication } from './deduplication.ts';
+import { EventCounts } from './event-counts.ts';
+import { EventLists } from './event-lists.ts';
+import { EventRecords } from './event-records.ts';
+import { EventSources } from './event-sources.ts';
+import { Events } from './events.ts';
+import { EventsByMinute } from './events-by-minute.ts';
+
+export interface EventStore {
+  deduplication: Deduplication;
+  events: Events;
+  eventLists: EventLists;
+  eventCounts: EventCounts;
+}
+
+export function createEventStore({ redis, keys, config: { retentionMs } }: StoreContext): EventStore {
+  const records = new EventRecords({ redis, keys, sources: new EventSources(redis, keys), retentionMs });
+  const eventsByMinute = new EventsByMinute(redis, keys, retentionMs);
+  const events = new Events({ redis, keys, records, eventsByMinute, retentionMs });
+  return {
+    deduplication: new Deduplication(redis, keys),
+    events,
+    eventLists: new EventLists({ redis, keys, events, records, eventsByMinute, retentionMs }),
+    eventCounts: new EventCounts({ redis, keys, eventsByMinute, retentionMs }),
+  };
+}

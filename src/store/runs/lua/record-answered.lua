@@ -1,0 +1,9 @@
+-- Records that a call was answered, unless a call with more finished steps was, or the run is gone.
+-- KEYS: run (hash)
+-- ARGV: number of finished steps when the call was made
+-- Returns nothing.
+local run, steps = KEYS[1], ARGV[1]
+local status, answered_at = unpack(redis.call('HMGET', run, FIELD_STATUS, FIELD_ANSWERED_AT))
+if status and tonumber(answered_at or -1) < tonumber(steps) then
+  redis.call('HSET', run, FIELD_ANSWERED_AT, steps)
+end

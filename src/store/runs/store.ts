@@ -1,0 +1,26 @@
+/** Runs: their records, steps and waits, the runs that are active, and the lists of all. */
+import type { StoreContext } from '../store-context.ts';
+import { ActiveRuns } from './active-runs.ts';
+import { EndedRunIndex } from './ended-run-index.ts';
+import { RunLists } from './run-lists.ts';
+import { Runs } from './runs.ts';
+import { Steps } from './steps.ts';
+import { Waits } from './waits.ts';
+
+export interface RunStore {
+  runs: Runs;
+  runLists: RunLists;
+  activeRuns: ActiveRuns;
+  steps: Steps;
+  waits: Waits;
+}
+
+export function createRunStore({ redis, keys, config: { retentionMs } }: StoreContext): RunStore {
+  return {
+    runs: new Runs({ redis, keys, retentionMs }),
+    runLists: new RunLists(redis, keys, new EndedRunIndex(redis, keys)),
+    activeRuns: new ActiveRuns(redis, keys),
+    steps: new Steps(redis, keys, retentionMs),
+    waits: new Waits(redis, keys),
+  };
+}

@@ -1,0 +1,12 @@
+/** What each room of the store is built from. */
+import type { Config } from '../config.ts';
+import type { CacheInvalidation } from './redis/cache-invalidation.ts';
+import type { Keyspace } from './redis/keyspace.ts';
+import type { ScriptedRedis } from './redis/scripts.ts';
+
+export interface StoreContext {
+  redis: ScriptedRedis;
+  keys: Keyspace;
+  config: Config;
+  cacheInvalidation: CacheInvalidation;
+}

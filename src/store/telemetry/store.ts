@@ -1,0 +1,23 @@
+/** Telemetry: counts over time, the processes that are running, and live updates between them. */
+import type { Redis } from '../redis/connection.ts';
+import type { StoreContext } from '../store-context.ts';
+import { LiveFeed, LiveUpdatePublisher } from './live-updates.ts';
+import { Metrics } from './metrics.ts';
+import { Processes } from './processes.ts';
+
+export interface TelemetryStore {
+  metrics: Metrics;
+  processes: Processes;
+  liveUpdates: LiveUpdatePublisher;
+  /** @param subscriber a connection that is used only for subscriptions */
+  liveFeed(subscriber: Redis): LiveFeed;
+}
+
+export function createTelemetryStore({ redis, keys }: StoreContext): TelemetryStore {
+  return {
+    metrics: new Metrics(redis, keys),
+    processes: new Processes(redis, keys),
+    liveUpdates: new LiveUpdatePublisher(redis, keys),
+    liveFeed: (subscriber) => new LiveFeed(subscriber, keys),
+  };
+}

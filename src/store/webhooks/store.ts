@@ -1,0 +1,19 @@
+/** Webhooks, the log of their requests, and the events that wait for an environment. */
+import type { StoreContext } from '../store-context.ts';
+import { HeldEvents } from './held-events.ts';
+import { WebhookLog } from './webhook-log.ts';
+import { Webhooks } from './webhooks.ts';
+
+export interface WebhookStore {
+  webhooks: Webhooks;
+  webhookLog: WebhookLog;
+  heldEvents: HeldEvents;
+}
+
+export function createWebhookStore({ redis, keys, config, cacheInvalidation }: StoreContext): WebhookStore {
+  return {
+    webhooks: new Webhooks(redis, keys, cacheInvalidation),
+    webhookLog: new WebhookLog(redis, keys, config.webhookLogSize),
+    heldEvents: new HeldEvents(redis, keys, config.retentionMs),
+  };
+}
