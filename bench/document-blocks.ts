@@ -54,10 +54,10 @@ function summary({ at, note, machine, rounds, seconds, rows }: Results): string 
   const software = redis ? `Node ${node}, Redis ${redis}` : `Node ${node}`;
   const where = `${cores} CPUs (${cpu}), ${formatNumber(memoryBytes / GB)} GB, ${software}`;
   const how = `medians of ${rounds} rounds of ${seconds} s`;
-  const verdict = `**${wanted.length - missed.length} of ${wanted.length} targets are met**`;
+  const summary = `**${wanted.length - missed.length} of ${wanted.length} targets are met**`;
   const missing = missed.length > 0 ? ` Missed:\n\n${missed.join('\n')}` : '';
   const targetText = note ? `\n\n*${note}*` : '';
-  return `${verdict}, measured ${at.slice(0, 10)} on ${where}; ${how}.${missing}${targetText}`;
+  return `${summary}, measured ${at.slice(0, 10)} on ${where}; ${how}.${missing}${targetText}`;
 }
 
 function groupTable(group: string, { rows }: Results): string {

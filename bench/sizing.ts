@@ -30,10 +30,10 @@ export interface Size {
 
 /** @returns undefined when the results lack a needed cost */
 export function sizeOf(load: Load, costs: readonly Cost[]): Size | undefined {
-  const { eventsPerSecond, source: arrival, runsPerEvent, stepsPerRun } = load;
+  const { eventsPerSecond, source, runsPerEvent, stepsPerRun } = load;
   const runs = eventsPerSecond * runsPerEvent;
   const amounts: [Cost['key'], perSecond: number][] = [
-    [arrival, eventsPerSecond],
+    [source, eventsPerSecond],
     ['ingest', eventsPerSecond],
     ['run', runs],
     ['step', runs * stepsPerRun],

@@ -9,7 +9,7 @@ export function tableOf(rows: readonly Row[]): string {
       (one) => `${formatPercent(value / one.value)} of ${one.what} (${formatNumber(one.value)})`,
     );
     const wanted = targets.map((target) => targetText(target, unit)).join(', ');
-    return [work, `${formatNumber(value)} ${unit}`, beside.join(', '), wanted, verdict(row)];
+    return [work, `${formatNumber(value)} ${unit}`, beside.join(', '), wanted, targetCell(row)];
   });
   return table(['workload', 'result', 'references', 'target', 'met'], lines);
 }
@@ -37,7 +37,7 @@ export function table(heads: readonly string[], lines: readonly (readonly string
   return rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-function verdict(row: Row): string {
+function targetCell(row: Row): string {
   const reached = meetsTargets(row);
   if (reached === undefined) return '';
   return reached ? 'yes' : '**no**';

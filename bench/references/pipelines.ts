@@ -27,7 +27,7 @@ async function write(): Promise<void> {
     entries.push(receivedAt, internalId);
   }
   pipeline.zadd(`bare:index:${NAME}`, ...entries);
-  pipeline.hincrby('bare:slot', NAME, EVENTS);
+  pipeline.hincrby('bare:minute', NAME, EVENTS);
   await pipeline.exec();
 }
 

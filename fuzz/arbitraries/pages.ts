@@ -78,7 +78,7 @@ const PATHS = [
 
 const BOARD_PARAMS = ['activeQueue', 'status', 'page', 'jobsPerPage', 'next', 'token'] as const;
 
-const visits: fc.Arbitrary<Case> = fc
+const pageLoads: fc.Arbitrary<Case> = fc
   .record({
     path: fc.oneof(
       { weight: 4, arbitrary: fc.constantFrom(...PATHS) },
@@ -95,4 +95,4 @@ const visits: fc.Arbitrary<Case> = fc
     withBody({ area: `page ${path}`, method, target: path + query, headers }, undefined),
   );
 
-export const pageCases: fc.Arbitrary<Case> = fc.oneof(signing, visits);
+export const pageCases: fc.Arbitrary<Case> = fc.oneof(signing, pageLoads);

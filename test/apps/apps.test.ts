@@ -177,16 +177,16 @@ describe('apps and functions', () => {
     });
 
     it('POST /v1/functions/:id/pause lets active runs finish', async () => {
-      const gate = Promise.withResolvers<void>();
+      const barrier = Promise.withResolvers<void>();
       host.on('f', async () => {
-        await gate.promise;
+        await barrier.promise;
         return { body: 'finished' };
       });
-      await host.register(service, [{ id: 'f', ...on('flight/x') }], { appName: 'flight' });
-      await send('flight/x');
+      await host.register(service, [{ id: 'f', ...on('running/x') }], { appName: 'running' });
+      await send('running/x');
       const { body } = await host.nextCall('f');
-      await service.post('/v1/functions/flight-f/pause');
-      gate.resolve();
+      await service.post('/v1/functions/running-f/pause');
+      barrier.resolve();
       const path = `/v1/runs/${body.ctx.run_id}`;
       const run = await service.waitFor(path, ({ body }) => body.data.status === 'Completed');
       expect(run.body.data.output).to.equal('finished');

@@ -26,8 +26,8 @@ describe('HTTP POST to an app', () => {
     await once(server, 'close');
   });
 
-  async function failureOf(exchange: Promise<unknown>): Promise<Error> {
-    return exchange.then(
+  async function failureOf(response: Promise<unknown>): Promise<Error> {
+    return response.then(
       () => {
         throw new Error('an answer came');
       },

@@ -119,7 +119,7 @@ describe('SECRET_KEY', function () {
       service.env.SECRET_KEY_FALLBACK = SECRETS.SECRET_KEY;
       service.env.SECRET_KEY = 'another-secret-key-0123456789abcdef';
       await service.startWeb();
-      await until(async () => (await sealed()) !== before, { describe: 'the key is sealed anew' });
+      await until(async () => (await sealed()) !== before, { describe: 'the key is re-encrypted' });
       delete service.env.SECRET_KEY_FALLBACK;
       await service.startWeb();
       const answer = await fetch(service.urls[2] + path, { headers: service.apiHeaders });

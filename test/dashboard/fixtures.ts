@@ -1,4 +1,4 @@
-/** Creates one of each resource, for tests that visit every page. */
+/** Creates one of each resource, for tests that open every page. */
 import type { AppHost } from '../support/app-host.ts';
 import type { Service } from '../support/service.ts';
 import { until } from '../support/until.ts';

@@ -1,4 +1,4 @@
-/** Paths of all dashboard pages, for tests that visit each of them. */
+/** Paths of all dashboard pages, for tests that open each of them. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 

@@ -42,11 +42,8 @@ const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 function uses(text: string, { words, exceptions }: Entry): string[] {
   const pattern = new RegExp(`\\b(${words.map((word) => escaped(word.toLowerCase())).join('|')})s?\\b`);
   return text.split('\n').flatMap((line, index) => {
-    const rest = exceptions.reduce(
-      (left, exception) => left.replaceAll(new RegExp(escaped(exception), 'gi'), ''),
-      line,
-    );
-    const found = pattern.exec(readable(rest))?.[1];
+    const rest = exceptions.reduce((left, exception) => left.replaceAll(readable(exception), ''), readable(line));
+    const found = pattern.exec(rest)?.[1];
     return found === undefined ? [] : [`${index + 1}: "${found}" in ${line.trim().slice(0, 100)}`];
   });
 }

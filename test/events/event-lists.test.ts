@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000;
 const SOURCES: Source[] = ['api', 'event-key:a', 'webhook:a', 'webhook:b'];
 
 /** Few names and few moments, so that there is much at once. */
-const arrivals = fc.array(
+const receivedEvents = fc.array(
   fc.record({
     name: fc.integer({ min: 0, max: 7 }).map((n) => `n/${Math.min(n, 5)}`),
     source: fc.constantFrom(...SOURCES),
@@ -33,9 +33,9 @@ describe('the list of all events', () => {
   /** At the start of a minute, so that some come at its very edges. */
   const now = Date.now() - (Date.now() % MINUTE_MS) - MINUTE_MS;
 
-  type Arrivals = typeof arrivals extends fc.Arbitrary<infer T> ? T : never;
+  type ReceivedEvents = typeof receivedEvents extends fc.Arbitrary<infer T> ? T : never;
 
-  async function ingest(all: Arrivals) {
+  async function ingest(all: ReceivedEvents) {
     const env = `env-${++environments}`;
     const batch = all.map(({ name, source, ago }) =>
       envelope({ name }, { env, source, receivedAt: now - ago, internalId: ulid(now) }),
@@ -65,7 +65,7 @@ describe('the list of all events', () => {
   it('is what a plain sort would give, in pages of any size and of any time', async function () {
     this.timeout(120_000);
     await fc.assert(
-      fc.asyncProperty(arrivals, fc.integer({ min: 1, max: 60 }), time, time, async (all, limit, a, b) => {
+      fc.asyncProperty(receivedEvents, fc.integer({ min: 1, max: 60 }), time, time, async (all, limit, a, b) => {
         const { env, sorted } = await ingest(all);
         const ids = (events: typeof sorted) => events.map(({ internalId }) => internalId);
         expect(await walk({ env, limit: limit + 5, span: {} })).to.deep.equal(ids(sorted));
@@ -83,7 +83,7 @@ describe('the list of all events', () => {
     this.timeout(120_000);
     const buckets = fc.integer({ min: 1, max: 70 });
     await fc.assert(
-      fc.asyncProperty(arrivals, time, time, buckets, async (all, a, b, buckets) => {
+      fc.asyncProperty(receivedEvents, time, time, buckets, async (all, a, b, buckets) => {
         const { env, sorted } = await ingest(all);
         const span = { from: now - Math.max(a, b), to: now - Math.min(a, b) + 1 };
         for (const name of [undefined, 'n/5']) {

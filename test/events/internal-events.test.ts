@@ -47,7 +47,7 @@ describe("the service's own events", () => {
     ]);
     await service.post('/e/key', { name: 'claim/x', data: {} });
     const runId = await call.promise;
-    // Where its failure was to be found, before such IDs had a place of their own; by seed, and as an ID of the sender's.
+    // Where its failure was to be found, before such IDs had a location of their own; by seed, and as an ID of the sender's.
     const foreseen = derivedId(runId, 'failed');
     const { timeMs, entropy } = seedOf(foreseen);
     const sent = await seeded(timeMs, entropy, { name: 'claim/y', data: {}, id: foreseen });

@@ -101,8 +101,8 @@ describe('looking events up', () => {
       await service.redis.zadd(key, Date.now() - 8 * day, 'OLD');
     }
     for (const minute of await service.redis.zrange(minutes, 1, '-1')) {
-      const slot = `${service.prefix}:events-by-minute:production:${minute}`;
-      expect(await service.redis.pexpiretime(slot)).to.equal(Number(minute) + 60_000 + 7 * day);
+      const bucket = `${service.prefix}:events-by-minute:production:${minute}`;
+      expect(await service.redis.pexpiretime(bucket)).to.equal(Number(minute) + 60_000 + 7 * day);
     }
     expect(ids(await list('name=kept/x'))).to.deep.equal([old]);
     await service.post('/e/key', { name: 'kept/x', data: {} });

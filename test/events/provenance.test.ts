@@ -12,7 +12,7 @@ describe('how an event came', () => {
   after(() => service.stop());
 
   const call = (method: string, path: string, body?: object) => service.request(method, path, body, service.apiHeaders);
-  async function arrivalOf(id: string) {
+  async function provenanceOf(id: string) {
     await service.waitFor(`/v1/events/${id}`, ({ status }) => status === 200);
     return (await service.get(`/v1/events/${id}/arrival`)).body.data;
   }
@@ -25,36 +25,36 @@ describe('how an event came', () => {
     const answer = await request('POST', `${url}?a=1`, { body: '{"n": 1.10}', headers });
     const requestId = answer.headers.get('x-request-id');
     await service.waitFor(`/v1/webhooks/${id}/requests/${requestId}`, ({ status }) => status === 200);
-    const arrival = await arrivalOf(answer.body.ids[0]);
-    expect(arrival.webhook).to.deep.equal({ id, name: 'Shop' });
-    expect(arrival.event_key).to.equal(null);
-    expect(arrival.request).to.deep.include({
+    const provenance = await provenanceOf(answer.body.ids[0]);
+    expect(provenance.webhook).to.deep.equal({ id, name: 'Shop' });
+    expect(provenance.event_key).to.equal(null);
+    expect(provenance.request).to.deep.include({
       id: requestId,
       query: { a: ['1'] },
       body: { encoding: 'utf8', content: '{"n": 1.10}' },
     });
-    expect(arrival.request.headers).to.include({ 'x-kind': 'k', 'x-signature': '[masked]' });
+    expect(provenance.request.headers).to.include({ 'x-kind': 'k', 'x-signature': '[masked]' });
     await call('DELETE', `/v1/webhooks/${id}`);
-    expect(await arrivalOf(answer.body.ids[0])).to.deep.equal(nothing);
+    expect(await provenanceOf(answer.body.ids[0])).to.deep.equal(nothing);
   });
 
   it('with an event key: which', async () => {
     const { id, secret } = (await call('POST', '/v1/event-keys', { name: 'shop' })).body.data;
     const { body } = await service.post(`/e/${secret}`, { name: 'key/x', data: {} });
-    expect(await arrivalOf(body.ids[0])).to.deep.equal({ ...nothing, event_key: { id, name: 'shop' } });
+    expect(await provenanceOf(body.ids[0])).to.deep.equal({ ...nothing, event_key: { id, name: 'shop' } });
     await call('DELETE', `/v1/event-keys/${id}`);
-    expect(await arrivalOf(body.ids[0])).to.deep.equal(nothing);
+    expect(await provenanceOf(body.ids[0])).to.deep.equal(nothing);
   });
 
   it('with a key of the settings, or by hand: nothing is to be told', async () => {
     const { body } = await service.post(service.eventPath, { name: 'key/x', data: {} });
-    expect(await arrivalOf(body.ids[0])).to.deep.equal(nothing);
+    expect(await provenanceOf(body.ids[0])).to.deep.equal(nothing);
     const byHand = await call('POST', '/v1/events', { name: 'key/x', data: {} });
-    expect(await arrivalOf(byHand.body.data.internal_id)).to.deep.equal(nothing);
+    expect(await provenanceOf(byHand.body.data.internal_id)).to.deep.equal(nothing);
   });
 
   it('is told of events that are there', async () => {
-    const { status, body } = await service.get('/v1/events/nope/arrival');
+    const { status, body } = await service.get('/v1/events/nope/provenance');
     expect([status, body.code]).to.deep.equal([404, 'not_found']);
   });
 });

@@ -123,7 +123,7 @@ describe('a stored event', () => {
     ['long ago', -500],
     ['to come', 30],
   ] as const) {
-    it(`whose ID is of a time ${when} has a place of its own, so that no bucket lives for ever`, async () => {
+    it(`whose ID is of a time ${when} has a key of its own, so that no bucket lives for ever`, async () => {
       const seed = { timeMs: Date.now() + days * DAY_MS, entropy: Buffer.alloc(10, 7) };
       const name = `seeded/${days}`;
       const sent = [1, 2].map((n) => envelope({ name, data: { n } }, { internalId: seededId(seed, n) }));

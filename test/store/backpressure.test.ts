@@ -184,9 +184,9 @@ describe('before Redis is full', () => {
   ] as const) {
     it(`events are rejected when too many jobs wait for ${queue}, and accepted when the backlog is worked off`, async () => {
       await start({ [setting]: '3', RUN_CONCURRENCY: '1' }, queue === 'runs' ? 1 : 0);
-      const gate = Promise.withResolvers<void>();
+      const barrier = Promise.withResolvers<void>();
       host.on('f', async () => {
-        await gate.promise;
+        await barrier.promise;
         return {};
       });
       await host.register(service, [{ id: 'f', triggers: [{ event: 'full/x' }] }]);
@@ -198,7 +198,7 @@ describe('before Redis is full', () => {
       expect(reasons[0]).to.match(
         new RegExp(`jobs wait in the queue "${queue}"; events are rejected above 3: .*${setting} sets`),
       );
-      gate.resolve();
+      barrier.resolve();
       if (queue === 'ingest') await service.startWorker();
       await until(async () => (await send()).status === 200, { describe: 'events are taken in' });
     });

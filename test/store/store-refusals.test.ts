@@ -91,14 +91,14 @@ describe('while Redis refuses writes', function () {
 
   for (const { name, begin, end, says } of REFUSALS) {
     it(`because it ${name}, functions lose no attempt, and afterwards every run ends with its work done once`, async () => {
-      const gate = Promise.withResolvers<void>();
+      const barrier = Promise.withResolvers<void>();
       let waiting = 0;
       host.on('f', async ({ body }: Call) => {
         const { current } = body.ctx.stack;
         // Redis refuses while some begin, some go on, and some are about to end.
         if (current === body.event.data.n % 3) {
           waiting++;
-          await gate.promise;
+          await barrier.promise;
         }
         if (current === 0) return { status: 206, body: [{ id: step('a'), op: 'StepRun', name: 'a', data: 1 }] };
         if (current === 1) return { status: 206, body: [{ id: step('b'), op: 'Sleep', name: '100ms' }] };
@@ -115,7 +115,7 @@ describe('while Redis refuses writes', function () {
       const active = `${service.prefix}:active-runs`;
       expect(await admin.zcard(active)).to.equal(RUNS);
       await begin(admin);
-      gate.resolve();
+      barrier.resolve();
       await until(() => says.test(service.workers[0]?.output() ?? ''), {
         describe: 'the worker has been refused',
         timeoutMs: RECOVERY_MS,

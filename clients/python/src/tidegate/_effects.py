@@ -1,6 +1,6 @@
 """What an app and the service say to each other is written once, as generators, for plain and for async code alike.
 
-A generator yields what is to be done (an effect: a request, a pause, a call of a function) and is sent what came of
+A generator yields what is to be done (an effect: a request, a pause, a call of a function) and is sent the result of
 it; `drive` does so by blocking, `drive_async` by awaiting.
 """
 
