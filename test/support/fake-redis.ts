@@ -1,28 +1,27 @@
-/** The real Redis behind a door that plays another version of it: it names that version, and answers WAITAOF (Redis 7.2) as the test
- *  says. All else passes through untouched. */
+/** A proxy of the real Redis that poses as another version: it reports that version, and answers WAITAOF (Redis 7.2) as the test says.
+ *  Everything else passes through unchanged. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-export interface PlayedRedis {
+export interface FakeRedis {
   url: string;
-  /** How many WAITAOF have come. */
+  /** Number of WAITAOF commands received. */
   asked(): number;
-  /** What WAITAOF answers from now on: 1, the file is on the disk, 0, it was not in time. Until the promise is kept its connection stands
-   *  still, as with Redis itself. */
+  /** Sets the reply to WAITAOF: 1: synced; 0: timed out. The connection blocks until the promise resolves, as with Redis. */
   answer(local: number | Promise<number>): void;
   close(): Promise<void>;
 }
 
 /** As ioredis writes it, in one piece. */
 const WAITAOF = /\*4\r\n\$7\r\nwaitaof\r\n\$1\r\n1\r\n\$1\r\n0\r\n\$(\d+)\r\n\d+\r\n/gi;
-/** Redis answers this in the place where WAITAOF's answer belongs. */
+/** Redis's reply to ECHO stands where the reply to WAITAOF belongs. */
 const TOKEN = 'answer-of-waitaof';
 const ECHO = `*2\r\n$4\r\nECHO\r\n$${TOKEN.length}\r\n${TOKEN}\r\n`;
 const ECHOED = `$${TOKEN.length}\r\n${TOKEN}\r\n`;
 const VERSION = /(?<=redis_version:)\d\.\d/;
 
 /** @param version major and minor, a digit each */
-export async function playRedis(url: string, version: '7.0' | '7.2'): Promise<PlayedRedis> {
+export async function startFakeRedis(url: string, version: '7.0' | '7.2'): Promise<FakeRedis> {
   const { hostname, port } = new URL(url);
   const sockets = new Set<Socket>();
   let asked = 0;

@@ -10,7 +10,7 @@ export interface OwnStore extends Store {
   close(): Promise<void>;
 }
 
-/** @param prefix of another's keys: two processes of one service */
+/** @param prefix of another store, to act as a second process of one service */
 export function openStore(prefix: string = freshPrefix()): OwnStore {
   const redis = connectRedis();
   const store = createStore(redis, readConfig({ MODE: 'dev', KEY_PREFIX: prefix }));
@@ -24,7 +24,7 @@ export function openStore(prefix: string = freshPrefix()): OwnStore {
   };
 }
 
-/** An accepted event, received now by an ordinary request unless it is said otherwise. */
+/** An accepted event, by default received now by an ordinary request. */
 export function envelope(
   event: Partial<Parameters<typeof toEnvelope>[0]> = {},
   at: Partial<Parameters<typeof toEnvelope>[1]> = {},

@@ -13,7 +13,7 @@ export function redisUrl(): string {
 
 export function connectRedis(url: string = redisUrl()): Redis {
   const redis = new Redis(url);
-  // It connects again by itself; a test that takes Redis away knows that it did.
+  // It reconnects by itself; tests that stop Redis expect the error.
   redis.on('error', () => {});
   return redis;
 }

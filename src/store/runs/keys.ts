@@ -128,7 +128,7 @@ export const RUN_KEY_DECLARATIONS = {
   eventRuns: {
     pattern: 'event-runs:<env>:<slice>',
     type: 'hash',
-    owner: 'events/event-runs.ts',
+    owner: 'runs/event-runs.ts',
     ttl: 'retention, renewed with each run',
     size: '1 field per event that triggered a run',
     description:
@@ -137,7 +137,7 @@ export const RUN_KEY_DECLARATIONS = {
   overflowEventRuns: {
     pattern: 'overflow-event-runs:<env>:<event ID>',
     type: 'string',
-    owner: 'events/event-runs.ts',
+    owner: 'runs/event-runs.ts',
     ttl: 'retention, renewed with each run',
     size: '26 bytes per run',
     description: 'IDs of runs created more than a day after their event, concatenated.',
