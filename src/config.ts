@@ -22,15 +22,15 @@ export interface Thresholds {
 
 /** Limits of registrations. */
 export interface Quotas {
-  /** In one environment. */
+  /** Per environment. */
   readonly apps: number;
   readonly functionsOfApp: number;
-  /** In one environment. */
+  /** Per environment. */
   readonly functions: number;
-  /** Of one function. */
+  /** Per function. */
   readonly triggers: number;
   readonly configBytes: number;
-  /** In all. */
+  /** In total. */
   readonly branches: number;
 }
 
@@ -38,9 +38,9 @@ export interface Quotas {
 export interface OutboundSettings {
   readonly blockPrivate: boolean;
   readonly deny: readonly string[];
-  /** Exceptions to these two. */
+  /** Exceptions to the two above. */
   readonly allow: readonly string[];
-  /** Of branch environments alone. */
+  /** For branch environments only. */
   readonly branchDeny: readonly string[];
 }
 
@@ -126,8 +126,8 @@ export function readConfig(env: Record<string, string | undefined> = process.env
       parsed.error.issues
         .map(({ path, message }) => {
           const name = String(path[0]);
-          const takes = SETTINGS[name as keyof typeof SETTINGS].description;
-          return `${name}: got ${shownGiven(name, given[name])}: ${message} (${takes})`;
+          const expected = SETTINGS[name as keyof typeof SETTINGS].description;
+          return `${name}: got ${shownGiven(name, given[name])}: ${message} (${expected})`;
         })
         .join('\n'),
     );
@@ -138,27 +138,27 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   }
   const unsafe = parsed.data.MODE === 'dev' ? [] : unsafeInProduction(parsed.data);
   if (unsafe.length > 0) throw new ConfigError(unsafe.join('\n'));
-  return toConfig(parsed.data, settingsOf(given), asksForTraces(env));
+  return toConfig(parsed.data, settingsOf(given), isTracingOn(env));
 }
 
 /** Settings that are unsafe in production, one line each. */
 function unsafeInProduction(env: Env): string[] {
-  const refused: string[] = [];
+  const problems: string[] = [];
   if (env.SECRET_KEY === undefined) {
-    refused.push(`SECRET_KEY: not set, but required unless MODE=dev (${SETTINGS.SECRET_KEY.description})`);
+    problems.push(`SECRET_KEY: not set, but required unless MODE=dev (${SETTINGS.SECRET_KEY.description})`);
   }
   for (const [at, key] of env.EVENT_KEYS.entries()) {
     if (key.length >= MIN_EVENT_KEY_LENGTH) continue;
-    refused.push(
+    problems.push(
       `EVENT_KEYS: key ${at + 1} has ${key.length} characters; each needs at least ${MIN_EVENT_KEY_LENGTH}. Generate keys with: openssl rand -hex 32`,
     );
   }
   if ((env.ADMIN_EMAIL === undefined) !== (env.ADMIN_PASSWORD === undefined)) {
     const [set, missing] = env.ADMIN_EMAIL ? ['ADMIN_EMAIL', 'ADMIN_PASSWORD'] : ['ADMIN_PASSWORD', 'ADMIN_EMAIL'];
-    refused.push(`${missing}: not set, but ${set} is; set both or neither`);
+    problems.push(`${missing}: not set, but ${set} is; set both or neither`);
   }
   if (env.PUBLIC_URL !== undefined && !isSafeAddress(new URL(env.PUBLIC_URL))) {
-    refused.push(
+    problems.push(
       `PUBLIC_URL: got ${JSON.stringify(env.PUBLIC_URL)}; expected an https URL, or an address of this machine`,
     );
   }
@@ -167,9 +167,9 @@ function unsafeInProduction(env: Env): string[] {
   );
   for (const [at, name] of named.entries()) {
     const same = named.slice(0, at).find((other) => env[other] === env[name]);
-    if (same) refused.push(`${name}: the same as ${same}; each secret must be different`);
+    if (same) problems.push(`${name}: the same as ${same}; each secret must be different`);
   }
-  return refused;
+  return problems;
 }
 
 function isSafeAddress({ protocol, hostname }: URL): boolean {
@@ -187,7 +187,7 @@ function adminOf({ ADMIN_EMAIL: email, ADMIN_PASSWORD: password }: Env): Config[
 }
 
 /** OpenTelemetry's variables. The SDK reads all of them itself (tracing/sdk.ts), so they are not in SETTINGS. */
-function asksForTraces(env: Record<string, string | undefined>): boolean {
+function isTracingOn(env: Record<string, string | undefined>): boolean {
   if (env.OTEL_SDK_DISABLED?.trim().toLowerCase() === 'true') return false;
   const exporter = env.OTEL_TRACES_EXPORTER?.trim();
   if (exporter) return exporter !== 'none';

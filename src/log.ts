@@ -1,4 +1,4 @@
-/** Structured logs to standard output. Payloads, keys and secrets are never logged: lines carry IDs. */
+/** Structured logs on standard output. Payloads, keys and secrets are never logged; lines have IDs. */
 import { type Logger, pino, stdTimeFunctions } from 'pino';
 
 export type { Logger };
@@ -9,15 +9,15 @@ export function createLog(level: string, role: string): Logger {
     base: { role },
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
-    serializers: { err: (error) => tellError(error) },
+    serializers: { err: (error) => serializeError(error) },
   });
 }
 
 const MAX_CAUSES = 5;
 
-/** Of an error its type, message, stack, code and causes, and nothing else that libraries hang on it: a Redis command with its
+/** Logs type, message, stack, code and causes of an error. Omits other properties that libraries add: a Redis command with its
  *  arguments, a request with its headers. */
-export function tellError(error: unknown, depth = 0): unknown {
+export function serializeError(error: unknown, depth = 0): unknown {
   if (typeof error === 'string') return withoutArguments(error);
   if (!(error instanceof Error)) return error;
   const { name, message, stack, cause, code, previousErrors } = error as Error & Record<string, unknown>;
@@ -28,11 +28,11 @@ export function tellError(error: unknown, depth = 0): unknown {
     ...(typeof code === 'string' && { code }),
     stack: withoutArguments(stack ?? ''),
     ...(causes.length > 0 &&
-      depth < MAX_CAUSES && { causes: causes.slice(0, MAX_CAUSES).map((one) => tellError(one, depth + 1)) }),
+      depth < MAX_CAUSES && { causes: causes.slice(0, MAX_CAUSES).map((one) => serializeError(one, depth + 1)) }),
   };
 }
 
-/** Redis repeats the arguments of a command that it does not know. */
+/** Redis quotes the arguments of an unknown command in its error. */
 export function withoutArguments(text: string): string {
   return text.replace(/, with args beginning with:[^\n]*/g, '');
 }

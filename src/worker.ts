@@ -33,7 +33,7 @@ const reporter = startTelemetry({
   processes: store.processes,
   kind: core.kind,
   log,
-  status: () => ({ slowedApps: appLimits.slowed() }),
+  status: () => ({ slowedApps: appLimits.throttled() }),
 });
 
 // Shutdown: no new jobs, wait for calls in flight, send the last telemetry, disconnect.

@@ -1,5 +1,5 @@
-/** Makes the package as it is published: `node build.ts [folder]`, by default dist; then `npm publish ./dist`.
- *  In the repository, examples and tests run on the sources, so what is published has a package.json of its own. */
+/** Builds the published package: `node build.ts [folder]`, by default `dist`; then `npm publish ./dist`.
+ *  In the repository, examples and tests use the sources, so the published package has its own package.json. */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -8,7 +8,7 @@ const here = import.meta.dirname;
 const dist = resolve(process.argv[2] ?? join(here, 'dist'));
 const tsc = join(here, '../../node_modules/.bin/tsc');
 
-/** The sources are modules; `require` gets the same, compiled again. */
+/** The sources are ES modules; compiles them again for `require`. */
 const FORMATS = {
   esm: { type: 'module', options: [] },
   cjs: {
@@ -28,7 +28,7 @@ for (const [format, { type, options }] of Object.entries(FORMATS)) {
 for (const file of ['README.md', 'LICENSE']) copyFileSync(join(here, file), join(dist, file));
 writeJson(join(dist, 'package.json'), published(JSON.parse(readFileSync(join(here, 'package.json'), 'utf8'))));
 
-/** The compiler leaves the sources' names in declarations. */
+/** The compiler leaves `.ts` specifiers in declarations. */
 function nameCompiledFiles(file: string): void {
   const text = readFileSync(file, 'utf8');
   writeFileSync(file, text.replaceAll(/((?:from|import\()\s*'\.[^']*)\.ts'/g, "$1.js'"));

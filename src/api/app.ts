@@ -51,7 +51,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     else log.error({ err: error }, 'error outside the error handler');
   });
 
-  if (deps.metrics) app.use(recordRequestMetrics(deps.metrics.meter));
+  if (deps.metrics) app.use(recordRequestMetrics(deps.metrics.recorder));
   app.use(assignRequestId);
   if (deps.tracing) app.use(traceRequests(deps.tracing));
   app

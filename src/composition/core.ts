@@ -31,5 +31,5 @@ export async function startCore(kind: ProcessKind, config: Config, log: Logger):
   const metrics = await startMetrics(areMetricsOn, kind);
   const metricsServer =
     metrics && metricsPort !== undefined ? await startMetricsServer(config, metrics, log) : undefined;
-  return { kind, config, log, tracing, metrics, recorder: metrics?.meter ?? NOOP_RECORDER, metricsServer };
+  return { kind, config, log, tracing, metrics, recorder: metrics?.recorder ?? NOOP_RECORDER, metricsServer };
 }

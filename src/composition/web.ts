@@ -12,8 +12,7 @@ import { exitBeforeReady } from '../process.ts';
 import { connect, type Redis } from '../store/redis/connection.ts';
 import { createStore, type Store } from '../store/store.ts';
 import { WebhookDirectory } from '../store/webhooks/webhook-directory.ts';
-import { traced } from '../transforms/traced.ts';
-import { createTransforms, type Transforms } from '../transforms/transforms.ts';
+import { createTransforms, type Transforms, traceTransforms } from '../transforms/transforms.ts';
 import type { Core } from './core.ts';
 import { createIngestion, type Ingestion } from './ingestion.ts';
 import { createRunServices } from './runs.ts';
@@ -38,7 +37,7 @@ export function openWebStore({ config, log, recorder, tracing }: Core): WebStore
   const subscriber = connect(config, 'wait', log);
   const store = createStore(redis, config);
   const { transformTimeoutMs: timeoutMs, transformThreads: threads } = config;
-  const transforms = traced(createTransforms({ timeoutMs, threads, log, meter: recorder }), tracing);
+  const transforms = traceTransforms(createTransforms({ timeoutMs, threads, log, recorder: recorder }), tracing);
   const webhookDirectory = new WebhookDirectory(store.webhooks, (id) => transforms.evict(id));
   const secretKeyClaimed = claimSecretKey(store, log).catch((error: Error) => exitBeforeReady(log, error));
   const firstReads = Promise.all([
@@ -76,9 +75,9 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   const readiness = new Readiness({ redis, queue: ingestQueue, firstReads });
   const requestLogWriter = new RequestLogWriter(store.webhookLog, telemetry, log);
   const liveStreams = new LiveStreams(store.liveFeed(subscriber));
-  metrics?.watch({
-    eventsUnanswered: () => acceptor.unansweredEvents,
-    transforms: () => transforms.use(),
+  metrics?.setGaugeSources({
+    eventsUncommitted: () => acceptor.unansweredEvents,
+    transforms: () => transforms.usage(),
     stored: storedGauges(store, queues),
   });
   const app = createApp({

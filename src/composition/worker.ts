@@ -77,13 +77,13 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
     recorder,
     tracing,
   });
-  metrics?.watch({
-    eventsUnanswered: () => acceptor.unansweredEvents,
+  metrics?.setGaugeSources({
+    eventsUncommitted: () => acceptor.unansweredEvents,
     calls: () => {
       const { waiting, deferred } = callLimiter.state;
-      return { waiting, parked: deferred, slowedApps: appLimits.slowed().length };
+      return { waiting, parked: deferred, slowedApps: appLimits.throttled().length };
     },
-    slots: { [INGEST]: config.ingestConcurrency, [RUNS]: config.runConcurrency },
+    concurrency: { [INGEST]: config.ingestConcurrency, [RUNS]: config.runConcurrency },
     stored: storedGauges(store, [ingestQueue, runQueue]),
   });
   return {

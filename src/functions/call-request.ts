@@ -1,4 +1,4 @@
-/** The body of a call request: canonical JSON (RFC 8785), so that an app that was handed it parsed can check its signature. */
+/** The body of a call request: canonical JSON (RFC 8785), so that an app whose framework has already parsed it can check its signature. */
 import { type EventRecord, payloadOf } from '../model/events/event.ts';
 import { MAX_CALL_BYTES, type Memo } from '../model/runs/memo.ts';
 import type { Run } from '../model/runs/run.ts';
@@ -8,12 +8,12 @@ export interface CallContext {
   run: Run;
   event: EventRecord;
   maxAttempts: number;
-  /** Hashed ID of the one planned step to run; none: go on wherever the function is. */
+  /** Hashed ID of the planned step to run; undefined: continue the function. */
   stepId?: string | undefined;
   /** Hashed IDs of the finished steps in the order of their completion. */
   stack: readonly string[];
   memos: Readonly<Record<string, Memo>>;
-  /** Other steps are under way: new ones are to be planned, not run at once. */
+  /** Other steps are in progress: the SDK plans new steps instead of running them at once. */
   planOnly: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** One signed HTTP call of a function. Life cycle: create with the process, `call` any number of times at once, `close`. */
+/** Calls functions of apps by signed HTTP requests. Life cycle: one per process; `call` any number of times concurrently; `close`. */
 import { errors } from 'undici';
 import type { AppFunction } from '../model/apps/app.ts';
 import type { FinishedCall } from '../model/capacity/adaptive-limit.ts';
@@ -11,71 +11,70 @@ import { AddressBlocked, HttpAgent, type HttpAgentOptions, ResponseTooLarge } fr
 import { httpPost } from './http-post.ts';
 import {
   type CallResponse,
-  failedAttempt,
-  failedForGood,
   interpretResponse,
   type Outcome,
+  permanentFailure,
+  retriableFailure,
 } from './interpret-response.ts';
 import { tracedCall } from './trace-context.ts';
 
-/** Largest answer that is read: a step's output and what stands around it. */
+/** Largest response: the output of a step and its envelope. */
 export const RESPONSE_MAX_BYTES = MAX_STEP_BYTES + 65_536;
-/** Node's own limit, which holds for undici. */
+/** Node's limit, which undici uses too. */
 const MAX_HEADER_BYTES = 16_384;
-const TOO_LARGE = `the answer is larger than ${MAX_STEP_BYTES} bytes; keep large data elsewhere and return where it is`;
+const TOO_LARGE = `the response is larger than ${MAX_STEP_BYTES} bytes; store large data elsewhere and return its location`;
 
 export interface FunctionClientOptions extends HttpAgentOptions {
-  /** What signs calls to an environment's functions, if anything does. */
+  /** Signing key of an environment; undefined: calls are not signed. */
   signingKeyOf: (env: string) => Promise<string | undefined> | string | undefined;
   kindOf: (env: string) => Promise<EnvironmentKind> | EnvironmentKind;
   dev: boolean;
-  /** Told of every call when it has ended. */
+  /** Runs after each call. */
   onEnd?: ((env: string, app: string, call: FinishedCall) => void) | undefined;
   tracing?: Tracing | undefined;
 }
 
-/** What a call takes from the environment that its run is in. */
-interface EnvironmentOfCall {
+interface CallEnvironment {
   signingKey: string | undefined;
   kind: EnvironmentKind;
 }
 
 export class FunctionClient {
   readonly #options: FunctionClientOptions;
-  readonly #outgoing: HttpAgent;
+  readonly #agents: HttpAgent;
   #isAbandoned = false;
 
   constructor(options: FunctionClientOptions) {
     this.#options = options;
-    this.#outgoing = new HttpAgent(options);
+    this.#agents = new HttpAgent(options);
   }
 
-  /** Calls the function and says what came of it: no answer is an outcome too. Throws only where there is nothing to call with: the memos
-   *  cannot be written, or the signing key cannot be read. */
+  /** Calls the function and returns the outcome, also when no response comes. Throws only before the call: if the memos cannot be
+   *  serialized or the signing key cannot be read. */
   async call(fn: AppFunction, context: CallContext): Promise<Outcome> {
     const body = callRequestBody(context);
     const { env } = context.run;
     const [signingKey, kind] = await Promise.all([this.#options.signingKeyOf(env), this.#options.kindOf(env)]);
     const startedAt = Date.now();
-    const ended = (status: number | undefined) =>
+    const recordEnd = (status: number | undefined) =>
       this.#options.onEnd?.(env, fn.app, { functionId: fn.id, status, startedAt, endedAt: Date.now() });
     try {
-      const answer = await tracedCall(this.#options.tracing, fn.url, context.run, (traceHeaders) =>
+      const response = await tracedCall(this.#options.tracing, fn.url, context.run, (traceHeaders) =>
         this.#post(fn, body, context, { signingKey, kind }, traceHeaders),
       );
-      ended(answer.status);
-      return interpretResponse(answer, Date.now());
+      recordEnd(response.status);
+      return interpretResponse(response, Date.now());
     } catch (error) {
       if (this.#isAbandoned) return new Promise<never>(() => {});
-      // One that is too large is an answer.
-      ended(error instanceof ResponseTooLarge ? 200 : undefined);
-      if (error instanceof ResponseTooLarge) return failedForGood('OutputTooLarge', TOO_LARGE);
+      // A response that is too large is still a response.
+      recordEnd(error instanceof ResponseTooLarge ? 200 : undefined);
+      if (error instanceof ResponseTooLarge) return permanentFailure('OutputTooLarge', TOO_LARGE);
       if (error instanceof errors.HeadersOverflowError) {
-        return failedAttempt('HeadersTooLarge', `the headers of the answer are larger than ${MAX_HEADER_BYTES} bytes`);
+        return retriableFailure('HeadersTooLarge', `the response headers are larger than ${MAX_HEADER_BYTES} bytes`);
       }
       if (error instanceof AddressBlocked)
-        return { ...failedAttempt(error.name, `${fn.url} is not called: ${error.message}`), unanswered: true };
-      return { ...failedAttempt('CallError', this.#explain(fn.url, error as Error)), unanswered: true };
+        return { ...retriableFailure(error.name, `${fn.url} was not called: ${error.message}`), noResponse: true };
+      return { ...retriableFailure('CallError', this.#callErrorMessage(fn.url, error as Error)), noResponse: true };
     }
   }
 
@@ -83,7 +82,7 @@ export class FunctionClient {
     fn: AppFunction,
     body: string,
     context: CallContext,
-    { signingKey, kind }: EnvironmentOfCall,
+    { signingKey, kind }: CallEnvironment,
     traceHeaders: Record<string, string>,
   ): Promise<CallResponse> {
     const { run } = context;
@@ -100,31 +99,31 @@ export class FunctionClient {
       'x-request-id': run.requestId,
       ...traceHeaders,
     };
-    const agent = this.#outgoing.for(kind);
+    const agent = this.#agents.for(kind);
     return httpPost(agent, url, headers, body, { timeoutMs, maxBytes: RESPONSE_MAX_BYTES });
   }
 
-  #explain(url: string, error: Error): string {
+  #callErrorMessage(url: string, error: Error): string {
     const timedOut =
       error.name === 'TimeoutError' ||
       error instanceof errors.HeadersTimeoutError ||
       error instanceof errors.BodyTimeoutError;
-    if (timedOut) return `${url} did not answer within ${this.#options.timeoutMs / 1_000} s`;
+    if (timedOut) return `${url} did not respond within ${this.#options.timeoutMs / 1_000} s`;
     return `${url} could not be called: ${error.message || (error as NodeJS.ErrnoException).code}`;
   }
 
-  /** Breaks off the calls in flight: nothing is said of what came of them, as if this process had died. For a process that ends. */
+  /** Aborts calls in flight without an outcome, as if this process had died. For a process that ends. */
   abandon(): void {
     this.#isAbandoned = true;
-    void this.#outgoing.destroy();
+    void this.#agents.destroy();
   }
 
   async close(): Promise<void> {
-    if (!this.#isAbandoned) await this.#outgoing.close();
+    if (!this.#isAbandoned) await this.#agents.close();
   }
 }
 
-/** The app runs the step that the URL names. */
+/** Adds the step that the app must run to the URL. */
 function urlOf({ url }: AppFunction, { stepId }: CallContext): string {
   if (stepId === undefined) return url;
   const target = new URL(url);

@@ -1,4 +1,4 @@
-/** The protocol's headers. Each exists under two prefixes; no other file knows a header's full name (docs/protocol.md#headers). */
+/** The protocol's headers. Each exists under two prefixes, one per dialect; only this file has the full names (docs/protocol.md#headers). */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dialect } from '../model/apps/app.ts';
 import { sign, signUrl } from './signing.ts';
@@ -21,7 +21,7 @@ export function headerName(dialect: Dialect, suffix: Suffix): string {
   return PREFIXES[dialect] + suffix;
 }
 
-/** The header's value under whichever prefix it came. */
+/** The header's value, under either prefix. */
 export function readHeader(headers: IncomingHttpHeaders, suffix: Suffix): string | undefined {
   for (const dialect of DIALECTS) {
     const value = headers[PREFIXES[dialect] + suffix];
@@ -30,15 +30,15 @@ export function readHeader(headers: IncomingHttpHeaders, suffix: Suffix): string
   return undefined;
 }
 
-/** The dialect of an app or library, told by which `sdk` header it sent; undefined when it sent none. */
+/** The dialect of an app or SDK, from the `sdk` header that it sent; undefined if it sent none. */
 export function dialectOf(headers: IncomingHttpHeaders): Dialect | undefined {
   return DIALECTS.find((dialect) => headers[headerName(dialect, 'sdk')] !== undefined);
 }
 
-/** Names under which a request selects a branch environment, by header or by query parameter. */
+/** Names of headers and query parameters that select a branch environment. */
 export const ENV_SELECTORS: readonly string[] = DIALECTS.map((dialect) => headerName(dialect, 'env'));
 
-/** What proves a call, by names of the dialect. Only our own clients know of the URL's signature. */
+/** The signature headers of a call. Only Tidegate's own clients check the URL's signature. */
 export function signatureHeaders(
   dialect: Dialect,
   url: string,

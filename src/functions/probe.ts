@@ -1,53 +1,57 @@
-/** Looks an app up at its URL, without running anything of it: whether it answers, what it says of itself (docs/protocol.md#introspection), and
- *  whether it takes calls that are signed with the environment's key. */
+/** Probes an app at its URL without running a function: whether it responds, what its introspection says (docs/protocol.md#introspection), and whether
+ *  it accepts calls signed with the environment's key. */
 import { type Dispatcher, errors, request } from 'undici';
 import type { Dialect } from '../model/apps/app.ts';
-import type { Finding, Obstacle } from '../model/apps/app-problems.ts';
+import type { ConnectionProblem, ProbeResult } from '../model/apps/app-problems.ts';
 import { isJsonObject } from '../model/values/json.ts';
 import { dialectOf, headerName, SERVER_SDK, signatureHeaders } from './headers.ts';
 import { AddressBlocked, readText } from './http-agent.ts';
 
 const TIMEOUT_MS = 10_000;
-const ANSWER_MAX_BYTES = 1_048_576;
-/** Of an answer, as much as is shown. */
+const RESPONSE_MAX_BYTES = 1_048_576;
+/** Quoted part of a response. */
 const TEXT_MAX = 300;
-/** No app has it: a call of it comes as far as the proof of who is calling, and no further. */
+/** A function that no app has: a call of it ends after the signature check. */
 const NO_FUNCTION = 'check-without-a-function';
 
-export interface Probe {
+export interface AppToProbe {
   url: string;
   dialect: Dialect;
   dev: boolean;
-  /** What signs calls; none in dev mode. */
+  /** undefined in dev mode: calls are not signed. */
   signingKey: string | undefined;
 }
 
-/** Never throws: what went wrong is what was to be found out. */
-export async function probeApp(app: Probe, outgoing: Dispatcher): Promise<Finding> {
+/** Never throws: a failure is a result of the probe. */
+export async function probeApp(app: AppToProbe, agent: Dispatcher): Promise<ProbeResult> {
   const startedAt = performance.now();
   try {
-    const answer = await request(app.url, { dispatcher: outgoing, ...timed(), headers: callHeaders(app, app.url, '') });
-    const text = await readText(answer.body, ANSWER_MAX_BYTES);
-    const answeredInMs = Math.round(performance.now() - startedAt);
-    const isApp = dialectOf(answer.headers) !== undefined;
-    const said = {
-      answeredInMs,
-      status: answer.statusCode,
+    const response = await request(app.url, {
+      dispatcher: agent,
+      ...timeout(),
+      headers: callHeaders(app, app.url, ''),
+    });
+    const text = await readText(response.body, RESPONSE_MAX_BYTES);
+    const responseTimeMs = Math.round(performance.now() - startedAt);
+    const isApp = dialectOf(response.headers) !== undefined;
+    const probed = {
+      responseTimeMs,
+      status: response.statusCode,
       isApp,
-      ...introspected(text),
+      ...introspection(text),
       text: text.slice(0, TEXT_MAX),
     };
-    return isApp && app.signingKey ? { ...said, callsRefused: await refusesCalls(app, outgoing) } : said;
+    return isApp && app.signingKey ? { ...probed, rejectsCalls: await rejectsCalls(app, agent) } : probed;
   } catch (error) {
-    return { obstacle: obstacleOf(error as Error), message: messageOf(error as Error) };
+    return { connectionProblem: connectionProblemOf(error as Error), message: messageOf(error as Error) };
   }
 }
 
-function timed() {
+function timeout() {
   return { signal: AbortSignal.timeout(TIMEOUT_MS) };
 }
 
-function callHeaders({ dialect, dev, signingKey }: Probe, url: string, body: string): Record<string, string> {
+function callHeaders({ dialect, dev, signingKey }: AppToProbe, url: string, body: string): Record<string, string> {
   return {
     [headerName(dialect, 'sdk')]: SERVER_SDK,
     [headerName(dialect, 'server-kind')]: dev ? 'dev' : 'cloud',
@@ -55,29 +59,29 @@ function callHeaders({ dialect, dev, signingKey }: Probe, url: string, body: str
   };
 }
 
-/** Apps of all makes refuse a call whose signature is wrong with 401, before they look at what is called. */
-async function refusesCalls(app: Probe, outgoing: Dispatcher): Promise<boolean> {
+/** All SDKs reject a call with a wrong signature with 401 before they look up the function. */
+async function rejectsCalls(app: AppToProbe, agent: Dispatcher): Promise<boolean> {
   const target = new URL(app.url);
   target.searchParams.set('fnId', NO_FUNCTION);
   target.searchParams.set('stepId', 'step');
   const body = '{}';
   const headers = { 'content-type': 'application/json', ...callHeaders(app, target.href, body) };
-  const answer = await request(target, { method: 'POST', dispatcher: outgoing, ...timed(), headers, body });
-  await answer.body.dump();
-  return answer.statusCode === 401;
+  const response = await request(target, { method: 'POST', dispatcher: agent, ...timeout(), headers, body });
+  await response.body.dump();
+  return response.statusCode === 401;
 }
 
-function introspected(text: string): Pick<Finding, 'functionCount' | 'mode'> {
-  const said = parsed(text);
-  if (!isJsonObject(said)) return {};
-  const { function_count, mode } = said;
+function introspection(text: string): Pick<ProbeResult, 'functionCount' | 'mode'> {
+  const body = parse(text);
+  if (!isJsonObject(body)) return {};
+  const { function_count, mode } = body;
   return {
     ...(typeof function_count === 'number' && { functionCount: function_count }),
     ...((mode === 'dev' || mode === 'cloud') && { mode }),
   };
 }
 
-function parsed(text: string): unknown {
+function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -85,7 +89,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function obstacleOf(error: Error): Obstacle {
+function connectionProblemOf(error: Error): ConnectionProblem {
   const { code = '' } = error as NodeJS.ErrnoException;
   if (error instanceof AddressBlocked) return 'blocked';
   if (error.name === 'TimeoutError' || error instanceof errors.ConnectTimeoutError || code === 'ETIMEDOUT')
@@ -97,7 +101,7 @@ function obstacleOf(error: Error): Obstacle {
   return 'broken';
 }
 
-/** An attempt at several addresses fails with one error for all, which says nothing itself. */
+/** An AggregateError for several addresses has no message of its own. */
 function messageOf(error: Error): string {
   return error.message || (error as NodeJS.ErrnoException).code || error.name;
 }

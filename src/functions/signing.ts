@@ -1,4 +1,4 @@
-/** Who is calling: the signature on calls to apps, and the proof by which an app registers. */
+/** Signatures of calls to apps, and the key hash that authenticates an app's registration. */
 import { createHash, createHmac } from 'node:crypto';
 import { sameSecret } from '../model/auth/secret.ts';
 
@@ -11,9 +11,9 @@ export function sign(body: string, signingKey: string, nowMs: number): string {
   return `t=${seconds}&s=${mac.digest('hex')}`;
 }
 
-/** The header's value for the query parameters that name function and step: HMAC-SHA256 over them, then what `sign` signs. So a call that
- *  was recorded is of no use for another function of the app. The rest of the address is left out: proxies change it.
- *  @param signature what `sign` made of this body */
+/** Signature of the query parameters that select function and step: HMAC-SHA256 over them and over the input of `sign`. It prevents the
+ *  replay of a recorded call to another function of the app. It leaves out the rest of the URL, because proxies change it.
+ *  @param signature the result of `sign` for this body */
 export function signUrl(url: string, body: string, signature: string, signingKey: string): string {
   const { searchParams } = new URL(url);
   const [fnId, stepId] = [searchParams.get('fnId') ?? '', searchParams.get('stepId') ?? 'step'];
@@ -22,15 +22,15 @@ export function signUrl(url: string, body: string, signature: string, signingKey
   return mac.update(`url\n${fnId}\n${stepId}\n`).update(body).update(seconds).digest('hex');
 }
 
-/** What an app sends instead of the key itself: the part after the prefix replaced by the SHA-256 of its bytes. */
+/** Apps send this instead of the key: the prefix, followed by the SHA-256 of the key's bytes. */
 export function hashedKey(signingKey: string): string {
   const prefix = KEY_PREFIX.exec(signingKey)?.[0] ?? '';
   const secret = Buffer.from(signingKey.slice(prefix.length), 'hex');
   return prefix + createHash('sha256').update(secret).digest('hex');
 }
 
-/** Whether the bearer is the hashed key. The official Python SDK leaves out the prefix, which is no secret. */
+/** Whether the bearer token is the hashed key. The official Python SDK omits the prefix, which is not secret. */
 export function provesKey(bearer: string, signingKey: string): boolean {
   const hashed = hashedKey(signingKey);
-  return [hashed, hashed.replace(KEY_PREFIX, '')].some((proof) => sameSecret(bearer, proof));
+  return [hashed, hashed.replace(KEY_PREFIX, '')].some((expected) => sameSecret(bearer, expected));
 }

@@ -1,11 +1,12 @@
-/** What an app is told of the trace that a call belongs to (W3C trace context). */
+/** Propagates the trace of a call to the app (W3C trace context). */
 import { hexOf } from '../model/ids.ts';
 import type { Run } from '../model/runs/run.ts';
+import { runAttributes } from '../tracing/attributes.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { CallResponse } from './interpret-response.ts';
 
-/** Makes the call, with the headers that tell of the trace. Where it is recorded, that is in a span of its own.
- *  @param url of the function; its query and whoever it names as user stay untold */
+/** Makes the call with trace headers, in a span if the trace is recorded.
+ *  @param url of the function; the span has neither its query nor its credentials */
 export function tracedCall(
   tracing: Tracing | undefined,
   url: string,
@@ -13,40 +14,37 @@ export function tracedCall(
   post: (headers: Record<string, string>) => Promise<CallResponse>,
 ): Promise<CallResponse> {
   if (!tracing) return post({ traceparent: traceparentOf(run.requestId, run.id, true) });
-  return tracing.within(
+  return tracing.withSpan(
     'POST',
     'CLIENT',
-    () => attributesOf(url, run),
+    () => callAttributes(url, run),
     async (span) => {
-      // An app that follows us in what it records, records nothing of a trace that we have left out.
-      const answer = await post({
+      // Flagged as not recorded, so that an app that honors the flag does not record the trace either.
+      const response = await post({
         traceparent: traceparentOf(run.requestId, run.id, false),
-        ...(span && tracing.headers()),
+        ...(span && tracing.propagationHeaders()),
       });
-      span?.setAttribute('http.response.status_code', answer.status);
-      if (span && answer.status >= 400) tracing.fail(span, String(answer.status));
-      return answer;
+      span?.setAttribute('http.response.status_code', response.status);
+      if (span && response.status >= 400) tracing.markFailed(span, String(response.status));
+      return response;
     },
   );
 }
 
-/** Made of the IDs that the service has anyway: everything one request caused shares a trace. `00-<trace>-<span>-<flags>`: the trace is
- *  the request's ID, the span the random end of the run's. */
+/** Built from existing IDs: everything that one request caused shares a trace. `00-<trace>-<span>-<flags>`: the trace is the request's
+ *  ID, the span the random end of the run's ID. */
 function traceparentOf(requestId: string, runId: string, sampled: boolean): string {
   return `00-${hexOf(requestId)}-${hexOf(runId).slice(16)}-${sampled ? '01' : '00'}`;
 }
 
-function attributesOf(url: string, run: Run) {
+function callAttributes(url: string, run: Run) {
   const { origin, pathname, hostname, port, protocol } = new URL(url);
   return {
     'http.request.method': 'POST',
     'url.full': origin + pathname,
     'server.address': hostname,
     'server.port': Number(port || (protocol === 'https:' ? 443 : 80)),
-    'tidegate.environment': run.env,
-    'tidegate.event.id': run.eventId,
-    'tidegate.run.id': run.id,
+    ...runAttributes({ env: run.env, eventId: run.eventId, runId: run.id, functionId: run.functionId }),
     'tidegate.run.attempt': run.attempt,
-    'tidegate.function.id': run.functionId,
   };
 }

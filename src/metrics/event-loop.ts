@@ -1,38 +1,38 @@
-/** How long the event loop of this process stands still. prom-client's own `nodejs_eventloop_lag_*` forget with each scrape; histograms
- *  keep every stall until somebody looks. The CPU part tells a computation of ours from a machine that had no time for us. */
-import { DELAYS, type MetricsRegistry } from './registry.ts';
+/** Delays of this process's event loop. prom-client's own `nodejs_eventloop_lag_*` reset at each scrape; histograms keep every stall.
+ *  The CPU part separates the service's own computation from a machine without time for this process. */
+import { DELAY_BUCKETS, type MetricsRegistry } from './registry.ts';
 
-/** A stall shorter than this is not seen; looking 50 times a second takes less than a thousandth of a core. */
+/** Misses shorter stalls; 50 checks per second take less than a thousandth of a core. */
 const PERIOD_MS = 20;
 
-/** Observes until the process ends. */
-export function watchEventLoop(panel: MetricsRegistry): void {
-  const delays = panel.histogram(
+/** Observes until the process exits. */
+export function measureEventLoop(registry: MetricsRegistry): void {
+  const delays = registry.histogram(
     'event_loop_delay_seconds',
-    `How much later than due the event loop came round, looked at every ${PERIOD_MS} ms.`,
-    DELAYS,
+    `Delay of the event loop, checked every ${PERIOD_MS} ms.`,
+    DELAY_BUCKETS,
   );
-  const computed = panel.histogram(
+  const cpuDelays = registry.histogram(
     'event_loop_delay_cpu_seconds',
-    'CPU time that the main thread took meanwhile: the part of a delay that no busy machine accounts for.',
-    DELAYS,
+    'CPU time that the main thread used during a delay: the part that the machine is not to blame for.',
+    DELAY_BUCKETS,
   );
   let dueAt = performance.now() + PERIOD_MS;
-  let cpuBefore = cpuMs();
+  let cpuBefore = mainThreadCpuMs();
   const timer = setInterval(() => {
     const now = performance.now();
-    const cpu = cpuMs();
+    const cpu = mainThreadCpuMs();
     const delayMs = Math.max(0, now - dueAt);
     delays.observe(delayMs / 1_000);
-    computed.observe(Math.min(delayMs, cpu - cpuBefore) / 1_000);
+    cpuDelays.observe(Math.min(delayMs, cpu - cpuBefore) / 1_000);
     dueAt = now + PERIOD_MS;
     cpuBefore = cpu;
   }, PERIOD_MS);
   timer.unref();
 }
 
-/** Of the main thread alone, not of those that collect garbage or read files. */
-function cpuMs(): number {
+/** Without the threads that collect garbage or read files. */
+function mainThreadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
 }

@@ -1,7 +1,7 @@
-/** What is not told as it happens, but read when somebody asks. */
+/** Gauges: values that are not recorded as they change, but read at each scrape. */
 import type { GaugeMetric, MetricsRegistry } from './registry.ts';
 
-/** What Redis has to say, the same to every process that asks. */
+/** Gauges that come from Redis; the same in every process. */
 export interface StoredGauges {
   queues: readonly {
     name: string;
@@ -9,111 +9,119 @@ export interface StoredGauges {
     active: number;
     delayed: number;
     failed: number;
-    /** Of the job that has waited longest; 0: none waits. */
+    /** Age of the job that has waited longest; 0: no job waits. */
     backlogAgeMs: number;
   }[];
   activeRuns: number;
   processes: { web: number; worker: number };
   usedMemoryBytes: number;
-  /** undefined: as much as there is */
+  /** undefined: Redis has no memory limit. */
   maxMemoryBytes: number | undefined;
 }
 
 export interface GaugeSources {
   /** Events that wait for a group commit of this process. */
-  eventsUnanswered(): number;
-  /** undefined: Redis is not there, or silent. */
+  eventsUncommitted(): number;
+  /** undefined: Redis is down or does not respond. */
   stored(): Promise<StoredGauges | undefined>;
-  /** Of a web process. */
-  transforms?(): { threads: number; waiting: number; inFlight: number };
-  /** Of a worker: calls that wait in it for room, that it has put back for want of room, and apps that it slows. */
+  /** Of web. */
+  transforms?(): { threads: number; queued: number; inFlight: number };
+  /** Of a worker: calls that wait in it for capacity, calls that it deferred for lack of capacity, and apps that it throttles. */
   calls?(): { waiting: number; parked: number; slowedApps: number };
-  /** Of a worker: jobs that it may be at, at once, by queue. */
-  slots?: Readonly<Record<string, number>>;
+  /** Of a worker: how many jobs of each queue it runs at the same time. */
+  concurrency?: Readonly<Record<string, number>>;
 }
 
 const STATES = ['waiting', 'active', 'delayed', 'failed'] as const;
 
-/** @returns what reads the sources into their gauges */
-export function sourceGauges(panel: MetricsRegistry, role: 'web' | 'worker'): (sources: GaugeSources) => Promise<void> {
-  const eventsUnanswered = panel.gauge(
-    'events_unanswered',
-    'Events that wait for a group commit, or for the end of one.',
+/** @returns a function that reads the sources into the gauges */
+export function registerGauges(
+  registry: MetricsRegistry,
+  role: 'web' | 'worker',
+): (sources: GaugeSources) => Promise<void> {
+  const eventsUncommitted = registry.gauge(
+    'events_uncommitted',
+    'Events that wait for the start or the end of a group commit.',
   );
-  const showStored = storedGauges(panel);
-  const showPool = role === 'web' ? transformGauges(panel) : slotGauges(panel);
+  const setStored = storedGauges(registry);
+  const setOwn = role === 'web' ? transformGauges(registry) : workerGauges(registry);
   return async (sources) => {
-    eventsUnanswered.set(sources.eventsUnanswered());
-    showPool(sources);
-    showStored(await sources.stored());
+    eventsUncommitted.set(sources.eventsUncommitted());
+    setOwn(sources);
+    setStored(await sources.stored());
   };
 }
 
-function transformGauges(panel: MetricsRegistry): (sources: GaugeSources) => void {
-  const threads = panel.gauge('transform_threads', 'Transforms that may run at once.');
-  const waiting = panel.gauge('transforms_waiting', 'Requests that wait for their transform to be handed to a child.');
-  const inFlight = panel.gauge('transforms_in_flight', 'Transforms handed to a child, which has not answered.');
+function transformGauges(registry: MetricsRegistry): (sources: GaugeSources) => void {
+  const threads = registry.gauge('transform_threads', 'Transforms that can run at the same time.');
+  const queued = registry.gauge('transforms_queued', 'Requests that wait to be sent to a child process.');
+  const inFlight = registry.gauge('transforms_in_flight', 'Requests that a child process has not returned yet.');
   return ({ transforms }) => {
-    const use = transforms?.();
-    if (!use) return;
-    threads.set(use.threads);
-    waiting.set(use.waiting);
-    inFlight.set(use.inFlight);
+    const usage = transforms?.();
+    if (!usage) return;
+    threads.set(usage.threads);
+    queued.set(usage.queued);
+    inFlight.set(usage.inFlight);
   };
 }
 
-function slotGauges(panel: MetricsRegistry): (sources: GaugeSources) => void {
-  const waiting = panel.gauge('calls_waiting', 'Calls that wait in this worker until their app has room.');
-  const parked = panel.gauge('calls_parked', 'Calls that this worker has put back until their app has room.');
-  const slowed = panel.gauge(
-    'apps_slowed',
-    'Apps of which this worker makes fewer calls at once, because they are sick.',
+function workerGauges(registry: MetricsRegistry): (sources: GaugeSources) => void {
+  const waiting = registry.gauge('function_calls_waiting', 'Calls that wait in this worker for capacity of their app.');
+  const deferred = registry.gauge(
+    'function_calls_deferred',
+    'Calls that this worker put back into the queue until their app has capacity.',
   );
-  const slots = panel.gaugesBy('job_slots', 'Jobs that this process may be at, at once.', ['queue']);
-  return ({ slots: given = {}, calls }) => {
+  const throttled = registry.gauge(
+    'apps_throttled',
+    'Apps to which this worker makes fewer concurrent calls because they are unhealthy.',
+  );
+  const concurrency = registry.gaugesBy('job_concurrency', 'Jobs that this process runs at the same time at most.', [
+    'queue',
+  ]);
+  return ({ concurrency: limits = {}, calls }) => {
     const state = calls?.();
     if (state) {
       waiting.set(state.waiting);
-      parked.set(state.parked);
-      slowed.set(state.slowedApps);
+      deferred.set(state.parked);
+      throttled.set(state.slowedApps);
     }
-    for (const [queue, most] of Object.entries(given)) slots(queue).set(most);
+    for (const [queue, limit] of Object.entries(limits)) concurrency(queue).set(limit);
   };
 }
 
-function storedGauges(panel: MetricsRegistry): (status: StoredGauges | undefined) => void {
-  const up = panel.gauge('redis_up', '1: Redis answers this process; 0: it does not.');
-  const used = panel.gauge('redis_used_memory_bytes', 'Memory that Redis uses.');
-  const most = panel.gauge('redis_max_memory_bytes', 'Memory that Redis may use; absent: as much as there is.');
-  const activeRuns = panel.gauge('runs_active', 'Runs that have not ended.');
-  const processes = panel.gaugesBy('processes', 'Processes that are alive.', ['kind']);
-  const jobs = panel.gaugesBy('queue_jobs', 'Jobs in a queue.', ['queue', 'state']);
-  const ages = panel.gaugesBy('queue_backlog_age_seconds', 'Age of the job that has waited longest.', ['queue']);
-  let shown = new Set<GaugeMetric>();
-  // Until it has answered.
+function storedGauges(registry: MetricsRegistry): (status: StoredGauges | undefined) => void {
+  const up = registry.gauge('redis_up', '1: Redis responds to this process; 0: it does not.');
+  const used = registry.gauge('redis_used_memory_bytes', 'Memory that Redis uses.');
+  const max = registry.gauge('redis_max_memory_bytes', 'Memory limit of Redis; absent: no limit.');
+  const activeRuns = registry.gauge('runs_active', 'Runs that have not ended.');
+  const processes = registry.gaugesBy('processes', 'Running processes.', ['kind']);
+  const jobs = registry.gaugesBy('queue_jobs', 'Jobs in a queue.', ['queue', 'state']);
+  const ages = registry.gaugesBy('queue_backlog_age_seconds', 'Age of the job that has waited longest.', ['queue']);
+  let present = new Set<GaugeMetric>();
+  // Until Redis has responded.
   up.set(0);
 
   return (status) => {
-    const before = shown;
-    shown = new Set();
+    const previous = present;
+    present = new Set();
     up.set(status ? 1 : 0);
-    if (status) showAll(status);
-    for (const gauge of before) if (!shown.has(gauge)) gauge.forget();
+    if (status) setAll(status);
+    for (const gauge of previous) if (!present.has(gauge)) gauge.remove();
   };
 
-  function showAll({ queues, usedMemoryBytes, maxMemoryBytes, ...status }: StoredGauges): void {
-    show(used, usedMemoryBytes);
-    if (maxMemoryBytes !== undefined) show(most, maxMemoryBytes);
-    show(activeRuns, status.activeRuns);
-    for (const [kind, count] of Object.entries(status.processes)) show(processes(kind), count);
+  function setAll({ queues, usedMemoryBytes, maxMemoryBytes, ...status }: StoredGauges): void {
+    set(used, usedMemoryBytes);
+    if (maxMemoryBytes !== undefined) set(max, maxMemoryBytes);
+    set(activeRuns, status.activeRuns);
+    for (const [kind, count] of Object.entries(status.processes)) set(processes(kind), count);
     for (const queue of queues) {
-      for (const state of STATES) show(jobs(queue.name, state), queue[state]);
-      show(ages(queue.name), queue.backlogAgeMs / 1_000);
+      for (const state of STATES) set(jobs(queue.name, state), queue[state]);
+      set(ages(queue.name), queue.backlogAgeMs / 1_000);
     }
   }
 
-  function show(gauge: GaugeMetric, value: number): void {
-    shown.add(gauge);
+  function set(gauge: GaugeMetric, value: number): void {
+    present.add(gauge);
     gauge.set(value);
   }
 }

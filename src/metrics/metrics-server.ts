@@ -1,4 +1,4 @@
-/** `GET /metrics` on a port of its own, in web and worker alike. Plain node:http: the worker serves nothing else and loads no web framework. */
+/** Serves `GET /metrics` on a port of its own, in web and worker. Uses plain node:http: the worker serves nothing else and loads no web framework. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Config, ConfigError } from '../config.ts';
@@ -14,19 +14,19 @@ export interface MetricsServer {
   close(): Promise<void>;
 }
 
-/** Lets a scrape that is in flight at shutdown finish. */
+/** Time for a scrape to finish at shutdown. */
 const SHUTDOWN_GRACE_MS = 2_000;
 
-/** @throws ConfigError when it cannot listen there */
+/** @throws ConfigError when it cannot listen on the port */
 export async function startMetricsServer(
   { host, metricsPort = 0, metricsToken }: Config,
-  instruments: ProcessMetrics,
+  metrics: ProcessMetrics,
   log: Logger,
 ): Promise<MetricsServer> {
   const server = createServer((request, response) => void respond(request, response));
   const close = gracefulShutdown(server, { drainMs: 0, graceMs: SHUTDOWN_GRACE_MS, endStreams: () => {} });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(explained(error, host, metricsPort)));
+    server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, host, metricsPort)));
     server.listen(metricsPort, host, resolve);
   });
   return { port: (server.address() as AddressInfo).port, close };
@@ -36,7 +36,7 @@ export async function startMetricsServer(
     response.setHeader('x-request-id', requestId);
     try {
       const text = await scrape(request);
-      response.setHeader('content-type', instruments.contentType).setHeader('cache-control', 'no-store').end(text);
+      response.setHeader('content-type', metrics.contentType).setHeader('cache-control', 'no-store').end(text);
     } catch (thrown) {
       const error = thrown instanceof ServiceError ? thrown : new ServiceError('internal', { cause: thrown });
       const { status, code, message, cause } = error;
@@ -52,7 +52,7 @@ export async function startMetricsServer(
       throw new ServiceError('not_found', { detail: 'this port serves GET /metrics only' });
     }
     if (metricsToken !== undefined) checkMetricsToken(headers.authorization, metricsToken);
-    return instruments.scrape();
+    return metrics.scrape();
   }
 }
 
@@ -63,11 +63,11 @@ export function checkMetricsToken(authorization: string | undefined, token: stri
   throw new ServiceError('credentials_invalid', { detail: 'send "Authorization: Bearer <METRICS_TOKEN>"' });
 }
 
-function explained(error: NodeJS.ErrnoException, host: string, port: number): Error {
+function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
   const got = `METRICS_PORT: got ${port}, but this process cannot listen on ${host}:${port}`;
   if (error.code === 'EADDRINUSE') {
     return new ConfigError(
-      `${got}: another process does. Give each web and worker process on a machine its own METRICS_PORT (0 selects any free port)`,
+      `${got}: another process listens there. Give each web and worker process on a machine its own METRICS_PORT (0 selects any free port)`,
     );
   }
   return new ConfigError(`${got}: ${error.message}`);

@@ -1,7 +1,7 @@
-/** The instruments of one process: the work tells them what it does, and somebody may come and read them. */
+/** The metrics of one process: the service records them through `recorder`, and a scrape reads them. */
 import packageJson from '../../package.json' with { type: 'json' };
-import { watchEventLoop } from './event-loop.ts';
-import { type GaugeSources, sourceGauges } from './gauges.ts';
+import { measureEventLoop } from './event-loop.ts';
+import { type GaugeSources, registerGauges } from './gauges.ts';
 import { type MetricsRecorder, NOOP_RECORDER } from './recorder.ts';
 import { MetricsRegistry } from './registry.ts';
 import { sharedRecorder } from './shared.ts';
@@ -9,38 +9,38 @@ import { webRecorder } from './web.ts';
 import { workerRecorder } from './worker.ts';
 
 export interface ProcessMetrics {
-  readonly meter: MetricsRecorder;
+  readonly recorder: MetricsRecorder;
   readonly contentType: string;
-  /** Has these read with every scrape from now on. */
-  watch(sources: GaugeSources): void;
-  /** Everything, in Prometheus's text format. */
+  /** Reads these at each scrape from now on. */
+  setGaugeSources(sources: GaugeSources): void;
+  /** All metrics in Prometheus's text format. */
   scrape(): Promise<string>;
-  /** Names and labels of all there is, for the table in docs/metrics.md. */
-  catalogue(): { name: string; type: string; labels: readonly string[] }[];
+  /** Names, types and labels of all metrics, for the table in docs/metrics.md. */
+  catalog(): { name: string; type: string; labels: readonly string[] }[];
 }
 
 export function createProcessMetrics(role: 'web' | 'worker'): ProcessMetrics {
-  const panel = new MetricsRegistry(role);
+  const registry = new MetricsRegistry(role);
   const { version } = packageJson;
-  panel.gaugesBy('build_info', 'Always 1; its labels say what runs.', ['version'])(version).set(1);
-  watchEventLoop(panel);
-  const meter = {
+  registry.gaugesBy('build_info', 'Always 1; the label has the version.', ['version'])(version).set(1);
+  measureEventLoop(registry);
+  const recorder = {
     ...NOOP_RECORDER,
-    ...sharedRecorder(panel),
-    ...(role === 'web' ? webRecorder(panel) : workerRecorder(panel)),
+    ...sharedRecorder(registry),
+    ...(role === 'web' ? webRecorder(registry) : workerRecorder(registry)),
   };
-  const read = sourceGauges(panel, role);
-  let watched: GaugeSources | undefined;
+  const readGauges = registerGauges(registry, role);
+  let gaugeSources: GaugeSources | undefined;
   return {
-    meter,
-    contentType: panel.registry.contentType,
-    watch(sources) {
-      watched = sources;
+    recorder,
+    contentType: registry.contentType,
+    setGaugeSources(sources) {
+      gaugeSources = sources;
     },
     async scrape() {
-      if (watched) await read(watched);
-      return panel.registry.metrics();
+      if (gaugeSources) await readGauges(gaugeSources);
+      return registry.scrape();
     },
-    catalogue: () => panel.catalogue(),
+    catalog: () => registry.catalog(),
   };
 }

@@ -1,13 +1,13 @@
-/** The registry of one process, and how instruments are made for it. Only here is prom-client imported. */
+/** The registry of one process, and the factory of its metrics. The only file that imports prom-client. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Upper bounds in seconds. */
-export const SHORT = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-export const LONG = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 7_200];
-/** 0.25 is what scripts/fuzz lets no request cost. */
-export const DELAYS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-export const EVENTS = [1, 2, 5, 10, 25, 50, 100, 250, 500];
-export const BYTES = [256, 1_024, 4_096, 16_384, 65_536, 262_144, 524_288, 1_048_576, 4_194_304];
+export const SHORT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+export const LONG_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 7_200];
+/** 0.25 is the most that `scripts/fuzz` allows a request to cost. */
+export const DELAY_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+export const COUNT_BUCKETS = [1, 2, 5, 10, 25, 50, 100, 250, 500];
+export const BYTES_BUCKETS = [256, 1_024, 4_096, 16_384, 65_536, 262_144, 524_288, 1_048_576, 4_194_304];
 
 const PREFIX = 'tidegate_';
 
@@ -21,25 +21,25 @@ export interface HistogramMetric {
 
 export interface GaugeMetric {
   set(value: number): void;
-  /** It is not known now: nothing is told, rather than something old. */
-  forget(): void;
+  /** The value is unknown now: omits the series instead of showing an old value. */
+  remove(): void;
 }
 
-/** Names are without the prefix; what a label may be is told by who uses it. */
+/** Names are without the prefix. */
 export class MetricsRegistry {
-  readonly registry = new Registry();
+  readonly #registry = new Registry();
 
   constructor(role: string) {
-    this.registry.setDefaultLabels({ role });
-    collectDefaultMetrics({ register: this.registry });
+    this.#registry.setDefaultLabels({ role });
+    collectDefaultMetrics({ register: this.#registry });
   }
 
   counter(name: string, help: string): CounterMetric {
-    const counter = new Counter({ ...this.#of(name, help), labelNames: [] });
+    const counter = new Counter({ ...this.#options(name, help), labelNames: [] });
     return { inc: (by) => counter.inc(by as number) };
   }
 
-  /** Each of the values is told from the start, so that its first increase is seen as one. */
+  /** Initializes each label value to 0, so that Prometheus sees its first increase. */
   counters<Value extends string>(
     name: string,
     help: string,
@@ -51,14 +51,14 @@ export class MetricsRegistry {
     return of;
   }
 
-  /** For labels whose values are not known here; there must be few of them all the same. */
+  /** For labels whose values are not known in advance. There must be few of them. */
   countersBy(name: string, help: string, labelNames: readonly string[]): (...values: string[]) => CounterMetric {
-    const counter = new Counter({ ...this.#of(name, help), labelNames });
-    return boundOnce((values) => counter.labels(...values));
+    const counter = new Counter({ ...this.#options(name, help), labelNames });
+    return cached((values) => counter.labels(...values));
   }
 
   histogram(name: string, help: string, buckets: number[]): HistogramMetric {
-    const histogram = new Histogram({ ...this.#of(name, help), buckets, labelNames: [] });
+    const histogram = new Histogram({ ...this.#options(name, help), buckets, labelNames: [] });
     return { observe: (value) => histogram.observe(value) };
   }
 
@@ -68,8 +68,8 @@ export class MetricsRegistry {
     labelNames: readonly string[],
     buckets: number[],
   ): (...values: string[]) => HistogramMetric {
-    const histogram = new Histogram({ ...this.#of(name, help), buckets, labelNames });
-    return boundOnce((values) => histogram.labels(...values));
+    const histogram = new Histogram({ ...this.#options(name, help), buckets, labelNames });
+    return cached((values) => histogram.labels(...values));
   }
 
   gauge(name: string, help: string): GaugeMetric {
@@ -77,17 +77,26 @@ export class MetricsRegistry {
   }
 
   gaugesBy(name: string, help: string, labelNames: readonly string[]): (...values: string[]) => GaugeMetric {
-    const gauge = new Gauge({ ...this.#of(name, help), labelNames });
-    // One without labels begins as 0, which nobody has read yet.
+    const gauge = new Gauge({ ...this.#options(name, help), labelNames });
+    // A gauge without labels starts as 0, a value that was never read.
     if (labelNames.length === 0) gauge.remove();
-    return boundOnce((values) => {
+    return cached((values) => {
       const labels = Object.fromEntries(labelNames.map((label, i) => [label, values[i] as string]));
-      return { set: (value) => gauge.set(labels, value), forget: () => gauge.remove(labels) };
+      return { set: (value) => gauge.set(labels, value), remove: () => gauge.remove(labels) };
     });
   }
 
-  catalogue(): { name: string; type: string; labels: readonly string[] }[] {
-    const metrics = this.registry.getMetricsAsArray() as unknown as {
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  /** All metrics in Prometheus's text format. */
+  scrape(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  catalog(): { name: string; type: string; labels: readonly string[] }[] {
+    const metrics = this.#registry.getMetricsAsArray() as unknown as {
       name: string;
       type: string;
       labelNames: string[];
@@ -95,13 +104,13 @@ export class MetricsRegistry {
     return metrics.map(({ name, type, labelNames }) => ({ name, type, labels: labelNames }));
   }
 
-  #of(name: string, help: string) {
-    return { name: PREFIX + name, help, registers: [this.registry] };
+  #options(name: string, help: string) {
+    return { name: PREFIX + name, help, registers: [this.#registry] };
   }
 }
 
-/** An instrument is bound to its labels once; after that it is looked up, without making anything. */
-function boundOnce<Bound>(bind: (values: string[]) => Bound): (...values: string[]) => Bound {
+/** Binds a metric to its label values once; later calls only look it up, without allocations. */
+function cached<Bound>(bind: (values: string[]) => Bound): (...values: string[]) => Bound {
   interface Node {
     bound?: Bound;
     next: Map<string, Node>;

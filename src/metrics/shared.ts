@@ -1,49 +1,57 @@
-/** What both kinds of process measure: either may accept events, ingest an event of its own and end runs. */
+/** Metrics of web and worker: both can accept events, ingest their own events and end runs. */
 import type { MetricsRecorder } from './recorder.ts';
-import { EVENTS, LONG, type MetricsRegistry, SHORT } from './registry.ts';
+import { COUNT_BUCKETS, LONG_BUCKETS, type MetricsRegistry, SHORT_BUCKETS } from './registry.ts';
 
-type WorkMeter = Pick<
+type SharedRecorder = Pick<
   MetricsRecorder,
-  'committed' | 'commitFailed' | 'ingested' | 'ingestedRepeat' | 'runStarted' | 'runEnded'
+  'eventsCommitted' | 'commitFailed' | 'eventIngested' | 'duplicateIngested' | 'runStarted' | 'runEnded'
 >;
 
-const REPEAT = ['false', 'true'] as const;
-const ENDS = ['Completed', 'Failed', 'Cancelled'] as const;
+const DUPLICATE = ['false', 'true'] as const;
+const END_STATUSES = ['Completed', 'Failed', 'Cancelled'] as const;
 
-export function sharedRecorder(panel: MetricsRegistry): WorkMeter {
-  const accepted = panel.counters('events_accepted_total', 'Events that Redis has.', 'repeat', REPEAT);
-  const [news, repeats] = [accepted('false'), accepted('true')];
-  const sizes = panel.histogram('commit_events', 'Events of a group commit.', EVENTS);
-  const durations = panel.histogram('commit_duration_seconds', 'Group commits that Redis took.', SHORT);
-  const failures = panel.counter('commit_failures_total', 'Group commits that Redis did not take in time.');
-  const ingested = panel.counters('events_ingested_total', 'Events wholly ingested.', 'repeat', REPEAT);
-  const [fresh, again] = [ingested('false'), ingested('true')];
-  const ages = panel.histogram(
-    'event_ingested_age_seconds',
-    'From the receipt of an event to its being wholly ingested.',
-    LONG,
+export function sharedRecorder(registry: MetricsRegistry): SharedRecorder {
+  const accepted = registry.counters('events_accepted_total', 'Events stored in Redis.', 'duplicate', DUPLICATE);
+  const [acceptedNew, acceptedDuplicates] = [accepted('false'), accepted('true')];
+  const batchSizes = registry.histogram('commit_batch_events', 'Events per group commit.', COUNT_BUCKETS);
+  const commitDurations = registry.histogram(
+    'commit_duration_seconds',
+    'Duration of successful group commits.',
+    SHORT_BUCKETS,
   );
-  const started = panel.counter('runs_started_total', 'Runs whose function was called for the first time.');
-  const delays = panel.histogram('run_start_delay_seconds', 'From when a run could begin to its first call.', LONG);
-  const ended = panel.counters('runs_ended_total', 'Runs that have ended.', 'status', ENDS);
+  const failures = registry.counter('commit_failures_total', 'Group commits that failed or timed out.');
+  const ingested = registry.counters('events_ingested_total', 'Events completely ingested.', 'duplicate', DUPLICATE);
+  const [ingestedNew, ingestedDuplicates] = [ingested('false'), ingested('true')];
+  const ingestLatencies = registry.histogram(
+    'event_ingest_latency_seconds',
+    'Time from the receipt of an event until it is completely ingested.',
+    LONG_BUCKETS,
+  );
+  const started = registry.counter('runs_started_total', 'Runs whose function was called for the first time.');
+  const startDelays = registry.histogram(
+    'run_start_delay_seconds',
+    'Time from when a run could start to its first call.',
+    LONG_BUCKETS,
+  );
+  const ended = registry.counters('runs_ended_total', 'Runs that have ended.', 'status', END_STATUSES);
   return {
-    committed(events, ms) {
-      let repeated = 0;
-      for (const { repeat } of events) if (repeat) repeated++;
-      news.inc(events.length - repeated);
-      repeats.inc(repeated);
-      sizes.observe(events.length);
-      durations.observe(ms / 1_000);
+    eventsCommitted(events, ms) {
+      let duplicates = 0;
+      for (const { repeat } of events) if (repeat) duplicates++;
+      acceptedNew.inc(events.length - duplicates);
+      acceptedDuplicates.inc(duplicates);
+      batchSizes.observe(events.length);
+      commitDurations.observe(ms / 1_000);
     },
     commitFailed: () => failures.inc(),
-    ingested(ageMs) {
-      fresh.inc();
-      ages.observe(ageMs / 1_000);
+    eventIngested(ageMs) {
+      ingestedNew.inc();
+      ingestLatencies.observe(ageMs / 1_000);
     },
-    ingestedRepeat: () => again.inc(),
+    duplicateIngested: () => ingestedDuplicates.inc(),
     runStarted(delayMs) {
       started.inc();
-      delays.observe(delayMs / 1_000);
+      startDelays.observe(delayMs / 1_000);
     },
     runEnded: (status) => ended(status).inc(),
   };

@@ -1,82 +1,75 @@
-/** What web alone measures: HTTP, webhooks and the pool of transforms. */
-import { DEATH_CAUSES, type MetricsRecorder, STOP_CAUSES } from './recorder.ts';
-import { BYTES, type MetricsRegistry, SHORT } from './registry.ts';
+/** Metrics of web: HTTP requests, webhooks and transforms. */
+import { EXIT_CAUSES, type MetricsRecorder, STOP_CAUSES, type TransformRecorder } from './recorder.ts';
+import { BYTES_BUCKETS, type MetricsRegistry, SHORT_BUCKETS } from './registry.ts';
 
-type WebMeter = Pick<
-  MetricsRecorder,
-  | 'answered'
-  | 'refused'
-  | 'received'
-  | 'acknowledged'
-  | 'webhookAnswered'
-  | 'transformRan'
-  | 'transformStopped'
-  | 'transformQuarantined'
-  | 'childForked'
-  | 'childGone'
->;
+type WebRecorder = TransformRecorder &
+  Pick<MetricsRecorder, 'httpRequest' | 'httpError' | 'eventRequestReceived' | 'eventsAcknowledged' | 'webhookRequest'>;
 
 const STATUS_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 
-export function webRecorder(panel: MetricsRegistry): WebMeter {
-  const requests = panel.countersBy('http_requests_total', 'HTTP requests answered.', ['method', 'route', 'status']);
-  const durations = panel.histogramsBy(
+export function webRecorder(registry: MetricsRegistry): WebRecorder {
+  const requests = registry.countersBy('http_requests_total', 'HTTP requests answered.', ['method', 'route', 'status']);
+  const durations = registry.histogramsBy(
     'http_request_duration_seconds',
-    'From the arrival of an HTTP request to its answer; a stream is answered when it begins.',
+    'Time from the start of an HTTP request to its response, or to the first byte of a stream.',
     ['method', 'route'],
-    SHORT,
+    SHORT_BUCKETS,
   );
-  const refusals = panel.countersBy('http_refusals_total', 'HTTP requests answered with an error.', ['route', 'code']);
-  const bodies = panel.histogram('event_body_bytes', 'Bodies of requests that send events, as they came.', BYTES);
-  const acknowledgement = panel.histogram(
-    'event_acknowledgement_seconds',
-    'From the arrival of a request that sends events to its answer that Redis has them.',
-    SHORT,
+  const errors = registry.countersBy('http_errors_total', 'HTTP requests answered with an error.', ['route', 'code']);
+  const requestSizes = registry.histogram(
+    'event_request_size_bytes',
+    'Size of the bodies of requests that send events.',
+    BYTES_BUCKETS,
   );
-  const webhooks = panel.countersBy('webhook_requests_total', 'Requests to webhooks.', ['outcome']);
+  const acknowledgements = registry.histogram(
+    'event_acknowledgement_duration_seconds',
+    'Time from the start of a request that sends events to its successful response.',
+    SHORT_BUCKETS,
+  );
+  const webhooks = registry.countersBy('webhook_requests_total', 'Requests to webhooks.', ['outcome']);
   return {
-    answered(method, route, status, ms) {
+    httpRequest(method, route, status, ms) {
       requests(method, route, STATUS_CLASSES[Math.floor(status / 100) - 1] ?? '5xx').inc();
       durations(method, route).observe(ms / 1_000);
     },
-    refused: (route, code) => refusals(route, code).inc(),
-    received: (bytes) => bodies.observe(bytes),
-    acknowledged: (ms) => acknowledgement.observe(ms / 1_000),
-    webhookAnswered: (outcome) => webhooks(outcome).inc(),
-    ...transformMeter(panel),
+    httpError: (route, code) => errors(route, code).inc(),
+    eventRequestReceived: (bytes) => requestSizes.observe(bytes),
+    eventsAcknowledged: (ms) => acknowledgements.observe(ms / 1_000),
+    webhookRequest: (outcome) => webhooks(outcome).inc(),
+    ...transformRecorder(registry),
   };
 }
 
-function transformMeter(panel: MetricsRegistry) {
-  const durations = panel.histogram(
+function transformRecorder(registry: MetricsRegistry): TransformRecorder {
+  const durations = registry.histogram(
     'transform_duration_seconds',
-    'Runs of transforms, without their waiting; also of code that is only checked.',
-    SHORT,
+    'Duration of transforms, without queueing; includes checks of code.',
+    SHORT_BUCKETS,
   );
-  const stops = panel.counters(
+  const stopped = registry.counters(
     'transforms_stopped_total',
-    'Runs of transforms that had to be stopped.',
+    'Transforms stopped for exceeding a limit.',
     'cause',
     STOP_CAUSES,
   );
-  const quarantines = panel.counter('transform_quarantines_total', 'Transforms that were put to rest for a minute.');
-  const deaths = panel.counters(
-    'transform_child_deaths_total',
-    'Child processes for transforms that were killed, ended or died.',
+  const quarantines = registry.counter('transform_quarantines_total', 'Transforms that were quarantined for a minute.');
+  const exits = registry.counters(
+    'transform_process_exits_total',
+    'Child processes for transforms that have exited.',
     'cause',
-    DEATH_CAUSES,
+    EXIT_CAUSES,
   );
-  const children = panel.gauge('transform_children', 'Child processes for transforms that are alive.');
-  let alive = 0;
-  children.set(alive);
+  const processes = registry.gauge('transform_processes', 'Child processes for transforms that are running.');
+  let running = 0;
+  processes.set(running);
   return {
-    transformRan: (ms) => durations.observe(ms / 1_000),
-    transformStopped: (cause) => stops(cause).inc(),
+    transformCompleted: (ms) => durations.observe(ms / 1_000),
+    transformStopped: (cause) => stopped(cause).inc(),
     transformQuarantined: () => quarantines.inc(),
-    childForked: () => children.set(++alive),
-    childGone(cause) {
-      deaths(cause).inc();
-      children.set(--alive);
+    transformProcessStarted: () => processes.set(++running),
+    transformProcessExited(cause) {
+      exits(cause).inc();
+      processes.set(--running);
     },
-  } satisfies Partial<WebMeter>;
+  };
 }

@@ -1,56 +1,64 @@
-/** What worker alone measures: its jobs, and its calls of functions. */
+/** Metrics of workers: jobs and function calls. */
 import { CALL_RESULTS, type JobRecorder, type MetricsRecorder, SKIP_REASONS } from './recorder.ts';
-import { EVENTS, LONG, type MetricsRegistry } from './registry.ts';
+import { COUNT_BUCKETS, LONG_BUCKETS, type MetricsRegistry } from './registry.ts';
 
-export function workerRecorder(panel: MetricsRegistry): JobRecorder & Pick<MetricsRecorder, 'called'> {
-  const atWork = panel.gaugesBy('jobs_at_work', 'Jobs that this process is at.', ['queue']);
-  const jobs = panel.countersBy('jobs_total', 'Jobs that this process was at, each try for itself.', [
+export function workerRecorder(registry: MetricsRegistry): JobRecorder & Pick<MetricsRecorder, 'functionCalled'> {
+  const active = registry.gaugesBy('jobs_active', 'Jobs that this process is running.', ['queue']);
+  const jobs = registry.countersBy('jobs_total', 'Attempts of jobs that this process finished.', ['queue', 'outcome']);
+  const durations = registry.histogramsBy(
+    'job_duration_seconds',
+    'Duration of attempts of jobs.',
+    ['queue'],
+    LONG_BUCKETS,
+  );
+  const stalled = registry.countersBy('jobs_stalled_total', 'Jobs recovered from a worker that stopped responding.', [
     'queue',
-    'outcome',
   ]);
-  const durations = panel.histogramsBy('job_duration_seconds', 'Jobs, each try for itself.', ['queue'], LONG);
-  const stalled = panel.countersBy('jobs_stalled_total', 'Jobs taken up from a worker that fell silent.', ['queue']);
-  const batches = panel.histogram('ingest_batch_events', 'Events of an ingest job.', EVENTS);
-  const splits = panel.counter(
+  const batchSizes = registry.histogram('ingest_batch_events', 'Events per ingest job.', COUNT_BUCKETS);
+  const splits = registry.counter(
     'ingest_jobs_split_total',
-    'Ingest jobs that stalled again and again, and were split in two.',
+    'Ingest jobs that stalled repeatedly and were split in two.',
   );
-  const apart = panel.counter(
-    'events_set_apart_total',
-    'Events whose ingestion stalls workers; each stays as a failed job.',
+  const deadLettered = registry.counter(
+    'events_dead_lettered_total',
+    'Events whose ingest job stalls workers; each stays as a failed job.',
   );
-  const skipped = panel.counters(
+  const skipped = registry.counters(
     'expressions_skipped_total',
-    'Events that an expression of a function did not judge.',
+    'Events that an expression of a function was not evaluated for.',
     'reason',
     SKIP_REASONS,
   );
-  const calls = panel.counters('calls_total', 'Calls of functions.', 'result', CALL_RESULTS);
-  const callDurations = panel.histogram('call_duration_seconds', 'Calls of functions, until their answer.', LONG);
+  const calls = registry.counters('function_calls_total', 'Function calls.', 'result', CALL_RESULTS);
+  const callDurations = registry.histogram(
+    'function_call_duration_seconds',
+    'Duration of function calls, until their response.',
+    LONG_BUCKETS,
+  );
   const counts = new Map<string, number>();
-  const count = (queue: string, by: 1 | 0 | -1) => {
-    const now = (counts.get(queue) ?? 0) + by;
-    counts.set(queue, now);
-    atWork(queue).set(now);
+  const addActive = (queue: string, by: 1 | 0 | -1) => {
+    const count = (counts.get(queue) ?? 0) + by;
+    counts.set(queue, count);
+    active(queue).set(count);
   };
   return {
-    queueOpened(queue) {
-      count(queue, 0);
-      for (const outcome of ['done', 'failed']) jobs(queue, outcome).inc(0);
+    registerQueue(queue) {
+      addActive(queue, 0);
+      for (const outcome of ['completed', 'failed']) jobs(queue, outcome).inc(0);
       stalled(queue).inc(0);
     },
-    jobBegan: (queue) => count(queue, 1),
-    jobEnded(queue, outcome, ms) {
-      count(queue, -1);
+    jobStarted: (queue) => addActive(queue, 1),
+    jobFinished(queue, outcome, ms) {
+      addActive(queue, -1);
       jobs(queue, outcome).inc();
       durations(queue).observe(ms / 1_000);
     },
     jobStalled: (queue) => stalled(queue).inc(),
-    ingestBatch: (events) => batches.observe(events),
-    ingestSplit: () => splits.inc(),
-    eventSetApart: () => apart.inc(),
+    ingestJobStarted: (events) => batchSizes.observe(events),
+    ingestJobSplit: () => splits.inc(),
+    eventDeadLettered: () => deadLettered.inc(),
     expressionSkipped: (reason) => skipped(reason).inc(),
-    called(result, ms) {
+    functionCalled(result, ms) {
       calls(result).inc();
       callDurations.observe(ms / 1_000);
     },

@@ -3,16 +3,16 @@ import { z } from 'zod';
 
 export const PRODUCTION = 'production';
 
-/** What keys and webhooks that all branch environments share belong to. No environment can have this name. */
+/** Owner of keys and webhooks that all branch environments share. No environment can have this name. */
 export const BRANCHES = '@branches';
 
-/** How callers name the same; taken, too. */
+/** The name of this owner in the API; also reserved. */
 export const BRANCH_SET = 'branches';
 
 export const ENVIRONMENT_KINDS = ['production', 'named', 'branch'] as const;
 export type EnvironmentKind = (typeof ENVIRONMENT_KINDS)[number];
 
-/** A name is part of keys in Redis and travels in headers. */
+/** Names are part of Redis keys and headers. */
 export const environmentNameSchema = z
   .string()
   .max(64)
@@ -27,27 +27,27 @@ export interface Environment {
   kind: EnvironmentKind;
   /** Unix milliseconds. */
   createdAt: number;
-  /** An archived environment refuses new events; what it has stays readable. */
+  /** An archived environment rejects new events; its data stays readable. */
   archivedAt?: number;
-  /** When it was last taken out of the archive. */
+  /** When it was last unarchived. */
   reopenedAt?: number;
-  /** When it was last seen to be used, of a branch: to within a day. */
+  /** Last use of a branch environment, to within a day. */
   usedAt?: number;
-  /** Since when it is being deleted with all that it has; archived from then on, too, and for good. */
+  /** Start of its deletion with all data; it stays archived from then on. */
   deletingAt?: number;
 }
 
-/** What keys, webhooks and signing keys of the environment belong to: itself, or the set of all branches. */
+/** Owner of the environment's keys and webhooks: the environment, or the set of all branches. */
 export function ownerOf({ name, kind }: Environment): string {
   return kind === 'branch' ? BRANCHES : name;
 }
 
-/** It refuses new events from then on; one that does already stays as it is. */
+/** Keeps the time of an earlier archiving. */
 export function archived(environment: Environment, nowMs: number): Environment {
   return { ...environment, archivedAt: environment.archivedAt ?? nowMs };
 }
 
-/** From then on it is deleted with all that it has. */
+/** Marks the environment for deletion with all data. */
 export function deleting(environment: Environment, nowMs: number): Environment {
   return { ...archived(environment, nowMs), deletingAt: environment.deletingAt ?? nowMs };
 }

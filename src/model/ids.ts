@@ -1,9 +1,9 @@
 /** Internal IDs are ULIDs: 48 bits of milliseconds, then 80 bits that are random, seeded by the sender, or derived.
- *  A derived ID is the same whenever it is made again, which is what makes a repeated step harmless. */
+ *  Derivation is deterministic, which makes repeated operations idempotent. */
 import { hash, randomFillSync } from 'node:crypto';
 import { monotonicFactory } from 'ulid';
 
-/** Random bytes are had by the thousand: asking for each of the 16 that an ID takes costs more than the rest of it. */
+/** Requests random bytes in bulk: a request per ID would cost more than the rest of its creation. */
 const pool = new Uint8Array(4_096);
 let left = 0;
 
@@ -12,7 +12,7 @@ function random(): number {
   return (pool[--left] as number) / 256;
 }
 
-/** A fresh ID. Within a process later ones sort after earlier ones. */
+/** A new ID. IDs of one process sort in the order of their creation. */
 export const newId: (nowMs?: number) => string = monotonicFactory(random);
 
 export const ID_PATTERN = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
@@ -26,13 +26,13 @@ const TIME_DIGITS = 10;
 const SEED = /^(\d{1,15}),([A-Za-z0-9+/_-]{14}(?:==)?)$/;
 const MAX_TIME_MS = 2 ** 48 - 1;
 
-/** The first 6 of the 16 random digits of an event that the service itself sends. No seed reaches such an ID, so nobody can send an event under
- *  the ID that the failure of a run, say, is going to have. Of random IDs one in a billion begins so. */
+/** The first 6 of the 16 random digits in IDs of events that the service itself sends. Seeds cannot produce such an ID, so senders cannot
+ *  claim the ID of a future `function.failed` event, for example. One in a billion random IDs starts like this. */
 const OWN_EVENT = 'SYSTEM';
-/** What a seed gets instead. The client that made the seed made it at random: refusing it would fail one send in a billion for good. */
+/** Replaces it in seeded IDs. Clients create seeds at random: rejecting the seed would fail one send in a billion permanently. */
 const NOT_OWN_EVENT = 'SYSTEN';
 
-/** Reads `<unix ms>,<base64 of 10 bytes>` (docs/events.md#seeds); undefined when it is anything else. */
+/** Reads `<unix ms>,<base64 of 10 bytes>` (docs/events.md#seeds); undefined for any other text. */
 export function parseSeed(header: string): Seed | undefined {
   const match = SEED.exec(header);
   if (!match) return undefined;
@@ -61,12 +61,12 @@ export function derivedEventId(parent: string, ...parts: string[]): string {
   return withPrefix(derivedId(parent, ...parts), OWN_EVENT);
 }
 
-/** The ID whose random digits begin with the prefix. */
+/** Replaces the first random digits of the ID by the prefix. */
 function withPrefix(id: string, prefix: string): string {
   return id.slice(0, TIME_DIGITS) + prefix + id.slice(TIME_DIGITS + prefix.length);
 }
 
-/** The time that an ID names, Unix milliseconds. */
+/** The time of an ID, Unix milliseconds. */
 export function timeOf(id: string): number {
   return numberIn(id, 0, TIME_DIGITS);
 }
@@ -83,7 +83,7 @@ function fromBytes(timeMs: number, entropy: Buffer): string {
 const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const BASE = DIGITS.length;
 
-/** What stands between two places of an ID: at most 50 bits, which a number holds exactly. */
+/** The value of a range of digits: at most 50 bits, which a number holds exactly. */
 function numberIn(id: string, from: number, to: number): number {
   let number = 0;
   for (let i = from; i < to; i++) number = number * BASE + DIGITS.indexOf(id[i] as string);

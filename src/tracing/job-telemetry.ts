@@ -1,6 +1,6 @@
-/** BullMQ's spans, as its OpenTelemetry package makes them, less those that nobody asked for: its housekeeping would make traces of its
- *  own for as long as the process lives, and each job two or three spans that say nothing. What is left is who adds a job, and the work
- *  on it, where these belong to a trace that is recorded. */
+/** BullMQ's spans, created by its OpenTelemetry package, without the noise: its housekeeping would create traces of its own as long as
+ *  the process runs, and two or three spans without information per job. The spans that add a job and that process it remain, if they
+ *  belong to a recorded trace. */
 import { type Context, context, ROOT_CONTEXT, type SpanContext, SpanKind, trace } from '@opentelemetry/api';
 import { BullMQOtel } from 'bullmq-otel';
 import { extractSpan, injectSpan, isRecorded } from './carrier.ts';
@@ -9,20 +9,20 @@ type Tracer = BullMQOtel['tracer'];
 type JobSpan = ReturnType<Tracer['startSpan']>;
 type Contexts = BullMQOtel['contextManager'];
 
-/** What BullMQ knows as its `Telemetry`. */
+/** The part of BullMQ's `Telemetry` that it uses. */
 export interface JobTelemetry {
   tracer: Pick<Tracer, 'startSpan'>;
   contextManager: Pick<Contexts, 'with' | 'active' | 'getMetadata' | 'fromMetadata'> & { root(): Context };
 }
 
-const nothing = () => {};
+const noop = () => {};
 const UNRECORDED: JobSpan = {
   setSpanOnContext: (ctx: Context) => ctx,
-  setAttribute: nothing,
-  setAttributes: nothing,
-  addEvent: nothing,
-  recordException: nothing,
-  end: nothing,
+  setAttribute: noop,
+  setAttributes: noop,
+  addEvent: noop,
+  recordException: noop,
+  end: noop,
 };
 
 export function jobTelemetry(): JobTelemetry {
@@ -32,18 +32,18 @@ export function jobTelemetry(): JobTelemetry {
       startSpan(name, options, parent = context.active()) {
         if (options?.kind === SpanKind.INTERNAL || !isRecorded(spanIn(parent))) return UNRECORDED;
         const span = tracer.startSpan(name, options, parent);
-        // They would quote the error, which may be in the words of the app.
-        return Object.assign(span, { addEvent: nothing, recordException: nothing });
+        // These would record error messages, which can come from the app.
+        return Object.assign(span, { addEvent: noop, recordException: noop });
       },
     },
     contextManager: {
       with: (ctx, fn) => contextManager.with(ctx, fn),
       active: () => contextManager.active(),
       root: () => ROOT_CONTEXT,
-      // What is not recorded leaves nothing in the job.
+      // A span that is not recorded leaves nothing in the job.
       getMetadata: (ctx) => injectSpan(spanIn(ctx)) ?? '',
-      fromMetadata: (active, carried) => {
-        const span = extractSpan(carried);
+      fromMetadata: (active, serialized) => {
+        const span = extractSpan(serialized);
         return span ? trace.setSpanContext(active, span) : active;
       },
     },

@@ -1,29 +1,28 @@
-/** What the SDK complains of, as lines of the service's log: one a minute at most, for a collector that is away fails every batch. */
+/** Logs warnings of the OpenTelemetry SDK: at most one per minute, because every batch fails while a collector is down. */
 import type { DiagLogger } from '@opentelemetry/api';
 import type { Logger } from '../log.ts';
 
-const PAUSE_MS = 60_000;
-/** Of a complaint, as much as is logged. */
-const SHOWN = 300;
+const INTERVAL_MS = 60_000;
+const MESSAGE_CHARS = 300;
 
 export function rateLimitedWarnings(log: Logger, now: () => number = () => performance.now()): DiagLogger {
-  let quietUntil = Number.NEGATIVE_INFINITY;
-  let unsaid = 0;
+  let suppressedUntil = Number.NEGATIVE_INFINITY;
+  let suppressed = 0;
   const warn = (message: string, ...details: unknown[]) => {
-    if (now() < quietUntil) {
-      unsaid++;
+    if (now() < suppressedUntil) {
+      suppressed++;
       return;
     }
-    const said = [messageOf(message), ...details].map(String).join(' ').slice(0, SHOWN);
-    log.warn({ err: said, ...(unsaid > 0 && { unsaid }) }, 'tracing');
-    quietUntil = now() + PAUSE_MS;
-    unsaid = 0;
+    const warning = [messageOf(message), ...details].map(String).join(' ').slice(0, MESSAGE_CHARS);
+    log.warn({ err: warning, ...(suppressed > 0 && { suppressed }) }, 'tracing');
+    suppressedUntil = now() + INTERVAL_MS;
+    suppressed = 0;
   };
-  const nothing = () => {};
-  return { error: warn, warn, info: nothing, debug: nothing, verbose: nothing };
+  const noop = () => {};
+  return { error: warn, warn, info: noop, debug: noop, verbose: noop };
 }
 
-/** The SDK tells an error as JSON, with its stack and the answer that it got. */
+/** The SDK reports an error as JSON with its stack and the response. */
 function messageOf(text: string): string {
   try {
     return (JSON.parse(text) as { message?: string }).message ?? text;

@@ -1,24 +1,24 @@
-/** What the parent, its child processes and their threads say to each other. A message on the channel is a list:
- *  all that one turn of the event loop had to say. */
+/** Messages between the parent process (`scheduler/`) and the child process with its threads (`sandbox/`). A message on the IPC
+ *  channel is a list: everything that one turn of the event loop produced. */
 
 export interface Limits {
-  /** Transforms that one child runs at once. */
+  /** Transforms that one child process runs at the same time. */
   threads: number;
-  /** For one request: making the isolate, where it is not there yet, and the call. */
+  /** Time limit of one request: creating the isolate, if needed, and the call. */
   timeoutMs: number;
-  /** A batch that has taken so long is not continued. */
+  /** A thread returns a batch early after this time. */
   batchMs: number;
-  /** Of one isolate. V8 keeps to it roughly, and some allocations abort the process instead. */
+  /** Limit of one isolate. V8 enforces it approximately, and some allocations abort the process instead. */
   memoryLimitMb: number;
-  /** Kept in one thread, each 3 to 6 MB; the one that was used longest ago makes room. */
+  /** Isolates that one thread caches (3 to 6 MB each). Evicts the least recently used one. */
   isolates: number;
-  /** Together, in one thread. */
-  keptMb: number;
-  /** An isolate that has grown beyond this is not kept: what it holds is garbage, since no request leaves anything to the next. */
-  isolateKeptMb: number;
-  /** A child that has taken so many batches is replaced in good order: against whatever leaks. */
+  /** Total size of the cached isolates of one thread. */
+  cachedMb: number;
+  /** A larger isolate is not cached: its content is garbage, because no request leaves state for the next one. */
+  cachedIsolateMb: number;
+  /** A child process is replaced gracefully after this many batches, in case something leaks. */
   batchesPerChild: number;
-  /** After so many requests an isolate is made anew, so that nothing a transform leaves behind can pile up. */
+  /** An isolate is created anew after this many requests, so that leftovers of a transform cannot pile up. */
   usesPerIsolate: number;
   logLines: number;
   logChars: number;
@@ -29,8 +29,8 @@ export const DEFAULT_LIMITS = {
   batchMs: 10,
   memoryLimitMb: 64,
   isolates: 64,
-  keptMb: 128,
-  isolateKeptMb: 24,
+  cachedMb: 128,
+  cachedIsolateMb: 24,
   batchesPerChild: 1_000_000,
   usesPerIsolate: 1_000,
   logLines: 100,
@@ -38,47 +38,46 @@ export const DEFAULT_LIMITS = {
   outputChars: 4 * 1_048_576,
 } satisfies Partial<Limits>;
 
-/** `learn` comes once for each version of a webhook's code, before the first `perform` that names its slot. A `perform` is for requests of
- *  one webhook, in a batch: handing them to a thread one by one costs many times what a quick transform does. */
-export type Order =
-  | { order: 'learn'; slot: number; id: string; code: string }
-  | { order: 'forget'; slot: number }
-  | { order: 'evict'; id: string }
-  | { order: 'perform'; batch: number; slot: number; args: string[] | null };
+/** Parent to child. `load` comes once per version of a webhook's code, before the first `run` with its handle. A `run` carries a
+ *  batch of requests of one webhook: passing requests to a thread one by one costs many times what a fast transform costs. */
+export type Command =
+  | { type: 'load'; handle: number; id: string; code: string }
+  | { type: 'unload'; handle: number }
+  | { type: 'evict'; id: string }
+  | { type: 'run'; batch: number; handle: number; args: string[] | null };
 
-/** What a thread does: `args` has the JSON of the transform's four arguments, for each request; null: only define the function. */
+/** Work for a thread. `args` holds the JSON of the four arguments of each request; null: only define the function. */
 export interface Task {
   id: string;
   code: string;
   args: string[] | null;
 }
 
-/** `text` is the JSON of a `Report`, made inside the isolate and not yet looked at; `durationMs` is of the call alone. */
+/** `text` is the JSON of an `IsolateReport`, produced inside the isolate and not validated yet; `durationMs` covers the call only. */
 export type TransformResult = { text: string; durationMs: number } | { stopped: StopCause };
 
-/** `memory` also stands for every other way in which a transform can make its process end itself. */
+/** `memory` also stands for every other way in which a transform can make its process exit. */
 export type StopCause = 'time' | 'memory';
 
-/** Verdicts in the order of the batch. Where there are fewer, the rest was not begun. */
+/** Results in the order of the batch. Missing results at the end: those requests were not started. */
 export interface Reply {
   batch: number;
-  verdicts: TransformResult[];
+  results: TransformResult[];
 }
 
-/** `bytes`: of memory that the child has, told when that has changed. */
-export type FromChild = 'ready' | Reply[] | { bytes: number };
+/** Child to parent. `bytes`: resident memory of the child, sent when it changes. */
+export type ChildMessage = 'ready' | Reply[] | { bytes: number };
 
-/** The channel on which the threads hear the IDs of webhooks that are no more. */
-export const GONE = 'gone';
+/** The broadcast channel on which threads receive the IDs of deleted or edited webhooks. */
+export const EVICTIONS = 'evictions';
 
 const MB = 1_048_576;
-/** Node.js, the threads and their start. */
+/** Node.js, and the threads with their start. */
 const BASE_MB = 128;
 
-/** What a child may come to have of memory. Beyond `replace` another child takes its place in good order: it keeps more than its
- *  isolates account for. Beyond `kill` what runs in it is taking memory that no limit of V8's catches: a single transform may have
- *  two to three times its limit before it is stopped. */
-export function memoryBounds({ threads, keptMb, memoryLimitMb }: Limits) {
-  const replace = (BASE_MB + threads * (keptMb + memoryLimitMb)) * MB;
+/** Memory bounds of a child process. Above `replace`, the parent replaces it gracefully: it holds more than its isolates explain. Above
+ *  `kill`, running code allocates memory that no V8 limit covers: a single transform can reach two to three times its limit before V8 stops it. */
+export function memoryBounds({ threads, cachedMb, memoryLimitMb }: Limits) {
+  const replace = (BASE_MB + threads * (cachedMb + memoryLimitMb)) * MB;
   return { replace, kill: replace + threads * 2 * memoryLimitMb * MB };
 }

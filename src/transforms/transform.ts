@@ -1,7 +1,7 @@
-/** What a transform is, what it is given, and what it makes of it (docs/webhooks.md#what-a-transform-gets). */
+/** A transform, its request and its outcome (docs/webhooks.md#what-a-transform-gets). Read by `scheduler/` and by the rooms that run transforms. */
 
 export interface Transform {
-  /** Of the webhook; for code that is not saved, anything that begins with `test:`. */
+  /** ID of the webhook; unsaved code has an ID that starts with `test:`. */
   id: string;
   /** Changes whenever the code changes. */
   version: string;
@@ -9,9 +9,9 @@ export interface Transform {
 }
 
 export interface TransformRequest {
-  /** `evt`: anything that JSON can hold; undefined becomes {}. */
+  /** `evt`: any JSON value; undefined becomes {}. */
   body: unknown;
-  /** `body` as JSON text, where it is at hand. */
+  /** `body` as JSON text, if it is available. */
   bodyText?: string | undefined;
   headers: Record<string, string>;
   query: Record<string, string[]>;
@@ -19,11 +19,11 @@ export interface TransformRequest {
 }
 
 export interface TransformOutcome {
-  /** What the function returned, as JSON has it: an object, not yet proved to be an event, or null for nothing. */
+  /** The return value as JSON: an object that is not validated as an event yet, or null. */
   event: Record<string, unknown> | null;
-  /** JSON in which it came, with what was logged: nests deeper than the event. */
+  /** The JSON text of event and logs: nested deeper than the event alone. */
   text: string;
   logs: { level: string; text: string }[];
-  /** Of the call, without what it took to make the isolate. */
+  /** Duration of the call, without creating the isolate. */
   durationMs: number;
 }

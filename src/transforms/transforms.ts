@@ -1,8 +1,18 @@
-/** The front of everything about transforms: user code that turns a webhook's request into an event, run in child
- *  processes that can be killed. */
+/** Runs transforms: user code that turns a webhook's request into an event, in child processes that the parent can kill.
+ *
+ *  How a request travels:
+ *  1. `transforms.ts` wraps it in a `QueuedRequest` with a total timeout.
+ *  2. `scheduler/dispatcher.ts` asks the circuit breaker of its transform: reject it (quarantined), run it alone (suspect) or with others.
+ *  3. `scheduler/pool.ts` queues it fairly among webhooks and sends batches to its child process (`scheduler/sandbox-process.ts`).
+ *  4. `protocol.ts`: the only thing that both sides share.
+ *  5. `sandbox/child.ts` hands each batch to a thread (`sandbox/thread.ts`), which calls the webhook's isolate (`sandbox/isolate.ts`).
+ *     Inside the isolate, `sandbox/bootstrap.ts` calls the user's function and reports the result as JSON text.
+ *  6. The result returns to the dispatcher. `scheduler/result.ts` validates it and turns it into an outcome or a ServiceError. When the process
+ *     exits first, the dispatcher decides which requests to retry, alone, and which transform gets a strike. */
 import { createHash } from 'node:crypto';
 import type { Logger } from '../log.ts';
 import { NOOP_RECORDER, type TransformRecorder } from '../metrics/recorder.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import { DEFAULT_LIMITS, type Limits } from './protocol.ts';
 import type { CircuitBreakerRules } from './scheduler/circuit-breaker.ts';
 import { createDispatcher } from './scheduler/dispatcher.ts';
@@ -12,40 +22,40 @@ import type { Transform, TransformOutcome, TransformRequest } from './transform.
 export type { Transform, TransformOutcome, TransformRequest };
 
 export interface Transforms {
-  /** Always answers: at the latest when its patience is over.
+  /** Settles after `totalTimeoutMs` at the latest.
    *  @throws ServiceError transform_failed, transform_quarantined, overloaded */
   run(transform: Transform, request: TransformRequest): Promise<TransformOutcome>;
-  /** Compiles the code and runs its top level; nothing is kept.
+  /** Compiles the code and runs its top level; keeps nothing.
    *  @throws ServiceError transform_invalid, transform_quarantined, overloaded */
   check(code: string): Promise<void>;
-  /** How much of the pool is in use now. */
-  use(): { threads: number; waiting: number; inFlight: number };
-  /** The webhook is no more, or has other code: lets go of what is kept of it. */
+  /** Current use of the pools. */
+  usage(): { threads: number; queued: number; inFlight: number };
+  /** Drops cached isolates of a webhook that was deleted or edited. */
   evict(id: string): void;
-  /** Answers what is still open with `overloaded`; resolves when no process is left. */
+  /** Rejects open requests with `overloaded`; resolves when no child process is left. */
   close(): Promise<void>;
 }
 
 export interface TransformsOptions {
-  /** For one request, from when a thread takes it up. */
+  /** Time limit of one request, from the moment a thread starts it. */
   timeoutMs: number;
   threads: number;
   log: Logger;
-  meter?: TransformRecorder;
-  /** Milliseconds of a clock that never goes back. */
+  recorder?: TransformRecorder;
+  /** Milliseconds of a monotonic clock. */
   now?: () => number;
   limits?: Partial<Limits>;
-  standing?: CircuitBreakerRules;
-  /** Requests that may wait, in each lane. */
-  places?: number;
-  /** Longest that a request waits for its answer, whatever happens. */
-  patienceMs?: number;
-  /** What a thread cannot end within `timeoutMs`, the parent kills so much later, with the whole child. */
+  circuitBreaker?: CircuitBreakerRules;
+  /** Requests that each pool queues at most. */
+  queueLimit?: number;
+  /** Longest time from submission to result, whatever happens. */
+  totalTimeoutMs?: number;
+  /** The parent kills a child that exceeds `timeoutMs` by this much. */
   graceMs?: number;
-  /** Longest that a child may take to start. */
-  bootMs?: number;
-  /** After so long without a suspect, their child is ended. */
-  idleMs?: number;
+  /** Longest time that a child may take to start. */
+  startTimeoutMs?: number;
+  /** The pool of suspects ends its child after this time without work. */
+  idleTimeoutMs?: number;
 }
 
 /** Forks the first child at once: it needs 150 ms to start, and 80 MB. */
@@ -53,40 +63,59 @@ export function createTransforms({
   timeoutMs,
   threads,
   log,
-  meter = NOOP_RECORDER,
+  recorder = NOOP_RECORDER,
   now = () => performance.now(),
   limits,
-  standing = { strikes: 3, windowMs: 60_000 },
-  places = 1_000,
-  patienceMs = 10_000,
+  circuitBreaker = { strikes: 3, windowMs: 60_000 },
+  queueLimit = 1_000,
+  totalTimeoutMs = 10_000,
   graceMs = 500,
-  bootMs = 10_000,
-  idleMs = 30_000,
+  startTimeoutMs = 10_000,
+  idleTimeoutMs = 30_000,
 }: TransformsOptions): Transforms {
-  const dispatch = createDispatcher({
-    sandbox: { limits: { ...DEFAULT_LIMITS, ...limits, threads, timeoutMs }, graceMs, bootMs, now, log, meter },
-    standing,
-    places,
-    idleMs,
+  const dispatcher = createDispatcher({
+    sandbox: {
+      limits: { ...DEFAULT_LIMITS, ...limits, threads, timeoutMs },
+      graceMs,
+      startTimeoutMs,
+      now,
+      log,
+      recorder,
+    },
+    circuitBreaker,
+    queueLimit,
+    idleTimeoutMs,
   });
 
-  function perform(transform: Transform, args: string | null) {
-    const ticket = new QueuedRequest(transform, args, patienceMs);
-    dispatch.admit(ticket);
-    return ticket.answer;
+  function submit(transform: Transform, args: string | null) {
+    const request = new QueuedRequest(transform, args, totalTimeoutMs);
+    dispatcher.submit(request);
+    return request.outcome;
   }
 
   return {
     run: (transform, { body = {}, bodyText = JSON.stringify(body), headers, query, raw }) =>
-      perform(transform, `[${bodyText},${JSON.stringify([headers, query, raw]).slice(1)}`),
+      submit(transform, `[${bodyText},${JSON.stringify([headers, query, raw]).slice(1)}`),
 
     async check(code) {
       const version = createHash('sha256').update(code).digest('base64url');
-      await perform({ id: 'check', version, code }, null);
+      await submit({ id: 'check', version, code }, null);
     },
 
-    use: () => ({ threads, ...dispatch.use() }),
-    evict: (id) => dispatch.evict(id),
-    close: () => dispatch.close(),
+    usage: () => ({ threads, ...dispatcher.usage() }),
+    evict: (id) => dispatcher.evict(id),
+    close: () => dispatcher.close(),
+  };
+}
+
+/** Runs each transform in a span below the span of its webhook's request. */
+export function traceTransforms(transforms: Transforms, tracing: Tracing | undefined): Transforms {
+  if (!tracing) return transforms;
+  return {
+    ...transforms,
+    run: (transform, request) => {
+      const attributes = () => ({ 'tidegate.webhook.id': transform.id });
+      return tracing.withSpan('transform', 'INTERNAL', attributes, () => transforms.run(transform, request));
+    },
   };
 }

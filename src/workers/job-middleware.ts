@@ -15,16 +15,16 @@ export type Handler<Data> = (job: Job<Data>) => Promise<void>;
 /** Counts and times the jobs of a queue. @returns the handler itself where there are no metrics */
 export function withMetrics<Data>(queue: string, handler: Handler<Data>, recorder: MetricsRecorder): Handler<Data> {
   if (recorder === NOOP_RECORDER) return handler;
-  recorder.queueOpened(queue);
+  recorder.registerQueue(queue);
   return async (job) => {
     const startedAt = performance.now();
-    let outcome: 'done' | 'failed' = 'failed';
-    recorder.jobBegan(queue);
+    let outcome: 'completed' | 'failed' = 'failed';
+    recorder.jobStarted(queue);
     try {
       await handler(job);
-      outcome = 'done';
+      outcome = 'completed';
     } finally {
-      recorder.jobEnded(queue, outcome, performance.now() - startedAt);
+      recorder.jobFinished(queue, outcome, performance.now() - startedAt);
     }
   };
 }

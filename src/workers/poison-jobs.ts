@@ -66,7 +66,7 @@ export class PoisonJobs {
       opts: { jobId: `${id}-${i}` },
     }));
     await this.#queue.addBulk(parts);
-    this.#recorder.ingestSplit();
+    this.#recorder.ingestJobSplit();
     const details = { queue: INGEST, job: id, events: events.length, stalls: stalledCounter, parts: parts.length };
     this.#log.warn(details, 'poison job split');
   }
@@ -76,7 +76,7 @@ export class PoisonJobs {
     const [event] = data.events;
     // An operator who retries it gives it as many attempts as before.
     await job.updateData({ ...data, forgivenStalls: stalls });
-    this.#recorder.eventSetApart();
+    this.#recorder.eventDeadLettered();
     this.#log.error(
       { queue: INGEST, job: id, event_id: event?.internalId, env: event?.env, stalls },
       'poison event moved to the failed jobs',

@@ -2,10 +2,10 @@
  *  of them. BullMQ makes the span of a call or a wake job. */
 import type { Job } from 'bullmq';
 import { type IngestDeps, ingest } from '../jobs/ingestion/ingest.ts';
-import { eventAttributes, messagingAttributes } from '../jobs/ingestion/traced-acceptor.ts';
 import { INGEST, type IngestJob, type RunJob } from '../jobs/queues/queues.ts';
 import type { RunToStart } from '../jobs/runs/run-starter.ts';
 import type { Envelope } from '../model/events/event.ts';
+import { eventAttributes, messagingAttributes, runAttributes } from '../tracing/attributes.ts';
 import type { Span, Tracing } from '../tracing/tracing.ts';
 
 export async function traceIngest(job: Job<IngestJob>, deps: IngestDeps, tracing: Tracing): Promise<void> {
@@ -20,7 +20,7 @@ export async function traceIngest(job: Job<IngestJob>, deps: IngestDeps, tracing
   try {
     await ingest(events, { ...deps, starter });
   } catch (error) {
-    for (const span of spans.values()) tracing.fail(span, (error as Error).name);
+    for (const span of spans.values()) tracing.markFailed(span, (error as Error).name);
     throw error;
   } finally {
     for (const span of spans.values()) span.end();
@@ -34,13 +34,13 @@ function startSpans({ id, data, attemptsMade }: Job<IngestJob>, tracing: Tracing
     if (trace === undefined) continue;
     const { env, internalId, name } = events[0] as Envelope;
     const attributes = {
-      ...messagingAttributes('process', events.length),
+      ...messagingAttributes(INGEST, 'process', events.length),
       'bullmq.job.id': id ?? '',
       'bullmq.job.attempts.made': attemptsMade,
       'tidegate.environment': env,
       ...(events.length === 1 && eventAttributes(internalId, name)),
     };
-    spans.set(trace, tracing.begin(`process ${INGEST}`, 'CONSUMER', attributes, trace));
+    spans.set(trace, tracing.startSpan(`process ${INGEST}`, 'CONSUMER', attributes, trace));
   }
   return spans;
 }
@@ -54,7 +54,7 @@ function tracesByEvent(
   return new Map(
     events.flatMap(({ internalId, trace }) => {
       const span = trace && spans.get(trace);
-      return span ? [[internalId, tracing.carried(span)] as const] : [];
+      return span ? [[internalId, tracing.serializeSpan(span)] as const] : [];
     }),
   );
 }
@@ -65,19 +65,13 @@ export async function traceCallOrWake(
   tracing: Tracing,
   work: () => Promise<void>,
 ): Promise<void> {
-  const span = tracing.active();
+  const span = tracing.activeSpan();
   if (!span) return work();
-  span.setAttributes({
-    'tidegate.environment': data.env,
-    'tidegate.event.id': data.eventId,
-    'tidegate.run.id': data.runId,
-    'tidegate.function.id': data.functionId,
-    'tidegate.job.kind': data.kind,
-  });
+  span.setAttributes({ ...runAttributes(data), 'tidegate.job.kind': data.kind });
   try {
     await work();
   } catch (error) {
-    tracing.fail(span, (error as Error).name);
+    tracing.markFailed(span, (error as Error).name);
     throw error;
   }
 }

@@ -85,7 +85,7 @@ function startIngestWorker({
     tracing ? traceIngest(job, deps, tracing) : ingest(job.data.events, deps);
   const poisonJobs = new PoisonJobs(ingestQueue, log, recorder);
   const handler = (job: Job<IngestJob>) => {
-    recorder.ingestBatch(job.data.events.length);
+    recorder.ingestJobStarted(job.data.events.length);
     return poisonJobs.handle(job, ingestJob);
   };
   const worker = new Worker<IngestJob, void>(INGEST, withMetrics(INGEST, handler, recorder), {

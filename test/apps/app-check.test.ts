@@ -33,7 +33,7 @@ describe('app check', () => {
   const host = async (listener: RequestListener) =>
     `http://127.0.0.1:${await listen(createServer(listener))}/api/service`;
 
-  /** An app that says that of itself. */
+  /** An app that responds with this to a probe. */
   const saying = (said: object, status = 200, headers: Record<string, string> = SDK): RequestListener => {
     return (_, response) => void response.writeHead(status, headers).end(JSON.stringify(said));
   };
@@ -103,7 +103,7 @@ describe('app check', () => {
     const moved = await check(dev, await register(dev, await host(saying({}, 301, { location: '/x' }))));
     expect(moved.codes).to.deep.equal(['redirect']);
     const closed = await check(dev, await register(dev, await host(saying({}, 401, {}))));
-    expect(closed.problems[0].fix).to.include('let the service through');
+    expect(closed.problems[0].fix).to.include('allow the service');
   });
 
   it('POST /v1/apps/:name/check reports the error of an app that cannot list its functions', async () => {

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { readConfig } from '../../src/config.ts';
 import { hashedKey } from '../../src/functions/signing.ts';
+import { nonPublicKind } from '../../src/model/network/address.ts';
 import { outboundRules } from '../../src/model/network/outbound.ts';
-import { whyNotPublic } from '../../src/model/network/public-address.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -134,7 +134,9 @@ describe('HTTP agent for apps', () => {
       const url = host.url.replace('127.0.0.1', 'localhost');
       const { status, body } = await service.post('/v1/apps', { url });
       expect([status, body.code]).to.deep.equal([400, 'address_blocked']);
-      expect(body.error).to.match(/localhost leads to (127\.0\.0\.1|::1), which is no public address \(loopback\)/);
+      expect(body.error).to.match(
+        /localhost resolves to (127\.0\.0\.1|::1), which is not a public address \(loopback\)/,
+      );
       expect((await service.get('/v1/functions')).body.data).to.deep.equal([]);
     });
 
@@ -147,7 +149,7 @@ describe('HTTP agent for apps', () => {
         expect((await service.post('/fn/register', elsewhere, headers)).status).to.equal(200);
         const error = await firstError(service, `blocked/${name}`);
         expect(error.name).to.equal('AddressBlocked');
-        expect(error.message).to.include('is not called').and.include('(loopback)');
+        expect(error.message).to.include('was not called').and.include('(loopback)');
         expect(host.calls()).to.deep.equal([]);
       });
     }
@@ -296,7 +298,7 @@ describe('HTTP agent for apps', () => {
 
   it('public addresses are allowed and all others are recognized as not public', () => {
     for (const address of ['8.8.8.8', '1.1.1.1', '::ffff:8.8.8.8', '2606:4700:4700::1111']) {
-      expect(whyNotPublic(address), address).to.equal(undefined);
+      expect(nonPublicKind(address), address).to.equal(undefined);
     }
     for (const address of [
       'fec0::1',
@@ -308,7 +310,7 @@ describe('HTTP agent for apps', () => {
       'nonsense',
       '',
     ]) {
-      expect(whyNotPublic(address), address).to.be.a('string');
+      expect(nonPublicKind(address), address).to.be.a('string');
     }
   });
 });

@@ -5,9 +5,9 @@ import { readTopic, topics } from './cases.ts';
 
 const SUITES = ['test/conformance', 'clients/typescript/test/conformance'];
 
-describe('The conformance cases', () => {
+describe('Conformance cases', () => {
   for (const topic of topics()) {
-    it(`${topic}: are of the topic that the file is named for, and each has a title of its own`, () => {
+    it(`${topic}: have the topic of their file name and unique titles`, () => {
       const { about, cases, ...rest } = readTopic<{ title: string }>(topic);
       expect(rest).to.deep.equal({ topic });
       expect(about).to.be.a('string').and.match(/\S/);

@@ -1,4 +1,4 @@
-/** The language-neutral cases (clients/conformance/README.md), as mocha tests. */
+/** Runs the language-neutral cases (clients/conformance/README.md) as mocha tests. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
@@ -10,7 +10,7 @@ interface TopicFile<Case> {
   cases: Case[];
 }
 
-/** Every field of a case, `title` aside; for one that the suite has no use for, why it may pass over it. */
+/** A handler for every field of a case except `title`, or the reason why the suite ignores the field. */
 export type FieldsOf<Case> = Record<Exclude<keyof Case, 'title'>, true | string>;
 
 export function topics(): string[] {
@@ -23,8 +23,8 @@ export function readTopic<Case>(topic: string): TopicFile<Case> {
   return JSON.parse(readFileSync(join(CASES_DIR, `${topic}.json`), 'utf8'));
 }
 
-/** One test a case; it fails for a case with a field that is not among these.
- *  @param concerns cases that mean something here: all, unless told otherwise */
+/** One test per case. Fails for a case with an unknown field.
+ *  @param concerns filters the cases; default: all */
 export function eachCase<Case extends { title: string }>(
   topic: string,
   fields: FieldsOf<Case>,
@@ -39,8 +39,8 @@ export function eachCase<Case extends { title: string }>(
   }
 }
 
-/** So that nothing in a case is passed over.
- *  @throws when there is another field */
+/** Ensures that no field of a case is ignored.
+ *  @throws for an unknown field */
 export function only(given: object, fields: readonly string[]): void {
   const unread = Object.keys(given).filter((field) => !fields.includes(field));
   if (unread.length > 0) throw new Error(`The case has fields that are not read here: ${unread.join(', ')}`);

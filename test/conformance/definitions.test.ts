@@ -12,7 +12,7 @@ interface Case {
 const FIELDS = { function: true, untyped: 'a registration has no types', flaw: true } as const;
 
 describe('The service conforms: definitions', () => {
-  // It keeps unknown options for what is to come, and looks at a schedule when it acts on it.
+  // The service stores unknown options for future versions, and does not validate schedules yet.
   const refuses = ({ flaw, function: { triggers, options } }: Case) =>
     flaw === null || !(options || JSON.stringify(triggers).includes('cron') || flaw.includes('perid'));
   eachCase<Case>(

@@ -1,4 +1,4 @@
-/** Comparing with what a case expects: placeholders, errors with a stack, lists of words. */
+/** Compares with the expectation of a case: placeholders, errors with a stack, lists of texts. */
 import { expect } from 'chai';
 
 export type Names = Record<string, string>;
@@ -6,7 +6,7 @@ export type Names = Record<string, string>;
 const PLACEHOLDER = /\{\{(\w+)\}\}/g;
 const SEED = '\\d{1,15},[A-Za-z0-9+/]{14}==';
 
-/** The value with the placeholders in its texts replaced, as far as there are names for them. */
+/** Replaces known placeholders in the texts of the value. */
 export function fill<T>(value: T, names: Names): T {
   if (typeof value === 'string') return value.replace(PLACEHOLDER, (whole, name) => names[name] ?? whole) as T;
   if (Array.isArray(value)) return value.map((entry) => fill(entry, names)) as T;
@@ -14,12 +14,12 @@ export function fill<T>(value: T, names: Names): T {
   return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, fill(entry, names)])) as T;
 }
 
-/** @param names gains `seed`, once one was seen */
+/** @param names receives `seed` when one appears */
 export function expectMatch(actual: unknown, expected: unknown, names: Names = {}): void {
   expect(seen(actual, expected, names)).to.deep.equal(expected);
 }
 
-/** What is there, with each part that is as expected put in the words of the expectation: a difference is all that shows. */
+/** The actual value, with matching parts replaced by their expectation, so that a diff shows only differences. */
 function seen(actual: unknown, expected: unknown, names: Names): unknown {
   if (typeof expected === 'string') return matches(actual, expected, names) ? expected : actual;
   if (Array.isArray(actual))
@@ -55,7 +55,7 @@ function placeholder(name: string): string {
   throw new Error(`The case has a placeholder that is not known here: ${name}`);
 }
 
-/** Of an error; it tells where the app's code is. */
+/** The stack of an error, which contains local paths. */
 function isFreeStack(key: string, value: unknown, expected: object): boolean {
   return key === 'stack' && typeof value === 'string' && 'message' in expected && !('stack' in expected);
 }
@@ -73,7 +73,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-/** A case's `headers`: those that it names, and those that must not be there unless it does. */
+/** The headers that a case names, and the headers that must be absent otherwise. */
 export function expectHeaders(
   actual: Record<string, unknown>,
   expected: Record<string, string>,

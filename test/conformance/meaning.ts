@@ -1,4 +1,4 @@
-/** How the service reads an app's answer: a played app gives it, and what becomes of the run tells. */
+/** How the service interprets an app's response: a fake app sends it, and the state of the run shows the meaning. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { AppHost, Call, CallAnswer } from '../support/app-host.ts';
@@ -15,7 +15,7 @@ export interface PlayedAnswer {
 
 const SDK = { 'x-service-sdk': 'test:v1.0.0' };
 
-/** The run's first call is answered so; its next one is kept open until the meaning is known. */
+/** Sends the response to the run's first call, and keeps the next call open until the meaning is known. */
 export async function expectMeaning(
   service: Service,
   host: AppHost,
@@ -26,7 +26,7 @@ export async function expectMeaning(
   const ended = Promise.withResolvers<CallAnswer>();
   const calls: Call[] = [];
   host.on('f', (call) => {
-    // An earlier case's run may still have a call to come.
+    // A run of an earlier case can still have a pending call.
     if (call.body.event.data.name !== name) return {};
     calls.push(call);
     return calls.length === 1 ? { status, headers: { ...SDK, ...headers }, body } : ended.promise;

@@ -26,7 +26,7 @@ describe('The service conforms: seeds', () => {
       const { status, body } = await service.post('/e/key', { name: 'seeds/x', data: {} }, headers);
       expect([status, body.ids]).to.deep.equal([200, [id]]);
     },
-    // What an app refuses to make never gets here.
+    // A seed that a client rejects never reaches the service.
     ({ seed }) => seed !== null,
   );
 });

@@ -17,12 +17,12 @@ interface Case {
   [ofTheClient: string]: unknown;
 }
 
-/** That the clients of the cases name. */
+/** The environments of the cases' clients. */
 const ENVIRONMENTS = ['pr-12', 'pr-13'];
 
 const SEED = '1767225600000,ABEiM0RVZneImQ==';
 
-/** A played service's replies are worth something when the real one's are like them. */
+/** Checks that the replies of the fake service match those of the real one. */
 describe('The service conforms: sends', () => {
   let service: Service;
   let refusal: Answer;
@@ -65,7 +65,7 @@ function isSuccess(reply: Reply | 'hang up'): reply is Reply {
   return reply !== 'hang up' && Array.isArray(reply.body.ids);
 }
 
-/** In the words of the service, that is. */
+/** With the messages of the service. */
 function isRefusal(reply: Reply | 'hang up'): reply is Reply {
   return reply !== 'hang up' && typeof reply.body.code === 'string';
 }

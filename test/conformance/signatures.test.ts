@@ -32,7 +32,7 @@ describe('The service conforms: signatures', () => {
     expect(made.includes(given)).to.equal(right);
   });
 
-  it('takes the bearer of its own key, and of no other', async () => {
+  it('accepts the bearer token of its own key only', async () => {
     const { cases } = readTopic<Case>('signatures');
     const bearers = new Map(cases.map(({ keys, bearer }) => [keys[0] as string, bearer]));
     const [own = ''] = bearers.keys();

@@ -1,7 +1,7 @@
 import type { Service } from '../support/service.ts';
 import { expectMatch } from './match.ts';
 
-/** What the service keeps of each event: the fields that the case names, null where it has none. */
+/** The fields of each stored event that the case names; null: missing. */
 export async function expectStored(
   service: Service,
   ids: readonly string[],

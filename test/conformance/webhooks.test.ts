@@ -35,7 +35,7 @@ describe('The service conforms: webhooks', () => {
       const stored = await service.waitFor(path, (answer) => answer.status === 200);
       expect(stored.body.data.data).to.deep.equal({ raw, ...rest });
     },
-    // A header of HTTP has no other characters.
+    // HTTP headers have no other characters.
     ({ data: { raw: _, ...rest } }) => Object.values(rest).every((value) => /^[\x20-\x7e]*$/.test(value)),
   );
 });

@@ -19,7 +19,7 @@ describe('the documents', () => {
     for (const role of ['web', 'worker'] as const) {
       const mine = rows.filter(([, , , , from]) => from === role || from === 'both' || from === 'Redis');
       const documented = mine.map(([, name, type, labels = '']) => `${name} ${type} ${labels.match(/\w+/g) ?? ''}`);
-      const all = createProcessMetrics(role).catalogue();
+      const all = createProcessMetrics(role).catalog();
       const own = all.filter(({ name }) => !/^(process|nodejs)_/.test(name));
       expect(documented, role).to.have.members(own.map(({ name, type, labels }) => `${name} ${type} ${labels}`));
     }

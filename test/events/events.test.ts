@@ -88,7 +88,7 @@ describe('POST /e/:key', () => {
     ]);
     expect(bad.status).to.equal(400);
     expect(bad.body).to.include({ code: 'event_invalid', status: 400, index: 1, field: 'data' });
-    expect(bad.body.error).to.include('event 1').and.include('got an array').and.include('it takes a JSON object');
+    expect(bad.body.error).to.include('event 1').and.include('got an array').and.include('expected a JSON object');
     const { body } = await send({ name: 'all-or-none/after', data: {} });
     await stored(body.ids[0]);
     expect((await service.get('/v1/events?name=all-or-none/x')).body.data).to.deep.equal([]);

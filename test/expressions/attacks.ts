@@ -1,4 +1,4 @@
-/** The attacks as data, and what each is shorthand for. */
+/** Loads the attacks and expands their shorthands. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 export type Outcome = 'refused' | 'met' | 'not_met' | 'too_costly';
@@ -9,7 +9,7 @@ export interface Attack {
   /** The event's data. */
   data: unknown;
   must: Outcome;
-  /** Words of the reason, where it is refused. */
+  /** Part of the error message, if it is rejected. */
   reason: string;
 }
 
@@ -21,8 +21,8 @@ interface Stored extends Omit<Attack, 'expression' | 'data' | 'reason'> {
   reason?: string;
 }
 
-/** `{first, repeat, times, then}` stands for a long text, `{repeat, times}` in an event for a long text or list, `{keys}` for an object with so
- *  many keys, `{deep}` for so many lists in each other. */
+/** `{first, repeat, times, then}` expands to a long text, `{repeat, times}` in an event to a long text or list, `{keys}` to an object with
+ *  that many keys, `{deep}` to that many nested lists. */
 export function attacks(): Attack[] {
   return readdirSync(FOLDER).flatMap((file) => {
     const { attacks } = JSON.parse(readFileSync(new URL(file, FOLDER), 'utf8'));

@@ -7,7 +7,7 @@ import { until } from '../support/until.ts';
 const COSTLY = 'event.data.list.all(a, event.data.list.all(b, event.data.list.all(c, a + b + c < 1000)))';
 const LARGE = { list: Array(1_000).fill(1) };
 
-describe('expressions of functions', () => {
+describe('Expressions of functions', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -25,7 +25,7 @@ describe('expressions of functions', () => {
     return body.ids[0];
   }
 
-  /** Of an event that is wholly ingested. */
+  /** Functions that a completely ingested event triggered. */
   async function functionsOf(eventId: string): Promise<string[]> {
     await service.waitFor(`/v1/events/${eventId}`, ({ status }) => status === 200);
     const name = (await service.get(`/v1/events/${eventId}`)).body.data.name;
@@ -37,7 +37,7 @@ describe('expressions of functions', () => {
 
   const problemOf = async (id: string) => (await service.get(`/v1/functions/${id}`)).body.data.expression_problem;
 
-  it('are refused at registration with the function, the field, what was found and what is allowed', async () => {
+  it('are rejected at registration with function, field, value and limit', async () => {
     const deep = `${'(['.repeat(40)}1`;
     for (const [field, fn, found] of [
       ['triggers[0].expression', { triggers: [{ event: 'a/x', expression: deep }] }, 'more than 32 levels'],
@@ -67,7 +67,7 @@ describe('expressions of functions', () => {
     expect(app.status).to.equal(404);
   });
 
-  it('that cannot be afforded are not met: the event triggers the other functions, and the function says what it skipped', async () => {
+  it('that exceed their fuel are not met: other functions run, and the function reports the skipped event', async () => {
     const on = (expression?: string) => ({ triggers: [{ event: 'cost/x', ...(expression && { expression }) }] });
     await host.register(service, [
       { id: 'costly', ...on(COSTLY) },
@@ -84,11 +84,11 @@ describe('expressions of functions', () => {
       expression_problem !== null,
     ]);
     expect(told).to.deep.include(['test-app-costly', true]).and.deep.include(['test-app-cheap', false]);
-    // A list that it can afford.
+    // A list within its fuel.
     expect(await functionsOf(await send('cost/x', { list: [1, 2] }))).to.include('test-app-costly');
   });
 
-  it('that were stopped again and again are quarantined, with a reason, and still judge what costs next to nothing', async () => {
+  it('that are stopped repeatedly are quarantined, with a reason, and still evaluate cheap events', async () => {
     await host.register(service, [{ id: 'f', triggers: [{ event: 'quarantine/x', expression: COSTLY }] }], {
       appName: 'quarantine',
     });
@@ -105,11 +105,11 @@ describe('expressions of functions', () => {
     expect(problem.reason).to.equal('quarantined');
     expect(problem.message).to.match(/stopped too often; until \d{4}-/);
     expect(await functionsOf(await send('quarantine/x', { list: [1, 2, 3] }))).to.deep.equal(['quarantine-f']);
-    // Ten elements would be affordable at any other time.
+    // Outside quarantine, ten elements would be within the fuel.
     expect(await functionsOf(await send('quarantine/x', { list: Array(10).fill(1) }))).to.deep.equal([]);
   });
 
-  it('that an earlier version took and this one refuses trigger nothing, and keep nothing else from being triggered', async () => {
+  it('that an earlier version accepted and this one rejects trigger nothing, and do not affect other triggers', async () => {
     const functions = [
       { id: 'old', triggers: [{ event: 'old/x', expression: 'event.data.n == 1' }] },
       { id: 'new', triggers: [{ event: 'old/x' }] },
@@ -130,7 +130,7 @@ describe('expressions of functions', () => {
     expect(await functionsOf(await send('old/x', { n: 1 }))).to.deep.equal(['past-new', 'past-old']);
   });
 
-  it('of a wait are held to the same bounds: the step fails with the reason', async () => {
+  it('of a wait have the same bounds: the step fails with the reason', async () => {
     const waitFor = (expression: string) => ({
       status: 206,
       body: [
@@ -151,7 +151,7 @@ describe('expressions of functions', () => {
     expect(body.data[0].error.message).to.include('step "w"').and.include('RE2');
   });
 
-  it('are never judged in one job with those of another environment', async () => {
+  it('are never evaluated in one job with those of another environment', async () => {
     const quiet = await startService({ workers: 0, dev: false });
     try {
       const paths = [quiet.eventPath];
@@ -219,7 +219,7 @@ describe('expressions of functions', () => {
       );
       expect(apart?.failedReason).to.include(`Event ${id} stalled 6 workers. It stays here as a failed job`);
       expect((await quiet.get(`/v1/events/${id}`)).status).to.equal(404);
-      // Others go on.
+      // Other events are processed.
       const [other] = (await quiet.post('/e/key', { name: 'apart/x', data: {} })).body.ids;
       await quiet.waitFor(`/v1/events/${other}`, ({ status }) => status === 200);
       await withQueue(quiet, async (queue) => (await queue.getJob(apart?.id ?? ''))?.retry());

@@ -7,17 +7,17 @@ import { type Service, startService } from '../support/service.ts';
 
 const EXAMPLES = resolve(import.meta.dirname, '../../examples');
 const LANGUAGES = ['typescript', 'python', 'go'];
-/** Of a first start, which installs what the example needs. */
+/** For a first start, which installs dependencies. */
 const START_MS = 180_000;
 
 interface Shop {
   process: ChildProcess;
   output(): string;
-  /** Resolves when it has said so. @throws with what it said when it ends before */
+  /** Resolves when the line appears. @throws with the output if the program exits first */
   says(line: RegExp): Promise<void>;
 }
 
-describe('the example shop', () => {
+describe('Example shops', () => {
   let service: Service;
   const shops = new Map<string, Shop>();
 
@@ -41,7 +41,7 @@ describe('the example shop', () => {
     return new Map(body.data.map((run: { function_id: string }) => [run.function_id, run]));
   };
 
-  /** Until each shop's order waits for its payment: what comes before that is not waited for. */
+  /** Waits until the order of each shop waits for its payment. */
   const allWait = async (eventId: string) => {
     const { body } = await service.waitFor(
       `/v1/events/${eventId}/runs`,
@@ -54,7 +54,7 @@ describe('the example shop', () => {
     }
   };
 
-  it('fulfils an order in every language once it is paid', async () => {
+  it('fulfill a paid order in every language', async () => {
     const lines = [{ sku: 'tea', quantity: 3 }];
     const placed = await service.post('/e/key', {
       name: 'order/placed',
@@ -80,7 +80,7 @@ describe('the example shop', () => {
     }
   });
 
-  it('tries again in every language when the warehouse is busy', async () => {
+  it('retry in every language when the warehouse is busy', async () => {
     const changed = await service.post('/e/key', { name: 'stock/changed', data: { sku: 'cups', quantity: 4 } });
     const runs = await runsOf(changed.body.ids[0], LANGUAGES.length);
     for (const run of runs.values()) {
@@ -88,11 +88,11 @@ describe('the example shop', () => {
     }
   });
 
-  it('ends when it is told to', async () => {
+  it('exit on SIGTERM', async () => {
     for (const { process, output } of shops.values()) {
       process.kill('SIGTERM');
       const [code, signal] = await once(process, 'exit');
-      // uvicorn ends in order, and then by the signal that it was sent.
+      // uvicorn shuts down gracefully and then re-raises the signal.
       expect([code, signal], output()).to.be.deep.oneOf([
         [0, null],
         [null, 'SIGTERM'],

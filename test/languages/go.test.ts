@@ -14,39 +14,39 @@ interface GoEvent {
   Action: string;
   Package?: string;
   ImportPath?: string;
-  /** Absent: it is about the package. */
+  /** undefined: the line is about the package. */
   Test?: string;
   Output?: string;
 }
 
 describe('The Go client', function () {
-  // The first time everything is compiled, with the race detector and without.
+  // The first run compiles everything, with and without the race detector.
   this.timeout(300_000);
 
-  it('has nothing to be mended, says go vet, nor have its examples', async () => {
+  it('passes go vet, with its examples', async () => {
     await go(['vet', './...'], CLIENT);
     await go(['vet', './...'], EXAMPLES);
   });
 
-  it('has nothing to be mended, says staticcheck', async () => {
+  it('passes staticcheck', async () => {
     const staticcheck = await buildGo('staticcheck', 'honnef.co/go/tools/cmd/staticcheck', TOOLS);
     await must(staticcheck, ['./...'], { cwd: CLIENT });
     await must(staticcheck, ['./...'], { cwd: EXAMPLES });
   });
 
-  it('is formatted as gofmt does', async () => {
+  it('is formatted by gofmt', async () => {
     const output = await must('gofmt', ['-l', '.', TOOLS, EXAMPLES], { cwd: CLIENT });
     expect(output.trim()).to.equal('');
   });
 
-  describe('beside real services', () => {
+  describe('with real services', () => {
     let services: ClientTestBed;
     before(async () => {
       services = await startClientTestBed();
     });
     after(() => services?.stop());
 
-    it('passes its own tests under the race detector, and skips none', async () => {
+    it('passes its own tests with the race detector, and skips none', async () => {
       const args = ['test', '-race', '-count=1', '-timeout=4m', '-json', './...'];
       const { exitCode, output } = await run('go', args, { cwd: CLIENT, env: services.env });
       const events = eventsOf(output);
@@ -58,7 +58,7 @@ describe('The Go client', function () {
   });
 });
 
-/** Other lines, such as what the compiler says, become output of no test. */
+/** Other lines, such as compiler messages, become output without a test. */
 function eventsOf(output: string): GoEvent[] {
   return output
     .split('\n')
@@ -72,7 +72,7 @@ function eventsOf(output: string): GoEvent[] {
     });
 }
 
-/** What was written by the tests and packages that ended so, and by the compiler. */
+/** Output of tests and packages with this result, and of the compiler. */
 function told(events: GoEvent[], endings: string[]): string {
   const key = ({ Package, Test }: GoEvent) => `${Package}/${Test ?? ''}`;
   const ended = new Set(events.filter(({ Action }) => endings.includes(Action)).map(key));

@@ -11,11 +11,11 @@ const CLIENT = join(ROOT, 'clients/python');
 const PROGRAMS = [join(ROOT, 'test/python'), join(ROOT, 'examples/python')];
 const DATA = join(ROOT, '.data');
 
-/** Nothing is left in the client's folder. */
+/** Leaves nothing in the client's folder. */
 const CACHES = { PYTHONDONTWRITEBYTECODE: '1', MYPY_CACHE_DIR: join(DATA, 'mypy'), RUFF_NO_CACHE: 'true' };
 
 describe('The Python client', function () {
-  // The first time its tools are installed.
+  // The first run installs the tools.
   this.timeout(300_000);
   let bin: string;
   let dir: string;
@@ -27,7 +27,7 @@ describe('The Python client', function () {
 
   const tool = (name: string, ...args: string[]) => must(join(bin, name), args, { cwd: CLIENT, env: CACHES });
 
-  describe('beside real services', () => {
+  describe('with real services', () => {
     let services: ClientTestBed;
     before(async () => {
       services = await startClientTestBed();
@@ -48,19 +48,19 @@ describe('The Python client', function () {
     });
   });
 
-  it('is typed, says mypy --strict', () => tool('mypy', '--strict'));
+  it('passes mypy --strict', () => tool('mypy', '--strict'));
 
-  it('is typed, says pyright', () =>
+  it('passes pyright', () =>
     must(join(ROOT, 'node_modules/.bin/pyright'), ['--pythonpath', join(bin, 'python')], { cwd: CLIENT }));
 
-  // The programs of tests and examples are held to the same.
+  // Includes the programs of tests and examples.
   const lint = (...command: string[]) => tool('ruff', ...command, '--config', 'pyproject.toml', '.', ...PROGRAMS);
 
-  it('has nothing to be mended, says ruff', () => lint('check'));
+  it('passes ruff check', () => lint('check'));
 
-  it('is formatted as ruff does', () => lint('format', '--check'));
+  it('is formatted by ruff', () => lint('format', '--check'));
 
-  it('is built, and what is built is installed and imported', async () => {
+  it('builds a package that installs and imports', async () => {
     const dist = join(dir, 'dist');
     await tool('python', '-m', 'build', '--no-isolation', '--outdir', dist);
     const [wheel = '', sdist] = readdirSync(dist).sort();

@@ -14,7 +14,7 @@ const PYTHON = join(ROOT, 'test/python');
 const GO = join(ROOT, 'test/go/together');
 
 describe('Apps in three languages', function () {
-  // The first time things are installed and compiled.
+  // The first run installs and compiles.
   this.timeout(300_000);
   let service: Service;
   let typescript: App;
@@ -40,7 +40,7 @@ describe('Apps in three languages', function () {
     if (error) error.stack += `\n\nOutput of the apps:\n${hosts.map((host) => host.output()).join('\n')}`;
   });
 
-  it('register with one service, invoke one another, and wait for what another sends', async () => {
+  it('register with one service, invoke each other, and wait for events of each other', async () => {
     for (const { url } of hosts) {
       const { status, body } = await request('PUT', url);
       expect([status, body]).to.deep.equal([200, { message: 'Registered', modified: true }]);

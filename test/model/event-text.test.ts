@@ -31,8 +31,8 @@ const anyOrigin = fc.record({
   index: fc.integer({ min: 0, max: 10_000 }),
 });
 
-describe('the text of a stored event', () => {
-  it('is read back as it was written, whatever the event holds and whenever it came', () => {
+describe('Encoding of stored events', () => {
+  it('round-trips any event', () => {
     fc.assert(
       fc.property(anyEvent, anyOrigin, fc.option(fc.integer({ min: 1 })), (event, origin, number) => {
         const envelope = toEnvelope(event, origin);
@@ -61,7 +61,7 @@ describe('the text of a stored event', () => {
     );
   });
 
-  it('keeps every digit', () => {
+  it('preserves every digit of numbers', () => {
     const data = '{"order":12345678901234567890,"price":1.10}';
     const event = parseExact(`{"name":"digits/x","data":${data}}`) as Event;
     const origin = {
@@ -77,7 +77,7 @@ describe('the text of a stored event', () => {
     expect(JSON.stringify(record.data)).to.equal(data);
   });
 
-  it('takes at most 40 bytes besides the payload, of an event that a key or a webhook sent alone', () => {
+  it('adds at most 40 bytes to the payload of a single event from a key or a webhook', () => {
     for (const late of [0, -1, 99]) {
       const origin = {
         internalId: ulid(NOW),
@@ -94,7 +94,7 @@ describe('the text of a stored event', () => {
     }
   });
 
-  it('names neither the ID nor what the payload says', () => {
+  it('repeats neither the ID nor parts of the payload', () => {
     const origin = {
       internalId: ulid(NOW),
       env: 'x',

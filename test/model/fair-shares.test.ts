@@ -9,24 +9,24 @@ const owner = (env: string, app: string): CallOwner => ({
   branch: env !== 'production' && env !== 'staging',
 });
 
-describe('shares of calls in flight', () => {
+describe('FairShares', () => {
   const shares = (capacity = 100) => new FairShares({ capacity, appShare: 0.9, branchShare: 0.5 });
-  /** As many as it may. */
+  /** As many as it may start. */
   function fill(of: FairShares, who: CallOwner): number {
     let begun = 0;
-    for (; of.room(who) > 0; begun++) of.start(who);
+    for (; of.available(who) > 0; begun++) of.start(who);
     return begun;
   }
 
-  it('leave an app that is alone nearly everything, and the next in its environment the room that is left', () => {
+  it('give a single app nearly all capacity, and the next app in its environment the rest', () => {
     const of = shares();
     expect(fill(of, owner('production', 'a'))).to.equal(81);
     expect(fill(of, owner('production', 'b'))).to.equal(8);
     expect(fill(of, owner('staging', 'a'))).to.equal(8);
-    expect(of.room(owner('production', 'c'))).to.be.above(0);
+    expect(of.available(owner('production', 'c'))).to.be.above(0);
   });
 
-  it('leave production room however many branches there are', () => {
+  it('leave capacity for production, with any number of branches', () => {
     const of = shares();
     let branches = 0;
     for (let n = 0; n < 200; n++) branches += fill(of, owner(`branch-${n}`, 'a'));
@@ -34,17 +34,17 @@ describe('shares of calls in flight', () => {
     expect(fill(of, owner('production', 'a'))).to.be.above(35);
   });
 
-  it('return with the calls that end', () => {
+  it('free capacity when calls end', () => {
     const of = shares(10);
     const a = owner('production', 'a');
     const begun = fill(of, a);
-    expect(of.room(a)).to.be.below(1);
+    expect(of.available(a)).to.be.below(1);
     for (let n = 0; n < begun; n++) of.end(a);
     expect(fill(of, owner('production', 'b'))).to.equal(begun);
   });
 
   for (const capacity of [1, 2, 3, 5]) {
-    it(`let somebody in where there is room for ${capacity}, and never more`, () => {
+    it(`let an app in with a capacity of ${capacity}, and never exceed it`, () => {
       const of = shares(capacity);
       let begun = 0;
       for (let n = 0; n < 20; n++) begun += fill(of, owner(n % 2 ? 'production' : `branch-${n}`, `app-${n}`));
@@ -52,16 +52,16 @@ describe('shares of calls in flight', () => {
     });
   }
 
-  it("are no larger than the app's own limit", () => {
+  it("do not exceed the app's own limit", () => {
     const of = shares();
     const a = owner('production', 'a');
     of.start(a);
-    expect(of.room(a, 1)).to.equal(0);
-    expect(of.room(a, 3)).to.equal(2);
+    expect(of.available(a, 1)).to.equal(0);
+    expect(of.available(a, 3)).to.equal(2);
   });
 });
 
-describe('the limit of an app', () => {
+describe('AdaptiveLimit', () => {
   let now: number;
   let limit: AdaptiveLimit;
   beforeEach(() => {
@@ -72,7 +72,7 @@ describe('the limit of an app', () => {
     for (let n = 0; n < count; n++) {
       const call: FinishedCall = { functionId, status, startedAt: now, endedAt: now + ms };
       now += ms + 1;
-      limit.note(call);
+      limit.record(call);
     }
   }
 
@@ -81,17 +81,17 @@ describe('the limit of an app', () => {
     ['429', 429],
     ['nothing', undefined],
   ] as const) {
-    it(`comes down to one call while the app answers ${what}, and up again`, () => {
+    it(`falls to one call while the app responds with ${what}, and recovers`, () => {
       calls(200, status);
       expect(limit.limit).to.equal(1);
-      expect(limit.slowed?.by).to.equal('overload');
+      expect(limit.throttled?.by).to.equal('overload');
       calls(2_000, 200);
       expect(limit.limit).to.equal(100);
-      expect(limit.slowed).to.equal(undefined);
+      expect(limit.throttled).to.equal(undefined);
     });
   }
 
-  it('keeps a tenth for an app whose functions throw, and all for one where a few do', () => {
+  it('keeps a tenth for an app whose functions all fail, and everything if a few fail', () => {
     for (let n = 0; n < 100; n++) {
       calls(1, 500);
       calls(4, 200);
@@ -99,19 +99,19 @@ describe('the limit of an app', () => {
     expect(limit.limit).to.equal(100);
     calls(500, 500);
     expect(limit.limit).to.equal(10);
-    expect(limit.slowed?.by).to.equal('errors');
+    expect(limit.throttled?.by).to.equal('errors');
   });
 
-  it('is lowered where a function becomes much slower than it was, until that is usual', () => {
+  it('falls when a function becomes much slower, until the new duration is usual', () => {
     calls(50, 200, { ms: 50 });
     calls(40, 200, { ms: 5_000 });
-    expect(limit.slowed?.by).to.equal('latency');
+    expect(limit.throttled?.by).to.equal('latency');
     expect(limit.limit).to.be.below(100);
     calls(3_000, 200, { ms: 5_000 });
     expect(limit.limit).to.equal(100);
   });
 
-  it('does not take slow functions for sick ones', () => {
+  it('ignores functions that are always slow', () => {
     for (let n = 0; n < 100; n++) {
       calls(1, 200, { functionId: 'quick', ms: 5 });
       calls(1, 206, { functionId: 'slow', ms: 60_000 });
@@ -119,17 +119,17 @@ describe('the limit of an app', () => {
     expect(limit.limit).to.equal(100);
   });
 
-  it('is lowered once for calls that were in flight together', () => {
-    for (let n = 0; n < 100; n++) limit.note({ functionId: 'f', status: 503, startedAt: 1, endedAt: 2_000 + n });
+  it('falls only once for calls that were in flight together', () => {
+    for (let n = 0; n < 100; n++) limit.record({ functionId: 'f', status: 503, startedAt: 1, endedAt: 2_000 + n });
     expect(limit.limit).to.equal(50);
   });
 });
 
-describe('calls that were put back', () => {
+describe('Deferred calls', () => {
   const a = owner('production', 'a');
   const b = owner('production', 'b');
 
-  it('return one after the other, not at once', () => {
+  it('return one after the other', () => {
     const parked = new DeferredCalls();
     const due = Array.from({ length: 1_000 }, (_, n) => parked.defer(a, `job-${n}`, 0) as number);
     expect(due[0]).to.equal(1_000);
@@ -137,13 +137,13 @@ describe('calls that were put back', () => {
     expect(due.at(-1)).to.be.within(9_000, 12_000);
   });
 
-  it('never later than in five minutes, however many they are', () => {
+  it('return within five minutes, in any number', () => {
     const parked = new DeferredCalls();
     const due = Array.from({ length: 50_000 }, (_, n) => parked.defer(a, `job-${n}`, 0) as number);
     expect(Math.max(...due)).to.be.at.most(300_000);
   });
 
-  it('are taken when their app has room, or else those of another that has', () => {
+  it('return when their app has capacity, or else calls of another app', () => {
     const parked = new DeferredCalls();
     for (const id of ['a1', 'a2', 'a3']) parked.defer(a, id, 0);
     parked.defer(b, 'b1', 0);

@@ -3,14 +3,14 @@ import fc from 'fast-check';
 import { decodeTime } from 'ulid';
 import { derivedId, ID_PATTERN, newId, parseSeed, seededId } from '../../src/model/ids.ts';
 
-describe('internal IDs', () => {
-  it('are ULIDs of the time they are made', () => {
+describe('Internal IDs', () => {
+  it('are ULIDs with the time of their creation', () => {
     const id = newId(1_700_000_000_000);
     expect(id).to.match(ID_PATTERN);
     expect(decodeTime(id)).to.equal(1_700_000_000_000);
   });
 
-  it('of a seed repeat, carry its time, and differ from event to event', () => {
+  it('from a seed are deterministic, have its time, and differ per event', () => {
     const seed = parseSeed(`1700000000000,${Buffer.alloc(10, 7).toString('base64')}`);
     if (!seed) throw new Error('no seed');
     expect(seededId(seed, 1)).to.equal(seededId(seed, 1));
@@ -18,7 +18,7 @@ describe('internal IDs', () => {
     expect(decodeTime(seededId(seed, 3))).to.equal(1_700_000_000_000);
   });
 
-  it('of a seed add the place of the event to the last four bytes, wrapping around', () => {
+  it('from a seed add the index of the event to the last four bytes, with wrap-around', () => {
     const zeros = parseSeed(`0,${Buffer.alloc(10).toString('base64')}`);
     const full = parseSeed(`0,${Buffer.from('000000000000ffffffff', 'hex').toString('base64')}`);
     if (!zeros || !full) throw new Error('no seed');
@@ -27,7 +27,7 @@ describe('internal IDs', () => {
     expect(seededId(full, 1)).to.equal('00000000000000000000000000');
   });
 
-  it('take no seed that is not milliseconds and ten bytes', () => {
+  it('reject seeds other than milliseconds and ten bytes', () => {
     for (const header of [
       '',
       'x',
@@ -41,7 +41,7 @@ describe('internal IDs', () => {
     }
   });
 
-  it('derived from the same parent and parts are the same, and from others are not', () => {
+  it('derived from the same parent and parts are equal, and otherwise differ', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (a, b) => {
         const parent = '01M7Z7A7B6FJ7DZJVGC757486T';

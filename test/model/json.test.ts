@@ -2,13 +2,13 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { isShallow, MAX_DEPTH, parseExact, parseStored } from '../../src/model/values/json.ts';
 
-describe('JSON that keeps every digit', () => {
-  it('writes back whole numbers and fractions that a double cannot hold', () => {
+describe('parseExact', () => {
+  it('round-trips integers and fractions that a double cannot represent', () => {
     const text = '{"id":12345678901234567890,"price":0.12345678901234567891,"list":[1e400,-0.00000000000000001]}';
     expect(JSON.stringify(parseExact(text))).to.equal(text);
   });
 
-  it('reads everything else exactly as JSON.parse does', () => {
+  it('parses everything else exactly like JSON.parse', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         expect(JSON.stringify(parseExact(text))).to.equal(JSON.stringify(JSON.parse(text)));
@@ -16,7 +16,7 @@ describe('JSON that keeps every digit', () => {
     );
   });
 
-  it('keeps integers of any size', () => {
+  it('preserves integers of any size', () => {
     fc.assert(
       fc.property(fc.bigInt(), (n) => {
         expect(JSON.stringify(parseExact(`[${n}]`))).to.equal(`[${n}]`);
@@ -24,7 +24,7 @@ describe('JSON that keeps every digit', () => {
     );
   });
 
-  it('reads what is no JSON as JSON.parse does: with its words about the text as it came, and a number is no key', () => {
+  it('rejects invalid JSON with the error of JSON.parse about the original text', () => {
     for (const text of [
       '[12345678901234567890',
       '{12345678901234567890:1}',
@@ -50,19 +50,19 @@ describe('JSON that keeps every digit', () => {
     }
   });
 
-  it('refuses more numbers that a double cannot hold than anybody needs', () => {
+  it('rejects too many numbers that a double cannot represent', () => {
     const text = (count: number) => `[${Array(count).fill('1e400').join(',')}]`;
     expect(JSON.stringify(parseExact(text(20_000)))).to.equal(text(20_000));
     expect(() => parseExact(text(20_001))).to.throw(SyntaxError, 'more than 20000 numbers');
   });
 
-  it('reads what was stored whatever it holds: of more such numbers than that, the others are as a double holds them', () => {
+  it('parses stored text with too many such numbers; the rest become doubles', () => {
     const [exact, rounded] = ['12345678901234567890', '12345678901234567000'];
     const stored = parseStored(`[${Array(20_001).fill(exact).join(',')}]`) as unknown[];
     expect(JSON.stringify(stored.slice(-2))).to.equal(`[${exact},${rounded}]`);
   });
 
-  it('keeps numbers wherever they stand, and leaves strings alone that look like them', () => {
+  it('preserves numbers at any position, and leaves similar strings unchanged', () => {
     const value = fc.letrec((tie) => ({
       text: fc.oneof(
         fc.constantFrom('12345678901234567890', '1e400', '-1E-400', '0', '-7', '1.5', 'true', '{}', '[]'),
@@ -81,14 +81,14 @@ describe('JSON that keeps every digit', () => {
     const inOrder = (text: string) => text.replace(/ , /g, ',');
     fc.assert(
       fc.property(value, (text) => {
-        // Keys that are numbers come first, as in any object.
+        // Numeric keys come first, as in any object.
         fc.pre(!text.includes('{"a') || !text.includes('"12345678901234567890":'));
         expect(JSON.stringify(parseExact(text))).to.equal(inOrder(text));
       }),
     );
   });
 
-  it('tells nesting that later writers could not write', () => {
+  it('detects nesting that serializers cannot handle', () => {
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
     for (const [depth, shallow] of [
       [MAX_DEPTH, true],
@@ -102,7 +102,7 @@ describe('JSON that keeps every digit', () => {
     }
   });
 
-  it('takes no bracket in a string, nor many side by side, for nesting', () => {
+  it('does not count brackets in strings or sequences as nesting', () => {
     const many = MAX_DEPTH + 1;
     for (const value of [
       ['['.repeat(many)],
@@ -116,7 +116,7 @@ describe('JSON that keeps every digit', () => {
     expect(isShallow(closed, JSON.stringify(closed))).to.equal(false);
   });
 
-  it('goes by the value where its text had more: of two fields of one name the last counts', () => {
+  it('checks the value if the text has duplicate keys: the last one counts', () => {
     const text = `{"a":${'['.repeat(1_000)}${']'.repeat(1_000)},"a":1}`;
     expect(isShallow(JSON.parse(text), text)).to.equal(true);
   });

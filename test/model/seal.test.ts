@@ -3,17 +3,17 @@ import { SealError, Sealer } from '../../src/model/auth/seal.ts';
 
 const [OLD, NEW] = ['the former secret of the service', 'the present secret of the service'];
 
-describe('sealing', () => {
-  it('gives back what was sealed, and never seals the same twice alike', () => {
+describe('Sealer', () => {
+  it('opens what it sealed, and never produces the same ciphertext twice', () => {
     const sealer = new Sealer(NEW, undefined);
     const [one, two] = [sealer.seal('ключ', 'here'), sealer.seal('ключ', 'here')];
     expect(one).not.to.equal(two);
     expect([one, two].map((sealed) => sealer.open(sealed, 'here'))).to.deep.equal(['ключ', 'ключ']);
   });
 
-  it('opens nothing in another place, nothing that was changed, and nothing under another secret', () => {
+  it('rejects another location, changed text, and another secret', () => {
     const sealed = new Sealer(NEW, undefined).seal('key', 'here');
-    // In the middle: the last character of base64 may hold bits that mean nothing.
+    // In the middle: the last base64 character can have unused bits.
     const middle = Math.floor(sealed.length / 2);
     const changed = sealed.slice(0, middle) + (sealed[middle] === 'A' ? 'B' : 'A') + sealed.slice(middle + 1);
     expect(() => new Sealer(NEW, undefined).open(sealed, 'there')).to.throw(SealError);
@@ -22,7 +22,7 @@ describe('sealing', () => {
     expect(() => new Sealer(NEW, undefined).open('v1', 'here')).to.throw(SealError);
   });
 
-  it('opens with the former secret too, and seals with the present one', () => {
+  it('opens with the previous secret too, and seals with the current one', () => {
     const old = new Sealer(OLD, undefined).seal('key', 'here');
     const sealer = new Sealer(NEW, OLD);
     expect(sealer.open(old, 'here')).to.equal('key');

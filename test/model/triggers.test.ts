@@ -19,14 +19,14 @@ const fn = (id: string, ...triggers: Trigger[]): AppFunction => ({
 const matched = (table: TriggerTable, name: string, data: unknown = {}) =>
   [...table.match(name, () => ({ name, data }))].flatMap((fn) => fn?.id ?? []);
 
-describe('triggers', () => {
-  it('match an event by its whole name', () => {
+describe('Triggers', () => {
+  it('match an event by its exact name', () => {
     const table = new TriggerTable([fn('paid', { event: 'order/paid' }), fn('sent', { event: 'order/sent' })]);
     expect(matched(table, 'order/paid')).to.deep.equal(['paid']);
     expect(matched(table, 'order/paid.late')).to.deep.equal([]);
   });
 
-  it('match every name behind a trailing /* or .*', () => {
+  it('match every name with the prefix before /* or .*', () => {
     const table = new TriggerTable([fn('slash', { event: 'order/*' }), fn('dot', { event: 'order/item.*' })]);
     expect(matched(table, 'order/paid')).to.deep.equal(['slash']);
     expect(matched(table, 'order/item.added')).to.deep.equal(['slash', 'dot']);
@@ -34,12 +34,12 @@ describe('triggers', () => {
     expect(matched(table, 'order')).to.deep.equal([]);
   });
 
-  it('name a function once, however many of its triggers match', () => {
+  it('return a function once, even if several of its triggers match', () => {
     const table = new TriggerTable([fn('both', { event: 'order/paid' }, { event: 'order/*' })]);
     expect(matched(table, 'order/paid')).to.deep.equal(['both']);
   });
 
-  it('with an expression ask for the event, and only then', () => {
+  it('read the event only for expressions', () => {
     const table = new TriggerTable([
       fn('any', { event: 'order/paid' }),
       fn('big', { event: 'order/paid', expression: 'event.data.total > 10' }),
@@ -53,13 +53,13 @@ describe('triggers', () => {
     expect([...asking]).to.have.length(1);
   });
 
-  it('of an archived function match nothing, and the function is still found', () => {
+  it('of an archived function do not match, but the function is found by ID', () => {
     const table = new TriggerTable([{ ...fn('old', { event: 'order/paid' }), archived: true }]);
     expect(matched(table, 'order/paid')).to.deep.equal([]);
     expect(table.find('old')?.id).to.equal('old');
   });
 
-  it("are of an app's functions, archived ones too", () => {
+  it('list the functions of an app, including archived ones', () => {
     const [one, two, other] = [fn('one'), { ...fn('two'), archived: true }, { ...fn('other'), app: 'another' }];
     const table = new TriggerTable([one, other, two]);
     expect(table.idsOf('app')).to.deep.equal(['one', 'two']);
@@ -67,22 +67,22 @@ describe('triggers', () => {
   });
 });
 
-describe('trigger expressions', () => {
+describe('Trigger expressions', () => {
   const met = (source: string, data: unknown) =>
-    compile(source).judge({ event: { name: 'x', data } }).verdict === 'met';
+    compile(source).evaluate({ event: { name: 'x', data } }).result === 'met';
 
-  it('compare and reckon with whole and broken numbers alike', () => {
+  it('compare and compute with integers and fractions', () => {
     expect(met('event.data.total > 10 && event.data.total < 11.5', { total: 11 })).to.equal(true);
     expect(met('event.data.n % 2 == 1', { n: 3 })).to.equal(true);
     expect(met('event.data.n + 1 > 3', { n: 3 })).to.equal(true);
   });
 
-  it('that name a field which is not there are not met', () => {
+  it('with a missing field are not met', () => {
     expect(met('event.data.missing > 1', {})).to.equal(false);
     expect(met('event.data.a.b == "c"', { a: null })).to.equal(false);
   });
 
-  it('that are no CEL or name anything but event are refused', () => {
+  it('that are not CEL or use unknown variables are rejected', () => {
     for (const source of ['event.data.total >', 'total > 10', '1 + "a"']) {
       expect(() => compile(source), source).to.throw();
     }

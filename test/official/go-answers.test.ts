@@ -7,14 +7,14 @@ import { type Loose, Outside } from './outside.ts';
 
 const APP = 'answers-go';
 
-/** As that SDK writes it: what there is not is null. */
+/** In the SDK's format: missing values are null. */
 const NOTHING = { opts: null, data: null, error: null, displayName: null };
 const op = (kind: string, name: string, rest: object) => {
   const id = createHash('sha1').update(name).digest('hex');
   return { op: kind, id, name, ...NOTHING, userland: { id: name }, ...rest };
 };
 
-describe('What the official Go SDK answers in a way of its own', () => {
+describe('Responses of the official Go SDK', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -26,7 +26,7 @@ describe('What the official Go SDK answers in a way of its own', () => {
     await service?.stop();
   });
 
-  /** Runs a function that answers so, call by call, and then is done. @returns the memos that its last call was given */
+  /** Runs a function that sends these responses, one per call, and then completes. @returns the memos of its last call */
   async function memosAfter(fnId: string, answers: Loose[]): Promise<Loose> {
     host.on(fnId, ({ number }) => (number < answers.length ? { status: 206, body: [answers[number]] } : {}));
     const options = { appName: APP, dialect: 'inngest' } as const;
@@ -36,7 +36,7 @@ describe('What the official Go SDK answers in a way of its own', () => {
     return host.calls(fnId).at(-1)?.body.steps;
   }
 
-  it('is the error of a step: with data, without which it cannot read it again', async () => {
+  it('have step errors with `data`, which the SDK needs to read them again', async () => {
     const without = op('StepFailed', 'a', { error: { name: 'Step failed', message: 'broken', data: null } });
     const data = { n: 0 };
     const withData = op('StepError', 'b', { error: { name: 'Step error', message: 'broken', data } });
@@ -46,7 +46,7 @@ describe('What the official Go SDK answers in a way of its own', () => {
     });
   });
 
-  it('is the length of a sleep: to the nanosecond, and negative when it ends in the past', async () => {
+  it('have sleep durations in nanoseconds, negative for the past', async () => {
     const sleeps = ['99ms998us998ns', '-1h', '-4m59s999ms987us6ns'].map((duration) =>
       op('Sleep', duration, { opts: { duration } }),
     );
@@ -54,7 +54,7 @@ describe('What the official Go SDK answers in a way of its own', () => {
     expect(memos).to.deep.equal(Object.fromEntries(sleeps.map(({ id }) => [id, null])));
   });
 
-  it('is a length whose parts add up to milliseconds', () => {
+  it('have durations whose parts add up to milliseconds', () => {
     expect(durationMs('1w2d3h4m5s6ms7us8ns')).to.equal(788_645_006);
     expect(durationMs('99ms998us998ns')).to.equal(100);
     expect(momentMs('1s500us', 1_000)).to.equal(2_001);

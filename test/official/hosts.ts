@@ -1,4 +1,4 @@
-/** The apps of the official SDKs, each connected to a service as its SDK wants it. */
+/** Starts the apps of the official SDKs, each configured in the way of its SDK. */
 import { resolve } from 'node:path';
 import { buildGo } from '../support/go.ts';
 import { type HostProgram, startHost } from '../support/program.ts';
@@ -10,7 +10,7 @@ import { startNpmFeatures } from './npm-features.ts';
 const PYTHON = resolve(import.meta.dirname, '../python');
 const GO = resolve(import.meta.dirname, '../go/official');
 
-/** An app that is written with an official SDK. */
+/** An app with an official SDK. */
 export interface OfficialApp {
   title: string;
   language: 'TypeScript' | 'Python' | 'Go';
@@ -18,7 +18,7 @@ export interface OfficialApp {
   app: string;
   /** Functions and features of scenarios.ts that it does not have, and why. */
   lacks?: Record<string, string>;
-  /** Makes what it needs, which takes long the first time. */
+  /** Installs and builds; slow the first time. */
   install(): Promise<unknown>;
   /** Does not register yet, or does so by itself: a PUT to its URL registers it in any case.
    *  @param branch environment that it selects */

@@ -1,4 +1,4 @@
-/** The functions of scenarios.ts, written with the official TypeScript SDK and hosted in this process. */
+/** The functions of scenarios.ts with the official TypeScript SDK, hosted in this process. */
 import { Inngest, NonRetriableError } from 'inngest';
 import { serve } from 'inngest/node';
 import { startApp } from '../runs/steps/sdk-adapters.ts';

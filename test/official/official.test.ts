@@ -47,11 +47,11 @@ function describeApp(official: OfficialApp, mode: 'dev mode' | 'production', ser
     const { status, body } = await request('PUT', host.url);
     expect(status, JSON.stringify(body)).to.equal(200);
     const { functions } = (await service.get(`/v1/apps/${official.app}`)).body.data;
-    // With hopeless and its failure handler.
+    // Plus `hopeless` and its failure handler.
     expect(functions).to.have.length(scenarios.length + 2);
   });
 
-  it('has nothing wrong with it', async () => {
+  it('passes the app check', async () => {
     const { body } = await service.post(`/v1/apps/${official.app}/check`, undefined, service.apiHeaders);
     expect(body.data.problems).to.deep.equal([]);
   });
@@ -66,11 +66,11 @@ function describeApp(official: OfficialApp, mode: 'dev mode' | 'production', ser
     });
   }
 
-  it('has its failure handler called when a run has failed for good', () => failsForGood(outside));
+  it('gets its failure handler called when a run fails permanently', () => failsForGood(outside));
 
   if (mode === 'dev mode') return;
 
-  it('does what is signed with the signing key, and nothing else', async () => {
+  it('accepts only calls signed with the signing key', async () => {
     const event = { name: `${official.app}/receipt`, data: { n: 3 }, id: '1', ts: Date.now() };
     const stack = { stack: [], current: 0 };
     const ctx = { run_id: '1', attempt: 0, max_attempts: 1, disable_immediate_execution: false, use_api: false, stack };

@@ -1,4 +1,4 @@
-/** The service, as the tests of one app see it. */
+/** A view of the service for the tests of one app. */
 import { expect } from 'chai';
 import type { Service } from '../support/service.ts';
 
@@ -9,7 +9,7 @@ const PATIENCE_MS = 20_000;
 
 export class Outside {
   readonly service: Service;
-  /** The app's id; its functions run on the events <app>/<function>. */
+  /** The app's ID; its functions run for events <app>/<function>. */
   readonly app: string;
 
   constructor(service: Service, app: string) {
@@ -24,7 +24,7 @@ export class Outside {
     return body.ids[0];
   }
 
-  /** The one run of the event, once it has ended. */
+  /** Waits for the end of the event's only run. */
   async endedRun(eventId: string): Promise<Loose> {
     const path = `/v1/events/${eventId}/runs`;
     const { body } = await this.service.waitFor(path, ({ body }) => body.data?.[0]?.ended_at, PATIENCE_MS);
@@ -32,7 +32,7 @@ export class Outside {
     return body.data[0];
   }
 
-  /** Output of the event's run. */
+  /** Waits for the output of the event's run. */
   async output(eventId: string): Promise<Loose> {
     const run = await this.endedRun(eventId);
     expect(run.status, JSON.stringify(run.error)).to.equal('Completed');
@@ -47,7 +47,7 @@ export class Outside {
     );
   }
 
-  /** Data of the first event <app>/<name>, once it is there. */
+  /** Waits for the first event <app>/<name> and returns its data. */
   async eventData(name: string): Promise<Loose> {
     const path = `/v1/events?name=${encodeURIComponent(`${this.app}/${name}`)}`;
     const { body } = await this.service.waitFor(path, ({ body }) => body.data?.length > 0, PATIENCE_MS);

@@ -1,19 +1,19 @@
-/** What every app of an official SDK hosts, and what must come of it: function <fn> runs on the event <app>/<fn>. */
+/** Functions of every app with an official SDK, and their expected results: function <fn> runs for the event <app>/<fn>. */
 import { expect } from 'chai';
 import type { Loose, Outside } from './outside.ts';
 
 export interface Scenario {
   title: string;
   fn: string;
-  /** Data of the event that starts it. */
+  /** Data of the triggering event. */
   data?: object;
-  /** What happens while it runs. */
+  /** Actions during the run. */
   during?(outside: Outside, eventId: string): Promise<void>;
-  /** Of the run; or a check of it. */
+  /** Expected output of the run, or a check of it. */
   output: object | ((output: Loose, outside: Outside) => Promise<void>);
 }
 
-/** The events that were sent ran receipt. */
+/** The sent events have triggered `receipt`. */
 const received =
   (...data: object[]) =>
   async ({ ids }: Loose, outside: Outside) => {
@@ -46,7 +46,7 @@ export const SCENARIOS: Scenario[] = [
   { title: 'fetches memos that are too large for a call', fn: 'bulky', output: { length: 6_000_000 } },
 ];
 
-/** hopeless fails for good; its failure handler sends <app>/handled with the error's message and the data of the event. */
+/** `hopeless` fails permanently; its failure handler sends <app>/handled with the error's message and the data of the event. */
 export async function failsForGood(outside: Outside): Promise<void> {
   const run = await outside.endedRun(await outside.send('hopeless', { n: 3 }));
   expect(run.status).to.equal('Failed');

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { type Service, startService } from '../support/service.ts';
 
-describe('What the official Python SDK spells in a way of its own', () => {
+describe('Spellings of the official Python SDK', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -23,7 +23,7 @@ describe('What the official Python SDK spells in a way of its own', () => {
     return { appname, ...rest };
   };
 
-  it('is the name of the app in its registration: "appname"', async () => {
+  it('include "appname" for the app name in its registration', async () => {
     const { status, body } = await register(registration('spelled'));
     expect(status, JSON.stringify(body)).to.equal(200);
     const app = (await service.get('/v1/apps/spelled')).body.data;
@@ -34,7 +34,7 @@ describe('What the official Python SDK spells in a way of its own', () => {
     expect((await service.get('/v1/apps/spelled')).body.data.last_sync.succeeded).to.equal(false);
   });
 
-  it('is the proof of its signing key, which has no prefix', async () => {
+  it('include the hash of its signing key without prefix', async () => {
     const bare = proper().replace(/signkey-\w+-/, '');
     expect(bare).to.match(/^Bearer [0-9a-f]{64}$/);
     expect((await register(registration('spelled'), bare)).status).to.equal(200);

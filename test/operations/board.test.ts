@@ -102,7 +102,7 @@ describe('access to Bull Board', () => {
       else expect(ofMember.status, name).not.to.equal(403);
       expect(ofAdmin.status, name).not.to.equal(403);
       const isRefused =
-        ofAdmin.status === 404 && String(ofAdmin.body.error).includes('Bull Board does not do this here');
+        ofAdmin.status === 404 && String(ofAdmin.body.error).includes('action of Bull Board is turned off');
       expect(isRefused, name).to.equal(BOARD_ACCESS[name] === undefined);
     }
     for (const name of ['POST /api/queues/:queueName/add', 'PUT /api/queues/:queueName/obliterate']) {

@@ -5,13 +5,13 @@ import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { nodeProblem } from '../../src/config.ts';
 import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
-import { type Finding, run } from '../support/program.ts';
+import { type ProgramResult, run } from '../support/program.ts';
 import { SECRETS } from '../support/service.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const PRODUCTION = { MODE: 'production', TRUST_PROXY: '1', PUBLIC_URL: 'https://events.example.com', ...SECRETS };
 
-const release = (env: Record<string, string>): Promise<Finding> =>
+const release = (env: Record<string, string>): Promise<ProgramResult> =>
   run('scripts/start', ['release'], { cwd: ROOT, env: { ...PRODUCTION, ...env } });
 
 describe('release', () => {

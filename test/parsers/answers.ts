@@ -1,4 +1,4 @@
-/** Answers of apps that cost most to read. */
+/** Worst-case responses of apps. */
 import { type Attack, fill } from './attacks.ts';
 
 const ID = '0'.repeat(40);

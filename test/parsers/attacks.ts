@@ -1,14 +1,14 @@
-/** Text that costs parsers most, by what they look for, of a given size. */
+/** Worst-case texts of a given size, by kind of parser. */
 
 export type Attack = readonly [title: string, text: string];
 
-/** As often as it goes into the size. */
+/** Repeats the text up to the size. */
 export function fill(part: string, bytes: number, before = '', after = ''): string {
   const room = bytes - Buffer.byteLength(before + after);
   return before + part.repeat(Math.max(0, Math.floor(room / Buffer.byteLength(part)))) + after;
 }
 
-/** What makes a regular expression go back and forth: a long run of what it repeats, and an end that it does not expect. */
+/** Makes a regular expression backtrack: a long run of the repeated part, and an unexpected end. */
 export function runs(bytes: number, parts: readonly string[], end = '!'): Attack[] {
   return parts.map((part) => [`${JSON.stringify(part)} without end`, fill(part, bytes, '', end)]);
 }

@@ -1,4 +1,4 @@
-/** As much of Koa's context as parsers of headers look at: Koa's own, of a request that has these headers. */
+/** A Koa context of a request with these headers, for header parsers. */
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import Koa, { type Context } from 'koa';

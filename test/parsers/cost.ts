@@ -1,22 +1,22 @@
-/** What a parser costs: CPU time of the main thread, whatever else the machine is at. */
+/** Measures CPU time of the main thread, independent of other load on the machine. */
 
-/** Of the main thread, for an input of the largest allowed size. In that time a web process answers no one else. */
+/** CPU time for an input of the largest allowed size. Meanwhile a web process handles no other request. */
 export const BUDGET_MS = 50;
-/** The first tries also pay for compiling the code, and for whatever the collector of garbage was at. */
+/** The first attempts include JIT compilation and garbage collection. */
 const TRIES = 25;
 
-/** What the reference costs on the machine that the budget was made for, two cores of a 2020s server at 3 GHz. */
+/** CPU time of the reference on the machine of the budget: two cores of a 2020s server at 3 GHz. */
 const REFERENCE_MS = 6;
 const REFERENCE = `[${'{"a":[1,2,3],"b":"c"},'.repeat(20_000)}0]`;
 
-/** @returns CPU milliseconds of the cheapest try, as they would be on the reference machine, or here where that is faster; what it throws is an answer like any other */
+/** @returns CPU milliseconds of the fastest attempt, scaled to the reference machine if this one is slower. Ignores errors of the parser */
 export async function costOf(work: () => unknown, budgetMs: number): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let n = 0; n < TRIES && least > budgetMs; n++) least = Math.min(least, (await once(work)) / (await slowness()));
   return least;
 }
 
-/** How much slower this machine is than the reference, at this moment: a neighbor on the same core counts, too. */
+/** Current slowness of this machine compared with the reference, including noisy neighbors. */
 async function slowness(): Promise<number> {
   return Math.max(1, (await once(() => JSON.parse(REFERENCE))) / REFERENCE_MS);
 }

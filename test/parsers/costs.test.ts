@@ -1,7 +1,7 @@
 import { BUDGET_MS, costOf } from './cost.ts';
 import { PARSERS } from './table.ts';
 
-describe('Parsing takes no more of the main thread than its budget, whatever it is given', function () {
+describe('Parsers stay within their CPU budget for worst-case input', function () {
   this.timeout(120_000);
 
   for (const { name, bytes, larger, attacks, prepare, parse } of PARSERS) {

@@ -1,4 +1,4 @@
-/** Expressions that cost most to compile. */
+/** Worst-case expressions for the compiler. */
 import { type Attack, fill } from './attacks.ts';
 
 export function expressions(bytes: number): Attack[] {

@@ -4,10 +4,10 @@ import { parseSync } from '@swc/core';
 import { checkSync } from 'recheck';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-/** Chosen so that the answer is the same on every machine: `checker: auto` goes by the pattern, and steps are counted, not time. */
+/** Deterministic settings: `checker: auto` depends on the pattern only, and limits count steps, not time. */
 const PARAMS = { timeout: 20_000, randomSeed: 1 } as const;
 
-/** Held to what they are given by other code, which the reason names. */
+/** Exceptions whose input other code bounds, as the reason says. */
 const BOUNDED: Record<string, string> = {
   '/<link href="https:[^>]*>/': "reads Bull Board's own page, which holds nothing that came from outside",
   '/\\/+$/': 'reads the setting PUBLIC_URL, once',
@@ -23,7 +23,7 @@ describe('Regular expressions of src/', function () {
   this.timeout(120_000);
   let backend: string | undefined;
   before(() => {
-    // In this process: the faster ones leave an agent behind.
+    // In this process: the faster modes leave a child process behind.
     backend = process.env.RECHECK_SYNC_BACKEND;
     process.env.RECHECK_SYNC_BACKEND = 'pure';
   });
@@ -32,7 +32,7 @@ describe('Regular expressions of src/', function () {
     else process.env.RECHECK_SYNC_BACKEND = backend;
   });
 
-  it('look at text in linear time, whatever it holds', () => {
+  it('match any text in linear time', () => {
     const slow: string[] = [];
     const checked = new Map<string, string | undefined>();
     for (const file of globSync('src/**/*.ts', { cwd: ROOT }).sort()) {

@@ -1,14 +1,14 @@
-/** The routes of the API, with nothing behind them: their schemas are what is looked at. */
+/** The API's routes without dependencies, for their schemas. */
 import type { z } from 'zod';
 import type { Route } from '../../src/api/rest/route.ts';
 import { type ApiDeps, apiRoutes } from '../../src/api/rest-api.ts';
 
-/** Whatever is asked of it, it is that. */
+/** A stand-in for every dependency. */
 const anything: unknown = new Proxy(() => anything, { get: (_, name) => (name === 'then' ? undefined : anything) });
 
 export const ROUTES = apiRoutes({ config: anything, store: {}, transforms: anything } as ApiDeps);
 
-/** Names of the parameters that the route knows. */
+/** Names of the route's parameters. */
 export function fieldsOf({ query }: Route): string[] {
   return Object.keys(query?.shape ?? {});
 }

@@ -1,5 +1,4 @@
-/** Every parser of the main thread that reads what strangers send, the largest input that it may be given, and what costs it most. Whoever
- *  adds a parser adds a row. */
+/** Every parser of untrusted input on the main thread, with its largest and worst-case inputs. Add a row for each new parser. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { ROOT_CONTEXT } from '@opentelemetry/api';
 import { core } from '@opentelemetry/sdk-node';
@@ -23,8 +22,8 @@ import { RESPONSE_MAX_BYTES } from '../../src/functions/function-client.ts';
 import { interpretResponse } from '../../src/functions/interpret-response.ts';
 import { hashedKey, provesKey, sign } from '../../src/functions/signing.ts';
 import { registrationSchema } from '../../src/model/apps/app.ts';
-import { refuseTooMuch } from '../../src/model/apps/quotas.ts';
-import { addressListSchema, allowListOf, nameListSchema } from '../../src/model/auth/allow-lists.ts';
+import { enforceQuotas } from '../../src/model/apps/quotas.ts';
+import { addressListSchema, matcherOf, nameListSchema } from '../../src/model/auth/allow-lists.ts';
 import { environmentNameSchema } from '../../src/model/environment.ts';
 import { validateEvents } from '../../src/model/events/event.ts';
 import { compile, compileWait } from '../../src/model/expressions/expression.ts';
@@ -41,23 +40,23 @@ import { expressions } from './expressions.ts';
 import { bodiesOf, fieldsOf, ROUTES } from './routes.ts';
 
 const KB = 1_024;
-/** All header lines together, and the request line: Node's own limit (--max-http-header-size). */
+/** All headers and the request line: Node's limit (--max-http-header-size). */
 export const HEADER_BYTES = 16 * KB;
-/** EVENT_MAX_BYTES as it is set where nobody sets it. */
+/** Default of EVENT_MAX_BYTES. */
 export const EVENT_BYTES = 512 * KB;
-/** Of a form to sign in with. */
+/** Of the sign-in form. */
 const FORM_BYTES = 16 * KB;
 const SDK: IncomingHttpHeaders = { 'x-service-sdk': 'x' };
 
 export interface Parser {
   name: string;
   bytes: number;
-  /** Where it costs more than others may: how much, and why that is borne. */
+  /** A larger budget than the default, with the reason. */
   larger?: { budgetMs: number; reason: string };
   attacks: readonly Attack[];
-  /** What comes before it, and has a row of its own. */
+  /** Preparation that has its own row. */
   prepare?(text: string): unknown;
-  // biome-ignore lint/suspicious/noExplicitAny: text, or what it was prepared to be
+  // biome-ignore lint/suspicious/noExplicitAny: text, or the result of the preparation
   parse(text: any): unknown;
 }
 
@@ -73,7 +72,7 @@ const QUOTAS = {
   configBytes: 65_536,
   branches: 200,
 };
-/** No transform runs: only what is made of the sample before. */
+/** Without running a transform: only the preparation of the sample. */
 const [SAMPLES] = transformRoutes({
   transforms: { check: async () => {}, run: async () => ({ event: null, logs: [], durationMs: 0 }) } as never,
   eventMaxFutureMs: 0,
@@ -267,7 +266,7 @@ export const PARSERS: readonly Parser[] = [
     name: 'an address, held against 200 ranges',
     bytes: HEADER_BYTES,
     attacks: [...runs(HEADER_BYTES, ['1', ':', '1.', '0:', '::', 'f']), ['an address', '2001:db8::1']],
-    parse: (text) => RANGES.takesAddress(text),
+    parse: (text) => RANGES.allowsAddress(text),
   },
   {
     name: 'lists of event names',
@@ -279,7 +278,7 @@ export const PARSERS: readonly Parser[] = [
     name: '500 event names, held against 200 patterns',
     bytes: 256,
     attacks: runs(256, ['a', 'a/', '*']),
-    parse: (text) => Array.from({ length: 500 }, () => NAMES.takesName(text)),
+    parse: (text) => Array.from({ length: 500 }, () => NAMES.allowsName(text)),
   },
   ...[
     { name: "an app's answer that a run is done", status: 200 },
@@ -331,7 +330,7 @@ export const PARSERS: readonly Parser[] = [
     ],
     parse(text) {
       const given = JSON.parse(text);
-      refuseTooMuch(given, QUOTAS);
+      enforceQuotas(given, QUOTAS);
       return validate(registrationSchema, given, 'field');
     },
   },
@@ -406,19 +405,19 @@ export const PARSERS: readonly Parser[] = [
   header('a content type', (text) => mediaTypeOf(text), ['a', ';', '/', ' ', 'a/']),
 ];
 
-const RANGES = allowListOf({
+const RANGES = matcherOf({
   ipAddresses: { mode: 'deny', items: Array.from({ length: 200 }, (_, n) => `2001:db8:${n}::/64`) },
 });
-const NAMES = allowListOf({
+const NAMES = matcherOf({
   eventNames: { mode: 'deny', items: Array.from({ length: 200 }, (_, n) => `${'a'.repeat(200)}${n}*`) },
 });
 
-/** Node hands on no more. */
+/** Limit of Node. */
 function manyHeaders(): IncomingHttpHeaders {
   return Object.fromEntries(Array.from({ length: 2_000 }, (_, n) => [`x-${Math.random().toString(36)}-${n}`, 'x']));
 }
 
-/** null: it is refused, and comes no further */
+/** null: rejected */
 function validated(text: string): unknown {
   try {
     const value = parseExact(text);
@@ -428,7 +427,7 @@ function validated(text: string): unknown {
   }
 }
 
-/** The SDK's own propagators, as traces have them where they are switched on. */
+/** The propagators of the OpenTelemetry SDK. */
 function carriedBy(text: string): unknown {
   const readers = [new core.W3CBaggagePropagator(), new core.W3CTraceContextPropagator()];
   const headers = { baggage: text, traceparent: text, tracestate: text };

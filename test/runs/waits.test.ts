@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { findable } from '../../src/model/runs/wait-index.ts';
+import { indexWait } from '../../src/model/runs/wait-index.ts';
 import { MAX_WAIT_MS } from '../../src/model/values/duration.ts';
 import type { NewWait } from '../../src/store/runs/waits.ts';
 import { type AppHost, type Call, startAppHost } from '../support/app-host.ts';
@@ -169,7 +169,7 @@ describe('waits for events', () => {
         return {
           key: `${runId}/${name}`,
           eventName: name,
-          ...findable(wait, { name: 'x', data: { n, order: `A${n}` } }),
+          ...indexWait(wait, { name: 'x', data: { n, order: `A${n}` } }),
         };
       });
       expect(await store.waits.add(env, waits, Date.now())).to.have.length(waits.length);
@@ -217,7 +217,7 @@ describe('waits for events', () => {
         data: { n: 1, order: 'A1', large: 'x'.repeat(100_000), deep: { a: { b: 1, c: 2 } } },
       };
       const wait = { runId: 'r', functionId: 'f', eventId: 'e', stepId: 's' };
-      const read = (expression: string) => findable({ ...wait, expression }, caused).wait.caused;
+      const read = (expression: string) => indexWait({ ...wait, expression }, caused).wait.caused;
       expect(read('async.data.order == event.data.order')).to.deep.equal({ data: { order: 'A1' } });
       expect(read('event.data.deep.a.b == 1 && has(event.data.deep.z) && event["data"].n > 0')).to.deep.equal({
         data: { deep: { a: { b: 1 } }, n: 1 },
@@ -239,7 +239,7 @@ describe('waits for events', () => {
       const waits = Array.from({ length: 20_000 }, (_, n) => ({
         key: `${runId}/cancel-${n}`,
         eventName: 'by/long',
-        ...findable(wait, undefined),
+        ...indexWait(wait, undefined),
       }));
       expect(await store.waits.add(env, waits, now)).to.have.length(waits.length);
       const place = `${store.prefix}:waits:${env}:by/long`;
@@ -255,7 +255,7 @@ describe('waits for events', () => {
       const caused = { name: 'x', data: { large, code: 'A'.repeat(5_000) } };
       const wait = { runId: 'r', functionId: 'f', eventId: 'e', stepId: 's' };
       for (const expression of ['async.data.large == event.data.large', 'async.data.code == event.data.code']) {
-        const found = findable({ ...wait, expression }, caused);
+        const found = indexWait({ ...wait, expression }, caused);
         expect([found.wait.caused, found.equality], expression).to.deep.equal([undefined, undefined]);
       }
       expect(written).to.equal(0);

@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { startRedisProxy } from '../../chaos/faults/redis-proxy.ts';
 import { readConfig } from '../../src/config.ts';
 import type { ServiceError } from '../../src/errors.ts';
-import { createLog, tellError } from '../../src/log.ts';
+import { createLog, serializeError } from '../../src/log.ts';
 import { connect, isStoreFailure, ready, replies, translateAway } from '../../src/store/redis/connection.ts';
 import { addUser, PASSWORD, tokenIn } from '../support/auth.ts';
 import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
@@ -163,7 +163,7 @@ describe('an error reply of Redis', () => {
 
   it('has no arguments when it is logged as text', () => {
     const text = `ERR unknown command 'NO', with args beginning with: '${SECRET}'`;
-    expect(tellError(text)).to.equal("ERR unknown command 'NO'");
+    expect(serializeError(text)).to.equal("ERR unknown command 'NO'");
   });
 
   it('is logged without the properties that a library attaches to it', async () => {
@@ -173,7 +173,7 @@ describe('an error reply of Redis', () => {
     expect(JSON.stringify(error.command)).to.include(SECRET);
     const wrapped = new Error('outer', { cause: error });
     for (const one of [error, wrapped]) {
-      const told = JSON.stringify(tellError(one));
+      const told = JSON.stringify(serializeError(one));
       expect(told).to.include('wrong number of arguments').and.not.to.include(SECRET);
     }
   });

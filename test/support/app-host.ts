@@ -1,4 +1,4 @@
-/** A bare HTTP server that plays an app with functions: it records the calls and answers as it is told. */
+/** A fake app: a bare HTTP server that records calls and sends configured responses. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +7,7 @@ import { type Answer, request } from './http.ts';
 import type { Service } from './service.ts';
 import { until } from './until.ts';
 
-/** One call request, as it arrived. */
+/** A received call request. */
 export interface Call {
   /** 0 for the function's first call, 1 for its second, … */
   number: number;
@@ -16,7 +16,7 @@ export interface Call {
   headers: IncomingHttpHeaders;
   /** As received; signatures are over this. */
   raw: Buffer;
-  /** docs/protocol.md#calls: event, events, steps, ctx, … */
+  /** event, events, steps, ctx, … (docs/protocol.md#calls) */
   // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
   body: any;
 }
@@ -24,24 +24,24 @@ export interface Call {
 export interface CallAnswer {
   /** Default 200. */
   status?: number;
-  /** Over the defaults; undefined leaves a header out. */
+  /** Overrides the defaults; undefined omits a header. */
   headers?: Record<string, string | undefined>;
-  /** Sent as JSON, but bytes as they are; absent: `null`. */
+  /** Sent as JSON; bytes unchanged. Default: `null`. */
   body?: unknown;
-  /** Goes over the connection as it is, head and all, instead of the above; then the connection is closed. */
+  /** Raw response bytes including the head, instead of the fields above; then closes the connection. */
   wire?: Buffer;
 }
 
-/** `'hang up'` closes the connection without an answer. A promise that stays open keeps the call in flight. */
+/** `'hang up'` closes the connection without a response. A pending promise keeps the call in flight. */
 export type Handler = (call: Call) => CallAnswer | 'hang up' | Promise<CallAnswer | 'hang up'>;
 
 export interface FunctionSpec {
-  /** Without the app's id before it. */
+  /** Without the app's ID as prefix. */
   id: string;
   triggers: ({ event: string; expression?: string } | { cron: string })[];
-  /** Retries after the first try; absent: the service's default. */
+  /** Retries after the first attempt; default: the service's default. */
   retries?: number;
-  /** concurrency, throttle, … as in the protocol. */
+  /** concurrency, throttle, … (docs/protocol.md) */
   [option: string]: unknown;
 }
 
@@ -67,13 +67,13 @@ export class AppHost {
   readonly #handlers = new Map<string, Handler>();
   readonly #calls: Call[] = [];
   readonly #taken = new Map<string, number>();
-  /** Of all functions registered from here, by the id that the service knows them by. */
+  /** Handlers of all registered functions, by their ID in the service. */
   readonly #registered = new Map<string, { fnId: string; dialect: Dialect }>();
   #dialect: Dialect = 'service';
   #registerAgain: (() => Promise<Answer>) | undefined;
   #port = 0;
 
-  /** The app's one URL. */
+  /** The app's URL. */
   get url(): string {
     return `http://127.0.0.1:${this.#port}${PATH}`;
   }
@@ -84,24 +84,24 @@ export class AppHost {
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 
-  /** Tells the function, by its id without the app's, how to answer from now on. Untold it answers 200 and `null`. */
+  /** Sets the handler of a function (ID without the app's prefix). Default: 200 and `null`. */
   on(fnId: string, handler: Handler): void {
     this.#handlers.set(fnId, handler);
   }
 
-  /** The calls so far, oldest first: of one function, or of all. */
+  /** Calls so far, oldest first: of one function, or of all. */
   calls(fnId?: string): Call[] {
     return this.#calls.filter((call) => fnId === undefined || call.fnId === fnId);
   }
 
-  /** The first call of the function that no earlier `nextCall` has returned, be it here already or still to come. */
+  /** Waits for the first call of the function that no earlier `nextCall` has returned. */
   async nextCall(fnId: string, timeoutMs = 10_000): Promise<Call> {
     const number = this.#taken.get(fnId) ?? 0;
     this.#taken.set(fnId, number + 1);
     return until(() => this.calls(fnId)[number], { describe: `call ${number} of ${fnId} arrives`, timeoutMs });
   }
 
-  /** What the app sends to register; for tests that change a part of it. */
+  /** The app's registration; for tests that modify it. */
   registration(functions: FunctionSpec[], { appName = 'test-app', dialect = 'service' }: AppOptions = {}) {
     return {
       url: this.url,
@@ -125,13 +125,13 @@ export class AppHost {
     };
   }
 
-  /** Registers, as an app does; a PUT to its URL repeats it. */
+  /** Registers the app; a PUT to its URL repeats it. */
   async register(service: Service, functions: FunctionSpec[], options: AppOptions = {}): Promise<Answer> {
     this.offer(service, functions, options);
     return (this.#registerAgain as () => Promise<Answer>)();
   }
 
-  /** Makes ready to register when the service asks with a PUT, without doing so. */
+  /** Prepares a registration for a PUT of the service, without registering. */
   offer(service: Service, functions: FunctionSpec[], options: AppOptions = {}): void {
     this.#dialect = options.dialect ?? 'service';
     const headers = { [`x-${this.#dialect}-sdk`]: SDK, ...service.appHeaders, ...options.headers };
@@ -139,7 +139,7 @@ export class AppHost {
     this.#registerAgain = () => request('POST', `${service.url}/fn/register`, { body, headers });
   }
 
-  /** Ends calls in flight too. */
+  /** Also ends calls in flight. */
   async close(): Promise<void> {
     this.#server.close();
     this.#server.closeAllConnections();

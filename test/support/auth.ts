@@ -1,4 +1,4 @@
-/** Keys and users of a service in production mode, for tests that ask who may do what. */
+/** Keys and users of a service in production mode, for tests of authorization. */
 import type { Access } from '../../src/model/auth/access.ts';
 import type { Role } from '../../src/model/auth/user.ts';
 import { type Answer, request } from './http.ts';
@@ -15,7 +15,7 @@ export async function keyHeaders(service: Service, access: Access, environment?:
   return { authorization: `Bearer ${answer.data.secret}` };
 }
 
-/** Invites somebody, who follows the link. */
+/** Invites a user and accepts the invitation. */
 export async function addUser(service: Service, email: string, role: Role): Promise<string> {
   const invited = await service.post('/v1/users', { email, role }, service.apiHeaders);
   const token = tokenIn(invited.body.data.set_password_url);
@@ -27,12 +27,12 @@ export function signIn(service: Service, email: string, password = PASSWORD): Pr
   return service.post('/auth/sign-in', { email, password });
 }
 
-/** What a page of the service sends for somebody who has just signed in. */
+/** Headers of a dashboard page after a sign-in. */
 export async function sessionHeaders(service: Service, email: string, password?: string): Promise<Headers> {
   return { ...cookieOf(await signIn(service, email, password)), origin: service.url };
 }
 
-/** The cookie that an answer sets, as a browser sends it back. */
+/** The cookie of a response, as a request header. */
 export function cookieOf({ headers }: Answer): Headers {
   return { cookie: (headers.get('set-cookie') ?? '').split(';', 1)[0] as string };
 }
@@ -41,7 +41,7 @@ export function tokenIn(url: string): string {
   return new URL(url).searchParams.get('token') ?? '';
 }
 
-/** Sends a form as a page of the service does. */
+/** Posts a form like a page of the service. */
 export function postForm(service: Service, path: string, fields: Headers, headers: Headers = {}): Promise<Answer> {
   return request('POST', service.url + path, {
     body: new URLSearchParams(fields),

@@ -1,5 +1,5 @@
-/** A real browser for the tests of the dashboard. It obeys the policy that the service sends, and what a page complains of in its
- *  console, above all a breach of that policy, fails the test that visits it. */
+/** A real browser for dashboard tests. It enforces the service's content security policy; any error in a page's console, such as a policy
+ *  violation, fails the test. */
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { findChromium } from '../../scripts/lib/chromium-program.ts';
 import { PASSWORD } from './auth.ts';
@@ -13,25 +13,25 @@ const ARGS = [
   '--disable-component-update',
   '--disable-sync',
 ];
-/** Where there is no Chromium yet, and these tests alone are run. */
+/** Timeout of the Chromium installation. */
 const INSTALL_MS = 300_000;
-/** A machine that has more to do, as when all tests run, takes long; a page that is right gets there. */
+/** Long, because a busy machine is slow when all tests run. */
 const PATIENCE_MS = 25_000;
-/** Beneath a table it says that there are more rows to be had. */
+/** Text below a table that has more rows. */
 const LOADING = 'xpath=//*[@role="status" and @aria-label="Loading" and not(preceding-sibling::*[@role="table"])]';
 const BUSY = 'main [aria-busy=true]';
-/** Of the page, in the message of a test that failed. */
+/** Length of the page text in the message of a failed test. */
 const SHOWN_CHARACTERS = 6_000;
 
 export interface VisitOptions extends BrowserContextOptions {
-  /** Complaints that the test is about, such as a refused request. */
+  /** Console errors that the test expects, such as a rejected request. */
   forgive?: RegExp;
 }
 
 export type Visit = (work: (page: Page) => Promise<void>, options?: VisitOptions) => Promise<void>;
 
-/** For one suite: starts a browser before its tests and ends it after them.
- *  @returns a visit by somebody who was never there: no cookies, nothing kept. Takes a page, does the work, and complains */
+/** Starts a browser before the tests of a suite and closes it afterwards.
+ *  @returns a function that visits with a new browser context, does the work, and fails on console errors */
 export function browserForSuite(): Visit {
   let browser: Browser;
   before(async function () {
@@ -57,7 +57,7 @@ export function browserForSuite(): Visit {
   };
 }
 
-/** What the page says went wrong, breaches of its policy among it, as it comes. */
+/** Collects console errors of the page, including policy violations. */
 function listen(page: Page): string[] {
   const complaints: string[] = [];
   page.on('pageerror', ({ stack, message }) => complaints.push(stack ?? message));
@@ -75,27 +75,27 @@ async function describe(page: Page): Promise<string> {
   return `The page was ${page.url()}:\n${seen.slice(0, SHOWN_CHARACTERS)}`;
 }
 
-/** Opens a page of the dashboard and waits until it shows what it has. */
+/** Opens a dashboard page and waits until it is loaded. */
 export async function open(page: Page, url: string): Promise<void> {
   await page.goto(url);
   await settled(page);
 }
 
-/** Resolves when the page has its heading and nothing in it is on its way. */
+/** Resolves when the page has its heading and no pending requests. */
 export async function settled(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor();
   await page.locator(LOADING).or(page.locator(BUSY)).first().waitFor({ state: 'detached' });
 }
 
-/** On the page for it, to which whoever has no session is led. */
+/** On the sign-in page, to which the dashboard redirects without a session. */
 export async function signIn(page: Page, email: string): Promise<void> {
   await page.getByLabel('Email address').fill(email);
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-/** Replaces what a code editor holds. Emptied first: Chromium itself puts inline styles, which the policy forbids, around what is
- *  typed over coloured text. */
+/** Replaces the content of a code editor. Clears it first: when typing over colored text, Chromium adds inline styles, which the policy
+ *  forbids. */
 export async function write(editor: Locator, text: string): Promise<void> {
   await editor.press('Control+a');
   await editor.press('Delete');

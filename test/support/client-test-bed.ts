@@ -1,15 +1,15 @@
-/** What the test suites of the clients in other languages run against. */
+/** Services for the test suites of clients in other languages. */
 import { type Service, startService } from './service.ts';
 
 export interface ClientTestBed {
   dev: Service;
   production: Service;
-  /** For the suite's process. */
+  /** Environment variables of the suite's process. */
   env: Record<string, string>;
   stop(): Promise<void>;
 }
 
-/** Both with short retry delays: a 2,000th of the schedule's. */
+/** Both services have short retry delays: 1/2,000 of the schedule. */
 export async function startClientTestBed(): Promise<ClientTestBed> {
   const env = { RETRY_SCALE: '0.0005' };
   const dev = await startService({ env });

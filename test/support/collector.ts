@@ -1,4 +1,4 @@
-/** A collector of traces for a test: it takes OTLP over HTTP as JSON, and keeps the spans. */
+/** A trace collector for tests: receives OTLP over HTTP as JSON, and keeps the spans. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -33,7 +33,7 @@ export class Collector {
   readonly spans: CollectedSpan[] = [];
   /** Path of each request. */
   readonly paths: string[] = [];
-  /** Everything that came, as it came. */
+  /** All received text. */
   received = '';
   #port = 0;
   readonly #server = createServer(async (request, response) => {
@@ -44,7 +44,7 @@ export class Collector {
     response.setHeader('content-type', 'application/json').end('{}');
   });
 
-  /** Settings of a service that sends its traces here, soon. */
+  /** Settings that make a service export its traces here quickly. */
   get env(): Record<string, string> {
     return {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${this.#port}`,
@@ -69,7 +69,7 @@ export class Collector {
     return this.spans.filter((span) => span.traceId === traceId);
   }
 
-  /** A trace as lines of what is below what, sorted: `server POST /e/:key > producer send ingest`. Waits until it has so many spans. */
+  /** Paths of the spans of a trace, sorted: `server POST /e/:key > producer send ingest`. Waits for this number of spans. */
   async tree(traceId: string, size: number): Promise<string[]> {
     const spans = await this.trace(traceId, size);
     const byId = new Map(spans.map((span) => [span.spanId, span]));

@@ -1,26 +1,26 @@
-/** A proxy of the real Redis that poses as another version: it reports that version, and answers WAITAOF (Redis 7.2) as the test says.
- *  Everything else passes through unchanged. */
+/** A proxy of the real Redis that imitates another version: it reports that version, and answers WAITAOF (Redis 7.2) as configured. All
+ *  other commands pass through unchanged. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface FakeRedis {
   url: string;
-  /** Number of WAITAOF commands received. */
+  /** Number of received WAITAOF commands. */
   asked(): number;
-  /** Sets the reply to WAITAOF: 1: synced; 0: timed out. The connection blocks until the promise resolves, as with Redis. */
+  /** Sets the reply of WAITAOF: 1, the file is on disk; 0, timeout. The connection blocks until the promise resolves, as with Redis. */
   answer(local: number | Promise<number>): void;
   close(): Promise<void>;
 }
 
-/** As ioredis writes it, in one piece. */
+/** ioredis sends the command in one piece. */
 const WAITAOF = /\*4\r\n\$7\r\nwaitaof\r\n\$1\r\n1\r\n\$1\r\n0\r\n\$(\d+)\r\n\d+\r\n/gi;
-/** Redis's reply to ECHO stands where the reply to WAITAOF belongs. */
+/** Sent to Redis instead of WAITAOF; its reply is replaced. */
 const TOKEN = 'answer-of-waitaof';
 const ECHO = `*2\r\n$4\r\nECHO\r\n$${TOKEN.length}\r\n${TOKEN}\r\n`;
 const ECHOED = `$${TOKEN.length}\r\n${TOKEN}\r\n`;
 const VERSION = /(?<=redis_version:)\d\.\d/;
 
-/** @param version major and minor, a digit each */
+/** @param version major and minor, one digit each */
 export async function startFakeRedis(url: string, version: '7.0' | '7.2'): Promise<FakeRedis> {
   const { hostname, port } = new URL(url);
   const sockets = new Set<Socket>();

@@ -1,10 +1,10 @@
-/** Around all tests (.mocharc.json): each suite must leave nothing behind, mocha must end by itself, and a test that
- *  fails shows what the service's processes wrote. */
+/** Hooks for all tests (.mocharc.json): each suite must clean up, mocha must exit by itself, and a failed test shows the output of the
+ *  service's processes. */
 import type { Suite } from 'mocha';
 import { type Leftovers, watchLeftovers } from './leftovers.ts';
 import { running } from './service.ts';
 
-/** How long mocha may live on after its last test. */
+/** Time for mocha to exit after its last test. */
 const END_MS = 10_000;
 
 let leftovers: Leftovers;
@@ -14,7 +14,7 @@ export const mochaHooks = {
     endWithParent();
     leftovers = await watchLeftovers();
     for (const suite of rootOf(this).suites) {
-      // Added last, so it runs after the suite's own hooks.
+      // Added last, so that it runs after the suite's own hooks.
       suite.afterAll('leaves nothing behind', () => leftovers.check());
     }
   },
@@ -31,7 +31,7 @@ export const mochaHooks = {
   },
 };
 
-/** scripts/test takes Redis with it when it is killed. */
+/** When scripts/test is killed, its Redis stops too. */
 function endWithParent(): void {
   process.once('disconnect', () => process.exit(1));
   process.channel?.unref();
@@ -43,11 +43,11 @@ function rootOf({ test }: Mocha.Context): Suite {
   return suite;
 }
 
-/** The timer keeps nothing alive: it fires only if something else does. */
+/** The timer does not keep the process alive; it fires only if something else does. */
 function endOrSayWhyNot(): void {
   const timer = setTimeout(() => {
     console.error(`mocha did not end by itself; what keeps it: ${process.getActiveResourcesInfo().join(', ')}`);
-    // Mocha sets its own exit code in an earlier listener.
+    // Mocha has set its exit code in an earlier listener.
     process.on('exit', () => {
       process.exitCode = 1;
     });

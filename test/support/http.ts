@@ -1,15 +1,15 @@
-/** Requests as the tests send them: nothing is thrown for a status. */
+/** HTTP requests of tests; never throws for a status. */
 export interface Answer {
   status: number;
   headers: Headers;
-  /** Parsed when it is JSON, else the text. */
+  /** Parsed JSON, or text. */
   // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
   body: any;
 }
 
 export type RequestBody = string | Uint8Array | URLSearchParams | FormData | object;
 
-/** An object is sent as JSON; text, bytes and forms are sent as they are. */
+/** Sends an object as JSON; text, bytes and forms unchanged. */
 export async function request(
   method: string,
   url: string,
@@ -25,7 +25,7 @@ export async function request(
   return { status: response.status, headers: response.headers, body: await bodyOf(response) };
 }
 
-/** A stream is not waited for: it has no end. */
+/** Does not read streams, which have no end. */
 async function bodyOf(response: Response): Promise<unknown> {
   if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return parsed(await response.text());
   await response.body?.cancel();

@@ -1,9 +1,9 @@
-/** What tests have left behind: child processes, open servers and connections, keys in Redis. */
+/** Detects leftovers of tests: child processes, open servers and connections, Redis keys. */
 import { listProcesses } from '../../scripts/lib/processes.ts';
 import { connectRedis, keysOf, type Redis } from './redis.ts';
 import { until } from './until.ts';
 
-/** What Node calls the things that keep a process alive, and what we call them. */
+/** Node's names of resources that keep a process alive, and readable names. */
 const RESOURCES: Record<string, string> = {
   TCPServerWrap: 'a listening server',
   TCPSocketWrap: 'an open connection',
@@ -12,7 +12,7 @@ const RESOURCES: Record<string, string> = {
 };
 
 export interface Leftovers {
-  /** @throws naming what is there now and was not there at the start, once it has had a moment to go */
+  /** @throws with resources that did not exist at the start and do not disappear within a moment */
   check(): Promise<void>;
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export async function watchLeftovers(): Promise<Leftovers> {
       try {
         await until(gone, { timeoutMs: 2_000, describe: () => `what these tests made is gone: ${things.join(', ')}` });
       } finally {
-        // Blamed once.
+        // Reported only once.
         for (const thing of things) before.add(thing);
       }
     },
@@ -51,7 +51,7 @@ async function present(redis: Redis | undefined): Promise<string[]> {
   ];
 }
 
-/** Numbered, so that a second server is told from the first. */
+/** Numbered, to distinguish several servers. */
 function openResources(): string[] {
   const seen: Record<string, number> = {};
   return process.getActiveResourcesInfo().flatMap((name) => {

@@ -1,4 +1,4 @@
-/** A Redis of a test's own, to take away and bring back at the same address with the same data. */
+/** A separate Redis for a test, which can stop and restart at the same address with the same data. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,13 +10,13 @@ import { findRedis } from '../../scripts/lib/redis-program.ts';
 
 export interface OwnRedis {
   url: string;
-  /** It keeps its connections and says nothing. */
+  /** Keeps its connections but does not respond. */
   pause(): void;
   resume(): void;
-  /** It ends; connections break and new ones are refused. */
+  /** Stops; connections break and new ones are refused. */
   stop(): Promise<void>;
   start(): Promise<void>;
-  /** Ends it and deletes its data. */
+  /** Stops it and deletes its data. */
   remove(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** The store alone, without a service, on the real Redis under keys of its own. */
+/** The store without a service, on the real Redis with its own key prefix. */
 import { ulid } from 'ulid';
 import { readConfig } from '../../src/config.ts';
 import { type Envelope, toEnvelope } from '../../src/model/events/event.ts';
@@ -10,7 +10,7 @@ export interface OwnStore extends Store {
   close(): Promise<void>;
 }
 
-/** @param prefix of another store, to act as a second process of one service */
+/** @param prefix of another store, to simulate two processes of one service */
 export function openStore(prefix: string = freshPrefix()): OwnStore {
   const redis = connectRedis();
   const store = createStore(redis, readConfig({ MODE: 'dev', KEY_PREFIX: prefix }));
@@ -24,7 +24,7 @@ export function openStore(prefix: string = freshPrefix()): OwnStore {
   };
 }
 
-/** An accepted event, by default received now by an ordinary request. */
+/** An accepted event, by default received now in an ordinary request. */
 export function envelope(
   event: Partial<Parameters<typeof toEnvelope>[0]> = {},
   at: Partial<Parameters<typeof toEnvelope>[1]> = {},

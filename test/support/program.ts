@@ -1,26 +1,26 @@
-/** Programs in other languages: run to their end, or kept running as hosts of functions. */
+/** Runs programs in other languages: to their end, or as hosts of functions. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-export interface Finding {
-  /** -1: it could not be started, or was ended by a signal. */
+export interface ProgramResult {
+  /** -1: it did not start, or a signal ended it. */
   exitCode: number;
-  /** What it wrote. */
+  /** Its output. */
   output: string;
 }
 
 export interface ProgramOptions {
   cwd: string;
-  /** Over the environment of the tests. */
+  /** Added to the environment of the tests. */
   env?: Record<string, string>;
 }
 
-/** Longest that a program may take: less than mocha gives the slowest test, so that none is left running. */
+/** Time limit of a program: less than the timeout of the slowest test, so that none keeps running. */
 const PATIENCE_MS = 270_000;
 
-/** Runs it to its end; it reads nothing. */
-export async function run(program: string, args: string[], { cwd, env }: ProgramOptions): Promise<Finding> {
+/** Runs a program to its end, without input. */
+export async function run(program: string, args: string[], { cwd, env }: ProgramOptions): Promise<ProgramResult> {
   const child = spawn(program, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   const output = collect(child);
   const straggler = setTimeout(() => child.kill(), PATIENCE_MS);
@@ -29,26 +29,26 @@ export async function run(program: string, args: string[], { cwd, env }: Program
   return { exitCode: exitCode ?? -1, output: exitCode === null ? `${output()}\n${signal}` : output() };
 }
 
-/** @throws with what it wrote, when it does not end well. @returns what it wrote */
+/** @throws with its output if it fails. @returns its output */
 export async function must(program: string, args: string[], options: ProgramOptions): Promise<string> {
   const { exitCode, output } = await run(program, args, options);
   if (exitCode !== 0) throw new Error(`${[program, ...args].join(' ')} ended with ${exitCode}:\n${output}`);
   return output;
 }
 
-/** A program that hosts an app: it listens at a free port, says `{"url": …}` on its first line, and ends when its stdin does. */
+/** A program that hosts an app: listens on a free port, prints `{"url": …}` first, and exits when its stdin closes. */
 export interface HostProgram {
-  /** The app's one URL. */
+  /** The app's URL. */
   url: string;
-  /** All that it has written so far. */
+  /** Its output so far. */
   output(): string;
-  /** @throws when it does not end in order */
+  /** @throws if it does not exit cleanly */
   stop(): Promise<void>;
 }
 
 const END_MS = 10_000;
 
-/** @throws with its output when it ends before it listens */
+/** @throws with its output if it exits before it listens */
 export async function startHost(program: string, args: string[], { cwd, env }: ProgramOptions): Promise<HostProgram> {
   const child = spawn(program, args, { cwd, env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
   const output = collect(child);

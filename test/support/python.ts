@@ -1,18 +1,18 @@
-/** Python virtual environments, kept in .data from run to run. */
+/** Python virtual environments, cached in .data. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { must } from './program.ts';
 
 const DATA = resolve(import.meta.dirname, '../../.data');
 
-/** Makes the environment .data/<name> with what the requirements file lists; one that is there with the same list is taken as it is.
- *  @returns the folder of its programs. @throws when there is no Python 3 with venv, or PyPI does not give what is listed */
+/** Creates the environment .data/<name> from a requirements file; reuses one with the same requirements.
+ *  @returns the folder of its programs. @throws if Python 3 with venv is missing, or the installation fails */
 export async function installPython(name: string, requirementsFile: string): Promise<string> {
   const home = join(DATA, name);
   const bin = join(home, 'bin');
   const stamp = join(home, 'installed.txt');
   const wanted = readFileSync(requirementsFile, 'utf8');
-  // Its python is a link, which hangs in the air when the system's Python has been replaced.
+  // Its `python` is a link, which breaks when the system's Python is replaced.
   if (existsSync(join(bin, 'python')) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return bin;
 
   rmSync(home, { recursive: true, force: true });
@@ -24,7 +24,7 @@ export async function installPython(name: string, requirementsFile: string): Pro
   ]);
   const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--requirement', requirementsFile];
   await explained(`Could not be installed from PyPI: ${requirementsFile}`, join(bin, 'python'), pip);
-  // Last, so that an installation that was interrupted is begun anew.
+  // Last, so that an interrupted installation starts over.
   writeFileSync(stamp, wanted);
   return bin;
 }

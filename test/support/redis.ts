@@ -1,10 +1,10 @@
-/** The real Redis that the tests run on, shared by all; each test keeps to a key prefix of its own. */
+/** The real Redis of the tests, shared by all; each test has its own key prefix. */
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 
 export type { Redis };
 
-/** @throws when the tests were not started by scripts/test, which brings a Redis */
+/** @throws if the tests were not started by scripts/test, which starts a Redis */
 export function redisUrl(): string {
   const url = process.env.REDIS_URL;
   if (!url) throw new Error('REDIS_URL is not set. Run tests with scripts/test, for example: scripts/test test/api');
@@ -13,7 +13,7 @@ export function redisUrl(): string {
 
 export function connectRedis(url: string = redisUrl()): Redis {
   const redis = new Redis(url);
-  // It reconnects by itself; tests that stop Redis expect the error.
+  // It reconnects by itself; tests that stop Redis expect errors.
   redis.on('error', () => {});
   return redis;
 }

@@ -1,18 +1,21 @@
-/** Mocha's spec reporter, and at its end the files that took longest, and one plain line to look for: `12 passed, 0 failed`; scripts/test,
- *  which may run several mochas, is told so too. */
+/** Mocha's spec reporter. At the end it adds the slowest files and one plain line: `12 passed, 0 failed`. Sends scripts/test the totals and the
+ *  files with failed tests. */
 import { relative } from 'node:path';
 import mocha from 'mocha';
 
 const SLOWEST_SHOWN = 10;
-/** Of fewer, everybody sees which take long. */
+/** With fewer files the slow ones are easy to see. */
 const FILES_MIN = 5;
 
 export default class SpecWithTotals extends mocha.reporters.Spec {
   constructor(runner: mocha.Runner, options: mocha.MochaOptions) {
     super(runner, options);
-    const { EVENT_RUN_END, EVENT_SUITE_BEGIN, EVENT_SUITE_END } = mocha.Runner.constants;
+    const { EVENT_RUN_END, EVENT_SUITE_BEGIN, EVENT_SUITE_END, EVENT_TEST_FAIL } = mocha.Runner.constants;
     const startedAt = new Map<mocha.Suite, number>();
     const seconds = new Map<string, number>();
+    const failedFiles = new Set<string>();
+    // A failed hook of all tests has no file.
+    runner.on(EVENT_TEST_FAIL, ({ file }) => failedFiles.add(file ?? ''));
     runner.on(EVENT_SUITE_BEGIN, (suite) => startedAt.set(suite, performance.now()));
     runner.on(EVENT_SUITE_END, (suite) => {
       const { file, parent } = suite;
@@ -20,12 +23,12 @@ export default class SpecWithTotals extends mocha.reporters.Spec {
       const took = (performance.now() - (startedAt.get(suite) ?? 0)) / 1_000;
       seconds.set(file, (seconds.get(file) ?? 0) + took);
     });
-    // The spec reporter's own listener was added before, so its summary comes first.
+    // The spec reporter has added its listener earlier, so its summary comes first.
     runner.once(EVENT_RUN_END, () => {
       const { passes, failures } = this.stats;
       if (seconds.size >= FILES_MIN) console.log(slowest(seconds));
       console.log(`${passes} passed, ${failures} failed`);
-      process.send?.({ passes, failures });
+      process.send?.({ passes, failures, failedFiles: [...failedFiles] });
     });
   }
 }

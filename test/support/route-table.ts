@@ -3,12 +3,12 @@
 import type { Route } from '../../src/api/rest/route.ts';
 import { type ApiDeps, apiRoutes } from '../../src/api/rest-api.ts';
 
-/** Stands for whatever the routes are made with: only the table is looked at. */
+/** A stand-in for all dependencies of the routes. */
 const anything: unknown = new Proxy(() => {}, { get: () => anything });
 
 export const routes: Route[] = apiRoutes(anything as ApiDeps);
 
-/** How the documents name it: `GET /v1/events/:id`. */
+/** The route's name in docs: `GET /v1/events/:id`. */
 export function nameOf({ method, path }: Pick<Route, 'method' | 'path'>): string {
   return `${method.toUpperCase()} ${path}`;
 }

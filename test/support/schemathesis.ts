@@ -1,16 +1,16 @@
-/** schemathesis (PyPI): makes requests of an OpenAPI document and checks the answers against it. */
+/** schemathesis (PyPI): generates requests from an OpenAPI document and validates the responses. */
 import { join, resolve } from 'node:path';
-import { type Finding, run as runProgram } from './program.ts';
+import { type ProgramResult, run as runProgram } from './program.ts';
 import { installPython } from './python.ts';
 
 const REQUIREMENTS = resolve(import.meta.dirname, '../python/schemathesis.txt');
 
-/** @returns the program's path. @throws as `installPython` */
+/** @returns the program's path. @throws like `installPython` */
 export async function installSchemathesis(): Promise<string> {
   return join(await installPython('schemathesis', REQUIREMENTS), 'st');
 }
 
-/** @param cwd it leaves things there */
-export function run(program: string, args: string[], cwd: string): Promise<Finding> {
+/** @param cwd receives its files */
+export function run(program: string, args: string[], cwd: string): Promise<ProgramResult> {
   return runProgram(program, args, { cwd });
 }

@@ -1,4 +1,4 @@
-/** Prometheus, as far as the tests need it: reads what a process tells of itself. */
+/** A minimal Prometheus client: scrapes the metrics of a process. */
 import { expect } from 'chai';
 import { request } from './http.ts';
 
@@ -12,9 +12,9 @@ export interface Scrape {
   text: string;
   series: Series[];
   types: Map<string, string>;
-  /** The one series of that name that has these labels, and maybe others. */
+  /** The value of the single series with that name and at least these labels. */
   value(name: string, labels?: Record<string, string>): number | undefined;
-  /** Of all that have them; 0 for none. */
+  /** Sum over all series with these labels; 0: none. */
   sum(name: string, labels?: Record<string, string>): number;
 }
 
@@ -29,7 +29,7 @@ const SERIES = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
 const NUMBER = /^(?:[+-]?(?:Inf|[\d.]+(?:e[+-]?\d+)?)|nan)$/i;
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"(?:,|$)/y;
 
-/** @throws for a line that is none of the format */
+/** @throws for an invalid line */
 export function parse(text: string): Scrape {
   const series: Series[] = [];
   const types = new Map<string, string>();

@@ -1,4 +1,4 @@
-/** One real process of the service, as a test sees it. */
+/** A real process of the service in a test. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
@@ -10,21 +10,21 @@ export interface ServiceProcess {
   pid: number;
   /** Where a web process listens. */
   port: number | undefined;
-  /** Where it tells Prometheus, if METRICS_PORT asks for that. */
+  /** Port of `GET /metrics`, if METRICS_PORT is set. */
   metricsPort: number | undefined;
-  /** All that it has written so far. */
+  /** Its output so far. */
   output(): string;
   running(): boolean;
-  /** SIGKILL: no word of farewell. Resolves when it is gone. */
+  /** Sends SIGKILL. Resolves when the process has exited. */
   kill(): Promise<void>;
-  /** SIGTERM. @throws when it does not end in time, ends with another code than 0, or had ended by itself before */
+  /** Sends SIGTERM. @throws if it does not exit in time, exits with a code other than 0, or had exited before */
   stop(): Promise<void>;
 }
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const END_MS = 10_000;
 
-/** Resolves when the process says that it is ready. @throws with its output when it ends before that */
+/** Resolves when the process is ready. @throws with its output if it exits first */
 export async function startProcess(
   role: Role,
   env: NodeJS.ProcessEnv,
@@ -59,7 +59,7 @@ export async function startProcess(
     },
     async stop() {
       if (killed) return;
-      if (!running()) throw failure(`had ended by itself (${ending()})`);
+      if (!running()) throw failure(`had already exited (${ending()})`);
       const straggler = setTimeout(() => child.kill('SIGKILL'), END_MS);
       child.kill('SIGTERM');
       await exited;

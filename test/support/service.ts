@@ -1,4 +1,4 @@
-/** The whole service, for a test: real processes on the real Redis, with keys of its own. */
+/** The complete service for a test: real processes on the real Redis, with its own key prefix. */
 import { createHash } from 'node:crypto';
 import { type Answer, type RequestBody, request } from './http.ts';
 import { connectRedis, deleteKeys, freshPrefix, type Redis, redisUrl } from './redis.ts';
@@ -6,17 +6,17 @@ import { type Role, type ServiceProcess, startProcess } from './service-process.
 import { until } from './until.ts';
 
 export interface ServiceOptions {
-  /** Settings of the service (see src/config.ts), over those that the harness chooses. */
+  /** Settings of the service (src/config.ts); override the defaults of the tests. */
   env?: Record<string, string>;
   workers?: number;
   webs?: number;
-  /** false: production, with the secrets below */
+  /** false: production mode with the secrets below. */
   dev?: boolean;
-  /** Flags for Node, as scripts/start has them. */
+  /** Node flags, as in scripts/start. */
   execArgv?: Partial<Record<Role, string[]>>;
 }
 
-/** What production needs; a test may set others through `env`. */
+/** Secrets of production mode; a test can set others through `env`. */
 export const SECRETS = {
   EVENT_KEYS: 'test-event-key-0123456789',
   SECRET_KEY: 'test-secret-key-0123456789abcdef-0123456789abcdef',
@@ -24,7 +24,7 @@ export const SECRETS = {
   SIGNING_KEY: 'signkey-test-0123456789abcdef0123456789abcdef',
 } as const;
 
-/** Services that run now, so that a failed test can show what they wrote (hooks.ts). */
+/** Running services, whose output a failed test shows (hooks.ts). */
 export const running = new Set<Service>();
 
 export async function startService({
@@ -47,12 +47,12 @@ export async function startService({
 }
 
 export class Service {
-  /** First part of all its keys in Redis. */
+  /** Prefix of all its Redis keys. */
   readonly prefix: string = freshPrefix();
-  /** For looking at its keys. */
+  /** For reading its keys. */
   readonly redis: Redis;
   readonly webs: ServiceProcess[] = [];
-  /** Every worker that was ever started; one that was killed keeps its place. */
+  /** All workers ever started, including killed ones. */
   readonly workers: ServiceProcess[] = [];
   readonly dev: boolean;
   readonly env: Record<string, string>;
@@ -69,7 +69,7 @@ export class Service {
       REDIS_URL: redisUrl(),
       KEY_PREFIX: this.prefix,
       LOG_LEVEL: 'warn',
-      // No balancer is there to turn elsewhere.
+      // No load balancer has to notice the shutdown.
       SHUTDOWN_DRAIN_SECONDS: '0',
       ...(dev ? {} : SECRETS),
       ...env,
@@ -77,7 +77,7 @@ export class Service {
     this.redis = connectRedis(this.env.REDIS_URL);
   }
 
-  /** Address of the first web process. */
+  /** URL of the first web process. */
   get url(): string {
     return this.urls[0] ?? '';
   }
@@ -86,12 +86,12 @@ export class Service {
     return this.webs.map(({ port }) => `http://127.0.0.1:${port}`);
   }
 
-  /** `authorization` for /v1; nothing in dev mode, where nobody asks. */
+  /** `authorization` for /v1; empty in dev mode, which has no authentication. */
   get apiHeaders(): Record<string, string> {
     return this.env.API_KEY ? { authorization: `Bearer ${this.env.API_KEY}` } : {};
   }
 
-  /** `authorization` of an app that registers: the signing key, its secret part hashed (docs/protocol.md#authentication-of-apps). */
+  /** `authorization` of a registering app: the hashed signing key (docs/protocol.md#authentication-of-apps). */
   get appHeaders(): Record<string, string> {
     const [, prefix, hex = ''] = /^(signkey-\w+-)(.+)$/.exec(this.env.SIGNING_KEY ?? '') ?? [];
     if (!prefix) return {};
@@ -99,7 +99,7 @@ export class Service {
     return { authorization: `Bearer ${prefix}${hashed}` };
   }
 
-  /** Where to send events. */
+  /** Path for sending events. */
   get eventPath(): string {
     return `/e/${this.env.EVENT_KEYS?.split(',')[0] ?? 'any-key'}`;
   }
@@ -116,14 +116,15 @@ export class Service {
     return this.request('GET', path, undefined, headers);
   }
 
-  /** Asks for the path until the answer is as wished, and returns it. */
-  async waitFor(path: string, wished: (answer: Answer) => boolean, timeoutMs?: number): Promise<Answer> {
+  /** Polls the path until the response meets the condition, and returns it. */
+  async waitFor(path: string, condition: (answer: Answer) => boolean, timeoutMs?: number): Promise<Answer> {
     let last: Answer | undefined;
     const check = async () => {
       last = await this.get(path);
-      return wished(last) && last;
+      return condition(last) && last;
     };
-    const describe = () => `GET ${path} answers as wished; last it was ${last?.status} ${JSON.stringify(last?.body)}`;
+    const describe = () =>
+      `GET ${path} answers as condition; last it was ${last?.status} ${JSON.stringify(last?.body)}`;
     return until(check, { describe, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
   }
 
@@ -143,22 +144,22 @@ export class Service {
     await this.webs[index]?.kill();
   }
 
-  /** What all processes have written, for a message. */
+  /** Output of all processes, for messages. */
   output(): string {
     return [...this.webs, ...this.workers]
       .map((process) => `${process.role} ${process.pid}${process.running() ? '' : ' (ended)'}:\n${process.output()}`)
       .join('\n');
   }
 
-  /** Ends all processes, those that take in first, and deletes all keys.
-   *  @throws when a process did not end as it should, or had ended before */
+  /** Stops all processes, web first, and deletes all keys.
+   *  @throws if a process did not exit cleanly, or had exited before */
   async stop(): Promise<void> {
     running.delete(this);
     const ends = [];
     for (const processes of [this.webs, this.workers]) {
       ends.push(...(await Promise.allSettled(processes.map((process) => process.stop()))));
     }
-    // A Redis that the test brought is the test's to clear away, and may be gone by now.
+    // The test cleans up its own Redis, which may be stopped by now.
     if (this.env.REDIS_URL === redisUrl()) await deleteKeys(this.redis, this.prefix);
     this.redis.disconnect();
     const failed = ends.find((end) => end.status === 'rejected');
@@ -166,7 +167,7 @@ export class Service {
   }
 
   async #start(role: Role, processes: ServiceProcess[]): Promise<ServiceProcess> {
-    // Nothing of the developer's own settings reaches it.
+    // Excludes the developer's own settings.
     const { PATH, TMPDIR, NODE_V8_COVERAGE, SERVICE_TEST_RUN } = process.env;
     const env = { PATH, TMPDIR, NODE_V8_COVERAGE, SERVICE_TEST_RUN, ...this.env };
     const started = await startProcess(role, env, this.#execArgv[role]);

@@ -1,9 +1,9 @@
-/** Keys of stored events (src/store/events/event-location.ts), for tests that read or delete them. */
+/** Locations of events in Redis (src/store/events/event-location.ts), for tests that read or delete stored data. */
 import type { Service } from './service.ts';
 
 type At = Pick<Service, 'redis' | 'prefix'>;
 
-/** The hash that has the event as a field. */
+/** Key of the hash that contains the event. */
 export function bucketKey({ prefix }: At, id: string, env = 'production'): string {
   return `${prefix}:event-bucket:${env}:${id.slice(0, 8)}`;
 }
@@ -12,7 +12,7 @@ export function overflowKey({ prefix }: At, id: string, env = 'production'): str
   return `${prefix}:overflow-event:${env}:${id}`;
 }
 
-/** Text of the event in its bucket; null: not there. */
+/** Its text in the bucket; null: missing. */
 export function storedText(at: At, id: string, env = 'production'): Promise<string | null> {
   return at.redis.hget(bucketKey(at, id, env), id.slice(8));
 }

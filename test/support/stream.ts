@@ -1,25 +1,25 @@
-/** The live stream, as a test follows it. */
+/** Follows the live stream in a test. */
 import { until } from './until.ts';
 
 export interface Message {
   event: string;
   // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
   data: any;
-  /** Of its arrival, by performance.now(). */
+  /** Time of receipt, by performance.now(). */
   at: number;
 }
 
 export interface Stream {
   response: Response;
-  /** All so far, oldest first. */
+  /** All messages so far, oldest first. */
   messages: Message[];
   ended(): boolean;
-  /** The first message of the kind that is as wished, be it here already or still to come. */
-  next(event: string, wished?: (message: Message) => unknown): Promise<Message>;
+  /** Waits for the first message of the kind that meets the condition. */
+  next(event: string, condition?: (message: Message) => unknown): Promise<Message>;
   close(): void;
 }
 
-/** Resolves when the first message is there. @throws when it is no stream */
+/** Resolves at the first message. @throws if the response is not a stream */
 export async function follow(url: string, headers: Record<string, string> = {}): Promise<Stream> {
   const end = new AbortController();
   const response = await fetch(url, { headers, signal: end.signal });
@@ -36,7 +36,7 @@ export async function follow(url: string, headers: Record<string, string> = {}):
       messages.push(...parts.flatMap(parse));
     }
   };
-  // Ending it from here is an error to fetch.
+  // fetch reports an abort as an error.
   read()
     .catch(() => undefined)
     .finally(() => {
@@ -46,9 +46,9 @@ export async function follow(url: string, headers: Record<string, string> = {}):
     response,
     messages,
     ended: () => ended,
-    next: (event, wished = () => true) =>
-      until(() => messages.find((message) => message.event === event && wished(message)), {
-        describe: () => `a message "${event}" as wished; there came ${JSON.stringify(messages.slice(-5))}`,
+    next: (event, condition = () => true) =>
+      until(() => messages.find((message) => message.event === event && condition(message)), {
+        describe: () => `a message "${event}" as condition; there came ${JSON.stringify(messages.slice(-5))}`,
       }),
     close: () => end.abort(),
   };

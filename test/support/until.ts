@@ -1,8 +1,8 @@
-/** Waiting for what a test needs. The one place in the tests that waits by the clock. */
+/** Waits for conditions in tests. The only place in the tests that polls by the clock. */
 import { setTimeout } from 'node:timers/promises';
 
 export interface UntilOptions {
-  /** What is waited for, in the words of the message when it does not come: `run 01… is completed`. */
+  /** The condition in the error message of a timeout: `run 01… is completed`. */
   describe: string | (() => string);
   timeoutMs?: number;
 }
@@ -11,8 +11,8 @@ type Truthy<T> = Exclude<T, false | 0 | '' | null | undefined>;
 
 const PAUSE_MS = 5;
 
-/** Asks again and again until the answer is truthy, and returns it. An error of the check counts as "not yet"; the last
- *  one becomes the cause of the error that is thrown when time is up. */
+/** Polls until the check returns a truthy value, and returns it. An error of the check counts as "not yet"; the last one becomes the
+ *  cause of the timeout error. */
 export async function until<T>(
   check: () => T | Promise<T>,
   { describe, timeoutMs = 10_000 }: UntilOptions,

@@ -1,8 +1,8 @@
-/** Runs a command beside two real services on a Redis of their own, one in dev mode and one in production mode:
+/** Runs a command with two real services on their own Redis, one in dev mode and one in production mode:
  *
  *      node test/support/with-services.ts pytest clients/python
  *
- *  What the command needs to know of them is in its environment (see `surroundings`). Ends with the command's exit code. */
+ *  The command's environment has their URLs and keys. Exits with the command's exit code. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { startClientTestBed } from './client-test-bed.ts';

@@ -5,7 +5,7 @@ import type { TransformOutcome } from '../../src/transforms/transforms.ts';
 import { QUICK, REQUEST, shared, webhook } from './support.ts';
 
 const FOLDER = new URL('./attacks/', import.meta.url);
-/** Of whatever is answered about a failure: message, place and 16 KiB of console with their levels. */
+/** Bound of an error response: message, location and 16 KiB of console output with levels. */
 const FAILURE_CHARS = 32_768;
 
 type Expected =
@@ -28,10 +28,10 @@ const attacks = readdirSync(FOLDER)
     return { file, code: text.slice(end + 3), ...(JSON.parse(text.slice(2, end)) as Attack) };
   });
 
-describe('a transform that', function () {
+describe('A transform that', function () {
   this.timeout(30_000);
-  const transforms = shared({ ...QUICK, patienceMs: 20_000 });
-  const innocent = webhook(
+  const transforms = shared({ ...QUICK, totalTimeoutMs: 20_000 });
+  const harmless = webhook(
     'let n = 0; const transform = (evt) => ({ name: "fine", n: ++n, seen: typeof leak, ...evt })',
   );
 
@@ -47,7 +47,7 @@ describe('a transform that', function () {
           expect(JSON.stringify([result.message, result.facts]).length).to.be.below(FAILURE_CHARS);
         } else expect((result as TransformOutcome).logs.length).to.be.at.most(101);
       }
-      const { event } = await transforms.run(innocent, { ...REQUEST, body: { file } });
+      const { event } = await transforms.run(harmless, { ...REQUEST, body: { file } });
       expect(event).to.deep.equal({ name: 'fine', n: 1, seen: 'undefined', file });
     });
   }

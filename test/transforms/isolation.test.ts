@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { REQUEST, refusal, returning, shared, webhook } from './support.ts';
+import { errorOf, REQUEST, returning, shared, webhook } from './support.ts';
 
-describe('the isolate of a transform', function () {
+describe('The isolate of a transform', function () {
   this.timeout(10_000);
   const transforms = shared();
 
@@ -23,15 +23,15 @@ describe('the isolate of a transform', function () {
     '(() => { try { null.x } catch (e) { return e.constructor.constructor("return typeof process")() } })()',
     'new Function("return typeof require")()',
   ]) {
-    it(`offers no way out through ${way.slice(0, 60)}`, async () => {
+    it(`has no escape through ${way.slice(0, 60)}`, async () => {
       const error = 'error';
       const value = await resultOf(`(() => { try { return ${way} } catch { return '${error}' } })()`);
       expect(value).to.be.oneOf(['undefined', error]);
     });
   }
 
-  it('has no modules to import', async () => {
-    const error = await refusal(transforms.run(webhook('const transform = () => import("node:fs")')));
+  it('cannot import modules', async () => {
+    const error = await errorOf(transforms.run(webhook('const transform = () => import("node:fs")')));
     expect(error.message).to.contain('Not supported');
   });
 
@@ -41,7 +41,7 @@ describe('the isolate of a transform', function () {
     expect(await resultOf('typeof secret')).to.equal('undefined');
   });
 
-  it('has no buffers that grow, since their memory is not counted', async () => {
+  it('has no growable buffers, because V8 does not count their memory', async () => {
     const grow = 'new ArrayBuffer(8, { maxByteLength: 1e9 })';
     expect(await resultOf(`${grow}.resizable`)).to.equal(false);
     expect(await resultOf(`new SharedArrayBuffer(8, { maxByteLength: 1e9 }).growable`)).to.equal(false);
@@ -53,7 +53,7 @@ describe('the isolate of a transform', function () {
     expect(await resultOf('new ArrayBuffer(8) instanceof ArrayBuffer')).to.equal(true);
   });
 
-  it('hurts nobody when the code replaces what the language offers', async () => {
+  it('protects other requests from code that replaces built-ins', async () => {
     const vandal = webhook(`
       JSON.stringify = () => '{"event":{"forged":true},"logs":7}';
       JSON.parse = () => { throw new Error('gone') };

@@ -7,7 +7,7 @@ import { REQUEST, returning, transformChildren, webhook, withTransforms } from '
 const MB = 1_048_576;
 const BOUNDS = memoryBounds({ ...DEFAULT_LIMITS, threads: 2, timeoutMs: 5_000 });
 
-/** Holds so many MB for as long as its isolate lives, or would if anything outlived a request. */
+/** Holds this many MB as long as its isolate lives, or would if anything outlived a request. */
 const holding = (mb: number) =>
   webhook(`const held = [];
 function transform() { for (let i = 0; i < ${mb}; i++) held.push(new Array(131072).fill(i)); return { n: held.length } }`);
@@ -25,12 +25,12 @@ function memoryOfChildren(): number {
   );
 }
 
-describe('the memory of the child for transforms', function () {
+describe('Memory of a transform process', function () {
   this.timeout(120_000);
   if (process.platform !== 'linux') return;
 
-  it('stays within its bound when 60 webhooks take nearly all that each may', async () => {
-    await withTransforms({ timeoutMs: 5_000, patienceMs: 60_000 }, async (transforms, lines) => {
+  it('stays within its bound when 60 webhooks use nearly the limit of one', async () => {
+    await withTransforms({ timeoutMs: 5_000, totalTimeoutMs: 60_000 }, async (transforms, lines) => {
       let highest = 0;
       const watch = setInterval(() => {
         highest = Math.max(highest, memoryOfChildren());
@@ -45,24 +45,24 @@ describe('the memory of the child for transforms', function () {
       highest = Math.max(highest, memoryOfChildren());
       expect(highest).to.be.within(1, BOUNDS.kill);
       expect(lines.filter(({ level }) => level >= 40)).to.deep.equal([]);
-      await until(() => memoryOfChildren() < BOUNDS.replace, { describe: 'memory has come back' });
+      await until(() => memoryOfChildren() < BOUNDS.replace, { describe: 'memory has shrunk' });
     });
   });
 
-  it('comes back when the webhooks are gone', async () => {
-    await withTransforms({ timeoutMs: 5_000, patienceMs: 60_000, threads: 1 }, async (transforms) => {
+  it('shrinks when webhooks are deleted', async () => {
+    await withTransforms({ timeoutMs: 5_000, totalTimeoutMs: 60_000, threads: 1 }, async (transforms) => {
       await transforms.run(holding(1), REQUEST);
       const before = memoryOfChildren();
       const webhooks = Array.from({ length: 20 }, () => holding(8));
       for (const one of webhooks) await transforms.run(one, REQUEST);
-      const kept = memoryOfChildren();
-      expect(kept - before).to.be.greaterThan(50 * MB);
+      const cached = memoryOfChildren();
+      expect(cached - before).to.be.greaterThan(50 * MB);
       for (const { id } of webhooks) transforms.evict(id);
-      await until(() => memoryOfChildren() - before < (kept - before) / 3, { describe: 'memory has come back' });
+      await until(() => memoryOfChildren() - before < (cached - before) / 3, { describe: 'memory has shrunk' });
     });
   });
 
-  it('brings a new child in good order, without a request that fails', async () => {
+  it('is reclaimed by replacing the process gracefully, without a failed request', async () => {
     const limits = { batchesPerChild: 20 };
     await withTransforms({ timeoutMs: 5_000, limits }, async (transforms, lines) => {
       const quick = returning('return { n: evt.n }');
@@ -75,7 +75,7 @@ describe('the memory of the child for transforms', function () {
         expect(sent.map(({ event }) => event?.n)).to.deep.equal([0, 1, 2, 3, 4, 5, 6, 7]);
         expect(round).to.be.below(5_000);
       }
-      expect(lines.filter(({ msg }) => msg.includes('has died'))).to.deep.equal([]);
+      expect(lines.filter(({ msg }) => msg.includes('process exited'))).to.deep.equal([]);
     });
   });
 });

@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { until } from '../support/until.ts';
 import {
-  anyLives,
+  anyAlive,
+  errorOf,
   QUICK,
   REQUEST,
-  refusal,
   returning,
   start,
   transformChildren,
@@ -18,30 +18,30 @@ import {
 const fine = () => webhook('const transform = () => ({ name: "fine" })');
 const slow = () => returning('const end = Date.now() + 20; while (Date.now() < end); return { name: "slow" }');
 
-describe('the processes that run transforms', function () {
+describe('Transform processes', function () {
   this.timeout(20_000);
 
-  it('are gone when the service is closed', async () => {
+  it('exit when the service closes', async () => {
     const { transforms } = start(QUICK);
     const loop = returning('while (true);');
-    for (let i = 0; i < 2; i += 1) await refusal(transforms.run(loop, REQUEST));
+    for (let i = 0; i < 2; i += 1) await errorOf(transforms.run(loop, REQUEST));
     const children = transformChildren();
     expect(children).to.have.length(2);
     await transforms.close();
-    expect(anyLives(children)).to.equal(false);
+    expect(anyAlive(children)).to.equal(false);
   });
 
-  it('are gone when the service is closed while it starts', async () => {
+  it('exit when the service closes while they start', async () => {
     const { transforms } = start();
     const children = transformChildren();
     expect(children).to.have.length(1);
-    const waiting = refusal(transforms.run(fine(), REQUEST));
+    const queued = errorOf(transforms.run(fine(), REQUEST));
     await transforms.close();
-    expect((await waiting).code).to.equal('overloaded');
-    expect(anyLives(children)).to.equal(false);
+    expect((await queued).code).to.equal('overloaded');
+    expect(anyAlive(children)).to.equal(false);
   });
 
-  it('are gone when their parent is killed, even while a transform loops', async () => {
+  it('exit when their parent is killed, even while a transform loops', async () => {
     const parent = spawn(process.execPath, [fileURLToPath(new URL('./looping-parent.ts', import.meta.url))], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -49,10 +49,10 @@ describe('the processes that run transforms', function () {
     const orphans = transformChildren(parent.pid);
     expect(orphans).to.have.length(1);
     parent.kill('SIGKILL');
-    await until(() => !anyLives(orphans), { describe: 'the child is gone with its parent' });
+    await until(() => !anyAlive(orphans), { describe: 'the child process has exited' });
   });
 
-  it('leave a signal that is sent to all to their parent', async () => {
+  it('ignore SIGTERM: their parent decides when they end', async () => {
     await withTransforms({}, async (transforms) => {
       await transforms.run(fine(), REQUEST);
       const children = transformChildren();
@@ -62,7 +62,7 @@ describe('the processes that run transforms', function () {
     });
   });
 
-  it('may be killed by anybody: each request that was inside is tried once more', async () => {
+  it('retry each request that was inside when something kills them', async () => {
     await withTransforms({}, async (transforms) => {
       const webhooks = Array.from({ length: 5 }, slow);
       await Promise.all(webhooks.map((webhook) => transforms.run(webhook, REQUEST)));
@@ -73,31 +73,31 @@ describe('the processes that run transforms', function () {
     });
   });
 
-  it('are one more while there are suspects, and one again when there are none', async () => {
-    await withTransforms({ ...QUICK, idleMs: 50 }, async (transforms) => {
+  it('include one more for suspects, which ends when there are no suspects', async () => {
+    await withTransforms({ ...QUICK, idleTimeoutMs: 50 }, async (transforms) => {
       const moody = returning('if (evt.loop) while (true); return {}');
-      await refusal(transforms.run(moody, { ...REQUEST, body: { loop: true } }));
+      await errorOf(transforms.run(moody, { ...REQUEST, body: { loop: true } }));
       await transforms.run(moody, REQUEST);
       expect(transformChildren()).to.have.length(2);
-      await until(() => transformChildren().length === 1, { describe: 'the child of the suspects is gone' });
+      await until(() => transformChildren().length === 1, { describe: 'the process for suspects has exited' });
       expect((await transforms.run(moody, REQUEST)).event).to.deep.equal({});
     });
   });
 
-  it('are given up when they cannot start, with an answer to who waits', async () => {
-    await withTransforms({ bootMs: 0, timeoutMs: 100 }, async (transforms, lines) => {
-      const error = await refusal(transforms.run(fine(), REQUEST));
+  it('answer 503 to queued requests when they cannot start', async () => {
+    await withTransforms({ startTimeoutMs: 0, timeoutMs: 100 }, async (transforms, lines) => {
+      const error = await errorOf(transforms.run(fine(), REQUEST));
       expect(error.code).to.equal('overloaded');
       expect(error.retryAfterSeconds).to.equal(1);
-      expect(lines.some(({ msg }) => msg === 'a child for transforms could not start')).to.equal(true);
+      expect(lines.some(({ msg }) => msg === 'transform process did not start')).to.equal(true);
     });
   });
 
-  it('are not missed by a service that is closed: it answers that it is busy', async () => {
+  it('are not forked by a closed service: requests get 503', async () => {
     const { transforms } = start();
     await transforms.close();
-    expect((await refusal(transforms.run(fine(), REQUEST))).code).to.equal('overloaded');
-    expect((await refusal(transforms.check('function transform() {}'))).code).to.equal('overloaded');
+    expect((await errorOf(transforms.run(fine(), REQUEST))).code).to.equal('overloaded');
+    expect((await errorOf(transforms.check('function transform() {}'))).code).to.equal('overloaded');
     await transforms.close();
   });
 });

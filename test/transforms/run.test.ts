@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { edited, REQUEST, refusal, returning, shared, webhook, withTransforms } from './support.ts';
+import { edited, errorOf, REQUEST, returning, shared, webhook, withTransforms } from './support.ts';
 
-describe('a transform', function () {
+describe('Transforms', function () {
   this.timeout(10_000);
   const transforms = shared();
 
-  it('is given the body, the headers, the query and the raw body', async () => {
+  it('get the body, the headers, the query and the raw body', async () => {
     const { event } = await transforms.run(
       returning('return { name: "seen", data: { evt, headers, queryParams, raw } }'),
       {
@@ -26,7 +26,7 @@ describe('a transform', function () {
     });
   });
 
-  it('is given an empty object when there is no body', async () => {
+  it('get an empty object when there is no body', async () => {
     const { event } = await transforms.run(
       webhook('function transform(evt = {}, headers = {}, queryParams = {}) { return { evt, headers, queryParams } }'),
       { ...REQUEST, body: undefined },
@@ -34,7 +34,7 @@ describe('a transform', function () {
     expect(event).to.deep.equal({ evt: {}, headers: {}, queryParams: {} });
   });
 
-  it('is given a body that is null, a string or an array as it is', async () => {
+  it('get a body that is null, a string or an array unchanged', async () => {
     const echo = returning('return { evt }');
     for (const body of [null, 'text', [1, 2]]) {
       expect((await transforms.run(echo, { ...REQUEST, body })).event).to.deep.equal({ evt: body });
@@ -48,30 +48,30 @@ describe('a transform', function () {
     'let transform = async () => ({ name: "made" })',
     'var transform = function () { return Promise.resolve({ name: "made" }) }',
   ]) {
-    it(`may be written as ${code.slice(0, code.indexOf('{'))}…`, async () => {
+    it(`can be written as ${code.slice(0, code.indexOf('{'))}…`, async () => {
       expect((await transforms.run(webhook(code))).event).to.deep.equal({ name: 'made' });
     });
   }
 
-  it('may return null for nothing', async () => {
+  it('can return null to ignore the request', async () => {
     expect((await transforms.run(returning('return null'))).event).to.equal(null);
   });
 
-  it('has its event read as JSON has it', async () => {
+  it('return an event as JSON', async () => {
     const made = 'return { data: { at: new Date(0), none: undefined, not: NaN, ["__proto__"]: 1 } }';
     const { event, durationMs } = await transforms.run(returning(made));
     expect(JSON.stringify(event)).to.equal('{"data":{"at":"1970-01-01T00:00:00.000Z","not":null,"__proto__":1}}');
     expect(durationMs).to.be.greaterThan(0);
   });
 
-  it('runs as it is now as soon as it is edited', async () => {
+  it('run their new code as soon as they are edited', async () => {
     const first = returning('return { name: "first" }');
     expect((await transforms.run(first)).event).to.deep.equal({ name: 'first' });
     const second = edited(first, 'const transform = () => ({ name: "second" })');
     expect((await transforms.run(second)).event).to.deep.equal({ name: 'second' });
   });
 
-  it('starts from its first line with each request: no variable of one is there for the next', async () => {
+  it('start from their first line for each request: variables do not survive', async () => {
     const counting = webhook('let uses = 0; const transform = () => ({ uses: ++uses })');
     const seen: unknown[] = [];
     await withTransforms({ threads: 1, limits: { usesPerIsolate: 3 } }, async (transforms) => {
@@ -81,11 +81,11 @@ describe('a transform', function () {
   });
 });
 
-describe('what a transform logs', function () {
+describe('Logs of a transform', function () {
   this.timeout(10_000);
   const transforms = shared();
 
-  it('comes with its outcome, level by level', async () => {
+  it('come with the outcome, with their levels', async () => {
     const { logs } = await transforms.run(
       returning(`console.log('a', 1, { b: [2] }, undefined, null, 3n, Symbol('s')); console.info(new TypeError('c'));
         console.warn('d'); console.error('e'); console.debug('f'); return null`),
@@ -100,7 +100,7 @@ describe('what a transform logs', function () {
     ]);
   });
 
-  it('is not mixed with what it logged for another request', async () => {
+  it('contain only the lines of one request', async () => {
     const logging = returning('console.log(evt.n); return null');
     for (const n of ['1', '2']) {
       const { logs } = await transforms.run(logging, { ...REQUEST, body: { n } });
@@ -108,27 +108,27 @@ describe('what a transform logs', function () {
     }
   });
 
-  it('is kept up to 100 lines, and a last line says that it was cut', async () => {
+  it('are truncated after 100 lines, with a last line that says so', async () => {
     const { logs } = await transforms.run(
       returning('for (let i = 0; i < 500; i++) console.log("line " + i); return null'),
       REQUEST,
     );
     expect(logs).to.have.length(101);
     expect(logs[99]).to.deep.equal({ level: 'log', text: 'line 99' });
-    expect(logs[100]?.text).to.contain('cut');
+    expect(logs[100]?.text).to.contain('truncated');
   });
 
-  it('is kept up to 16 KiB, and a last line says that it was cut', async () => {
+  it('are truncated after 16 KiB, with a last line that says so', async () => {
     const { logs } = await transforms.run(
       returning('for (let i = 0; i < 5; i++) console.log("x".repeat(10000)); return null'),
       REQUEST,
     );
     expect(logs.map(({ text }) => text.length)).to.have.ordered.members([10_000, 6_384, logs[2]?.text.length]);
-    expect(logs[2]?.text).to.contain('cut');
+    expect(logs[2]?.text).to.contain('truncated');
   });
 
-  it('comes with its error too', async () => {
-    const error = await refusal(transforms.run(returning('console.log("so far"); throw new Error("no")')));
+  it('come with an error too', async () => {
+    const error = await errorOf(transforms.run(returning('console.log("so far"); throw new Error("no")')));
     expect(error.facts?.logs).to.deep.equal([{ level: 'log', text: 'so far' }]);
   });
 });

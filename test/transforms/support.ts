@@ -11,7 +11,7 @@ import {
 
 export const REQUEST: TransformRequest = { body: {}, headers: {}, query: {}, raw: '' };
 
-/** For tests that wait for a time-out; long enough that a busy machine does not stop the innocent. */
+/** For tests that wait for a timeout; long enough that a busy machine does not stop harmless transforms. */
 export const QUICK = { timeoutMs: 250, graceMs: 150 };
 
 export interface LogLine {
@@ -23,7 +23,7 @@ export interface LogLine {
 
 let count = 0;
 
-/** A webhook of its own, so that no test inherits another's record. */
+/** A new webhook, so that no test inherits the strikes of another. */
 export function webhook(code: string, id = `webhook-${++count}`): Transform {
   return { id, version: '1', code };
 }
@@ -57,7 +57,7 @@ export function shared(options: Partial<TransformsOptions> = {}) {
   };
 }
 
-/** Starts the service, lets `use` work with it, and ends it in any case. */
+/** Starts the service, passes it to `use`, and always closes it. */
 export async function withTransforms<T>(
   options: Partial<TransformsOptions>,
   use: (transforms: Transforms, lines: LogLine[]) => Promise<T>,
@@ -71,22 +71,22 @@ export async function withTransforms<T>(
 }
 
 /** The ServiceError that `promise` is rejected with. */
-export async function refusal(promise: Promise<unknown>): Promise<ServiceError> {
+export async function errorOf(promise: Promise<unknown>): Promise<ServiceError> {
   const error = await promise.then(
-    (value) => new Error(`expected a refusal, got ${JSON.stringify(value)}`),
+    (value) => new Error(`x, got ${JSON.stringify(value)}`),
     (reason: unknown) => reason,
   );
   if (error instanceof ServiceError) return error;
   throw error;
 }
 
-/** The children for transforms of this process, or of another. */
+/** PIDs of the transform processes of a parent. */
 export function transformChildren(parent = process.pid): number[] {
   return listProcesses()
     .filter((process) => process.parent === parent && process.command.includes('src/transforms/sandbox/child.ts'))
     .map(({ pid }) => pid);
 }
 
-export function anyLives(pids: number[]): boolean {
+export function anyAlive(pids: number[]): boolean {
   return listProcesses().some(({ pid }) => pids.includes(pid));
 }

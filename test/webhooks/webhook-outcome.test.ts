@@ -7,7 +7,7 @@ import {
   responseOf,
 } from '../../src/api/receive/webhook-outcome.ts';
 import { ServiceError } from '../../src/errors.ts';
-import { allowListOf } from '../../src/model/auth/allow-lists.ts';
+import { matcherOf } from '../../src/model/auth/allow-lists.ts';
 
 const NOW = 1_700_000_000_000;
 
@@ -16,7 +16,7 @@ function input(changes: Partial<DecisionInput> = {}): DecisionInput {
   const returned = changes.returned === undefined ? { name: 'shop/paid', data: { n: 1 } } : changes.returned;
   return {
     text: JSON.stringify(returned),
-    allowList: allowListOf({}),
+    allowList: matcherOf({}),
     selection: undefined,
     resolution: { env: 'production' },
     receivedAt: NOW,
@@ -50,7 +50,7 @@ describe('outcome of a webhook request', () => {
   });
 
   it('decide filters an event by its name, before it looks at the environment', () => {
-    const allowList = allowListOf({ eventNames: { mode: 'deny', items: ['shop/*'] } });
+    const allowList = matcherOf({ eventNames: { mode: 'deny', items: ['shop/*'] } });
     const decided = decide(input({ allowList, resolution: { held: 'selection_missing' } }));
     expect(decided.outcome).to.equal('filtered');
     const result = { decided, ids: [], console: [] };

@@ -1,4 +1,4 @@
-/** Where the app is: the address under which it registers. */
+/** The URL under which the app registers. */
 import type { AppRequest } from './app-request.ts';
 import { ConfigError, ServeError } from './errors.ts';
 import { type Settings, toOrigin } from './settings.ts';
@@ -8,8 +8,7 @@ export interface OwnAddress {
   serveOrigin?: string | undefined;
 }
 
-/** Outside dev mode never the request's own word: whoever may forge its host would choose where the service sends
- *  every event. */
+/** Outside dev mode, ignores the request: a forged Host header would redirect all events of the service. */
 export function urlOf(
   request: AppRequest,
   { path = pathOf(request), serveOrigin }: OwnAddress,
@@ -24,7 +23,7 @@ export function urlOf(
   );
 }
 
-/** Deliberately without x-forwarded-host, even in dev mode. */
+/** Ignores x-forwarded-host on purpose, even in dev mode. */
 function originOf({ header, secure }: AppRequest): string {
   const forwarded = header('x-forwarded-proto')?.split(',')[0]?.trim();
   const protocol = forwarded === 'http' || forwarded === 'https' ? forwarded : secure ? 'https' : 'http';

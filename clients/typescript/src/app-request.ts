@@ -1,11 +1,11 @@
-/** A request to the app, whatever the web framework. */
+/** A request to the app, independent of the web framework. */
 export interface AppRequest {
   method: string;
-  /** Path and query, as the client of the app sent them. */
+  /** Original path and query. */
   url: string;
-  /** Whether it came in over TLS. */
+  /** Whether the connection uses TLS. */
   secure: boolean;
   header(name: string): string | undefined;
-  /** The raw body, which is better, or what a body parser made of it. */
+  /** The raw body (preferred), or a parsed body. */
   body(): Promise<Buffer | string | object>;
 }

@@ -1,11 +1,11 @@
-/** Reading the raw body of a request that nobody has read yet. */
+/** Reads the raw body of a request. */
 import type { IncomingMessage } from 'node:http';
 import { ServeError } from './errors.ts';
 
-/** The service trims a call past 4 MiB: what is much larger is not one. */
+/** Calls of the service have at most about 4 MiB. */
 export const MAX_BODY_BYTES = 16 * 1_024 * 1_024;
 
-/** What is too large is drained, not kept, so that the answer arrives.
+/** Drains a body that is too large, so that the response arrives.
  *  @throws ServeError */
 export async function readBody(request: IncomingMessage): Promise<Buffer> {
   if (request.readableEnded) throw readBefore();

@@ -1,4 +1,4 @@
-/** A call request's body, read. What did not fit into it is fetched from the service (docs/protocol.md#large-calls). */
+/** Parses the body of a call request. Fetches parts that did not fit from the service (`use_api`, docs/protocol.md#large-calls). */
 import { ServeError } from './errors.ts';
 import type { IncomingEvent } from './events.ts';
 import { askService } from './service.ts';
@@ -10,7 +10,7 @@ export interface Call {
   events: IncomingEvent[];
   runId: string;
   attempt: number;
-  /** Undefined when the service does not say. */
+  /** undefined: not in the request. */
   maxAttempts: number | undefined;
   memos: Memos;
   /** Hashed IDs of finished steps, in order of completion. */
@@ -18,7 +18,7 @@ export interface Call {
   disableImmediateExecution: boolean;
 }
 
-/** The part of the body that is read here. */
+/** The fields of the body that this client reads. */
 interface CallBody {
   event?: IncomingEvent;
   events?: IncomingEvent[];
@@ -34,7 +34,7 @@ interface CallBody {
   };
 }
 
-/** @throws ServeError when the body is not one of a call request, or the rest of it cannot be fetched */
+/** @throws ServeError if the body is not a call request, or its remaining parts cannot be fetched */
 export async function readCall(text: string, settings: Settings): Promise<Call> {
   const body = parseBody(text);
   const { ctx } = body;

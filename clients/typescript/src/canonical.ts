@@ -1,4 +1,4 @@
-/** Canonical JSON (RFC 8785) of a parsed JSON value: the bytes that the service signed, when only their meaning is left. */
+/** Canonical JSON (RFC 8785) of a parsed JSON value: restores the signed bytes after a framework has parsed the body. */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (value === null || typeof value !== 'object') return JSON.stringify(value);

@@ -1,15 +1,15 @@
-/** Cutting a send into requests that the service takes: none larger than its limit. */
+/** Splits a send into requests within the size limit of the service. */
 import { SendError } from './errors.ts';
 
 export interface Chunk {
-  /** Of its first event, in the whole send. */
+  /** Index of its first event in the send. */
   index: number;
   /** A JSON array. */
   body: string;
 }
 
-/** In order, and as few as that allows.
- *  @throws SendError `body_too_large` when one event alone is too large; TypeError when one cannot be written as JSON */
+/** As few requests as possible, in order.
+ *  @throws SendError `body_too_large` if a single event is too large; TypeError if JSON cannot represent an event */
 export function splitByBytes(events: readonly unknown[], maxBytes: number): Chunk[] {
   const chunks: Chunk[] = [];
   let texts: string[] = [];
@@ -21,7 +21,7 @@ export function splitByBytes(events: readonly unknown[], maxBytes: number): Chun
   };
   events.forEach((event, index) => {
     const text = JSON.stringify(event);
-    // One byte more: the comma or bracket after it.
+    // Plus one byte: the comma or bracket after it.
     const size = Buffer.byteLength(text) + 1;
     if (size + 1 > maxBytes) throw tooLarge(event, index, size - 1, maxBytes);
     if (bytes + size > maxBytes) close(index);

@@ -27,10 +27,10 @@ class Client<Events> {
     this.#schemas = schemas;
   }
 
-  /** Sends one event or several, split into as many requests as their size needs. Await it: a process that ends before
-   *  may not have sent them. In a function, prefer `step.sendEvent`.
-   *  @throws SendError when the service refuses them, cannot be reached, or it takes too long; InvalidEventError when
-   *  one is not as its schema wants it; ConfigError */
+  /** Sends one or more events, in several requests if their size requires it. Await it: a process that exits earlier may
+   *  not have sent them. In a function, prefer `step.sendEvent`.
+   *  @throws SendError if the service rejects them or cannot be reached, or after a timeout; InvalidEventError if an event
+   *  does not match its schema; ConfigError */
   async send(events: OneOrMany<EventToSend<Events>>, options: SendOptions = {}): Promise<SendResult> {
     const batch = [events].flat() as { name: string; data: unknown }[];
     if (batch.length === 0) return { ids: [] };
@@ -38,13 +38,13 @@ class Client<Events> {
     return sendEvents(valid, this.settings(), options);
   }
 
-  /** The same as `send`, of an array. */
+  /** Like `send`, for an array. */
   sendMany(events: readonly EventToSend<Events>[], options: SendOptions = {}): Promise<SendResult> {
     return this.send(events, options);
   }
 
-  /** Defines a function. It runs once it is handed to `serve` and the app has registered.
-   *  @throws TypeError when the configuration makes no sense */
+  /** Defines a function. Pass it to `serve` and register the app to run it.
+   *  @throws TypeError if the configuration is invalid */
   createFunction<const Triggers extends OneOrMany<Trigger<Events>>, Output>(
     config: FunctionConfig<Triggers, Events>,
     handler: Handler<Events, Triggers, Output>,
@@ -55,22 +55,22 @@ class Client<Events> {
     return fn as TidegateFunction<Awaited<Output>>;
   }
 
-  /** The settings as they are now. */
+  /** The current settings. */
   settings(): Settings {
     return readSettings(this.#options);
   }
 }
 
-/** An app's client: made once, used everywhere. */
+/** The client of an app. Create one and share it. */
 export type Tidegate<Events = LooseEvents> = Client<Events>;
 
 interface TidegateConstructor {
-  /** With schemas (zod, valibot, …) that declare the app's events by their data, and check what is sent:
+  /** With schemas (zod, valibot, …) for the data of the app's events, which also validate sent events:
    *  `new Tidegate({ id: 'shop', schemas: { 'order/paid': z.object({ total: z.number() }) } })`. */
   new <Schemas extends EventSchemas>(options: ClientOptions & { schemas: Schemas }): Tidegate<EventsOf<Schemas>>;
 
   /** With a type argument that declares the app's events:
-   *  `new Tidegate<{ 'order/paid': { data: { total: number } } }>({ id: 'shop' })`; or with none, for any events. */
+   *  `new Tidegate<{ 'order/paid': { data: { total: number } } }>({ id: 'shop' })`; without one, it accepts any events. */
   new <Events extends EventTypes<Events> = LooseEvents>(options: ClientOptions): Tidegate<Events>;
 }
 

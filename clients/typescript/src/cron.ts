@@ -1,4 +1,4 @@
-/** Whether a text is a schedule: five fields as crontab has them, six with seconds before, or a name such as `@daily`; perhaps after
+/** Whether a text is a valid schedule: five crontab fields, six with seconds first, or a name such as `@daily`; optionally after
  *  `TZ=<time zone>`. */
 const NAMES = /^@(yearly|annually|monthly|weekly|daily|midnight|hourly)$/;
 const TIME_ZONE = /^(?:CRON_)?TZ=\S+\s+/;
@@ -39,7 +39,7 @@ function fits(item: string, field: Field): boolean {
   return from >= field.from && from <= to && to <= field.to;
 }
 
-/** NaN, which fits nowhere, when it is none. */
+/** NaN, which is in no range, if the text is not a number. */
 function numberOf(text = '', { from, names }: Field): number {
   if (/^\d+$/.test(text)) return Number(text);
   const at = names?.indexOf(text.toLowerCase()) ?? -1;

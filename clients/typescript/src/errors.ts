@@ -1,8 +1,8 @@
-/** Every error that this package throws, or understands when a handler throws it. */
+/** All errors that this package throws, or handles when a handler throws them. */
 import { parseRetryAfterMs } from './retry-after.ts';
 import { type ErrorOnTheWire, reviveError } from './wire-error.ts';
 
-/** An option or variable that is missing or makes no sense. The message names it and says how to set it. */
+/** A missing or invalid option or environment variable. The message names it and says how to set it. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
@@ -16,18 +16,18 @@ export interface SendErrorDetails {
   cause?: unknown;
 }
 
-/** The service refused the events, or could not be reached in any of the tries. */
+/** The service rejected the events, or could not be reached in any attempt. */
 export class SendError extends Error {
   override name = 'SendError';
-  /** HTTP status of the last answer; undefined when there was none. */
+  /** HTTP status of the last response; undefined: no response. */
   readonly status: number | undefined;
-  /** The service's error code, such as `event_invalid`; or `timeout`, `aborted`, `body_too_large` from here. */
+  /** The service's error code, such as `event_invalid`; or the client's `timeout`, `aborted`, `body_too_large`. */
   readonly code: string | undefined;
   /** Finds the request in the service's log. */
   readonly requestId: string | undefined;
-  /** Of a send that took several requests: the IDs of the events accepted, which are the first ones of it. */
+  /** IDs of the accepted events, if the send needed several requests: the first events of the send. */
   readonly acceptedIds: readonly string[];
-  /** `send(events, { seed })` with the same events stores none of them twice, whatever had arrived. */
+  /** `send(events, { seed })` sends the same events again without duplicates. */
   readonly seed: string | undefined;
 
   constructor(message: string, details: SendErrorDetails = {}) {
@@ -40,18 +40,18 @@ export class SendError extends Error {
   }
 }
 
-/** Throw it in a handler to fail the run for good, or in a step to fail that: no retry would help. */
+/** Throw it in a handler or a step to fail the run or the step permanently, without retries. */
 export class NonRetriableError extends Error {
   override name = 'NonRetriableError';
 }
 
-/** Throw it in a handler or a step to choose when that is tried again. */
+/** Throw it in a handler or a step to set the delay of its retry. */
 export class RetryAfterError extends Error {
   override name = 'RetryAfterError';
   readonly retryAfterSeconds: number;
 
-  /** @param delay milliseconds; or a Date; or what a `retry-after` header says: seconds or a date, as a string.
-   *  @throws TypeError when the delay is none of these */
+  /** @param delay milliseconds, a Date, or the value of a `retry-after` header: seconds or a date, as a string.
+   *  @throws TypeError for any other delay */
   constructor(message: string, delay: number | string | Date, options?: ErrorOptions) {
     super(message, options);
     const delayMs = toDelayMs(delay, Date.now());
@@ -70,11 +70,11 @@ function toDelayMs(delay: number | string | Date, nowMs: number): number | undef
 
 export interface SchemaIssue {
   message: string;
-  /** Where in the event's data. */
+  /** Path in the event's data. */
   path: readonly PropertyKey[];
 }
 
-/** An event that its schema refuses, or that has none. Nothing of the send was sent. */
+/** An event that does not match its schema, or has none. No event of the send was sent. */
 export class InvalidEventError extends NonRetriableError {
   override name = 'InvalidEventError';
   readonly eventName: string;
@@ -87,16 +87,15 @@ export class InvalidEventError extends NonRetriableError {
   }
 }
 
-/** A webhook that did not come from its provider, or too long ago: fails the run for good. */
+/** A webhook that is not from its provider, or too old. Fails the run permanently. */
 export class WebhookVerificationError extends NonRetriableError {
   override name = 'WebhookVerificationError';
 }
 
-/** A step that has failed for good, thrown where it is awaited: catch it, and the function goes on.
- *  Uncaught, it fails the run: the step has had its retries.
- *  It has the name and message of what the step threw; its `cause` has the stack too. */
+/** A step that failed permanently, thrown where it is awaited. Catch it to continue the function; uncaught, it fails the run.
+ *  It has the name and message of the step's error; its `cause` also has the stack. */
 export class StepError extends Error {
-  /** The step's ID, numbered when it repeats. */
+  /** The step ID, numbered if it repeats. */
   readonly stepId: string;
 
   constructor(stepId: string, error: Partial<ErrorOnTheWire>) {
@@ -106,7 +105,7 @@ export class StepError extends Error {
   }
 }
 
-/** A request to the app that ends in an error answer before any function ran. Becomes that answer. */
+/** Ends a request to the app with an error response before any function runs. */
 export class ServeError extends Error {
   override name = 'ServeError';
   readonly status: number;

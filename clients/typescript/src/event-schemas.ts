@@ -1,4 +1,4 @@
-/** Events declared by schemas of their data: `{ 'order/paid': z.object({ total: z.number() }) }`. */
+/** Events declared by schemas for their data: `{ 'order/paid': z.object({ total: z.number() }) }`. */
 import { InvalidEventError, type SchemaIssue } from './errors.ts';
 import type { Jsonified } from './json.ts';
 import type { InputOf, OutputOf, SchemaFault, StandardSchema } from './standard-schema.ts';
@@ -6,15 +6,15 @@ import type { InputOf, OutputOf, SchemaFault, StandardSchema } from './standard-
 // biome-ignore lint/suspicious/noExplicitAny: schemas of any data
 export type EventSchemas = Record<string, StandardSchema<any, object>>;
 
-/** The events that schemas declare: sent as a schema takes its data, received as what it makes of it. */
+/** The events that schemas declare: sent with the input type of the schema, received with its output type. */
 export type EventsOf<Schemas extends EventSchemas> = {
   [Name in keyof Schemas & string]: { data: Jsonified<OutputOf<Schemas[Name]>>; sent: InputOf<Schemas[Name]> };
 };
 
 type Event = { name: string; data: unknown };
 
-/** The events with their data as the schemas return it: defaults filled in, for instance.
- *  @throws InvalidEventError for the first that is not as declared */
+/** Events with the output of their schemas as data, for example with defaults.
+ *  @throws InvalidEventError for the first invalid event */
 export function validateEvents<E extends Event>(events: readonly E[], schemas: EventSchemas): Promise<E[]> {
   return Promise.all(events.map((event, index) => validate(event, index, schemas)));
 }

@@ -1,12 +1,12 @@
-/** Types of events: as declared, as sent, and as a handler receives them. */
+/** Types of events: declared, sent and received. */
 
 // biome-ignore lint/suspicious/noExplicitAny: data of undeclared events may be read and written freely
 export type AnyData = Record<string, any>;
 
-/** What a type of events must look like: `{ 'order/paid': { data: { total: number } } }`. */
+/** Shape of a declaration of events: `{ 'order/paid': { data: { total: number } } }`. */
 export type EventTypes<Events> = { [Name in keyof Events]: { data: object } };
 
-/** The events of a client without declared ones: any name, any data. */
+/** Default declaration: any name, any data. */
 export type LooseEvents = Record<string, { data: AnyData }>;
 
 export type EventName<Events> = keyof Events & string;
@@ -21,7 +21,7 @@ type DataOf<Events, Name> = Name extends keyof Events
     : never
   : AnyData;
 
-/** A schema may take other data than it makes of it. */
+/** Input and output of a schema can differ. */
 type SentDataOf<Events, Name extends keyof Events> = Events[Name] extends { sent: infer Sent }
   ? Sent
   : DataOf<Events, Name>;
@@ -31,7 +31,7 @@ export interface OutgoingEvent<Name extends string = string, Data = AnyData> {
   data: Data;
   /** A second event with this id, of any name, is ignored for 24 hours. */
   id?: string;
-  /** Milliseconds since 1970. Default: when the service receives it. */
+  /** Milliseconds since 1970. Default: the time of its receipt. */
   ts?: number;
   user?: AnyData;
   v?: string;
@@ -47,10 +47,10 @@ export type EventToSend<Events> = {
   [Name in EventName<Events>]: OutgoingEvent<Name, SentDataOf<Events, Name>>;
 }[EventName<Events>];
 
-/** A declared event, as it arrives. */
+/** A declared event, as received. */
 export type EventNamed<Events, Name extends string> = IncomingEvent<Name, DataOf<Events, Name>>;
 
-/** The event that a trigger brings: that of its name; any event for a wildcard or a schedule. */
+/** The event type of a trigger: by its name; any event for a wildcard or a schedule. */
 export type EventOf<Events, Trigger> = Trigger extends { event: infer Name extends string }
   ? Name extends Wildcard
     ? IncomingEvent

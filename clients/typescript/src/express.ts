@@ -1,12 +1,12 @@
-/** Functions in an Express app: `app.use('/api/service', serve({ client, functions }))`. Put it before a body parser,
- *  if you can: `express.json()` takes no more than 100 kB unless told otherwise. */
+/** Functions in an Express app: `app.use('/api/service', serve({ client, functions }))`. Preferably before a body
+ *  parser: `express.json()` accepts only 100 kB by default. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServeOptions } from './handler.ts';
 import { createNodeHandler } from './node-handler.ts';
 
 export type { ServeOptions };
 
-/** With the option `path`, requests to other paths go on to the next handler. */
+/** With the option `path`, other paths reach the next handler. */
 export function serve(options: ServeOptions) {
   const handle = createNodeHandler(options, 'express');
   return async (req: IncomingMessage, res: ServerResponse, next: () => void): Promise<void> => {

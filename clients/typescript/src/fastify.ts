@@ -4,7 +4,7 @@ import { createHandler, type ServeOptions } from './handler.ts';
 
 export type { ServeOptions };
 
-/** The part of Fastify that is used here: this package depends on no framework. */
+/** The part of Fastify's API that this adapter uses; the package does not depend on Fastify. */
 export interface FastifyScope {
   removeAllContentTypeParsers(): void;
   addContentTypeParser(
@@ -34,12 +34,12 @@ export interface FastifyAnswer {
   send(body: Buffer): unknown;
 }
 
-/** The last two are answered too, with a 405. */
+/** The last two get a 405. */
 const METHODS = ['GET', 'PUT', 'POST', 'PATCH', 'DELETE'];
 
-/** A plugin with one route and a body parser of its own, which the rest of the app does not see. */
+/** A plugin with one route and its own, encapsulated body parser. */
 export function serve(options: ServeOptions & { path: string }): (app: FastifyScope) => Promise<void> {
-  // The router sees to the path; with a prefix, the whole one is longer than the route's.
+  // The router has matched the path; with a prefix, the full path differs from the route.
   const handle = createHandler({ ...options, path: undefined }, 'fastify');
   return async (app) => {
     app.removeAllContentTypeParsers();
@@ -59,7 +59,7 @@ export function serve(options: ServeOptions & { path: string }): (app: FastifySc
         if (!answer) return;
         reply.code(answer.status);
         reply.headers(answer.headers);
-        // As bytes: to the type of a text it would add a charset.
+        // As bytes: Fastify would add a charset to text.
         return reply.send(Buffer.from(answer.body));
       },
     });

@@ -1,17 +1,17 @@
-/** Functions behind anything that speaks Fetch (Bun, Deno, Cloudflare with `nodejs_compat`):
+/** Functions behind any Fetch API runtime (Bun, Deno, Cloudflare with `nodejs_compat`):
  *  `export default { fetch: serve({ client, functions }) }`. */
 import { readFetchBody } from './body.ts';
 import { createHandler, type ServeOptions } from './handler.ts';
 
 export type { ServeOptions };
 
-/** With the option `path`, requests to other paths are answered 404. */
+/** With the option `path`, other paths get a 404. */
 export function serve(options: ServeOptions): (request: Request) => Promise<Response> {
   const handle = createFetchHandler(options, 'fetch');
   return async (request) => (await handle(request)) ?? new Response(null, { status: 404 });
 }
 
-/** Its answer is undefined when the request is for another path. */
+/** Returns undefined for other paths. */
 export function createFetchHandler(options: ServeOptions, framework: string) {
   const handle = createHandler(options, framework);
   return async (request: Request): Promise<Response | undefined> => {

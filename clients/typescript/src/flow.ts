@@ -1,41 +1,41 @@
-/** When and how often a function runs: handed through to the service as it is. Keys and conditions are CEL over `event`;
- *  lengths of time are such as `30s`, `2h`, `1d`. */
+/** Flow control of a function, sent to the service unchanged. Keys and conditions are CEL over `event`; durations are strings such
+ *  as `30s`, `2h`, `1d`. */
 
 export interface Concurrency {
   limit: number;
-  /** A limit for each value of this. */
+  /** A separate limit per value of this expression. */
   key?: string;
   scope?: 'fn' | 'env' | 'account';
 }
 
 export interface CancelOn<Name extends string = string> {
   event: Name;
-  /** `event` is the one that triggered the run, `async` the one that arrives. */
+  /** `event` is the event that triggered the run, `async` the received event. */
   if?: string;
-  /** Only within this time of the run's start. */
+  /** Only within this time after the run's start. */
   timeout?: string;
 }
 
 export interface FlowControl<Name extends string = string> {
-  /** Steps that run at the same time. */
+  /** Limits concurrent steps. */
   concurrency?: number | Concurrency | readonly Concurrency[];
-  /** Runs started within a period; more of them wait. */
+  /** Limits run starts per period; more runs wait. */
   throttle?: { limit: number; period: string; burst?: number; key?: string };
-  /** Runs started within a period; more of them are dropped. */
+  /** Limits run starts per period; more runs are dropped. */
   rateLimit?: { limit: number; period: string; key?: string };
-  /** Runs once events have stopped coming for this long. */
+  /** Starts the run when no event has come for this long. */
   debounce?: { period: string; key?: string; timeout?: string };
   /** Several events in one run. */
   batchEvents?: { maxSize: number; timeout: string; key?: string };
-  /** `run` gives seconds by which a run goes before others. */
+  /** `run`: seconds by which the run overtakes others. */
   priority?: { run?: string };
   /** One run at a time: a new one is skipped, or cancels the old one. */
   singleton?: { key?: string; mode: 'skip' | 'cancel' };
   /** Events that cancel a run. */
   cancelOn?: readonly CancelOn<Name>[];
-  /** One run for each value of this, in 24 hours. */
+  /** One run per value of this expression within 24 hours. */
   idempotency?: string;
-  /** How long a run may wait to start, and take from then. */
+  /** Time limits of a run, until its start and from its start. */
   timeouts?: { start?: string; finish?: string };
 }
 
@@ -50,7 +50,7 @@ const HANDED_THROUGH = [
   'timeouts',
 ] as const satisfies (keyof FlowControl)[];
 
-/** What each setting that is an object may have. */
+/** Valid fields of each setting. */
 export const FLOW_FIELDS: Record<string, readonly string[]> = {
   concurrency: ['limit', 'key', 'scope'],
   throttle: ['limit', 'period', 'burst', 'key'],
@@ -65,7 +65,7 @@ export const FLOW_FIELDS: Record<string, readonly string[]> = {
 
 export const FLOW_NAMES: readonly string[] = ['concurrency', 'cancelOn', ...HANDED_THROUGH];
 
-/** The part of a function's registration that says this. */
+/** Its part of a function's registration. */
 export function flowOnTheWire(flow: FlowControl): Record<string, unknown> {
   const { concurrency, cancelOn } = flow;
   const wire: Record<string, unknown> = {};

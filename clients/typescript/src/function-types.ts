@@ -1,4 +1,4 @@
-/** What a function is configured with, what its handler gets, and what `serve` takes. */
+/** Types of a function: its configuration, the input of its handler, and the options of `serve`. */
 import type { EventName, EventOf, IncomingEvent, LooseEvents, OneOrMany, Wildcard } from './events.ts';
 import type { FlowControl } from './flow.ts';
 import type { Logger } from './logger.ts';
@@ -18,38 +18,38 @@ export interface CronTrigger {
 export type Trigger<Events = LooseEvents> = EventTrigger<Events> | CronTrigger;
 
 export interface FunctionConfig<Triggers, Events = LooseEvents> extends FlowControl<EventName<Events>> {
-  /** Unique in the app. The function's identity: change it and it is a new one. */
+  /** Unique in the app. Identifies the function: a changed ID creates a new function. */
   id: string;
-  /** For people. Default: the id. */
+  /** Display name. Default: the id. */
   name?: string;
-  /** Retries after the first try, of the function and of each of its steps. Default: 4. */
+  /** Retries of the function and of each step, after the first attempt. Default: 4. */
   retries?: number;
   triggers: Triggers;
-  /** Runs when a run of this function has failed for good: a function of its own, `<id>-failure`, with steps and retries. */
+  /** Runs when a run of this function has failed permanently: a separate function `<id>-failure` with its own steps and retries. */
   onFailure?: FailureHandler<Events, EventOf<Events, One<Triggers>>>;
 }
 
 export interface FunctionContext<Event = IncomingEvent, Events = LooseEvents> {
   event: Event;
-  /** All events of this run: one, unless the function takes them in batches. */
+  /** All events of this run: one, unless the function batches events. */
   events: Event[];
   step: StepTools<Events>;
   runId: string;
-  /** 0 on the first try: of the function, or of the step that this call runs. */
+  /** Starts at 0, for the function or for the step that this call runs. */
   attempt: number;
-  /** Tries that there are at most, the first one among them. */
+  /** Maximum number of attempts, including the first. */
   maxAttempts: number;
-  /** Logs each line once, though the code between steps is repeated. */
+  /** Logs each line once, although the code between steps runs again. */
   logger: Logger;
 }
 
-/** What the service sends when a run has failed for good. */
+/** The event that the service sends when a run has failed permanently. */
 export interface FailureData<Event = IncomingEvent> {
   /** `<app id>-<function id>` */
   function_id: string;
   run_id: string;
   error: { name: string; message: string; stack?: string };
-  /** The one that had triggered the run. */
+  /** The event that triggered the failed run. */
   event: Event;
 }
 
@@ -57,7 +57,7 @@ export type FailureEvent<Event = IncomingEvent> = IncomingEvent<'inngest/functio
 
 export interface FailureContext<Event = IncomingEvent, Events = LooseEvents>
   extends FunctionContext<FailureEvent<Event>, Events> {
-  /** What the run failed with. */
+  /** The error of the run. */
   error: Error;
 }
 
@@ -65,7 +65,7 @@ export type FailureHandler<Events, Event> = (context: FailureContext<Event, Even
 
 export type One<Triggers> = Triggers extends readonly (infer Trigger)[] ? Trigger : Triggers;
 
-/** What it returns, as JSON, is the run's output. What it throws fails this attempt. */
+/** Its return value, as JSON, is the output of the run. An exception fails this attempt. */
 export type Handler<Events, Triggers, Output = unknown> = (
   context: FunctionContext<EventOf<Events, One<Triggers>>, Events>,
 ) => Output;
@@ -76,15 +76,15 @@ export type AnyHandler = (context: FunctionContext<any, any>) => unknown;
 // biome-ignore lint/suspicious/noExplicitAny: as above
 export type AnyFailureHandler = (context: FailureContext<any, any>) => unknown;
 
-/** A function as `serve` takes it. Its output and its event's data are known to `step.invoke` only. */
-// biome-ignore lint/suspicious/noExplicitAny: a function whose types are forgotten takes any data
+/** A defined function. Only `step.invoke` uses the types of its output and event data. */
+// biome-ignore lint/suspicious/noExplicitAny: without known types, a function accepts any data
 export interface TidegateFunction<Output = unknown, Data = any> extends Invocable<Output, Data> {
   readonly name: string;
   readonly retries: number;
   readonly triggers: readonly Trigger[];
   readonly flow: FlowControl;
   readonly handler: AnyHandler;
-  /** Registered and served with it. */
+  /** Its failure handler, registered and served with it. */
   readonly onFailure: TidegateFunction | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Defining a function: its configuration checked, and its `onFailure` made a function of its own. */
+/** Defines functions: validates the configuration, and turns `onFailure` into a function. */
 import { isCron } from './cron.ts';
 import { FLOW_FIELDS, FLOW_NAMES } from './flow.ts';
 import type {
@@ -14,11 +14,11 @@ import { refuseUnknown } from './options.ts';
 import { reviveError } from './wire-error.ts';
 
 const DEFAULT_RETRIES = 4;
-/** The service takes no more. */
+/** Limit of the service. */
 const MAX_RETRIES = 20;
 const OPTIONS = ['id', 'name', 'retries', 'triggers', 'onFailure', ...FLOW_NAMES];
 
-/** @throws TypeError when the configuration makes no sense */
+/** @throws TypeError if the configuration is invalid */
 export function defineFunction(appId: string, config: AnyFunctionConfig, handler: AnyHandler): TidegateFunction {
   checkArguments(config, handler);
   const { id, name = id, retries = DEFAULT_RETRIES, triggers: given, onFailure, ...flow } = config;
@@ -34,7 +34,7 @@ export function defineFunction(appId: string, config: AnyFunctionConfig, handler
   return Object.freeze({ ...fn, onFailure: onFailure && failureFunction(fn, onFailure) });
 }
 
-/** `onFailure` is a function too, triggered by what the service sends when a run has failed for good. */
+/** `onFailure` becomes a function, triggered by the service's `function.failed` event. */
 function failureFunction(of: { appId: string; id: string; name: string }, onFailure: AnyFailureHandler) {
   const condition = `event.data.function_id == '${of.appId}-${of.id}'`;
   const config = {
@@ -47,7 +47,7 @@ function failureFunction(of: { appId: string; id: string; name: string }, onFail
   );
 }
 
-/** Of other versions and libraries the trigger is an argument of its own. */
+/** In other versions and SDKs, the trigger is a separate argument. */
 const HOW = `createFunction takes (config, handler), and the triggers are part of the config: \
 createFunction({ id: "a", triggers: { event: "order/paid" } }, handler)`;
 
@@ -71,7 +71,7 @@ function checkFlow(id: string, flow: object): void {
   }
 }
 
-/** Type checks let unknown fields pass here, and a misspelt `if` would run the function on every event. */
+/** Types allow unknown fields here, and a misspelled `if` would run the function for every event. */
 function checkTrigger(id: string, trigger: Trigger): void {
   const fields = Object.keys(trigger ?? {})
     .sort()

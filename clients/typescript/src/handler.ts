@@ -1,5 +1,5 @@
-/** What an app answers at its one URL, whatever the web framework: GET introspects, PUT registers, POST runs a function.
- *  A framework's adapter turns its request into an AppRequest and sends the AppAnswer; nothing else. */
+/** Handles requests to the app's URL, independent of the web framework: GET introspects, PUT registers, POST runs a function.
+ *  A framework's adapter only converts its request to an AppRequest and sends the AppAnswer. */
 import { pathOf, urlOf } from './address.ts';
 import type { AppRequest } from './app-request.ts';
 import { type Call, readCall } from './call.ts';
@@ -15,7 +15,7 @@ import { seedOfStep } from './seed.ts';
 import type { Settings } from './settings.ts';
 import { findFlaw, findUrlFlaw, targetOf } from './signature.ts';
 
-/** The part of a client that hosting its functions takes. */
+/** The part of a client that hosting functions needs. */
 export interface AppClient {
   readonly id: string;
   settings(): Settings;
@@ -25,10 +25,10 @@ export interface AppClient {
 export interface ServeOptions {
   client: AppClient;
   functions: readonly TidegateFunction[];
-  /** Answer at this path only. Default: every path that reaches the handler. */
+  /** Handle only this path. Default: every path that reaches the handler. */
   path?: string | undefined;
-  /** Address under which the service reaches this app, such as `https://shop.example`. Default: SERVICE_SERVE_ORIGIN;
-   *  in dev mode that of the request that asks the app to register. */
+  /** URL under which the service reaches this app, such as `https://shop.example`. Default: SERVICE_SERVE_ORIGIN;
+   *  in dev mode, the URL of the registration request. */
   serveOrigin?: string | undefined;
 }
 
@@ -39,15 +39,15 @@ const SERVE_OPTIONS = Object.keys({
   serveOrigin: true,
 } satisfies Record<keyof ServeOptions, true>);
 
-/** Its body is JSON. */
+/** A response with a JSON body. */
 export type AppAnswer = Outcome;
 
-/** Resolves to undefined when the request is for another path; never rejects. */
+/** Resolves to undefined for other paths; never rejects. */
 export type AppHandler = (request: AppRequest) => Promise<AppAnswer | undefined>;
 
 const STEP_ITSELF = 'step';
 
-/** @throws TypeError when two functions share an id, or one is another app's */
+/** @throws TypeError if two functions share an id, or one belongs to another app */
 export function createHandler(options: ServeOptions, framework: string): AppHandler {
   refuseUnknown('serve', options, SERVE_OPTIONS);
   const { client } = options;
@@ -87,7 +87,7 @@ export function createHandler(options: ServeOptions, framework: string): AppHand
   };
 }
 
-/** The call of a request that did come from the service; in dev mode nobody asks.
+/** Verifies that the request is from the service, except in dev mode.
  *  @throws ServeError 401 */
 async function authenticCall(request: AppRequest, settings: Settings): Promise<Call> {
   const body = await request.body();
@@ -112,7 +112,7 @@ function indexById(client: AppClient, functions: readonly TidegateFunction[]): R
   return byId;
 }
 
-/** What the call's address names: a function, and perhaps the one step of it to run. */
+/** Function and optional step in the URL of the call. */
 function requestedOf(request: AppRequest, byId: ReadonlyMap<string, TidegateFunction>) {
   const { fnId: id, stepId: step } = targetOf(request.url);
   const fn = byId.get(id);
@@ -120,13 +120,13 @@ function requestedOf(request: AppRequest, byId: ReadonlyMap<string, TidegateFunc
   return { fn, step: step === STEP_ITSELF ? undefined : step };
 }
 
-/** The seed depends on run and step alone: events that arrived in an attempt whose answer was lost are not stored again. */
+/** The seed depends only on run and step: if a response is lost, the next attempt creates no duplicate events. */
 function sendFrom(client: AppClient) {
   return (events: OneOrMany<unknown>, { runId, event }: Call, hashedStepId: string) =>
     client.send(events as OneOrMany<never>, { seed: seedOfStep(runId, hashedStepId, event.ts ?? 0) });
 }
 
-/** The answer to a request that reached no function. Retrying may help: somebody may mend the app meanwhile. */
+/** The response to a request that reached no function. The service may retry, because a deploy can fix the app. */
 function refusal(error: Error): AppAnswer {
   const status = error instanceof ServeError ? error.status : 500;
   return json(status, { name: error.name, message: error.message }, { [HEADERS.noRetry]: 'false' });

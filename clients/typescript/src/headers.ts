@@ -1,4 +1,4 @@
-/** The protocol's headers: no other file spells their names. This client speaks the neutral dialect. */
+/** The protocol's headers; only this file has their names. This client uses the neutral dialect. */
 import { VERSION } from './version.ts';
 
 const PREFIX = 'x-service-';
@@ -17,8 +17,8 @@ export const HEADERS = {
   retryAfter: 'retry-after',
 } as const;
 
-/** How this library names itself, in the sdk header and when it registers. */
+/** Name of this client in the sdk header and in registrations. */
 export const SDK = `ts:v${VERSION}`;
 
-/** The execution version that this library speaks. */
+/** The execution version of this client. */
 export const REQ_VERSION = '2';

@@ -4,12 +4,12 @@ import type { ServeOptions } from './handler.ts';
 
 export type { ServeOptions };
 
-/** The part of Hono's context that is used here: this package depends on no framework. */
+/** The part of Hono's context that this adapter uses; the package does not depend on the framework. */
 export interface HonoContext {
   readonly req: { readonly raw: Request };
 }
 
-/** With the option `path`, requests to other paths go on to the next handler. */
+/** With the option `path`, other paths reach the next handler. */
 export function serve(options: ServeOptions) {
   const handle = createFetchHandler(options, 'hono');
   return async (context: HonoContext, next: () => Promise<void>): Promise<Response | undefined> => {

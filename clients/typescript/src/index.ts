@@ -1,5 +1,5 @@
-/** Send events to Tidegate, and define the functions that run on them. To host these: `tidegate/node`, `tidegate/koa`
- *  and so on; to test them: `tidegate/test`. */
+/** Send events to Tidegate, and define the functions that run on them. To host them, see `tidegate/node`,
+ *  `tidegate/koa` and so on; to test them, `tidegate/test`. */
 export { Tidegate } from './client.ts';
 export {
   ConfigError,

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noConfusingVoidType: a step that returns nothing is void
-// biome-ignore-all lint/suspicious/noExplicitAny: conditional types have no other way to ask about functions
-/** What is left of a type when it has been JSON: a Date is a string, a method is gone. */
+// biome-ignore-all lint/suspicious/noExplicitAny: conditional types need it to match functions
+/** The type of a value after JSON serialization: a Date becomes a string, methods disappear. */
 export type Jsonified<T> = 0 extends 1 & T
   ? T
   : unknown extends T
@@ -29,8 +29,8 @@ type JsonifiedObject<T> = {
     : Jsonified<Kept<T>[K]>;
 };
 
-/** A value as it is once it has been JSON; nothing at all becomes null.
- *  @throws TypeError when it cannot be written as JSON */
+/** The value after a JSON round trip; undefined becomes null.
+ *  @throws TypeError if JSON cannot represent it */
 export function asJson(value: unknown): unknown {
   const text = JSON.stringify(value) as string | undefined;
   return text === undefined ? null : JSON.parse(text);

@@ -5,7 +5,7 @@ import { createHandler, type ServeOptions } from './handler.ts';
 
 export type { ServeOptions };
 
-/** The part of Koa's context that is used here: this package depends on no framework. */
+/** The part of Koa's context that this adapter uses; the package does not depend on the framework. */
 export interface KoaContext {
   readonly method: string;
   readonly originalUrl: string;
@@ -17,7 +17,7 @@ export interface KoaContext {
   body: unknown;
 }
 
-/** With the option `path`, requests to other paths go on to the next middleware. A body parser may stand in front. */
+/** With the option `path`, other paths reach the next middleware. Works before or after a body parser. */
 export function serve(options: ServeOptions) {
   const handle = createHandler(options, 'koa');
   return async (ctx: KoaContext, next: () => Promise<unknown>): Promise<void> => {

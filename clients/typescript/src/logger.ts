@@ -1,4 +1,4 @@
-/** Where a handler logs: each line once, though the code between steps is repeated. */
+/** The logger of handlers: logs each line once, although the code between steps runs again. */
 
 export interface Logger {
   debug(...args: unknown[]): void;
@@ -7,7 +7,7 @@ export interface Logger {
   error(...args: unknown[]): void;
 }
 
-/** Says nothing while the code repeats what it did in earlier calls. */
+/** Suppresses lines while the code replays earlier calls. */
 export function quietWhile(replaying: () => boolean, logger: Logger): Logger {
   const at =
     (level: keyof Logger) =>

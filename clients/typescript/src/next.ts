@@ -1,4 +1,4 @@
-/** Functions in a Next.js app, of either router.
+/** Functions in a Next.js app, with either router.
  *
  *      // app/api/service/route.ts
  *      export const { GET, POST, PUT } = serve({ client, functions });
@@ -15,14 +15,14 @@ export type { ServeOptions };
 
 export type RouteHandler = (request: Request) => Promise<Response>;
 
-/** For the app router: its file exports these. */
+/** For the app router: export these from the route file. */
 export function serve(options: ServeOptions): { GET: RouteHandler; POST: RouteHandler; PUT: RouteHandler } {
   const handle = createFetchHandler(options, 'nextjs');
   const answer: RouteHandler = async (request) => (await handle(request)) ?? new Response(null, { status: 404 });
   return { GET: answer, POST: answer, PUT: answer };
 }
 
-/** For the pages router. Switch its body parser off: that takes no more than 1 MB. */
+/** For the pages router. Turn off its body parser, which accepts only 1 MB. */
 export function servePages(options: ServeOptions): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
   const handle = createNodeHandler(options, 'nextjs');
   return async (req, res) => {

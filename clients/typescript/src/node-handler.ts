@@ -1,18 +1,18 @@
-/** Functions behind Node's own requests and answers, which several frameworks hand on. */
+/** Functions behind Node's own requests and responses, which several frameworks expose. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readBody } from './body.ts';
 import { createHandler, type ServeOptions } from './handler.ts';
 
-/** What frameworks add to a request. */
+/** Properties that frameworks add to a request. */
 interface Parsed {
-  /** Path and query, before a router has cut something off. */
+  /** Original path and query, before a router changed them. */
   originalUrl?: string;
-  /** What a body parser made of the body. */
+  /** The parsed body. */
   body?: unknown;
   rawBody?: unknown;
 }
 
-/** Answers the request and resolves to true; or to false when it is for another path. */
+/** Handles the request and resolves to true; resolves to false for other paths. */
 export function createNodeHandler(options: ServeOptions, framework: string) {
   const handle = createHandler(options, framework);
   return async (req: IncomingMessage & Parsed, res: ServerResponse): Promise<boolean> => {
@@ -28,7 +28,7 @@ export function createNodeHandler(options: ServeOptions, framework: string) {
   };
 }
 
-/** A parser may have left an empty object where it has read nothing. */
+/** Some parsers set an empty object without reading the body. */
 async function bodyOf(req: IncomingMessage & Parsed): Promise<Buffer | string | object> {
   if (typeof req.rawBody === 'string' || Buffer.isBuffer(req.rawBody)) return req.rawBody;
   const { body } = req;

@@ -1,7 +1,7 @@
-/** What is given to the library, looked at when it is given: a misspelt option would otherwise do nothing, and say nothing. */
+/** Checks option names: a misspelled option would otherwise be ignored silently. */
 
-/** @param what begins the message, such as `Function "a"`
- *  @throws TypeError that names an option which is not known, and the known one that is nearest to it */
+/** @param what start of the message, such as `Function "a"`
+ *  @throws TypeError that names the unknown option and the most similar known one */
 export function refuseUnknown(what: string, given: object, known: readonly string[]): void {
   for (const name of Object.keys(given)) {
     if (known.includes(name)) continue;
@@ -11,7 +11,7 @@ export function refuseUnknown(what: string, given: object, known: readonly strin
   }
 }
 
-/** The known name that differs least; undefined when none is like it. */
+/** The most similar known name; undefined if none is similar. */
 function nearest(name: string, known: readonly string[]): string | undefined {
   const [best] = known
     .map((one) => ({ one, distance: distance(name.toLowerCase(), one.toLowerCase()) }))
@@ -19,7 +19,7 @@ function nearest(name: string, known: readonly string[]): string | undefined {
   return best && best.distance <= Math.max(2, Math.floor(best.one.length / 3)) ? best.one : undefined;
 }
 
-/** Of Levenshtein: letters to add, remove or change. */
+/** Levenshtein distance. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i += 1) {

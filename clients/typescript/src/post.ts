@@ -1,4 +1,4 @@
-/** One request with events, tried again until the service has taken it, refused it, or five tries have failed. */
+/** Sends one request with events, with up to five attempts. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { HEADERS, SDK } from './headers.ts';
 import { parseObject, reasonOf } from './response.ts';
@@ -14,7 +14,7 @@ export interface Clock {
   nowMs(): number;
   /** From 0 to 1. */
   random(): number;
-  /** May be rejected when the signal aborts. */
+  /** Can reject when the signal aborts. */
   sleep(ms: number, signal: AbortSignal | undefined): Promise<unknown>;
 }
 
@@ -41,7 +41,7 @@ export interface Failure {
   retryAfter?: string | null;
 }
 
-/** Every try repeats seed and body, so events that did arrive are not stored twice.
+/** Every attempt has the same seed and body, so that retries create no duplicates.
  *  @throws ConfigError */
 export async function postEvents(
   request: PostRequest,
@@ -72,12 +72,12 @@ async function tryOnce({ body, seed, signal }: PostRequest, settings: Settings):
     return readAnswer(response, await response.text());
   } catch (cause) {
     if (signal?.aborted) return abandoned(signal);
-    // The address without its path: the key in it is a secret.
+    // Without the path, which contains the secret key.
     return { message: `The service at ${baseUrl} could not be reached: ${reasonOf(cause)}`, cause, retriable: true };
   }
 }
 
-/** @param before what the last try came to, when there was one */
+/** @param before the failure of the previous attempt, if any */
 export function abandoned({ reason }: AbortSignal, before?: Failure): Failure {
   const timedOut = reason instanceof Error && reason.name === 'TimeoutError';
   const what = timedOut ? 'The send was not done in time' : 'The send was aborted';
@@ -105,7 +105,7 @@ function readAnswer(response: Response, text: string): { ids: string[] } | Failu
   };
 }
 
-/** What the service asks for; otherwise exponential backoff with full jitter. */
+/** The service's `retry-after`, or exponential backoff with full jitter. */
 function delayMs({ retryAfter = null }: Failure, tries: number, { nowMs, random }: Clock): number {
   const askedMs = parseRetryAfterMs(retryAfter, nowMs());
   if (askedMs !== undefined) return Math.min(askedMs, MAX_RETRY_AFTER_MS);

@@ -1,4 +1,4 @@
-/** Registering: the app tells the service its address and its functions (`POST {service}/fn/register`). */
+/** Registers the app's URL and functions with the service (`POST {service}/fn/register`). */
 import { ServeError } from './errors.ts';
 import { flowOnTheWire } from './flow.ts';
 import type { TidegateFunction, Trigger } from './function-types.ts';
@@ -9,19 +9,19 @@ import type { Settings } from './settings.ts';
 
 export interface App {
   id: string;
-  /** Where the service will call it. */
+  /** URL at which the service calls it. */
   url: string;
   framework: string;
   functions: readonly TidegateFunction[];
 }
 
-/** The function's id in the service, where several apps live side by side. */
+/** The function's ID in the service, unique across apps. */
 export function compositeId({ appId, id }: { appId: string; id: string }): string {
   return `${appId}-${id}`;
 }
 
-/** Answers what the service answered.
- *  @throws ServeError when it refused or could not be reached; ConfigError */
+/** Returns the response of the service.
+ *  @throws ServeError if it rejected the registration or could not be reached; ConfigError */
 export async function register(app: App, settings: Settings): Promise<Record<string, unknown>> {
   const { baseUrl } = settings;
   const init = { method: 'POST', headers: headersOf(app, settings), body: JSON.stringify(payloadOf(app)) };

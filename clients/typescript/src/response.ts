@@ -1,6 +1,6 @@
-/** Making sense of another server's answer, or of its absence. */
+/** Parses responses and connection errors of other servers. */
 
-/** The fields of a JSON object; none when the text is anything else. */
+/** The fields of a JSON object; none if the text is not a JSON object. */
 export function parseObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
@@ -10,7 +10,7 @@ export function parseObject(text: string): Record<string, unknown> {
   }
 }
 
-/** Why a fetch failed. Its own message is "fetch failed"; what happened stands in its cause. */
+/** Why a fetch failed. Its message is only "fetch failed"; its cause has the reason. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { message, code } = (error.cause ?? {}) as { message?: string; code?: string };

@@ -1,5 +1,5 @@
-/** One call of a function, and its outcome in the protocol's terms: 200 done, 206 under way, 400 failed for good,
- *  500 try again. */
+/** Executes one call of a function and creates its response: 200 completed, 206 steps, 400 failed permanently, 500 failed,
+ *  retry. */
 import type { Call } from './call.ts';
 import { NonRetriableError, RetryAfterError, StepError } from './errors.ts';
 import type { OneOrMany } from './events.ts';
@@ -23,8 +23,8 @@ export interface CallDeps {
   sendEvents(events: OneOrMany<unknown>, run: Call, hashedStepId: string): Promise<unknown>;
 }
 
-/** Runs the function as far as this call takes it. Never rejects.
- *  @param requestedStep hashed ID of the one step to run, if it is that */
+/** Runs the function up to the end of this call. Never rejects.
+ *  @param requestedStep hashed ID of the step to run; undefined: continue the function */
 export function runCall(
   fn: TidegateFunction,
   call: Call,
@@ -39,7 +39,7 @@ export function runCall(
   });
 }
 
-/** An output that cannot be written as JSON fails the attempt. */
+/** An output that JSON cannot represent fails the attempt. */
 export function outcomeOf(progress: Progress): Outcome {
   if (progress.kind === 'ops') return underWay(progress);
   if (progress.kind === 'failed') return failed(progress.error);
@@ -58,7 +58,7 @@ function underWay({ ops, retryAfterSeconds }: Extract<Progress, { kind: 'ops' }>
   return { status: 206, headers, body: JSON.stringify(ops) };
 }
 
-/** A failed step has had its retries: its error, when nobody caught it, is final. */
+/** A failed step has used its retries: if uncaught, its error is permanent. */
 export function isFinal(thrown: unknown): boolean {
   return thrown instanceof NonRetriableError || thrown instanceof StepError;
 }

@@ -1,5 +1,5 @@
-/** A send's seed: `<unix ms>,<base64 of 10 bytes>`. The service derives the events' IDs from it (the nth adds n to the
- *  last 4 bytes), so events that are sent again under the same seed are stored once. */
+/** The seed of a send: `<unix ms>,<base64 of 10 bytes>`. The service derives the events' IDs from it (the nth adds n to the
+ *  last 4 bytes), so sending events again with the same seed creates no duplicates. */
 import { createHash, randomBytes } from 'node:crypto';
 
 const SEED = /^(\d{1,15}),([A-Za-z0-9+/]{14}==)$/;
@@ -10,15 +10,15 @@ export function newSeed(nowMs: number): string {
   return `${nowMs},${randomBytes(10).toString('base64')}`;
 }
 
-/** The same in every attempt of a step, and no other step's.
- *  @param timeMs when the run ID does not tell the time of its making, as a ULID does */
+/** The same in every attempt of a step, and different for each step.
+ *  @param timeMs used if the run ID is not a ULID, which contains its time */
 export function seedOfStep(runId: string, hashedStepId: string, timeMs: number): string {
   const entropy = createHash('sha256').update(`${runId}:${hashedStepId}`).digest().subarray(0, 10);
   return `${ulidTimeMs(runId) ?? Math.max(0, Math.trunc(timeMs))},${entropy.toString('base64')}`;
 }
 
-/** For the events from the one at this index on: they get the IDs that they would have in one request with the others.
- *  @throws TypeError when the seed is not one */
+/** The seed for a request that starts with the event at this index: its events get the same IDs as in a single request.
+ *  @throws TypeError if the seed is invalid */
 export function seedFrom(seed: string, index: number): string {
   const [, time, base64 = ''] = SEED.exec(seed) ?? [];
   if (!time) throw new TypeError(`A seed is <unix ms>,<base64 of 10 bytes>; got ${JSON.stringify(seed)}`);

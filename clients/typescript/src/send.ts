@@ -1,4 +1,4 @@
-/** One logical send: one seed, and as many requests, one after the other, as its size needs. */
+/** One logical send: one seed, and one or more sequential requests, depending on its size. */
 import { splitByBytes } from './chunks.ts';
 import { SendError } from './errors.ts';
 import { abandoned, type Clock, type Failure, postEvents, realClock } from './post.ts';
@@ -11,15 +11,15 @@ export interface SendResult {
 }
 
 export interface SendOptions {
-  /** Aborts the send. What was accepted before is in the error. */
+  /** Aborts the send. The error has the IDs of already accepted events. */
   signal?: AbortSignal | undefined;
-  /** For the whole send, its retries included. Default: none; a single try has 30 seconds. */
+  /** For the whole send, including retries. Default: none; a single attempt has 30 seconds. */
   timeoutMs?: number | undefined;
-  /** Of a SendError: the same events, sent again under it, are stored once. */
+  /** From a SendError: sends the same events again without duplicates. */
   seed?: string | undefined;
 }
 
-/** @throws SendError, ConfigError; TypeError when an event cannot be written as JSON */
+/** @throws SendError, ConfigError; TypeError if JSON cannot represent an event */
 export async function sendEvents(
   events: readonly unknown[],
   settings: Settings,

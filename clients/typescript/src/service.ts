@@ -1,4 +1,4 @@
-/** Requests of the app to the service that prove who asks, other than sending events. */
+/** Authenticated requests of the app to the service, other than sending events. */
 import { ServeError } from './errors.ts';
 import { HEADERS, SDK } from './headers.ts';
 import { reasonOf } from './response.ts';
@@ -13,8 +13,8 @@ export interface ServiceAnswer {
   text: string;
 }
 
-/** While the signing key is being rotated, the service may know only the other one of the two.
- *  @throws ServeError when it could not be reached; ConfigError */
+/** Retries with the fallback key: during a key rotation, the service may know only one of the two keys.
+ *  @throws ServeError if it could not be reached; ConfigError */
 export async function askService(path: string, init: RequestInit, settings: Settings): Promise<ServiceAnswer> {
   const answer = await ask(path, init, settings, settings.mode === 'cloud' ? settings.signingKey : undefined);
   const refused = answer.status === 401 || answer.status === 403;

@@ -1,5 +1,5 @@
-/** What a client was told, by its options or by SERVICE_* variables. The one place that reads the environment,
- *  and only when a setting is needed: a client may be made before the variables are loaded. */
+/** Settings of a client, from its options or from SERVICE_* variables. Only this file reads the environment, and only when a
+ *  setting is needed: a client can be created before the variables are loaded. */
 import { ConfigError } from './errors.ts';
 import type { Logger } from './logger.ts';
 import { isSigningKey } from './signature.ts';
@@ -9,22 +9,22 @@ const DEV_EVENT_KEY = 'dev';
 const DEFAULT_MAX_BYTES = 512 * 1_024;
 
 export interface ClientOptions {
-  /** Names the app. Part of the identity of its functions: change it and they are new ones. */
+  /** ID of the app. Part of the IDs of its functions: a changed ID creates new functions. */
   id: string;
   /** Default: SERVICE_EVENT_KEY. Not needed in dev mode. */
   eventKey?: string | undefined;
   /** Address of the service. Default: SERVICE_BASE_URL; in dev mode http://127.0.0.1:8288. */
   baseUrl?: string | undefined;
-  /** Branch environment, by name. Default: SERVICE_ENV. */
+  /** Name of the branch environment. Default: SERVICE_ENV. */
   env?: string | undefined;
   /** Default: SERVICE_DEV, which is 1, true or the address of a local service. */
   isDev?: boolean | undefined;
   /** `signkey-<word>-<hex>`. Default: SERVICE_SIGNING_KEY. Not needed in dev mode, nor by apps that only send. */
   signingKey?: string | undefined;
-  /** While keys are rotated, the other one of the two: calls signed with it are served too.
+  /** Second accepted key during a key rotation.
    *  Default: SERVICE_SIGNING_KEY_FALLBACK. */
   signingKeyFallback?: string | undefined;
-  /** Size of a request with events: larger sends are split. Default: 524,288, as the service's. */
+  /** Largest request with events; larger sends are split. Default: 524,288, the limit of the service. */
   maxBytes?: number | undefined;
   /** For `logger` in handlers. Default: the console. */
   logger?: Logger | undefined;
@@ -45,15 +45,15 @@ export const CLIENT_OPTIONS = Object.keys({
   fetch: true,
 } satisfies Record<keyof ClientOptions, true>);
 
-/** Reading a setting that is missing, and needed in this mode, throws a ConfigError. */
+/** Reading a required setting that is missing throws a ConfigError. */
 export interface Settings {
-  /** Also the kind of service this client means to reach. */
+  /** Also the expected mode of the service. */
   readonly mode: 'dev' | 'cloud';
   readonly env: string | undefined;
   readonly fetch: typeof fetch;
   readonly maxBytes: number;
   readonly logger: Logger;
-  /** Under which the service reaches the app; without a trailing slash. */
+  /** URL under which the service reaches the app, without a trailing slash. */
   readonly serveOrigin: string | undefined;
   /** Without a trailing slash. */
   readonly baseUrl: string;
@@ -64,7 +64,7 @@ export interface Settings {
 
 type Env = Record<string, string | undefined>;
 
-/** @throws ConfigError when SERVICE_DEV makes no sense */
+/** @throws ConfigError if SERVICE_DEV is invalid */
 export function readSettings(options: ClientOptions, env: Env = process.env): Settings {
   const service = readServiceDev(env);
   const dev = options.isDev ?? service.dev;
@@ -107,13 +107,13 @@ function readServiceDev({ SERVICE_DEV: value = '' }: Env): { dev: boolean; url?:
   throw new ConfigError(`SERVICE_DEV: got ${JSON.stringify(value)}; it takes 1, true, 0, false or an http(s) address`);
 }
 
-/** Says nothing of the key itself. */
+/** Does not reveal the key. */
 function checkSigningKey(key: string, variable: string, option: string): string {
   if (isSigningKey(key)) return key;
   throw new ConfigError(`The signing key (${variable}, or the option ${option}) must look like signkey-<word>-<hex>`);
 }
 
-/** @throws ConfigError when it is no address, or one with a path */
+/** @throws ConfigError if it is not a URL, or has a path */
 export function toOrigin(url: string): string {
   if (isHttpUrl(url) && new URL(url).pathname === '/') return url.replace(/\/+$/, '');
   throw new ConfigError(

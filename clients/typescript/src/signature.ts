@@ -1,4 +1,4 @@
-/** The two proofs of the protocol, both made from the signing key `signkey-<word>-<hex>`. */
+/** The signatures and the key hash of the protocol, derived from the signing key `signkey-<word>-<hex>`. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
 const SIGNING_KEY = /^(signkey-\w+-)((?:[0-9a-f]{2})+)$/i;
@@ -8,19 +8,19 @@ export function isSigningKey(key: string): boolean {
   return SIGNING_KEY.test(key);
 }
 
-/** What the app shows to the service when it registers. */
+/** Authenticates the app's registration. */
 export function hashedKey(key: string): string {
   const { prefix, hex } = partsOf(key);
   return prefix + createHash('sha256').update(Buffer.from(hex, 'hex')).digest('hex');
 }
 
-/** The signature header's value for a body sent at this time. */
+/** Value of the signature header for a body sent at this time. */
 export function sign(body: string | Buffer, key: string, atSeconds: number): string {
   return `t=${atSeconds}&s=${digest(body, key, String(atSeconds)).toString('hex')}`;
 }
 
-/** Why a signature header does not prove that the service sent this body; undefined when it does.
- *  @param keys any of them will do */
+/** Why the signature of a body is invalid; undefined: it is valid.
+ *  @param keys accepts a signature by any of them */
 export function findFlaw(
   header: string | undefined,
   body: string | Buffer,
@@ -37,7 +37,7 @@ export function findFlaw(
   return undefined;
 }
 
-/** What a call's address names. The signature covers this and not the rest, which proxies change. */
+/** The signed part of a call's URL. Proxies can change the rest. */
 export interface Target {
   fnId: string;
   stepId: string;
@@ -49,14 +49,13 @@ export function targetOf(url: string): Target {
   return { fnId: query.get('fnId') ?? '', stepId: query.get('stepId') ?? 'step' };
 }
 
-/** The signature-url header's value.
- *  @param atSeconds as in the signature header */
+/** Value of the signature-url header.
+ *  @param atSeconds the same as in the signature header */
 export function signUrl(target: Target, body: string | Buffer, key: string, atSeconds: number): string {
   return urlDigest(target, body, key, String(atSeconds)).toString('hex');
 }
 
-/** Why the signature-url header does not prove that a call, whose signature is right, was made for this function and step;
- *  undefined when it does. */
+/** Why the signature-url header is invalid for this function and step, given a valid signature; undefined: it is valid. */
 export function findUrlFlaw(
   urlHeader: string | undefined,
   header: string | undefined,
@@ -71,7 +70,7 @@ export function findUrlFlaw(
   return "the URL's signature is wrong: the call was made for another function or step";
 }
 
-/** Takes the same time wherever they differ. */
+/** Constant-time comparison. */
 function equal(given: Buffer, expected: Buffer): boolean {
   return given.length === expected.length && timingSafeEqual(given, expected);
 }

@@ -1,4 +1,4 @@
-/** The Standard Schema interface (standardschema.dev), version 1: zod, valibot, arktype and others speak it. */
+/** The Standard Schema interface (standardschema.dev), version 1: supported by zod, valibot, arktype and others. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1;

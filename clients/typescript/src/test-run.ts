@@ -1,4 +1,4 @@
-/** What a service would keep of one run, kept in memory for a test. */
+/** In-memory state of one run for a test. */
 import type { Call } from './call.ts';
 import type { IncomingEvent, OutgoingEvent } from './events.ts';
 import { momentMs } from './steps/duration.ts';
@@ -14,7 +14,7 @@ export class RunInMemory {
   readonly #maxAttempts: number;
   readonly #memos: Record<string, Memo> = {};
   readonly #order: string[] = [];
-  /** When sleeps and waits end, by hashed step ID. */
+  /** Ends of sleeps and waits, by hashed step ID. */
   readonly #endsMs = new Map<string, number>();
   #nowMs: number;
 
@@ -24,7 +24,7 @@ export class RunInMemory {
     this.#nowMs = nowMs;
   }
 
-  /** A single step is planned too, so that it can be stubbed. */
+  /** Plans even a single step, so that it can be stubbed. */
   call(attempt: number): Call {
     return {
       event: this.#events[0] as IncomingEvent,
@@ -44,14 +44,14 @@ export class RunInMemory {
     this.steps.push({ id: op.displayName, kind: kindOf(op), ...ending });
   }
 
-  /** Of steps that only wait, the first whose time is over: it is then. */
+  /** Advances the time to the next end of a waiting step. */
   finishFirst(waiting: readonly Op[]): void {
     const first = waiting.reduce((a, b) => (this.#endOf(b) < this.#endOf(a) ? b : a));
     this.#nowMs = Math.max(this.#nowMs, this.#endOf(first));
     this.finish(first, { data: null });
   }
 
-  /** Keeps events instead of sending them. */
+  /** Records events instead of sending them. */
   keep(events: readonly OutgoingEvent[]): { ids: string[] } {
     const ids = events.map((event) => `test-event-${this.sent.push(event)}`);
     return { ids };

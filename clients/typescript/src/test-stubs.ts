@@ -1,13 +1,13 @@
-/** Steps that a test stubs instead of running them. */
+/** Stubs for steps in tests. */
 import type { Memo } from './steps/memo.ts';
 import type { Op } from './steps/op.ts';
 import { describeError, type ErrorOnTheWire } from './wire-error.ts';
 
-/** What a step has come to. */
+/** Result of a step. */
 export type Ending = { data: unknown } | { error: ErrorOnTheWire };
 
-/** Undefined when the step has no stub.
- *  @throws Error when it needs one: there is no service here to run another function */
+/** undefined: the step has no stub.
+ *  @throws Error if it needs one, because no service can run the invoked function */
 export async function applyStub(op: Op, stubs: Readonly<Record<string, unknown>>): Promise<Ending | undefined> {
   if (!Object.hasOwn(stubs, op.displayName)) {
     if (op.op !== 'InvokeFunction') return undefined;
@@ -29,7 +29,7 @@ function dataOf(op: Op, value: unknown): unknown {
   return { name: op.name, data: {}, id: 'test-arrival', ts: 0, ...value };
 }
 
-/** The protocol's memo for it. */
+/** The step's memo in the protocol. */
 export function memoOf(op: Op, ending: Ending): Memo {
   const whole = op.op === 'WaitForEvent' || op.op === 'Sleep';
   const memo = 'data' in ending && whole ? ending.data : ending;

@@ -1,28 +1,28 @@
-/** What the test helper takes and gives. */
+/** Options and results of the test helper. */
 import type { AnyData, IncomingEvent, OutgoingEvent } from './events.ts';
 import type { Logger } from './logger.ts';
 
 export interface TestOptions<Data = AnyData> {
-  /** What triggers the run. Default: an event of the function's first trigger, without data. */
+  /** The triggering event. Default: an event of the function's first trigger, without data. */
   event?: { name?: string; data: Data } & Partial<Omit<IncomingEvent, 'name' | 'data'>>;
-  /** For functions that take events in batches. Default: the one event. */
+  /** For functions that batch events. Default: the single event. */
   events?: readonly IncomingEvent[];
-  /** Stubs by step ID (`id`, `id:1`, …): the step is not run, and comes to this value, or to what this function returns;
-   *  an Error, returned or thrown, fails it for good. For `waitForEvent`: an event, or null when none comes in time. */
+  /** Stubs by step ID (`id`, `id:1`, …): the step does not run; its result is this value or the return value of this function.
+   *  An Error, returned or thrown, fails it permanently. For `waitForEvent`: an event, or null for its timeout. */
   steps?: Readonly<Record<string, unknown>>;
-  /** When the run starts. Sleeps and time-outs take no time, but end in the order of their moments. Default: now. */
+  /** Start time of the run. Sleeps and timeouts take no time, but end in chronological order. Default: now. */
   now?: number | Date;
-  /** Default: the function's own. */
+  /** Default: the setting of the function. */
   retries?: number;
-  /** Default: one that says nothing. */
+  /** Default: silent. */
   logger?: Logger;
 }
 
 export interface TestedStep {
-  /** As in the code; the repeats of one are `id:1`, `id:2`, … */
+  /** As in the code; repetitions are `id:1`, `id:2`, … */
   id: string;
   kind: 'run' | 'sleep' | 'waitForEvent' | 'invoke' | 'sendEvent';
-  /** What it came to, as JSON. */
+  /** Its result, as JSON. */
   data?: unknown;
   error?: { name: string; message: string };
 }
@@ -30,9 +30,9 @@ export interface TestedStep {
 export interface TestRun<Output = unknown> {
   /** The function's output, as JSON. */
   result?: Output;
-  /** What the run failed with, its retries used up. */
+  /** The error of the run after its retries. */
   error?: unknown;
-  /** In the order in which they were finished. */
+  /** In order of completion. */
   steps: TestedStep[];
   /** The events that `step.sendEvent` would have sent. */
   sent: OutgoingEvent[];

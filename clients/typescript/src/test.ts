@@ -14,12 +14,12 @@ export type { TestedStep, TestOptions, TestRun };
 
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** Calls the function as the service would; with the hashed ID of a step, to run that. */
+/** Calls the function like the service does; with a hashed step ID, runs that step. */
 type CallFunction = (attempt: number, stepId?: string) => Promise<Progress>;
 
-/** Its steps are run, unless they are stubbed; what fails is tried again, at once. `step.sendEvent` sends nothing;
- *  `client.send`, in the function, does.
- *  @throws Error when a step that invokes a function has no stub */
+/** Runs its steps unless they are stubbed, and retries failures at once. `step.sendEvent` sends nothing, but `client.send` in the
+ *  function does.
+ *  @throws Error if a step that invokes a function has no stub */
 export async function testFunction<Output, Data = AnyData>(
   fn: TidegateFunction<Output, Data>,
   options: TestOptions<Data> = {},
@@ -42,7 +42,7 @@ export async function testFunction<Output, Data = AnyData>(
       else if (op.op === 'StepPlanned') run.finish(op, await runStep(op, call, retries));
       else waiting.push(op);
     }
-    // Sleeps and time-outs come after whatever can be done before them.
+    // Sleeps and timeouts end after all other work.
     if (waiting.length === progress.ops.length) run.finishFirst(waiting);
   }
 }

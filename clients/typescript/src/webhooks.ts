@@ -1,10 +1,10 @@
-/** Whether a webhook came from its provider (docs/webhooks.md#verify-signatures): its transform passes on the raw body and the signature, as `raw`
- *  and `sig` in the event's data, and the function verifies them before anything else. */
+/** Verifies that a webhook is from its provider (docs/webhooks.md#verify-signatures): its transform passes the raw body and the signature as `raw` and
+ *  `sig` in the event's data, and the function verifies them first. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { WebhookVerificationError } from './errors.ts';
 
 export interface SignedWebhook {
-  /** The body as it arrived. */
+  /** The raw body. */
   raw: string;
   /** The value of the provider's signature header. */
   sig: string;
@@ -13,17 +13,17 @@ export interface SignedWebhook {
 export interface HmacOptions {
   /** Default: hex. */
   encoding?: 'hex' | 'base64';
-  /** Before the signature in its header, such as `sha256=`. */
+  /** Prefix of the signature in its header, such as `sha256=`. */
   prefix?: string;
   /** Default: sha256. */
   algorithm?: 'sha256' | 'sha1' | 'sha512';
 }
 
 export interface ToleranceOptions {
-  /** When it arrived, milliseconds since 1970. Default: now. A function that may start late, or verify again in a
-   *  retry, gives `event.ts` here, unless its transform has set that. */
+  /** Time of receipt, milliseconds since 1970. Default: now. Pass `event.ts` if the function can start late or verify again in a
+   *  retry, unless the transform sets `ts`. */
   receivedAtMs?: number;
-  /** Seconds between its signing and its arrival, either way. Default: 300. */
+  /** Maximum seconds between signing and receipt, in either direction. Default: 300. */
   toleranceSeconds?: number;
 }
 
@@ -34,8 +34,8 @@ export interface StandardWebhook extends SignedWebhook {
   timestamp: string;
 }
 
-/** Each returns when the webhook is genuine, in constant time as to the signature; otherwise throws a
- *  WebhookVerificationError, which fails the run for good. */
+/** Each function returns if the webhook is genuine (constant-time comparison), and otherwise throws a
+ *  WebhookVerificationError, which fails the run permanently. */
 export const verifyWebhook = {
   /** HMAC of the body: `verifyWebhook.hmac(event.data, secret, { encoding: 'base64', prefix: 'sha256=' })`. */
   hmac({ raw, sig }: SignedWebhook, secret: string, options: HmacOptions = {}): void {
@@ -51,7 +51,7 @@ export const verifyWebhook = {
     verifyWebhook.hmac(webhook, secret, { prefix: 'sha256=' });
   },
 
-  /** `stripe-signature`: `t=<seconds>,v1=<hex>`, perhaps with several v1. */
+  /** `stripe-signature`: `t=<seconds>,v1=<hex>`, possibly several v1. */
   stripe({ raw, sig }: SignedWebhook, secret: string, options: ToleranceOptions = {}): void {
     checkText({ raw, sig, secret });
     const fields = sig.split(',').map((field) => field.trim().split('=', 2));
@@ -62,7 +62,7 @@ export const verifyWebhook = {
     checkAge(at, options);
   },
 
-  /** Standard Webhooks (standardwebhooks.com), as Svix and others send: `v1,<base64>`, perhaps several.
+  /** Standard Webhooks (standardwebhooks.com), used by Svix and others: `v1,<base64>`, possibly several.
    *  @param secret `whsec_<base64>` */
   standard({ raw, sig, id, timestamp }: StandardWebhook, secret: string, options: ToleranceOptions = {}): void {
     checkText({ raw, sig, id, timestamp, secret });
@@ -76,7 +76,7 @@ export const verifyWebhook = {
   },
 };
 
-/** An empty secret would verify what anybody has signed with it; data of a webhook may lack anything. */
+/** Rejects an empty secret, with which anyone can sign, and missing fields. */
 function checkText(texts: Record<string, unknown>): void {
   for (const [name, text] of Object.entries(texts)) {
     if (typeof text !== 'string' || (text === '' && name !== 'raw')) throw flaw(`there is no ${name}`);
@@ -92,7 +92,7 @@ function checkAge(atSeconds: string, { receivedAtMs = Date.now(), toleranceSecon
   );
 }
 
-/** Takes the same time wherever they differ. */
+/** Constant-time comparison. */
 function equal(given: Buffer, expected: Buffer): boolean {
   return given.length === expected.length && timingSafeEqual(given, expected);
 }

@@ -1,4 +1,4 @@
-/** Errors as they travel: `{ name, message, stack? }`. */
+/** Serialized errors: `{ name, message, stack? }`. */
 import { inspect } from 'node:util';
 
 export interface ErrorOnTheWire {
@@ -7,13 +7,13 @@ export interface ErrorOnTheWire {
   stack?: string | undefined;
 }
 
-/** Whatever was thrown, described. */
+/** Serializes any thrown value. */
 export function describeError(thrown: unknown): ErrorOnTheWire {
   if (thrown instanceof Error) return { name: thrown.name, message: thrown.message, stack: thrown.stack };
   return { name: 'Error', message: typeof thrown === 'string' ? thrown : inspect(thrown) };
 }
 
-/** An Error again, with the name, message and stack that it had where it was thrown. */
+/** Restores an Error with its original name, message and stack. */
 export function reviveError({ name, message, stack }: Partial<ErrorOnTheWire>): Error {
   const error = new Error(message ?? 'The error has no message');
   error.name = name ?? 'Error';

@@ -13,7 +13,7 @@ const EVENTS = [
 ];
 const TRIMMED = '{"ctx":{"attempt":0,"run_id":"01R","stack":{"current":0,"stack":[]}},"use_api":true,"version":-1}';
 
-describe('A call whose state did not fit into it', () => {
+describe('A call with `use_api`', () => {
   useCleanEnv();
   const { listen, startService } = useServers();
 
@@ -34,7 +34,7 @@ describe('A call whose state did not fit into it', () => {
     return { status: response.status, body: JSON.parse(await response.text()) };
   }
 
-  it('fetches events and steps from the service, and proves itself', async () => {
+  it('fetches events and steps from the service, with authentication', async () => {
     const asked: Record<string, string | undefined> = {};
     const baseUrl = await listen((req, res) => {
       asked[req.url ?? ''] = req.headers.authorization;
@@ -47,7 +47,7 @@ describe('A call whose state did not fit into it', () => {
     expect(asked).to.deep.equal({ '/v0/runs/01R/batch': proof, '/v0/runs/01R/actions': proof });
   });
 
-  it('fails the attempt when they cannot be fetched', async () => {
+  it('fails the attempt if it cannot fetch them', async () => {
     const service = await startService({ status: 404, body: { error: 'no such run' } });
     const { status, body } = await call({ isDev: true, baseUrl: service.url });
     expect(status).to.equal(500);
@@ -59,7 +59,7 @@ describe('The logger of a handler', () => {
   useCleanEnv();
   const { listen } = useServers();
 
-  it('says nothing while the code repeats what it did in earlier calls', async () => {
+  it('suppresses lines while the code replays earlier calls', async () => {
     const lines: unknown[] = [];
     const keep = (...args: unknown[]) => lines.push(args.join(' '));
     const logger: Logger = { debug: keep, info: keep, warn: keep, error: keep };

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { canonical } from '../src/canonical.ts';
 
-describe("The TypeScript client's canonical JSON", () => {
-  it('is what RFC 8785 says, for every parsed JSON value', () => {
+describe('Canonical JSON of the TypeScript client', () => {
+  it('follows RFC 8785 for every parsed JSON value', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         const value: unknown = JSON.parse(text);

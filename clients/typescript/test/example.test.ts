@@ -15,7 +15,7 @@ describe('The example shop', () => {
   let shop: ChildProcess | undefined;
   afterEach(() => shop?.kill('SIGKILL'));
 
-  it('waits for the service, registers, runs its functions and stops when it is told to', async function () {
+  it('waits for the service, registers, runs its functions and stops on SIGTERM', async function () {
     this.timeout(10_000);
     const service = await startService({ status: 503 }, { body: { ok: true, modified: true } });
     const { child, line } = start({ SERVICE_DEV: service.url, PORT: '0' });
@@ -50,11 +50,11 @@ describe('The example shop', () => {
   });
 });
 
-describe("The example shop's order", () => {
+describe('An order of the example shop', () => {
   const fulfilOrder = functions.find(({ id }) => id === 'fulfil-order') as TidegateFunction;
   const event = { data: { orderId: '7', customer: 'Ada', lines: [{ sku: 'tea', quantity: 3 }] } };
 
-  it('is fulfilled once it is paid', async () => {
+  it('is fulfilled after its payment', async () => {
     const payment = { data: { orderId: '7', customer: 'Ada', total: 9 } };
     const { result, sent, steps } = await testFunction(fulfilOrder, {
       event,
@@ -65,7 +65,7 @@ describe("The example shop's order", () => {
     expect(steps.map(({ id }) => id).at(-1)).to.equal('ask for a review');
   });
 
-  it('is given up when it is not', async () => {
+  it('is cancelled without a payment', async () => {
     const { result } = await testFunction(fulfilOrder, { event });
     expect(result).to.deep.equal({ orderId: '7', status: 'never paid' });
   });
@@ -79,7 +79,7 @@ function start(env: Record<string, string>) {
   });
   const seen: string[] = [];
   const lines = createInterface(child.stdout).on('line', (text) => seen.push(text));
-  /** Waits until such a line has been seen. */
+  /** Waits for a line of output. */
   const line = (pattern: RegExp) =>
     new Promise<void>((resolve, reject) => {
       const look = () => seen.some((text) => pattern.test(text)) && resolve();

@@ -6,12 +6,12 @@ const client = new Tidegate({ id: 'shop' });
 const handler = () => {};
 
 describe('Functions and errors of the TypeScript client', () => {
-  it('have four retries and their id for a name unless told otherwise', () => {
+  it('have four retries and their ID as name by default', () => {
     const fn = client.createFunction({ id: 'send-receipt', triggers: { event: 'order/paid' } }, handler);
     expect(fn).to.deep.include({ name: 'send-receipt', retries: 4, triggers: [{ event: 'order/paid' }] });
   });
 
-  it('are refused without an id, without a trigger, or with senseless retries', () => {
+  it('are rejected without an ID, without a trigger, or with invalid retries', () => {
     const triggers = { event: 'order/paid' } as const;
     expect(() => client.createFunction({ id: '', triggers }, handler)).to.throw(TypeError, 'needs an id');
     expect(() => client.createFunction({ id: 'a', triggers: [] }, handler)).to.throw(TypeError, 'no triggers');
@@ -20,7 +20,7 @@ describe('Functions and errors of the TypeScript client', () => {
     }
   });
 
-  it('are refused with a trigger that is misspelt, empty or two in one', () => {
+  it('are rejected with a misspelled, empty or ambiguous trigger', () => {
     for (const trigger of [
       { event: 'order/paid', expression: 'true' },
       { cron: '0 * * * *', event: 'order/paid' },
@@ -31,7 +31,7 @@ describe('Functions and errors of the TypeScript client', () => {
     }
   });
 
-  it('are refused with a misspelt option, which is named, and the one that was meant', () => {
+  it('are rejected with a misspelled option, with a suggestion', () => {
     const define = (config: object) => () => client.createFunction(config as never, handler as never);
     const triggers = { event: 'order/paid' };
     for (const [config, message] of [
@@ -52,7 +52,7 @@ describe('Functions and errors of the TypeScript client', () => {
     }
   });
 
-  it('are refused in the shapes of other versions, and the message shows how it is written', () => {
+  it('are rejected in the syntax of other versions, with the right syntax in the message', () => {
     const create = client.createFunction.bind(client) as (...given: unknown[]) => unknown;
     for (const given of [
       [{ id: 'a' }, { event: 'order/paid' }, handler],
@@ -68,7 +68,7 @@ describe('Functions and errors of the TypeScript client', () => {
     }
   });
 
-  it('are told of options that a client or serve does not have', () => {
+  it('reject unknown options of clients and serve', () => {
     expect(() => new Tidegate({ id: 'shop', evenKey: 'k' } as never)).to.throw(TypeError, 'did you mean "eventKey"?');
     const options = { client, functions: [], servOrigin: 'https://shop.example' };
     expect(() => serve(options as never)).to.throw(
@@ -94,7 +94,7 @@ describe('Functions and errors of the TypeScript client', () => {
     );
   });
 
-  it('refuse a RetryAfterError whose delay means nothing', () => {
+  it('reject a RetryAfterError with an invalid delay', () => {
     for (const delay of ['soon', '5 minutes', '', Number.NaN, Number.POSITIVE_INFINITY, new Date('no')]) {
       expect(() => new RetryAfterError('later', delay)).to.throw(TypeError, 'RetryAfterError');
     }

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 
-/** A Node listener in front of a Fetch handler, as a runtime of that kind would be. */
+/** A Node server that calls a Fetch handler, like a Fetch runtime. */
 export function overFetch(handle: (request: Request) => Response | Promise<Response>): RequestListener {
   return async (req, res) => {
     const hasBody = req.method !== 'GET' && req.method !== 'HEAD';

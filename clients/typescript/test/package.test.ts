@@ -12,7 +12,7 @@ const run = promisify(execFile);
 
 const ENTRIES = ['express', 'fastify', 'fetch', 'hono', 'koa', 'next', 'node', 'test'];
 
-/** Uses what a consumer uses, of every entry. */
+/** Uses every entry like a consumer. */
 const CONSUMER = `
 import { NonRetriableError, Tidegate, verifyWebhook } from 'tidegate';
 import { serve } from 'tidegate/node';
@@ -33,7 +33,7 @@ export const handlers = [serve, serveKoa, serveExpress, serveFastify, serveFetch
 export const routes = serveNext(options);
 export const result: Promise<number | undefined> = testFunction(fn, { event: { data: { total: 1 } } }).then((r) => r.result);
 export const others = [NonRetriableError, verifyWebhook];
-// @ts-expect-error: the types are really there
+// @ts-expect-error: proves that the types are loaded
 client.send({ name: 'order/paid', data: { total: '1' } });
 `;
 
@@ -52,12 +52,12 @@ describe('The published TypeScript package', function () {
   });
   after(() => rmSync(dir, { recursive: true, force: true }));
 
-  it('has nothing to be mended, says publint', async () => {
+  it('passes publint', async () => {
     const { messages } = await publint({ pkgDir: dist, pack: false, strict: true });
     expect(messages).to.deep.equal([]);
   });
 
-  it('holds the compiled files, README and LICENSE only, and depends on nothing', () => {
+  it('contains only the compiled files, README and LICENSE, and has no dependencies', () => {
     expect(readdirSync(dist).sort()).to.deep.equal(['LICENSE', 'README.md', 'cjs', 'esm', 'package.json']);
     const { exports, private: hidden, dependencies } = JSON.parse(readFileSync(join(dist, 'package.json'), 'utf8'));
     expect([hidden, dependencies]).to.deep.equal([undefined, undefined]);
@@ -71,7 +71,7 @@ describe('The published TypeScript package', function () {
     ['mjs', (name: string) => `(await import('${name}'))`],
     ['cjs', (name: string) => `require('${name}')`],
   ] as const) {
-    it(`is loaded as ${format}, and runs`, async () => {
+    it(`loads as ${format} and runs`, async () => {
       const entries = ENTRIES.filter((entry) => entry !== 'test').map(
         (entry) => `typeof ${load(`tidegate/${entry}`)}.serve`,
       );

@@ -33,7 +33,7 @@ describe('Registering a TypeScript app', () => {
     return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) };
   }
 
-  it('tells the service its address and its functions', async () => {
+  it('sends its URL and its functions to the service', async () => {
     const service = await startService(REGISTERED);
     const url = `${await listen(serve(shop({ baseUrl: service.url })))}/api/service`;
     const answer = await put(url);
@@ -87,7 +87,7 @@ describe('Registering a TypeScript app', () => {
     });
   });
 
-  it('hands through when and how often a function runs', async () => {
+  it('sends the flow control of a function unchanged', async () => {
     const service = await startService(REGISTERED);
     const client = new Tidegate({ id: 'shop', isDev: true, baseUrl: service.url });
     const flow = {
@@ -113,7 +113,7 @@ describe('Registering a TypeScript app', () => {
     expect(keyed.concurrency).to.deep.equal([{ limit: 1, key: 'event.data.id' }]);
   });
 
-  it('registers onFailure as a function of its own, and runs it with the error', async () => {
+  it('registers onFailure as a separate function, and runs it with the error', async () => {
     const service = await startService(REGISTERED);
     const client = new Tidegate({ id: 'shop', isDev: true, baseUrl: service.url });
     const fn = client.createFunction(
@@ -143,7 +143,7 @@ describe('Registering a TypeScript app', () => {
     expect(op?.data).to.deep.equal([true, 'RangeError', 'too far', 3]);
   });
 
-  it('outside dev mode does not take its address from whoever asks it to register', async () => {
+  it('ignores the Host header of the registration request outside dev mode', async () => {
     const service = await startService(REGISTERED);
     const app = shop({ isDev: false, baseUrl: service.url, signingKey: SIGNING_KEY });
     const url = await listen(serve(app));
@@ -157,7 +157,7 @@ describe('Registering a TypeScript app', () => {
     expect(JSON.parse(service.requests[0]?.body ?? '').url).to.equal('https://shop.example/api/service');
   });
 
-  it('names the serve origin that makes no sense', async () => {
+  it('names an invalid serve origin in its error', async () => {
     const app = shop({ baseUrl: 'http://127.0.0.1:1' });
     for (const serveOrigin of ['shop.example', 'https://shop.example/api']) {
       const { status, body } = await put(await listen(serve({ ...app, serveOrigin })));
@@ -166,7 +166,7 @@ describe('Registering a TypeScript app', () => {
     }
   });
 
-  it('proves itself with the fallback key when the service does not know the other one yet', async () => {
+  it('authenticates with the fallback key if the service does not know the first key', async () => {
     const service = await startService({ status: 401, body: { error: 'Who are you?' } }, REGISTERED);
     const keys = { signingKey: SIGNING_KEY, signingKeyFallback: 'signkey-test-00ff' };
     const app = shop({ isDev: false, baseUrl: service.url, ...keys });
@@ -176,7 +176,7 @@ describe('Registering a TypeScript app', () => {
     expect(service.requests[1]?.headers.authorization).to.equal(`Bearer signkey-test-${hash}`);
   });
 
-  it('refuses to serve a function of another app', () => {
+  it('rejects a function of another app', () => {
     const { functions } = shop({});
     const other = new Tidegate({ id: 'other', isDev: true });
     expect(() => serve({ client: other, functions })).to.throw(TypeError, 'of the app "shop", not "other"');
@@ -190,7 +190,7 @@ describe('Registering a TypeScript app', () => {
     expect(JSON.parse(service.requests[0]?.body ?? '')).to.include({ url, framework: 'koa' });
   });
 
-  it('proves itself outside dev mode, with the hash of the signing key, and names its environment', async () => {
+  it('sends the hash of the signing key and its environment outside dev mode', async () => {
     const service = await startService(REGISTERED);
     const options = { isDev: false, baseUrl: service.url, signingKey: SIGNING_KEY, env: 'pr-12' };
     await put(await listen(serve({ ...shop(options), serveOrigin: 'https://shop.example' })));
@@ -202,49 +202,49 @@ describe('Registering a TypeScript app', () => {
     });
   });
 
-  it('gives the https address behind a proxy that ends TLS, but believes nobody about the host', async () => {
+  it('sends an https URL behind a TLS proxy, but ignores x-forwarded-host', async () => {
     const service = await startService(REGISTERED);
     const url = await listen(serve(shop({ baseUrl: service.url })));
     await put(`${url}/hooks?x=1`, { 'x-forwarded-proto': 'https, http', 'x-forwarded-host': 'evil.example' });
     expect(JSON.parse(service.requests[0]?.body ?? '').url).to.equal(`${url.replace('http:', 'https:')}/hooks`);
   });
 
-  it('gives the address it was configured with', async () => {
+  it('sends the configured URL', async () => {
     const service = await startService(REGISTERED);
     const options = { ...shop({ baseUrl: service.url }), serveOrigin: 'https://shop.example/', path: '/api/service' };
     await put(`${await listen(serve(options))}/api/service`);
     expect(JSON.parse(service.requests[0]?.body ?? '').url).to.equal('https://shop.example/api/service');
   });
 
-  it("answers in the service's words", async () => {
+  it('returns the message of the service', async () => {
     const service = await startService({ body: { ok: true, modified: false, message: 'Nothing has changed' } });
     const { status, body } = await put(await listen(serve(shop({ baseUrl: service.url }))));
     expect(status).to.equal(200);
     expect(body).to.deep.equal({ message: 'Nothing has changed', modified: false });
   });
 
-  it('answers 500 with the reason when the service refuses', async () => {
+  it('responds with 500 and the reason if the service rejects the registration', async () => {
     const service = await startService({ status: 400, body: { error: 'Function "shop-audit": bad trigger' } });
     const { status, body } = await put(await listen(serve(shop({ baseUrl: service.url }))));
     expect(status).to.equal(500);
     expect(body.message).to.include(service.url).and.include('Function "shop-audit": bad trigger');
   });
 
-  it('answers 500 when something else answers at the address of the service', async () => {
+  it('responds with 500 if the base URL is not the service', async () => {
     const service = await startService({ status: 404, body: 'Not found' });
     const { status, body } = await put(await listen(serve(shop({ baseUrl: service.url }))));
     expect(status).to.equal(500);
     expect(body.message).to.include('it answered 404');
   });
 
-  it('answers 500 when the service cannot be reached', async () => {
+  it('responds with 500 if the service cannot be reached', async () => {
     const baseUrl = await deadUrl();
     const { status, body } = await put(await listen(serve(shop({ baseUrl }))));
     expect(status).to.equal(500);
     expect(body.message).to.include(baseUrl).and.include('ECONNREFUSED');
   });
 
-  it('answers 500 and names the variable when it lacks the signing key', async () => {
+  it('responds with 500 and names the variable if the signing key is missing', async () => {
     const service = await startService(REGISTERED);
     const { status, body } = await put(
       await listen(serve({ ...shop({ isDev: false, baseUrl: service.url }), serveOrigin: 'https://shop.example' })),

@@ -3,7 +3,7 @@ import { InvalidEventError, NonRetriableError, type StandardSchema, Tidegate } f
 import { z } from 'zod';
 import { rejection, useCleanEnv, useServers } from './servers.ts';
 
-/** By hand, and asynchronous, as the interface allows. */
+/** A handwritten asynchronous schema. */
 const sku: StandardSchema<{ sku: string }> = {
   '~standard': {
     version: 1,
@@ -30,7 +30,7 @@ describe('Events with schemas', () => {
 
   const clientOf = (baseUrl: string) => new Tidegate({ id: 'shop', isDev: true, baseUrl, schemas });
 
-  it('are sent as the schema returns them', async () => {
+  it('are sent with the output of the schema', async () => {
     const service = await startService();
     const client = clientOf(service.url);
     await client.send([
@@ -43,7 +43,7 @@ describe('Events with schemas', () => {
     ]);
   });
 
-  it('are not sent, none of them, when one is not as its schema wants it', async () => {
+  it('are not sent if one does not match its schema', async () => {
     const service = await startService();
     const client = clientOf(service.url);
     const bad = { name: 'order/paid', data: { total: '3', lines: [{ n: 1 }, { n: 1.5 }] } } as never;
@@ -57,13 +57,13 @@ describe('Events with schemas', () => {
     expect(service.requests).to.have.length(0);
   });
 
-  it('may be of any schema library, asynchronous too', async () => {
+  it('work with any schema library, also asynchronous', async () => {
     const client = clientOf('http://127.0.0.1:1');
     const error = await rejection(client.send({ name: 'stock/changed', data: {} as { sku: string } }));
     expect(error.message).to.include('data.sku: not a SKU');
   });
 
-  it('are all declared: another name is refused', async () => {
+  it('must be declared: other names are rejected', async () => {
     const client = clientOf('http://127.0.0.1:1');
     const error = await rejection(client.send({ name: 'order/payed', data: {} } as never));
     expect(error.message).to.include('no schema for "order/payed"').and.include('order/paid, stock/changed');

@@ -11,7 +11,7 @@ const EVENT = { name: 'order/paid', data: { total: 3 } };
 const AT_ONCE = { 'retry-after': '0' };
 const NOW_MS = Date.parse('2026-01-01T00:00:00Z');
 
-/** Never waits; remembers how long it was asked to. */
+/** Does not wait; records the delays. */
 function fakeClock(random = 1): Clock & { slept: number[] } {
   const slept: number[] = [];
   return { slept, nowMs: () => NOW_MS, random: () => random, sleep: async (ms) => slept.push(ms) };
@@ -25,7 +25,7 @@ describe('Sending from TypeScript', () => {
     return new Tidegate({ id: 'shop', isDev: false, eventKey: 'k 1', baseUrl, ...options });
   }
 
-  it('posts one event and answers its id', async () => {
+  it('posts one event and returns its ID', async () => {
     const service = await startService({ body: { ids: ['01A'], status: 200 } });
     expect(await clientOf(service.url).send(EVENT)).to.deep.equal({ ids: ['01A'] });
 
@@ -37,7 +37,7 @@ describe('Sending from TypeScript', () => {
     expect(request?.headers['x-service-event-id-seed']).to.match(/^\d{13},[\w+/]{14}==$/);
   });
 
-  it('posts several events in one request and answers their ids in order', async () => {
+  it('posts several events in one request and returns their IDs in order', async () => {
     const service = await startService({ body: { ids: ['01A', '01B'], status: 200 } });
     const events = [EVENT, { ...EVENT, id: 'paid-7', ts: 1_700_000_000_000 }];
     expect(await clientOf(service.url).send(events)).to.deep.equal({ ids: ['01A', '01B'] });
@@ -45,17 +45,17 @@ describe('Sending from TypeScript', () => {
     expect(service.requests).to.have.length(1);
   });
 
-  it('makes no request for no events', async () => {
+  it('sends no request for no events', async () => {
     expect(await clientOf(await deadUrl()).send([])).to.deep.equal({ ids: [] });
   });
 
-  it('names the branch environment', async () => {
+  it('sends the branch environment', async () => {
     const service = await startService();
     await clientOf(service.url, { env: 'pr-12' }).send(EVENT);
     expect(service.requests[0]?.headers['x-service-env']).to.equal('pr-12');
   });
 
-  it('sends through the fetch it was given', async () => {
+  it('uses the configured fetch', async () => {
     const service = await startService();
     const urls: unknown[] = [];
     const spy: typeof fetch = (url, init) => {
@@ -67,7 +67,7 @@ describe('Sending from TypeScript', () => {
   });
 
   for (const reply of [408, 429, 500, 502, 503] as const) {
-    it(`tries again after a ${reply}`, async () => {
+    it(`retries after a ${reply}`, async () => {
       const service = await startService({ status: reply, headers: AT_ONCE }, {});
       expect(await clientOf(service.url).send(EVENT)).to.deep.equal({ ids: ['01A'] });
       expect(service.requests).to.have.length(2);
@@ -75,21 +75,21 @@ describe('Sending from TypeScript', () => {
   }
 
   for (const status of [400, 401, 403, 404, 413]) {
-    it(`does not try again after a ${status}`, async () => {
+    it(`does not retry after a ${status}`, async () => {
       const service = await startService({ status, headers: AT_ONCE });
       expect(await rejection(clientOf(service.url).send(EVENT))).to.be.instanceOf(SendError);
       expect(service.requests).to.have.length(1);
     });
   }
 
-  it('tries again when the connection breaks', async () => {
+  it('retries if the connection breaks', async () => {
     const service = await startService('hang up', 'hang up', {});
     const settings = readSettings({ id: 'shop', baseUrl: service.url, isDev: true });
     expect(await sendEvents([EVENT], settings, {}, fakeClock())).to.deep.equal({ ids: ['01A'] });
     expect(service.requests).to.have.length(3);
   });
 
-  it('repeats seed and body on every try of a send, and takes a new seed for the next send', async () => {
+  it('sends the same seed and body in every attempt, and a new seed in the next send', async () => {
     const service = await startService(
       { status: 503, headers: AT_ONCE },
       { status: 429, headers: AT_ONCE },
@@ -106,7 +106,7 @@ describe('Sending from TypeScript', () => {
     expect(new Set(service.requests.map(({ body }) => body)).size).to.equal(1);
   });
 
-  it('gives up after five tries and tells what the service said last', async () => {
+  it('fails after five attempts with the last response', async () => {
     const service = await startService({
       status: 503,
       headers: { ...AT_ONCE, 'x-request-id': 'req-7' },
@@ -124,7 +124,7 @@ describe('Sending from TypeScript', () => {
     });
   });
 
-  it('doubles the range of its delays and picks any point in it', async () => {
+  it('uses exponential backoff with full jitter', async () => {
     const service = await startService({ status: 500 });
     const settings = readSettings({ id: 'shop', baseUrl: service.url, isDev: true });
     const [longest, middle] = [fakeClock(1), fakeClock(0.5)];
@@ -134,7 +134,7 @@ describe('Sending from TypeScript', () => {
     expect(middle.slept).to.deep.equal([100, 200, 400, 800]);
   });
 
-  it('waits as long as retry-after says, in seconds or as a date, up to 30 seconds', async () => {
+  it('waits for retry-after, in seconds or as a date, up to 30 seconds', async () => {
     const headers = ['2', 'Thu, 01 Jan 2026 00:00:07 GMT', '3600', 'whenever'].map((value) => ({
       'retry-after': value,
     }));
@@ -144,7 +144,7 @@ describe('Sending from TypeScript', () => {
     expect(clock.slept).to.deep.equal([2_000, 7_000, 30_000, 1_600]);
   });
 
-  it('says which service could not be reached and why, without telling the key', async () => {
+  it('names the unreachable service and the reason, without the key', async () => {
     const url = await deadUrl();
     const settings = readSettings({ id: 'shop', baseUrl: url, isDev: false, eventKey: 'secret' });
     const error = await rejection(sendEvents([EVENT], settings, {}, fakeClock()));
@@ -155,36 +155,36 @@ describe('Sending from TypeScript', () => {
     expect(error.cause).to.be.instanceOf(Error);
   });
 
-  it('tells what a refusal was when it is not in the words of the service', async () => {
+  it('describes an error response that is not from the service', async () => {
     const service = await startService({ status: 404, body: '<h1>Not found</h1>' });
     const error = await rejection(clientOf(service.url).send(EVENT));
     expect(error).to.include({ message: 'The service answered 404', status: 404, code: undefined });
   });
 
-  it('does not take just any 200 for success', async () => {
+  it('rejects a 200 that is not from the service', async () => {
     const service = await startService({ body: 'It works!' });
     const error = await rejection(clientOf(service.url).send(EVENT));
     expect(error).to.be.instanceOf(SendError);
     expect(error.message).to.include('did not come from the service');
   });
 
-  it('throws at once what cannot be written as JSON', async () => {
+  it('throws at once if JSON cannot represent an event', async () => {
     const service = await startService();
     const error = await rejection(clientOf(service.url).send({ name: 'order/paid', data: { total: 3n } }));
     expect(error).to.be.instanceOf(TypeError);
     expect(service.requests).to.have.length(0);
   });
 
-  it('sends an array by sendMany too', async () => {
+  it('sends an array with sendMany', async () => {
     const service = await startService({ body: { ids: ['01A', '01B'], status: 200 } });
     expect(await clientOf(service.url).sendMany([EVENT, EVENT])).to.deep.equal({ ids: ['01A', '01B'] });
   });
 
-  describe('more than fits into a request', () => {
+  describe('more than fits into one request', () => {
     const events = Array.from({ length: 10 }, (_, n) => ({ name: 'order/paid', data: { n, text: 'ü'.repeat(20) } }));
     const maxBytes = 300;
 
-    it('takes several requests, each within the limit, in order', async () => {
+    it('uses several requests within the limit, in order', async () => {
       const service = await startService();
       await clientOf(service.url, { maxBytes }).send(events);
       expect(service.requests.length).to.be.greaterThan(2);
@@ -192,7 +192,7 @@ describe('Sending from TypeScript', () => {
       expect(service.requests.flatMap(({ body }) => JSON.parse(body))).to.deep.equal(events);
     });
 
-    it('gives each event the ID that it would have in one request', async () => {
+    it('gives each event the same ID as in a single request', async () => {
       const service = await startService({ status: 503, headers: AT_ONCE }, {});
       await clientOf(service.url, { maxBytes }).send(events);
       const [first, again, ...rest] = service.requests.map(({ headers, body }) => {
@@ -213,7 +213,7 @@ describe('Sending from TypeScript', () => {
       }
     });
 
-    it('tells which events were accepted when a later request fails, and can be sent again under the same seed', async () => {
+    it('reports the accepted events if a later request fails, and can resend with the same seed', async () => {
       const service = await startService({ body: { ids: ['01A', '01B', '01C'], status: 200 } }, { status: 400 }, {});
       const client = clientOf(service.url, { maxBytes });
       const error = (await rejection(client.send(events))) as unknown as SendError;
@@ -224,7 +224,7 @@ describe('Sending from TypeScript', () => {
       expect(seeds.slice(2, 4)).to.deep.equal(seeds.slice(0, 2));
     });
 
-    it('is refused, before anything is sent, when one event alone is too large', async () => {
+    it('fails before sending if a single event is too large', async () => {
       const service = await startService();
       const big = { name: 'order/big', data: { text: 'x'.repeat(maxBytes) } };
       const error = await rejection(clientOf(service.url, { maxBytes }).send([...events, big]));
@@ -233,7 +233,7 @@ describe('Sending from TypeScript', () => {
       expect(service.requests).to.have.length(0);
     });
 
-    it('is what goes over 512 KB, unless told otherwise', async () => {
+    it('applies above 512 KB by default', async () => {
       const service = await startService();
       const half = { name: 'a', data: { text: 'x'.repeat(262_000) } };
       await clientOf(service.url).send([half, half]);
@@ -242,7 +242,7 @@ describe('Sending from TypeScript', () => {
     });
   });
 
-  it('splits any events within any limit, and loses none', () => {
+  it('splits any events within any limit, without loss', () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue(), { maxLength: 40 }), fc.nat({ max: 500 }), (values, room) => {
         const events = values.map((data) => ({ name: 'a', data }));
@@ -261,12 +261,12 @@ describe('Sending from TypeScript', () => {
     );
   });
 
-  it('refuses a seed that is none', async () => {
+  it('rejects an invalid seed', async () => {
     const error = await rejection(clientOf('http://127.0.0.1:1').send(EVENT, { seed: 'order-7' }));
     expect(error).to.be.instanceOf(TypeError);
   });
 
-  it('can be aborted, while it waits for an answer or for its next try', async () => {
+  it('can be aborted during a request or between attempts', async () => {
     const stop = new AbortController();
     const url = await listen(() => stop.abort(new Error('enough')));
     const error = await rejection(clientOf(url).send(EVENT, { signal: stop.signal }));
@@ -283,14 +283,14 @@ describe('Sending from TypeScript', () => {
     expect(service.requests).to.have.length(1);
   });
 
-  it('makes no request when it was aborted before', async () => {
+  it('sends no request if it was aborted before', async () => {
     const service = await startService();
     const error = await rejection(clientOf(service.url).send(EVENT, { signal: AbortSignal.abort() }));
     expect(error).to.include({ code: 'aborted' });
     expect(service.requests).to.have.length(0);
   });
 
-  it('ends with a time-out when it is not done in time', async () => {
+  it('fails after its timeout', async () => {
     const url = await listen(() => {});
     const error = await rejection(clientOf(url).send(EVENT, { timeoutMs: 5 }));
     expect(error).to.be.instanceOf(SendError).and.include({ code: 'timeout', status: undefined });

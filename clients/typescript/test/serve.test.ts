@@ -22,7 +22,7 @@ import { useCleanEnv, useServers } from './servers.ts';
 const PATH = '/api/service';
 const SIGNING_KEY = 'signkey-test-0123456789abcdef';
 
-/** One suite, run against each of these. */
+/** The suite runs with each of these. */
 const HOSTS: Record<string, { framework: string; host(options: ServeOptions): RequestListener }> = {
   'node:http': { framework: 'nodejs', host: serveNode },
   Koa: { framework: 'koa', host: (options) => koa(new Koa(), options) },
@@ -57,7 +57,7 @@ const HOSTS: Record<string, { framework: string; host(options: ServeOptions): Re
     host: (options) => {
       const { GET, POST, PUT } = serveNext(options);
       const methods: Record<string, typeof GET> = { GET, POST, PUT };
-      // Next.js itself answers methods that a route does not export.
+      // Next.js handles methods that a route does not export.
       const refused = async () => new Response('{}', { status: 405, headers: { allow: 'GET, PUT, POST' } });
       return overFetch((request) => (methods[request.method] ?? refused)(request));
     },
@@ -65,7 +65,7 @@ const HOSTS: Record<string, { framework: string; host(options: ServeOptions): Re
   "Next.js's pages router": { framework: 'nextjs', host: servePages },
 };
 
-/** Fastify has a route of its own for each path; it listens once it is ready. */
+/** Fastify has a route per path, and listens when it is ready. */
 function fastify(options: ServeOptions): RequestListener {
   const app = Fastify();
   app.register(serveFastify({ ...options, path: PATH }));
@@ -82,7 +82,7 @@ function koa(app: Koa, options: ServeOptions): RequestListener {
 const client = new Tidegate({ id: 'shop', isDev: true });
 const signed = new Tidegate({ id: 'shop', isDev: false, signingKey: SIGNING_KEY });
 const event = { name: 'order/paid', data: { total: 3, café: ['ü', { b: 1, a: 2 }] }, id: '01E', ts: 1_700_000_000_000 };
-/** As the service writes it: canonical. */
+/** Canonical JSON, like the service. */
 const CALL =
   '{"ctx":{"attempt":2,"run_id":"01R"},' +
   '"event":{"data":{"café":["ü",{"a":2,"b":1}],"total":3},"id":"01E","name":"order/paid","ts":1700000000000},' +
@@ -93,7 +93,7 @@ function fn(handler: Parameters<typeof client.createFunction>[1], id = 'fn') {
   return client.createFunction({ id, triggers: { event: 'order/paid' } }, handler);
 }
 
-/** As the service makes it, beside a signature. */
+/** The signature of the URL, like the service. */
 function urlSignature(fnId: string, body: string, headers: Record<string, string>): Record<string, string> {
   const t = /^t=(\d+)/.exec(headers['x-service-signature'] ?? '')?.[1];
   if (t === undefined) return {};
@@ -120,7 +120,7 @@ for (const [name, { framework, host }] of Object.entries(HOSTS)) {
       return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) };
     }
 
-    it('hands the call to the function and answers its output', async () => {
+    it('passes the call to the function and responds with its output', async () => {
       let seen: unknown;
       const remember = fn((context) => {
         seen = context;
@@ -138,16 +138,16 @@ for (const [name, { framework, host }] of Object.entries(HOSTS)) {
       expect(answer.headers.has('x-service-no-retry')).to.equal(false);
     });
 
-    it('answers null for a function that returns nothing', async () => {
+    it('responds with null for a function that returns nothing', async () => {
       expect(await post({ client, functions: [fn(async () => {})] })).to.deep.include({ status: 200, body: null });
     });
 
-    it('runs the function that the call names', async () => {
+    it('runs the function in the URL of the call', async () => {
       const functions = [fn(() => 'first', 'first'), fn(() => 'second', 'second')];
       expect((await post({ client, functions }, CALL, {}, 'shop-second')).body).to.equal('second');
     });
 
-    it('answers 400 and no-retry to a NonRetriableError', async () => {
+    it('responds with 400 and no-retry to a NonRetriableError', async () => {
       const fails = fn(() => {
         throw new NonRetriableError('The card is stolen');
       });
@@ -158,7 +158,7 @@ for (const [name, { framework, host }] of Object.entries(HOSTS)) {
       expect(body.stack).to.include('serve.test.ts');
     });
 
-    it('answers 500 and retry-after to a RetryAfterError', async () => {
+    it('responds with 500 and retry-after to a RetryAfterError', async () => {
       const fails = fn(() => {
         throw new RetryAfterError('Busy', 1_500);
       });
@@ -169,7 +169,7 @@ for (const [name, { framework, host }] of Object.entries(HOSTS)) {
       expect(body).to.include({ name: 'RetryAfterError', message: 'Busy' });
     });
 
-    it('answers 500 to anything else that is thrown', async () => {
+    it('responds with 500 to any other error', async () => {
       const fails = fn(async () => {
         throw new RangeError('Too far');
       });
@@ -180,7 +180,7 @@ for (const [name, { framework, host }] of Object.entries(HOSTS)) {
       expect(body).to.include({ name: 'RangeError', message: 'Too far' });
     });
 
-    it('answers 500 to what is thrown and is no error', async () => {
+    it('responds with 500 to a thrown value that is no Error', async () => {
       for (const [thrown, message] of [
         ['oops', 'oops'],
         [{ n: 1n }, '{ n: 1n }'],
@@ -194,33 +194,33 @@ for (const [name, { framework, host }] of Object.entries(HOSTS)) {
       }
     });
 
-    it('answers 500 to an output that cannot be written as JSON', async () => {
+    it('responds with 500 to an output that JSON cannot represent', async () => {
       const { status, body } = await post({ client, functions: [fn(() => 3n)] });
       expect(status).to.equal(500);
       expect(body.message).to.include('BigInt');
     });
 
-    it('names the function it does not have', async () => {
+    it('names an unknown function', async () => {
       const { status, headers, body } = await post({ client, functions: [] }, CALL, {}, 'shop-gone');
       expect(status).to.equal(500);
       expect(headers.get('x-service-no-retry')).to.equal('false');
       expect(body.message).to.include('"shop-gone"');
     });
 
-    it('refuses a body that is no call request', async () => {
+    it('rejects a body that is not a call request', async () => {
       const functions = [fn(() => 'must not run')];
       for (const body of ['{}', '[]', '{"event":{"name":"order/paid"}}']) {
         expect((await post({ client, functions }, body)).status, body).to.equal(400);
       }
     });
 
-    it('runs a call that the service has signed', async () => {
+    it('runs a signed call', async () => {
       const headers = { 'x-service-signature': signatureOf(CALL, 290) };
       const answer = await post({ client: signed, functions: [fn(() => 'ran')] }, CALL, headers);
       expect(answer).to.deep.include({ status: 200, body: 'ran' });
     });
 
-    it('runs a call that is signed with the fallback key, while keys are rotated', async () => {
+    it('runs a call signed with the fallback key', async () => {
       const rotating = new Tidegate({
         id: 'shop',
         isDev: false,
@@ -232,7 +232,7 @@ for (const [name, { framework, host }] of Object.entries(HOSTS)) {
       expect(answer).to.deep.include({ status: 200, body: 'ran' });
     });
 
-    it('answers 401 to a signature that is missing, broken, wrong or old', async () => {
+    it('responds with 401 to a missing, malformed, wrong or old signature', async () => {
       const functions = [
         fn(() => {
           throw new Error('must not run');
@@ -258,7 +258,7 @@ for (const [name, { framework, host }] of Object.entries(HOSTS)) {
       }
     });
 
-    it('answers 401 to a recorded call that is sent to another function, or whose URL is not signed', async () => {
+    it('responds with 401 to a call replayed to another function, or without a signed URL', async () => {
       const other = client.createFunction({ id: 'other', triggers: { event: 'order/paid' } }, () => 'must not run');
       const functions = [fn(() => 'ran'), other];
       const signature = { 'x-service-signature': signatureOf(CALL) };
@@ -272,14 +272,14 @@ for (const [name, { framework, host }] of Object.entries(HOSTS)) {
       expect(stripped.body.message).to.include('URL is not signed');
     });
 
-    it('runs nothing outside dev mode without a signing key', async () => {
+    it('runs no function outside dev mode without a signing key', async () => {
       const unsigned = new Tidegate({ id: 'shop', isDev: false });
       const { status, body } = await post({ client: unsigned, functions: [fn(() => 'must not run')] });
       expect(status).to.equal(500);
       expect(body.message).to.include('SERVICE_SIGNING_KEY');
     });
 
-    it('tells a GET how many functions there are, and nothing secret', async () => {
+    it('responds to GET with the number of functions, without secrets', async () => {
       const url = await listen(host({ client: signed, functions: [fn(() => {})] }));
       const response = await fetch(`${url}${PATH}`);
       expect(response.status).to.equal(200);
@@ -287,19 +287,19 @@ for (const [name, { framework, host }] of Object.entries(HOSTS)) {
       expect(await response.json()).to.deep.equal({ function_count: 1, mode: 'cloud', framework });
     });
 
-    it('answers 405 to other methods', async () => {
+    it('responds with 405 to other methods', async () => {
       const response = await fetch(`${await listen(host({ client, functions: [] }))}${PATH}`, { method: 'DELETE' });
       expect(response.status).to.equal(405);
       expect(response.headers.get('allow')).to.equal('GET, PUT, POST');
     });
 
-    it('keeps to its path when it has one', async () => {
+    it('handles only its path, if set', async () => {
       const url = await listen(host({ client, functions: [], path: PATH }));
       expect((await fetch(`${url}${PATH}?a=b`)).status).to.equal(200);
       expect((await fetch(`${url}/elsewhere`)).status).to.equal(404);
     });
 
-    it('refuses two functions with one id', () => {
+    it('rejects two functions with the same ID', () => {
       const functions = [fn(() => 1), fn(() => 2)];
       expect(() => host({ client, functions })).to.throw(TypeError, 'same id');
     });
@@ -310,7 +310,7 @@ describe('Serving functions on a bare server', () => {
   useCleanEnv();
   const { listen } = useServers();
 
-  it('refuses a body that is not JSON', async () => {
+  it('rejects a body that is not JSON', async () => {
     for (const listener of [
       serveNode({ client, functions: [fn(() => {})] }),
       koa(new Koa(), { client, functions: [] }),
@@ -322,13 +322,13 @@ describe('Serving functions on a bare server', () => {
     }
   });
 
-  it('refuses a body far larger than any call', async () => {
+  it('rejects a body much larger than any call', async () => {
     const url = await listen(serveNode({ client, functions: [] }));
     const response = await fetch(url, { method: 'POST', body: Buffer.alloc(17 * 1024 * 1024, ' ') });
     expect(response.status).to.equal(413);
   });
 
-  it('says so when the body was read and kept by something in front of it', async () => {
+  it('reports that something else has consumed the body', async () => {
     const app = new Koa().use(async (ctx, next) => {
       await json(ctx.req);
       await next();

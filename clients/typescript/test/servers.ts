@@ -20,7 +20,7 @@ export interface FakeService {
   requests: Recorded[];
 }
 
-/** Real servers on free ports, closed after each test of the suite that asked for them. */
+/** Real servers on free ports, closed after each test of the suite. */
 export function useServers() {
   const closers: (() => Promise<unknown>)[] = [];
   afterEach(() => Promise.all(closers.splice(0).map((close) => close())));
@@ -35,7 +35,7 @@ export function useServers() {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
-  /** Plays the service: gives these replies in turn, the last one for ever. 'hang up' cuts the connection. */
+  /** A fake service: sends these replies in turn and repeats the last one. 'hang up' cuts the connection. */
   async function startService(...replies: (Reply | 'hang up')[]): Promise<FakeService> {
     const requests: Recorded[] = [];
     const url = await listen(async (req, res) => {
@@ -52,7 +52,7 @@ export function useServers() {
     return { url, requests };
   }
 
-  /** An address where nothing listens any more. */
+  /** A URL where nothing listens. */
   async function deadUrl(): Promise<string> {
     const url = await listen(() => {});
     await closers.pop()?.();
@@ -62,7 +62,7 @@ export function useServers() {
   return { listen, startService, deadUrl };
 }
 
-/** Forgets this machine's SERVICE_* variables during each test of the suite, and what the test has set after it. */
+/** Removes the machine's SERVICE_* variables during each test of the suite, and resets them afterwards. */
 export function useCleanEnv() {
   const saved: Record<string, string | undefined> = {};
   const names = () => Object.keys(process.env).filter((name) => name.startsWith('SERVICE_'));
@@ -79,7 +79,7 @@ export function useCleanEnv() {
   });
 }
 
-/** What the promise was rejected with. */
+/** The rejection of the promise. */
 export async function rejection(promise: Promise<unknown>): Promise<Error & Record<string, unknown>> {
   return promise.then(
     () => {

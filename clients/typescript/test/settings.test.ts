@@ -6,11 +6,11 @@ import { rejection, useCleanEnv, useServers } from './servers.ts';
 const KEY = 'signkey-test-00ff';
 const OPTIONS = { id: 'shop' };
 
-describe('The settings of the TypeScript client', () => {
+describe('Settings of the TypeScript client', () => {
   useCleanEnv();
   const { startService } = useServers();
 
-  it('are read when they are needed, not when the client is made', async () => {
+  it('are read when needed, not when the client is created', async () => {
     const service = await startService();
     const client = new Tidegate(OPTIONS);
     process.env.SERVICE_BASE_URL = service.url;
@@ -39,7 +39,7 @@ describe('The settings of the TypeScript client', () => {
     });
   });
 
-  it('are for a local service in dev mode, with any event key', () => {
+  it('use a local service in dev mode, with any event key', () => {
     for (const SERVICE_DEV of ['1', 'true']) {
       const settings = readSettings(OPTIONS, { SERVICE_DEV });
       expect(settings).to.deep.include({ mode: 'dev', baseUrl: 'http://127.0.0.1:8288', eventKey: 'dev' });
@@ -47,19 +47,19 @@ describe('The settings of the TypeScript client', () => {
     expect(readSettings({ ...OPTIONS, isDev: true }, {}).mode).to.equal('dev');
   });
 
-  it('take the address in SERVICE_DEV before the one in SERVICE_BASE_URL', () => {
+  it('prefer the URL in SERVICE_DEV to SERVICE_BASE_URL', () => {
     const env = { SERVICE_DEV: 'http://127.0.0.1:9', SERVICE_BASE_URL: 'https://events.example' };
     expect(readSettings(OPTIONS, env)).to.deep.include({ mode: 'dev', baseUrl: 'http://127.0.0.1:9' });
     expect(readSettings({ ...OPTIONS, isDev: false }, env).baseUrl).to.equal('https://events.example');
   });
 
-  it('are not for dev mode when SERVICE_DEV is off', () => {
+  it('disable dev mode if SERVICE_DEV is off', () => {
     for (const SERVICE_DEV of ['', '0', 'false']) {
       expect(readSettings(OPTIONS, { SERVICE_DEV }).mode).to.equal('cloud');
     }
   });
 
-  it('name the variable that is missing and how to set it', async () => {
+  it('name a missing variable and how to set it', async () => {
     const settings = readSettings(OPTIONS, {});
     expect(() => settings.eventKey).to.throw(ConfigError, /event key: set SERVICE_EVENT_KEY .*eventKey/);
     expect(() => settings.baseUrl).to.throw(ConfigError, /base URL: set SERVICE_BASE_URL .*baseUrl/);
@@ -67,7 +67,7 @@ describe('The settings of the TypeScript client', () => {
     expect(await rejection(new Tidegate(OPTIONS).send({ name: 'a', data: {} }))).to.be.instanceOf(ConfigError);
   });
 
-  it('name the variable that makes no sense', () => {
+  it('name an invalid variable', () => {
     expect(() => readSettings(OPTIONS, { SERVICE_DEV: 'yes' })).to.throw(ConfigError, 'SERVICE_DEV: got "yes"');
     expect(() => readSettings(OPTIONS, { SERVICE_BASE_URL: 'events.example' }).baseUrl).to.throw(
       ConfigError,
@@ -80,7 +80,7 @@ describe('The settings of the TypeScript client', () => {
       .that.does.not.include('hunter2');
   });
 
-  it('need the name of the app', () => {
+  it('require the ID of the app', () => {
     expect(() => new Tidegate({ id: '' })).to.throw(TypeError, 'needs an id');
   });
 });

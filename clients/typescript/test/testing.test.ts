@@ -12,8 +12,8 @@ const client = new Tidegate<Events>({ id: 'shop', isDev: true, baseUrl: 'http://
 const triggers = { event: 'order/paid' } as const;
 const event = { data: { total: 3 } };
 
-describe('Testing a function without a service', () => {
-  it('runs its steps and tells what came of them', async () => {
+describe('testFunction', () => {
+  it('runs the steps and returns their results', async () => {
     const fn = client.createFunction({ id: 'fn', triggers }, async ({ event, step }) => {
       const doubled = await step.run('double', () => event.data.total * 2);
       await step.sleep('nap', '30d');
@@ -31,7 +31,7 @@ describe('Testing a function without a service', () => {
     });
   });
 
-  it('takes stubs: values, functions, errors, events', async () => {
+  it('accepts stubs: values, functions, errors, events', async () => {
     const fn = client.createFunction({ id: 'fn', triggers }, async ({ step }) => {
       const charged = await step.run('charge', (): string => {
         throw new Error('must not run');
@@ -61,7 +61,7 @@ describe('Testing a function without a service', () => {
     expect(done[2]?.error).to.include({ name: 'Error', message: 'no such address' });
   });
 
-  it('lets waits time out without a stub, and sleeps end in the order of their moments', async () => {
+  it('lets waits without a stub time out, and sleeps end in chronological order', async () => {
     const fn = client.createFunction({ id: 'fn', triggers }, ({ step }) =>
       Promise.race([
         step.waitForEvent('answer', { event: 'order/answered', timeout: '1d' }).then(() => 'timed out'),
@@ -73,7 +73,7 @@ describe('Testing a function without a service', () => {
     expect((await testFunction(fn, { event, now: Date.parse('2025-12-31T00:00:00Z') })).result).to.equal('nap');
   });
 
-  it('tries again what fails, as often as the function says, and no longer than that', async () => {
+  it('retries failures as often as the function allows', async () => {
     const tries: string[] = [];
     const fn = client.createFunction({ id: 'fn', triggers, retries: 2 }, async ({ step, attempt, maxAttempts }) => {
       const caught = await step
@@ -91,7 +91,7 @@ describe('Testing a function without a service', () => {
     expect((await testFunction(fn, { event, retries: 0 })).error).to.have.property('message', 'once');
   });
 
-  it('gives the error of a run that fails for good', async () => {
+  it('returns the error of a run that fails permanently', async () => {
     const thrown = new NonRetriableError('never');
     const fn = client.createFunction({ id: 'fn', triggers }, () => {
       throw thrown;
@@ -99,7 +99,7 @@ describe('Testing a function without a service', () => {
     expect(await testFunction(fn, { event })).to.deep.equal({ error: thrown, steps: [], sent: [] });
   });
 
-  it('asks for the result of an invoked function', async () => {
+  it('requires the result of an invoked function', async () => {
     const fn = client.createFunction({ id: 'fn', triggers }, ({ step }) =>
       step.invoke('i', { function: 'shop-other' }),
     );

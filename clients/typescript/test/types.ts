@@ -45,13 +45,13 @@ export function sending() {
   typed.send({ name: 'order/paid', data: { orderId: '7' } });
   // @ts-expect-error: data is missing
   typed.send({ name: 'order/paid' });
-  // @ts-expect-error: that is the data of another event
+  // @ts-expect-error: this is the data of another event
   typed.send([{ name: 'stock/changed', data: { orderId: '7', total: 3 } }]);
   // @ts-expect-error: ts is in milliseconds
   typed.send({ name: 'stock/changed', data: { sku: 'tea' }, ts: new Date() });
 
   loose.send({ name: 'anything', data: { at: { all: 1 } } });
-  // @ts-expect-error: a name all the same
+  // @ts-expect-error: the name is still required
   loose.send({ data: {} });
   // @ts-expect-error: data is an object
   loose.send({ name: 'anything', data: 'text' });
@@ -132,7 +132,7 @@ export function stepping() {
     same<typeof nothing, null>(true);
     const lines = await step.run('c', () => [1, 2].map((n) => ({ n })));
     same<typeof lines, { n: number }[]>(true);
-    // biome-ignore lint/suspicious/noExplicitAny: that is the point
+    // biome-ignore lint/suspicious/noExplicitAny: the test needs it
     const anything = await step.run('d', () => JSON.parse('1') as any);
     anything.whatever.there.is;
 
@@ -142,7 +142,7 @@ export function stepping() {
     arrived.data;
     // @ts-expect-error: no such event
     step.waitForEvent('e', { event: 'order/lost', timeout: '1d' });
-    // @ts-expect-error: waiting takes a time-out
+    // @ts-expect-error: a wait requires a timeout
     step.waitForEvent('e', { event: 'order/shipped' });
 
     const invoked = await step.invoke('f', { function: child, data: { orderId: '7', total: 3 } });
@@ -157,7 +157,7 @@ export function stepping() {
     step.sendEvent('h', { name: 'stock/change', data: { sku: 'tea' } });
     step.sleep('i', 1_000);
     step.sleepUntil('j', new Date());
-    // @ts-expect-error: a moment is a Date or an ISO date
+    // @ts-expect-error: a Date or an ISO date
     step.sleepUntil('j', 1_000);
     logger.info('tries', maxAttempts);
   });
@@ -220,11 +220,11 @@ export function schemas() {
 }
 
 export function declaring() {
-  // @ts-expect-error: an event has data
+  // @ts-expect-error: an event requires data
   new Tidegate<{ 'order/paid': { total: number } }>({ id: 'shop' });
   // @ts-expect-error: data is an object
   new Tidegate<{ 'order/paid': { data: string } }>({ id: 'shop' });
-  // @ts-expect-error: the app has a name
+  // @ts-expect-error: the app requires an ID
   new Tidegate({ eventKey: 'k' });
   new Tidegate({ id: 'shop', eventKey: process.env.KEY, env: undefined });
 }

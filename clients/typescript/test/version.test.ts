@@ -3,12 +3,12 @@ import { expect } from 'chai';
 import { VERSION } from '../src/version.ts';
 
 describe('The TypeScript package', () => {
-  it('names itself on the wire by the version it is published under', async () => {
+  it('sends its published version', async () => {
     const file = new URL('../package.json', import.meta.url);
     expect(JSON.parse(await readFile(file, 'utf8'))).to.include({ name: 'tidegate', version: VERSION });
   });
 
-  it('depends on nothing', async () => {
+  it('has no dependencies', async () => {
     const file = new URL('../package.json', import.meta.url);
     expect(JSON.parse(await readFile(file, 'utf8'))).not.to.have.any.keys('dependencies', 'peerDependencies');
   });

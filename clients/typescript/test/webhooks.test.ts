@@ -20,8 +20,8 @@ function refused(verify: () => void): string {
   throw new Error('It was expected to be refused');
 }
 
-describe('Verifying a webhook', () => {
-  it('by HMAC, in hex or base64, with a prefix or without', () => {
+describe('verifyWebhook', () => {
+  it('accepts an HMAC in hex or base64, with or without prefix', () => {
     verifyWebhook.hmac({ raw: RAW, sig: hmac(RAW) }, SECRET);
     verifyWebhook.hmac({ raw: RAW, sig: hmac(RAW).toUpperCase() }, SECRET);
     verifyWebhook.hmac({ raw: RAW, sig: hmac(RAW, 'base64') }, SECRET, { encoding: 'base64' });
@@ -30,23 +30,23 @@ describe('Verifying a webhook', () => {
     verifyWebhook.hmac({ raw: RAW, sig: sha1 }, SECRET, { algorithm: 'sha1' });
   });
 
-  it('refuses what was changed, cut, signed with another secret, or not signed', () => {
+  it('rejects a changed, truncated, wrongly signed or unsigned webhook', () => {
     expect(refused(() => verifyWebhook.hmac({ raw: `${RAW} `, sig: hmac(RAW) }, SECRET))).to.include('is wrong');
     expect(refused(() => verifyWebhook.hmac({ raw: RAW, sig: hmac(RAW).slice(0, -2) }, SECRET))).to.include('is wrong');
     expect(refused(() => verifyWebhook.hmac({ raw: RAW, sig: hmac(RAW) }, 'another'))).to.include('is wrong');
     expect(refused(() => verifyWebhook.hmac({ raw: RAW, sig: '' }, SECRET))).to.include('there is no sig');
     expect(refused(() => verifyWebhook.hmac({ raw: RAW, sig: hmac(RAW, 'hex', '') }, ''))).to.include('no secret');
     expect(refused(() => verifyWebhook.github({ raw: RAW, sig: hmac(RAW) }, SECRET))).to.include('sha256=');
-    // biome-ignore lint/suspicious/noExplicitAny: the data of a webhook may lack anything
+    // biome-ignore lint/suspicious/noExplicitAny: fields of a webhook can be missing
     expect(refused(() => verifyWebhook.github({} as any, SECRET))).to.include('there is no raw');
   });
 
-  it("of GitHub, as in GitHub's own example", () => {
+  it("accepts GitHub's own example", () => {
     const sig = 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17';
     verifyWebhook.github({ raw: 'Hello, World!', sig }, "It's a Secret to Everybody");
   });
 
-  it('of Stripe, with any of its v1 signatures', () => {
+  it('accepts any v1 signature of Stripe', () => {
     const good = hmac(`${AT}.${RAW}`);
     const now = { receivedAtMs: AT_MS };
     verifyWebhook.stripe({ raw: RAW, sig: `t=${AT},v1=${good},v0=00` }, SECRET, now);
@@ -58,7 +58,7 @@ describe('Verifying a webhook', () => {
     expect(refused(() => verifyWebhook.stripe({ raw: RAW, sig: `t=1,v1=${good}` }, SECRET, now))).to.include('wrong');
   });
 
-  it("of Standard Webhooks, as in the specification's own example", () => {
+  it('accepts the example of the Standard Webhooks specification', () => {
     const webhook = {
       raw: '{"test": 2432232314}',
       id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -74,7 +74,7 @@ describe('Verifying a webhook', () => {
     expect(refused(() => verifyWebhook.standard(webhook, secret))).to.include('before it arrived');
   });
 
-  it('refuses what was signed more than five minutes before or after it arrived', () => {
+  it('rejects a signature more than five minutes before or after its receipt', () => {
     const webhook = { raw: RAW, sig: `t=${AT},v1=${hmac(`${AT}.${RAW}`)}` };
     for (const off of [-300_000, 300_000]) {
       verifyWebhook.stripe(webhook, SECRET, { receivedAtMs: AT_MS + off });

@@ -12,7 +12,7 @@ import {
   type Registration,
   registrationSchema,
 } from '../../model/apps/app.ts';
-import { refuseTooMuch } from '../../model/apps/quotas.ts';
+import { enforceQuotas } from '../../model/apps/quotas.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import type { App, Apps } from '../../store/apps/apps.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
@@ -58,7 +58,7 @@ export function registerRoute(router: Router, deps: RegisterRouteDeps): void {
       ctx.body = { ok: true, modified };
     } catch (error) {
       const env = readHeader(ctx.req.headers, 'env') || PRODUCTION;
-      const name = appNameOf(text);
+      const name = appNameInText(text);
       if (environments.find(env)) {
         await apps.recordSyncFailure(env, (app) => app.name === name, (error as Error).message, Date.now());
       }
@@ -95,7 +95,7 @@ function appOf({ appName, url, sdk, framework }: Registration, dialect: Dialect,
 }
 
 /** Name of the app; undefined when the text is not JSON or has no name. */
-function appNameOf(text: string): unknown {
+function appNameInText(text: string): unknown {
   try {
     return appNameIn(JSON.parse(text));
   } catch {
@@ -118,7 +118,7 @@ async function validateExpressions(registration: Registration): Promise<void> {
 function parseRegistration(text: string, quotas: Quotas): Registration {
   try {
     const given = JSON.parse(text);
-    refuseTooMuch(given, quotas);
+    enforceQuotas(given, quotas);
     return validate(registrationSchema, given, 'field');
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'quota_exceeded') throw error;

@@ -17,8 +17,8 @@ export function recordRequestMetrics(metrics: MetricsRecorder): Middleware {
     const startedAt = performance.now();
     await next();
     const route = routeOf(ctx);
-    metrics.answered(ctx.method, route, ctx.status, performance.now() - startedAt);
-    if (ctx.status >= 400) metrics.refused(route, errorCodeOf(ctx));
+    metrics.httpRequest(ctx.method, route, ctx.status, performance.now() - startedAt);
+    if (ctx.status >= 400) metrics.httpError(route, errorCodeOf(ctx));
   };
 }
 
@@ -26,7 +26,7 @@ export function recordRequestMetrics(metrics: MetricsRecorder): Middleware {
 export function traceRequests(tracing: Tracing): Middleware {
   return async (ctx: Context, next: Next) => {
     if (!TRACED.test(ctx.path)) return next();
-    await tracing.serve(ctx.req.headers, ctx.method, async (span) => {
+    await tracing.traceRequest(ctx.req.headers, ctx.method, async (span) => {
       await next();
       if (!span) return;
       const { status, method } = ctx;
@@ -38,7 +38,7 @@ export function traceRequests(tracing: Tracing): Middleware {
         ...(route && { 'http.route': route, 'url.path': route }),
       });
       if (route) span.updateName(`${method} ${route}`);
-      if (status >= 500) tracing.fail(span, String(status));
+      if (status >= 500) tracing.markFailed(span, String(status));
     });
   };
 }

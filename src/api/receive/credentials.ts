@@ -1,7 +1,7 @@
 /** Authenticates a request to `/e/:key`: finds the event key or webhook that the key in the path belongs to, and applies its allow lists.
  *  One hash and one look-up in memory; only an unknown key costs a request to the store. */
 import { ServiceError } from '../../errors.ts';
-import type { AllowList } from '../../model/auth/allow-lists.ts';
+import type { AccessListMatcher } from '../../model/auth/allow-lists.ts';
 import { digestOf } from '../../model/auth/secret.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import type { Event } from '../../model/events/event.ts';
@@ -20,7 +20,7 @@ export const ANY_KEY: EventKeyInUse = {
   hint: '',
   createdAt: 0,
   updatedAt: 0,
-  allowList: { takesName: () => true, takesAddress: () => true },
+  allowList: { allowsName: () => true, allowsAddress: () => true },
 };
 
 export class Credentials {
@@ -62,15 +62,15 @@ export class Credentials {
 }
 
 /** @throws ServiceError ip_refused */
-export function rejectAddress(allowList: AllowList, address: string): void {
-  if (allowList.takesAddress(address)) return;
+export function rejectAddress(allowList: AccessListMatcher, address: string): void {
+  if (allowList.allowsAddress(address)) return;
   throw new ServiceError('ip_refused', { detail: `got ${describe(address)}` });
 }
 
 /** One event with a rejected name rejects the whole request.
  *  @throws ServiceError event_refused, naming the event */
-export function rejectNames(allowList: AllowList, events: readonly Event[]): void {
-  const index = events.findIndex(({ name }) => !allowList.takesName(name));
+export function rejectNames(allowList: AccessListMatcher, events: readonly Event[]): void {
+  const index = events.findIndex(({ name }) => !allowList.allowsName(name));
   if (index === -1) return;
   const name = (events[index] as Event).name;
   throw new ServiceError('event_refused', {

@@ -6,8 +6,8 @@ import { readHeader } from '../../functions/headers.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
-import { isKept } from '../../model/auth/event-key.ts';
-import { type Event, refuseFarFuture, validateEvents } from '../../model/events/event.ts';
+import { isStored } from '../../model/auth/event-key.ts';
+import { type Event, rejectFarFuture, validateEvents } from '../../model/events/event.ts';
 import { parseSeed, type Seed } from '../../model/ids.ts';
 import { parseExact } from '../../model/values/json.ts';
 import type { EventKeyInUse, EventKeys } from '../../store/auth/event-keys.ts';
@@ -50,11 +50,11 @@ export async function receiveEvents(
   const body = await readBody(ctx.req, limitBytes);
   telemetry.recordReceived(body.length);
   const events = parseEvents(body, ctx.req.headers);
-  refuseFarFuture(events, receivedAt, deps.eventMaxFutureMs);
+  rejectFarFuture(events, receivedAt, deps.eventMaxFutureMs);
   rejectNames(key.allowList, events);
   const ids = await acceptor.accept(events, {
     env,
-    source: isKept(key) ? `event-key:${key.id}` : 'event-key',
+    source: isStored(key) ? `event-key:${key.id}` : 'event-key',
     requestId: ctx.state.requestId,
     receivedAt,
     seed: seedOf(ctx.req.headers),

@@ -40,7 +40,7 @@ export async function receiveWebhook(
   }
   const startedAt = performance.now();
   let body: Buffer | undefined;
-  const result = await process().catch(rejected);
+  const result = await readAndProcess().catch(rejected);
   telemetry.recordWebhookAnswer(result.decided.outcome);
   requestLogWriter.add(webhook.id, {
     summary: {
@@ -58,7 +58,7 @@ export async function receiveWebhook(
   });
   return responseOf(result);
 
-  async function process(): Promise<WebhookResult> {
+  async function readAndProcess(): Promise<WebhookResult> {
     // The body comes first: the log has it also of requests that are then rejected.
     body = await readBody(ctx.req, deps.installationLimits.limits.eventMaxBytes ?? deps.eventMaxBytes);
     telemetry.recordReceived(body.length);

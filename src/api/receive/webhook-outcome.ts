@@ -1,8 +1,8 @@
 /** The outcome of a webhook request: decided here by a pure function, committed by process-webhook.ts, and turned into the response and the
  *  log entry here again. */
 import { ServiceError } from '../../errors.ts';
-import type { AllowList } from '../../model/auth/allow-lists.ts';
-import { type Event, refuseFarFuture, validateEvents } from '../../model/events/event.ts';
+import type { AccessListMatcher } from '../../model/auth/allow-lists.ts';
+import { type Event, rejectFarFuture, validateEvents } from '../../model/events/event.ts';
 import { translateAway } from '../../store/redis/connection.ts';
 import type { HeldReason } from '../../store/webhooks/held-events.ts';
 import type { LogSummary } from '../../store/webhooks/webhook-log.ts';
@@ -34,7 +34,7 @@ export interface DecisionInput {
   /** What the transform returned, as a value and as JSON. */
   returned: unknown;
   text: string;
-  allowList: AllowList;
+  allowList: AccessListMatcher;
   selection: string | undefined;
   resolution: Resolution;
   /** Unix milliseconds. */
@@ -47,7 +47,7 @@ export function decide(input: DecisionInput): Decision {
   const { returned, text, allowList, selection, resolution, receivedAt, eventMaxFutureMs } = input;
   if (returned === null) return { outcome: 'ignored' };
   const event = eventOfTransform(returned, text, receivedAt, eventMaxFutureMs);
-  if (!allowList.takesName(event.name)) return { outcome: 'filtered', event };
+  if (!allowList.allowsName(event.name)) return { outcome: 'filtered', event };
   if ('held' in resolution) return { outcome: 'held', event, reason: resolution.held, selection };
   return { outcome: 'accepted', event, env: resolution.env };
 }
@@ -56,7 +56,7 @@ export function decide(input: DecisionInput): Decision {
 export function eventOfTransform(returned: unknown, text: string, nowMs: number, maxFutureMs: number): Event {
   try {
     const events = validateEvents(returned, text);
-    refuseFarFuture(events, nowMs, maxFutureMs);
+    rejectFarFuture(events, nowMs, maxFutureMs);
     return events[0] as Event;
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;

@@ -70,8 +70,8 @@ export function appCheckRoutes(deps: AppCheckRouteDeps): Route[] {
         const counts = { functionCount: live.length, handlerCount: handlers.length };
         const known = { url, dev, ...counts, syncError: app.lastSync.error };
         const problems = problemsOf(probe, known);
-        const { answeredInMs = null, status = null } = probe;
-        return { data: { ok: problems.length === 0, reachable, answered_in_ms: answeredInMs, status, problems } };
+        const { responseTimeMs = null, status = null } = probe;
+        return { data: { ok: problems.length === 0, reachable, answered_in_ms: responseTimeMs, status, problems } };
       },
     }),
   ];

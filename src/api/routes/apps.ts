@@ -6,7 +6,7 @@ import type { HttpAgent } from '../../functions/http-agent.ts';
 import { requestSync } from '../../functions/sync-request.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { covers, type Principal } from '../../model/auth/access.ts';
-import { SLOWED_BY, type SlowedApp } from '../../model/capacity/adaptive-limit.ts';
+import { THROTTLE_REASONS, type ThrottledApp } from '../../model/capacity/adaptive-limit.ts';
 import type { App, Apps } from '../../store/apps/apps.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
 import type { Functions } from '../../store/apps/functions.ts';
@@ -20,7 +20,7 @@ import { time } from '../views/time.ts';
 
 const slowedSchema = z
   .object({
-    by: z.enum(SLOWED_BY).meta({
+    by: z.enum(THROTTLE_REASONS).meta({
       description:
         'overload: the app responds with 429, 502, 503 or 504, or not at all; errors: it responds with another 5xx; latency: it responds much more slowly than before',
     }),
@@ -28,7 +28,7 @@ const slowedSchema = z
     limit: z.int().meta({ description: 'Most concurrent calls to the app, summed over the workers that throttle it' }),
     max: z.int().meta({ description: 'The limit without throttling' }),
   })
-  .meta({ id: 'SlowedApp', description: 'Workers make fewer concurrent calls because the app is unhealthy' });
+  .meta({ id: 'ThrottledApp', description: 'Workers make fewer concurrent calls because the app is unhealthy' });
 
 export const appSchema = z
   .object({
@@ -83,7 +83,7 @@ export function appRoutes({
     return (await functions.all(env)).functions.filter(({ archived }) => !archived);
   }
 
-  async function slowedIn(env: string): Promise<SlowedApp[]> {
+  async function slowedIn(env: string): Promise<ThrottledApp[]> {
     const alive = await processes.alive();
     return alive.flatMap(({ slowedApps = [] }) => slowedApps.filter((slowed) => slowed.env === env));
   }
@@ -192,7 +192,7 @@ function withoutDetails(error: unknown, { access }: Principal): unknown {
     : error;
 }
 
-function presentApp(app: App, functions: AppFunction[], { access }: Principal, slowed: readonly SlowedApp[]) {
+function presentApp(app: App, functions: AppFunction[], { access }: Principal, slowed: readonly ThrottledApp[]) {
   const { name, url, sdk, framework, dialect, registeredAt, lastSync } = app;
   const hidden = lastSync.found === 'asked' && !covers(access, 'admin');
   const error = lastSync.error === undefined ? null : hidden ? NOT_REGISTERED : lastSync.error;
@@ -210,9 +210,9 @@ function presentApp(app: App, functions: AppFunction[], { access }: Principal, s
 }
 
 /** Sums the limits of all workers that throttle the app; the first one names the reason. */
-function presentSlowed(slowed: readonly SlowedApp[]) {
+function presentSlowed(slowed: readonly ThrottledApp[]) {
   const [first] = slowed.toSorted((a, b) => a.since - b.since);
   if (!first) return null;
-  const sum = (of: (one: SlowedApp) => number) => slowed.reduce((all, one) => all + of(one), 0);
+  const sum = (of: (one: ThrottledApp) => number) => slowed.reduce((all, one) => all + of(one), 0);
   return { by: first.by, since: time(first.since), limit: sum(({ limit }) => limit), max: sum(({ max }) => max) };
 }

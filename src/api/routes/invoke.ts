@@ -4,7 +4,7 @@ import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { Invocations } from '../../jobs/runs/invocations.ts';
-import { eventSchema, refuseDeep } from '../../model/events/event.ts';
+import { eventSchema, rejectDeep } from '../../model/events/event.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import { rejectArchived } from '../receive/resolve-environment.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -60,7 +60,7 @@ export function invokeRoutes({
         ...BACKPRESSURE_ERRORS,
       ],
       async handle({ env, params: { id }, body, requestId }) {
-        refuseDeep(body);
+        rejectDeep(body);
         backpressure.admit();
         const environment = await environments.findOrFetch(env);
         if (environment) rejectArchived(environment);

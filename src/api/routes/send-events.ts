@@ -4,12 +4,12 @@ import { BACKPRESSURE_ERRORS } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import {
+  copyToResend,
   type Event,
   eventSchema,
-  refuseDeep,
-  refuseFarFuture,
+  rejectDeep,
+  rejectFarFuture,
   type Source,
-  sentAgain,
 } from '../../model/events/event.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { Events } from '../../store/events/events.ts';
@@ -56,8 +56,8 @@ export function sendEventRoutes(deps: SendEventRouteDeps): Route[] {
       }),
       errors: ['event_invalid', 'body_too_large', 'environment_archived', ...BACKPRESSURE_ERRORS],
       async handle({ env, body, requestId }) {
-        refuseDeep(body);
-        refuseFarFuture([body], Date.now(), eventMaxFutureMs);
+        rejectDeep(body);
+        rejectFarFuture([body], Date.now(), eventMaxFutureMs);
         return { data: { internal_id: await accept(body, env, 'api', requestId) } };
       },
     }),
@@ -74,7 +74,7 @@ export function sendEventRoutes(deps: SendEventRouteDeps): Route[] {
       async handle({ env, params: { id }, requestId }) {
         const event = await events.read(env, id);
         if (!event) throw eventNotFound(id);
-        return { data: { internal_id: await accept(sentAgain(event), env, `event:${id}`, requestId) } };
+        return { data: { internal_id: await accept(copyToResend(event), env, `event:${id}`, requestId) } };
       },
     }),
   ];

@@ -1,5 +1,5 @@
 /** The fields of an event key or webhook that hold its allow and deny lists. */
-import { addressListSchema, type Lists, nameListSchema } from '../../model/auth/allow-lists.ts';
+import { type AccessLists, addressListSchema, nameListSchema } from '../../model/auth/allow-lists.ts';
 
 /** null removes the list; an omitted field leaves it unchanged. */
 export const listFields = {
@@ -10,17 +10,17 @@ export const listFields = {
 export const shownListFields = { event_names: nameListSchema.nullable(), ip_addresses: addressListSchema.nullable() };
 
 interface ListFields {
-  event_names?: Lists['eventNames'] | null;
-  ip_addresses?: Lists['ipAddresses'] | null;
+  event_names?: AccessLists['eventNames'] | null;
+  ip_addresses?: AccessLists['ipAddresses'] | null;
 }
 
-export function listsOf({ event_names, ip_addresses }: ListFields, before: Lists = {}): Lists {
+export function listsOf({ event_names, ip_addresses }: ListFields, before: AccessLists = {}): AccessLists {
   return {
     eventNames: event_names === undefined ? before.eventNames : (event_names ?? undefined),
     ipAddresses: ip_addresses === undefined ? before.ipAddresses : (ip_addresses ?? undefined),
   };
 }
 
-export function presentLists({ eventNames, ipAddresses }: Lists) {
+export function presentLists({ eventNames, ipAddresses }: AccessLists) {
   return { event_names: eventNames ?? null, ip_addresses: ipAddresses ?? null };
 }

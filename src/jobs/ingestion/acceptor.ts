@@ -123,7 +123,7 @@ export class Acceptor {
       const onDisk = await this.#writeInFlight(drafts);
       // Other commits are written meanwhile.
       if (onDisk) await onDisk();
-      recorder.committed(drafts, performance.now() - startedAt);
+      recorder.eventsCommitted(drafts, performance.now() - startedAt);
       for (const { drafts, resolve } of group) resolve(drafts.map(({ internalId }) => internalId));
     } catch (error) {
       recorder.commitFailed();

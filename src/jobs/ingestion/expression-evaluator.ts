@@ -1,4 +1,4 @@
-/** Evaluates expressions of functions on events, each within its allowance (model/expressions/expression-allowance.ts).
+/** Evaluates expressions of functions on events, each within its allowance (model/expressions/fuel-budgets.ts).
  *  An event whose evaluation exceeds the allowance does not match: the function is not triggered, the wait continues.
  *  That is recorded for the function's page, logged and counted (docs/decisions/0014-expression-fuel.md). */
 import { setImmediate } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../log.ts';
 import type { MetricsRecorder } from '../../metrics/recorder.ts';
 import type { Expression, Scope } from '../../model/expressions/expression.ts';
-import { type Allowance, Allowances } from '../../model/expressions/expression-allowance.ts';
+import { type FuelBudget, FuelBudgets } from '../../model/expressions/fuel-budgets.ts';
 import type { ExpressionProblems, ProblemReason, SkippedEvents } from '../../store/apps/expression-problems.ts';
 
 /** How long consecutive evaluations may occupy the event loop. */
@@ -31,7 +31,7 @@ export class ExpressionEvaluator {
   readonly #problems: ExpressionProblems;
   readonly #log: Logger;
   readonly #recorder: MetricsRecorder;
-  readonly #allowances = new Allowances();
+  readonly #allowances = new FuelBudgets();
   #skipped = new Map<string, SkippedInEnvironment>();
   readonly #logged = new LRUCache<string, true>({ max: 1_000, ttl: LOG_EVERY_MS });
   #turnStartedAt = 0;
@@ -47,10 +47,10 @@ export class ExpressionEvaluator {
     const now = Date.now();
     if (!expression) return this.#skip(evaluated, 'refused', REJECTED, now);
     const owner = { env, expression: `${env}\n${functionId}\n${source}` };
-    const allowance = this.#allowances.of(owner, now);
-    const result = expression.judge(scope, allowance.units);
-    this.#allowances.note(owner, result, allowance, now);
-    if (result.verdict !== 'too_costly') return result.verdict === 'met';
+    const allowance = this.#allowances.budgetOf(owner, now);
+    const result = expression.evaluate(scope, allowance.units);
+    this.#allowances.record(owner, result, allowance, now);
+    if (result.result !== 'too_costly') return result.result === 'met';
     const reason = allowance.quarantine ? 'quarantined' : 'too_costly';
     return this.#skip(evaluated, reason, messageOf(allowance), now);
   }
@@ -101,7 +101,7 @@ export class ExpressionEvaluator {
   }
 }
 
-function messageOf({ quarantine, until }: Allowance): string {
+function messageOf({ quarantine, until }: FuelBudget): string {
   if (quarantine === undefined) return 'evaluating an event costs more than an expression may';
   const end = new Date(until ?? 0).toISOString();
   if (quarantine === 'share')

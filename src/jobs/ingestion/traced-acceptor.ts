@@ -1,7 +1,8 @@
 /** Accepts events in a producer span of their request. Events carry that span to the job that ingests them. A group
  *  commit has no span of its own: it would belong to the traces of all its requests, or to none. */
 import type { Event } from '../../model/events/event.ts';
-import type { Attributes, Tracing } from '../../tracing/tracing.ts';
+import { eventAttributes, messagingAttributes } from '../../tracing/attributes.ts';
+import type { Tracing } from '../../tracing/tracing.ts';
 import { INGEST } from '../queues/queues.ts';
 import { Acceptor, type AcceptorDeps, type AcceptRequest } from './acceptor.ts';
 
@@ -30,26 +31,15 @@ export class TracedAcceptor extends Acceptor {
     request: AcceptRequest,
     accept: (traced: AcceptRequest) => Promise<string[]>,
   ): Promise<string[]> {
-    const attributes = () => ({ ...messagingAttributes('send', events.length), 'tidegate.environment': request.env });
-    return this.#tracing.within(`send ${INGEST}`, 'PRODUCER', attributes, async (span) => {
-      const trace = span && this.#tracing.carried(span);
+    const attributes = () => ({
+      ...messagingAttributes(INGEST, 'send', events.length),
+      'tidegate.environment': request.env,
+    });
+    return this.#tracing.withSpan(`send ${INGEST}`, 'PRODUCER', attributes, async (span) => {
+      const trace = span && this.#tracing.serializeSpan(span);
       const ids = await accept(trace ? { ...request, trace } : request);
       if (span && ids.length === 1) span.setAttributes(eventAttributes(ids[0] as string, (events[0] as Event).name));
       return ids;
     });
   }
-}
-
-/** OpenTelemetry's semantic conventions for messaging. */
-export function messagingAttributes(operation: 'send' | 'process', count: number): Attributes {
-  return {
-    'messaging.system': 'bullmq',
-    'messaging.destination.name': INGEST,
-    'messaging.operation.type': operation,
-    'messaging.batch.message_count': count,
-  };
-}
-
-export function eventAttributes(internalId: string, name: string): Attributes {
-  return { 'tidegate.event.id': internalId, 'tidegate.event.name': name };
 }

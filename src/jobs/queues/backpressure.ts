@@ -137,7 +137,7 @@ const REMEDY: Record<Resource, string> = {
 
 const number = new Intl.NumberFormat('en').format;
 
-function reasonOf({ resource, level, mark }: ExceededThreshold): string {
+function reasonOf({ resource, level, threshold: mark }: ExceededThreshold): string {
   const what =
     resource === 'memory'
       ? `Redis uses ${number(level)} bytes; events are rejected above ${number(Math.floor(mark))}`

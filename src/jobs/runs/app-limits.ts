@@ -1,6 +1,6 @@
 /** The adaptive limit of each app's calls in flight, as this worker has learned it from finished calls. */
 import { LRUCache } from 'lru-cache';
-import { AdaptiveLimit, type FinishedCall, type SlowedApp } from '../../model/capacity/adaptive-limit.ts';
+import { AdaptiveLimit, type FinishedCall, type ThrottledApp } from '../../model/capacity/adaptive-limit.ts';
 import { appKey } from '../../model/capacity/fair-shares.ts';
 
 /** Most recently called apps that are remembered. */
@@ -27,14 +27,14 @@ export class AppLimits {
       known = { env, app, adaptive: new AdaptiveLimit(this.#max) };
       this.#apps.set(key, known);
     }
-    known.adaptive.note(call);
+    known.adaptive.record(call);
   }
 
-  slowed(): SlowedApp[] {
-    const all: SlowedApp[] = [];
+  throttled(): ThrottledApp[] {
+    const all: ThrottledApp[] = [];
     for (const { env, app, adaptive } of this.#apps.values()) {
-      const { slowed, limit } = adaptive;
-      if (slowed && all.push({ env, app, limit, max: this.#max, ...slowed }) === REPORTED_MAX) break;
+      const { throttled, limit } = adaptive;
+      if (throttled && all.push({ env, app, limit, max: this.#max, ...throttled }) === REPORTED_MAX) break;
     }
     return all;
   }

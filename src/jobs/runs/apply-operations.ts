@@ -1,13 +1,13 @@
 /** Applies the operations of an app's response to the run (docs/protocol.md#operations). */
 import type { Failure } from '../../functions/interpret-response.ts';
-import { failedAttempt, failedForGood } from '../../functions/interpret-response.ts';
+import { permanentFailure, retriableFailure } from '../../functions/interpret-response.ts';
 import { payloadOf } from '../../model/events/event.ts';
 import { compileWait } from '../../model/expressions/expression.ts';
 import { MAX_STEP_BYTES, MAX_STEPS, type Memo, type Pending } from '../../model/runs/memo.ts';
 import { errorOf, failureMemo, type Op, stepName } from '../../model/runs/operation.ts';
 import type { Run } from '../../model/runs/run.ts';
 import { waitKey } from '../../model/runs/wait.ts';
-import { findable } from '../../model/runs/wait-index.ts';
+import { indexWait } from '../../model/runs/wait-index.ts';
 import { MAX_WAIT_MS, momentMs } from '../../model/values/duration.ts';
 import type { Loaded } from '../../store/runs/runs.ts';
 import type { Steps } from '../../store/runs/steps.ts';
@@ -57,7 +57,7 @@ export async function applyOperations(
 function withoutProgress(ops: readonly Op[], { loaded: { pending, memos } }: AnsweredCall): Failure | undefined {
   if (pending > 0 || ops.some(({ id }) => !Object.hasOwn(memos, id))) return undefined;
   const [repeated] = ops;
-  return failedAttempt(
+  return retriableFailure(
     'AppError',
     repeated
       ? `the app started step "${stepName(repeated)}" again, which is finished; does it fetch the steps that a large call omits (use_api)?`
@@ -88,7 +88,7 @@ async function applyOp(op: Op, call: AnsweredCall, deps: ApplyOperationsDeps): P
       // interpret-response.ts has turned it into a completion.
       return undefined;
     case 'StepNotFound':
-      return failedAttempt(
+      return retriableFailure(
         'StepNotFound',
         `the function no longer has the step "${stepName(op)}"; has its code changed? (run of event ${event.name})`,
       );
@@ -104,7 +104,7 @@ async function finishStep(
   const bytes = Buffer.byteLength(JSON.stringify(memo));
   if (bytes > MAX_STEP_BYTES) {
     const message = `the output of step "${stepName(op)}" has ${bytes} bytes, more than ${MAX_STEP_BYTES}; store large data elsewhere and return a reference`;
-    return failedForGood('OutputTooLarge', message);
+    return permanentFailure('OutputTooLarge', message);
   }
   await transitions.finishStep(run.env, run.id, op.id, memo);
   return undefined;
@@ -119,7 +119,7 @@ async function startStep(
 ): Promise<Pending | Failure | undefined> {
   const started = await steps.begin(call.loaded.run, op.id, { ...step, since: call.startedAt });
   if (started !== 'steps') return started;
-  return failedForGood(
+  return permanentFailure(
     'TooManySteps',
     `the run has more than ${MAX_STEPS} steps; split the function, and invoke its parts`,
   );
@@ -135,7 +135,7 @@ async function startSleep(op: Op, call: AnsweredCall, deps: ApplyOperationsDeps)
   const text = op.opts?.duration ?? op.name ?? '';
   const until = momentMs(text, Date.now());
   if (until === undefined)
-    return failedForGood(
+    return permanentFailure(
       'InvalidSleep',
       `step "${stepName(op)}" sleeps for ${JSON.stringify(text)}, which is neither a time string nor an ISO date`,
     );
@@ -151,7 +151,7 @@ async function startWait(op: Op, call: AnsweredCall, deps: ApplyOperationsDeps):
   const eventName = op.opts?.event ?? op.name ?? '';
   const expression = op.opts?.if ?? undefined;
   const problem = eventName === '' ? 'waits for an event without a name' : expression && problemOf(expression);
-  if (problem) return failedForGood('InvalidWait', `step "${stepName(op)}" ${problem}`);
+  if (problem) return permanentFailure('InvalidWait', `step "${stepName(op)}" ${problem}`);
   const until = untilOf(op);
   if (until && 'kind' in until) return until;
   const waiting = await startStep(op, call, deps, { op: 'WaitForEvent', name: eventName, ...until });
@@ -164,7 +164,7 @@ async function startWait(op: Op, call: AnsweredCall, deps: ApplyOperationsDeps):
     ...(expression && { expression }),
     ...until,
   };
-  const added = { key: waitKey(described), eventName, ...findable(described, payloadOf(event)) };
+  const added = { key: waitKey(described), eventName, ...indexWait(described, payloadOf(event)) };
   // Before an event can match the wait: a match removes the wake job.
   if (waiting.until !== undefined) await enqueueWake(op, call, deps, { untilMs: waiting.until, eventName });
   const stored = await deps.waits.add(run.env, [added], Date.now());
@@ -200,7 +200,7 @@ function untilOf(op: Op): { until?: number } | Failure {
     return tooFar('TimeoutTooLong', `step "${stepName(op)}" has the timeout ${JSON.stringify(timeout)}`);
   }
   if (until !== undefined) return { until };
-  return failedForGood(
+  return permanentFailure(
     'InvalidTimeout',
     `step "${stepName(op)}" has the timeout ${JSON.stringify(timeout)}, which is neither a time string nor an ISO date`,
   );
@@ -211,7 +211,7 @@ function isTooFar(untilMs: number): boolean {
 }
 
 function tooFar(name: string, what: string): Failure {
-  return failedForGood(
+  return permanentFailure(
     name,
     `${what}, which ends more than ${MAX_WAIT_MS / 86_400_000} days from now; use a shorter time`,
   );

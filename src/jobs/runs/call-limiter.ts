@@ -79,7 +79,7 @@ export class CallLimiter {
   }
 
   #capacityFor(owner: CallOwner): number {
-    return this.#shares.room(owner, this.#limits.of(owner.env, owner.app));
+    return this.#shares.available(owner, this.#limits.of(owner.env, owner.app));
   }
 
   #start(owner: CallOwner, jobId: string): void {

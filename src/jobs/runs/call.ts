@@ -2,7 +2,7 @@
  *  job, which BullMQ repeats after the delay that the failure asks for. */
 import { UnrecoverableError } from 'bullmq';
 import type { FunctionClient } from '../../functions/function-client.ts';
-import { type Failure, failedForGood, type Outcome } from '../../functions/interpret-response.ts';
+import { type Failure, type Outcome, permanentFailure } from '../../functions/interpret-response.ts';
 import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
 import type { Loaded, Runs } from '../../store/runs/runs.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
@@ -84,8 +84,8 @@ async function callFunction(
 ): Promise<Outcome> {
   const { run, event, stack, memos, planOnly } = loaded;
   const fn = await deps.functions.find(run.env, run.functionId);
-  if (!fn) return failedForGood('FunctionGone', `the function ${run.functionId} is not registered`);
-  if (!event) return failedForGood('EventGone', `the event ${run.eventId} is no longer stored`);
+  if (!fn) return permanentFailure('FunctionGone', `the function ${run.functionId} is not registered`);
+  if (!event) return permanentFailure('EventGone', `the event ${run.eventId} is no longer stored`);
   const calledAt = performance.now();
   const outcome = await deps.functionClient.call(fn, {
     run: { ...run, attempt: attempts.made },
@@ -108,7 +108,7 @@ async function applyOutcome(outcome: Outcome, attempt: CallAttempt, deps: CallDe
     await deps.transitions.complete(loaded.run, outcome.output);
     return undefined;
   }
-  if (outcome.kind !== 'progress') return undefined;
+  if (outcome.kind !== 'steps') return undefined;
   const failure = await applyOperations(outcome.ops, toAnsweredCall(attempt), deps);
   deps.telemetry.publishRun(loaded.run, 'Running');
   if (failure) return { ...failure, retryAfterMs: outcome.retryAfterMs };
@@ -118,7 +118,7 @@ async function applyOutcome(outcome: Outcome, attempt: CallAttempt, deps: CallDe
 
 function tooLarge(outcome: Outcome): Failure | undefined {
   if (outcome.kind !== 'completed' || Buffer.byteLength(outcome.output) <= MAX_STEP_BYTES) return undefined;
-  return failedForGood(
+  return permanentFailure(
     'OutputTooLarge',
     `the function's output is larger than ${MAX_STEP_BYTES} bytes; store large data elsewhere and return a reference`,
   );

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { AppFunction, CancelTrigger } from '../../model/apps/app.ts';
 import { type Envelope, payloadOf } from '../../model/events/event.ts';
 import { waitKey } from '../../model/runs/wait.ts';
-import { findable } from '../../model/runs/wait-index.ts';
+import { indexWait } from '../../model/runs/wait-index.ts';
 import { durationMs } from '../../model/values/duration.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { NewWait, Waits } from '../../store/runs/waits.ts';
@@ -82,5 +82,5 @@ function toWait(
     since: receivedAt,
     ...(duration !== undefined && { until: nowMs + duration }),
   };
-  return { key: waitKey(wait, ordinal), eventName, ...findable(wait, payload) };
+  return { key: waitKey(wait, ordinal), eventName, ...indexWait(wait, payload) };
 }

@@ -34,7 +34,7 @@ export function attemptHistory(
     ...times,
     ...resultOf(outcome.kind === 'failed' ? outcome.error : undefined),
   };
-  if (outcome.kind !== 'progress') return [attempt];
+  if (outcome.kind !== 'steps') return [attempt];
   const steps = outcome.ops
     .filter(({ op }) => FINISHED.has(op))
     .map((op): HistoryEntry => {

@@ -47,7 +47,7 @@ export class RunStarter {
 
   async start(toStart: readonly RunToStart[], nowMs: number): Promise<void> {
     const { runs, cancelTriggers, scheduler, telemetry, reconcileAfterMs, tracing } = this.#deps;
-    const activeSpan = tracing?.carried();
+    const activeSpan = tracing?.serializeSpan();
     await this.#keepFutureEvents(toStart, nowMs);
     await runs.create(
       toStart.map(({ id, fn, event, invoker, retryOf, dueAt, trace = activeSpan }) => ({

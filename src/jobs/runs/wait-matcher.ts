@@ -3,7 +3,7 @@
  *  A wait is stored first and then looks through past events in the index; an event enters the index first and then
  *  looks for waits. So one of the two always finds the other, however close in time they are. */
 import { payloadOf, recordOf } from '../../model/events/event.ts';
-import { expressionOf, isOpenTo, type Wait } from '../../model/runs/wait.ts';
+import { canMatch, expressionOf, type Wait } from '../../model/runs/wait.ts';
 import type { Events, NamedEvent } from '../../store/events/events.ts';
 import type { StoredWait, Waits } from '../../store/runs/waits.ts';
 import type { ExpressionEvaluator } from '../ingestion/expression-evaluator.ts';
@@ -108,7 +108,7 @@ export class WaitMatcher {
     const expression = source && { env, functionId, source, expression: expressionOf(wait) };
     const now = Date.now();
     for (const event of events) {
-      if (!isOpenTo(wait, event, now)) continue;
+      if (!canMatch(wait, event, now)) continue;
       if (!expression) return event;
       if (evaluator.matches(expression, { event: wait.caused ?? trigger, async: event.payload() })) return event;
       if (evaluator.shouldYield) await evaluator.yieldTurn();

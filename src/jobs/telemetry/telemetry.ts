@@ -50,28 +50,28 @@ export class Telemetry {
       const { env, internalId, name, receivedAt, source } = event;
       if (repeat) {
         this.#counters.count(env, 'duplicates');
-        this.#recorder.ingestedRepeat();
+        this.#recorder.duplicateIngested();
       }
       if (ingested || repeat) continue;
       this.#counters.count(env, 'events');
-      this.#recorder.ingested(Math.max(0, nowMs - receivedAt));
+      this.#recorder.eventIngested(Math.max(0, nowMs - receivedAt));
       this.#liveUpdates.publish(env, 'events', { id: internalId, name, receivedAt, source });
     }
   }
 
   /** The body of a request that sends events was read. */
   recordReceived(bytes: number): void {
-    this.#recorder.received(bytes);
+    this.#recorder.eventRequestReceived(bytes);
   }
 
   recordWebhookAnswer(outcome: LogOutcome): void {
-    this.#recorder.webhookAnswered(outcome);
+    this.#recorder.webhookRequest(outcome);
   }
 
   /** @param ms from the request that sent the events to its answer */
   recordAcknowledgement(env: string, ms: number): void {
     this.#counters.time(env, 'ack', ms);
-    this.#recorder.acknowledged(ms);
+    this.#recorder.eventsAcknowledged(ms);
   }
 
   /** The first call of a run starts.
@@ -84,7 +84,7 @@ export class Telemetry {
   }
 
   recordCall(outcome: Outcome, ms: number): void {
-    this.#recorder.called(callResultOf(outcome), ms);
+    this.#recorder.functionCalled(callResultOf(outcome), ms);
   }
 
   recordRunEnd(run: RunIdentity, status: Ending['status']): void {
@@ -126,8 +126,8 @@ export class Telemetry {
 
 function callResultOf(outcome: Outcome): CallResult {
   if (outcome.kind !== 'failed') return outcome.kind;
-  if (outcome.unanswered) return 'unanswered';
-  return outcome.retriable ? 'failed' : 'failed_for_good';
+  if (outcome.noResponse) return 'no_response';
+  return outcome.retriable ? 'failed' : 'failed_permanently';
 }
 
 export interface TelemetryReporter {

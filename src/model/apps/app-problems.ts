@@ -1,35 +1,35 @@
-/** What is wrong with an app, by what a visit found and what the service knows of it; each with how to mend it. */
+/** Diagnoses an app from a probe and from what the service knows about it; each problem has a fix. */
 
-/** Why an app could not be asked. */
-export type Obstacle = 'dns' | 'refused' | 'tls' | 'timeout' | 'blocked' | 'broken';
+/** Why a probe got no response. */
+export type ConnectionProblem = 'dns' | 'refused' | 'tls' | 'timeout' | 'blocked' | 'broken';
 
-/** What a visit to the app's URL found; an obstacle, or what was answered. */
-export interface Finding {
-  obstacle?: Obstacle;
-  /** Of the obstacle, in its own words. */
+/** Result of a probe of the app's URL: a connection problem, or facts about the response. */
+export interface ProbeResult {
+  connectionProblem?: ConnectionProblem;
+  /** Error message of the connection problem. */
   message?: string;
-  answeredInMs?: number;
+  responseTimeMs?: number;
   status?: number;
-  /** The answer is one of an app. */
+  /** The response has an SDK header. */
   isApp?: boolean;
-  /** How its answer begins, if it is not as it should be. */
+  /** Start of the response body. */
   text?: string;
-  /** What the app says of itself, if it does. */
+  /** From the app's introspection, if it has one. */
   functionCount?: number;
   mode?: 'dev' | 'cloud';
-  /** The app does not take calls signed with the environment's key. */
-  callsRefused?: boolean;
+  /** The app rejects calls signed with the environment's key. */
+  rejectsCalls?: boolean;
 }
 
-/** What the service knows. */
+/** What the service knows about the app. */
 export interface KnownApp {
   url: string;
   dev: boolean;
-  /** Functions that it has registered and not taken away. */
+  /** Registered functions that are not archived. */
   functionCount: number;
-  /** How many of them handle failures of others: libraries differ in whether they count those. */
+  /** How many of them are failure handlers: not all SDKs count those. */
   handlerCount: number;
-  /** Of the last registration, if it failed. */
+  /** Error of the last registration, if it failed. */
   syncError: string | undefined;
 }
 
@@ -56,80 +56,83 @@ export interface Problem {
   fix: string;
 }
 
-/** All that a caller without admin access is told. */
+/** The only problem that principals without admin access see. */
 export const UNREACHABLE: Problem = {
   code: 'unreachable',
-  message: 'No app answered at the URL',
-  fix: 'Ask an admin to check the app: they see the reason.',
+  message: 'No app responded at the URL',
+  fix: 'Ask an admin to check the app: admins see the reason.',
 };
 
-/** The gravest first. */
-export function problemsOf(found: Finding, known: KnownApp): Problem[] {
-  const answer = found.obstacle
-    ? [obstacleProblem(found.obstacle, found.message ?? '', known)]
-    : answerProblems(found, known);
-  return [...answer, ...syncProblem(known)];
+/** Most severe first. */
+export function problemsOf(found: ProbeResult, known: KnownApp): Problem[] {
+  const problems = found.connectionProblem
+    ? [connectionProblemOf(found.connectionProblem, found.message ?? '', known)]
+    : responseProblems(found, known);
+  return [...problems, ...syncProblem(known)];
 }
 
-function obstacleProblem(code: Obstacle, message: string, { url }: KnownApp): Problem {
+function connectionProblemOf(code: ConnectionProblem, message: string, { url }: KnownApp): Problem {
   const { hostname, origin } = new URL(url);
-  const told: Record<Obstacle, [what: string, fix: string]> = {
-    dns: [`The name ${hostname} leads nowhere`, 'Mend the name or its DNS entry, or register the app at another URL.'],
+  const texts: Record<ConnectionProblem, [what: string, fix: string]> = {
+    dns: [
+      `The name ${hostname} does not resolve`,
+      'Fix the name or its DNS entry, or register the app at another URL.',
+    ],
     refused: [`Nothing listens at ${origin}`, 'Start the app, or register it at the address where it listens.'],
-    tls: [`No safe connection to ${origin}`, 'Give the app a certificate that is valid for this name.'],
+    tls: [`No TLS connection to ${origin}`, 'Install a certificate that is valid for this name.'],
     timeout: [
-      'The app did not answer within 10 s',
-      'See whether it hangs, and whether a firewall lets the service through.',
+      'The app did not respond within 10 s',
+      'Check whether the app hangs, and whether a firewall blocks the service.',
     ],
     blocked: [
       'The service does not call this address',
-      'Move the app, or change BLOCK_PRIVATE_ADDRESSES or the OUTBOUND_ settings. Link-local and metadata addresses stay closed.',
+      'Move the app, or change BLOCK_PRIVATE_ADDRESSES or the OUTBOUND_ settings. Link-local and metadata addresses are always blocked.',
     ],
-    broken: ['The connection broke', 'See what the app, or a proxy before it, wrote at that moment.'],
+    broken: ['The connection broke', 'Check the logs of the app, or of a proxy in front of it.'],
   };
-  const [what, fix] = told[code];
+  const [what, fix] = texts[code];
   return { code, message: `${what}: ${message}`, fix };
 }
 
-function answerProblems(found: Finding, known: KnownApp): Problem[] {
+function responseProblems(found: ProbeResult, known: KnownApp): Problem[] {
   const { status = 0, isApp } = found;
-  if (!isApp) return [strangerProblem(status, known)];
+  if (!isApp) return [notAnAppProblem(status, known)];
   const problems: Problem[] = [];
   if (status !== 200) {
     problems.push({
       code: 'status',
-      message: `The app answers ${status}: ${found.text ?? ''}`,
-      fix: 'Mend what it says, and start the app again.',
+      message: `The app responds with ${status}: ${found.text ?? ''}`,
+      fix: 'Fix the error, and restart the app.',
     });
   }
   problems.push(...modeProblem(found, known));
-  if (found.callsRefused) {
+  if (found.rejectsCalls) {
     problems.push({
       code: 'signing_key',
-      message: 'The app refuses calls that are signed with the key of this environment',
-      fix: 'Set SERVICE_SIGNING_KEY of the app to the signing key of this environment, and start it again.',
+      message: 'The app rejects calls that are signed with the key of this environment',
+      fix: 'Set SERVICE_SIGNING_KEY of the app to the signing key of this environment, and restart it.',
     });
   }
   problems.push(...countProblem(found, known));
   return problems;
 }
 
-function strangerProblem(status: number, { url }: KnownApp): Problem {
+function notAnAppProblem(status: number, { url }: KnownApp): Problem {
   if (status >= 300 && status < 400) {
     return {
       code: 'redirect',
-      message: `${url} answers ${status}, and redirects are not followed`,
-      fix: 'Register the app at the URL that it leads to.',
+      message: `${url} responds with ${status}; the service does not follow redirects`,
+      fix: 'Register the app at the target of the redirect.',
     };
   }
   const fix =
     status === 401 || status === 403
-      ? 'Something before the app asks who is there: let the service through.'
-      : 'Register the app at the URL that `serve` answers on.';
-  return { code: 'not_an_app', message: `What answers at ${url} (status ${status}) is not an app`, fix };
+      ? 'A proxy in front of the app requires authentication: allow the service.'
+      : 'Register the app at the URL of its `serve` handler.';
+  return { code: 'not_an_app', message: `The response of ${url} (status ${status}) is not from an app`, fix };
 }
 
-function modeProblem({ mode }: Finding, { dev }: KnownApp): Problem[] {
+function modeProblem({ mode }: ProbeResult, { dev }: KnownApp): Problem[] {
   if (mode === undefined || (mode === 'dev') === dev) return [];
   const [is, other] = dev ? ['dev', 'cloud'] : ['production', 'dev'];
   return [
@@ -137,19 +140,19 @@ function modeProblem({ mode }: Finding, { dev }: KnownApp): Problem[] {
       code: 'mode',
       message: `The app is in ${other} mode, the service in ${is} mode`,
       fix: dev
-        ? 'Set SERVICE_DEV=1 for the app, and start it again.'
-        : 'Unset SERVICE_DEV of the app, give it the signing key, and start it again.',
+        ? 'Set SERVICE_DEV=1 for the app, and restart it.'
+        : 'Unset SERVICE_DEV of the app, give it the signing key, and restart it.',
     },
   ];
 }
 
-function countProblem(found: Finding, { functionCount, handlerCount }: KnownApp): Problem[] {
-  const fitting = [undefined, functionCount, functionCount - handlerCount];
-  if (fitting.includes(found.functionCount)) return [];
+function countProblem(found: ProbeResult, { functionCount, handlerCount }: KnownApp): Problem[] {
+  const expected = [undefined, functionCount, functionCount - handlerCount];
+  if (expected.includes(found.functionCount)) return [];
   return [
     {
       code: 'function_count',
-      message: `The app has ${found.functionCount} functions, and has registered ${functionCount}`,
+      message: `The app has ${found.functionCount} functions, but registered ${functionCount}`,
       fix: 'Register it again.',
     },
   ];
@@ -161,7 +164,7 @@ function syncProblem({ syncError }: KnownApp): Problem[] {
     {
       code: 'sync_failed',
       message: `The last registration failed: ${syncError}`,
-      fix: 'Mend what it says, and register the app again.',
+      fix: 'Fix the error, and register the app again.',
     },
   ];
 }

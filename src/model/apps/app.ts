@@ -1,4 +1,4 @@
-/** What an app registers: itself, and functions with their triggers (docs/protocol.md#registration). */
+/** Registrations of apps: functions with their triggers (docs/protocol.md#registration). */
 import { z } from 'zod';
 import { compile, compileWait } from '../expressions/expression.ts';
 import { DEFAULT_RETRIES } from '../runs/retry.ts';
@@ -39,7 +39,7 @@ const functionSchema = z.looseObject({
   steps: z.record(z.string(), stepSchema).refine((steps) => 'step' in steps, 'an object with the entry "step"'),
 });
 
-/** Goes through the expressions of a registration, which may be thousands: after each it says what is wrong with it, or nothing. */
+/** Checks the expressions of a registration, which can be thousands. Yields a problem or undefined after each. */
 export function* expressionProblems({ functions }: Registration): Generator<string | undefined> {
   for (const { id, triggers, cancel } of functions) {
     for (const [i, { expression }] of triggers.entries()) {
@@ -51,9 +51,9 @@ export function* expressionProblems({ functions }: Registration): Generator<stri
   }
 }
 
-/** Unknown fields of a function are kept with it; none is refused. */
+/** Accepts unknown fields of a function and stores them with it. */
 export const registrationSchema = z.preprocess(
-  spelled,
+  normalizeAppName,
   z
     .object({
       url: httpUrl,
@@ -69,29 +69,29 @@ export const registrationSchema = z.preprocess(
 );
 
 /** The official Python SDK spells the field `appname`. */
-function spelled(registration: unknown): unknown {
+function normalizeAppName(registration: unknown): unknown {
   if (!isJsonObject(registration) || !('appname' in registration)) return registration;
   const { appname, ...rest } = registration;
   return { appName: appname, ...rest };
 }
 
-/** The app's name in a registration that may be no such thing. */
+/** The app's name in an unvalidated registration. */
 export function appNameIn(registration: unknown): unknown {
-  const properly = spelled(registration);
-  return isJsonObject(properly) ? properly.appName : undefined;
+  const normalized = normalizeAppName(registration);
+  return isJsonObject(normalized) ? normalized.appName : undefined;
 }
 
 export type Registration = z.infer<typeof registrationSchema>;
 
-/** Header prefix that an app speaks (docs/protocol.md#dialects). */
+/** Header prefix that an app uses (docs/protocol.md#dialects). */
 export type Dialect = 'service' | 'inngest';
 
 /** An event that cancels the function's runs. */
 export interface CancelTrigger {
   event: string;
-  /** CEL over `event`, which caused the run, and `async`, which arrived. */
+  /** CEL over `event` (the event that triggered the run) and `async` (the received event). */
   expression?: string;
-  /** Time string: how long after the start of the run it cancels. */
+  /** Time string: the trigger expires this long after the start of the run. */
   timeout?: string;
 }
 
@@ -101,7 +101,7 @@ export interface Trigger {
   cron?: string;
 }
 
-/** A function as it is stored: what running it needs, and its configuration as it was registered. */
+/** A stored function: the fields that runs need, and its registered configuration. */
 export interface AppFunction {
   id: string;
   name: string;
@@ -111,9 +111,9 @@ export interface AppFunction {
   retries: number;
   triggers: Trigger[];
   cancel: CancelTrigger[];
-  /** Gone from its app's last registration: no longer triggered; its runs in flight still finish. */
+  /** Missing from its app's last registration: no longer triggered; its active runs still finish. */
   archived: boolean;
-  /** Since when no event triggers it, Unix milliseconds; undefined: it is not paused. */
+  /** Unix milliseconds; undefined: not paused. */
   pausedAt?: number;
   config: Record<string, unknown>;
 }
@@ -154,6 +154,6 @@ function problemOf(
     compiler(expression);
     return undefined;
   } catch (error) {
-    return `function "${functionId}", ${field} is not a CEL expression that the service takes: ${(error as Error).message}`;
+    return `function "${functionId}", ${field} is not a valid CEL expression: ${(error as Error).message}`;
   }
 }

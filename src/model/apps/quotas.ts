@@ -1,10 +1,10 @@
-/** How much may be registered. A signing key is on many machines, and what is registered is kept in memory by every process: each number here
- *  is a setting, and a refusal names it, what there is, and what to do. */
+/** Limits of registrations, because every process keeps all registrations in memory and signing keys are on many machines. Each limit is a
+ *  setting; its error names the setting, the current number and what to do. */
 import type { Quotas } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { isJsonObject } from '../values/json.ts';
 
-/** The setting behind each of them. */
+/** The setting of each quota. */
 const SETTING_OF: Record<keyof Quotas, string> = {
   apps: 'APPS_MAX',
   functionsOfApp: 'FUNCTIONS_PER_APP_MAX',
@@ -16,19 +16,19 @@ const SETTING_OF: Record<keyof Quotas, string> = {
 
 const number = new Intl.NumberFormat('en').format;
 
-/** @param what has so many of what: `the environment "production" would have 101 apps`
- *  @param todo beside raising the setting */
-export function quotaExceeded(quota: keyof Quotas, allowed: number, there: number, what: string, todo: string) {
+/** @param what the excess: `the environment "production" would have 101 apps`
+ *  @param fix besides raising the setting */
+export function quotaExceeded(quota: keyof Quotas, allowed: number, actual: number, what: string, fix: string) {
   const setting = SETTING_OF[quota];
   return new ServiceError('quota_exceeded', {
-    detail: `${what}, and ${setting} allows ${number(allowed)}. ${todo}, or raise ${setting}`,
-    facts: { limit: setting, allowed, there },
+    detail: `${what}, and ${setting} allows ${number(allowed)}. ${fix}, or raise ${setting}`,
+    facts: { limit: setting, allowed, there: actual },
   });
 }
 
-/** Looks at a registration before it is parsed any further: what is too much should cost nothing.
+/** Checks a registration before parsing it further, so that excess costs nothing.
  *  @throws ServiceError quota_exceeded */
-export function refuseTooMuch(registration: unknown, quotas: Quotas): void {
+export function enforceQuotas(registration: unknown, quotas: Quotas): void {
   if (!isJsonObject(registration) || !Array.isArray(registration.functions)) return;
   const { functions } = registration;
   if (functions.length > quotas.functionsOfApp) {
@@ -40,10 +40,10 @@ export function refuseTooMuch(registration: unknown, quotas: Quotas): void {
       'Divide it into several apps',
     );
   }
-  for (const fn of functions) if (isJsonObject(fn)) refuseLarge(fn, quotas);
+  for (const fn of functions) if (isJsonObject(fn)) enforceFunctionQuotas(fn, quotas);
 }
 
-function refuseLarge(fn: Record<string, unknown>, quotas: Quotas): void {
+function enforceFunctionQuotas(fn: Record<string, unknown>, quotas: Quotas): void {
   const name = `The function ${JSON.stringify(String(fn.id).slice(0, 100))}`;
   for (const list of ['triggers', 'cancel'] as const) {
     const count = Array.isArray(fn[list]) ? fn[list].length : 0;

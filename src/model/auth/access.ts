@@ -1,6 +1,6 @@
-/** Who asks, and what they may do. */
+/** Principals and their access. */
 
-/** To look, to change things, or to decide who may. Each includes the one before. */
+/** Each level includes the previous one; admin also manages access. */
 export const ACCESS = ['read', 'write', 'admin'] as const;
 export type Access = (typeof ACCESS)[number];
 
@@ -8,18 +8,18 @@ export function covers(has: Access, needed: Access): boolean {
   return ACCESS.indexOf(has) >= ACCESS.indexOf(needed);
 }
 
-/** Whoever a request comes from, once that is known. */
+/** The authenticated origin of a request. */
 export interface Principal {
   kind: 'user' | 'api-key' | 'setting' | 'dev';
   id: string;
-  /** For people to read: an email address, a key's name. */
+  /** Display name: an email address, a key's name. */
   name: string;
   access: Access;
-  /** The one environment that the caller is held to; none: all. */
+  /** The only environment that the principal can access; undefined: all. */
   environment?: string;
 }
 
-/** The holder of the key that the setting API_KEY gives. */
+/** The principal of the setting API_KEY. */
 export const SETTING_PRINCIPAL: Principal = {
   kind: 'setting',
   id: 'API_KEY',
@@ -27,5 +27,5 @@ export const SETTING_PRINCIPAL: Principal = {
   access: 'admin',
 };
 
-/** In dev mode everybody is this. */
+/** The principal of all requests in dev mode. */
 export const DEV_PRINCIPAL: Principal = { kind: 'dev', id: 'dev', name: 'dev mode', access: 'admin' };

@@ -1,4 +1,4 @@
-/** Lists that allow or deny: names of events, and addresses of senders (docs/events.md#allow-and-deny-lists). */
+/** Allow and deny lists for event names and sender addresses (docs/events.md#allow-and-deny-lists). */
 import { z } from 'zod';
 import { isWithin, parseAddress, parseRange, type Range } from '../network/address.ts';
 
@@ -6,7 +6,7 @@ const MAX_ITEMS = 200;
 
 const mode = z
   .enum(['allow', 'deny'])
-  .meta({ description: 'allow: only what is listed; deny: all but what is listed' });
+  .meta({ description: 'allow: accept only listed items; deny: accept all other items' });
 
 export const nameListSchema = z
   .strictObject({
@@ -17,16 +17,16 @@ export const nameListSchema = z
           .string()
           .min(1)
           .max(256)
-          .regex(/^[^*]*\*?$/, 'an event name, or the beginning of one and a "*" at its end'),
+          .regex(/^[^*]*\*?$/, 'an event name, or a prefix followed by "*"'),
       )
       .min(1)
       .max(MAX_ITEMS)
       .meta({
-        description: 'Event names; a "*" at the end stands for anything',
+        description: 'Event names; a "*" at the end matches anything',
         examples: [['order/*', 'user.created']],
       }),
   })
-  .meta({ id: 'NameList', description: 'Which event names are taken' });
+  .meta({ id: 'NameList', description: 'Event names to accept' });
 
 export const addressListSchema = z
   .strictObject({
@@ -42,26 +42,26 @@ export const addressListSchema = z
       .max(MAX_ITEMS)
       .meta({ description: 'IP addresses and CIDR ranges', examples: [['192.0.2.7', '2001:db8::/32']] }),
   })
-  .meta({ id: 'AddressList', description: 'Which senders are let in' });
+  .meta({ id: 'AddressList', description: 'Sender addresses to accept' });
 
-export interface Lists {
+export interface AccessLists {
   eventNames?: z.infer<typeof nameListSchema> | undefined;
   ipAddresses?: z.infer<typeof addressListSchema> | undefined;
 }
 
-/** Lists made ready to be asked. */
-export interface AllowList {
-  takesName(name: string): boolean;
-  /** What is no address is let in only where there is no list. */
-  takesAddress(address: string): boolean;
+/** Compiled lists. */
+export interface AccessListMatcher {
+  allowsName(name: string): boolean;
+  /** Without a list accepts everything; with a list rejects text that is not an address. */
+  allowsAddress(address: string): boolean;
 }
 
-export function allowListOf({ eventNames, ipAddresses }: Lists): AllowList {
+export function matcherOf({ eventNames, ipAddresses }: AccessLists): AccessListMatcher {
   const ranges = ipAddresses?.items.map((item) => parseRange(item) as Range);
   const matchesName = eventNames && nameMatcher(eventNames.items);
   return {
-    takesName: (name) => !matchesName || matchesName(name) === (eventNames.mode === 'allow'),
-    takesAddress(text) {
+    allowsName: (name) => !matchesName || matchesName(name) === (eventNames.mode === 'allow'),
+    allowsAddress(text) {
       if (!ranges) return true;
       const address = parseAddress(text);
       if (!address) return false;
@@ -70,33 +70,33 @@ export function allowListOf({ eventNames, ipAddresses }: Lists): AllowList {
   };
 }
 
-/** A batch has 500 names, and a list 200 patterns: each name is compared with a few of them, not with all. */
+/** A batch can have 500 names and a list 200 patterns: compares each name with a few patterns only. */
 function nameMatcher(items: readonly string[]): (name: string) => boolean {
   const exact = new Set(items.filter((item) => !item.endsWith('*')));
-  const beginnings = shortest(items.filter((item) => item.endsWith('*')).map((item) => item.slice(0, -1)));
-  return (name) => exact.has(name) || beginsWithOne(name, beginnings);
+  const prefixes = shortestPrefixes(items.filter((item) => item.endsWith('*')).map((item) => item.slice(0, -1)));
+  return (name) => exact.has(name) || startsWithAny(name, prefixes);
 }
 
-/** Sorted, without those that begin with another of them. */
-function shortest(beginnings: string[]): string[] {
-  const kept: string[] = [];
-  for (const one of beginnings.sort(byCodeUnits)) {
-    const last = kept.at(-1);
-    if (last === undefined || !one.startsWith(last)) kept.push(one);
+/** Sorted, without prefixes that start with another prefix. */
+function shortestPrefixes(prefixes: string[]): string[] {
+  const result: string[] = [];
+  for (const one of prefixes.sort(byCodeUnits)) {
+    const last = result.at(-1);
+    if (last === undefined || !one.startsWith(last)) result.push(one);
   }
-  return kept;
+  return result;
 }
 
-/** Between a beginning of the name and the name itself stands, in the order of code units, only what begins with that beginning too: so
- *  it is the last one that does not come after the name, or none. */
-function beginsWithOne(name: string, beginnings: readonly string[]): boolean {
-  let [from, to] = [0, beginnings.length];
+/** Binary search. In code unit order, only texts that start with a prefix lie between that prefix and a name that starts with it. A
+ *  matching prefix is therefore the last one that is not greater than the name. */
+function startsWithAny(name: string, prefixes: readonly string[]): boolean {
+  let [from, to] = [0, prefixes.length];
   while (from < to) {
     const middle = (from + to) >> 1;
-    if ((beginnings[middle] as string) <= name) from = middle + 1;
+    if ((prefixes[middle] as string) <= name) from = middle + 1;
     else to = middle;
   }
-  return from > 0 && name.startsWith(beginnings[from - 1] as string);
+  return from > 0 && name.startsWith(prefixes[from - 1] as string);
 }
 
 function byCodeUnits(a: string, b: string): number {

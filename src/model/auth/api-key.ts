@@ -1,25 +1,27 @@
-/** API keys: a name, what it may do, and perhaps the one environment it is held to. */
+/** API keys: a name, an access level and optionally a single environment. */
 import { z } from 'zod';
 import { ACCESS, type Access, type Principal } from './access.ts';
 
 export const API_KEY_PREFIX = 'api-';
 
 export const apiKeyNameSchema = z.string().trim().min(1).max(100);
-export const accessSchema = z.enum(ACCESS).meta({ description: 'Each includes the one before: read, write, admin' });
+export const accessSchema = z
+  .enum(ACCESS)
+  .meta({ description: 'Each level includes the previous one: read, write, admin' });
 
 export interface ApiKey {
   id: string;
   name: string;
   access: Access;
-  /** The one environment it is held to; none: all. */
+  /** The only environment that it can access; undefined: all. */
   environment?: string;
   /** SHA-256 of the secret, in hex. */
   digest: string;
-  /** Its last characters, by which people tell keys apart. */
+  /** Last characters of the secret, to recognize the key. */
   hint: string;
   /** Unix milliseconds. */
   createdAt: number;
-  /** Name of the caller who made it. */
+  /** Name of the principal who created it. */
   createdBy: string;
 }
 

@@ -1,7 +1,7 @@
-/** Passwords as they are kept: scrypt with a salt of their own, and the parameters beside it so that they can grow. */
+/** Password hashes: scrypt with a random salt. The hash includes its parameters, so that they can be raised later. */
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 
-/** 32 MiB and some 0.2 s a try. */
+/** 32 MiB and about 0.2 s per check. */
 const COST = { N: 2 ** 15, r: 8, p: 3 };
 const MAX_MEMORY = 128 * 1_024 * 1_024;
 const KEY_BYTES = 32;
@@ -14,17 +14,17 @@ export async function hashPassword(password: string): Promise<string> {
   return ['scrypt', COST.N, COST.r, COST.p, salt.toString('base64url'), key.toString('base64url')].join('$');
 }
 
-/** Takes as long for no password (an unknown user, one that is only invited) as for a wrong one. */
-export async function isPassword(given: string, kept: string | undefined): Promise<boolean> {
-  const [, N, r, p, salt = '', key = ''] = (kept ?? NOBODYS).split('$');
+/** Takes as long for a missing password (unknown or invited user) as for a wrong one. */
+export async function isPassword(password: string, storedHash: string | undefined): Promise<boolean> {
+  const [, N, r, p, salt = '', key = ''] = (storedHash ?? DUMMY_HASH).split('$');
   const expected = Buffer.from(key, 'base64url');
   const cost = { N: Number(N), r: Number(r), p: Number(p) };
-  const derived = await derive(given, Buffer.from(salt, 'base64url'), expected.length, cost);
-  return timingSafeEqual(derived, expected) && kept !== undefined;
+  const derived = await derive(password, Buffer.from(salt, 'base64url'), expected.length, cost);
+  return timingSafeEqual(derived, expected) && storedHash !== undefined;
 }
 
-/** Compared with when there is none; of the same cost. */
-const NOBODYS = ['scrypt', COST.N, COST.r, COST.p, 'A'.repeat(22), 'A'.repeat(43)].join('$');
+/** Compared with if there is no hash; has the same cost. */
+const DUMMY_HASH = ['scrypt', COST.N, COST.r, COST.p, 'A'.repeat(22), 'A'.repeat(43)].join('$');
 
 function derive(password: string, salt: Buffer, bytes: number, cost: ScryptOptions): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();

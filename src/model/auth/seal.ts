@@ -1,18 +1,19 @@
-/** What must be readable to the service alone: AES-256-GCM under a key derived from the setting SECRET_KEY, bound to the place it is kept in. */
+/** Encrypts secrets that only the service may read: AES-256-GCM with a key derived from the setting SECRET_KEY, bound to the location of the
+ *  ciphertext. */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
 const CIPHER = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
-const FORM = 'v1';
+const VERSION = 'v1';
 
 interface Key {
-  /** Tells which secret sealed, and nothing of it. */
+  /** Identifies the secret without revealing it. */
   id: string;
   bytes: Buffer;
 }
 
-/** It cannot be opened: sealed under another secret, for another place, or not by a sealer. */
+/** The text cannot be opened: sealed with another secret, for another location, or not sealed at all. */
 export class SealError extends Error {
   override name = 'SealError';
 }
@@ -21,39 +22,42 @@ export class Sealer {
   readonly #current: Key;
   readonly #all: Key[];
 
-  /** @param fallback the former secret: what it sealed is opened too */
+  /** @param fallback the previous secret, which can still open */
   constructor(secret: string, fallback: string | undefined) {
     this.#current = keyFrom(secret);
     this.#all = [this.#current, ...(fallback === undefined ? [] : [keyFrom(fallback)])];
   }
 
   /** `v1.<key id>.<iv, tag and ciphertext>`.
-   *  @param place what is sealed for one place does not open in another */
-  seal(text: string, place: string): string {
+   *  @param location opens only with the same location (additional authenticated data) */
+  seal(text: string, location: string): string {
     const iv = randomBytes(IV_BYTES);
-    const cipher = createCipheriv(CIPHER, this.#current.bytes, iv).setAAD(Buffer.from(place));
+    const cipher = createCipheriv(CIPHER, this.#current.bytes, iv).setAAD(Buffer.from(location));
     const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-    return [FORM, this.#current.id, Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url')].join('.');
+    return [VERSION, this.#current.id, Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url')].join(
+      '.',
+    );
   }
 
-  /** @throws SealError when neither secret sealed it, or it was not sealed for this place */
-  open(sealed: string, place: string): string {
-    const [form, id, content = ''] = sealed.split('.');
+  /** @throws SealError if neither secret sealed it, or not for this location */
+  open(sealed: string, location: string): string {
+    const [version, id, content = ''] = sealed.split('.');
     const key = this.#all.find((one) => one.id === id);
-    if (form !== FORM || !key) throw new SealError('sealed under another SECRET_KEY: set SECRET_KEY_FALLBACK to it');
+    if (version !== VERSION || !key)
+      throw new SealError('sealed under another SECRET_KEY: set SECRET_KEY_FALLBACK to it');
     const bytes = Buffer.from(content, 'base64url');
     const decipher = createDecipheriv(CIPHER, key.bytes, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
-      .setAAD(Buffer.from(place))
+      .setAAD(Buffer.from(location))
       .setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
     const opened = decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES));
     try {
       return Buffer.concat([opened, decipher.final()]).toString('utf8');
     } catch (cause) {
-      throw new SealError(`not what was sealed for ${place}`, { cause });
+      throw new SealError(`not sealed for ${location}`, { cause });
     }
   }
 
-  /** Whether it would be sealed under the same key today. */
+  /** Whether it is sealed with the current key. */
   isCurrent(sealed: string): boolean {
     return sealed.split('.')[1] === this.#current.id;
   }

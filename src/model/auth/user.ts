@@ -1,4 +1,4 @@
-/** People who sign in. */
+/** Users: people who sign in. */
 import { z } from 'zod';
 import type { Access, Principal } from './access.ts';
 
@@ -8,7 +8,7 @@ export type Role = (typeof ROLES)[number];
 const ACCESS_OF: Record<Role, Access> = { admin: 'admin', member: 'write', 'read-only': 'read' };
 
 export const PASSWORD_MIN = 12;
-/** Longer ones cost time to hash and add nothing. */
+/** Longer ones only take longer to hash. */
 const PASSWORD_MAX = 256;
 
 export const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email());
@@ -20,12 +20,12 @@ export const passwordSchema = z
 
 export interface User {
   id: string;
-  /** In lower case; no two users have the same. */
+  /** Lower case, unique. */
   email: string;
   role: Role;
-  /** As password.ts writes it; none: invited, and not yet able to sign in. */
+  /** Hash by password.ts; undefined: invited, cannot sign in yet. */
   password?: string;
-  /** Another one whenever the password is another: sessions of the one before are over. */
+  /** Changes with the password, which ends all earlier sessions. */
   version: string;
   /** Unix milliseconds. */
   createdAt: number;

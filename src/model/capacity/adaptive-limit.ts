@@ -1,19 +1,19 @@
-/** How many calls of one app may be in flight: all that there is room for while it is well, fewer while it is sick, and step by step more
- *  again. Multiplicative decrease and gradual increase, judged by windows of finished calls. Sick is what refuses for overload (429, 503), does not answer,
- *  fails (other 5xx), or answers much more slowly than the same function did. Time is an argument. */
+/** Adaptive concurrency limit of one app (multiplicative decrease, gradual increase), evaluated over windows of finished calls. An app is
+ *  unhealthy if it reports overload (429, 503), does not respond, fails (other 5xx), or responds much more slowly than the same function did
+ *  before. Time is an argument. */
 import { LRUCache } from 'lru-cache';
 
-export const SLOWED_BY = ['overload', 'errors', 'latency'] as const;
-export type SlowedBy = (typeof SLOWED_BY)[number];
+export const THROTTLE_REASONS = ['overload', 'errors', 'latency'] as const;
+export type ThrottleReason = (typeof THROTTLE_REASONS)[number];
 
-/** An app that a worker slows. */
-export interface SlowedApp {
+/** An app that a worker throttles. */
+export interface ThrottledApp {
   env: string;
   app: string;
-  /** Calls that it may have in flight in this worker, and could if it were well. */
+  /** Calls that this worker may have in flight to it, now and when it is healthy. */
   limit: number;
   max: number;
-  by: SlowedBy;
+  by: ThrottleReason;
   /** Unix milliseconds. */
   since: number;
 }
@@ -21,37 +21,37 @@ export interface SlowedApp {
 /** A call that has ended. */
 export interface FinishedCall {
   functionId: string;
-  /** HTTP status; undefined: no answer came, or none in time. */
+  /** HTTP status; undefined: no response, or none in time. */
   status: number | undefined;
   startedAt: number;
   endedAt: number;
 }
 
-/** Calls that are judged together: as many as may be in flight, within these. */
+/** A window has as many calls as may be in flight, within these bounds. */
 const WINDOW_MIN = 5;
 const WINDOW_MAX = 20;
-/** An app that says it has too much is believed soon; its own errors, and slowness, count when they are every second call. */
+/** A few reports of overload are enough; errors and slowness count from every second call on. */
 const OVERLOADED_SHARE = 0.1;
-const SICK_SHARE = 0.5;
-const BACK_OFF = 0.5;
-const GROW = 0.2;
-/** Only overload and silence bring the limit down to one call: errors may be the code's, and slowness the work's. */
-const GENTLE_FLOOR = 0.1;
-/** So many times as long as usual is slow, unless it is short anyway. */
+const UNHEALTHY_SHARE = 0.5;
+const DECREASE_FACTOR = 0.5;
+const INCREASE_SHARE = 0.2;
+/** Only overload lowers the limit to one call: errors can come from the code, and slowness from the work. */
+const FLOOR_SHARE = 0.1;
+/** A call is slow if it takes this many times the usual duration, and more than SLOW_MS. */
 const SLOW_FACTOR = 4;
 const SLOW_MS = 500;
-/** Calls of a function before its usual time is known, and how soon that follows what holds now. */
-const LEARNED_FROM = 20;
-const FOLLOW = 0.02;
-const FUNCTIONS_KNOWN = 500;
+/** Calls until the usual duration of a function is known, and the weight of a new call in it. */
+const MIN_SAMPLES = 20;
+const NEWEST_WEIGHT = 0.02;
+const MAX_FUNCTIONS = 500;
 
 const GATEWAY_OVERLOAD = new Set([429, 502, 503, 504]);
 
 export class AdaptiveLimit {
   readonly #max: number;
-  readonly #usual = new LRUCache<string, { ms: number; calls: number }>({ max: FUNCTIONS_KNOWN });
+  readonly #usualDurations = new LRUCache<string, { ms: number; calls: number }>({ max: MAX_FUNCTIONS });
   #limit: number;
-  #slowed: { by: SlowedBy; since: number } | undefined;
+  #throttled: { by: ThrottleReason; since: number } | undefined;
   #loweredAt = 0;
   #window = { calls: 0, overloaded: 0, errors: 0, slow: 0 };
 
@@ -64,14 +64,14 @@ export class AdaptiveLimit {
     return this.#limit;
   }
 
-  /** Why it is lower than it could be, and since when; undefined: it is not. */
-  get slowed(): { by: SlowedBy; since: number } | undefined {
-    return this.#slowed;
+  /** Why and since when the limit is lowered; undefined: it is not. */
+  get throttled(): { by: ThrottleReason; since: number } | undefined {
+    return this.#throttled;
   }
 
-  note(call: FinishedCall): void {
+  record(call: FinishedCall): void {
     const slow = this.#isSlow(call);
-    // What began before the limit was lowered says nothing of the lower one.
+    // Calls that started before the limit was lowered say nothing about the new limit.
     if (call.startedAt < this.#loweredAt) return;
     const { status } = call;
     const window = this.#window;
@@ -79,42 +79,42 @@ export class AdaptiveLimit {
     if (status === undefined || GATEWAY_OVERLOAD.has(status)) window.overloaded++;
     else if (status >= 500) window.errors++;
     else if (slow) window.slow++;
-    if (window.calls >= Math.min(WINDOW_MAX, Math.max(WINDOW_MIN, this.#limit))) this.#judge(call.endedAt);
+    if (window.calls >= Math.min(WINDOW_MAX, Math.max(WINDOW_MIN, this.#limit))) this.#evaluateWindow(call.endedAt);
   }
 
-  #judge(nowMs: number): void {
+  #evaluateWindow(nowMs: number): void {
     const { calls, overloaded, errors, slow } = this.#window;
     this.#window = { calls: 0, overloaded: 0, errors: 0, slow: 0 };
     if (overloaded >= calls * OVERLOADED_SHARE) this.#lower('overload', 1, nowMs);
-    else if (errors >= calls * SICK_SHARE) this.#lower('errors', Math.ceil(this.#max * GENTLE_FLOOR), nowMs);
-    else if (slow >= calls * SICK_SHARE) this.#lower('latency', Math.ceil(this.#max * GENTLE_FLOOR), nowMs);
+    else if (errors >= calls * UNHEALTHY_SHARE) this.#lower('errors', Math.ceil(this.#max * FLOOR_SHARE), nowMs);
+    else if (slow >= calls * UNHEALTHY_SHARE) this.#lower('latency', Math.ceil(this.#max * FLOOR_SHARE), nowMs);
     else this.#raise();
   }
 
-  #lower(by: SlowedBy, floor: number, nowMs: number): void {
-    const lowered = Math.max(floor, Math.floor(this.#limit * BACK_OFF));
+  #lower(by: ThrottleReason, floor: number, nowMs: number): void {
+    const lowered = Math.max(floor, Math.floor(this.#limit * DECREASE_FACTOR));
     this.#limit = Math.min(this.#limit, lowered);
     this.#loweredAt = nowMs;
-    this.#slowed = this.#limit < this.#max ? { by, since: this.#slowed?.since ?? nowMs } : undefined;
+    this.#throttled = this.#limit < this.#max ? { by, since: this.#throttled?.since ?? nowMs } : undefined;
   }
 
   #raise(): void {
-    this.#limit = Math.min(this.#max, this.#limit + Math.max(1, Math.floor(this.#limit * GROW)));
-    if (this.#limit === this.#max) this.#slowed = undefined;
+    this.#limit = Math.min(this.#max, this.#limit + Math.max(1, Math.floor(this.#limit * INCREASE_SHARE)));
+    if (this.#limit === this.#max) this.#throttled = undefined;
   }
 
-  /** Learns how long the function usually takes, which what takes long from now on becomes in time. */
+  /** Also updates the function's usual duration, which adapts to lasting changes. */
   #isSlow({ functionId, status, startedAt, endedAt }: FinishedCall): boolean {
     if (status === undefined || status >= 429) return false;
     const ms = endedAt - startedAt;
-    const usual = this.#usual.get(functionId);
+    const usual = this.#usualDurations.get(functionId);
     if (!usual) {
-      this.#usual.set(functionId, { ms, calls: 1 });
+      this.#usualDurations.set(functionId, { ms, calls: 1 });
       return false;
     }
-    const slow = usual.calls >= LEARNED_FROM && ms > SLOW_MS && ms > usual.ms * SLOW_FACTOR;
+    const slow = usual.calls >= MIN_SAMPLES && ms > SLOW_MS && ms > usual.ms * SLOW_FACTOR;
     usual.calls++;
-    usual.ms += (ms - usual.ms) * Math.max(FOLLOW, 1 / usual.calls);
+    usual.ms += (ms - usual.ms) * Math.max(NEWEST_WEIGHT, 1 / usual.calls);
     return slow;
   }
 }

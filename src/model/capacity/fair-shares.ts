@@ -1,29 +1,29 @@
-/** How a worker's calls in flight are shared between environments and apps. Calls cannot be interrupted, so room for others has to be
- *  there before they come: a group may hold a share of what it and nobody else is using. One that is alone holds nearly all, several share,
- *  and some always stays free for whoever comes next (dynamic thresholds, Choudhury and Hahne 1998). */
+/** Shares a worker's capacity for calls between environments and apps. Calls cannot be interrupted, so capacity for others must be free
+ *  before they come: a group may use a share of its own and the unused capacity. A single group uses nearly all of it, several groups
+ *  share it, and some always stays free for new groups (dynamic thresholds, Choudhury and Hahne 1998). */
 
 import { PRODUCTION } from '../environment.ts';
 
-/** Who a call is for. */
+/** Environment and app of a call. */
 export interface CallOwner {
   env: string;
-  /** Of a branch environment. */
+  /** Whether it is a branch environment. */
   branch: boolean;
   app: string;
 }
 
 export interface ShareSettings {
-  /** Calls in flight in all. */
+  /** Calls in flight in total. */
   capacity: number;
-  /** Of what all branch environments together could use, from 0 to 1. */
+  /** Share of all branch environments together, from 0 to 1. */
   branchShare: number;
-  /** Of what one environment, or one app in it, could use, from 0 to 1. */
+  /** Share of one environment, and of one app in it, from 0 to 1. */
   appShare: number;
 }
 
 export class FairShares {
   readonly #settings: ShareSettings;
-  /** In flight, by environment, and by app. */
+  /** Calls in flight by environment and by app. */
   readonly #inEnv = new Map<string, number>();
   readonly #inApp = new Map<string, number>();
   #total = 0;
@@ -34,17 +34,17 @@ export class FairShares {
   }
 
   /** How many more calls the app may have in flight now; 0 or less: none.
-   *  @param limit the app's own */
-  room({ env, branch, app }: CallOwner, limit = Number.POSITIVE_INFINITY): number {
+   *  @param limit the app's own limit */
+  available({ env, branch, app }: CallOwner, limit = Number.POSITIVE_INFINITY): number {
     const { capacity, branchShare, appShare } = this.#settings;
     const inApp = this.inFlight(env, app);
     const inEnv = this.#inEnv.get(env) ?? 0;
-    let room = capacity - this.#total;
-    if (branch) room = within(this.#inBranches, room, branchShare);
-    // Production's share does not shrink when others take theirs.
-    if (env === PRODUCTION) room = Math.min(room, Math.max(1, Math.floor(capacity * appShare)) - inEnv);
-    else room = within(inEnv, room, appShare);
-    return Math.min(within(inApp, room, appShare), limit - inApp);
+    let available = capacity - this.#total;
+    if (branch) available = within(this.#inBranches, available, branchShare);
+    // Other environments do not reduce the share of production.
+    if (env === PRODUCTION) available = Math.min(available, Math.max(1, Math.floor(capacity * appShare)) - inEnv);
+    else available = within(inEnv, available, appShare);
+    return Math.min(within(inApp, available, appShare), limit - inApp);
   }
 
   start({ env, branch, app }: CallOwner): void {
@@ -67,14 +67,14 @@ export class FairShares {
   }
 }
 
-/** No environment's name has a space. */
+/** Unambiguous: environment names have no spaces. */
 export function appKey(env: string, app: string): string {
   return `${env} ${app}`;
 }
 
-/** Of the room there is, what a group that uses so much already may take: one always, if there is any. */
-function within(used: number, room: number, share: number): number {
-  return Math.min(room, Math.max(1, Math.floor(share * (used + room))) - used);
+/** How much of the available capacity a group may take in addition: at least one, if available. */
+function within(used: number, available: number, share: number): number {
+  return Math.min(available, Math.max(1, Math.floor(share * (used + available))) - used);
 }
 
 function add(counts: Map<string, number>, key: string, by: number): void {

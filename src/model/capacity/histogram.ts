@@ -1,12 +1,12 @@
-/** Latencies counted in buckets that grow by a fixed factor: adding one is an increment, and a quantile is right to within a tenth. */
+/** Latency histogram with exponential buckets: recording is an increment, and quantiles are accurate to within 10 %. */
 
 /** Upper bound of the first bucket. */
 const FIRST_MS = 0.25;
 const PER_DOUBLING = 4;
-/** The last one takes whatever is longer than two hours. */
+/** The last bucket holds everything longer than two hours. */
 export const BUCKETS = 100;
 
-/** Bucket i holds what is longer than the bound of bucket i-1 and no longer than its own. */
+/** Bucket i holds values above the bound of bucket i-1, up to its own. */
 export function bucketOf(ms: number): number {
   if (ms <= FIRST_MS) return 0;
   return Math.min(BUCKETS - 1, Math.ceil(Math.log2(ms / FIRST_MS) * PER_DOUBLING));
@@ -21,14 +21,14 @@ export function quantile(counts: readonly number[], share: number): number | und
   const rank = share * total;
   let before = 0;
   for (const [bucket, count] of counts.entries()) {
-    if (count > 0 && before + count >= rank) return within(bucket, (rank - before) / count);
+    if (count > 0 && before + count >= rank) return interpolate(bucket, (rank - before) / count);
     before += count;
   }
   return boundOf(counts.length - 1);
 }
 
-/** How far up in its bucket, as if those in it were spread evenly over the factor. */
-function within(bucket: number, share: number): number {
+/** Assumes that values are spread evenly (logarithmically) within a bucket. */
+function interpolate(bucket: number, share: number): number {
   if (bucket === 0) return FIRST_MS * share;
   const lower = boundOf(bucket - 1);
   return lower * (boundOf(bucket) / lower) ** share;

@@ -1,27 +1,27 @@
-/** What is stored of an event, as text. The first line is its payload, as it was written when it was accepted; the second, a JSON
- *  array, is what else is known and cannot be derived:
+/** Text encoding of stored events. The first line is the payload as serialized when the event was accepted. The second line, a JSON
+ *  array, has the metadata that cannot be derived:
  *
  *      {"name":"order/paid","data":{"total":3}}
  *      ["01M7Z7A7B6FJ7DZJVGC757486T",7]
  *
- *  the request's ID; the source, or the number that stands for it (store/events/event-sources.ts); how much later than the time of its
- *  internal ID the event was received, in milliseconds; its index in the request. Zeros at the end are left out. The internal ID is
- *  where the text is found. JSON text as it is written has no line break of its own. */
+ *  the request ID; the source, or the number of an interned source (store/events/event-sources.ts); milliseconds between the time of its
+ *  internal ID and its receipt; its index in the request. Trailing zeros are omitted. The internal ID is the key of the text.
+ *  Serialized JSON has no line breaks. */
 
 import { timeOf } from '../ids.ts';
 import type { RecordParts, Source } from './event.ts';
 
-/** A source, or the number that stands for it. */
-export type WrittenSource = Source | number;
+/** A source, or the number of an interned source. */
+export type EncodedSource = Source | number;
 
-export type EventParts = RecordParts & { source: WrittenSource };
+export type EventParts = RecordParts & { source: EncodedSource };
 
-/** Bytes of the second line at most. */
+/** Maximum bytes of the second line. */
 export const FACTS_MAX = 256;
 
-type Facts = [requestId: string, source: WrittenSource, later?: number, index?: number];
+type Facts = [requestId: string, source: EncodedSource, later?: number, index?: number];
 
-export function writeEvent(event: RecordParts, source: WrittenSource): string {
+export function writeEvent(event: RecordParts, source: EncodedSource): string {
   const { internalId, payload, requestId, receivedAt, index } = event;
   const later = receivedAt - timeOf(internalId);
   const facts: Facts = [requestId, source];
@@ -38,6 +38,6 @@ export function readEvent(internalId: string, text: string): EventParts {
 }
 
 /** @param text the second line, or a text that ends with it */
-export function readSource(text: string): WrittenSource {
+export function readSource(text: string): EncodedSource {
   return (JSON.parse(text.slice(text.lastIndexOf('\n') + 1)) as Facts)[1];
 }

@@ -1,4 +1,4 @@
-/** What an event is: the shape senders post, the rules it must meet, and what is known of one that was accepted. */
+/** Events: the schema that senders use, its validation, and the data of accepted events (docs/events.md). */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { describe, isJsonObject, isShallow, MAX_DEPTH } from '../values/json.ts';
@@ -16,10 +16,10 @@ const TS_MIN = Date.UTC(1980, 0);
 const TS_MAX = Date.UTC(2100, 0);
 
 const nameRule = 'a string of 1 to 256 characters';
-const idRule = 'a string of 1 to 512 characters, or no such field';
-const tsRule = 'integer milliseconds since 1970, within 1980 to 2100, or no such field';
+const idRule = 'a string of 1 to 512 characters, or omit the field';
+const tsRule = 'integer milliseconds since 1970, within 1980 to 2100, or omit the field';
 
-/** docs/events.md#fields. Every message is what the field takes; what it got is added where the error is made. */
+/** docs/events.md#fields. Messages say what is expected; `invalid` adds what was received. */
 export const eventSchema = z
   .object({
     name: z
@@ -28,7 +28,7 @@ export const eventSchema = z
       .max(256, nameRule)
       .refine(
         (name) => !RESERVED_PREFIXES.some((prefix) => name.startsWith(prefix)),
-        `a name that does not begin with ${RESERVED_PREFIXES.join(' or ')}, which the service keeps for itself`,
+        `a name that does not start with ${RESERVED_PREFIXES.join(' or ')}, which are reserved`,
       )
       .meta({ description: 'Event name', examples: ['order/paid'] }),
     data: jsonObject('Arbitrary user data'),
@@ -43,16 +43,16 @@ export const eventSchema = z
       .meta({ description: 'Event time in Unix milliseconds; absent: the time of receipt' }),
     user: jsonObject('Passed through to functions').optional(),
     v: z
-      .string('a string, or no such field')
+      .string('a string, or omit the field')
       .optional()
       .meta({ description: 'Version of the payload, passed through' }),
   })
-  .meta({ id: 'Event', description: 'An event as it is sent' });
+  .meta({ id: 'Event', description: 'An event to send' });
 
 export type Event = z.infer<typeof eventSchema>;
 
-/** Where an event came from: an event key (one of a setting has no ID), a webhook, somebody by hand, or the service itself.
- *  `event:<internal ID>`: it is that one, sent again. */
+/** Source of an event: an event key (keys of settings have no ID), a webhook, a user through the API, or the service itself.
+ *  `event:<internal ID>`: a copy of that event. */
 export type Source = 'event-key' | `event-key:${string}` | `webhook:${string}` | `event:${string}` | 'api' | 'service';
 
 /** `<id>` of the source `<kind>:<id>`; undefined for a source of another kind, or without an ID. */
@@ -60,13 +60,13 @@ export function subjectOf(source: Source, kind: 'event-key' | 'webhook'): string
   return source.startsWith(`${kind}:`) ? source.slice(kind.length + 1) : undefined;
 }
 
-/** Whether the event came from there: `webhook` means all webhooks, `webhook:<id>` one. */
-export function isFrom(source: string, wanted: string): boolean {
-  return source === wanted || source.startsWith(`${wanted}:`);
+/** Whether the source matches a filter: `webhook` means all webhooks, `webhook:<id>` one. */
+export function isFrom(source: string, filter: string): boolean {
+  return source === filter || source.startsWith(`${filter}:`);
 }
 
-/** An event in full: what was sent, and how it came. `request_id` and `index` name the send that made it, by which a
- *  job that runs twice is told from an event that was sent twice. */
+/** A complete event: its payload and its metadata. `request_id` and `index` identify the send, which distinguishes a job that runs twice
+ *  from an event that was sent twice. */
 export interface EventRecord extends Event {
   internal_id: string;
   ts: number;
@@ -75,55 +75,54 @@ export interface EventRecord extends Event {
   index: number;
 }
 
-/** An accepted event on its way to the store. `payload` is what was sent, an Event as JSON text: it is written once and passed on as
- *  it is. */
+/** An accepted event on its way to the store. `payload` is the sent Event as JSON text: serialized once and passed on unchanged. */
 export interface Envelope {
   internalId: string;
   env: string;
   name: string;
   /** The sender's deduplication ID. */
   id?: string;
-  /** Another event with that ID came before, for certain: this one is counted and nothing else. */
+  /** A certain duplicate: an earlier event has this ID. The event is only counted. */
   repeat?: true;
-  /** The event's own time, Unix milliseconds: its functions run no sooner. */
+  /** The event's own time, Unix milliseconds: its functions run no earlier. */
   ts: number;
   receivedAt: number;
   source: Source;
   requestId: string;
   index: number;
-  /** The span that it was sent in, where that is recorded (tracing/carrier.ts). */
+  /** The span of its request, if recorded (tracing/carrier.ts). */
   trace?: string;
   payload: string;
 }
 
-/** What makes an EventRecord. */
+/** The parts of an EventRecord. */
 export type RecordParts = Pick<Envelope, 'internalId' | 'receivedAt' | 'requestId' | 'index' | 'payload'>;
 
-/** Checks every event of a request; one bad event refuses them all.
- *  @param text JSON that `body` was read from
- *  @throws ServiceError event_invalid, naming index and field, what it got and what it takes */
+/** Validates every event of a request; one invalid event rejects all.
+ *  @param text the JSON text of `body`
+ *  @throws ServiceError event_invalid with index, field, received and expected value */
 export function validateEvents(body: unknown, text: string): Event[] {
-  refuseDeep(body, text);
+  rejectDeep(body, text);
   const list = Array.isArray(body) ? body : [body];
   return list.map(validateEvent);
 }
 
-/** @throws ServiceError event_invalid when it nests deeper than every later writer of it can write */
-export function refuseDeep(value: unknown, text?: string): void {
+/** @throws ServiceError event_invalid if it is nested too deeply for later serializers */
+export function rejectDeep(value: unknown, text?: string): void {
   if (isShallow(value, text)) return;
   throw new ServiceError('event_invalid', { detail: `nested deeper than ${MAX_DEPTH} levels; flatten the data` });
 }
 
 const DAY_MS = 86_400_000;
 
-/** An event that is dated ahead runs its functions then, and is kept for them: not for decades.
- *  @throws ServiceError event_invalid, naming index and field, what it got and what it takes */
-export function refuseFarFuture(events: readonly Event[], nowMs: number, maxFutureMs: number): void {
+/** Bounds `ts`, because the service keeps an event with a future `ts` until its functions run.
+ *  @throws ServiceError event_invalid with index, field, received and expected value */
+export function rejectFarFuture(events: readonly Event[], nowMs: number, maxFutureMs: number): void {
   for (const [index, { ts }] of events.entries()) {
     if (ts === undefined || ts - nowMs <= maxFutureMs) continue;
     const days = maxFutureMs / DAY_MS;
     const latest = new Date(nowMs + maxFutureMs).toISOString();
-    throw invalid(index, 'ts', ts, `a time no more than ${days} days ahead (EVENT_MAX_FUTURE_DAYS), now ${latest}`);
+    throw invalid(index, 'ts', ts, `a time at most ${days} days in the future (EVENT_MAX_FUTURE_DAYS), now ${latest}`);
   }
 }
 
@@ -138,15 +137,15 @@ function validateEvent(candidate: unknown, index: number): Event {
   throw invalid(index, field, candidate[field], message);
 }
 
-function invalid(index: number, field: string | undefined, got: unknown, takes: string): ServiceError {
-  const place = field === undefined ? `event ${index}` : `event ${index}, field "${field}"`;
+function invalid(index: number, field: string | undefined, got: unknown, expected: string): ServiceError {
+  const location = field === undefined ? `event ${index}` : `event ${index}, field "${field}"`;
   return new ServiceError('event_invalid', {
-    detail: `${place}: got ${describe(got)}; it takes ${takes}`,
+    detail: `${location}: got ${describe(got)}; expected ${expected}`,
     facts: { index, ...(field !== undefined && { field }) },
   });
 }
 
-/** The payload is JSON text in which no digit of the event's data is lost. */
+/** The payload is JSON text that preserves every digit of the event's data. */
 export function toEnvelope(
   { name, data, id, ts, user, v }: Event,
   at: { internalId: string; env: string; receivedAt: number; source: Source; requestId: string; index: number },
@@ -162,12 +161,12 @@ export function toEnvelope(
     source,
     requestId,
     index,
-    // Fields that are undefined are not written.
+    // Omits undefined fields.
     payload: JSON.stringify({ name, data, id, ts, user, v }),
   };
 }
 
-/** @param parse reads the payload: JSON.parse, or parseExact where no digit may be lost */
+/** @param parse JSON.parse, or parseExact to preserve every digit */
 export function recordOf(event: RecordParts, parse: (text: string) => unknown = JSON.parse): EventRecord {
   const sent = parse(event.payload) as Event;
   const { internalId, receivedAt, requestId, index } = event;
@@ -181,12 +180,12 @@ export function recordOf(event: RecordParts, parse: (text: string) => unknown = 
   };
 }
 
-/** A stored event to be sent once more: an event of its own, of this moment, that no deduplication ID holds back. */
-export function sentAgain({ name, data, user, v }: Event): Event {
+/** Copies a stored event for a new send, without its time and its deduplication ID. */
+export function copyToResend({ name, data, user, v }: Event): Event {
   return { name, data, ...(user !== undefined && { user }), ...(v !== undefined && { v }) };
 }
 
-/** What a function is given of an event (docs/protocol.md#calls). */
+/** The event that a function receives (docs/protocol.md#calls). */
 export function payloadOf(record: EventRecord): Event & { ts: number } {
   const { name, data, id, ts, user, v, internal_id } = record;
   return {

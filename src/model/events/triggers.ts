@@ -1,25 +1,25 @@
-/** Which functions an event triggers: by name, by wildcard (a trailing `/*` or `.*`), and by expression. */
+/** Finds the functions that an event triggers: by name, by wildcard (a trailing `/*` or `.*`), and by expression. */
 import type { AppFunction } from '../apps/app.ts';
 import { compile, type Expression } from '../expressions/expression.ts';
 
-/** A trigger's expression, and the function that it is of. */
+/** The expression of a function's trigger. */
 export interface TriggerExpression {
   fn: AppFunction;
   source: string;
-  /** undefined: an earlier version took it, this one refuses it. It triggers nothing, and keeps nothing else from being triggered. */
+  /** undefined: an earlier version accepted it, but this one rejects it. It triggers nothing, and does not affect other triggers. */
   readonly expression: Expression | undefined;
 }
 
 type Rule = TriggerExpression | { fn: AppFunction; source: undefined };
 
 const isMetAlone = ({ expression }: TriggerExpression, event: unknown) =>
-  expression?.judge({ event }).verdict === 'met';
+  expression?.evaluate({ event }).result === 'met';
 
 export class TriggerTable {
   readonly #functions = new Map<string, AppFunction>();
   readonly #idsByApp = new Map<string, string[]>();
   readonly #byName = new Map<string, Rule[]>();
-  /** Keyed by what stands before the star, separator included. */
+  /** Keyed by the text before the star, including the separator. */
   readonly #byPrefix = new Map<string, Rule[]>();
 
   constructor(functions: Iterable<AppFunction>) {
@@ -30,19 +30,19 @@ export class TriggerTable {
     }
   }
 
-  /** Archived and paused functions too: their runs in flight finish. */
+  /** Includes archived and paused functions, because their active runs finish. */
   find(functionId: string): AppFunction | undefined {
     return this.#functions.get(functionId);
   }
 
-  /** Of all functions of the app, archived and paused ones too. */
+  /** IDs of all functions of the app, including archived and paused ones. */
   idsOf(app: string): readonly string[] {
     return this.#idsByApp.get(app) ?? [];
   }
 
-  /** Every function that the event triggers, each once; and undefined after each expression that is not met, so that whoever asks may
-   *  rest.
-   *  @param read gives the event; called only where an expression asks for it */
+  /** Yields every function that the event triggers, once; yields undefined after each expression that is not met, so that callers can
+   *  pause.
+   *  @param read returns the event; called only if an expression needs it */
   *match(
     name: string,
     read: () => unknown,
@@ -80,27 +80,27 @@ export class TriggerTable {
   #index(fn: AppFunction): void {
     for (const { event, expression } of fn.triggers) {
       if (event === undefined) continue;
-      const wild = event.endsWith('/*') || event.endsWith('.*');
-      const [index, key] = wild ? [this.#byPrefix, event.slice(0, -1)] : [this.#byName, event];
+      const isWildcard = event.endsWith('/*') || event.endsWith('.*');
+      const [index, key] = isWildcard ? [this.#byPrefix, event.slice(0, -1)] : [this.#byName, event];
       add(index, key, expression === undefined ? { fn, source: undefined } : ruleOf(fn, expression));
     }
   }
 }
 
-/** Compiled when it is first asked: an environment may have thousands. */
+/** Compiles the expression at its first use, because an environment can have thousands. */
 function ruleOf(fn: AppFunction, source: string): Rule {
   let compiled: { expression: Expression | undefined } | undefined;
   return {
     fn,
     source,
     get expression() {
-      compiled ??= { expression: compiledOrNone(source) };
+      compiled ??= { expression: tryCompile(source) };
       return compiled.expression;
     },
   };
 }
 
-function compiledOrNone(source: string): Expression | undefined {
+function tryCompile(source: string): Expression | undefined {
   try {
     return compile(source);
   } catch {

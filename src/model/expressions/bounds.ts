@@ -1,8 +1,8 @@
-/** What an expression may be, before any event is there to judge by it. Each bound is far beyond what people write, and small enough
- *  that reading the expression costs next to nothing. */
+/** Bounds of expressions, checked before any evaluation. Each bound is far above real expressions, and small enough to make parsing
+ *  cheap. */
 import type { ASTNode } from '@marcbachmann/cel-js';
 
-/** cel-js counts what it parses. */
+/** Enforced by cel-js. */
 export const PARSER_LIMITS = {
   maxAstNodes: 500,
   maxDepth: 32,
@@ -12,14 +12,14 @@ export const PARSER_LIMITS = {
 };
 
 const MAX_LENGTH = 4_096;
-/** Lists within lists within lists: `all`, `exists`, `exists_one`, `map`, `filter`. */
+/** Nested `all`, `exists`, `exists_one`, `map` and `filter`. */
 const MAX_LOOP_DEPTH = 3;
-/** Whole numbers have 64 bits; a longer one would be reckoned with at its full length. */
+/** CEL integers have 64 bits; cel-js would compute with longer ones at full length. */
 const MAX_INT = 2n ** 63n;
 
 const LOOPS = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
 
-const LIMIT_WORDS: Record<string, string> = {
+const LIMIT_TEXTS: Record<string, string> = {
   maxAstNodes: 'operators, names and values',
   maxDepth: 'levels of parentheses, fields and calls',
   maxListElements: 'elements in a list',
@@ -27,41 +27,41 @@ const LIMIT_WORDS: Record<string, string> = {
   maxCallArguments: 'arguments in a call',
 };
 
-export function refuseLong(source: string): void {
+export function checkLength(source: string): void {
   if (source.length <= MAX_LENGTH) return;
   throw new Error(`the expression has ${source.length} characters; at most ${MAX_LENGTH} are allowed`);
 }
 
-/** A parser's limit, in people's words; other errors as they are, without the excerpt that follows. */
-export function inWords(error: unknown): Error {
+/** Rewrites errors about parser limits; other errors lose only their source excerpt. */
+export function readableError(error: unknown): Error {
   const summary = (error as Error).message.split('\n')[0] ?? '';
-  const [, limit, most] = /^Exceeded (\w+) \((\d+)\)/.exec(summary) ?? [];
+  const [, limit, max] = /^Exceeded (\w+) \((\d+)\)/.exec(summary) ?? [];
   if (!limit) return new Error(summary);
-  return new Error(`the expression has more than ${most} ${LIMIT_WORDS[limit] ?? limit}; at most ${most} are allowed`);
+  return new Error(`the expression has more than ${max} ${LIMIT_TEXTS[limit] ?? limit}; at most ${max} are allowed`);
 }
 
-/** @throws Error that says what was found and what is allowed */
-export function refuseExcess(node: ASTNode, loopDepth = 0): void {
+/** @throws Error with the value found and the value allowed */
+export function checkBounds(node: ASTNode, loopDepth = 0): void {
   if (loopDepth > MAX_LOOP_DEPTH) {
     throw new Error(
       `the expression nests loops (all, exists, map, filter) deeper than ${MAX_LOOP_DEPTH} levels; at most ${MAX_LOOP_DEPTH} are allowed`,
     );
   }
   if (node.op === 'value' && typeof node.args === 'bigint' && node.args > MAX_INT) {
-    throw new Error('the expression has a whole number of more than 64 bits');
+    throw new Error('the expression has an integer of more than 64 bits');
   }
   if (node.op !== 'rcall') {
-    for (const part of partsOf(node)) refuseExcess(part, loopDepth);
+    for (const part of partsOf(node)) checkBounds(part, loopDepth);
     return;
   }
   const [method, receiver, args] = node.args;
   if (method === 'bind')
     throw new Error('the expression uses cel.bind(), which is not supported; write the value where it is used');
-  refuseExcess(receiver, loopDepth);
-  for (const arg of args) refuseExcess(arg, loopDepth + (LOOPS.has(method) ? 1 : 0));
+  checkBounds(receiver, loopDepth);
+  for (const arg of args) checkBounds(arg, loopDepth + (LOOPS.has(method) ? 1 : 0));
 }
 
-/** The nodes that the node is made of. */
+/** Child nodes. */
 export function partsOf({ args }: Pick<ASTNode, 'args'>): ASTNode[] {
   if (isNode(args)) return [args];
   return Array.isArray(args) ? (args as unknown[]).flatMap(nodesIn) : [];

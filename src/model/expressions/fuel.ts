@@ -1,44 +1,43 @@
-/** Fuel: what judging an expression may cost. It is counted before it is spent, so an evaluation ends by itself, on any event, and at
- *  the same place every time: neither a clock nor another process has to stop it.
+/** Fuel: the cost budget of an evaluation. Each operation spends its fuel first, so every evaluation ends by itself, deterministically,
+ *  without a clock or another process.
  *
- *  A unit is the evaluation of one node. What a node does to data costs more: text, lists and objects are paid for by their size. */
+ *  One unit is the evaluation of one node. Operations on text, lists and objects cost more, by size. */
 
-/** Units of a key of an object, which is looked up. */
+/** Units per object key. */
 const UNITS_PER_KEY = 4;
-/** Characters that native code compares, copies or searches in the time of one unit. */
+/** Characters that native code compares, copies or searches in one unit. */
 const CHARACTERS_PER_UNIT = 8;
-/** No text that an expression makes is longer: twice the largest event. */
+/** Longest text that an expression may create: twice the largest event. */
 const MAX_TEXT = 1_048_576;
 
-/** One for all: an error that is made anew for each element of a list would cost more than the element. */
-export const EXHAUSTED = new Error('the expression costs more than it may');
+/** Shared instances: creating an error per list element would cost more than the element. */
+export const EXHAUSTED = new Error('the expression exceeds its fuel');
 
-/** The same for what else keeps an expression from being evaluated. */
 export const NOT_EVALUABLE = new Error('the expression cannot be evaluated');
 
 export class Fuel {
   #left = 0;
-  #filled = 0;
-  /** How many keys an object has: to count them costs as much as to read them. */
+  #initial = 0;
+  /** Cached key counts: counting keys costs as much as reading them. */
   readonly #keyCounts = new WeakMap<object, number>();
 
-  fill(units: number): void {
+  refill(units: number): void {
     this.#left = units;
-    this.#filled = units;
+    this.#initial = units;
   }
 
-  /** Also when the expression went on after it (`… || true`). */
+  /** True even if the expression continued after it (`… || true`). */
   get exhausted(): boolean {
     return this.#left < 0;
   }
 
   get spent(): number {
-    return this.#filled - Math.max(0, this.#left);
+    return this.#initial - Math.max(0, this.#left);
   }
 
   spend(units: number): void {
     this.#left -= units;
-    // Also when a price is no number.
+    // Also true for NaN.
     if (!(this.#left >= 0)) this.exhaust();
   }
 
@@ -47,26 +46,26 @@ export class Fuel {
     throw EXHAUSTED;
   }
 
-  /** A text of this length is about to be read, or made. */
+  /** Before reading or creating a text of this length. */
   spendOnText(characters: number): void {
     if (characters > MAX_TEXT) this.exhaust();
     this.spend(characters / CHARACTERS_PER_UNIT);
   }
 
-  /** Each element of a list, or each key of an object, is about to be looked at. */
+  /** Before visiting each element of a list or each key of an object. */
   spendOnElements(value: unknown): void {
     if (Array.isArray(value)) this.spend(value.length);
     else if (typeof value === 'object' && value !== null) this.spend(UNITS_PER_KEY * this.#keysOf(value));
   }
 
-  /** A value is about to be read once: the whole of a text, the elements of a list, the keys of an object. */
+  /** Before reading a value once: all of a text, the elements of a list, the keys of an object. */
   spendOnValue(value: unknown): void {
     if (typeof value === 'string' || value instanceof Uint8Array) this.spendOnText(value.length);
     else this.spendOnElements(value);
   }
 
-  /** All of a value is about to be read, however deep it nests.
-   *  @returns what that cost */
+  /** Before reading all of a value recursively.
+   *  @returns the units spent */
   spendOnAll(root: unknown): number {
     const before = this.#left;
     const open = [root];

@@ -1,14 +1,14 @@
-/** CEL as it is spoken here: cel-js, held to bounds before an expression is taken, and to fuel (fuel.ts) while it is judged.
+/** Tidegate's CEL: cel-js with bounds at compile time and fuel (fuel.ts) at evaluation time.
  *
- *  cel-js has no such thing, so this reaches into what it does not promise to keep: its evaluator, through which every node is run, and
- *  the `handle` of a checked node, which is given the values of its operands. test/expressions fails should a later version differ. */
+ *  cel-js has no fuel, so this hooks into its internals: the evaluator, which runs every node, and the `handle` of a checked node, which
+ *  receives the values of its operands. test/expressions fails if a later version of cel-js differs. */
 import { type ASTNode, Environment, type ParseResult } from '@marcbachmann/cel-js';
-import { inWords, PARSER_LIMITS, refuseExcess, refuseLong } from './bounds.ts';
+import { checkBounds, checkLength, PARSER_LIMITS, readableError } from './bounds.ts';
 import { EXHAUSTED, Fuel, NOT_EVALUABLE } from './fuel.ts';
 import { type CheckedNode, meter } from './prices.ts';
 
-/** JSON has one kind of number, CEL two that do not mix: whole numbers in an expression meet JSON's doubles half way. */
-const MIXED: Record<string, (a: number, b: number) => number> = {
+/** JSON has one type of number, CEL two that do not mix. These operators combine integers of an expression with doubles of JSON. */
+const MIXED_OPERATORS: Record<string, (a: number, b: number) => number> = {
   '+': (a, b) => a + b,
   '-': (a, b) => a - b,
   '*': (a, b) => a * b,
@@ -16,12 +16,12 @@ const MIXED: Record<string, (a: number, b: number) => number> = {
   '%': (a, b) => a % b,
 };
 
-/** Units of an error within a loop, where it is one of many: it is made with a trace and an excerpt. */
+/** Fuel for a new error in a loop, which has a stack trace and an excerpt. */
 const UNITS_OF_NEW_ERROR = 300;
-/** Units of one that was made before. */
+/** Fuel for a shared error. */
 const UNITS_OF_ERROR = 10;
-/** Types of literals are remembered by an environment; it is made anew before they fill the memory. */
-const COMPILED_AT_MOST = 1_000;
+/** An environment caches the types of literals; a new one replaces it after this many expressions, to bound memory. */
+const COMPILES_PER_ENVIRONMENT = 1_000;
 
 interface Evaluator {
   run(node: ASTNode, context: unknown): unknown;
@@ -33,7 +33,7 @@ interface Evaluator {
 
 export interface Compiled {
   ast: ASTNode;
-  /** Fuel must have been filled. @throws whatever keeps it from being evaluated */
+  /** Refill the fuel first. @throws any error of the evaluation */
   evaluate(scope: Record<string, unknown>): unknown;
 }
 
@@ -48,14 +48,15 @@ export class Language {
     this.#environment = environmentOf(variables, this.fuel);
   }
 
-  /** @throws Error that says what is wrong with the expression */
+  /** @throws Error with a readable message */
   compile(source: string): Compiled {
-    if (++this.#compiled % COMPILED_AT_MOST === 0) this.#environment = environmentOf(this.#variables, this.fuel);
-    refuseLong(source);
+    if (++this.#compiled % COMPILES_PER_ENVIRONMENT === 0)
+      this.#environment = environmentOf(this.#variables, this.fuel);
+    checkLength(source);
     const program = parse(this.#environment, source);
-    refuseExcess(program.ast);
+    checkBounds(program.ast);
     const { valid, error } = program.check();
-    if (!valid) throw inWords(error);
+    if (!valid) throw readableError(error);
     meter(program.ast as unknown as CheckedNode, this.fuel);
     return { ast: program.ast, evaluate: program };
   }
@@ -65,23 +66,23 @@ function parse(environment: Environment, source: string): ParseResult {
   try {
     return environment.parse(source);
   } catch (error) {
-    throw inWords(error);
+    throw readableError(error);
   }
 }
 
 function environmentOf(variables: readonly string[], fuel: Fuel): Environment {
   const environment = new Environment({ limits: PARSER_LIMITS });
   for (const variable of variables) environment.registerVariable(variable, 'dyn');
-  for (const [operator, apply] of Object.entries(MIXED)) {
+  for (const [operator, apply] of Object.entries(MIXED_OPERATORS)) {
     environment.registerOperator(`double ${operator} int`, (a: number, b: bigint) => apply(a, Number(b)));
     environment.registerOperator(`int ${operator} double`, (a: bigint, b: number) => apply(Number(a), b));
   }
   environment.registerOperator('double % double', (a: number, b: number) => a % b);
-  limit(evaluatorOf(environment), fuel);
+  addFuel(evaluatorOf(environment), fuel);
   return environment;
 }
 
-/** A function is called as a method of the evaluator. */
+/** Gets the evaluator, which is `this` in custom functions. */
 function evaluatorOf(environment: Environment): Evaluator {
   let found: Evaluator | undefined;
   environment.registerFunction('evaluator(): bool', function (this: Evaluator) {
@@ -89,17 +90,17 @@ function evaluatorOf(environment: Environment): Evaluator {
     return false;
   } as () => boolean);
   environment.evaluate('evaluator()');
-  if (!found) throw new Error('cel-js does not call functions as methods of its evaluator any more');
+  if (!found) throw new Error('cel-js no longer calls custom functions as methods of its evaluator');
   return found;
 }
 
-function limit(evaluator: Evaluator, fuel: Fuel): void {
+function addFuel(evaluator: Evaluator, fuel: Fuel): void {
   Object.assign(evaluator, {
     run(node: CheckedNode, context: unknown) {
       fuel.spend(1);
       return node.evaluate(evaluator, node, context);
     },
-    /** For `||`, `&&` and loops, which go on after an error; not after this one. */
+    /** Used by `||`, `&&` and loops, which continue after an error, but not after EXHAUSTED. */
     tryEval(node: ASTNode, context: unknown) {
       try {
         return evaluator.run(node, context);
@@ -110,7 +111,7 @@ function limit(evaluator: Evaluator, fuel: Fuel): void {
       }
     },
     createError: () => NOT_EVALUABLE,
-    // cel-js would look into lists and objects, make a type of what it finds, and keep that for ever.
+    // cel-js would inspect lists and objects, create a type and cache it forever.
     debugTypeDeep: (value: unknown) => evaluator.debugType(value),
   });
 }

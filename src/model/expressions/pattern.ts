@@ -1,30 +1,30 @@
-/** Patterns of `matches()`: RE2, whose time grows with the text and never faster. JavaScript's own would take for ever on `^(a+)+$`. */
+/** Patterns of `matches()`: RE2, which takes linear time. JavaScript's RegExp takes exponential time for `^(a+)+$`. */
 import { RE2JS } from 're2js';
 
 const MAX_LENGTH = 256;
-/** Instructions that a pattern may compile to: each may cost a look at each character. */
+/** Instructions that a pattern may compile to: each can visit each character. */
 const MAX_SIZE = 300;
-/** Units of fuel (fuel.ts) that one instruction costs with one character, at worst. */
-const UNITS_PER_LOOK = 1;
+/** Fuel for one instruction and one character, in the worst case. */
+const UNITS_PER_VISIT = 1;
 
 export interface Pattern {
   matches(text: string): boolean;
-  /** Units that matching costs per character, at worst. */
+  /** Fuel per character, in the worst case. */
   unitsPerCharacter: number;
 }
 
-/** @throws Error that says what is wrong with the pattern */
+/** @throws Error with a readable message */
 export function compilePattern(source: string): Pattern {
   if (source.length > MAX_LENGTH) {
     throw new Error(`the pattern has ${source.length} characters; at most ${MAX_LENGTH} are allowed`);
   }
-  // Before it is compiled: that alone takes long when repeats multiply.
-  const estimate = sizeOf(source);
+  // Before compiling, which takes long for nested repetitions.
+  const estimate = estimateSize(source);
   if (estimate > MAX_SIZE) throw tooLarge(estimate);
   const compiled = compile(source);
   const size = compiled.programSize();
   if (size > MAX_SIZE) throw tooLarge(size);
-  return { matches: (text) => compiled.test(text), unitsPerCharacter: size * UNITS_PER_LOOK };
+  return { matches: (text) => compiled.test(text), unitsPerCharacter: size * UNITS_PER_VISIT };
 }
 
 function compile(source: string): RE2JS {
@@ -36,11 +36,13 @@ function compile(source: string): RE2JS {
 }
 
 function tooLarge(size: number): Error {
-  return new Error(`the pattern has the size ${size}; at most ${MAX_SIZE} is allowed; use fewer or smaller repeats`);
+  return new Error(
+    `the pattern has the size ${size}; at most ${MAX_SIZE} is allowed; use fewer or smaller repetitions`,
+  );
 }
 
-/** About how many instructions the pattern compiles to: its characters, repeats multiplied. */
-function sizeOf(source: string): number {
+/** Estimates the number of instructions: characters, multiplied by repetitions. */
+function estimateSize(source: string): number {
   const groups = [{ size: 0, last: 0 }];
   const top = () => groups.at(-1) as { size: number; last: number };
   const add = (size: number) => {
@@ -48,10 +50,10 @@ function sizeOf(source: string): number {
     top().last = size;
   };
   const token = /\\(?:[pP]\{[^}]*\}|x\{[^}]*\}|.)|\[\^?\]?(?:\\.|\[:[^\]]*:\]|[^\]\\])*\]|\{(\d+)(,?)(\d*)\}|./gsu;
-  for (const [text, least, comma, most] of source.matchAll(token)) {
-    if (least !== undefined) {
-      // `{2,}` is two and a loop.
-      const times = Math.max(1, Number(comma && !most ? least : most || least));
+  for (const [text, min, comma, max] of source.matchAll(token)) {
+    if (min !== undefined) {
+      // `{2,}` compiles to two copies and a loop.
+      const times = Math.max(1, Number(comma && !max ? min : max || min));
       add(top().last * (times - 1));
       top().last *= times;
     } else if (text === '(') groups.push({ size: 1, last: 0 });

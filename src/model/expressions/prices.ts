@@ -1,22 +1,23 @@
-/** What each node of an expression pays for what it does to data, before it does it. That it is run at all is paid for in language.ts. */
+/** Prices: makes each node of an expression spend fuel for its operations on data, before it executes them. language.ts charges for
+ *  the evaluation of the node itself. */
 import { partsOf } from './bounds.ts';
 import { type Fuel, NOT_EVALUABLE } from './fuel.ts';
 import { compilePattern } from './pattern.ts';
 
-/** Units of a call, beside what it does to data. */
+/** Base price of a call. */
 const UNITS_OF_CALL = 5;
-/** Of those that read a text into something else. */
-const UNITS_OF_READING: Record<string, number> = { duration: 150, timestamp: 30, json: 50 };
-/** Of reading a date in a time zone: a formatter is made each time. */
+/** Base price of calls that parse text. */
+const UNITS_OF_PARSING: Record<string, number> = { duration: 150, timestamp: 30, json: 50 };
+/** Price of reading a date in a time zone, which creates a formatter. */
 const UNITS_OF_TIME_ZONE = 5_000;
-/** `duration()` reads its text in a time that grows with the cube of its length. */
+/** `duration()` takes cubic time in the length of its text. */
 const MAX_DURATION = 64;
-/** Functions that may compare all of one text with each part of another. */
+/** Functions whose time can grow with the product of two lengths. */
 const SEARCHES = new Set(['contains', 'indexOf', 'lastIndexOf', 'split']);
 
 type Handle = (...args: unknown[]) => unknown;
 
-/** As cel-js's type checker leaves it; `handle` is given the values of its operands. */
+/** A node after cel-js's type check; `handle` receives the values of its operands. */
 export interface CheckedNode {
   op: string;
   args: unknown;
@@ -25,12 +26,12 @@ export interface CheckedNode {
   evaluate(evaluator: unknown, node: CheckedNode, context: unknown): unknown;
 }
 
-/** Has each node pay for what it does to data before it does it. */
+/** Wraps the handles of a node and its children. */
 export function meter(node: CheckedNode, fuel: Fuel, seen = new Set<CheckedNode>()): void {
   if (seen.has(node)) return;
   seen.add(node);
   const { handle } = node;
-  if (handle) node.handle = paid(node, handle, fuel);
+  if (handle) node.handle = metered(node, handle, fuel);
   if (node.meta.alternate) meter(node.meta.alternate, fuel, seen);
   const parts =
     node.op === 'comprehension' ? Object.values(node.args as object).filter(isNode) : partsOf(node as never);
@@ -41,7 +42,7 @@ function isNode(value: unknown): value is CheckedNode {
   return typeof value === 'object' && value !== null && 'op' in value && 'evaluate' in value;
 }
 
-function paid(node: CheckedNode, handle: Handle, fuel: Fuel): Handle {
+function metered(node: CheckedNode, handle: Handle, fuel: Fuel): Handle {
   switch (node.op) {
     case '==':
     case '!=':
@@ -72,7 +73,7 @@ function paid(node: CheckedNode, handle: Handle, fuel: Fuel): Handle {
       };
     case 'comprehension':
       return (items, ...rest) => {
-        // Of a list each element is paid for when its turn comes; of an object all keys are read first.
+        // List elements are charged one by one; all keys of an object are read first.
         if (!Array.isArray(items)) fuel.spendOnElements(items);
         return handle(items, ...rest);
       };
@@ -85,7 +86,7 @@ function paid(node: CheckedNode, handle: Handle, fuel: Fuel): Handle {
     }
     case 'rcall': {
       const [name, , parts] = node.args as [string, CheckedNode, CheckedNode[]];
-      if (name === 'matches') return matching(parts[0], fuel);
+      if (name === 'matches') return matchesHandle(parts[0], fuel);
       return (args, ...rest) => {
         payCall(name, args as unknown[], fuel);
         return handle(args, ...rest);
@@ -105,10 +106,10 @@ function payComparison(a: unknown, b: unknown, fuel: Fuel): void {
   }
 }
 
-/** @param args the receiver, too, if the function has one */
+/** @param args include the receiver, if there is one */
 function payCall(name: string, args: readonly unknown[], fuel: Fuel): void {
   if (name === 'type' || name === 'dyn' || (name === 'size' && Array.isArray(args[0]))) return;
-  fuel.spend(UNITS_OF_READING[name] ?? UNITS_OF_CALL);
+  fuel.spend(UNITS_OF_PARSING[name] ?? UNITS_OF_CALL);
   for (const arg of args) fuel.spendOnValue(arg);
   const [text, other] = args;
   if (text instanceof Uint8Array && name === 'json') fuel.spend(text.length);
@@ -118,9 +119,9 @@ function payCall(name: string, args: readonly unknown[], fuel: Fuel): void {
     return;
   }
   if (name === 'duration' && text.length > MAX_DURATION) throw NOT_EVALUABLE;
-  // Searching may compare all of the one with each part of the other.
+  // Charges for the worst case of the search.
   if (SEARCHES.has(name) && typeof other === 'string') fuel.spend((text.length * other.length) / 64);
-  // Each part is a text of its own; each character is counted by itself.
+  // Each part becomes a text of its own.
   if (name === 'split') fuel.spend(text.length);
   if (name === 'size') fuel.spendOnText(text.length);
 }
@@ -132,10 +133,10 @@ function payJoin(parts: unknown, separator: unknown, fuel: Fuel): void {
   fuel.spendOnText(length);
 }
 
-/** In place of cel-js's own, which hands the pattern to RegExp. */
-function matching(pattern: CheckedNode | undefined, fuel: Fuel): Handle {
+/** Replaces cel-js's own, which uses RegExp. */
+function matchesHandle(pattern: CheckedNode | undefined, fuel: Fuel): Handle {
   if (pattern?.op !== 'value' || typeof pattern.args !== 'string') {
-    throw new Error('matches() takes a pattern that is written in the expression, as in matches("^A[0-9]+$")');
+    throw new Error('matches() expects a literal pattern, as in matches("^A[0-9]+$")');
   }
   const { matches, unitsPerCharacter } = compilePattern(pattern.args);
   return (args) => {

@@ -1,4 +1,4 @@
-/** IP addresses and ranges of them. IPv4 addresses written as IPv6 (::ffff:10.0.0.1) are taken for what they are. */
+/** IP addresses and CIDR ranges. Treats IPv4-mapped IPv6 addresses (::ffff:10.0.0.1) as IPv4. */
 import ipaddr from 'ipaddr.js';
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -10,20 +10,20 @@ export interface Range {
 
 const MAPPED_BITS = 96;
 
-/** @returns undefined when the text is no address */
+/** @returns undefined if the text is not an address */
 export function parseAddress(text: string): Address | undefined {
   return isAddress(text) ? ipaddr.process(text) : undefined;
 }
 
 /** An address, or a CIDR range such as 10.0.0.0/8 or 2001:db8::/32.
- *  @returns undefined when the text is neither */
+ *  @returns undefined if the text is neither */
 export function parseRange(text: string): Range | undefined {
-  const [address = '', given, ...rest] = text.split('/');
+  const [address = '', prefixLength, ...rest] = text.split('/');
   if (!isAddress(address) || rest.length > 0) return undefined;
   const written = ipaddr.parse(address);
   const all = written.kind() === 'ipv4' ? 32 : 128;
-  if (given !== undefined && !/^\d{1,3}$/.test(given)) return undefined;
-  const bits = given === undefined ? all : Number(given);
+  if (prefixLength !== undefined && !/^\d{1,3}$/.test(prefixLength)) return undefined;
+  const bits = prefixLength === undefined ? all : Number(prefixLength);
   if (bits > all) return undefined;
   const base = ipaddr.process(address);
   if (base.kind() === written.kind()) return { base, bits };
@@ -34,7 +34,7 @@ export function isWithin(address: Address, { base, bits }: Range): boolean {
   return address.kind() === base.kind() && address.match(base as never, bits);
 }
 
-/** Whom an address stands for: an IPv6 address its /64, since one host has as many in it as it likes; any other text itself. */
+/** Identifies a host for rate limits: the /64 of an IPv6 address, because one host can use all of it; any other text unchanged. */
 export function addressBlock(text: string): string {
   const address = parseAddress(text);
   if (!address) return text;
@@ -42,14 +42,14 @@ export function addressBlock(text: string): string {
   return `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/64`)}/64`;
 }
 
-/** Without a zone, and an IPv4 address in four decimal parts: the library reads more than people mean. */
+/** Stricter than the library: no zone, and IPv4 only as four decimal parts. */
 function isAddress(text: string): boolean {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return true;
   return text.includes(':') && !text.includes('%') && ipaddr.IPv6.isValid(text);
 }
 
-/** Ways to write an IPv4 address into an IPv6 one, which a translator or tunnel on the way turns back: NAT64 (well known and local),
- *  IPv4-translated, IPv4-compatible, 6to4, Teredo. */
+/** IPv6 ranges that embed an IPv4 address, which a translator or tunnel extracts: NAT64 (well-known and local), IPv4-translated,
+ *  IPv4-compatible, 6to4, Teredo. */
 const TRANSLATIONS: [range: string, firstByte: number, flipped?: true][] = [
   ['64:ff9b::/96', 12],
   ['64:ff9b:1::/48', 12],
@@ -59,7 +59,7 @@ const TRANSLATIONS: [range: string, firstByte: number, flipped?: true][] = [
   ['2001::/32', 12, true],
 ];
 
-/** The IPv4 addresses that an IPv6 address may lead to. */
+/** The IPv4 addresses that an IPv6 address may be translated to. */
 export function translatedIpv4(address: Address): Address[] {
   if (address.kind() === 'ipv4') return [];
   const bytes = address.toByteArray();
@@ -68,4 +68,20 @@ export function translatedIpv4(address: Address): Address[] {
     const four = bytes.slice(first, first + 4).map((byte) => (flipped ? byte ^ 0xff : byte));
     return [new ipaddr.IPv4(four)];
   });
+}
+
+const GLOBAL_UNICAST: Range = { base: parseAddress('2000::') as Address, bits: 3 };
+
+/** The metadata service of Azure, in a public range. */
+const AZURE = '168.63.129.16';
+
+/** Loopback, private, link-local and other non-public addresses reach the service's own network and services that trust it.
+ *  @returns the kind of a non-public address, for messages; undefined if it is public */
+export function nonPublicKind(text: string): string | undefined {
+  const address = parseAddress(text);
+  if (!address) return 'not an address';
+  const range = address.range();
+  if (range !== 'unicast') return range.replace(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`);
+  if (address.kind() === 'ipv6' && !isWithin(address, GLOBAL_UNICAST)) return 'reserved';
+  return address.toString() === AZURE ? 'metadata' : undefined;
 }

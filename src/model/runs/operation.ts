@@ -1,12 +1,12 @@
-/** What an app answers a call with while its function is under way (docs/protocol.md#operations). */
+/** Step operations: the response of an app while its function is not finished (docs/protocol.md#operations). */
 import { z } from 'zod';
 import { MAX_TIME_LENGTH } from '../values/duration.ts';
 import { MAX_STEPS, type Memo } from './memo.ts';
 import { boundedError, type RunError } from './run.ts';
 
-/** No run can have more steps than that, so no answer can mean more. */
+/** A run cannot have more steps, so a response cannot need more operations. */
 export const MAX_OPS = MAX_STEPS;
-/** Names are kept with every attempt, and shown in lists. */
+/** Names are stored with every attempt and shown in lists. */
 const MAX_NAME_LENGTH = 1_024;
 
 const errorSchema = z.looseObject({
@@ -49,17 +49,17 @@ export type Op = z.infer<typeof opSchema>;
 
 const opsSchema = z.array(opSchema);
 
-/** Why an answer's operations are refused. */
+/** Why the operations of a response are rejected. */
 export type OpsProblem =
   | { problem: 'invalid'; message: string }
-  /** Another attempt would be refused as well. */
+  /** A retry would fail too. */
   | { problem: 'TooManyOperations' | 'NameTooLong'; message: string };
 
-/** The ops of an answer's body, or what is wrong with it. */
+/** The operations of a response body, or its problem. */
 export function parseOps(body: unknown): Op[] | OpsProblem {
   const list = Array.isArray(body) ? body : [body];
   if (list.length > MAX_OPS) {
-    const message = `the answer has ${list.length} step operations, more than ${MAX_OPS}; plan fewer steps at once, or hand parts of the work to other functions`;
+    const message = `the response has ${list.length} step operations, more than ${MAX_OPS}; plan fewer steps at once, or move work to other functions`;
     return { problem: 'TooManyOperations', message };
   }
   const { success, data, error } = opsSchema.safeParse(list);
@@ -91,12 +91,12 @@ function longNameIn({ id, name, displayName, opts }: Op): string | undefined {
   return undefined;
 }
 
-/** The name that a person gave the step. */
+/** The step's display name. */
 export function stepName(op: Op): string {
   return op.displayName ?? op.name ?? op.id;
 }
 
-/** What a step leaves behind that has failed for good. The official Go SDK reads it only with the `data` that it gave the error. */
+/** The memo of a step that failed permanently. The official Go SDK reads it only with the `data` of its error. */
 export function failureMemo(op: Op): Memo {
   const data = op.error?.data;
   return { error: { ...errorOf(op), ...(data !== undefined && { data }) } };
@@ -104,15 +104,15 @@ export function failureMemo(op: Op): Memo {
 
 /** Why a step failed. */
 export function errorOf({ error, data }: Op): RunError {
-  const given = error ?? (data as Partial<RunError> | undefined);
+  const source = error ?? (data as Partial<RunError> | undefined);
   return boundedError({
-    name: textOr('Error', given?.name),
-    message: textOr('the step failed', given?.message),
-    ...(typeof given?.stack === 'string' && { stack: given.stack }),
+    name: textOr('Error', source?.name),
+    message: textOr('the step failed', source?.message),
+    ...(typeof source?.stack === 'string' && { stack: source.stack }),
   });
 }
 
-/** An error in `data` is whatever the app put there. */
-function textOr(otherwise: string, value: unknown): string {
-  return typeof value === 'string' ? value : otherwise;
+/** `data` can hold any value of the app. */
+function textOr(fallback: string, value: unknown): string {
+  return typeof value === 'string' ? value : fallback;
 }

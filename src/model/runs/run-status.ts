@@ -1,4 +1,4 @@
-/** Where a run stands. Imports nothing: the dashboard, in a browser, needs it too. */
+/** Statuses of runs. Imports nothing, because the dashboard uses it in the browser. */
 
 export const RUN_STATUSES = ['Queued', 'Running', 'Completed', 'Failed', 'Cancelled'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];

@@ -1,5 +1,5 @@
-/** How a wait is found among many of its name, by what its expression says: an equality with a value that is known when the wait is
- *  stored (`async.data.orderId == event.data.orderId`) leaves an event only the waits for its own value to look at. */
+/** Indexes waits by an equality in their expression whose other side is known when the wait is stored
+ *  (`async.data.orderId == event.data.orderId`). An event then only has to be checked against the waits for its own value. */
 import { createHash } from 'node:crypto';
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { partsOf } from '../expressions/bounds.ts';
@@ -7,25 +7,25 @@ import { compileWait } from '../expressions/expression.ts';
 import { isJsonObject } from '../values/json.ts';
 import { expressionOf, type Wait } from './wait.ts';
 
-/** Characters of what a wait brings of its event; of a larger one the event is read when the wait is looked at. */
+/** Characters of the triggering event stored with a wait; if the expression needs more, the event is read when the wait is checked. */
 const MAX_CAUSED = 4_096;
-/** Characters of a text by which a wait is found. A run may have many waits that ask for the same long one. */
+/** Longest text to index. A run can have many waits for the same long text. */
 const MAX_INDEXED = 1_024;
 /** 132 bits. */
 const DIGEST_LENGTH = 22;
 
-/** Fields from `event`, or `async`, to a value. */
+/** Field names from `event` or `async` to a value. */
 export type Path = string[];
 
-/** A field of the arriving event, and the value that it must have. */
+/** A field of the received event, and the value that it must have. */
 export interface Equality {
   path: Path;
   digest: string;
 }
 
-/** The wait with what its expression reads of the event that caused its run, and how it is found.
- *  @param caused that event, as expressions see it; undefined: it is not known */
-export function findable(wait: Wait, caused: unknown): { wait: Wait; equality?: Equality | undefined } {
+/** Adds to the wait what its expression reads of the triggering event, and finds its index key.
+ *  @param caused the triggering event, as expressions see it; undefined: unknown */
+export function indexWait(wait: Wait, caused: unknown): { wait: Wait; equality?: Equality | undefined } {
   const { expression } = wait;
   if (!expression || caused === undefined || !expressionOf(wait)) return { wait };
   const read = readOf(expression, caused);
@@ -33,11 +33,11 @@ export function findable(wait: Wait, caused: unknown): { wait: Wait; equality?: 
   return { wait: small ? { ...wait, caused: read } : wait, equality: equalityOf(expression, caused) };
 }
 
-/** What must hold of the arriving event for the expression to be met; undefined: nothing that is so easily told.
+/** A necessary condition on the received event; undefined: the expression has no indexable equality.
  *  @param caused `event` in the expression */
 function equalityOf(expression: string, caused: unknown): Equality | undefined {
   const equalities = [...conjuncts(compileWait(expression).ast)].filter(({ op }) => op === '==');
-  // One with a literal may hold of every event of the name, and is taken if there is no other.
+  // An equality with a literal may hold for every event of the name, so it is the second choice.
   for (const known of [pathKnown, literalKnown]) {
     for (const { args } of equalities) {
       const [a, b] = args as [ASTNode, ASTNode];
@@ -48,8 +48,8 @@ function equalityOf(expression: string, caused: unknown): Equality | undefined {
   return undefined;
 }
 
-/** Stands for a field and its value: values that CEL finds equal have the same. undefined: no equality tells it, since the value is not there, no
- *  single one, or too long. */
+/** Index key of a field and its value; values that are equal in CEL have the same key. undefined: the value is missing, not a scalar, or
+ *  too long. */
 export function digestOf(path: Path, value: unknown): string | undefined {
   const text = textOf(value);
   if (text === undefined) return undefined;
@@ -61,7 +61,7 @@ export function digestOf(path: Path, value: unknown): string | undefined {
 
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value.length > MAX_INDEXED ? undefined : `"${value}`;
-  // A whole number in an expression equals the double of an event. Where it is no double it equals none, as the expression will say.
+  // An integer in an expression equals the double of an event. If a double cannot represent it, the expression later rejects the event.
   if (typeof value === 'number' || typeof value === 'bigint') return `${Number(value) + 0}`;
   if (typeof value === 'boolean' || value === null) return `${value}`;
   return undefined;
@@ -76,7 +76,7 @@ export function valueAt(root: unknown, path: Path): unknown {
   return value;
 }
 
-/** As much of `caused` as the expression can read: it is stored with the wait, and nobody has to read the event again. */
+/** The part of `caused` that the expression can read. Stored with the wait, it saves reading the event again. */
 function readOf(expression: string, caused: unknown): unknown {
   const read: Record<string, unknown> = {};
   for (const path of pathsIn(compileWait(expression).ast, 'event')) {
@@ -86,10 +86,10 @@ function readOf(expression: string, caused: unknown): unknown {
   return read;
 }
 
-/** Of lists and objects that were measured: a hundred waits may bring the same. */
+/** Cached sizes of lists and objects: many waits can share the same value. */
 const sizes = new WeakMap<object, number>();
 
-/** At most as many characters as the value has as JSON, told from the first MAX_CAUSED of them. */
+/** Lower bound of the value's JSON length; stops counting at MAX_CAUSED. */
 function sizeOf(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 1;
@@ -115,8 +115,8 @@ function* conjuncts(node: ASTNode): Generator<ASTNode> {
   yield* conjuncts(right);
 }
 
-function equality(arriving: ASTNode, known: unknown): Equality | undefined {
-  const path = pathOf(arriving, 'async');
+function equality(receivedSide: ASTNode, known: unknown): Equality | undefined {
+  const path = pathOf(receivedSide, 'async');
   const digest = path && path.length > 0 ? digestOf(path, known) : undefined;
   return path && digest !== undefined ? { path, digest } : undefined;
 }
@@ -130,7 +130,7 @@ function literalKnown(node: ASTNode): unknown {
   return node.op === 'value' ? node.args : undefined;
 }
 
-/** The fields that the node reads one after the other, from the variable on; undefined: it is not of this shape. */
+/** The path of fields that the node reads from the variable; undefined: the node has another shape. */
 function pathOf(node: ASTNode, variable: string): Path | undefined {
   const fields: Path = [];
   let at = node;
@@ -161,7 +161,7 @@ function copyPath(from: unknown, to: Record<string, unknown>, path: Path): void 
       return;
     }
     if (!Object.hasOwn(target, field)) define(target, field, {});
-    // A shorter path has brought it whole.
+    // A shorter path has already copied the whole value.
     if (target[field] === value) return;
     target = target[field] as Record<string, unknown>;
     source = value;

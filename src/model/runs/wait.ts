@@ -1,51 +1,50 @@
-/** What a run waits for: an event by its name and an expression, to go on with or to be cancelled by. */
+/** Waits of a run for an event, by name and expression. The event resumes or cancels the run. */
 import { compileWait, type Expression } from '../expressions/expression.ts';
 
 export interface Wait {
   runId: string;
   functionId: string;
-  /** The event that caused the run: `event` in the expression. It never meets its own run's wait. */
+  /** The event that triggered the run: `event` in the expression. It never matches waits of its own run. */
   eventId: string;
-  /** The step that goes on with the event; none: the event cancels the run. */
+  /** The waiting step; undefined: the event cancels the run. */
   stepId?: string;
-  /** CEL over `event`, which caused the run, and `async`, which arrived. */
+  /** CEL over `event` (the event that triggered the run) and `async` (the received event). */
   expression?: string;
-  /** As much of `event` as the expression reads; none: the event has to be read. */
+  /** The part of `event` that the expression reads; undefined: read the event. */
   caused?: unknown;
-  /** Nothing that was received before meets it, Unix milliseconds; none: whatever comes. */
+  /** Ignores events received before, Unix milliseconds; undefined: no lower limit. */
   since?: number;
-  /** After this it is met by nothing, Unix milliseconds. */
+  /** Ignores events after this time, Unix milliseconds. */
   until?: number;
 }
 
-/** What of an event tells whether it may meet a wait. */
-interface Received {
+interface ReceivedEvent {
   id: string;
   /** Unix milliseconds. */
   receivedAt: number;
 }
 
-/** A trigger's wait is told from others of its run by this. */
+/** @param ordinal distinguishes the cancel triggers of a run */
 export function waitKey({ runId, stepId }: Pick<Wait, 'runId' | 'stepId'>, ordinal = 0): string {
   return `${runId}/${stepId ?? `cancel-${ordinal}`}`;
 }
 
-/** The run that a wait with this key is of. */
+/** The run ID in a wait's key. */
 export function runOfWait(key: string): string {
   return key.slice(0, key.indexOf('/'));
 }
 
-/** Whether the event may meet the wait: what is left to be asked is the expression. */
-export function isOpenTo(wait: Wait, arrival: Received, nowMs: number): boolean {
-  return arrival.id !== wait.eventId && !isTooOld(wait, arrival) && (wait.until === undefined || nowMs <= wait.until);
+/** Whether the event can match the wait, apart from the expression. */
+export function canMatch(wait: Wait, event: ReceivedEvent, nowMs: number): boolean {
+  return event.id !== wait.eventId && !isTooOld(wait, event) && (wait.until === undefined || nowMs <= wait.until);
 }
 
-/** Events of one millisecond are in the order of their IDs: of two events that may each cancel the other's run, one does. */
-function isTooOld({ since, eventId }: Wait, { id, receivedAt }: Received): boolean {
+/** Orders events of the same millisecond by ID: if two events could each cancel the other's run, only one does. */
+function isTooOld({ since, eventId }: Wait, { id, receivedAt }: ReceivedEvent): boolean {
   return since !== undefined && (receivedAt < since || (receivedAt === since && id < eventId));
 }
 
-/** undefined: it was stored by a version that took what is refused today. */
+/** undefined: an earlier version accepted an expression that this version rejects. */
 export function expressionOf({ expression }: Wait): Expression | undefined {
   try {
     return expression ? compileWait(expression) : undefined;

@@ -1,56 +1,56 @@
-/** JSON read without losing a digit. JavaScript numbers hold 53 bits; order and payment IDs may have more. Values that a number would
- *  change are carried as `JSON.rawJSON` and written back as they came.
+/** Parses JSON without losing digits. JavaScript numbers have 53 bits; order and payment IDs can have more. Numbers that would change
+ *  become `JSON.rawJSON` values, which serialize unchanged.
  *
- *  A reviver of JSON.parse would be shorter, and costs 200 ms for 512 KB of small numbers with one large one among them. So such numbers
- *  are first written as marked strings, and the marked strings replaced in what was parsed: 30 ms. */
+ *  A reviver for JSON.parse would be shorter, but takes 200 ms for 512 KB of small numbers with a single large one. This code replaces such
+ *  numbers by marked strings before parsing, and the marked strings by raw numbers afterwards: 30 ms. */
 import { randomBytes } from 'node:crypto';
 
-/** Numbers that might not survive a round trip: many digits, or a large exponent. */
+/** Numbers that may change in a round trip: many digits, or a large exponent. */
 const RISKY_NUMBER = /\d{16}|[eE][+-]?\d{3}/;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-/** Whole numbers of so many digits are held exactly. */
+/** Integers with up to this many digits are exact. */
 const SAFE_DIGITS = 15;
 
-/** No sender knows it, and no answer tells it. Not long: a text may hold a hundred thousand. */
+/** Random, and never sent to clients, so that senders cannot forge it. Short, because a text can contain many. */
 const MARK = `#${randomBytes(6).toString('base64url')}`;
 
 const [QUOTE, BACKSLASH, MINUS, PLUS, POINT, COLON, ZERO, NINE, LOWER_E, UPPER_E] = [...'"\\-+.:09eE'].map((letter) =>
   letter.charCodeAt(0),
 ) as [number, number, number, number, number, number, number, number, number, number];
 
-/** Each costs half a microsecond of the main thread: in a batch of 500 events, 40 each. */
+/** Each takes 0.5 µs of the main thread. Allows 40 per event in a batch of 500. */
 const MAX_EXACT = 20_000;
 
-/** @throws SyntaxError as JSON.parse does; also where there are more numbers that a double cannot hold than anybody needs */
+/** @throws SyntaxError like JSON.parse; also for more than MAX_EXACT numbers that a double cannot represent */
 export function parseExact(text: string): unknown {
   return parse(text, () => {
     throw new SyntaxError(
-      `it has more than ${MAX_EXACT} numbers that a double cannot hold; send them as strings, or in several requests`,
+      `it has more than ${MAX_EXACT} numbers that a double cannot represent; send them as strings, or in several requests`,
     );
   });
 }
 
-/** What was stored as it came, by an app say: with more such numbers than MAX_EXACT, the others are as a double holds them. */
+/** For text that was stored unchecked, for example from an app: numbers after the first MAX_EXACT become doubles. */
 export function parseStored(text: string): unknown {
   return parse(text, () => {});
 }
 
-/** @param tooMany called once there are more such numbers than MAX_EXACT; those that follow are left as they are */
-function parse(text: string, tooMany: () => void): unknown {
-  const marked = RISKY_NUMBER.test(text) ? marking(text, tooMany) : undefined;
+/** @param onLimit called at the first number after MAX_EXACT; it and later ones stay unchanged */
+function parse(text: string, onLimit: () => void): unknown {
+  const marked = RISKY_NUMBER.test(text) ? markNumbers(text, onLimit) : undefined;
   if (marked === undefined) return JSON.parse(text);
   let value: unknown;
   try {
     value = JSON.parse(marked);
   } catch {
-    // Its words are about the text as it came.
+    // Throws an error about the original text.
     return JSON.parse(text);
   }
-  return unmarked(value);
+  return restoreNumbers(value);
 }
 
-/** @returns undefined when there is no such number */
-function marking(text: string, tooMany: () => void): string | undefined {
+/** @returns undefined if there is no such number */
+function markNumbers(text: string, onLimit: () => void): string | undefined {
   let marked = '';
   let done = 0;
   let count = 0;
@@ -60,11 +60,11 @@ function marking(text: string, tooMany: () => void): string | undefined {
     else if (code === MINUS || isDigit(code)) {
       const whole = endOfDigits(text, i);
       const end = endOfNumber(text, whole);
-      // Most are small and whole, and looked at no further.
+      // Most are small integers and need no further check.
       const isSmall = whole === end && end - i <= SAFE_DIGITS && code > ZERO;
       if (!isSmall && isInexact(text.slice(i, end)) && !isBeforeColon(text, end)) {
         if (++count > MAX_EXACT) {
-          tooMany();
+          onLimit();
           break;
         }
         marked += `${text.slice(done, i)}"${MARK}${text.slice(i, end)}"`;
@@ -76,17 +76,17 @@ function marking(text: string, tooMany: () => void): string | undefined {
   return done === 0 ? undefined : marked + text.slice(done);
 }
 
-function unmarked(root: unknown): unknown {
+function restoreNumbers(root: unknown): unknown {
   if (isMarked(root)) return exact(root);
   const open: object[] = typeof root === 'object' && root !== null ? [root] : [];
   for (let holder = open.pop(); holder !== undefined; holder = open.pop()) {
-    // An array's indices as text would cost more than all the rest.
-    if (Array.isArray(holder)) for (let i = 0; i < holder.length; i++) look(holder, i);
-    else for (const key in holder) look(holder as Record<string, unknown>, key);
+    // `for in` over an array creates index strings, which is slow.
+    if (Array.isArray(holder)) for (let i = 0; i < holder.length; i++) restore(holder, i);
+    else for (const key in holder) restore(holder as Record<string, unknown>, key);
   }
   return root;
 
-  function look<Key extends PropertyKey>(holder: Record<Key, unknown>, key: Key): void {
+  function restore<Key extends PropertyKey>(holder: Record<Key, unknown>, key: Key): void {
     const one = holder[key];
     if (typeof one === 'object' && one !== null) open.push(one);
     else if (isMarked(one)) holder[key] = exact(one);
@@ -105,7 +105,7 @@ function isInexact(number: string): boolean {
   return String(Number(number)) !== number && NUMBER.test(number);
 }
 
-/** A number is no key, and must not become one. */
+/** A number cannot be a key, and must not become one. */
 function isBeforeColon(text: string, at: number): boolean {
   let i = at;
   while (i < text.length && text.charCodeAt(i) <= 32) i++;
@@ -132,7 +132,7 @@ function isDigit(code: number): boolean {
   return code >= ZERO && code <= NINE;
 }
 
-/** @param start where it begins, at its quote */
+/** @param start index of the opening quote */
 export function endOfString(text: string, start: number): number {
   for (let i = start + 1; i < text.length; i++) {
     const code = text.charCodeAt(i);

@@ -1,4 +1,4 @@
-/** What JSON values are, how deep they may nest, and how messages name them. */
+/** JSON values: types, maximum depth, and descriptions for messages. */
 import { endOfString } from './exact-json.ts';
 
 export { parseExact, parseStored } from './exact-json.ts';
@@ -9,14 +9,14 @@ const [QUOTE, OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [...'"{}[]
   letter.charCodeAt(0),
 ) as [number, number, number, number, number];
 
-/** Whether `value` nests no deeper than MAX_DEPTH, so that every later writer of it, recursive or not, can write it.
- *  @param text that it was read from, where there is one: it is sooner looked through than the value */
+/** Whether `value` is nested at most MAX_DEPTH levels, so that recursive serializers can handle it.
+ *  @param text the JSON text of `value`, if available: scanning it is faster */
 export function isShallow(value: unknown, text?: string): boolean {
   return (text !== undefined && isShallowJson(text)) || depthWithin(value, MAX_DEPTH);
 }
 
-/** Whether JSON text nests no deeper than MAX_DEPTH, told in linear time and without parsing it. Exact for valid JSON only. Text shorter than
- *  twice MAX_DEPTH cannot nest so deep, and is not looked at. */
+/** Whether JSON text is nested at most MAX_DEPTH levels. Scans in linear time without parsing; exact for valid JSON only. Skips text
+ *  shorter than twice MAX_DEPTH, which cannot be nested deeper. */
 export function isShallowJson(text: string): boolean {
   if (text.length < 2 * MAX_DEPTH) return true;
   let depth = 0;
@@ -47,7 +47,7 @@ function isRawJson(value: object): boolean {
   return Object.getPrototypeOf(value) === null && 'rawJSON' in value;
 }
 
-/** "an array", "the string \"x\"", "nothing": how an error names what it got. */
+/** "an array", "the string \"x\"", "nothing": for error messages. */
 export function describe(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';

@@ -1,6 +1,6 @@
 /** Event keys: stored by ID, cached in memory by the hash of their secret, so that a request is authenticated without Redis. */
-import { type AllowList, allowListOf } from '../../model/auth/allow-lists.ts';
-import { type EventKey, isKept, keyOfSetting } from '../../model/auth/event-key.ts';
+import { type AccessListMatcher, matcherOf } from '../../model/auth/allow-lists.ts';
+import { type EventKey, isStored, keyOfSetting } from '../../model/auth/event-key.ts';
 import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
@@ -9,7 +9,7 @@ import { ReplicatedCache } from '../redis/replicated-cache.ts';
 /** Interval at which a process records the use of a key. */
 const RECORD_USE_EVERY_MS = 60_000;
 
-export type EventKeyInUse = EventKey & { allowList: AllowList };
+export type EventKeyInUse = EventKey & { allowList: AccessListMatcher };
 
 export class EventKeys {
   readonly #redis: Redis;
@@ -87,7 +87,7 @@ export class EventKeys {
   /** Records the use of the key in the background. If that fails, the next use is recorded. */
   recordUse(key: EventKey, nowMs: number): void {
     const { id } = key;
-    if (!isKept(key) || nowMs - (this.#usesRecorded.get(id) ?? 0) < RECORD_USE_EVERY_MS) return;
+    if (!isStored(key) || nowMs - (this.#usesRecorded.get(id) ?? 0) < RECORD_USE_EVERY_MS) return;
     this.#usesRecorded.set(id, nowMs);
     this.#redis.hset(this.#keys.eventKeyUses, id, nowMs).catch(() => this.#usesRecorded.delete(id));
   }
@@ -99,5 +99,5 @@ export class EventKeys {
 }
 
 function inUse(key: EventKey): EventKeyInUse {
-  return { ...key, allowList: allowListOf(key) };
+  return { ...key, allowList: matcherOf(key) };
 }

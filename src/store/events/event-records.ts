@@ -1,6 +1,6 @@
 /** The events themselves, as text (model/events/event-encoding.ts), each at its location (event-location.ts). */
 import type { Envelope, RecordParts, Source } from '../../model/events/event.ts';
-import { FACTS_MAX, readEvent, readSource, type WrittenSource, writeEvent } from '../../model/events/event-encoding.ts';
+import { type EncodedSource, FACTS_MAX, readEvent, readSource, writeEvent } from '../../model/events/event-encoding.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedPipeline, ScriptedRedis } from '../redis/scripts.ts';
@@ -37,7 +37,7 @@ export class EventRecords {
     const pipeline = this.#redis.pipeline();
     const buckets = new Set<string>();
     for (const [i, event] of batch.entries()) {
-      const text = writeEvent(event, sources[i] as WrittenSource);
+      const text = writeEvent(event, sources[i] as EncodedSource);
       const bucket = bucketOf(this.#keys, event.env, event.internalId);
       if (isOverflow(event)) {
         this.#storeOverflow(pipeline, event, text);

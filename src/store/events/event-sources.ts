@@ -2,7 +2,7 @@
  *  them in memory. */
 import { PRODUCTION } from '../../model/environment.ts';
 import { type Source, subjectOf } from '../../model/events/event.ts';
-import type { WrittenSource } from '../../model/events/event-encoding.ts';
+import type { EncodedSource } from '../../model/events/event-encoding.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
@@ -29,8 +29,8 @@ export class EventSources {
   }
 
   /** The written form of each event's source. */
-  async write(events: readonly { env: string; source: Source }[]): Promise<WrittenSource[]> {
-    const written: WrittenSource[] = [];
+  async write(events: readonly { env: string; source: Source }[]): Promise<EncodedSource[]> {
+    const written: EncodedSource[] = [];
     for (const { env, source } of events) {
       const number = this.#cachedOf(env).numbers.get(source);
       written.push(number ?? (hasNumber(source) ? await this.#assign(env, source) : source));
@@ -39,7 +39,7 @@ export class EventSources {
   }
 
   /** The sources of written forms; "" for a number that no longer stands for any. */
-  async read(env: string, written: readonly (WrittenSource | undefined)[]): Promise<(Source | undefined)[]> {
+  async read(env: string, written: readonly (EncodedSource | undefined)[]): Promise<(Source | undefined)[]> {
     const cached = this.#cachedOf(env);
     const { sources } = cached;
     if (written.some((source) => typeof source === 'number' && !sources.has(source))) {

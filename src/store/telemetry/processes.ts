@@ -1,5 +1,5 @@
 /** Running processes. Each sends a heartbeat every two seconds; a process without one for ten seconds is gone. */
-import type { SlowedApp } from '../../model/capacity/adaptive-limit.ts';
+import type { ThrottledApp } from '../../model/capacity/adaptive-limit.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
@@ -21,7 +21,7 @@ export interface ProcessStatus {
   /** Resident. */
   memoryBytes: number;
   /** Of a worker: apps whose calls it slows down. */
-  slowedApps?: SlowedApp[];
+  slowedApps?: ThrottledApp[];
 }
 
 export class Processes {

@@ -1,11 +1,11 @@
 /** Webhooks by the hash of their keys, cached in memory, so that a request is authenticated without Redis. */
-import { type AllowList, allowListOf } from '../../model/auth/allow-lists.ts';
+import { type AccessListMatcher, matcherOf } from '../../model/auth/allow-lists.ts';
 import { digestOf } from '../../model/auth/secret.ts';
 import type { Redis } from '../redis/connection.ts';
 import { ReplicatedCache } from '../redis/replicated-cache.ts';
 import { hasKey, keysOf, type Webhook, type Webhooks } from './webhooks.ts';
 
-export type WebhookInUse = Webhook & { allowList: AllowList };
+export type WebhookInUse = Webhook & { allowList: AccessListMatcher };
 
 export class WebhookDirectory {
   readonly #byDigest: ReplicatedCache<Map<string, WebhookInUse>>;
@@ -41,5 +41,5 @@ export class WebhookDirectory {
 }
 
 export function inUse(webhook: Webhook): WebhookInUse {
-  return { ...webhook, allowList: allowListOf(webhook) };
+  return { ...webhook, allowList: matcherOf(webhook) };
 }

@@ -1,10 +1,10 @@
 /** Webhooks: name, secret keys of the URL, transform, allow lists. */
-import type { Lists } from '../../model/auth/allow-lists.ts';
+import type { AccessLists } from '../../model/auth/allow-lists.ts';
 import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
-export interface Webhook extends Lists {
+export interface Webhook extends AccessLists {
   id: string;
   /** The path segment that addresses it; a secret. */
   key: string;

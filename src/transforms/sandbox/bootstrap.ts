@@ -2,13 +2,13 @@ import type { Limits } from '../protocol.ts';
 
 export type UserTransform = (evt: unknown, headers: unknown, queryParams: unknown, raw: unknown) => unknown;
 
-/** The user's code, wrapped: runs it, and gives what it defined. */
+/** The user's code in a wrapper: runs it, and returns the function it defined. */
 export type UserCode = () => UserTransform | undefined;
 
-/** The name of the driver's own lines in a stack; the user's are `transform.js`. */
-export const BOOTSTRAP_FILE = 'driver';
+/** File name of the bootstrap in a stack; the user's file is `transform.js`. */
+export const BOOTSTRAP_FILE = 'bootstrap';
 
-/** The answer of `call` when an earlier request has spoiled the isolate for all later ones. */
+/** The result of `call` when an earlier request left the isolate unusable. */
 export const SPOILED = 'spoiled';
 
 const MESSAGE_CHARS = 1_000;
@@ -31,10 +31,10 @@ export function bootstrapLimits({ logLines, logChars, outputChars }: Limits): Bo
   };
 }
 
-/** Stands between the service and a transform, *inside* the isolate: it is sent there as source text, so it can use
- *  nothing but its arguments and the language. It runs before the user's code and takes what it needs at once; after
- *  that it calls no method that the user's code could have replaced. It answers with the JSON of a `Report`.
- *  Each request runs the user's code from its first line, so nothing that one request leaves in a variable is there for the next.
+/** Runs *inside* the isolate, between the service and a transform. The isolate receives it as source text, so it can use nothing but
+ *  its arguments and the language. It runs before the user's code and captures the built-ins it needs; later it calls no method that
+ *  the user's code could have replaced. It returns the JSON of an `IsolateReport`.
+ *  Each request runs the user's code from its first line, so that no variable survives from one request to the next.
  *  @param harden null for code that changes built-ins on purpose: its isolate serves one request */
 export function bootstrapCode(limits: BootstrapLimits, harden: (() => () => boolean) | null) {
   const { parse, stringify } = JSON;
@@ -45,8 +45,8 @@ export function bootstrapCode(limits: BootstrapLimits, harden: (() => () => bool
   const text = String;
   const ErrorClass = Error;
 
-  let run: UserCode;
-  const undefinedTransform = {};
+  let userCode: UserCode;
+  const noTransform = {};
   let pending: Promise<void> | undefined;
   let settled: string | undefined;
   let logs = '';
@@ -54,7 +54,7 @@ export function bootstrapCode(limits: BootstrapLimits, harden: (() => () => bool
   let chars = 0;
   let full = false;
 
-  closeDoorsAroundTheMemoryLimit();
+  removeUncountedMemory();
   (globalThis as { console: unknown }).console = {
     log: (...parts: unknown[]) => capture('log', parts),
     info: (...parts: unknown[]) => capture('info', parts),
@@ -67,7 +67,7 @@ export function bootstrapCode(limits: BootstrapLimits, harden: (() => () => bool
 
   return {
     bind(code: UserCode) {
-      run = code;
+      userCode = code;
     },
 
     /** Only defines the function. */
@@ -80,7 +80,7 @@ export function bootstrapCode(limits: BootstrapLimits, harden: (() => () => bool
       }
     },
 
-    /** undefined: the transform returned a promise, see `collect` and `wait`. */
+    /** undefined: the transform returned a promise; `collect` and `wait` return its result. */
     call(json: string): string | undefined {
       if (!restore()) return limits.spoiled;
       const args = parse(json);
@@ -99,8 +99,8 @@ export function bootstrapCode(limits: BootstrapLimits, harden: (() => () => bool
       }
     },
 
-    /** What the promise came to, or undefined while it is open. There are no timers in here: what microtasks alone
-     *  can settle is settled by the time the host asks. */
+    /** The result of the promise, or undefined while it is pending. The isolate has no timers: a promise that microtasks alone can
+     *  settle is settled before the host calls this. */
     collect: () => settled,
 
     async wait() {
@@ -110,8 +110,8 @@ export function bootstrapCode(limits: BootstrapLimits, harden: (() => () => bool
   };
 
   function define(): UserTransform {
-    const transform = apply(run, scope, []);
-    if (transform === undefined) throw undefinedTransform;
+    const transform = apply(userCode, scope, []);
+    if (transform === undefined) throw noTransform;
     return transform;
   }
 
@@ -125,21 +125,21 @@ export function bootstrapCode(limits: BootstrapLimits, harden: (() => () => bool
 
   function success(result: unknown): string {
     if (result === null) return report('"event":null');
-    if (typeof result !== 'object' || isArray(result)) return refusal(kindOf(result));
+    if (typeof result !== 'object' || isArray(result)) return invalidResult(kindOf(result));
     let json: string | undefined;
     try {
       json = stringify(result);
     } catch (error) {
-      return refusal(`an object that is not JSON (${show(error)})`);
+      return invalidResult(`an object that is not JSON (${show(error)})`);
     }
-    if (json?.[0] !== '{') return refusal('an object that is not an object in JSON');
-    if (json.length > limits.outputChars) return refusal(`${json.length} characters of JSON`, limits.outputChars);
+    if (json?.[0] !== '{') return invalidResult('an object that is not an object in JSON');
+    if (json.length > limits.outputChars) return invalidResult(`${json.length} characters of JSON`, limits.outputChars);
     return report(`"event":${json}`);
   }
 
-  function refusal(got: string, most?: number) {
-    const expected = most ? `at most ${most} are taken` : 'expected an event object or null';
-    const message = `it returned ${cut(got, limits.messageChars)}; ${expected}`;
+  function invalidResult(got: string, limit?: number) {
+    const expected = limit ? `at most ${limit} are allowed` : 'expected an event object or null';
+    const message = `it returned ${truncate(got, limits.messageChars)}; ${expected}`;
     return report(`"error":{"message":${stringify(message)},"stack":""}`);
   }
 
@@ -147,23 +147,23 @@ export function bootstrapCode(limits: BootstrapLimits, harden: (() => () => bool
     let message = 'it threw something that cannot be shown';
     let stack = '';
     try {
-      if (error === undefinedTransform) message = 'no function named "transform" is defined';
+      if (error === noTransform) message = 'no function named "transform" is defined';
       else message = error instanceof ErrorClass ? show(error) : `it threw ${show(error)}`;
-      if (error instanceof ErrorClass) stack = places(text(error.stack));
+      if (error instanceof ErrorClass) stack = framesOf(text(error.stack));
     } catch {}
     const { messageChars, stackChars } = limits;
     return report(
-      `"error":{"message":${stringify(cut(message, messageChars))},"stack":${stringify(cut(stack, stackChars))}}`,
+      `"error":{"message":${stringify(truncate(message, messageChars))},"stack":${stringify(truncate(stack, stackChars))}}`,
     );
   }
 
-  /** A stack without the message before it, which may be of any length. */
-  function places(stack: string): string {
+  /** The frames of a stack, without the message before them, which can have any length. */
+  function framesOf(stack: string): string {
     const start = apply(indexOf, stack, ['\n    at ']);
     return start < 0 ? '' : apply(slice, stack, [start]);
   }
 
-  /** Joined by hand: an object of ours would pass through a `toJSON` that the user put on Object.prototype. */
+  /** Concatenates text: an object would pass through a `toJSON` that the user may have added to Object.prototype. */
   function report(body: string) {
     const json = `{${body},"logs":[${logs}]}`;
     logs = '';
@@ -177,8 +177,9 @@ export function bootstrapCode(limits: BootstrapLimits, harden: (() => () => bool
     let line = '';
     for (let i = 0; i < parts.length; i += 1) line += (i > 0 ? ' ' : '') + show(parts[i]);
     full = lines === limits.logLines || chars + line.length > limits.logChars;
-    if (lines < limits.logLines) append(level, cut(line, limits.logChars - chars));
-    if (full) append('warn', `(cut here: at most ${limits.logLines} lines and ${limits.logChars} characters are kept)`);
+    if (lines < limits.logLines) append(level, truncate(line, limits.logChars - chars));
+    if (full)
+      append('warn', `(truncated: logs have at most ${limits.logLines} lines and ${limits.logChars} characters)`);
     lines += 1;
     chars += line.length;
   }
@@ -201,7 +202,7 @@ export function bootstrapCode(limits: BootstrapLimits, harden: (() => () => bool
     }
   }
 
-  function cut(line: string, length: number): string {
+  function truncate(line: string, length: number): string {
     return line.length > length ? apply(slice, line, [0, length]) : line;
   }
 
@@ -214,14 +215,14 @@ export function bootstrapCode(limits: BootstrapLimits, harden: (() => () => bool
     return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
   }
 
-  /** The memory of WebAssembly and of growable buffers is not counted against the isolate's limit. */
-  function closeDoorsAroundTheMemoryLimit() {
+  /** V8 does not count the memory of WebAssembly and growable buffers against the isolate's limit. */
+  function removeUncountedMemory() {
     const scope = globalThis as unknown as Record<string, { prototype: object }>;
     delete scope.WebAssembly;
     for (const name of ['ArrayBuffer', 'SharedArrayBuffer']) {
       const Plain = scope[name] as unknown as new (length: number) => object;
       const Fixed = new Proxy(Plain, {
-        construct: (target, args, caller) => construct(target, [args[0]], caller),
+        construct: (target, args, newTarget) => construct(target, [args[0]], newTarget),
       });
       Object.defineProperty(Plain.prototype, 'constructor', { value: Fixed });
       Object.defineProperty(scope, name, { value: Fixed });

@@ -1,7 +1,7 @@
-/** What runs in each thread of a child: one batch at a time, each in the isolate of its webhook. */
+/** Runs in each thread of a child process: one batch at a time, in the isolate of its webhook. */
 import { BroadcastChannel, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
-import { GONE, type Limits, type Task, type TransformResult } from '../protocol.ts';
+import { EVICTIONS, type Limits, type Task, type TransformResult } from '../protocol.ts';
 import { CodeError, createIsolate, type Isolate, Stopped } from './isolate.ts';
 
 const limits: Limits = workerData;
@@ -9,49 +9,49 @@ const MB = 1_048_576;
 
 const isolates = new LRUCache<string, Isolate>({
   max: limits.isolates,
-  maxSize: limits.keptMb * MB,
+  maxSize: limits.cachedMb * MB,
   dispose: (isolate) => isolate.dispose(),
 });
 
-const gone = new BroadcastChannel(GONE);
-gone.unref();
-// @types/node knows of ports alone.
-const hear = (): { message: string } | undefined => receiveMessageOnPort(gone as never);
+const evictions = new BroadcastChannel(EVICTIONS);
+evictions.unref();
+// @types/node declares this for ports only.
+const nextEviction = (): { message: string } | undefined => receiveMessageOnPort(evictions as never);
 
-/** Stops early when a request was stopped, or had its thread for long: others may be waiting for what is known by now.
- *  @param task null: nothing to do but to let go of what is not needed any more */
-export async function perform(task: Task | null): Promise<TransformResult[]> {
-  // Read and not listened for: between two tasks the thread sleeps, deaf to its event loop.
-  for (let heard = hear(); heard; heard = hear()) isolates.delete(heard.message);
+/** Returns early when a request was stopped or the batch took long, so that the parent can use the results so far.
+ *  @param task null: only process evictions */
+export async function runBatch(task: Task | null): Promise<TransformResult[]> {
+  // Polls instead of listening: between two tasks the thread sleeps, and its event loop does not run.
+  for (let eviction = nextEviction(); eviction; eviction = nextEviction()) isolates.delete(eviction.message);
   if (task === null) return [];
   const { id, code, args } = task;
-  const begun = performance.now();
-  const verdicts: TransformResult[] = [];
+  const startedAt = performance.now();
+  const results: TransformResult[] = [];
   for (const one of args ?? [null]) {
-    const verdict = await judge(id, code, one);
-    verdicts.push(verdict);
-    if ('stopped' in verdict || performance.now() - begun > limits.batchMs) break;
+    const result = await run(id, code, one);
+    results.push(result);
+    if ('stopped' in result || performance.now() - startedAt > limits.batchMs) break;
   }
-  keep(id);
-  return verdicts;
+  cache(id);
+  return results;
 }
 
-async function judge(id: string, code: string, args: string | null): Promise<TransformResult> {
-  let started = performance.now();
-  const deadline = started + limits.timeoutMs;
+async function run(id: string, code: string, args: string | null): Promise<TransformResult> {
+  let startedAt = performance.now();
+  const deadline = startedAt + limits.timeoutMs;
   try {
-    if (args === null) return { text: define(code, deadline), durationMs: performance.now() - started };
+    if (args === null) return { text: define(code, deadline), durationMs: performance.now() - startedAt };
     const isolate = isolateFor(id, code);
-    started = performance.now();
+    startedAt = performance.now();
     const text = await isolate.call(args, deadline);
-    if (text !== undefined) return { text, durationMs: performance.now() - started };
+    if (text !== undefined) return { text, durationMs: performance.now() - startedAt };
     isolates.delete(id);
-    return judge(id, code, args);
+    return run(id, code, args);
   } catch (error) {
-    if (error instanceof CodeError) return { text: failure(error), durationMs: performance.now() - started };
+    if (error instanceof CodeError) return { text: errorReport(error), durationMs: performance.now() - startedAt };
     if (!(error instanceof Stopped)) throw error;
     isolates.delete(id);
-    return { stopped: error.by };
+    return { stopped: error.cause };
   }
 }
 
@@ -66,7 +66,7 @@ function define(code: string, deadline: number) {
 
 function isolateFor(id: string, code: string): Isolate {
   let isolate = isolates.peek(id);
-  if (isolate === undefined || isolate.code !== code || isolate.uses >= isolate.lasts) {
+  if (isolate === undefined || isolate.code !== code || isolate.uses >= isolate.maxUses) {
     isolates.delete(id);
     isolate = createIsolate(code, limits);
     isolates.set(id, isolate, { size: 1 });
@@ -75,15 +75,15 @@ function isolateFor(id: string, code: string): Isolate {
   return isolate;
 }
 
-/** Weighs the isolate after its work, and with it decides which ones are kept. */
-function keep(id: string) {
+/** Measures the isolate after its work; its size decides which isolates stay cached. */
+function cache(id: string) {
   const isolate = isolates.peek(id);
   if (isolate === undefined) return;
-  const size = isolate.uses < isolate.lasts ? isolate.bytes() : Number.POSITIVE_INFINITY;
-  if (size > limits.isolateKeptMb * MB) isolates.delete(id);
+  const size = isolate.uses < isolate.maxUses ? isolate.bytes() : Number.POSITIVE_INFINITY;
+  if (size > limits.cachedIsolateMb * MB) isolates.delete(id);
   else isolates.set(id, isolate, { size: Math.max(1, size) });
 }
 
-function failure({ message, stack }: CodeError) {
+function errorReport({ message, stack }: CodeError) {
   return JSON.stringify({ error: { message, stack }, logs: [] });
 }

@@ -1,68 +1,69 @@
 import { LRUCache } from 'lru-cache';
 
-/** `good` runs beside everybody, `suspect` runs alone, `quarantined` does not run. */
+/** `good` (closed): runs with others. `suspect` (half-open): runs alone. `quarantined` (open): does not run. */
 export interface CircuitState {
   kind: 'good' | 'suspect' | 'quarantined';
   /** 0 unless quarantined. */
   retryAfterSeconds: number;
 }
 
-interface Suspicion {
+interface CircuitRecord {
+  /** Times of the strikes. */
   strikes: number[];
   quarantinedUntil: number;
 }
 
 export interface CircuitBreakerRules {
-  /** So many strikes within the window bring quarantine. */
+  /** This many strikes within the window lead to quarantine. */
   strikes: number;
-  /** Also how long quarantine lasts, and how long a strike keeps a transform out of the main lane. */
+  /** Also the duration of quarantine, and how long a strike keeps a transform out of the main pool. */
   windowMs: number;
 }
 
-/** Which transforms had to be stopped, by `Ticket.key`. Times are milliseconds of any one clock.
- *  Life of a record: suspicion or a strike opens it; a success, no strike being fresh, closes it. After quarantine a
- *  transform is still suspect, until it succeeds once. */
+/** One circuit per transform that had to be stopped, by `QueuedRequest.key`. Times are milliseconds of any one clock.
+ *  Life cycle of a record: `markSuspect` or a strike opens it; a success without recent strikes closes it. After quarantine a
+ *  transform stays suspect until it succeeds once. */
 export class CircuitBreakers {
   readonly #rules: CircuitBreakerRules;
-  /** The bound is against webhooks without number; what falls out is merely trusted again. */
-  readonly #suspicions = new LRUCache<string, Suspicion>({ max: 10_000 });
+  /** Bounded against any number of webhooks; an evicted record only means that the transform is trusted again. */
+  readonly #records = new LRUCache<string, CircuitRecord>({ max: 10_000 });
 
   constructor(rules: CircuitBreakerRules) {
     this.#rules = rules;
   }
 
-  of(key: string, now: number): CircuitState {
-    const suspicion = this.#suspicions.get(key);
-    if (suspicion === undefined) return { kind: 'good', retryAfterSeconds: 0 };
-    const retryAfterSeconds = Math.max(0, Math.ceil((suspicion.quarantinedUntil - now) / 1_000));
+  stateOf(key: string, now: number): CircuitState {
+    const record = this.#records.get(key);
+    if (record === undefined) return { kind: 'good', retryAfterSeconds: 0 };
+    const retryAfterSeconds = Math.max(0, Math.ceil((record.quarantinedUntil - now) / 1_000));
     return { kind: retryAfterSeconds > 0 ? 'quarantined' : 'suspect', retryAfterSeconds };
   }
 
-  suspect(key: string) {
-    if (!this.#suspicions.has(key)) this.#suspicions.set(key, { strikes: [], quarantinedUntil: 0 });
+  markSuspect(key: string) {
+    if (!this.#records.has(key)) this.#records.set(key, { strikes: [], quarantinedUntil: 0 });
   }
 
   strike(key: string, now: number): CircuitState {
-    const strikes = [...this.#fresh(key, now), now];
+    const strikes = [...this.#recentStrikes(key, now), now];
     const full = strikes.length >= this.#rules.strikes;
-    this.#suspicions.set(key, {
+    this.#records.set(key, {
       strikes: full ? [] : strikes,
       quarantinedUntil: full ? now + this.#rules.windowMs : 0,
     });
-    return this.of(key, now);
+    return this.stateOf(key, now);
   }
 
-  struck(key: string, now: number): boolean {
-    return this.#fresh(key, now).length > 0;
+  hasRecentStrike(key: string, now: number): boolean {
+    return this.#recentStrikes(key, now).length > 0;
   }
 
-  /** A transform has run to its end. True when that has changed its standing. */
-  ranWell(key: string, now: number): boolean {
-    return !this.struck(key, now) && this.#suspicions.delete(key);
+  /** Records that a transform ran to its end. Returns true when that changes its state. */
+  success(key: string, now: number): boolean {
+    return !this.hasRecentStrike(key, now) && this.#records.delete(key);
   }
 
-  #fresh(key: string, now: number) {
-    const strikes = this.#suspicions.get(key)?.strikes ?? [];
+  #recentStrikes(key: string, now: number) {
+    const strikes = this.#records.get(key)?.strikes ?? [];
     return strikes.filter((at) => now - at < this.#rules.windowMs);
   }
 }

@@ -1,55 +1,59 @@
 import type { StopCause, TransformResult } from '../protocol.ts';
-import { outcomeOf, quarantined, stopped } from '../result.ts';
-import type { Death, SandboxOptions } from '../sandbox.ts';
 import { type CircuitBreakerRules, CircuitBreakers } from './circuit-breaker.ts';
 import { DurationEstimate } from './duration-estimate.ts';
 import type { FairQueue } from './fair-queue.ts';
 import type { Batch, Load } from './in-flight.ts';
 import { Pool } from './pool.ts';
-import { interrupted, type QueuedRequest } from './queued-request.ts';
+import { killedFromOutside, type QueuedRequest } from './queued-request.ts';
+import { outcomeOf, quarantined, stopped } from './result.ts';
+import type { ProcessExit, SandboxOptions } from './sandbox-process.ts';
 
-/** So often alone in a child that ended itself, and a request is guilty: once may be a coincidence. */
+/** A request gets a strike when its child crashes this often while it runs alone: a single crash can be a coincidence. */
 const CRASHES = 2;
-/** Requests sent ahead for each thread, so that it need not wait for the parent between two batches. */
-const AHEAD = 16;
+/** Requests sent ahead per thread, so that it does not wait for the parent between two batches. */
+const SENT_AHEAD = 16;
 
 export interface DispatcherOptions {
   sandbox: SandboxOptions;
-  standing: CircuitBreakerRules;
-  places: number;
-  idleMs: number;
+  circuitBreaker: CircuitBreakerRules;
+  queueLimit: number;
+  idleTimeoutMs: number;
 }
 
 export interface Dispatcher {
-  admit(ticket: QueuedRequest): void;
-  /** Tickets that wait, and those that are in a child. */
-  use(): { waiting: number; inFlight: number };
-  /** Nothing is kept of this webhook. */
+  submit(request: QueuedRequest): void;
+  /** Queued requests, and requests inside a child process. */
+  usage(): { queued: number; inFlight: number };
+  /** Drops what child processes cache of this webhook. */
   evict(id: string): void;
   close(): Promise<void>;
 }
 
-/** Who runs where, and who is to blame when a child dies. In the main lane all transforms in good standing run side by
- *  side. Whoever was in a child that died, and whoever had to be stopped, goes to the lane of suspects and runs there
- *  alone, so that guilt shows and hurts nobody else. */
-export function createDispatcher({ sandbox, standing, places, idleMs }: DispatcherOptions): Dispatcher {
-  const { log, now, limits, meter } = sandbox;
-  const standings = new CircuitBreakers(standing);
-  const pace = new DurationEstimate();
-  const main = new Pool({ sandbox, places, next: nextInMain, onVerdict, onDeath: onDeathInMain });
-  const alone = { ...sandbox, limits: { ...limits, threads: 1 } };
+/** Decides which request runs where, and which transform is to blame when a child exits. The main pool runs all transforms in
+ *  `good` state in parallel. Requests that were inside a child that exited, and transforms that were stopped, move to the pool of
+ *  suspects. It runs one request at a time, which shows who is to blame and harms no other. */
+export function createDispatcher({
+  sandbox,
+  circuitBreaker,
+  queueLimit,
+  idleTimeoutMs,
+}: DispatcherOptions): Dispatcher {
+  const { log, now, limits, recorder } = sandbox;
+  const circuits = new CircuitBreakers(circuitBreaker);
+  const durations = new DurationEstimate();
+  const main = new Pool({ sandbox, queueLimit, nextBatch: nextInMain, onResult, onExit: onExitInMain });
   const suspects = new Pool({
-    sandbox: alone,
-    places,
-    idleMs,
-    next: nextSuspect,
-    onVerdict,
-    onDeath: onDeathOfSuspect,
+    sandbox: { ...sandbox, limits: { ...limits, threads: 1 } },
+    queueLimit,
+    idleTimeoutMs,
+    nextBatch: nextSuspect,
+    onResult,
+    onExit: onExitOfSuspect,
   });
 
   return {
-    admit,
-    use: () => ({ waiting: main.waiting + suspects.waiting, inFlight: main.inFlight + suspects.inFlight }),
+    submit,
+    usage: () => ({ queued: main.queued + suspects.queued, inFlight: main.inFlight + suspects.inFlight }),
     evict(id) {
       main.evict(id);
       suspects.evict(id);
@@ -59,91 +63,95 @@ export function createDispatcher({ sandbox, standing, places, idleMs }: Dispatch
     },
   };
 
-  function admit(ticket: QueuedRequest) {
-    const { kind, retryAfterSeconds } = standings.of(ticket.key, now());
-    if (kind === 'quarantined') ticket.settle(quarantined(retryAfterSeconds));
-    else if (kind === 'suspect' || ticket.caught) suspects.enter(ticket);
-    else main.enter(ticket);
+  function submit(request: QueuedRequest) {
+    const { kind, retryAfterSeconds } = circuits.stateOf(request.key, now());
+    if (kind === 'quarantined') request.settle(quarantined(retryAfterSeconds));
+    else if (kind === 'suspect' || request.retriesAlone) suspects.enqueue(request);
+    else main.enqueue(request);
   }
 
-  /** Slow transforms always leave one thread to the others, and do not wait inside the child, where nobody overtakes. */
-  function nextInMain(waiting: FairQueue, load: Load): Batch | undefined {
-    if (load.tickets >= limits.threads * AHEAD) return undefined;
-    const ticket = waiting.take((key) => load.slow < Math.max(1, limits.threads - 1) || !pace.slow(key));
-    if (ticket === undefined) return undefined;
-    const { key } = ticket;
-    return { tickets: [ticket, ...waiting.more(key, pace.batch(key) - 1)], slow: pace.slow(key) };
+  /** Slow transforms always leave one thread to the others, and do not queue inside the child, where nothing can overtake them. */
+  function nextInMain(queue: FairQueue, load: Load): Batch | undefined {
+    if (load.requests >= limits.threads * SENT_AHEAD) return undefined;
+    const mayRunSlow = load.slowBatches < Math.max(1, limits.threads - 1);
+    const request = queue.next((key) => mayRunSlow || !durations.isSlow(key));
+    if (request === undefined) return undefined;
+    const { key } = request;
+    return {
+      requests: [request, ...queue.nextOf(key, durations.batchSize(key) - 1)],
+      slow: durations.isSlow(key),
+    };
   }
 
-  /** One at a time: first those that have been cleared since they were caught, last those that were proved guilty. */
-  function nextSuspect(waiting: FairQueue, load: Load): Batch | undefined {
-    if (load.tickets > 0) return undefined;
-    const cleared = waiting.take((key) => standings.of(key, now()).kind === 'good');
-    const ticket = cleared ?? waiting.take((key) => !standings.struck(key, now())) ?? waiting.take();
-    return ticket && { tickets: [ticket], slow: true };
+  /** One at a time: first transforms that are good again, last those with recent strikes. */
+  function nextSuspect(queue: FairQueue, load: Load): Batch | undefined {
+    if (load.requests > 0) return undefined;
+    const cleared = queue.next((key) => circuits.stateOf(key, now()).kind === 'good');
+    const request = cleared ?? queue.next((key) => !circuits.hasRecentStrike(key, now())) ?? queue.next();
+    return request && { requests: [request], slow: true };
   }
 
-  function onVerdict(ticket: QueuedRequest, verdict: TransformResult) {
-    if ('stopped' in verdict) return convict(ticket, verdict.stopped);
-    pace.note(ticket.key, verdict.durationMs);
-    meter.transformRan(verdict.durationMs);
-    ticket.settle(outcomeOf(ticket, verdict.text, verdict.durationMs));
-    if (standings.ranWell(ticket.key, now())) reseat(ticket.key);
+  function onResult(request: QueuedRequest, result: TransformResult) {
+    if ('stopped' in result) return strike(request, result.stopped);
+    durations.record(request.key, result.durationMs);
+    recorder.transformCompleted(result.durationMs);
+    request.settle(outcomeOf(request, result.text, result.durationMs));
+    if (circuits.success(request.key, now())) requeue(request.key);
   }
 
-  /** Guilt is certain only for who was alone and overdue. A child can also die for no fault of what ran in it, so all
-   *  others have one more try, alone. */
-  function onDeathInMain({ caught: { begun, waiting }, cause }: Death) {
-    const caught = [...waiting, ...begun];
-    const [first, ...others] = caught;
-    if (first && others.length === 0 && cause === 'time') return convict(first, cause);
-    if (cause === 'killed') return again(begun, waiting);
-    if (cause !== 'recalled') for (const ticket of caught) accuse(ticket);
-    for (const ticket of caught) admit(ticket);
-    for (const key of new Set(caught.map(({ key }) => key))) reseat(key);
+  /** Only a request that was alone and overdue is certainly to blame. A child can also exit for other reasons, so all other
+   *  requests get one retry, alone. */
+  function onExitInMain({ unfinished: { started, pending }, cause }: ProcessExit) {
+    const unfinished = [...pending, ...started];
+    const [first, ...others] = unfinished;
+    if (first && others.length === 0 && cause === 'time') return strike(first, cause);
+    if (cause === 'killed') return retryAfterKill(started, pending);
+    if (cause !== 'recalled') for (const request of unfinished) markSuspect(request);
+    for (const request of unfinished) submit(request);
+    for (const key of new Set(unfinished.map(({ key }) => key))) requeue(key);
   }
 
-  /** After a death that came from outside: whoever ran goes alone, since the kernel's out-of-memory killer is outside too;
-   *  its webhook is as good as before. */
-  function again(begun: readonly QueuedRequest[], waiting: readonly QueuedRequest[]) {
-    for (const ticket of begun) ticket.caught = true;
-    for (const ticket of [...waiting, ...begun]) admit(ticket);
+  /** After a kill from outside, started requests retry alone, since the kernel's out-of-memory killer is outside too; the state of
+   *  their transforms does not change. */
+  function retryAfterKill(started: readonly QueuedRequest[], pending: readonly QueuedRequest[]) {
+    for (const request of started) request.retriesAlone = true;
+    for (const request of [...pending, ...started]) submit(request);
   }
 
-  function onDeathOfSuspect({ caught: { begun, waiting }, cause }: Death) {
-    for (const ticket of [...begun, ...waiting]) {
-      if (cause === 'killed') ticket.settle(interrupted());
-      else if (cause === 'recalled') admit(ticket);
-      else if (cause !== 'crash') convict(ticket, cause);
+  function onExitOfSuspect({ unfinished: { started, pending }, cause }: ProcessExit) {
+    for (const request of [...started, ...pending]) {
+      if (cause === 'killed') request.settle(killedFromOutside());
+      else if (cause === 'recalled') submit(request);
+      else if (cause !== 'crash') strike(request, cause);
       else {
-        ticket.crashes += 1;
-        if (ticket.crashes < CRASHES) suspects.enter(ticket);
-        else convict(ticket, 'memory');
+        request.crashes += 1;
+        if (request.crashes < CRASHES) suspects.enqueue(request);
+        else strike(request, 'memory');
       }
     }
   }
 
-  function accuse(ticket: QueuedRequest) {
-    ticket.caught = true;
-    standings.suspect(ticket.key);
+  function markSuspect(request: QueuedRequest) {
+    request.retriesAlone = true;
+    circuits.markSuspect(request.key);
   }
 
-  function convict(ticket: QueuedRequest, cause: StopCause) {
-    ticket.settle(stopped(ticket, cause, limits.timeoutMs));
-    const { kind, retryAfterSeconds } = standings.strike(ticket.key, now());
-    const webhook = ticket.transform.id;
-    log.warn({ webhook, cause }, 'a transform had to be stopped');
-    meter.transformStopped(cause);
+  function strike(request: QueuedRequest, cause: StopCause) {
+    request.settle(stopped(request, cause, limits.timeoutMs));
+    const { kind, retryAfterSeconds } = circuits.strike(request.key, now());
+    const webhook = request.transform.id;
+    log.warn({ webhook, cause }, 'transform stopped');
+    recorder.transformStopped(cause);
     if (kind === 'quarantined') {
-      log.warn({ webhook, retryAfterSeconds }, 'a transform is quarantined');
-      meter.transformQuarantined();
+      log.warn({ webhook, retryAfterSeconds }, 'transform quarantined');
+      recorder.transformQuarantined();
     }
-    main.recall(ticket.key);
-    reseat(ticket.key);
+    main.recall(request.key);
+    requeue(request.key);
   }
 
-  /** A standing has changed: those that wait go where they now belong. */
-  function reseat(key: string) {
-    for (const ticket of [...suspects.withdraw(key), ...main.withdraw(key)]) admit(ticket);
+  /** A circuit state has changed: moves queued requests to the pool where they now belong. */
+  function requeue(key: string) {
+    for (const request of [...suspects.withdraw(key), ...main.withdraw(key)]) submit(request);
   }
 }

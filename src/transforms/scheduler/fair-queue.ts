@@ -1,95 +1,94 @@
 import type { QueuedRequest } from './queued-request.ts';
 
-/** Tickets that wait for their turn: one line a webhook, the lines served in turn, so that a webhook with many
- *  requests does not hold up the others. */
+/** One queue per webhook, served round-robin, so that a webhook with many requests does not hold up the others. */
 export class FairQueue {
-  readonly #places: number;
-  /** In the order of service: a line that was served goes to the end. */
-  readonly #lines = new Map<string, QueuedRequest[]>();
+  readonly #limit: number;
+  /** In the order of service: a queue that was served moves to the end. */
+  readonly #queues = new Map<string, QueuedRequest[]>();
   #size = 0;
 
-  constructor(places: number) {
-    this.#places = places;
+  constructor(limit: number) {
+    this.#limit = limit;
   }
 
   get size() {
     return this.#size;
   }
 
-  /** Returns who must leave when no place is left: the last of the longest line. */
-  add(ticket: QueuedRequest): QueuedRequest | undefined {
-    if (this.#size >= this.#places) this.#dropSettled();
-    const line = this.#lines.get(ticket.key);
-    if (line) line.push(ticket);
-    else this.#lines.set(ticket.key, [ticket]);
+  /** Returns the request that must leave when the limit is exceeded: the last one of the longest queue. */
+  add(request: QueuedRequest): QueuedRequest | undefined {
+    if (this.#size >= this.#limit) this.#dropSettled();
+    const queue = this.#queues.get(request.key);
+    if (queue) queue.push(request);
+    else this.#queues.set(request.key, [request]);
     this.#size += 1;
-    return this.#size > this.#places ? this.#lastOfTheLongest(ticket.key) : undefined;
+    return this.#size > this.#limit ? this.#removeLastOfLongest(request.key) : undefined;
   }
 
-  /** The next in turn among the webhooks that may go. */
-  take(mayGo: (key: string) => boolean = () => true): QueuedRequest | undefined {
-    for (const [key, line] of this.#lines) {
-      if (!mayGo(key)) continue;
-      this.#lines.delete(key);
-      let ticket = line.shift();
-      while (ticket?.settled) {
+  /** The next request, in turn, of the webhooks that may run. */
+  next(mayRun: (key: string) => boolean = () => true): QueuedRequest | undefined {
+    for (const [key, queue] of this.#queues) {
+      if (!mayRun(key)) continue;
+      this.#queues.delete(key);
+      let request = queue.shift();
+      while (request?.settled) {
         this.#size -= 1;
-        ticket = line.shift();
+        request = queue.shift();
       }
-      if (line.length > 0) this.#lines.set(key, line);
-      if (ticket === undefined) continue;
+      if (queue.length > 0) this.#queues.set(key, queue);
+      if (request === undefined) continue;
       this.#size -= 1;
-      return ticket;
+      return request;
     }
     return undefined;
   }
 
-  /** The next of one webhook, whoever's turn it is. */
-  more(key: string, most: number): QueuedRequest[] {
-    const line = this.#lines.get(key) ?? [];
+  /** The next requests of one webhook, out of turn. */
+  nextOf(key: string, limit: number): QueuedRequest[] {
+    const queue = this.#queues.get(key) ?? [];
     const taken: QueuedRequest[] = [];
-    while (taken.length < most && line.length > 0) {
-      const ticket = line.shift() as QueuedRequest;
+    while (taken.length < limit && queue.length > 0) {
+      const request = queue.shift() as QueuedRequest;
       this.#size -= 1;
-      if (!ticket.settled) taken.push(ticket);
+      if (!request.settled) taken.push(request);
     }
-    if (line.length === 0) this.#lines.delete(key);
+    if (queue.length === 0) this.#queues.delete(key);
     return taken;
   }
 
-  /** Those of one webhook that were taken and not served; they keep their places before the others. */
-  putBack(tickets: readonly QueuedRequest[]) {
-    const [first] = tickets;
+  /** Returns unserved requests of one webhook to the front of its queue. */
+  putBack(requests: readonly QueuedRequest[]) {
+    const [first] = requests;
     if (first === undefined) return;
-    this.#lines.set(first.key, [...tickets, ...(this.#lines.get(first.key) ?? [])]);
-    this.#size += tickets.length;
+    this.#queues.set(first.key, [...requests, ...(this.#queues.get(first.key) ?? [])]);
+    this.#size += requests.length;
   }
 
-  /** Everybody of one webhook leaves. */
+  /** Removes all requests of one webhook. */
   withdraw(key: string): QueuedRequest[] {
-    const line = this.#lines.get(key) ?? [];
-    this.#lines.delete(key);
-    this.#size -= line.length;
-    return line;
+    const queue = this.#queues.get(key) ?? [];
+    this.#queues.delete(key);
+    this.#size -= queue.length;
+    return queue;
   }
 
   drain(): QueuedRequest[] {
-    return [...this.#lines.keys()].flatMap((key) => this.withdraw(key));
+    return [...this.#queues.keys()].flatMap((key) => this.withdraw(key));
   }
 
-  #lastOfTheLongest(preferred: string) {
-    let longest = this.#lines.get(preferred) ?? [];
-    for (const line of this.#lines.values()) if (line.length > longest.length) longest = line;
+  #removeLastOfLongest(preferred: string) {
+    let longest = this.#queues.get(preferred) ?? [];
+    for (const queue of this.#queues.values()) if (queue.length > longest.length) longest = queue;
     const last = longest.pop();
     this.#size -= 1;
-    if (last && longest.length === 0) this.#lines.delete(last.key);
+    if (last && longest.length === 0) this.#queues.delete(last.key);
     return last;
   }
 
   #dropSettled() {
-    for (const key of [...this.#lines.keys()]) {
-      const open = this.withdraw(key).filter((ticket) => !ticket.settled);
-      if (open.length > 0) this.#lines.set(key, open);
+    for (const key of [...this.#queues.keys()]) {
+      const open = this.withdraw(key).filter((request) => !request.settled);
+      if (open.length > 0) this.#queues.set(key, open);
       this.#size += open.length;
     }
   }

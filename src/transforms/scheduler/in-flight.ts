@@ -1,38 +1,39 @@
 import type { QueuedRequest } from './queued-request.ts';
 
-/** Tickets of one webhook that a thread serves one after the other. */
+/** Requests of one webhook that a thread serves one after the other. */
 export interface Batch {
-  readonly tickets: readonly QueuedRequest[];
+  readonly requests: readonly QueuedRequest[];
   /** Expected to take long. */
   readonly slow: boolean;
 }
 
-/** What a child has to do. */
+/** The work that a child process holds. */
 export interface Load {
-  readonly tickets: number;
+  readonly requests: number;
   /** Batches that are expected to take long. */
-  readonly slow: number;
+  readonly slowBatches: number;
 }
 
 export interface Drained {
-  /** Those that were being worked on, with what was in one batch with them. */
-  begun: QueuedRequest[];
-  waiting: QueuedRequest[];
+  /** Requests of the batches that threads were running. */
+  started: QueuedRequest[];
+  /** Requests that waited inside the child. */
+  pending: QueuedRequest[];
 }
 
-interface Flight {
+interface InFlightBatch {
   batch: Batch;
   /** undefined: still waits inside the child for a free thread. */
-  begunAt: number | undefined;
+  startedAt: number | undefined;
 }
 
-/** The batches that a child has and has not answered. It begins them in the order they were sent, one a thread: so it
- *  is working on the oldest ones, and no message is needed to know since when. */
+/** The batches that a child has received and not returned. It starts them in the order they were sent, one per thread. The oldest
+ *  batches are therefore the running ones, and the parent knows their start times without a message. */
 export class InFlightRequests {
   readonly #threads: number;
-  readonly #flights = new Map<number, Flight>();
-  #last = 0;
-  #load = { tickets: 0, slow: 0 };
+  readonly #batches = new Map<number, InFlightBatch>();
+  #lastNumber = 0;
+  #load = { requests: 0, slowBatches: 0 };
 
   constructor(threads: number) {
     this.#threads = threads;
@@ -42,49 +43,48 @@ export class InFlightRequests {
     return this.#load;
   }
 
-  get tickets(): QueuedRequest[] {
-    return [...this.#flights.values()].flatMap(({ batch }) => batch.tickets);
+  get requests(): QueuedRequest[] {
+    return [...this.#batches.values()].flatMap(({ batch }) => batch.requests);
   }
 
-  /** Returns the number by which the child will answer. */
+  /** Returns the number that the child's reply carries. */
   add(batch: Batch, now: number): number {
-    this.#last += 1;
-    this.#flights.set(this.#last, { batch, begunAt: undefined });
+    this.#lastNumber += 1;
+    this.#batches.set(this.#lastNumber, { batch, startedAt: undefined });
     this.#count(batch, 1);
-    this.#markBegun(now);
-    return this.#last;
+    this.#markStarted(now);
+    return this.#lastNumber;
   }
 
-  take(number: number, now: number): Batch | undefined {
-    const flight = this.#flights.get(number);
-    if (flight === undefined) return undefined;
-    this.#flights.delete(number);
-    this.#count(flight.batch, -1);
-    this.#markBegun(now);
-    return flight.batch;
+  remove(number: number, now: number): Batch | undefined {
+    const entry = this.#batches.get(number);
+    if (entry === undefined) return undefined;
+    this.#batches.delete(number);
+    this.#count(entry.batch, -1);
+    this.#markStarted(now);
+    return entry.batch;
   }
 
-  anyBegunBefore(time: number): boolean {
-    return this.#flights.values().some(({ begunAt }) => begunAt !== undefined && begunAt < time);
+  anyStartedBefore(time: number): boolean {
+    return this.#batches.values().some(({ startedAt }) => startedAt !== undefined && startedAt < time);
   }
 
-  /** Everybody leaves. */
   drain(): Drained {
-    const batches = [...this.#flights.values()].map(({ batch }) => batch.tickets);
-    this.#flights.clear();
-    this.#load = { tickets: 0, slow: 0 };
-    return { begun: batches.slice(0, this.#threads).flat(), waiting: batches.slice(this.#threads).flat() };
+    const batches = [...this.#batches.values()].map(({ batch }) => batch.requests);
+    this.#batches.clear();
+    this.#load = { requests: 0, slowBatches: 0 };
+    return { started: batches.slice(0, this.#threads).flat(), pending: batches.slice(this.#threads).flat() };
   }
 
-  #count({ tickets, slow }: Batch, sign: 1 | -1) {
-    this.#load.tickets += sign * tickets.length;
-    if (slow) this.#load.slow += sign;
+  #count({ requests, slow }: Batch, sign: 1 | -1) {
+    this.#load.requests += sign * requests.length;
+    if (slow) this.#load.slowBatches += sign;
   }
 
-  #markBegun(now: number) {
+  #markStarted(now: number) {
     let threads = this.#threads;
-    for (const flight of this.#flights.values()) {
-      flight.begunAt ??= now;
+    for (const entry of this.#batches.values()) {
+      entry.startedAt ??= now;
       threads -= 1;
       if (threads === 0) return;
     }

@@ -1,190 +1,191 @@
 import type { TransformResult } from '../protocol.ts';
-import { type Death, Sandbox, type SandboxOptions } from '../sandbox.ts';
 import { FairQueue } from './fair-queue.ts';
 import type { Batch, Load } from './in-flight.ts';
 import { notStarting, overloaded, type QueuedRequest } from './queued-request.ts';
+import { type ProcessExit, type SandboxOptions, SandboxProcess } from './sandbox-process.ts';
 
-/** After so many failures in a row, requests are refused at once until a child has started. */
-const STARTS_BEFORE_REFUSING = 3;
-const START_AGAIN_MS = 100;
-const START_AGAIN_MAX_MS = 30_000;
+/** After this many failed starts in a row, the pool rejects requests at once until a child has started. */
+const FAILED_STARTS_LIMIT = 3;
+const RESTART_MS = 100;
+const RESTART_MAX_MS = 30_000;
 
 export interface PoolOptions {
   sandbox: SandboxOptions;
-  places: number;
-  /** Who goes into the child now, given what is in it; undefined: nobody yet. */
-  next(waiting: FairQueue, load: Load): Batch | undefined;
-  /** The child is ended when it had nothing to do for so long; undefined: it is always kept ready. */
-  idleMs?: number;
-  onVerdict(ticket: QueuedRequest, verdict: TransformResult): void;
-  onDeath(death: Death): void;
+  queueLimit: number;
+  /** Picks the next batch for a child with this load; undefined: none now. */
+  nextBatch(queue: FairQueue, load: Load): Batch | undefined;
+  /** Ends the child after this time without work; undefined: always keeps a child ready. */
+  idleTimeoutMs?: number;
+  onResult(request: QueuedRequest, result: TransformResult): void;
+  onExit(exit: ProcessExit): void;
 }
 
-/** Tickets that wait for one child, and that child: forked when it is needed, again whenever it has died, and replaced in good
- *  order when it is worn. */
+/** A queue of requests and the child process that serves them. Forks the child on demand, restarts it after it exits, and
+ *  replaces it gracefully when it asks for that. */
 export class Pool {
   readonly #options: PoolOptions;
-  readonly #waiting: FairQueue;
-  #sandbox: Sandbox | undefined;
-  /** Starts while the worn one still works. */
-  #successor: Sandbox | undefined;
-  /** Was replaced, and finishes what is in it. */
-  #retiring: Sandbox | undefined;
+  readonly #queue: FairQueue;
+  #current: SandboxProcess | undefined;
+  /** Starts while the current one still works. */
+  #replacement: SandboxProcess | undefined;
+  /** Was replaced, and finishes its requests. */
+  #draining: SandboxProcess | undefined;
   #failedStarts = 0;
-  #startAgain: NodeJS.Timeout | undefined;
-  #startAgainMs = 0;
-  #idle: NodeJS.Timeout | undefined;
+  #restartTimer: NodeJS.Timeout | undefined;
+  #restartMs = 0;
+  #idleTimer: NodeJS.Timeout | undefined;
   #ending: Promise<void> | undefined;
   #closed = false;
-  #pumping: NodeJS.Immediate | undefined;
+  #scheduled: NodeJS.Immediate | undefined;
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    this.#waiting = new FairQueue(options.places);
-    if (options.idleMs === undefined) this.#start();
+    this.#queue = new FairQueue(options.queueLimit);
+    if (options.idleTimeoutMs === undefined) this.#start();
   }
 
-  get waiting() {
-    return this.#waiting.size;
+  get queued() {
+    return this.#queue.size;
   }
 
   get inFlight() {
-    return this.#tickets.length;
+    return this.#inFlightRequests.length;
   }
 
-  get #tickets() {
-    return this.#all.flatMap((sandbox) => sandbox.tickets);
+  get #inFlightRequests() {
+    return this.#processes.flatMap((process) => process.requests);
   }
 
-  get #all() {
-    return [this.#sandbox, this.#successor, this.#retiring].filter((one) => one !== undefined);
+  get #processes() {
+    return [this.#current, this.#replacement, this.#draining].filter((one) => one !== undefined);
   }
 
-  enter(ticket: QueuedRequest) {
-    if (this.#closed) return ticket.settle(overloaded());
-    if (this.#failedStarts >= STARTS_BEFORE_REFUSING && !this.#sandbox?.ready)
-      return ticket.settle(this.#notStarting());
-    this.#waiting.add(ticket)?.settle(overloaded());
-    this.#pumpSoon();
+  enqueue(request: QueuedRequest) {
+    if (this.#closed) return request.settle(overloaded());
+    if (this.#failedStarts >= FAILED_STARTS_LIMIT && !this.#current?.ready) return request.settle(this.#notStarting());
+    this.#queue.add(request)?.settle(overloaded());
+    this.#scheduleDispatch();
   }
 
-  /** The waiting tickets of one key leave. */
+  /** Removes the queued requests of one key. */
   withdraw(key: string): QueuedRequest[] {
-    return this.#waiting.withdraw(key);
+    return this.#queue.withdraw(key);
   }
 
-  /** Nothing of this key shall run here any more. What is in the child cannot be taken out, so the child is killed;
-   *  all that were in it come back by `onDeath`, blameless. */
+  /** Stops requests of this key from running here. Nothing can be taken out of a child, so the pool kills it; all its requests
+   *  come back through `onExit`, without blame. */
   recall(key: string) {
-    for (const sandbox of this.#all) if (sandbox.tickets.some((ticket) => ticket.key === key)) sandbox.kill('recalled');
+    for (const process of this.#processes)
+      if (process.requests.some((request) => request.key === key)) process.kill('recalled');
   }
 
   evict(id: string) {
-    for (const sandbox of this.#all) sandbox.evict(id);
+    for (const process of this.#processes) process.evict(id);
   }
 
   async close() {
     this.#closed = true;
-    clearTimeout(this.#idle);
-    clearTimeout(this.#startAgain);
-    for (const ticket of [...this.#waiting.drain(), ...this.#tickets]) ticket.settle(overloaded());
-    await Promise.all([...this.#all.map((sandbox) => sandbox.end()), this.#ending]);
+    clearTimeout(this.#idleTimer);
+    clearTimeout(this.#restartTimer);
+    for (const request of [...this.#queue.drain(), ...this.#inFlightRequests]) request.settle(overloaded());
+    await Promise.all([...this.#processes.map((process) => process.end()), this.#ending]);
   }
 
   #start() {
-    if (this.#startAgain === undefined) this.#sandbox ??= this.#fork();
+    if (this.#restartTimer === undefined) this.#current ??= this.#fork();
   }
 
-  #fork(): Sandbox {
-    const sandbox = new Sandbox(this.#options.sandbox, {
-      ready: () => this.#onReady(sandbox),
-      answered: ({ tickets }, verdicts) => {
-        this.#waiting.putBack(tickets.slice(verdicts.length));
-        verdicts.forEach((verdict, i) => {
-          this.#options.onVerdict(tickets[i] as QueuedRequest, verdict);
+  #fork(): SandboxProcess {
+    const process = new SandboxProcess(this.#options.sandbox, {
+      ready: () => this.#onReady(process),
+      completed: ({ requests }, results) => {
+        this.#queue.putBack(requests.slice(results.length));
+        results.forEach((result, i) => {
+          this.#options.onResult(requests[i] as QueuedRequest, result);
         });
-        if (sandbox === this.#retiring) this.#endWhenDone();
-        this.#pumpSoon();
+        if (process === this.#draining) this.#endWhenDrained();
+        this.#scheduleDispatch();
       },
-      worn: () => {
-        if (sandbox !== this.#sandbox || this.#retiring || this.#successor || this.#closed || this.#startAgain) return;
-        this.#successor = this.#fork();
+      needsReplacement: () => {
+        const busy = this.#draining || this.#replacement || this.#closed || this.#restartTimer;
+        if (process === this.#current && !busy) this.#replacement = this.#fork();
       },
-      died: (death) => this.#onDeath(sandbox, death),
+      exited: (exit) => this.#onExit(process, exit),
     });
-    return sandbox;
+    return process;
   }
 
-  #onReady(sandbox: Sandbox) {
+  #onReady(process: SandboxProcess) {
     this.#failedStarts = 0;
-    if (sandbox === this.#successor) {
-      this.#retiring = this.#sandbox;
-      this.#sandbox = sandbox;
-      this.#successor = undefined;
-      this.#endWhenDone();
+    if (process === this.#replacement) {
+      this.#draining = this.#current;
+      this.#current = process;
+      this.#replacement = undefined;
+      this.#endWhenDrained();
     }
-    this.#pump();
+    this.#dispatch();
   }
 
-  #endWhenDone() {
-    if (this.#retiring === undefined || this.#retiring.load.tickets > 0) return;
-    this.#ending = this.#retiring.end();
-    this.#retiring = undefined;
+  #endWhenDrained() {
+    if (this.#draining === undefined || this.#draining.load.requests > 0) return;
+    this.#ending = this.#draining.end();
+    this.#draining = undefined;
   }
 
-  /** After the requests that this turn of the event loop has read: they go in one message, and together where they can. */
-  #pumpSoon() {
-    this.#pumping ??= setImmediate(() => {
-      this.#pumping = undefined;
-      this.#pump();
+  /** Waits for all requests that this turn of the event loop reads: they go in one message, and in batches where possible. */
+  #scheduleDispatch() {
+    this.#scheduled ??= setImmediate(() => {
+      this.#scheduled = undefined;
+      this.#dispatch();
     });
   }
 
-  #pump() {
-    clearTimeout(this.#idle);
+  #dispatch() {
+    clearTimeout(this.#idleTimer);
     if (this.#closed) return;
-    if (this.#waiting.size > 0) this.#start();
-    while (this.#sandbox?.ready) {
-      const batch = this.#options.next(this.#waiting, this.#sandbox.load);
+    if (this.#queue.size > 0) this.#start();
+    while (this.#current?.ready) {
+      const batch = this.#options.nextBatch(this.#queue, this.#current.load);
       if (batch === undefined) break;
-      this.#sandbox.send(batch);
+      this.#current.send(batch);
     }
     this.#endWhenIdle();
   }
 
-  #onDeath(sandbox: Sandbox, death: Death) {
-    if (sandbox === this.#sandbox) this.#sandbox = this.#successor;
-    if (sandbox === this.#successor || this.#sandbox === this.#successor) this.#successor = undefined;
-    if (sandbox === this.#retiring) this.#retiring = undefined;
+  #onExit(process: SandboxProcess, exit: ProcessExit) {
+    if (process === this.#current) this.#current = this.#replacement;
+    if (process === this.#replacement || this.#current === this.#replacement) this.#replacement = undefined;
+    if (process === this.#draining) this.#draining = undefined;
     if (this.#closed) return;
-    if (!death.wasReady) this.#waitBeforeNextStart();
-    if (this.#options.idleMs === undefined) this.#start();
-    if (death.caught.begun.length > 0) this.#options.onDeath(death);
-    this.#pump();
+    if (!exit.wasReady) this.#delayNextStart();
+    if (this.#options.idleTimeoutMs === undefined) this.#start();
+    if (exit.unfinished.started.length > 0) this.#options.onExit(exit);
+    this.#dispatch();
   }
 
-  #waitBeforeNextStart() {
+  #delayNextStart() {
     this.#failedStarts += 1;
-    this.#startAgainMs = Math.min(START_AGAIN_MAX_MS, START_AGAIN_MS * 2 ** (this.#failedStarts - 1));
-    clearTimeout(this.#startAgain);
-    this.#startAgain = setTimeout(() => {
-      this.#startAgain = undefined;
+    this.#restartMs = Math.min(RESTART_MAX_MS, RESTART_MS * 2 ** (this.#failedStarts - 1));
+    clearTimeout(this.#restartTimer);
+    this.#restartTimer = setTimeout(() => {
+      this.#restartTimer = undefined;
       this.#start();
-    }, this.#startAgainMs);
-    if (this.#failedStarts < STARTS_BEFORE_REFUSING || this.#sandbox) return;
-    for (const ticket of this.#waiting.drain()) ticket.settle(this.#notStarting());
+    }, this.#restartMs);
+    if (this.#failedStarts < FAILED_STARTS_LIMIT || this.#current) return;
+    for (const request of this.#queue.drain()) request.settle(this.#notStarting());
   }
 
   #notStarting() {
-    return notStarting(Math.ceil(this.#startAgainMs / 1_000));
+    return notStarting(Math.ceil(this.#restartMs / 1_000));
   }
 
   #endWhenIdle() {
-    const { idleMs } = this.#options;
-    if (idleMs === undefined || !this.#sandbox?.ready || this.#sandbox.load.tickets > 0 || this.#successor) return;
-    this.#idle = setTimeout(() => {
-      this.#ending = this.#sandbox?.end();
-      this.#sandbox = undefined;
-    }, idleMs).unref();
+    const { idleTimeoutMs } = this.#options;
+    if (idleTimeoutMs === undefined || !this.#current?.ready) return;
+    if (this.#current.load.requests > 0 || this.#replacement) return;
+    this.#idleTimer = setTimeout(() => {
+      this.#ending = this.#current?.end();
+      this.#current = undefined;
+    }, idleTimeoutMs).unref();
   }
 }

@@ -1,57 +1,57 @@
 import { ServiceError } from '../../errors.ts';
 import type { Transform, TransformOutcome } from '../transform.ts';
 
-/** One request on its way to an answer. It is settled once, whatever happens: by its outcome, or as `overloaded` when
- *  its patience is over. What comes later changes nothing. */
+/** A request that waits for its outcome. Settles exactly once: with its outcome, or as `overloaded` after its timeout. Later
+ *  results are ignored. */
 export class QueuedRequest {
   readonly transform: Transform;
-  /** Webhook and version: edited code starts with a clean record. */
+  /** Webhook and version: edited code starts without strikes. */
   readonly key: string;
   /** JSON of the four arguments; null: only check the code. */
   readonly args: string | null;
-  readonly answer: Promise<TransformOutcome>;
-  /** Was in flight when its child died, so it has one more try, alone. */
-  caught = false;
-  /** How often a child that had nothing else to do has ended itself over it. */
+  readonly outcome: Promise<TransformOutcome>;
+  /** Was in flight when its child exited: its retry runs alone. */
+  retriesAlone = false;
+  /** How often a child exited by itself while it ran only this request. */
   crashes = 0;
   settled = false;
 
   readonly #resolve: (outcome: TransformOutcome) => void;
   readonly #reject: (error: ServiceError) => void;
-  readonly #patience: NodeJS.Timeout;
+  readonly #timeout: NodeJS.Timeout;
 
-  constructor(transform: Transform, args: string | null, patienceMs: number) {
+  constructor(transform: Transform, args: string | null, timeoutMs: number) {
     const { promise, resolve, reject } = Promise.withResolvers<TransformOutcome>();
     this.transform = transform;
     this.key = `${transform.id}\n${transform.version}`;
     this.args = args;
-    this.answer = promise;
+    this.outcome = promise;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#patience = setTimeout(() => this.settle(overloaded()), patienceMs);
+    this.#timeout = setTimeout(() => this.settle(overloaded()), timeoutMs);
   }
 
   settle(result: TransformOutcome | ServiceError) {
     this.settled = true;
-    clearTimeout(this.#patience);
+    clearTimeout(this.#timeout);
     if (result instanceof ServiceError) this.#reject(result);
     else this.#resolve(result);
   }
 }
 
 export function overloaded() {
-  return busy('too many transforms wait for their turn; send the request again', 1);
+  return retryLater('too many transforms are queued; send the request again', 1);
 }
 
-/** The process was killed from outside, more than once: nobody's fault. */
-export function interrupted() {
-  return busy('the process that runs transforms was killed; send the request again', 1);
+/** Something outside killed the process more than once while it ran this request: no transform is to blame. */
+export function killedFromOutside() {
+  return retryLater('the process that runs transforms was killed; send the request again', 1);
 }
 
 export function notStarting(retryAfterSeconds: number) {
-  return busy('the process that runs transforms does not start; send the request again', retryAfterSeconds);
+  return retryLater('the process that runs transforms does not start; send the request again', retryAfterSeconds);
 }
 
-function busy(detail: string, retryAfterSeconds: number) {
+function retryLater(detail: string, retryAfterSeconds: number) {
   return new ServiceError('overloaded', { detail, retryAfterSeconds });
 }

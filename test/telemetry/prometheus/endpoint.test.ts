@@ -13,7 +13,7 @@ const GIVEN = { authorization: `Bearer ${TOKEN}` };
 
 const at = (process: ServiceProcess | undefined) => `http://127.0.0.1:${process?.metricsPort}`;
 
-describe('where metrics are read', () => {
+describe('Metrics endpoint', () => {
   let service: Service;
   afterEach(() => service.stop());
 
@@ -25,13 +25,13 @@ describe('where metrics are read', () => {
   for (const dev of [true, false]) {
     const mode = dev ? 'dev mode' : 'production';
 
-    it(`is nowhere unless somebody asks for it (${mode})`, async () => {
+    it(`does not exist by default (${mode})`, async () => {
       service = await startService({ dev });
       expect([service.webs[0]?.metricsPort, service.workers[0]?.metricsPort]).to.deep.equal([undefined, undefined]);
       expect(await codes(service.url, [{}, service.apiHeaders, GIVEN])).to.deep.equal(Array(3).fill('not_found'));
     });
 
-    it(`is a port of each process's own, and not the one that others reach (${mode})`, async () => {
+    it(`is a separate port of each process with METRICS_PORT (${mode})`, async () => {
       service = await startService({ dev, env: { METRICS_PORT: '0' } });
       for (const process of [service.webs[0], service.workers[0]]) {
         expect((await scrape(at(process))).types.size, process?.role).to.be.greaterThan(30);
@@ -39,7 +39,7 @@ describe('where metrics are read', () => {
       expect(await codes(service.url, [{}, service.apiHeaders, GIVEN])).to.deep.equal(Array(3).fill('not_found'));
     });
 
-    it(`is web's ordinary port for whoever has the token, and nobody else (${mode})`, async () => {
+    it(`is on web's public port for METRICS_TOKEN only (${mode})`, async () => {
       service = await startService({ dev, env: { METRICS_TOKEN: TOKEN } });
       expect((await scrape(service.url, GIVEN)).value('tidegate_redis_up')).to.equal(1);
       const wrong = [
@@ -55,7 +55,7 @@ describe('where metrics are read', () => {
     });
   }
 
-  it('asks for the token on the port of its own, too, where there is one', async () => {
+  it('requires METRICS_TOKEN on METRICS_PORT too', async () => {
     service = await startService({ env: { METRICS_TOKEN: TOKEN, METRICS_PORT: '0' } });
     for (const process of [service.webs[0], service.workers[0]]) {
       const wrong = await request('GET', `${at(process)}/metrics`, { headers: { authorization: 'Bearer no' } });
@@ -67,7 +67,7 @@ describe('where metrics are read', () => {
     }
   });
 
-  it('answers nothing else on the port of its own', async () => {
+  it('serves nothing but GET /metrics on METRICS_PORT', async () => {
     service = await startService({ env: { METRICS_PORT: '0' } });
     for (const process of [service.webs[0], service.workers[0]]) {
       for (const [method, path] of [
@@ -84,7 +84,7 @@ describe('where metrics are read', () => {
     }
   });
 
-  it('is a port that no other process has: the second says what is wrong, and does not start', async () => {
+  it('fails the start of a second process with the same METRICS_PORT, with an error that says so', async () => {
     const port = await freePort();
     service = await startService({ workers: 0, env: { METRICS_PORT: String(port) } });
     for (const start of [() => service.startWorker(), () => service.startWeb()]) {
@@ -92,22 +92,24 @@ describe('where metrics are read', () => {
         () => '',
         (error: Error) => error.message,
       );
-      expect(failed).to.include(`METRICS_PORT: got ${port}`).and.include(`127.0.0.1:${port}: another process does`);
+      expect(failed)
+        .to.include(`METRICS_PORT: got ${port}`)
+        .and.include(`127.0.0.1:${port}: another process listens there`);
       expect(failed).to.include('its own METRICS_PORT').and.include('exit code 1');
     }
     expect((await scrape(`http://127.0.0.1:${port}`)).value('tidegate_processes', { kind: 'worker' })).to.equal(0);
   });
 });
 
-describe('metrics while Redis is away', () => {
-  it('are told at once, as far as they are known without it, and in full when it is back', async () => {
+describe('Metrics while Redis is down', () => {
+  it('omit gauges from Redis, and include them when Redis is back', async () => {
     const redis = await startOwnRedis();
-    // A key that need not be looked up.
+    // A key that is not looked up in Redis.
     const env = { REDIS_URL: redis.url, METRICS_PORT: '0', EVENT_KEYS: 'known-event-key-0123' };
     const service = await startService({ env });
     const processes = [...service.webs, ...service.workers];
-    const eventually = (process: ServiceProcess, describe: string, wished: (found: Scrape) => boolean) =>
-      until(async () => [await scrape(at(process))].find(wished), { describe: `${process.role}: ${describe}` });
+    const eventually = (process: ServiceProcess, describe: string, condition: (found: Scrape) => boolean) =>
+      until(async () => [await scrape(at(process))].find(condition), { describe: `${process.role}: ${describe}` });
     try {
       await redis.stop();
       for (const process of processes) {
@@ -116,12 +118,12 @@ describe('metrics while Redis is away', () => {
         expect(away.value('process_resident_memory_bytes')).to.be.greaterThan(1_000_000);
       }
       expect((await service.post('/e/known-event-key-0123', { name: 'x', data: {} })).status).to.equal(503);
-      const refused = await scrape(at(service.webs[0]));
-      expect(refused.value('tidegate_commit_failures_total')).to.equal(1);
-      expect(refused.value('tidegate_http_refusals_total', { code: 'unavailable' })).to.equal(1);
+      const scraped = await scrape(at(service.webs[0]));
+      expect(scraped.value('tidegate_commit_failures_total')).to.equal(1);
+      expect(scraped.value('tidegate_http_errors_total', { code: 'unavailable' })).to.equal(1);
       await redis.start();
       const sent = async () => (await service.post('/e/known-event-key-0123', { name: 'x', data: {} })).status === 200;
-      await until(sent, { describe: 'events are taken again' });
+      await until(sent, { describe: 'events are accepted again' });
       for (const process of processes) {
         const done = (found: Scrape) => found.value('tidegate_queue_jobs', { queue: 'ingest', state: 'waiting' }) === 0;
         await eventually(process, 'back, and the event ingested', done);
@@ -133,10 +135,10 @@ describe('metrics while Redis is away', () => {
   });
 });
 
-describe('settings of metrics', () => {
+describe('Settings of metrics', () => {
   const wrong = (env: Record<string, string>) => () => readConfig({ MODE: 'dev', ...env });
 
-  it('that cannot be meant are refused at boot, with what is wrong', () => {
+  it('that are invalid stop the start with an error', () => {
     expect(wrong({ METRICS_PORT: '8288' })).to.throw('METRICS_PORT: got 8288, the same as PORT');
     expect(wrong({ METRICS_PORT: 'x' })).to.throw('METRICS_PORT: got "x"');
     expect(wrong({ METRICS_TOKEN: 'short' })).to.throw('METRICS_TOKEN: got 5 characters');

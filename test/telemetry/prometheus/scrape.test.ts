@@ -11,14 +11,14 @@ const TRANSFORM = `function transform(evt) {
   return { name: 'hook/made-by-hand', data: evt };
 }`;
 
-describe('what a process tells Prometheus', () => {
+describe('GET /metrics', () => {
   let service: Service;
   let host: AppHost;
   beforeEach(async () => {
     host = await startAppHost();
   });
   afterEach(async () => {
-    // First: a call that is in flight would keep its worker.
+    // First: a call in flight would keep its worker from exiting.
     await host.close();
     await service.stop();
   });
@@ -26,17 +26,17 @@ describe('what a process tells Prometheus', () => {
   const ofWeb = () => scrape(`http://127.0.0.1:${service.webs[0]?.metricsPort}`);
   const ofWorker = () => scrape(`http://127.0.0.1:${service.workers[0]?.metricsPort}`);
 
-  /** Scrapes until it is as wished. */
-  async function eventually(of: () => Promise<Scrape>, describe: string, wished: (scrape: Scrape) => boolean) {
+  /** Scrapes until the condition is met. */
+  async function eventually(of: () => Promise<Scrape>, describe: string, isMet: (scrape: Scrape) => boolean) {
     let last: Scrape | undefined;
     const check = async () => {
       last = await of();
-      return wished(last) && last;
+      return isMet(last) && last;
     };
     return until(check, { describe: () => `${describe}; last it was:\n${last?.text}` });
   }
 
-  it('counts the events that web accepts and those that it refuses, each acknowledgement and each commit', async () => {
+  it('counts accepted and rejected events, acknowledgements and commits of web', async () => {
     service = await startService({ dev: false, workers: 0, env: { METRICS_PORT: '0' } });
     const path = service.eventPath;
     const bodies = [
@@ -51,27 +51,27 @@ describe('what a process tells Prometheus', () => {
     expect((await service.post(path, { data: {} })).status).to.equal(400);
     expect((await service.post('/e/unheard-of-key', { name: 'x', data: {} })).status).to.equal(401);
     const web = await ofWeb();
-    expect(web.value('tidegate_events_accepted_total', { repeat: 'false' })).to.equal(3);
-    expect(web.value('tidegate_events_accepted_total', { repeat: 'true' })).to.equal(1);
-    expect(web.value('tidegate_commit_events_sum')).to.equal(4);
-    expect(web.value('tidegate_commit_events_count')).to.equal(3);
+    expect(web.value('tidegate_events_accepted_total', { duplicate: 'false' })).to.equal(3);
+    expect(web.value('tidegate_events_accepted_total', { duplicate: 'true' })).to.equal(1);
+    expect(web.value('tidegate_commit_batch_events_sum')).to.equal(4);
+    expect(web.value('tidegate_commit_batch_events_count')).to.equal(3);
     expect(web.value('tidegate_commit_duration_seconds_count')).to.equal(3);
-    expect(web.value('tidegate_events_unanswered')).to.equal(0);
-    expect(web.value('tidegate_event_acknowledgement_seconds_count')).to.equal(3);
-    expect(web.value('tidegate_event_acknowledgement_seconds_sum')).to.be.within(0.000_01, 10);
+    expect(web.value('tidegate_events_uncommitted')).to.equal(0);
+    expect(web.value('tidegate_event_acknowledgement_duration_seconds_count')).to.equal(3);
+    expect(web.value('tidegate_event_acknowledgement_duration_seconds_sum')).to.be.within(0.000_01, 10);
     const route = '/e/:key';
     expect(web.value('tidegate_http_requests_total', { method: 'POST', route, status: '2xx' })).to.equal(3);
     expect(web.value('tidegate_http_requests_total', { method: 'POST', route, status: '4xx' })).to.equal(2);
     expect(web.value('tidegate_http_request_duration_seconds_count', { method: 'POST', route })).to.equal(5);
-    expect(web.value('tidegate_http_refusals_total', { route, code: 'event_invalid' })).to.equal(1);
-    expect(web.value('tidegate_http_refusals_total', { route, code: 'key_unknown' })).to.equal(1);
-    // The stranger's body was not read.
+    expect(web.value('tidegate_http_errors_total', { route, code: 'event_invalid' })).to.equal(1);
+    expect(web.value('tidegate_http_errors_total', { route, code: 'key_unknown' })).to.equal(1);
+    // The body of the request with an unknown key was not read.
     const bytes = [...bodies, { data: {} }].reduce((sum, body) => sum + JSON.stringify(body).length, 0);
-    expect(web.value('tidegate_event_body_bytes_count')).to.equal(4);
-    expect(web.value('tidegate_event_body_bytes_sum')).to.equal(bytes);
+    expect(web.value('tidegate_event_request_size_bytes_count')).to.equal(4);
+    expect(web.value('tidegate_event_request_size_bytes_sum')).to.equal(bytes);
   });
 
-  it('tells a backlog that no worker takes up, and that it grows old', async () => {
+  it('shows the size and age of a backlog without a worker', async () => {
     service = await startService({ workers: 0, env: { METRICS_PORT: '0' } });
     const empty = await ofWeb();
     expect(empty.value('tidegate_queue_jobs', { queue: 'ingest', state: 'waiting' })).to.equal(0);
@@ -91,7 +91,7 @@ describe('what a process tells Prometheus', () => {
     expect(first.value('tidegate_redis_used_memory_bytes')).to.be.greaterThan(100_000);
   });
 
-  it('follows an event through a worker: ingested, its function called, its run ended, and what failed', async () => {
+  it('counts ingested events, function calls, ended runs and failures of a worker', async () => {
     service = await startService({ env: { METRICS_PORT: '0', RETRY_SCALE: '0.0005', RUN_CONCURRENCY: '7' } });
     host.on('fails-once', ({ number }) => (number === 0 ? { status: 500, body: { name: 'Busy', message: 'x' } } : {}));
     host.on('silent', () => 'hang up');
@@ -108,47 +108,47 @@ describe('what a process tells Prometheus', () => {
       { name: 'shop/silent', data: {} },
     ]);
     await service.post('/e/key', { name: 'shop/fails-once', data: {}, id: 'a' });
-    // The announcement of the failed run is an event, too.
+    // `function.failed` of the failed run is an event, too.
     const ended = await eventually(
       ofWorker,
       'both runs have ended, and all is ingested',
       (one) =>
         one.sum('tidegate_runs_ended_total') === 2 &&
         one.sum('tidegate_events_ingested_total') === 4 &&
-        one.sum('tidegate_jobs_at_work') === 0,
+        one.sum('tidegate_jobs_active') === 0,
     );
-    expect(ended.value('tidegate_events_ingested_total', { repeat: 'true' })).to.equal(1);
-    expect(ended.value('tidegate_event_ingested_age_seconds_count')).to.equal(3);
+    expect(ended.value('tidegate_events_ingested_total', { duplicate: 'true' })).to.equal(1);
+    expect(ended.value('tidegate_event_ingest_latency_seconds_count')).to.equal(3);
     expect(ended.value('tidegate_ingest_batch_events_sum')).to.equal(4);
     expect(ended.value('tidegate_runs_started_total')).to.equal(2);
     expect(ended.value('tidegate_run_start_delay_seconds_count')).to.equal(2);
     expect(ended.value('tidegate_runs_ended_total', { status: 'Completed' })).to.equal(1);
     expect(ended.value('tidegate_runs_ended_total', { status: 'Failed' })).to.equal(1);
-    const calls = (result: string) => ended.value('tidegate_calls_total', { result });
-    expect([calls('completed'), calls('failed'), calls('unanswered'), calls('progress')]).to.deep.equal([1, 1, 2, 0]);
-    expect(ended.value('tidegate_call_duration_seconds_count')).to.equal(4);
+    const calls = (result: string) => ended.value('tidegate_function_calls_total', { result });
+    expect([calls('completed'), calls('failed'), calls('no_response'), calls('steps')]).to.deep.equal([1, 1, 2, 0]);
+    expect(ended.value('tidegate_function_call_duration_seconds_count')).to.equal(4);
     expect(ended.value('tidegate_jobs_total', { queue: 'runs', outcome: 'failed' })).to.equal(3);
-    expect(ended.value('tidegate_jobs_total', { queue: 'runs', outcome: 'done' })).to.equal(1);
+    expect(ended.value('tidegate_jobs_total', { queue: 'runs', outcome: 'completed' })).to.equal(1);
     for (const queue of ['ingest', 'runs']) {
       const jobs = ended.sum('tidegate_jobs_total', { queue });
       expect(ended.value('tidegate_job_duration_seconds_count', { queue }), queue).to.equal(jobs);
     }
-    // What announces the failure is accepted by the worker.
-    expect(ended.value('tidegate_events_accepted_total', { repeat: 'false' })).to.equal(1);
+    // The worker accepts the `function.failed` event.
+    expect(ended.value('tidegate_events_accepted_total', { duplicate: 'false' })).to.equal(1);
 
     await service.post('/e/key', { name: 'shop/slow', data: {} });
     await host.nextCall('slow');
-    const atWork = await ofWorker();
-    expect(atWork.value('tidegate_jobs_at_work', { queue: 'runs' })).to.equal(1);
-    expect(atWork.value('tidegate_job_slots', { queue: 'runs' })).to.equal(7);
+    const active = await ofWorker();
+    expect(active.value('tidegate_jobs_active', { queue: 'runs' })).to.equal(1);
+    expect(active.value('tidegate_job_concurrency', { queue: 'runs' })).to.equal(7);
     const stored = await eventually(ofWeb, 'web sees it, too', (one) => one.value('tidegate_runs_active') === 1);
     expect(stored.value('tidegate_queue_jobs', { queue: 'runs', state: 'active' })).to.equal(1);
     expect(stored.value('tidegate_processes', { kind: 'worker' })).to.equal(1);
     answer();
-    await eventually(ofWorker, 'it is done', (one) => one.value('tidegate_jobs_at_work', { queue: 'runs' }) === 0);
+    await eventually(ofWorker, 'it is done', (one) => one.value('tidegate_jobs_active', { queue: 'runs' }) === 0);
   });
 
-  it('counts what becomes of the requests to webhooks, and how their transforms fare', async () => {
+  it('counts outcomes of webhook requests and results of their transforms', async () => {
     service = await startService({ workers: 0, env: { METRICS_PORT: '0' } });
     const { body } = await service.post('/v1/webhooks', { name: 'hook', transform: TRANSFORM });
     const path = new URL(body.data.url).pathname;
@@ -159,37 +159,37 @@ describe('what a process tells Prometheus', () => {
     const web = await ofWeb();
     const outcome = (name: string) => web.value('tidegate_webhook_requests_total', { outcome: name });
     expect([outcome('accepted'), outcome('ignored'), outcome('rejected')]).to.deep.equal([1, 1, 5]);
-    const refused = (code: string) => web.value('tidegate_http_refusals_total', { route: '/e/:key', code });
-    expect([refused('transform_failed'), refused('transform_quarantined')]).to.deep.equal([4, 1]);
+    const errors = (code: string) => web.value('tidegate_http_errors_total', { route: '/e/:key', code });
+    expect([errors('transform_failed'), errors('transform_quarantined')]).to.deep.equal([4, 1]);
     expect(web.value('tidegate_transforms_stopped_total', { cause: 'time' })).to.equal(3);
     expect(web.value('tidegate_transform_quarantines_total')).to.equal(1);
-    // Three that ran to their end, and the check of the code before it was saved.
+    // Three completed runs, and the check of the code before it was saved.
     expect(web.value('tidegate_transform_duration_seconds_count')).to.equal(4);
-    expect(web.value('tidegate_transform_children')).to.be.within(1, 2);
+    expect(web.value('tidegate_transform_processes')).to.be.within(1, 2);
     expect(web.value('tidegate_transform_threads')).to.equal(2);
     expect(web.value('tidegate_transforms_in_flight')).to.equal(0);
-    expect(web.value('tidegate_events_accepted_total', { repeat: 'false' })).to.equal(1);
+    expect(web.value('tidegate_events_accepted_total', { duplicate: 'false' })).to.equal(1);
   });
 
-  it('counts the children for transforms that die, and those that take their place', async () => {
+  it('counts transform processes that exit and their replacements', async () => {
     service = await startService({ workers: 0, env: { METRICS_PORT: '0', TRANSFORM_TIMEOUT_MS: '8000' } });
-    // Aborts its whole process, long before its time is over: once beside others, and once alone, which proves its guilt.
+    // Aborts its process long before its timeout: once beside others, and once alone, which leads to a strike.
     const transform = 'function transform(evt) { return evt.kill ? "x".repeat(5e8).split("") : null; }';
     const { body } = await service.post('/v1/webhooks', { name: 'hungry', transform });
     const path = new URL(body.data.url).pathname;
     expect((await service.post(path, { kill: true })).status).to.equal(400);
     expect((await service.post(path, {})).status).to.equal(200);
     const web = await ofWeb();
-    const deaths = (cause: string) => web.value('tidegate_transform_child_deaths_total', { cause }) as number;
-    // It ends itself, or is killed for its memory: whichever comes first.
-    expect(deaths('crash') + deaths('memory')).to.equal(2);
+    const exits = (cause: string) => web.value('tidegate_transform_process_exits_total', { cause }) as number;
+    // It crashes, or is killed for its memory: whichever comes first.
+    expect(exits('crash') + exits('memory')).to.equal(2);
     expect(web.value('tidegate_transforms_stopped_total', { cause: 'memory' })).to.equal(1);
     expect(web.value('tidegate_transform_quarantines_total')).to.equal(0);
-    // The main one, and the one of the suspects, where the last request ran.
-    expect(web.value('tidegate_transform_children')).to.equal(2);
+    // The main process, and the one for suspects, where the last request ran.
+    expect(web.value('tidegate_transform_processes')).to.equal(2);
   });
 
-  it('has no key, event name, ID or path in any label, and nothing but what it says it has', async () => {
+  it('has no key, event name, ID or path in any label, and only documented labels', async () => {
     service = await startService({ dev: false, env: { METRICS_PORT: '0' } });
     await host.register(service, [{ id: 'a-function', triggers: [{ event: 'shop/a-name' }] }]);
     const { body } = await service.post(service.eventPath, { name: 'shop/a-name', data: {}, id: 'an-id' });
@@ -215,14 +215,14 @@ describe('what a process tells Prometheus', () => {
   });
 });
 
-/** Those that the test has asked for. */
+/** Routes that the test has requested. */
 const ROUTES = ['/e/:key', '/fn/register', '/v1/events', '/v1/events/:id/runs', '/v1/webhooks', '/queues', 'other'];
 
 const LABELS = new Set([
   'role',
   'le',
   'version',
-  'repeat',
+  'duplicate',
   'method',
   'route',
   'status',

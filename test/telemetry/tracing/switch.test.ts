@@ -9,15 +9,15 @@ import { startCollector } from '../../support/collector.ts';
 import { startService } from '../../support/service.ts';
 
 const ENDPOINT = 'http://127.0.0.1:4318';
-/** A process that says on ending which packages of OpenTelemetry it has loaded. */
-const TELLING = `
+/** Makes a process print at exit which OpenTelemetry packages it has loaded. */
+const PRINT_PACKAGES = `
   import { createRequire } from 'node:module';
   const { cache } = createRequire('file:///');
   const packages = () => Object.keys(cache).flatMap((path) => /node_modules.(@opentelemetry.[\\w-]+|bullmq-otel)/.exec(path)?.[1] ?? []);
   process.on('exit', () => console.error('loaded:' + [...new Set(packages())].sort()));`;
-const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(TELLING)}`;
+const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(PRINT_PACKAGES)}`;
 
-describe('tracing', () => {
+describe('Tracing', () => {
   let host: AppHost;
   before(async () => {
     host = await startAppHost();
@@ -42,7 +42,7 @@ describe('tracing', () => {
     });
   }
 
-  it('loads nothing while it is off, and functions are told of a trace made of the IDs that there are', async () => {
+  it('loads no package while it is off, and gives functions a traceparent made of existing IDs', async () => {
     const service = await startService({ env: { NODE_OPTIONS } });
     const { webs, workers } = service;
     try {
@@ -59,7 +59,7 @@ describe('tracing', () => {
     for (const { output } of [...webs, ...workers]) expect(output()).to.match(/^loaded:$/m);
   });
 
-  it('is told under the name that the variables give the service', async () => {
+  it('uses the service name of OTEL_SERVICE_NAME', async () => {
     const collector = await startCollector();
     const env = { ...collector.env, OTEL_SERVICE_NAME: 'shop-events', NODE_OPTIONS };
     const service = await startService({ env, workers: 0 });
@@ -71,7 +71,7 @@ describe('tracing', () => {
       } finally {
         await service.stop();
       }
-      // Ending sends what was not sent.
+      // A process exports its remaining spans when it ends.
       expect(collector.spans.map(({ name, service }) => [name, service])).to.deep.equal([
         ['GET /v1/events', 'shop-events'],
       ]);
@@ -81,27 +81,27 @@ describe('tracing', () => {
     }
   });
 
-  it('holds nothing up when the collector is not there: events flow, and processes end on time', async () => {
-    const gone = `http://127.0.0.1:${await freePort()}`;
-    // Short, so that every batch fails while the process lives.
-    for (const complaints of await flows(gone, { OTEL_EXPORTER_OTLP_TIMEOUT: '100' })) {
-      expect(complaints).to.have.lengthOf(1);
-      expect(JSON.parse(complaints[0] as string)).to.include({
+  it('delays neither events nor shutdown when the collector is down', async () => {
+    const unusedUrl = `http://127.0.0.1:${await freePort()}`;
+    // Short, so that every batch fails while the process runs.
+    for (const warnings of await sendEvents(unusedUrl, { OTEL_EXPORTER_OTLP_TIMEOUT: '100' })) {
+      expect(warnings).to.have.lengthOf(1);
+      expect(JSON.parse(warnings[0] as string)).to.include({
         level: 'warn',
-        err: `connect ECONNREFUSED ${new URL(gone).host}`,
+        err: `connect ECONNREFUSED ${new URL(unusedUrl).host}`,
       });
     }
   });
 
-  it('holds nothing up when the collector takes connections and never answers', async () => {
+  it('delays neither events nor shutdown when the collector never responds', async () => {
     const silent = createServer(() => {});
     silent.listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const sockets = new Set<{ destroy(): void }>();
     silent.on('connection', (socket) => sockets.add(socket));
     try {
-      for (const complaints of await flows(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`)) {
-        expect(complaints.length).to.be.at.most(1);
+      for (const warnings of await sendEvents(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`)) {
+        expect(warnings.length).to.be.at.most(1);
       }
       expect(sockets).to.not.have.lengthOf(0);
     } finally {
@@ -111,7 +111,7 @@ describe('tracing', () => {
     }
   });
 
-  it('complains once a minute at most, and says how often it has not', () => {
+  it('logs at most one warning per minute, with the number of suppressed ones', () => {
     const lines: unknown[] = [];
     let now = 0;
     const { warn, error } = rateLimitedWarnings({ warn: (facts: unknown) => lines.push(facts) } as never, () => now);
@@ -119,15 +119,15 @@ describe('tracing', () => {
     for (now = 1_000; now < 60_000; now += 1_000) warn('no collector');
     expect(lines).to.deep.equal([{ err: 'no collector Error: ECONNREFUSED' }]);
     warn('no collector yet');
-    expect(lines.slice(1)).to.deep.equal([{ err: 'no collector yet', unsaid: 59 }]);
+    expect(lines.slice(1)).to.deep.equal([{ err: 'no collector yet', suppressed: 59 }]);
   });
 
-  /** @returns what each process has logged of its traces */
-  async function flows(endpoint: string, more: Record<string, string> = {}): Promise<string[][]> {
+  /** @returns the log lines of each process about tracing */
+  async function sendEvents(endpoint: string, more: Record<string, string> = {}): Promise<string[][]> {
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_BSP_SCHEDULE_DELAY: '20', ...more };
     const service = await startService({ env });
     const { webs, workers } = service;
-    let endingSince = Number.NEGATIVE_INFINITY;
+    let stoppedAt = Number.NEGATIVE_INFINITY;
     try {
       await host.register(service, [{ id: 'flows', triggers: [{ event: 'flows/x' }] }], { appName: 'flows' });
       for (let n = 0; n < 20; n++) {
@@ -135,11 +135,11 @@ describe('tracing', () => {
         expect((await host.nextCall('flows')).headers.traceparent).to.match(/-01$/);
       }
     } finally {
-      endingSince = performance.now();
+      stoppedAt = performance.now();
       await service.stop();
     }
-    // One process after the other: two seconds each for the last spans, and what it takes to end without any.
-    expect(performance.now() - endingSince).to.be.below(10_000);
+    // One process after the other: two seconds each for the last spans, plus the shutdown itself.
+    expect(performance.now() - stoppedAt).to.be.below(10_000);
     return [...webs, ...workers].map(({ output }) =>
       output()
         .split('\n')

@@ -11,18 +11,18 @@ const INGESTED = `${SERVER} > producer send ingest > consumer process ingest`;
 const CALLED = `${INGESTED} > consumer process runs`;
 const HEX = (bytes: number) => randomBytes(bytes).toString('hex');
 
-/** A trace that a sender has begun. */
-function begun(flags = '01') {
+/** A trace that a sender has started. */
+function startedTrace(flags = '01') {
   const [traceId, spanId] = [HEX(16), HEX(8)];
   return { traceId, spanId, headers: { traceparent: `00-${traceId}-${spanId}-${flags}` } };
 }
 
-/** Trace and span that a call named to the app. */
-function named({ headers }: Call): string[] {
+/** IDs of trace and span, and flags, that a call sent to the app. */
+function propagated({ headers }: Call): string[] {
   return String(headers.traceparent).split('-').slice(1);
 }
 
-describe('a trace', () => {
+describe('A trace', () => {
   let collector: Collector;
   let service: Service;
   let host: AppHost;
@@ -47,9 +47,9 @@ describe('a trace', () => {
     expect((await host.register(service, functions, { appName })).status).to.equal(200);
   }
 
-  it('leads from the span that the sender names to the one that the function is told of', async () => {
+  it('connects the span of the sender with the span that the function receives', async () => {
     await register('one', 'one/x');
-    const { traceId, spanId, headers } = begun();
+    const { traceId, spanId, headers } = startedTrace();
     const sent = await send('one/x', { ...headers, tracestate: 'vendor=abc' });
     expect(sent.status).to.equal(200);
     const call = await until(() => host.calls('f').find(({ body }) => body.event.name === 'one/x'), {
@@ -70,7 +70,7 @@ describe('a trace', () => {
       'POST',
     ].map((name) => collector.ofTrace(traceId).find((span) => span.name === name));
     expect(server?.parentSpanId).to.equal(spanId);
-    expect(named(call)).to.deep.equal([traceId, client?.spanId, '01']);
+    expect(propagated(call)).to.deep.equal([traceId, client?.spanId, '01']);
     expect(call.headers.tracestate).to.equal('vendor=abc');
 
     expect([server, sending].map((span) => span?.service)).to.deep.equal(['tidegate-web', 'tidegate-web']);
@@ -91,11 +91,11 @@ describe('a trace', () => {
     expect(client?.attributes).to.include({ ...run, 'url.full': host.url, 'http.response.status_code': 200 });
   });
 
-  it('begins at the service when the sender has begun none, and holds every function of the event', async () => {
+  it('starts in the service when the sender has no span, and contains every function of the event', async () => {
     await register('fan', 'fan/x', ['g', 'h']);
     await send('fan/x');
     const calls = [await host.nextCall('g'), await host.nextCall('h')];
-    const traces = calls.map((call) => named(call)[0] as string);
+    const traces = calls.map((call) => propagated(call)[0] as string);
     expect(new Set(traces).size).to.equal(1);
     expect(await collector.tree(traces[0] as string, 7)).to.deep.equal(
       [
@@ -108,37 +108,37 @@ describe('a trace', () => {
     );
   });
 
-  it('holds the transform of a webhook', async () => {
+  it('contains the transform of a webhook', async () => {
     await register('hook', 'hook/x', ['hooked']);
     const transform =
       'function transform(evt) { if (evt.bad) throw new Error("no"); return { name: "hook/x", data: evt }; }';
     const { body } = await service.post('/v1/webhooks', { name: 'hook', transform });
     const { pathname } = new URL(body.data.url);
-    const good = begun();
+    const good = startedTrace();
     await service.post(pathname, { n: 1 }, good.headers);
-    expect(named(await host.nextCall('hooked'))[0]).to.equal(good.traceId);
+    expect(propagated(await host.nextCall('hooked'))[0]).to.equal(good.traceId);
     expect(await collector.tree(good.traceId, 6))
       .to.include(`${SERVER} > internal transform`)
       .and.include(CALLED);
 
-    const bad = begun();
+    const bad = startedTrace();
     expect((await service.post(pathname, { bad: true }, bad.headers)).status).to.equal(400);
     const spans = await collector.trace(bad.traceId, 2);
     expect(spans.map(({ name, failed, attributes }) => [name, failed, attributes['error.type']])).to.deep.equal([
       ['transform', true, 'transform_failed'],
-      // A sender's mistake is no failure of the server.
+      // A client error is not a failure of the server.
       ['POST /e/:key', false, undefined],
     ]);
     expect(spans[0]?.attributes['tidegate.webhook.id']).to.equal(body.data.id);
     expect(collector.received).not.to.include(pathname.split('/').at(-1));
   });
 
-  it('holds each try of a function, side by side, and says which failed', async () => {
+  it('contains each attempt of a function, and marks failed ones', async () => {
     host.on('flaky', ({ number }) =>
       number < 2 ? { status: 500, body: { name: 'Busy', message: 'SECRET-PAYLOAD' } } : { body: 'done' },
     );
     await register('flaky', 'flaky/x', ['flaky']);
-    const { traceId, headers } = begun();
+    const { traceId, headers } = startedTrace();
     await send('flaky/x', headers);
     expect(await collector.tree(traceId, 9)).to.deep.equal([
       SERVER,
@@ -159,20 +159,20 @@ describe('a trace', () => {
     expect(jobs.map(({ failed }) => failed)).to.deep.equal([true, true, false]);
   });
 
-  it('goes on in the events that a function sends with the trace it was told of', async () => {
+  it('continues in events that a function sends with its traceparent', async () => {
     host.on('sends', async ({ headers }) => {
       await send('sent/x', { traceparent: String(headers.traceparent) });
       return {};
     });
     await register('sends', 'sends/x', ['sends']);
     await register('sent', 'sent/x', ['sent']);
-    const { traceId, headers } = begun();
+    const { traceId, headers } = startedTrace();
     await send('sends/x', headers);
-    expect(named(await host.nextCall('sent'))[0]).to.equal(traceId);
+    expect(propagated(await host.nextCall('sent'))[0]).to.equal(traceId);
     expect(await collector.tree(traceId, 10)).to.include(`${CALLED} > client POST > ${CALLED} > client POST`);
   });
 
-  it('goes on in functions that a function invokes, and in those that handle its failure', async () => {
+  it('continues in functions that a function invokes, and in handlers of its failure', async () => {
     const step = { id: 'a'.repeat(40), op: 'InvokeFunction', name: 'call', opts: { function_id: 'invoked-invoked' } };
     host.on('invokes', ({ body }) =>
       body.ctx.stack.current === 0
@@ -182,22 +182,22 @@ describe('a trace', () => {
     await register('invokes', 'invokes/x', ['invokes']);
     await register('invoked', 'invoked/never', ['invoked']);
     await register('failures', 'inngest/function.failed', ['failures']);
-    const { traceId, headers } = begun();
+    const { traceId, headers } = startedTrace();
     await send('invokes/x', headers);
-    expect(named(await host.nextCall('invoked'))[0]).to.equal(traceId);
-    const handler = await until(() => host.calls('failures').find((call) => named(call)[0] === traceId), {
+    expect(propagated(await host.nextCall('invoked'))[0]).to.equal(traceId);
+    const handler = await until(() => host.calls('failures').find((call) => propagated(call)[0] === traceId), {
       describe: "the failure's handler is called in the trace",
     });
     expect(handler.body.event.data.function_id).to.equal('invokes-invokes');
   });
 
-  it('outlives a sleep, and the worker that it began in', async () => {
+  it('continues after a sleep, in another worker', async () => {
     const sleep = { id: 'b'.repeat(40), op: 'Sleep', name: '1s' };
     host.on('sleeps', ({ body }) =>
       body.ctx.stack.current === 0 ? { status: 206, body: [sleep] } : { body: 'awake' },
     );
     await register('sleeps', 'sleeps/x', ['sleeps']);
-    const { traceId, headers } = begun();
+    const { traceId, headers } = startedTrace();
     await send('sleeps/x', headers);
     const first = await host.nextCall('sleeps');
     await service.waitFor(`/v1/runs/${first.body.ctx.run_id}`, ({ body }) => body.data.history.length > 0);
@@ -205,24 +205,24 @@ describe('a trace', () => {
     service.workers.pop();
     await service.startWorker();
     const second = await host.nextCall('sleeps');
-    expect([named(first)[0], named(second)[0]]).to.deep.equal([traceId, traceId]);
+    expect([propagated(first)[0], propagated(second)[0]]).to.deep.equal([traceId, traceId]);
     await until(() => collector.ofTrace(traceId).filter(({ kind }) => kind === 'client').length === 2, {
       describe: 'both calls are collected',
     });
     const tree = await collector.tree(traceId, 10);
-    // Side by side: the call, the wake-up and the second call. The two that led to another job say so.
+    // The call, the wake-up and the second call. Two of them added another job.
     expect(tree.filter((path) => path === CALLED)).to.have.lengthOf(3);
     expect(tree.filter((path) => path.startsWith(`${CALLED} > producer add`))).to.have.lengthOf(2);
   });
 
-  it('stays apart from those of other requests in the same group commit', async () => {
+  it('is separate for each request of a group commit', async () => {
     await register('group', 'group/x', ['group']);
     const jobs = new Map<unknown, Set<string>>();
     const sent = new Map<string, string>();
-    // Requests that come together mostly share a job; should all of a round have come alone, there is another.
+    // Concurrent requests usually share a job; if none of a round did, the test sends another round.
     await until(
       async () => {
-        const round = Array.from({ length: 20 }, () => begun());
+        const round = Array.from({ length: 20 }, () => startedTrace());
         const answers = await Promise.all(round.map(({ headers }) => send('group/x', headers)));
         for (const [i, { body }] of answers.entries()) sent.set(body.ids[0], (round[i] as { traceId: string }).traceId);
         for (const { traceId } of round) {
@@ -241,12 +241,12 @@ describe('a trace', () => {
     }
     const calls = host.calls('group');
     expect(calls).to.have.lengthOf(sent.size);
-    for (const call of calls) expect(named(call)[0]).to.equal(sent.get(call.body.event.id));
+    for (const call of calls) expect(propagated(call)[0]).to.equal(sent.get(call.body.event.id));
   });
 
-  it('is one for all events of a request', async () => {
+  it('contains all events of a request', async () => {
     await register('batch', 'batch/x', ['batch']);
-    const { traceId, headers } = begun();
+    const { traceId, headers } = startedTrace();
     await send(
       [1, 2, 3].map((n) => ({ name: 'batch/x', data: { n } })),
       headers,
@@ -258,43 +258,43 @@ describe('a trace', () => {
     expect(ingesting?.attributes).to.include({ 'messaging.batch.message_count': 3 });
   });
 
-  it('that the sender does not record is not recorded here either, and nothing of it is in any job', async () => {
-    const hushed = begun('00');
+  it('that the sender does not record is not recorded, and leaves nothing in a job', async () => {
+    const unrecorded = startedTrace('00');
     const mayEnd = Promise.withResolvers<object>();
-    host.on('hushed', ({ number }) =>
+    host.on('unrecorded', ({ number }) =>
       number === 0 ? { status: 500, body: { name: 'E', message: 'once' } } : mayEnd.promise,
     );
-    await register('hushed', 'hushed/x', ['hushed']);
-    const { body } = await send('hushed/x', hushed.headers);
-    const calls = [await host.nextCall('hushed'), await host.nextCall('hushed')];
-    // The app is told not to record it either.
-    for (const call of calls) expect(named(call)[2]).to.equal('00');
+    await register('unrecorded', 'unrecorded/x', ['unrecorded']);
+    const { body } = await send('unrecorded/x', unrecorded.headers);
+    const calls = [await host.nextCall('unrecorded'), await host.nextCall('unrecorded')];
+    // The flag tells the app not to record it either.
+    for (const call of calls) expect(propagated(call)[2]).to.equal('00');
     const runId = calls[0]?.body.ctx.run_id;
-    // Once it has done its work it is gone.
+    // The job is removed when it completes.
     const job = await service.redis.hgetall(`${service.prefix}:queue:runs:${runId}`);
-    expect(job).to.include({ name: 'hushed-hushed' }).and.not.have.property('tm');
+    expect(job).to.include({ name: 'unrecorded-unrecorded' }).and.not.have.property('tm');
     expect(JSON.parse(job.opts as string)).to.not.have.any.keys('tm', 'omc');
     mayEnd.resolve({});
     await service.waitFor(`/v1/runs/${runId}`, ({ body }) => body.data.ended_at);
     const run = await service.redis.hgetall(`${service.prefix}:run:production:${runId}`);
     expect(run).to.include({ s: 'Completed' }).and.not.have.property('trace');
 
-    const told = begun();
-    await send('one/x', told.headers);
-    await collector.trace(told.traceId, 5);
-    expect(collector.ofTrace(hushed.traceId)).to.deep.equal([]);
-    expect(collector.received).not.to.include(body.ids[0]).and.not.to.include(hushed.traceId);
+    const recorded = startedTrace();
+    await send('one/x', recorded.headers);
+    await collector.trace(recorded.traceId, 5);
+    expect(collector.ofTrace(unrecorded.traceId)).to.deep.equal([]);
+    expect(collector.received).not.to.include(body.ids[0]).and.not.to.include(unrecorded.traceId);
   });
 
-  it('never tells a key or a payload, and is all that the collector is sent', async () => {
+  it('contains no key and no payload, and only traces are exported', async () => {
     expect((await service.post('/e/SECRET-KEY/and/more', {})).status).to.equal(404);
-    const last = begun();
+    const last = startedTrace();
     await send('one/x', last.headers);
     await collector.trace(last.traceId, 5);
     expect(collector.received).to.include('/e/:key').and.not.include('SECRET');
     expect(new Set(collector.paths)).to.deep.equal(new Set(['/v1/traces']));
-    // Every span belongs to a request: BullMQ's housekeeping makes no traces of its own.
-    const below = new Set(collector.spans.filter(({ kind }) => kind === 'server').map(({ traceId }) => traceId));
-    expect(collector.spans.filter(({ traceId }) => !below.has(traceId)).map(({ name }) => name)).to.deep.equal([]);
+    // Every span belongs to a request: BullMQ's housekeeping creates no traces.
+    const traceIds = new Set(collector.spans.filter(({ kind }) => kind === 'server').map(({ traceId }) => traceId));
+    expect(collector.spans.filter(({ traceId }) => !traceIds.has(traceId)).map(({ name }) => name)).to.deep.equal([]);
   });
 });

@@ -1,20 +1,20 @@
-/** The steps that one replay has found so far, and the memos that are still to be delivered to them. */
+/** The steps that a replay has found so far, and the memos to deliver to them. */
 import type { FoundStep, StepDescription } from './found.ts';
 import { hashStepId, numberRepeats } from './ids.ts';
 import { deliver, type Memo, type Memos } from './memo.ts';
 import { refuseNesting } from './run.ts';
 
 export interface Board {
-  /** Registers the step; resolves when its memo is delivered, and never if that is not in this call. */
+  /** Registers the step. Resolves when its memo is delivered; never resolves if that is not in this call. */
   find(description: StepDescription): Promise<unknown>;
   get(hashedId: string): FoundStep | undefined;
   memoOf(hashedId: string): Memo | undefined;
-  /** Delivers one memo: the first that was completed of those whose step has been found. False when there is none.
-   *  In this order, one at a time, `Promise.race` has the same winner in every replay. */
+  /** Delivers one memo: the earliest completed one whose step has been found; false: there is none.
+   *  This order, one at a time, gives `Promise.race` the same winner in every replay. */
   deliverNext(): boolean;
-  /** Found, in order, and not finished. */
+  /** Found but unfinished steps, in order. */
   pending(): FoundStep[];
-  /** Whether the code repeats what it did in earlier calls. */
+  /** Whether the code still replays earlier calls. */
   replaying(): boolean;
 }
 
@@ -22,7 +22,7 @@ export interface Board {
 export function createBoard(memos: Memos, order: readonly string[], onFound: () => void): Board {
   const found = new Map<string, FoundStep>();
   const nameOf = numberRepeats();
-  /** Memos out of the order, if ever there are such, come last. */
+  /** Memos that are not in `order` come last. */
   const undelivered = new Set([...order, ...Object.keys(memos)].filter((id) => Object.hasOwn(memos, id)));
 
   return {

@@ -1,11 +1,11 @@
-/** Delays and moments as the protocol writes them. */
+/** Durations and times in the protocol's format. */
 
-/** Milliseconds; or a time string such as `30s`, `2h45m`, `1d`, `1w`. */
+/** Milliseconds, or a time string such as `30s`, `2h45m`, `1d`, `1w`. */
 export type Duration = number | string;
 
 const TIME_STRING = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d|w)\s*)+$/;
 
-/** @throws TypeError when it is no length of time */
+/** @throws TypeError if it is not a duration */
 export function timeString(duration: Duration): string {
   if (typeof duration === 'string' && TIME_STRING.test(duration)) return duration;
   if (typeof duration === 'number' && Number.isFinite(duration)) return `${Math.max(0, Math.ceil(duration))}ms`;
@@ -17,7 +17,7 @@ export function timeString(duration: Duration): string {
 const PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d|w)/g;
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
-/** When a time string, counted from now, or an ISO date is; milliseconds since 1970. */
+/** The time of a time string (relative to now) or an ISO date, in milliseconds since 1970. */
 export function momentMs(text: string, nowMs: number): number {
   if (!TIME_STRING.test(text)) return Date.parse(text);
   const parts = [...text.matchAll(PART)].map(([, amount, unit = '']) => Number(amount) * (UNIT_MS[unit] ?? 0));
@@ -25,14 +25,14 @@ export function momentMs(text: string, nowMs: number): number {
 }
 
 /** As an ISO date.
- *  @throws TypeError when it is no moment */
+ *  @throws TypeError if it is not a valid date */
 export function isoDate(moment: Date | string): string {
   const date = new Date(moment);
   if (!Number.isNaN(date.getTime())) return date.toISOString();
   throw new TypeError(`Got ${JSON.stringify(moment)}; a moment is a Date or an ISO date`);
 }
 
-/** A time-out may be given as a length or as a moment. */
+/** A timeout is a duration or a date. */
 export function timeoutOf(timeout: Duration | Date): string {
   return timeout instanceof Date ? isoDate(timeout) : timeString(timeout);
 }

@@ -1,7 +1,7 @@
 /** A step that the replayed code has reached. */
 import type { Op, OpCode } from './op.ts';
 
-/** What kind of step it is decides how it is reported and how its memo is read. */
+/** The kind of a step determines its operation and the format of its memo. */
 export type StepKind = 'run' | 'sendEvent' | 'sleep' | 'wait' | 'invoke';
 
 /** A step as a tool describes it. */
@@ -9,17 +9,17 @@ export interface StepDescription {
   kind: StepKind;
   /** The ID in the code. */
   id: string;
-  /** On the wire: the event of a wait, the length of a sleep. Default: the ID. */
+  /** Name in the protocol: the event of a wait, the duration of a sleep. Default: the ID. */
   name?: string;
   opts?: Record<string, unknown>;
-  /** Only of steps that run in the app; gets the hashed ID. */
+  /** Only for steps that run in the app; receives the hashed ID. */
   run?: (hashedId: string) => unknown;
 }
 
 export interface FoundStep {
   kind: StepKind;
   hashedId: string;
-  /** The ID in the code, numbered when it repeats. */
+  /** The ID in the code, numbered if it repeats. */
   displayName: string;
   name: string;
   opts: Record<string, unknown>;
@@ -37,7 +37,7 @@ const REPORTED_AS: Record<StepKind, OpCode> = {
   invoke: 'InvokeFunction',
 };
 
-/** The op of a step; of one that has not been run, unless told otherwise. */
+/** The operation of a step; by default of a step that has not run. */
 export function opOf(step: FoundStep, op: OpCode = REPORTED_AS[step.kind]): Op {
   const { hashedId: id, name, displayName, opts } = step;
   return { id, op, name, displayName, opts };

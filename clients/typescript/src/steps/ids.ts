@@ -1,11 +1,11 @@
-/** Step IDs as the protocol has them: SHA-1 of the ID in the code; its nth repeat in a run hashes `id:n`. */
+/** Hashed step IDs: SHA-1 of the ID in the code; the nth repetition in a run hashes `id:n` (docs/protocol.md). */
 import { createHash } from 'node:crypto';
 
 export function hashStepId(id: string): string {
   return createHash('sha1').update(id).digest('hex');
 }
 
-/** Numbers the repeats of each ID in one replay: `id`, `id:1`, `id:2`. Passes over what the code itself has taken. */
+/** Numbers repetitions of an ID in one replay: `id`, `id:1`, `id:2`. Skips IDs that the code itself uses. */
 export function numberRepeats(): (id: string) => string {
   const taken = new Set<string>();
   const repeats = new Map<string, number>();

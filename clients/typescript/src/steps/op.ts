@@ -1,4 +1,4 @@
-/** What an app answers a call with while its function is under way (docs/protocol.md#operations). */
+/** Step operations in the response to a call (docs/protocol.md#operations). */
 import type { ErrorOnTheWire } from '../wire-error.ts';
 
 export type OpCode =
@@ -12,7 +12,7 @@ export type OpCode =
   | 'StepNotFound';
 
 export interface Op {
-  /** SHA-1 of the step's ID. */
+  /** SHA-1 of the step ID. */
   id: string;
   op: OpCode;
   name: string;

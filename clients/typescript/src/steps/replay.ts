@@ -1,12 +1,12 @@
-/** One call of a function: its code is run from the start, finished steps resolve to their memos, and the call ends
- *  with the function, or with the first steps that are new. Nothing is remembered between calls.
+/** One call of a function: runs its code from the start and resolves finished steps to their memos. The call ends with the function,
+ *  or with the first new steps. No state survives between calls.
  *
- *      settle → the requested step is reached: run it, answer its outcome
- *             → the handler has ended:         answer its output or error
+ *      settle → the requested step is reached: run it, respond with its result
+ *             → the handler has ended:         respond with its output or error
  *             → a memo can be delivered:       deliver one, settle again
- *             → one new step that runs here:   run it at once, answer its outcome
- *             → new steps:                     answer them as planned
- *             → nothing at all:                the code awaits something of its own; go on when that brings a step */
+ *             → one new step that runs here:   run it at once, respond with its result
+ *             → new steps:                     respond with them as planned
+ *             → none of these:                 the code awaits something else; continue when it reaches a step */
 import { setImmediate as macrotask, setTimeout as wait } from 'node:timers/promises';
 import type { ErrorOnTheWire } from '../wire-error.ts';
 import { type Board, createBoard } from './board.ts';
@@ -20,9 +20,9 @@ export interface ReplayCall {
   memos: Memos;
   /** Hashed IDs of the finished steps, in order of completion. */
   order: readonly string[];
-  /** Hashed ID of the one planned step to run; undefined: find out what comes next. */
+  /** Hashed ID of the planned step to run; undefined: continue the function. */
   requestedStep: string | undefined;
-  /** A single new step is planned too, not run at once. */
+  /** Plans even a single new step instead of running it at once. */
   disableImmediateExecution: boolean;
 }
 
@@ -36,8 +36,8 @@ export type Find = (step: StepDescription) => Promise<unknown>;
 /** The code of a function. */
 export type Body = (find: Find, replaying: () => boolean) => unknown;
 
-/** How long a requested step is waited for when the code awaits other steps and perhaps something of its own:
- *  no other case depends on time, and only code that has changed under its run gets here. */
+/** Longest wait for a requested step while the code awaits other steps or something else. The only case that depends on time; it only
+ *  occurs if the code changed during the run. */
 const NOT_FOUND_AFTER_MS = 10_000;
 
 /** Never rejects. */
@@ -52,7 +52,7 @@ export async function replay(call: ReplayCall, body: Body, notFoundAfterMs = NOT
 
   for (;;) {
     const change = changed.next;
-    // All microtasks run before it: what the code can do without outside help, it has done then.
+    // Runs after all microtasks: the code has then progressed as far as it can by itself.
     await macrotask();
     const requested = call.requestedStep && (await runRequested(call.requestedStep, board));
     if (requested) return requested;
@@ -81,7 +81,7 @@ async function start(body: Body, { find, replaying }: Board): Promise<Progress> 
   }
 }
 
-/** Undefined while the code has not reached it. */
+/** undefined: the code has not reached it yet. */
 async function runRequested(hashedId: string, board: Board): Promise<Progress | undefined> {
   const step = board.get(hashedId);
   if (!step) return undefined;
@@ -102,7 +102,7 @@ function stepNotFound(hashedId: string, board: Board): Progress {
   return { kind: 'ops', ops: [{ id: hashedId, op: 'StepNotFound', name: hashedId, displayName: hashedId, error }] };
 }
 
-/** Whether the change comes before the time is up. */
+/** Whether the change comes before the timeout. */
 async function comesFirst(change: Promise<void>, ms: number): Promise<boolean> {
   const stop = new AbortController();
   const timer = wait(ms, false, { signal: stop.signal }).catch(() => false);

@@ -1,4 +1,4 @@
-/** Running one step: its outcome as an op. */
+/** Runs one step and returns its result as an operation. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { NonRetriableError, RetryAfterError } from '../errors.ts';
 import { asJson } from '../json.ts';
@@ -7,15 +7,15 @@ import { type FoundStep, opOf } from './found.ts';
 import { type Memo, readMemo } from './memo.ts';
 import type { Op } from './op.ts';
 
-/** The step that the current code runs inside, by name. */
+/** Name of the step that runs the current code. */
 const running = new AsyncLocalStorage<string | undefined>();
 
-/** A function that is called from inside of another one's step, in a test perhaps, is not part of that. */
+/** A function called inside another function's step, for example in a test, is not part of that step. */
 export function outsideOfSteps<T>(fn: () => T): T {
   return running.run(undefined, fn);
 }
 
-/** Steps do not nest: the inner one could not be found again without running the outer one again.
+/** Steps cannot be nested: finding the inner one again would run the outer one again.
  *  @throws NonRetriableError */
 export function refuseNesting(id: string): void {
   const outer = running.getStore();
@@ -30,7 +30,7 @@ export interface StepOutcome {
   retryAfterSeconds?: number;
 }
 
-/** Never rejects: a result that cannot be written as JSON fails the step too. */
+/** Never rejects: a result that JSON cannot represent fails the step. */
 export async function runStep(step: FoundStep): Promise<StepOutcome> {
   try {
     const result = await running.run(step.displayName, async () => step.run?.(step.hashedId));
@@ -43,7 +43,7 @@ export async function runStep(step: FoundStep): Promise<StepOutcome> {
   }
 }
 
-/** The outcome of a step that was run before, for a call that asks for it once more. */
+/** The result of an already finished step, for a repeated request. */
 export function repeatOutcome(step: FoundStep, memo: Memo): StepOutcome {
   const settled = readMemo(memo, step.kind);
   if ('error' in settled) return { op: { ...opOf(step, 'StepFailed'), error: settled.error } };

@@ -1,6 +1,6 @@
-/** Something that happens now and then, and can be waited for. */
+/** A repeatable event that code can await. */
 export interface Signal {
-  /** Resolves at the next `fire` after it was read. */
+  /** Resolves at the next `fire`. */
   readonly next: Promise<void>;
   fire(): void;
 }

@@ -1,4 +1,4 @@
-/** `step`, as a handler gets it: each tool describes a step, and waits until it has been found finished. */
+/** The `step` tools of a handler: each describes a step and waits until it is finished. */
 import type { OneOrMany } from '../events.ts';
 import { isoDate, timeoutOf, timeString } from './duration.ts';
 import type { StepDescription } from './found.ts';
@@ -7,12 +7,12 @@ import type { AnyInvocation, StepTools, WaitOptions } from './types.ts';
 
 export interface ToolsDeps {
   find: Find;
-  /** Sends events under a seed of this step's own. */
+  /** Sends events with the seed of this step. */
   sendEvents(events: OneOrMany<unknown>, hashedStepId: string): Promise<unknown>;
 }
 
 export function createStepTools({ find, sendEvents }: ToolsDeps): StepTools {
-  // A step that fails while nobody awaits it yet must not end the process.
+  // A step that fails before it is awaited must not end the process.
   const found = (describe: () => StepDescription): Promise<never> => {
     const promise = new Promise<StepDescription>((resolve) => resolve(describe())).then(find);
     promise.catch(() => {});

@@ -1,30 +1,30 @@
-/** The step tools, as types. */
+/** Types of the step tools. */
 import type { AnyData, EventName, EventNamed, EventToSend, LooseEvents, OneOrMany } from '../events.ts';
 import type { Jsonified } from '../json.ts';
 import type { SendResult } from '../send.ts';
 import type { Duration } from './duration.ts';
 
-/** What can be invoked: a function of this or another app. */
-// biome-ignore lint/suspicious/noExplicitAny: a function whose types are forgotten takes any data
+/** A function of this or another app to invoke. */
+// biome-ignore lint/suspicious/noExplicitAny: without known types, a function accepts any data
 export interface Invocable<Output = unknown, Data = any> {
   readonly appId: string;
   readonly id: string;
-  /** Only a type: there is no such property. */
+  /** Only for types; does not exist at run time. */
   readonly $types?: { output: Output; data: Data };
 }
 
 export interface WaitOptions<Name extends string = string> {
   event: Name;
-  /** How long at most; or until when. */
+  /** Duration or date. */
   timeout: Duration | Date;
-  /** CEL: `event` is the one that triggered this run, `async` the one that arrives. */
+  /** CEL: `event` is the event that triggered this run, `async` the received event. */
   if?: string;
 }
 
 export interface InvokeOptions {
   user?: AnyData;
   v?: string;
-  /** How long to wait for it at most, or until when. Default: as long as it takes. */
+  /** Duration or date. Default: no timeout. */
   timeout?: Duration | Date;
 }
 
@@ -33,35 +33,35 @@ export interface AnyInvocation extends InvokeOptions {
   data?: AnyData;
 }
 
-/** Steps are what a run remembers. A finished one is never run again, whatever happens to the app: its result, as JSON,
- *  is kept, and the code between steps is repeated at each of them. So: effects inside of steps, decisions between.
- *  Each ID is the step's own in its function; a repeated one, as in a loop, is numbered.
- *  A step that has failed for good throws a StepError where it is awaited. */
+/** The service stores the JSON results of finished steps and never runs them again; the code between steps runs again after each
+ *  one. Put side effects inside steps and decisions between them.
+ *  Step IDs must be unique in a function; repeated IDs, as in a loop, are numbered.
+ *  A step that failed permanently throws a StepError where it is awaited. */
 export interface StepTools<Events = LooseEvents> {
-  /** Runs once; retried, by itself, when it throws. Resolves to what it returned, as JSON. */
+  /** Runs once; retried on its own when it throws. Resolves to its return value as JSON. */
   run<T>(id: string, fn: () => T): Promise<Jsonified<Awaited<T>>>;
 
-  /** Milliseconds, or such as `30s`, `2h45m`, `1d`, `1w`. The run takes up no resources meanwhile. */
+  /** Milliseconds, or a string such as `30s`, `2h45m`, `1d`, `1w`. The run uses no resources meanwhile. */
   sleep(id: string, duration: Duration): Promise<void>;
 
-  /** Until a Date, or an ISO date. One that has passed does not wait. */
+  /** Until a Date or an ISO date. Does not wait for a date in the past. */
   sleepUntil(id: string, moment: Date | string): Promise<void>;
 
-  /** Sends events from a function, stored once each however often the step is tried. */
+  /** Sends events from a function; retries of the step create no duplicates. */
   sendEvent(id: string, events: OneOrMany<EventToSend<Events>>): Promise<SendResult>;
 
-  /** Resolves to the first such event from now on; to null when none has come in time. */
+  /** Resolves to the next matching event, or to null after the timeout. */
   waitForEvent<const Name extends EventName<Events>>(
     id: string,
     options: WaitOptions<Name>,
   ): Promise<EventNamed<Events, Name> | null>;
 
-  /** Runs another function and resolves to its output; throws a StepError when it fails.
-   *  As a string, a function is `<app id>-<function id>`. */
+  /** Runs another function and resolves to its output; throws a StepError if it fails.
+   *  A string names a function as `<app id>-<function id>`. */
   invoke<Output, Data>(
     id: string,
     options: InvokeOptions & { function: Invocable<Output, Data>; data?: Data },
   ): Promise<Jsonified<Output>>;
-  // biome-ignore lint/suspicious/noExplicitAny: nothing is known about a function that is only named
+  // biome-ignore lint/suspicious/noExplicitAny: the types of a named function are unknown
   invoke<Output = any>(id: string, options: InvokeOptions & { function: string; data?: AnyData }): Promise<Output>;
 }

@@ -1,4 +1,4 @@
-/** An app that hosts a case's functions, and the service that is played for it. */
+/** An app that hosts the functions of a case, and a fake service for it. */
 import { serve } from 'tidegate/node';
 import { only } from '../../../../test/conformance/cases.ts';
 import type { Names } from '../../../../test/conformance/match.ts';

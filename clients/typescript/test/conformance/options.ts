@@ -1,4 +1,4 @@
-/** A case's client, functions and variables as this library takes them. */
+/** Converts a case's client, functions and variables to this client's options. */
 import { type ClientOptions, type FlowControl, Tidegate } from 'tidegate';
 import { only } from '../../../../test/conformance/cases.ts';
 import type { TidegateFunction, Trigger } from '../../src/function-types.ts';
@@ -37,7 +37,7 @@ const FLOW = [
   'timeouts',
 ] as const satisfies (keyof FlowControl)[];
 
-/** Nobody reads it: what a function logs is no part of a case. */
+/** Discards logs, which are not part of a case. */
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 
 export function clientOf(given: ClientCase): Tidegate {

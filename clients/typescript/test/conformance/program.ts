@@ -1,15 +1,15 @@
-/** Runs a function's body that a case gives in JSON (clients/conformance/README.md: programs), with this library's step tools. */
+/** Runs a function body that a case defines in JSON (programs in clients/conformance/README.md) with this client's step tools. */
 import { NonRetriableError, RetryAfterError } from 'tidegate';
 import { only } from '../../../../test/conformance/cases.ts';
 import type { FunctionContext } from '../../src/function-types.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: a statement is JSON, told by its first field
+// biome-ignore lint/suspicious/noExplicitAny: a statement is JSON, identified by its first field
 export type Statement = Record<string, any>;
 export type Program = Statement[];
 
 type Variables = Record<string, unknown>;
 
-/** Where a program has ended; undefined when it has come to its last statement. */
+/** The result of a `return`; undefined: the program ran to its last statement. */
 type Return = { value: unknown } | undefined;
 
 type Step = FunctionContext['step'];
@@ -101,7 +101,7 @@ function toolOf(statement: Statement, variables: Variables, step: Step): Promise
   }
 }
 
-/** `{"$": "x.data.total"}`, wherever it stands, is what the variable has there. */
+/** Replaces `{"$": "x.data.total"}` by the value of the variable, at any depth. */
 function resolve(given: unknown, variables: Variables): unknown {
   if (Array.isArray(given)) return given.map((entry) => resolve(entry, variables));
   if (given === null || typeof given !== 'object') return given;

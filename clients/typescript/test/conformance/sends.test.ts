@@ -62,7 +62,7 @@ describe('TypeScript conforms: sends', () => {
   });
 });
 
-/** By the client's own method; by what is under it where the case is about time. */
+/** With the client's public method, or with its internals if the case controls time. */
 function send(client: Tidegate, { events, seed, random, now, delays_ms }: Case, delays: number[]) {
   const options = seed === undefined ? {} : { seed };
   if (random === undefined && now === undefined && delays_ms === undefined) return client.send(events, options);

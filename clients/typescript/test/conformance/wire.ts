@@ -1,4 +1,4 @@
-/** What is sent and answered in a case: requests to the app, requests that the played service got, answers. */
+/** Messages of a case: requests to the app, requests that the fake service received, responses. */
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
@@ -29,7 +29,7 @@ export interface AnswerCase {
   body: unknown;
 }
 
-/** What the played service answers when a case says nothing. */
+/** Default reply of the fake service. */
 export const NO_REPLY: ReplyCase[] = [{ status: 200, body: {} }];
 
 const ALWAYS_ANSWERED = {
@@ -47,7 +47,7 @@ const NOT_UNLESS_NAMED = [
   'retry-after',
 ] as const;
 
-/** Sends the request to the app as it stands: no path is tidied up, no header added but what HTTP needs. */
+/** Sends the request unchanged: no path normalization, no headers except those that HTTP requires. */
 export async function ask(origin: string, given: RequestCase): Promise<{ answer: IncomingMessage; body: unknown }> {
   only(given, ['method', 'path', 'headers', 'body', 'sign']);
   const { method, path, headers = {}, sign } = given;

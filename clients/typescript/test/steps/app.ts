@@ -13,7 +13,7 @@ export interface CallOptions {
   steps?: Memos;
   /** Default: the order of `steps`. */
   order?: string[];
-  /** ID in the code of the planned step to run. */
+  /** ID (in the code) of the planned step to run. */
   stepId?: string;
   attempt?: number;
   disableImmediateExecution?: boolean;
@@ -22,18 +22,18 @@ export interface CallOptions {
 export interface Answer {
   status: number;
   headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: as the test knows it to be
+  // biome-ignore lint/suspicious/noExplicitAny: the test knows the type
   body: any;
-  /** The body of a 206, without what tests of the moment do not look at. */
+  /** The body of a 206, without irrelevant fields. */
   ops: Pick<Op, 'op' | 'displayName'>[];
 }
 
-/** Memos by the IDs in the code. */
+/** Memos by IDs in the code. */
 export function memos(byId: Memos): Memos {
   return Object.fromEntries(Object.entries(byId).map(([id, memo]) => [hashStepId(id), memo]));
 }
 
-/** Hosts one function on a real server, and calls it as the service does. */
+/** Hosts one function on a real server, and calls it like the service. */
 export async function hostFunction(
   handler: (context: AnyContext) => unknown,
   options: { sendTo?: string } = {},

@@ -6,7 +6,7 @@ import { type Body, type Progress, replay } from '../../src/steps/replay.ts';
 import { createStepTools } from '../../src/steps/tools.ts';
 import type { StepTools } from '../../src/steps/types.ts';
 
-/** A function's code as data: steps one after the other and side by side, some after ordinary awaiting. */
+/** A function's code as data: sequential and parallel steps, some after other awaits. */
 type Code =
   | { kind: 'run'; does: 'work' | 'sleep' | 'fail'; id: string; turns: number }
   | { kind: 'sequence'; parts: Code[] }
@@ -23,7 +23,7 @@ const { code } = fc.letrec<{ code: Code; step: Code; group: Code }>((tie) => ({
   group: fc.record({ kind: fc.constantFrom('sequence', 'parallel'), parts: fc.array(tie('code'), { maxLength: 5 }) }),
 }));
 
-/** What the code comes to. Repeated IDs get numbers by their place, so that each step is told apart whatever the order. */
+/** The expected result. Numbers repeated IDs by position, so that steps are distinct in any order. */
 async function interpret(code: Code, step: StepTools, place: string, onRun: (id: string) => void): Promise<unknown> {
   if (code.kind === 'sequence') {
     const results: unknown[] = [];
@@ -45,7 +45,7 @@ async function interpret(code: Code, step: StepTools, place: string, onRun: (id:
   return does === 'fail' ? run.catch((error: Error) => error.message) : run;
 }
 
-/** Plays the service: planned steps are finished in whatever order `choose` says. A failing step has one try. */
+/** A fake service: finishes planned steps in the order of `choose`. A failing step has one attempt. */
 async function runToEnd(body: Body, choose: (count: number) => number): Promise<{ output: unknown; calls: number }> {
   const memos: Record<string, Memo> = {};
   const order: string[] = [];
@@ -92,14 +92,14 @@ function bodyOf(code: Code, onRun: (id: string) => void): Body {
   return (find) => interpret(code, createStepTools({ find, sendEvents: async () => {} }), '', onRun);
 }
 
-/** Every tool done at once: what the code comes to without a service. */
+/** Runs every tool at once: the result of the code without a service. */
 const atOnce = {
   run: async (_id: string, fn: () => unknown) => fn(),
   sleep: async () => {},
 } as unknown as StepTools;
 
-describe('Replaying a function', () => {
-  it('comes to the same result, and runs each step once, whatever the order its steps are finished in', async function () {
+describe('A replayed function', () => {
+  it('has the same result and runs each step once, for any order of step completion', async function () {
     this.timeout(20_000);
     await fc.assert(
       fc.asyncProperty(code, fc.infiniteStream(fc.nat({ max: 1_000 })), async (program, choices) => {
@@ -117,7 +117,7 @@ describe('Replaying a function', () => {
     );
   });
 
-  it('has the same winner of a race in every later call, whatever else is finished meanwhile', async () => {
+  it('has the same winner of a race in every later call, whatever else finishes meanwhile', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.nat({ max: 4 }), { minLength: 2, maxLength: 5 }),
@@ -143,7 +143,7 @@ describe('Replaying a function', () => {
     );
   });
 
-  it('keeps steps of one ID apart in parallel lanes, whichever lane goes on first', async () => {
+  it('distinguishes steps with the same ID in parallel branches, whichever branch continues first', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.nat({ max: 4 }), { minLength: 2, maxLength: 5 }),
@@ -170,7 +170,7 @@ describe('Replaying a function', () => {
     );
   });
 
-  it('gives up a requested step that does not come while the code waits for others', async () => {
+  it('gives up a requested step that does not appear while the code waits for others', async () => {
     const body: Body = (find) => createStepTools({ find, sendEvents: async () => {} }).run('other', () => {});
     const call = { memos: {}, order: [], requestedStep: 'f'.repeat(40), disableImmediateExecution: true };
     const progress = await replay(call, body, 1);
@@ -180,7 +180,7 @@ describe('Replaying a function', () => {
     expect(op?.error?.message).to.include('"other"');
   });
 
-  it('inside of a step of another function is not part of that step', async () => {
+  it('inside a step of another function is not part of that step', async () => {
     const memos = {};
     const call = { memos, order: [], requestedStep: undefined, disableImmediateExecution: false };
     const inner: Body = (find) => createStepTools({ find, sendEvents: async () => {} }).run('inner', () => 7);
@@ -190,7 +190,7 @@ describe('Replaying a function', () => {
     expect(JSON.stringify(progress)).to.include('"data":7');
   });
 
-  it('of a thousand steps takes no longer than it has to', async () => {
+  it('replays a thousand steps in linear time', async () => {
     const body: Body = async (find) => {
       const step = createStepTools({ find, sendEvents: async () => {} });
       const results = await Promise.all(Array.from({ length: 500 }, (_, n) => step.run(`wide ${n}`, () => n)));

@@ -22,7 +22,7 @@ describe('Steps of a TypeScript function', () => {
   const host = useFunctions();
   const { startService } = useServers();
 
-  it('run one a call, and their results are there in later calls', async () => {
+  it('run one per call, and later calls have their results', async () => {
     const ran: string[] = [];
     const call = await host(async ({ step }) => {
       const order = await step.run('load order', () => {
@@ -54,18 +54,18 @@ describe('Steps of a TypeScript function', () => {
     expect(ran).to.deep.equal(['load', 'charge']);
   });
 
-  it('call what they run without arguments, so that any function will do', async () => {
+  it('call their function without arguments, so that any function works', async () => {
     const call = await host(({ step }) => step.run('a', (...args: unknown[]) => args.length));
     expect((await call()).body[0]).to.include({ data: 0 });
   });
 
-  it('return null when they return nothing', async () => {
+  it('return null if their function returns nothing', async () => {
     const call = await host(({ step }) => step.run('a', () => {}));
     expect((await call()).body[0]).to.include({ op: 'StepRun', data: null });
     expect(await call({ steps: { a: { data: null } } })).to.deep.include({ status: 200, body: null });
   });
 
-  it('of the same ID are numbered, and never collide with what the code itself has numbered', async () => {
+  it('with the same ID are numbered, without collisions with numbered IDs in the code', async () => {
     const call = await host(async ({ step }) => {
       const results: unknown[] = [];
       for (const id of ['a', 'a', 'a:1', 'a']) results.push(await step.run(id, () => results.length));
@@ -80,7 +80,7 @@ describe('Steps of a TypeScript function', () => {
     expect((await call({ steps })).body).to.deep.equal([0, 1, 2, 3]);
   });
 
-  it('that are new together are planned, each to run in its own call', async () => {
+  it('that are new together are planned, and each runs in its own call', async () => {
     const ran: string[] = [];
     const call = await host(({ step }) =>
       Promise.all(['a', 'b', 'c'].map((id) => step.run(id, () => ran.push(id) && id))),
@@ -98,14 +98,14 @@ describe('Steps of a TypeScript function', () => {
     expect((await call({ steps: { ...others, c: { data: 'c' } } })).body).to.deep.equal(['a', 'b', 'c']);
   });
 
-  it('are planned even alone when the service asks for that', async () => {
+  it('are planned even if single, if the service requests that', async () => {
     const call = await host(({ step }) => step.run('a', () => 'must not run'));
     expect((await call({ disableImmediateExecution: true })).ops).to.deep.equal([
       { op: 'StepPlanned', displayName: 'a' },
     ]);
   });
 
-  it('of every kind are reported beside one another', async () => {
+  it('of every kind are reported together', async () => {
     const call = await host(({ step }) =>
       Promise.all([
         step.run('work', () => {}),
@@ -161,7 +161,7 @@ describe('Steps of a TypeScript function', () => {
     expect((await call({ steps: { ...both, text: null } })).body).to.equal('awake');
   });
 
-  it('fail the attempt when a time or an ID is none', async () => {
+  it('fail the attempt for an invalid time or ID', async () => {
     const wrong: [(context: AnyContext) => unknown, string][] = [
       [({ step }) => step.sleep('a', '2 hours'), '2 hours'],
       [({ step }) => step.sleep('a', Number.NaN), 'a length of time'],
@@ -177,14 +177,14 @@ describe('Steps of a TypeScript function', () => {
     }
   });
 
-  it('waiting for an event resolve to it, or to null when it has not come', async () => {
+  it('waiting for an event resolve to it, or to null after the timeout', async () => {
     const call = await host(({ step }) => step.waitForEvent('w', { event: 'a/b', timeout: '1h' }));
     const event = { name: 'a/b', data: { n: 1 }, id: '01W', ts: 2, error: 'a field like others' };
     expect((await call({ steps: { w: event } })).body).to.deep.equal(event);
     expect((await call({ steps: { w: null } })).body).to.equal(null);
   });
 
-  it('that are invocations resolve to the output, or throw its error', async () => {
+  it('that invoke a function resolve to its output, or throw its error', async () => {
     const call = await host(({ step }) => step.invoke('i', { function: 'shop-other' }));
     expect((await call({ steps: { i: { data: { n: 1 } } } })).body).to.deep.equal({ n: 1 });
     const failed = await call({ steps: { i: { error: { name: 'RangeError', message: 'too far' } } } });
@@ -193,7 +193,7 @@ describe('Steps of a TypeScript function', () => {
   });
 
   describe('that fail', () => {
-    it('are tried again, and keep name, message and stack', async () => {
+    it('are retried, and keep name, message and stack', async () => {
       const call = await host(({ step }) =>
         step.run('a', () => {
           throw new RangeError('too far');
@@ -208,7 +208,7 @@ describe('Steps of a TypeScript function', () => {
       expect(headers.has('retry-after')).to.equal(false);
     });
 
-    it('are not tried again after a NonRetriableError', async () => {
+    it('are not retried after a NonRetriableError', async () => {
       const call = await host(({ step }) =>
         step.run('a', async () => {
           throw new NonRetriableError('never');
@@ -220,7 +220,7 @@ describe('Steps of a TypeScript function', () => {
       expect(headers.get('x-service-no-retry')).to.equal('true');
     });
 
-    it('are tried again when a RetryAfterError says', async () => {
+    it('are retried after the delay of a RetryAfterError', async () => {
       const call = await host(({ step }) =>
         step.run('a', () => {
           throw new RetryAfterError('busy', 5_000);
@@ -231,12 +231,12 @@ describe('Steps of a TypeScript function', () => {
       expect(headers.get('retry-after')).to.equal('5');
     });
 
-    it('are those too whose result cannot be written as JSON', async () => {
+    it('include steps whose result JSON cannot represent', async () => {
       const call = await host(({ step }) => step.run('a', () => 3n));
       expect((await call()).body[0].error.message).to.include('BigInt');
     });
 
-    it('for good throw a StepError, which the function may catch', async () => {
+    it('permanently throw a StepError, which the function can catch', async () => {
       const call = await host(async ({ step }) => {
         try {
           await step.run('a', () => {});
@@ -251,14 +251,14 @@ describe('Steps of a TypeScript function', () => {
       expect(body[0].data).to.deep.equal(['RangeError', 'too far', 'a', 'RangeError', error.stack]);
     });
 
-    it('for good fail the run when nobody catches it', async () => {
+    it('permanently fail the run if the function does not catch it', async () => {
       const call = await host(({ step }) => step.run('a', () => {}));
       const { status, headers } = await call({ steps: { a: { error: { name: 'E', message: 'm' } } } });
       expect(status).to.equal(400);
       expect(headers.get('x-service-no-retry')).to.equal('true');
     });
 
-    it('do not end the process when nobody awaits them yet', async () => {
+    it('do not end the process before they are awaited', async () => {
       const call = await host(async ({ step }) => {
         const early = step.run('a', () => {});
         await step.run('b', () => {});
@@ -272,7 +272,7 @@ describe('Steps of a TypeScript function', () => {
     });
   });
 
-  it('inside of steps are refused for good, and told apart by name', async () => {
+  it('inside steps are rejected permanently, with their names', async () => {
     const call = await host(({ step }) => step.run('outer', () => step.run('inner', () => {})));
     const { body } = await call();
     expect(body[0]).to.include({ op: 'StepFailed', displayName: 'outer' });
@@ -294,7 +294,7 @@ describe('Steps of a TypeScript function', () => {
     expect(await call({ steps: { a: { data: 'a' } } })).to.deep.include({ status: 200, body: 'a' });
   });
 
-  it('are found behind anything else that the code awaits', async () => {
+  it('are found after other awaits in the code', async () => {
     const call = await host(async ({ step }) => {
       await wait(5);
       const a = await step.run('a', () => 1);
@@ -307,14 +307,14 @@ describe('Steps of a TypeScript function', () => {
     expect((await call({ steps: { a: { data: 1 }, b: { data: 2 } } })).body).to.deep.equal([1, 2]);
   });
 
-  it('that were planned are found behind it too, while others are pending', async () => {
+  it('that were planned are found after other awaits, while others are pending', async () => {
     const call = await host(({ step }) =>
       Promise.all([step.run('a', () => 1), wait(5).then(() => step.run('b', () => 2))]),
     );
     expect((await call({ stepId: 'b' })).ops).to.deep.equal([{ op: 'StepRun', displayName: 'b' }]);
   });
 
-  it('that the code no longer has are not found', async () => {
+  it('that are missing in the code are reported as not found', async () => {
     const call = await host(async ({ step }) => {
       await step.run('a', () => {});
     });
@@ -324,13 +324,13 @@ describe('Steps of a TypeScript function', () => {
     expect(body[0].error.message).to.include('its code has changed under the run');
   });
 
-  it('asked for once more answer what they did, and do not run', async () => {
+  it('requested again return their result without running', async () => {
     const call = await host(({ step }) => step.run('a', () => 'must not run'));
     const { body } = await call({ stepId: 'a', steps: { a: { data: 7 } } });
     expect(body[0]).to.include({ op: 'StepRun', data: 7 });
   });
 
-  it('sending events answer their IDs, under one seed however often they are tried', async () => {
+  it('sending events return their IDs, with the same seed in every attempt', async () => {
     const service = await startService('hang up', { body: { ids: ['01A', '01B'], status: 200 } });
     const events = [
       { name: 'a', data: {} },
@@ -350,7 +350,7 @@ describe('Steps of a TypeScript function', () => {
     expect(seeds[3]).not.to.equal(seeds[0]);
   });
 
-  it('leave the code around them to its own errors, which fail the attempt only', async () => {
+  it('do not catch errors of the code around them, which fail only the attempt', async () => {
     const call = await host(async ({ step }) => {
       await step.run('a', () => {});
       throw new Error('between steps');

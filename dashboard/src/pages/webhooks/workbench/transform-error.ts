@@ -42,7 +42,7 @@ function titleOf(error: Error): string {
   if (!invalid) return / was stopped/.test(error.message) ? 'Transform stopped' : 'Transform threw an error';
   const [, field, text = ''] = invalid;
   if (field === undefined) return 'Transform returned no event';
-  if (text.includes('which the service keeps for itself')) return 'Reserved event name';
+  if (text.includes('which are reserved')) return 'Reserved event name';
   if (/^got (?:undefined|no such field|nothing)\b/.test(text)) return `Missing field: ${field}`;
   return `Invalid field: ${field}`;
 }

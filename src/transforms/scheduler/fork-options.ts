@@ -1,4 +1,4 @@
-/** With what a child process is forked: what it may reach, and how its memory grows. */
+/** Options for forking the child process: what it may access, and how its memory grows. */
 import type { ForkOptions } from 'node:child_process';
 import { realpathSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -11,12 +11,12 @@ const READABLE = [
   fileURLToPath(new URL('../', import.meta.url)),
   `${ROOT}node_modules/`,
   `${realpathSync(`${ROOT}node_modules`)}/`,
-  // isolated-vm looks which C library there is.
+  // isolated-vm checks which C library the system has.
   '/etc/alpine-release',
 ];
 
-/** The child has an empty environment, and by Node.js's permission model no file but its own code, no processes to start and no
- *  inspector. isolated-vm is native code, and its isolates live in threads. */
+/** The child has an empty environment. Node.js's permission model denies it all files but its own code, child processes and the
+ *  inspector. It may load addons and start threads: isolated-vm is native code, and isolates live in threads. */
 export function forkOptions(): ForkOptions {
   return {
     env: {},
@@ -36,8 +36,8 @@ export function forkOptions(): ForkOptions {
   };
 }
 
-/** On Linux, a machine short of memory then takes this process and not its parent. */
-export function volunteerForTheOutOfMemoryKiller(pid: number | undefined) {
+/** Makes Linux's out-of-memory killer choose this process before its parent. */
+export function preferForOutOfMemoryKill(pid: number | undefined) {
   try {
     if (pid !== undefined) writeFileSync(`/proc/${pid}/oom_score_adj`, '1000');
   } catch {}

@@ -1,35 +1,35 @@
-/** How much each judgment of an expression may cost (model/expressions/expression.ts), by what it and those of its environment have cost before. Times
- *  are milliseconds of any one clock.
+/** Fuel budget of each evaluation, based on the previous cost of the expression and of its environment. Times are milliseconds of any
+ *  one clock.
  *
- *  An expression that was stopped ten times within a minute is quarantined: for a minute, then two, up to an hour. So is, until the
- *  minute is over, what is costly in an environment whose expressions have taken their share of the process. In quarantine an expression
- *  is still judged, as far as next to nothing carries: by what most events hold, that is far enough. */
+ *  An expression that was stopped ten times within a minute is quarantined: for one minute, then two, up to an hour. If the expressions of
+ *  an environment have used its share of the process, its costly expressions are quarantined until the end of the minute. A quarantined
+ *  expression is still evaluated with a very small budget, which is enough for most events. */
 import { LRUCache } from 'lru-cache';
-import { JUDGMENT_UNITS, type Judgment } from './expression.ts';
+import { EVALUATION_UNITS, type Evaluation } from './expression.ts';
 
-/** Ten elements of a list are looked at with a tenth of this. */
+/** A tenth of this is enough to read ten list elements. */
 export const QUARANTINE_UNITS = 1_000;
-/** About 5 s of CPU, less than a tenth of a process. */
+/** Per minute: about 5 s of CPU, less than a tenth of a process. */
 export const SHARE_UNITS = 60_000_000;
 const MINUTE_MS = 60_000;
 const STRIKES = 10;
 const QUARANTINE_MAX_MS = 3_600_000;
-/** An expression that was well for so long begins anew. */
-const FORGOTTEN_AFTER_MS = 2 * QUARANTINE_MAX_MS;
+/** An expression without strikes for this long starts over. */
+const RESET_AFTER_MS = 2 * QUARANTINE_MAX_MS;
 
 export type Quarantine = 'strikes' | 'share';
 
-export interface Allowance {
+export interface FuelBudget {
   units: number;
   quarantine?: Quarantine;
-  /** When the quarantine is over. */
+  /** End of the quarantine. */
   until?: number;
 }
 
-/** Whose judgment it is. */
+/** What an evaluation is charged to. */
 export interface Owner {
   env: string;
-  /** Tells it from all others, of other environments too. */
+  /** Unique across environments. */
   expression: string;
 }
 
@@ -44,14 +44,14 @@ interface Share {
   spent: number;
 }
 
-const FULL: Allowance = { units: JUDGMENT_UNITS };
+const FULL: FuelBudget = { units: EVALUATION_UNITS };
 
-export class Allowances {
-  /** The bounds are against expressions and environments without number; what falls out is merely trusted again. */
+export class FuelBudgets {
+  /** Bounded against any number of expressions and environments; an evicted record only means that the expression is trusted again. */
   readonly #records = new LRUCache<string, History>({ max: 10_000 });
   readonly #shares = new LRUCache<string, Share>({ max: 1_000 });
 
-  of({ env, expression }: Owner, now: number): Allowance {
+  budgetOf({ env, expression }: Owner, now: number): FuelBudget {
     const until = this.#records.get(expression)?.until ?? 0;
     if (until > now) return { units: QUARANTINE_UNITS, quarantine: 'strikes', until };
     const share = this.#shares.get(env);
@@ -61,9 +61,9 @@ export class Allowances {
     return FULL;
   }
 
-  note({ env, expression }: Owner, { verdict, cost }: Judgment, { quarantine }: Allowance, now: number): void {
+  record({ env, expression }: Owner, { result, cost }: Evaluation, { quarantine }: FuelBudget, now: number): void {
     if (cost > QUARANTINE_UNITS) this.#spend(env, cost, now);
-    if (verdict === 'too_costly' && quarantine === undefined) this.#strike(expression, now);
+    if (result === 'too_costly' && quarantine === undefined) this.#strike(expression, now);
   }
 
   #spend(env: string, cost: number, now: number): void {
@@ -75,8 +75,7 @@ export class Allowances {
 
   #strike(key: string, now: number): void {
     const known = this.#records.get(key);
-    const record =
-      known && now - known.until < FORGOTTEN_AFTER_MS ? known : { strikes: [], quarantines: 0, until: now };
+    const record = known && now - known.until < RESET_AFTER_MS ? known : { strikes: [], quarantines: 0, until: now };
     record.strikes = [...record.strikes.filter((at) => now - at < MINUTE_MS), now];
     if (record.strikes.length >= STRIKES) {
       record.until = now + Math.min(MINUTE_MS * 2 ** record.quarantines, QUARANTINE_MAX_MS);

@@ -1,14 +1,15 @@
 import { expect } from 'chai';
-import { REQUEST, refusal, returning, shared, webhook } from './support.ts';
+import { errorOf, REQUEST, returning, shared, webhook } from './support.ts';
 
-describe('the faults of a transform', function () {
+describe('Errors of a transform', function () {
   this.timeout(10_000);
   const transforms = shared();
 
-  const faultOf = (code: string, body: unknown = {}) => refusal(transforms.run(webhook(code), { ...REQUEST, body }));
+  const transformError = (code: string, body: unknown = {}) =>
+    errorOf(transforms.run(webhook(code), { ...REQUEST, body }));
 
-  it('name the line and column of what it threw', async () => {
-    const error = await faultOf('// first line\nfunction transform(evt) {\n  return evt.data.id;\n}');
+  it('name the line and column of the throw', async () => {
+    const error = await transformError('// first line\nfunction transform(evt) {\n  return evt.data.id;\n}');
     expect(error.code).to.equal('transform_failed');
     expect(error.status).to.equal(400);
     expect(error.message).to.contain("line 3: TypeError: Cannot read properties of undefined (reading 'id')");
@@ -20,36 +21,42 @@ describe('the faults of a transform', function () {
   });
 
   it('name the line where a function that it calls threw', async () => {
-    const error = await faultOf(
+    const error = await transformError(
       'function parse(text) {\n  return JSON.parse(text);\n}\nconst transform = () => parse("{");',
     );
     expect(error.message).to.contain('line 2: SyntaxError');
   });
 
-  it('name the line of what its promise was rejected with', async () => {
-    const error = await faultOf('async function transform() {\n  await null;\n  throw new RangeError("late");\n}');
+  it('name the line of a rejection', async () => {
+    const error = await transformError(
+      'async function transform() {\n  await null;\n  throw new RangeError("late");\n}',
+    );
     expect(error.message).to.contain('line 3: RangeError: late');
   });
 
-  it('name the line of a promise that was rejected and left alone', async () => {
-    const error = await faultOf('function transform() {\n  Promise.reject(new Error("lost"));\n  return null;\n}');
+  it('name the line of an unhandled rejection', async () => {
+    const error = await transformError(
+      'function transform() {\n  Promise.reject(new Error("lost"));\n  return null;\n}',
+    );
     expect(error.message).to.contain('line 2: Error: lost');
   });
 
   it('name the line of an error in the code around the function', async () => {
-    const error = await faultOf('const transform = () => null;\nmissing();');
+    const error = await transformError('const transform = () => null;\nmissing();');
     expect(error.code).to.equal('transform_failed');
     expect(error.message).to.contain('line 2: ReferenceError: missing is not defined');
   });
 
   it('name the line of a syntax error', async () => {
-    const error = await faultOf('function transform() {\n  return 1 }}');
+    const error = await transformError('function transform() {\n  return 1 }}');
     expect(error.code).to.equal('transform_failed');
     expect(error.message).to.contain("line 2: SyntaxError: Unexpected token '}'");
   });
 
-  it('say that there is no function', async () => {
-    expect((await faultOf('const other = () => null')).message).to.contain('no function named "transform" is defined');
+  it('say that no function is defined', async () => {
+    expect((await transformError('const other = () => null')).message).to.contain(
+      'no function named "transform" is defined',
+    );
   });
 
   for (const [thrown, shown] of [
@@ -58,13 +65,13 @@ describe('the faults of a transform', function () {
     ['undefined', 'it threw undefined'],
     ['{ toString() { throw 1 }, toJSON() { throw 2 } }', 'it threw (something that cannot be shown)'],
   ]) {
-    it(`show what was thrown when it is no error: ${thrown}`, async () => {
-      expect((await faultOf(`function transform() { throw ${thrown} }`)).message).to.contain(shown);
+    it(`show a thrown value that is no Error: ${thrown}`, async () => {
+      expect((await transformError(`function transform() { throw ${thrown} }`)).message).to.contain(shown);
     });
   }
 
-  it('survive an error that is hostile to being shown', async () => {
-    const error = await faultOf(`function transform() {
+  it('cover an error object whose properties throw', async () => {
+    const error = await transformError(`function transform() {
       const error = new Error('x');
       Object.defineProperty(error, 'stack', { get() { throw error } });
       error.toString = () => { throw error };
@@ -73,8 +80,8 @@ describe('the faults of a transform', function () {
     expect(error.code).to.equal('transform_failed');
   });
 
-  it('include a stack that overflows', async () => {
-    const error = await faultOf('function transform() {\n  return transform() }');
+  it('include a stack overflow', async () => {
+    const error = await transformError('function transform() {\n  return transform() }');
     expect(error.message).to.contain('line 2: RangeError: Maximum call stack size exceeded');
   });
 
@@ -92,8 +99,8 @@ describe('the faults of a transform', function () {
     ['Object.assign(this, { self: this })', 'an object that is not JSON (TypeError: Converting circular structure'],
     ['Promise.resolve([])', 'an array'],
   ]) {
-    it(`say what it returned and what is expected: ${made}`, async () => {
-      const error = await faultOf(`function transform() { return ${made} }`);
+    it(`say what it returned and what was expected: ${made}`, async () => {
+      const error = await transformError(`function transform() { return ${made} }`);
       expect(error.code).to.equal('transform_failed');
       expect(error.message).to.contain(`it returned ${got}`);
       expect(error.message).to.contain('expected an event object or null');
@@ -103,48 +110,48 @@ describe('the faults of a transform', function () {
   it('include an event of more than 4 MiB', async () => {
     const size = (length: number) => transforms.run(returning(`return { x: "y".repeat(${length}) }`));
     expect((await size(4 * 1_048_576 - 8)).event?.x).to.have.length(4 * 1_048_576 - 8);
-    expect((await refusal(size(4 * 1_048_576))).message).to.contain('characters of JSON; at most 4194304 are taken');
+    expect((await errorOf(size(4 * 1_048_576))).message).to.contain('characters of JSON; at most 4194304 are allowed');
   });
 });
 
-describe('the check of a transform', function () {
+describe('The check of a transform', function () {
   this.timeout(10_000);
   const transforms = shared({ timeoutMs: 300 });
 
-  it('passes code that defines the function, without calling it', async () => {
+  it('accepts code that defines the function, without calling it', async () => {
     await transforms.check('function transform() { throw new Error("called") }');
     await transforms.check('const transform = async (evt) => null');
   });
 
   it('names line and column of a syntax error', async () => {
-    const error = await refusal(transforms.check('function transform(evt) {\n  return {,}\n}'));
+    const error = await errorOf(transforms.check('function transform(evt) {\n  return {,}\n}'));
     expect(error.code).to.equal('transform_invalid');
     expect(error.message).to.contain("line 2: SyntaxError: Unexpected token ','");
     expect(error.facts).to.include({ line: 2, column: 11 });
   });
 
   it('names the line of an error in the code around the function', async () => {
-    const error = await refusal(transforms.check('\n\nmissing();\nfunction transform() {}'));
+    const error = await errorOf(transforms.check('\n\nmissing();\nfunction transform() {}'));
     expect(error.code).to.equal('transform_invalid');
     expect(error.facts).to.include({ line: 3, message: 'ReferenceError: missing is not defined' });
   });
 
-  it('refuses code without a function named transform', async () => {
+  it('rejects code without a function named transform', async () => {
     for (const code of ['', 'const transform = 7', 'function transfrom() {}', 'globalThis.transform = {}']) {
-      const error = await refusal(transforms.check(code));
+      const error = await errorOf(transforms.check(code));
       expect(error.code).to.equal('transform_invalid');
       expect(error.message).to.contain('no function named "transform" is defined');
     }
   });
 
-  it('refuses modules, since a transform is a script', async () => {
-    expect((await refusal(transforms.check('export function transform() {}'))).message).to.contain(
+  it('rejects modules: a transform is a script', async () => {
+    expect((await errorOf(transforms.check('export function transform() {}'))).message).to.contain(
       'line 1: SyntaxError',
     );
   });
 
-  it('ends code that does not come to its end', async () => {
-    const error = await refusal(transforms.check('function transform() {}\nwhile (true);'));
+  it('stops code that does not end', async () => {
+    const error = await errorOf(transforms.check('function transform() {}\nwhile (true);'));
     expect(error.code).to.equal('transform_invalid');
     expect(error.message).to.contain('ran longer than 300 ms');
   });

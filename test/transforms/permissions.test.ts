@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { forkOptions } from '../../src/transforms/scheduler/child-process.ts';
+import { forkOptions } from '../../src/transforms/scheduler/fork-options.ts';
 import { REQUEST, returning, transformChildren, withTransforms } from './support.ts';
 
-/** What a script gets that runs with what the child is forked with. */
+/** Result of an expression in a process with the fork options of the child. */
 function inChild(expression: string): unknown {
   const script = `const fs = require('node:fs'); let result;
     try { result = ${expression} } catch (error) { result = error.code ?? error.message }
@@ -19,13 +19,13 @@ function inChild(expression: string): unknown {
   return JSON.parse(stdout);
 }
 
-describe('the child for transforms', function () {
+describe('A transform process', function () {
   this.timeout(20_000);
   const file = (path: string) => JSON.stringify(fileURLToPath(new URL(path, import.meta.url)));
 
   for (const [what, expression] of [
     ['the environment of its parent', 'fs.readFileSync("/proc/" + process.ppid + "/environ").length'],
-    ['its own', 'fs.readFileSync("/proc/self/environ").length'],
+    ['its own environment', 'fs.readFileSync("/proc/self/environ").length'],
     ['the files of the system', 'fs.readFileSync("/etc/passwd").length'],
     ['the files of the service', `fs.readFileSync(${file('../../src/settings.ts')}).length`],
     ['a list of files', 'fs.readdirSync("/").length'],
@@ -41,7 +41,7 @@ describe('the child for transforms', function () {
     expect(inChild('Object.keys(process.env)')).to.deep.equal([]);
   });
 
-  it('has not the rights of root, so that whoever broke out of V8 could not read the environment of its parent', async function () {
+  it('drops root privileges, so that code that escapes from V8 cannot read the environment of its parent', async function () {
     if (process.platform !== 'linux' || process.getuid?.() !== 0) this.skip();
     await withTransforms({}, async (transforms) => {
       await transforms.run(returning('return null'), REQUEST);
