@@ -5,7 +5,7 @@ import { type Service, startService } from '../support/service.ts';
 import { bucketKey } from '../support/stored-event.ts';
 import { until } from '../support/until.ts';
 
-describe('events that carry an id', () => {
+describe('events with a deduplication ID', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -24,7 +24,7 @@ describe('events that carry an id', () => {
   const send = (event: object, web = 0) => request('POST', `${service.urls[web]}/e/key`, { body: event });
   const duplicates = async (id: string) => (await service.get(`/v1/events/${id}`)).body.data?.duplicates;
 
-  it('make one event and one run per function when 50 senders send at once, and all are told the same ID', async () => {
+  it('create one event and one run per function when 50 clients send at once, and all get the same internal ID', async () => {
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, i) => send({ id: 'payment-1', name: 'once/x', data: { sender: i } }, i % 2)),
     );
@@ -50,7 +50,7 @@ describe('events that carry an id', () => {
     expect((await service.get('/v1/events?name=once/x')).body.data.length).to.equal(1);
   });
 
-  it('are ignored whatever their name and payload, also by functions that came in between', async () => {
+  it('are ignored regardless of name and payload, also by functions that registered in between', async () => {
     const first = await send({ id: 'global', name: 'other/a', data: { n: 1 } });
     const id = first.body.ids[0];
     await until(async () => (await duplicates(id)) === 0, { describe: 'the first is stored' });
@@ -66,7 +66,7 @@ describe('events that carry an id', () => {
     expect((await service.get(`/v1/events/${id}/runs`)).body.data).to.deep.equal([]);
   });
 
-  it('count once within one array too', async () => {
+  it('count once within one array', async () => {
     const { body } = await send([
       { id: 'twin', name: 'twin/x', data: {} },
       { id: 'twin', name: 'twin/x', data: {} },
@@ -75,7 +75,7 @@ describe('events that carry an id', () => {
     await until(async () => (await duplicates(body.ids[0])) === 1, { describe: 'the twin is counted' });
   });
 
-  it('are remembered for 24 hours, and their events no shorter', async () => {
+  it('are remembered for 24 hours, and their events at least as long', async () => {
     const { body } = await send({ id: 'window', name: 'window/x', data: {} });
     const dedupTtl = await service.redis.pttl(`${service.prefix}:dedup:production:window`);
     expect(dedupTtl).to.be.within(86_400_000 - 60_000, 86_400_000);
@@ -83,7 +83,7 @@ describe('events that carry an id', () => {
     expect(await service.redis.pttl(bucketKey(service, body.ids[0]))).to.be.greaterThan(dedupTtl);
   });
 
-  it('are not lost when the claim was made and the process died: the next send arrives at the same ID', async () => {
+  it('are not lost when the process died after the claim: the next send gets the same internal ID', async () => {
     const claimed = '01M7Z7A7B6FJ7DZJVGC757486T';
     await service.redis.set(`${service.prefix}:dedup:production:orphan`, claimed, 'PX', 86_400_000);
     const { body } = await send({ id: 'orphan', name: 'orphan/x', data: { kept: true } });
@@ -95,14 +95,14 @@ describe('events that carry an id', () => {
   });
 });
 
-describe('a repeat of an event that has been accepted', () => {
+describe('a repeat of an accepted event', () => {
   let service: Service;
   before(async () => {
     service = await startService({ workers: 0, env: { INGEST_CONCURRENCY: '1' } });
   });
   after(() => service.stop());
 
-  it('counts for nothing but itself, also when its job overtakes the first one', async () => {
+  it('only increases the count of duplicates, also when its job overtakes the first one', async () => {
     const send = (data: object) => service.post('/e/key', { id: 'overtaken', name: 'overtaken/x', data });
     const first = await send({ first: true });
     const repeat = await send({ first: false });

@@ -17,7 +17,7 @@ describe('INGEST_DURABILITY=fsync', function () {
 
   let own: OwnRedis;
   let admin: Redis;
-  let played: FakeRedis;
+  let fake: FakeRedis;
   let service: Service | undefined;
   beforeEach(async () => {
     own = await startOwnRedis();
@@ -27,16 +27,16 @@ describe('INGEST_DURABILITY=fsync', function () {
     await service?.stop();
     service = undefined;
     admin.disconnect();
-    await played.close();
+    await fake.close();
     await own.remove();
   });
 
   async function start(version: '7.0' | '7.2', workers = 0, dev = true, env: object = FSYNC): Promise<Service> {
-    played = await startFakeRedis(own.url, version);
+    fake = await startFakeRedis(own.url, version);
     service = await startService({
       dev,
       workers,
-      env: { ...env, REDIS_URL: played.url, STALLED_AFTER_SECONDS: '1' },
+      env: { ...env, REDIS_URL: fake.url, STALLED_AFTER_SECONDS: '1' },
     });
     return service;
   }
@@ -44,28 +44,28 @@ describe('INGEST_DURABILITY=fsync', function () {
   const send = (id: string) =>
     (service as Service).post((service as Service).eventPath, { id, name: 'disk/x', data: {} });
 
-  describe('unless it is said otherwise, where Redis syncs every write', () => {
+  describe('by default, where Redis syncs every write', () => {
     const AUTO = { LOG_LEVEL: 'info' };
     const says = (what: string) => until(() => service?.output().includes(what), { describe: `the log says: ${what}` });
 
-    it('is kept in production, and the log says so', async () => {
+    it('is promised in production, and the log says so', async () => {
       await start('7.2', 0, false, AUTO);
       expect((await send('a')).status).to.equal(200);
-      expect(played.asked()).to.equal(1);
+      expect(fake.asked()).to.equal(1);
       await says("an event is acknowledged when it is on Redis's disk");
     });
 
-    it('is kept by a Redis before 7.2 that answers no sooner', async () => {
+    it('is kept by a Redis before 7.2 that answers after the sync', async () => {
       await start('7.0', 0, false, AUTO);
       expect((await send('a')).status).to.equal(200);
-      expect(played.asked()).to.equal(0);
+      expect(fake.asked()).to.equal(0);
       await says("an event is acknowledged when it is on Redis's disk");
     });
 
-    it('is not what dev mode waits for', async () => {
+    it('does not apply in dev mode', async () => {
       await start('7.2', 0, true, AUTO);
       expect((await send('a')).status).to.equal(200);
-      expect(played.asked()).to.equal(0);
+      expect(fake.asked()).to.equal(0);
     });
 
     for (const [what, ...command] of [
@@ -73,11 +73,11 @@ describe('INGEST_DURABILITY=fsync', function () {
       ['has no file', 'CONFIG', 'SET', 'appendonly', 'no'],
       ['does not allow reading its settings', 'ACL', 'SETUSER', 'default', '-config'],
     ] as const) {
-      it(`nothing is asked of a Redis that ${what}: web and worker start, and say what is promised`, async () => {
+      it(`with a Redis that ${what}, web and worker start and log what is promised`, async () => {
         await admin.call(...(command as [string, ...string[]]));
         await start('7.2', 1, false, AUTO);
         expect((await send('a')).status).to.equal(200);
-        expect(played.asked()).to.equal(0);
+        expect(fake.asked()).to.equal(0);
         await says('an event is acknowledged when Redis has it: what Redis has not synced to its disk is lost');
         const env = { ...service?.env, PUBLIC_URL: 'https://events.example.com' };
         const { exitCode, output } = await run('node', ['src/release.ts'], { cwd: ROOT, env });
@@ -85,19 +85,19 @@ describe('INGEST_DURABILITY=fsync', function () {
       });
     }
 
-    it('follows the server: another one after a failover keeps less, or more', async () => {
+    it('is decided again after a failover: another server may promise less or more', async () => {
       await start('7.2', 0, false, AUTO);
       expect((await send('a')).status).to.equal(200);
       const reconnect = () => admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
       await admin.config('SET', 'appendfsync', 'everysec');
       await reconnect();
       await says('an event is acknowledged when Redis has it');
-      const before = played.asked();
+      const before = fake.asked();
       await until(async () => (await send('b')).status === 200, { describe: 'events are taken in' });
-      expect(played.asked()).to.equal(before);
+      expect(fake.asked()).to.equal(before);
       await admin.config('SET', 'appendfsync', 'always');
       await reconnect();
-      await until(async () => (await send('c')).status === 200 && played.asked() > before, {
+      await until(async () => (await send('c')).status === 200 && fake.asked() > before, {
         describe: 'it asks again',
       });
     });
@@ -105,7 +105,7 @@ describe('INGEST_DURABILITY=fsync', function () {
 
   describe('with a Redis before 7.2', () => {
     /** Each process that looks at boot, and what it says as it refuses. */
-    async function refusals(url = played.url): Promise<string[]> {
+    async function refusals(url = fake.url): Promise<string[]> {
       const env = { MODE: 'dev', PORT: '0', REDIS_URL: url, LOG_LEVEL: 'silent', ...FSYNC };
       const findings = await Promise.all(
         ['web', 'worker', 'release'].map((role) => run('node', [`src/${role}.ts`], { cwd: ROOT, env })),
@@ -114,10 +114,10 @@ describe('INGEST_DURABILITY=fsync', function () {
       return findings.map(({ output }) => /(?<!`)INGEST_DURABILITY: .*/.exec(output)?.[0] ?? output);
     }
 
-    it('takes events in when every write is synced before it is answered', async () => {
+    it('accepts events when every write is synced before it is answered', async () => {
       await start('7.0');
       expect((await send('a')).status).to.equal(200);
-      expect(played.asked()).to.equal(0);
+      expect(fake.asked()).to.equal(0);
     });
 
     for (const [setting, bad, takes] of [
@@ -125,9 +125,9 @@ describe('INGEST_DURABILITY=fsync', function () {
       ['appendonly', 'no', 'appendonly yes'],
       ['no-appendfsync-on-rewrite', 'yes', 'no-appendfsync-on-rewrite no'],
     ] as const) {
-      it(`does not start, nor pass a release, with ${setting} ${bad}`, async () => {
+      it(`does not start or pass the release check with ${setting} ${bad}`, async () => {
         await admin.config('SET', setting, bad);
-        played = await startFakeRedis(own.url, '7.0');
+        fake = await startFakeRedis(own.url, '7.0');
         for (const said of await refusals()) {
           expect(said).to.match(/INGEST_DURABILITY: got "fsync", but Redis 7\.0\.\d+ has /);
           expect(said).to.include(`has ${setting} ${bad}; expected ${takes}`).and.include('INGEST_DURABILITY=redis');
@@ -135,15 +135,15 @@ describe('INGEST_DURABILITY=fsync', function () {
       });
     }
 
-    it('does not start, nor pass a release, where it may not look', async () => {
+    it('does not start or pass the release check where Redis forbids CONFIG', async () => {
       await admin.call('ACL', 'SETUSER', 'hosted', 'on', '>pass', '~*', '&*', '+@all', '-config');
-      played = await startFakeRedis(own.url, '7.0');
-      for (const said of await refusals(played.url.replace('//', '//hosted:pass@'))) {
+      fake = await startFakeRedis(own.url, '7.0');
+      for (const said of await refusals(fake.url.replace('//', '//hosted:pass@'))) {
         expect(said).to.include('does not allow reading its settings').and.include('CONFIG');
       }
     });
 
-    it('tells senders to come later when another Redis turns out to keep less, until that is mended', async () => {
+    it('rejects events with 503 when another Redis cannot keep the promise, until it is repaired', async () => {
       await start('7.0');
       const first = await send('a');
       expect(first.status).to.equal(200);
@@ -166,27 +166,27 @@ describe('INGEST_DURABILITY=fsync', function () {
     });
   });
 
-  describe('with a Redis that can be asked', () => {
-    it('starts where its settings cannot be read, and needs no appendfsync always', async () => {
+  describe('with a Redis that has WAITAOF', () => {
+    it('starts where settings cannot be read, and does not need appendfsync always', async () => {
       await admin.config('SET', 'appendfsync', 'everysec');
       await admin.call('ACL', 'SETUSER', 'default', '-config');
       await start('7.2');
       expect((await send('a')).status).to.equal(200);
-      expect(played.asked()).to.equal(1);
+      expect(fake.asked()).to.equal(1);
     });
 
-    it('does not start when it never syncs', async () => {
+    it('does not start when Redis never syncs', async () => {
       await admin.config('SET', 'appendfsync', 'no');
       const failed = await start('7.2').catch((error: Error) => error.message);
       expect(failed).to.include('has appendfsync no; expected appendfsync always or everysec');
     });
 
-    it('an answer waits for the disk, and nothing else does', async () => {
+    it('only the response to events waits for the disk', async () => {
       const service = await start('7.2');
       const written = (commits: number) =>
         service.waitFor('/v1/overview', ({ body }) => body.data.queues[0].waiting === commits);
       const synced = Promise.withResolvers<number>();
-      played.answer(synced.promise);
+      fake.answer(synced.promise);
       let answered = 0;
       const sends = [];
       for (const [before, id] of ['a', 'b', 'c'].entries()) {
@@ -195,14 +195,14 @@ describe('INGEST_DURABILITY=fsync', function () {
       }
       const made = await service.post('/v1/webhooks', { name: 'w', transform: 'function transform() {}' });
       expect(made.status).to.equal(201);
-      expect([answered, played.asked()]).to.deep.equal([0, 1]);
+      expect([answered, fake.asked()]).to.deep.equal([0, 1]);
       synced.resolve(1);
       expect((await Promise.all(sends)).map(({ status }) => status)).to.deep.equal([200, 200, 200]);
       // The two that came later shared the next.
-      expect(played.asked()).to.equal(2);
+      expect(fake.asked()).to.equal(2);
     });
 
-    it('so do events that are held, and invocations by hand', async () => {
+    it('held events and manual invocations wait for the disk, too', async () => {
       const service = await start('7.2', 0, false);
       const api = (path: string, body: object) => service.post(path, body, service.apiHeaders);
       const transform = 'function transform() { return { name: "disk/x", data: {} }; }';
@@ -210,10 +210,10 @@ describe('INGEST_DURABILITY=fsync', function () {
       const host = await startAppHost();
       await host.register(service, [{ id: 'f', triggers: [{ event: 'disk/y' }] }]);
       await host.close();
-      played.answer(0);
+      fake.answer(0);
       const held = await service.post(new URL(made.body.data.url).pathname, {});
       const invoked = await api('/v1/functions/test-app-f/invoke', { data: {} });
-      played.answer(1);
+      fake.answer(1);
       for (const { status, body } of [held, invoked]) {
         expect([status, body.code]).to.deep.equal([503, 'unavailable']);
         expect(body.error).to.include('did not sync');
@@ -221,21 +221,21 @@ describe('INGEST_DURABILITY=fsync', function () {
       expect((await service.post(new URL(made.body.data.url).pathname, {})).status).to.equal(200);
     });
 
-    it('what was not synced in time is not acknowledged, and counts once when it is sent again', async () => {
+    it('an event that was not synced in time is not acknowledged, and counts once when it is sent again', async () => {
       const service = await start('7.2', 1);
-      played.answer(0);
+      fake.answer(0);
       const refused = await send('a');
       expect([refused.status, refused.body.code]).to.deep.equal([503, 'unavailable']);
       expect(refused.body.error).to.include('did not sync');
       expect(refused.headers.get('retry-after')).to.match(/^\d+$/);
-      played.answer(1);
+      fake.answer(1);
       const again = await send('a');
       expect(again.status).to.equal(200);
       await service.waitFor(`/v1/events/${again.body.ids[0]}`, ({ status }) => status === 200);
       expect((await service.get('/v1/events?name=disk/x')).body.data).to.have.lengthOf(1);
     });
 
-    it("a worker's own events wait for the disk too", async () => {
+    it('events that a worker sends wait for the disk, too', async () => {
       const host = await startAppHost();
       try {
         const service = await start('7.2', 1);
@@ -246,10 +246,10 @@ describe('INGEST_DURABILITY=fsync', function () {
         }));
         await host.register(service, [{ id: 'f', triggers: [{ event: 'disk/x' }] }]);
         const { body } = await send('a');
-        const before = played.asked();
+        const before = fake.asked();
         const synced = Promise.withResolvers<number>();
-        played.answer(synced.promise);
-        await until(() => played.asked() > before, { describe: 'the worker asks for the event of the failure' });
+        fake.answer(synced.promise);
+        await until(() => fake.asked() > before, { describe: 'the worker asks for the event of the failure' });
         const path = `/v1/events/${body.ids[0]}/runs`;
         expect((await service.get(path)).body.data[0].status).to.equal('Running');
         synced.resolve(1);

@@ -62,7 +62,7 @@ describe('the list of all events', () => {
     return ids;
   }
 
-  it('is what a plain sort would give, in pages of any size and of any time', async function () {
+  it('equals a plain sort, in pages of any size and time range', async function () {
     this.timeout(120_000);
     await fc.assert(
       fc.asyncProperty(receivedEvents, fc.integer({ min: 1, max: 60 }), time, time, async (all, limit, a, b) => {
@@ -79,7 +79,7 @@ describe('the list of all events', () => {
     );
   });
 
-  it('is counted over time as counting each would', async function () {
+  it('has a histogram that equals counting each event', async function () {
     this.timeout(120_000);
     const buckets = fc.integer({ min: 1, max: 70 });
     await fc.assert(
@@ -99,7 +99,7 @@ describe('the list of all events', () => {
     );
   });
 
-  it('has an event under the name that was stored first', async () => {
+  it('shows an event under the name that was stored first', async () => {
     const env = 'renamed';
     const first = envelope({ name: 'first/x' }, { env });
     await store.events.markIngested(await store.events.storeNew([first]), Date.now());
@@ -109,7 +109,7 @@ describe('the list of all events', () => {
     expect(await walk({ env, limit: 10, span: { before: Date.now() + 1 } })).to.deep.equal([first.internalId]);
   });
 
-  it('has thousands of names in a minute', async () => {
+  it('holds thousands of names in a minute', async () => {
     const env = 'names';
     const batch = Array.from({ length: 2_500 }, (_, n) => envelope({ name: `many/${n}` }, { env, receivedAt: now }));
     await store.events.markIngested(await store.events.storeNew(batch), now);

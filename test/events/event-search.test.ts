@@ -13,7 +13,7 @@ interface ListedEvent {
   runs?: { run_id: string; function_id: string; status: string }[];
 }
 
-describe('finding events', () => {
+describe('event search', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -61,7 +61,7 @@ describe('finding events', () => {
     return (await call('POST', '/v1/webhooks', { name: 'search', transform: TRANSFORM })).body.data;
   }
 
-  describe('by where they came from', () => {
+  describe('by source', () => {
     let hooks: { id: string; url: string }[];
     let key: { id: string; secret: string };
     const ids: Record<string, string[]> = { first: [], second: [], key: [], setting: [] };
@@ -81,35 +81,35 @@ describe('finding events', () => {
       await service.waitFor('/v1/events?source=webhook', ({ body }) => body.data.length === 10);
     });
 
-    it('from one webhook', async () => {
+    it('finds events of one webhook', async () => {
       expect(idsOf(await all(`source=webhook:${hooks[0]?.id}`))).to.deep.equal(ids.first);
     });
 
-    it('from any webhook, a page at a time', async () => {
+    it('finds events of any webhook, in pages', async () => {
       const found = await all('source=webhook&limit=3');
       expect(idsOf(found)).to.have.members([...(ids.first ?? []), ...(ids.second ?? [])]);
       expect(found).to.have.length(10);
     });
 
-    it('from one event key, which the event names', async () => {
+    it('finds events of one event key, which the event names', async () => {
       const found = await all(`source=event-key:${key.id}&limit=5`);
       expect(idsOf(found)).to.deep.equal(ids.key);
       expect(new Set(found.map(({ source }) => source))).to.deep.equal(new Set([`event-key:${key.id}`]));
     });
 
-    it('from any event key', async () => {
+    it('finds events of any event key', async () => {
       expect(await all('source=event-key&name=src/x&limit=4')).to.have.length(10);
     });
 
-    it('together with a name', async () => {
+    it('combines source and name', async () => {
       expect(await all('source=webhook&name=src/x')).to.deep.equal([]);
     });
 
-    it('from nowhere that there is', async () => {
+    it('finds nothing for an unknown source', async () => {
       expect(await list('source=web')).to.deep.include({ data: [] });
     });
 
-    it('among thousands that came from elsewhere, in pages that may be short', async () => {
+    it('finds events among thousands of other sources, in pages that may be short', async () => {
       const [id] = await send({ name: 'far/x', data: {} });
       const many = Array.from({ length: 500 }, () => ({ name: 'far/y', data: {} }));
       await Promise.all(Array.from({ length: 22 }, () => service.post(service.eventPath, many)));
@@ -123,7 +123,7 @@ describe('finding events', () => {
     });
   });
 
-  it('by internal ID, or by the ID that their sender gave', async () => {
+  it('finds an event by internal ID and by event ID', async () => {
     const [id] = await send({ name: 'id/x', data: {}, id: 'order-7/paid' });
     expect(idsOf((await list(`id=${id}`)).data)).to.deep.equal([id]);
     expect(idsOf((await list('id=order-7/paid')).data)).to.deep.equal([id]);
@@ -133,14 +133,14 @@ describe('finding events', () => {
     expect((await list('id=order-7/paid&received_before=1000')).data).to.deep.equal([]);
   });
 
-  it('by an ID, also when it was given again', async () => {
+  it('finds the newest event of an event ID that was sent again', async () => {
     const [id] = await send({ name: 'id/again', data: {}, id: 'twice' });
     await send({ name: 'id/again', data: {}, id: 'twice' });
     await service.waitFor(`/v1/events/${id}`, ({ body }) => body.data.duplicates === 1);
     expect(idsOf((await list('id=twice')).data)).to.deep.equal([id]);
   });
 
-  it('with the runs that they caused', async () => {
+  it('includes the runs of each event', async () => {
     const [id] = await send({ name: 'run/x', data: {} });
     const { body } = await service.waitFor('/v1/events?name=run/x&include=runs', (answer) =>
       answer.body.data[0]?.runs.every(({ status }: { status: string }) => status === 'Completed'),
@@ -156,24 +156,24 @@ describe('finding events', () => {
     expect((await service.get('/v1/events?include=all')).status).to.equal(400);
   });
 
-  it('with no run where they caused none', async () => {
+  it('includes no run for events without runs', async () => {
     await send({ name: 'idle/x', data: {} });
     expect((await list('name=idle/x&include=runs')).data[0]?.runs).to.deep.equal([]);
   });
 
-  it('leaves out what events carry, when asked to', async () => {
+  it('excludes the data of events on request', async () => {
     const [event] = (await list('name=idle/x&exclude=data')).data;
     expect(event).to.include({ name: 'idle/x' }).and.not.have.property('data');
     expect((await list('name=idle/x')).data[0]).to.have.property('data');
   });
 
-  describe('counted over time', () => {
+  describe('as a histogram', () => {
     const histogram = async (query: string) => {
       const { status, body } = await service.get(`/v1/events/histogram?${query}`);
       return { status, body, data: body.data as { from: string; to: string; count: number }[] };
     };
 
-    it('in spans that follow each other without a gap', async () => {
+    it('counts in adjacent intervals without gaps', async () => {
       await send([1, 2, 3].map((n) => ({ name: 'count/x', data: { n } })));
       const to = Date.now() + 1_000;
       const { data } = await histogram(`name=count/x&received_after=${to - 3_600_001}&received_before=${to}&buckets=7`);
@@ -185,7 +185,7 @@ describe('finding events', () => {
       expect(data.map(({ count }) => count)).to.deep.equal([0, 0, 0, 0, 0, 0, 3]);
     });
 
-    it('of the last 24 hours in 60 spans unless it is said otherwise', async () => {
+    it('counts the last 24 hours in 60 intervals by default', async () => {
       await send({ name: 'count/y', data: {} });
       const { data } = await histogram('name=count/y');
       expect(data).to.have.length(60);
@@ -193,13 +193,13 @@ describe('finding events', () => {
       expect(data.at(-1)?.count).to.equal(1);
     });
 
-    it('not over a time that ends before it begins', async () => {
+    it('rejects a time range that ends before it begins', async () => {
       const { status, body } = await histogram('received_after=2000&received_before=1000');
       expect([status, body.code, body.field]).to.deep.equal([400, 'input_invalid', 'received_after']);
     });
   });
 
-  it('by their names, that of the newest first', async () => {
+  it('lists event names by their newest event, newest first', async () => {
     await call('POST', '/v1/environments', { name: 'names', kind: 'named' });
     const headers = { ...service.apiHeaders, 'x-service-env': 'names' };
     const made = await call('POST', '/v1/event-keys', { name: 'names', environment: 'names' });
@@ -228,7 +228,7 @@ describe('finding events', () => {
     expect((await service.get('/v1/events/names?limit=1', headers)).body.data).to.have.length(1);
   });
 
-  it('leaves nothing behind that does not expire', async () => {
+  it('leaves no key without a TTL', async () => {
     const keys = await service.redis.keys(`${service.prefix}:event*`);
     const named = keys.filter((key) => /:(event-names|event-by-id):/.test(key));
     expect(named.length).to.be.greaterThan(1);

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { type Service, startService } from '../support/service.ts';
-import { bucketKey, keptKey } from '../support/stored-event.ts';
+import { bucketKey, overflowKey } from '../support/stored-event.ts';
 
 const DAY_MS = 86_400_000;
 const MOMENT_MS = 60_000;
 
-describe('an event that is dated ahead', () => {
+describe('an event with a future ts', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -21,14 +21,14 @@ describe('an event that is dated ahead', () => {
   const ahead = (ms: number) => ({ name: 'ahead/x', data: {}, ts: Date.now() + ms });
   const ingested = (id: string) => service.waitFor(`/v1/events/${id}`, ({ status }) => status === 200);
 
-  it('is taken up to EVENT_MAX_FUTURE_DAYS, and refused beyond that with the field and the limit', async () => {
+  it('is accepted up to EVENT_MAX_FUTURE_DAYS, and rejected beyond that with field and limit', async () => {
     expect((await service.post('/e/key', ahead(30 * DAY_MS - MOMENT_MS))).status).to.equal(200);
     const { status, body } = await service.post('/e/key', [ahead(0), ahead(30 * DAY_MS + MOMENT_MS)]);
     expect([status, body.code, body.index, body.field]).to.deep.equal([400, 'event_invalid', 1, 'ts']);
     expect(body.error).to.include('30 days').and.include('EVENT_MAX_FUTURE_DAYS');
   });
 
-  it('is refused on every other way, too: by hand, and of a transform', async () => {
+  it('is rejected beyond the limit also when sent manually or by a transform', async () => {
     const far = ahead(31 * DAY_MS);
     const byHand = await service.post('/v1/events', far);
     expect([byHand.status, byHand.body.code, byHand.body.field]).to.deep.equal([400, 'event_invalid', 'ts']);
@@ -40,16 +40,16 @@ describe('an event that is dated ahead', () => {
     expect((await service.post('/v1/transforms/test', { transform, body: {} })).body.code).to.equal('transform_failed');
   });
 
-  it('is kept past the retention only for a run that begins then', async () => {
+  it('is kept longer than the retention only for a run that begins then', async () => {
     const { ids } = (await service.post('/e/key', ahead(20 * DAY_MS))).body;
     await ingested(ids[0]);
-    expect(await service.redis.exists(keptKey(service, ids[0]))).to.equal(0);
+    expect(await service.redis.exists(overflowKey(service, ids[0]))).to.equal(0);
     expect(await service.redis.pttl(bucketKey(service, ids[0]))).to.be.at.most(7 * DAY_MS + 3_600_000);
 
     await host.register(service, [{ id: 'f', triggers: [{ event: 'ahead/x' }] }]);
     const waited = (await service.post('/e/key', ahead(20 * DAY_MS))).body.ids[0];
     await service.waitFor(`/v1/events/${waited}/runs`, ({ body }) => body.data?.length === 1);
-    const ttl = await service.redis.pttl(keptKey(service, waited));
+    const ttl = await service.redis.pttl(overflowKey(service, waited));
     expect(ttl).to.be.within(27 * DAY_MS - MOMENT_MS, 27 * DAY_MS);
   });
 });

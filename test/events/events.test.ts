@@ -4,7 +4,7 @@ import { until } from '../support/until.ts';
 
 const MAX_BYTES = 2_000;
 
-describe('sending events', () => {
+describe('POST /e/:key', () => {
   let service: Service;
   before(async () => {
     service = await startService({ env: { EVENT_MAX_BYTES: String(MAX_BYTES) } });
@@ -30,7 +30,7 @@ describe('sending events', () => {
       { describe: `event ${id} is stored` },
     );
 
-  it('answers with the ID of one event, under which it is stored', async () => {
+  it('answers with the ID under which the event is stored', async () => {
     const { status, body } = await send({
       name: 'order/paid',
       data: { total: 3 },
@@ -55,7 +55,7 @@ describe('sending events', () => {
     expect(event.user).to.deep.equal({ id: 7 });
   });
 
-  it('answers with the IDs of an array in its order, each event stored on its own', async () => {
+  it('answers with the IDs of an array in order, and stores each event', async () => {
     const names = ['a/one', 'a/two', 'a/three'];
     const { body } = await send(names.map((name) => ({ name, data: {} })));
     expect(new Set(body.ids).size).to.equal(3);
@@ -63,17 +63,17 @@ describe('sending events', () => {
     expect(events.map(({ name }) => name)).to.deep.equal(names);
   });
 
-  it('takes an empty array and does nothing', async () => {
+  it('accepts an empty array and does nothing', async () => {
     expect((await send([])).body).to.deep.equal({ ids: [], status: 200 });
   });
 
-  it('gives an event without ts the time of its receipt', async () => {
+  it('sets ts to the time of receipt if an event has none', async () => {
     const before = Date.now();
     const { body } = await send({ name: 'clock/now', data: {} });
     expect((await stored(body.ids[0])).ts).to.be.within(before, Date.now());
   });
 
-  it('stores numbers of any length digit by digit, and drops fields that no event has', async () => {
+  it('stores numbers of any length digit by digit, and drops unknown fields', async () => {
     const { body } = await raw('{"name":"big/number","data":{"n":12345678901234567890},"extra":1}', 'application/json');
     const id = (body.ids as string[])[0] as string;
     await stored(id);
@@ -81,7 +81,7 @@ describe('sending events', () => {
     expect(text).to.include('"n":12345678901234567890').and.not.include('extra');
   });
 
-  it('accepts all events of a request or none, and names index and field of the bad one', async () => {
+  it('rejects a batch when one event is invalid, and names its index and field', async () => {
     const bad = await send([
       { name: 'all-or-none/x', data: {} },
       { name: 'all-or-none/x', data: [] },
@@ -111,14 +111,14 @@ describe('sending events', () => {
     ['a user that is a string', { name: 'x', data: {}, user: 'u' }, 'user'],
     ['a v that is a number', { name: 'x', data: {}, v: 1 }, 'v'],
   ] as const) {
-    it(`refuses an event with ${what}`, async () => {
+    it(`rejects an event with ${what}`, async () => {
       const { status, body } = await send(event);
       expect(status).to.equal(400);
       expect(body).to.include({ code: 'event_invalid', index: 0, field });
     });
   }
 
-  it('refuses what is no event at all', async () => {
+  it('rejects a body that is not an event', async () => {
     for (const body of ['7', '"x"', 'null', '[1]', '[[]]']) {
       const answer = await raw(body, 'application/json');
       expect(answer.status, body).to.equal(400);
@@ -126,7 +126,7 @@ describe('sending events', () => {
     }
   });
 
-  it('refuses nesting that could not be passed on', async () => {
+  it('rejects events nested too deeply to pass on', async () => {
     const { status, body } = await raw(
       `{"name":"x","data":{"a":${'['.repeat(900)}${']'.repeat(900)}}}`,
       'application/json',
@@ -135,7 +135,7 @@ describe('sending events', () => {
     expect(body.error).to.include('nested deeper');
   });
 
-  it('names what is wrong with a body that cannot be read', async () => {
+  it('names the problem of a body that cannot be parsed', async () => {
     for (const [body, type, status, code] of [
       ['', 'application/json', 400, 'body_missing'],
       ['{"name":', 'application/json', 400, 'body_not_json'],
@@ -149,12 +149,12 @@ describe('sending events', () => {
     }
   });
 
-  it('reads JSON with a charset and a byte order mark', async () => {
+  it('parses JSON with a charset and a byte order mark', async () => {
     const { status } = await raw('\ufeff{"name":"x","data":{}}', 'application/json; charset=utf-8');
     expect(status).to.equal(200);
   });
 
-  it('takes a body of the limit to the byte, and refuses one more, naming the limit', async () => {
+  it('accepts a body of exactly the limit, and rejects one byte more, naming the limit', async () => {
     const event = (bytes: number) => {
       const frame = JSON.stringify({ name: 'x', data: { pad: '' } }).length;
       return JSON.stringify({ name: 'x', data: { pad: 'x'.repeat(bytes - frame) } });
@@ -166,7 +166,7 @@ describe('sending events', () => {
     expect(over.body.error).to.include(String(MAX_BYTES));
   });
 
-  it('counts a body as it comes when it has no Content-Length', async () => {
+  it('limits a body without Content-Length while reading it', async () => {
     const body = new ReadableStream({
       start(controller) {
         controller.enqueue(Buffer.alloc(MAX_BYTES + 1, 0x20));
@@ -177,14 +177,14 @@ describe('sending events', () => {
     expect((await fetch(`${service.url}/e/any-key`, init as RequestInit)).status).to.equal(413);
   });
 
-  it('refuses a compressed body, and any method but POST', async () => {
+  it('rejects compressed bodies and methods other than POST', async () => {
     const compressed = await send({ name: 'x', data: {} }, { 'content-encoding': 'gzip' });
     expect(compressed.body.code).to.equal('content_encoding_unsupported');
     const got = await service.get('/e/any-key');
     expect([got.status, got.body.code]).to.deep.equal([405, 'method_not_allowed']);
   });
 
-  it('gives a send with a seed the same IDs whenever it comes again, and stores its events once', async () => {
+  it('derives the same IDs from a seed when a request is repeated, and stores its events once', async () => {
     const seed = `1700000000000,${Buffer.from('0123456789').toString('base64')}`;
     const events = [
       { name: 'seed/a', data: {} },
@@ -199,7 +199,7 @@ describe('sending events', () => {
     expect([bad.status, bad.body.code]).to.deep.equal([400, 'seed_invalid']);
   });
 
-  it('says which request it was', async () => {
+  it('answers with the request ID', async () => {
     const { body } = await send({ name: 'traced/x', data: {} });
     const event = await stored(body.ids[0]);
     expect(event.request_id).to.match(/^[0-9A-Z]{26}$/);

@@ -9,7 +9,7 @@ const [FIRST, LAST, NEXT] = ['cfb3a750000000000000', 'cfb3a753ffffffffffff', 'cf
   Buffer.from(hex, 'hex'),
 ) as [Buffer, Buffer, Buffer];
 
-describe("the service's own events", () => {
+describe('internal events', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -33,7 +33,7 @@ describe("the service's own events", () => {
     return { timeMs: Number(number >> 80n), entropy };
   }
 
-  it('cannot be anticipated: the failure of a run is announced, whatever somebody sent who knew the run', async () => {
+  it('cannot be forged: the failure of a run is announced regardless of events that clients sent about it', async () => {
     const call = Promise.withResolvers<string>();
     const answer = Promise.withResolvers<void>();
     host.on('f', async ({ body }) => {
@@ -61,7 +61,7 @@ describe("the service's own events", () => {
     expect([event.id, event.data.error.message]).to.deep.equal([own, 'the reason']);
   });
 
-  it('have IDs that no seed reaches: such a seed makes IDs beside them, the same ones each time', async () => {
+  it('have IDs that no seed produces: such a seed produces other IDs, the same each time', async () => {
     for (const entropy of [FIRST, LAST]) {
       const send = () => seeded(1_700_000_000_000, entropy, [{ name: 'claim/z', data: {} }]);
       const [first, again] = [await send(), await send()];

@@ -8,7 +8,7 @@ interface Listed {
   received_at: string;
 }
 
-describe('looking events up', () => {
+describe('GET /v1/events', () => {
   let service: Service;
   before(async () => {
     service = await startService();
@@ -33,7 +33,7 @@ describe('looking events up', () => {
     return body.ids;
   }
 
-  it('lists them newest first, all or of one name', async () => {
+  it('lists events newest first, all or of one name', async () => {
     const a = await sendMany('list/a', 3);
     const b = await sendMany('list/b', 2);
     expect(ids(await list('name=list/a'))).to.deep.equal([...a].reverse());
@@ -41,7 +41,7 @@ describe('looking events up', () => {
     expect((await list('limit=1')).metadata.fetched_at).to.match(/^\d{4}-\d\d-\d\dT/);
   });
 
-  it('pages through them by cursor, each once, while others arrive', async () => {
+  it('lists each event once in pages by cursor while others arrive', async () => {
     const sent = await sendMany('paged/x', 25);
     const seen: string[] = [];
     let cursor: string | undefined;
@@ -54,7 +54,7 @@ describe('looking events up', () => {
     expect(seen).to.deep.equal([...sent].reverse());
   });
 
-  it('lists those received in a span of time', async () => {
+  it('lists events received in a time range', async () => {
     await sendMany('span/x', 1);
     const [event] = (await list('name=span/x')).data as [Listed];
     const at = event.received_at;
@@ -65,7 +65,7 @@ describe('looking events up', () => {
     expect(ids(await list(`name=span/x&received_before=${Date.parse(later)}`))).to.deep.equal([event.internal_id]);
   });
 
-  it('says which parameter is wrong', async () => {
+  it('names the invalid parameter', async () => {
     for (const [query, field] of [
       ['limit=0', 'limit'],
       ['limit=x', 'limit'],
@@ -79,14 +79,14 @@ describe('looking events up', () => {
     }
   });
 
-  it('answers 404 for an event or a run that is not there', async () => {
+  it('answers 404 for an unknown event or run', async () => {
     for (const path of ['/v1/events/nope', '/v1/events/nope/runs', '/v1/runs/nope', '/v1/nope']) {
       const { status, body } = await service.get(path);
       expect([status, body.code], path).to.deep.equal([404, 'not_found']);
     }
   });
 
-  it('forgets events after the retention: each expires, and lists are cut when they grow', async () => {
+  it('drops events after the retention: records expire, and indexes are trimmed when they grow', async () => {
     const day = 86_400_000;
     const [old] = await sendMany('kept/x', 1);
     const slack = 3_600_000;
@@ -110,7 +110,7 @@ describe('looking events up', () => {
     expect(await service.redis.zscore(minutes, 'OLD')).to.equal(null);
   });
 
-  it('describes itself as OpenAPI 3.1, and as a page', async () => {
+  it('is described as OpenAPI 3.1 and as a page', async () => {
     const { body } = await service.get('/openapi.json');
     expect(body.openapi).to.equal('3.1.0');
     expect(body.paths).to.include.keys(

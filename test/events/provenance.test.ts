@@ -4,7 +4,7 @@ import { type Service, startService } from '../support/service.ts';
 
 const TRANSFORM = `function transform(evt, headers, query, raw) { return { name: 'hook/x', data: { raw } }; }`;
 
-describe('how an event came', () => {
+describe('the provenance of an event', () => {
   let service: Service;
   before(async () => {
     service = await startService({ dev: false });
@@ -18,7 +18,7 @@ describe('how an event came', () => {
   }
   const nothing = { webhook: null, request: null, event_key: null };
 
-  it('by a webhook: which, and the request as it came, its secrets masked', async () => {
+  it('names the webhook and shows the request with masked secrets', async () => {
     const made = await call('POST', '/v1/webhooks', { name: 'Shop', transform: TRANSFORM });
     const { id, url } = made.body.data;
     const headers = { 'x-kind': 'k', 'x-signature': 'hush' };
@@ -38,7 +38,7 @@ describe('how an event came', () => {
     expect(await provenanceOf(answer.body.ids[0])).to.deep.equal(nothing);
   });
 
-  it('with an event key: which', async () => {
+  it('names the event key', async () => {
     const { id, secret } = (await call('POST', '/v1/event-keys', { name: 'shop' })).body.data;
     const { body } = await service.post(`/e/${secret}`, { name: 'key/x', data: {} });
     expect(await provenanceOf(body.ids[0])).to.deep.equal({ ...nothing, event_key: { id, name: 'shop' } });
@@ -46,14 +46,14 @@ describe('how an event came', () => {
     expect(await provenanceOf(body.ids[0])).to.deep.equal(nothing);
   });
 
-  it('with a key of the settings, or by hand: nothing is to be told', async () => {
+  it('has no details for keys of the settings and manual events', async () => {
     const { body } = await service.post(service.eventPath, { name: 'key/x', data: {} });
     expect(await provenanceOf(body.ids[0])).to.deep.equal(nothing);
     const byHand = await call('POST', '/v1/events', { name: 'key/x', data: {} });
     expect(await provenanceOf(byHand.body.data.internal_id)).to.deep.equal(nothing);
   });
 
-  it('is told of events that are there', async () => {
+  it('answers 404 for an unknown event', async () => {
     const { status, body } = await service.get('/v1/events/nope/provenance');
     expect([status, body.code]).to.deep.equal([404, 'not_found']);
   });

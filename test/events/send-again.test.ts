@@ -20,7 +20,7 @@ describe('an event that is sent again', () => {
     return (await service.waitFor(`/v1/events/${id}`, ({ status }) => status === 200)).body.data;
   }
 
-  it('is a new event with the same name, data, user and v, of this moment, and runs its functions', async () => {
+  it('is a new event of now with the same name, data, user and v, and triggers its functions', async () => {
     const sent = { name: 'again/x', data: { n: 1 }, id: 'once', ts: 1_500_000_000_000, user: { a: 'b' }, v: '2' };
     const { body } = await service.post('/e/key', sent);
     await host.nextCall('f');
@@ -49,7 +49,7 @@ describe('an event that is sent again', () => {
     expect(await storedText(service, internal_id)).to.include('12345678901234567890');
   });
 
-  it('must be there', async () => {
+  it('must exist', async () => {
     const { status, body } = await service.post('/v1/events/nope/send-again');
     expect([status, body.code]).to.deep.equal([404, 'not_found']);
   });

@@ -4,7 +4,7 @@ import { seededId } from '../../src/model/ids.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { envelope, type OwnStore, openStore } from '../support/own-store.ts';
 import { type Service, startService } from '../support/service.ts';
-import { bucketKey, keptKey, storedText } from '../support/stored-event.ts';
+import { bucketKey, overflowKey, storedText } from '../support/stored-event.ts';
 import { until } from '../support/until.ts';
 
 const ENV = 'production';
@@ -30,23 +30,23 @@ describe('a stored event', () => {
     return events.map(({ internal_id }) => internal_id);
   };
 
-  it('is in the bucket of its second, which stays an hour longer than the retention', async () => {
+  it('is in the bucket of its slice, which stays an hour longer than the retention', async () => {
     const event = envelope({ name: 'bucket/x' });
     await ingest(event);
     expect(await storedText(store, event.internalId)).to.include(event.payload);
-    expect(await store.redis.exists(keptKey(store, event.internalId))).to.equal(0);
+    expect(await store.redis.exists(overflowKey(store, event.internalId))).to.equal(0);
     const ttl = await store.redis.pttl(bucketKey(store, event.internalId));
     expect(ttl).to.be.within(RETENTION_MS + HOUR_MS - MOMENT_MS, RETENTION_MS + HOUR_MS);
   });
 
-  it('whose own time comes much later is kept as long as any other, and until then for whoever needs it', async () => {
+  it('with a ts far ahead is kept for the retention, and until its ts for a run that needs it', async () => {
     const now = Date.now();
     const event = envelope({ name: 'delayed/x', ts: now + 30 * DAY_MS }, { receivedAt: now });
     await ingest(event);
-    expect(await store.redis.exists(keptKey(store, event.internalId))).to.equal(0);
+    expect(await store.redis.exists(overflowKey(store, event.internalId))).to.equal(0);
     expect(await store.redis.pttl(bucketKey(store, event.internalId))).to.be.at.most(RETENTION_MS + HOUR_MS);
     await store.events.extendRetention(ENV, event.internalId, 30 * DAY_MS);
-    const ttl = await store.redis.pttl(keptKey(store, event.internalId));
+    const ttl = await store.redis.pttl(overflowKey(store, event.internalId));
     expect(ttl).to.be.within(RETENTION_MS + 30 * DAY_MS - MOMENT_MS, RETENTION_MS + 30 * DAY_MS);
     expect(await storedText(store, event.internalId)).to.equal('');
     expect(await listed({ name: 'delayed/x' })).to.deep.equal([event.internalId]);
@@ -56,7 +56,7 @@ describe('a stored event', () => {
     expect((await Array.fromAsync(store.events.since(ENV, 'delayed/x', 0, 10))).flat().length).to.equal(1);
   });
 
-  it('is read with a few others when it is looked for by its name, however many large ones there are', async () => {
+  it('is read in small portions by its name, also among many large events', async () => {
     const all = Array.from({ length: 40 }, (_, n) =>
       envelope({ name: 'large/x', data: { n, text: 'x'.repeat(500_000) } }),
     );
@@ -67,7 +67,7 @@ describe('a stored event', () => {
     expect(found.sort()).to.deep.equal(all.map(({ internalId }) => internalId).sort());
   });
 
-  it('is the same when it is sent again and no longer delayed', async () => {
+  it('stays the same when it is sent again and no longer delayed', async () => {
     const now = Date.now();
     const first = envelope({ name: 'nearer/x', ts: now + HOUR_MS + 1_000 }, { receivedAt: now });
     const again = { ...first, requestId: ulid(), receivedAt: now + 2_000 };
@@ -78,19 +78,19 @@ describe('a stored event', () => {
     expect((await store.events.read(ENV, first.internalId))?.duplicates).to.equal(1);
   });
 
-  it('is the same when it is sent again and is delayed now', async () => {
+  it('stays the same when it is sent again and delayed', async () => {
     const first = envelope({ name: 'farther/x' });
     const again = { ...first, requestId: ulid(), ts: Date.now() + 2 * DAY_MS };
     await ingest(first);
     const [met] = await ingest(again);
     expect(met).to.deep.include({ repeat: true, ingested: true });
-    expect(await store.redis.exists(keptKey(store, first.internalId))).to.equal(0);
+    expect(await store.redis.exists(overflowKey(store, first.internalId))).to.equal(0);
   });
 
-  it('is copied for whoever needs it longer than its bucket stays, and only then', async () => {
+  it('moves to an overflow key only when it must stay longer than its bucket', async () => {
     const event = envelope({ name: 'work/x' });
     await ingest(event);
-    const copy = keptKey(store, event.internalId);
+    const copy = overflowKey(store, event.internalId);
     await store.events.extendRetention(ENV, event.internalId);
     expect(await store.redis.exists(copy)).to.equal(0);
 
@@ -113,17 +113,17 @@ describe('a stored event', () => {
     expect(await listed({ name: 'work/x', source: 'api' })).to.deep.equal([event.internalId]);
   });
 
-  it('that is not there is not made by keeping it', async () => {
+  it('is not created by extending its retention', async () => {
     const id = ulid();
     await store.events.extendRetention(ENV, id);
-    expect(await store.redis.exists(keptKey(store, id), bucketKey(store, id))).to.equal(0);
+    expect(await store.redis.exists(overflowKey(store, id), bucketKey(store, id))).to.equal(0);
   });
 
   for (const [when, days] of [
     ['long ago', -500],
     ['to come', 30],
   ] as const) {
-    it(`whose ID is of a time ${when} has a key of its own, so that no bucket lives for ever`, async () => {
+    it(`whose ID is of a time ${when} has an overflow key, so that no bucket lives forever`, async () => {
       const seed = { timeMs: Date.now() + days * DAY_MS, entropy: Buffer.alloc(10, 7) };
       const name = `seeded/${days}`;
       const sent = [1, 2].map((n) => envelope({ name, data: { n } }, { internalId: seededId(seed, n) }));
@@ -131,18 +131,18 @@ describe('a stored event', () => {
       await ingest(...sent);
       expect(await store.redis.exists(bucketKey(store, ids[0] as string))).to.equal(0);
       for (const id of ids) {
-        expect(await store.redis.pttl(keptKey(store, id))).to.be.within(RETENTION_MS - MOMENT_MS, RETENTION_MS);
+        expect(await store.redis.pttl(overflowKey(store, id))).to.be.within(RETENTION_MS - MOMENT_MS, RETENTION_MS);
       }
       expect(await listed({ name })).to.deep.equal([...ids].sort().reverse());
       const [met] = await ingest({ ...(sent[0] as (typeof sent)[0]), requestId: ulid() });
       expect(met).to.deep.include({ repeat: true, ingested: true });
-      await store.redis.pexpire(keptKey(store, ids[0] as string), DAY_MS);
+      await store.redis.pexpire(overflowKey(store, ids[0] as string), DAY_MS);
       await store.events.extendRetention(ENV, ids[0] as string);
-      expect(await store.redis.pttl(keptKey(store, ids[0] as string))).to.be.greaterThan(RETENTION_MS - MOMENT_MS);
+      expect(await store.redis.pttl(overflowKey(store, ids[0] as string))).to.be.greaterThan(RETENTION_MS - MOMENT_MS);
     });
   }
 
-  it('is counted once when two workers settle it at once, and when it is settled again', async () => {
+  it('is counted once when two workers mark it as ingested at once, and when it is marked again', async () => {
     const sent = Array.from({ length: 20 }, () => envelope({ name: 'settle/x' }, { env: 'settle' }));
     const stored = await store.events.storeNew(sent);
     const now = Date.now();
@@ -154,16 +154,16 @@ describe('a stored event', () => {
     expect([all?.count, named?.count]).to.deep.equal([20, 20]);
   });
 
-  it('that was stored and not settled is done again, as the first that was sent', async () => {
-    const first = envelope({ name: 'unsettled/x', data: { first: true } });
+  it('that was stored and not ingested is ingested again, as it was first sent', async () => {
+    const first = envelope({ name: 'pending/x', data: { first: true } });
     await store.events.storeNew([first]);
     const [retried] = await store.events.storeNew([first]);
     expect(retried).to.deep.equal({ event: first, repeat: false, ingested: false });
-    const [again] = await store.events.storeNew([{ ...first, name: 'unsettled/y', requestId: ulid() }]);
+    const [again] = await store.events.storeNew([{ ...first, name: 'pending/y', requestId: ulid() }]);
     expect(again).to.deep.equal({ event: first, repeat: true, ingested: false });
   });
 
-  it('tells its source to every process, whichever gave the source its number', async () => {
+  it('has the same source in every process, whichever process assigned its number', async () => {
     const other = openStore(store.prefix);
     try {
       const sources = Array.from({ length: 30 }, (_, n) => `${n % 2 ? 'webhook' : 'event-key'}:${n}` as const);
@@ -189,7 +189,7 @@ describe('a stored event', () => {
   });
 });
 
-describe('a run', () => {
+describe('the event of a run', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -201,7 +201,7 @@ describe('a run', () => {
     await service.stop();
   });
 
-  it('that is called hours after its event came keeps the event for the retention from then', async () => {
+  it('is kept for the retention from a call that begins hours after its receipt', async () => {
     const id = (n: number) => n.toString(16).padStart(40, '0');
     const sleep = { id: id(1), op: 'Sleep', name: '1s', displayName: 'sleep' };
     host.on('f', ({ number }) => (number === 0 ? { status: 206, body: [sleep] } : { body: 'done' }));
@@ -212,10 +212,10 @@ describe('a run', () => {
     const { run_id } = run.body.data[0];
     const asleep = `${service.prefix}:run:${ENV}:${run_id}:pending`;
     await until(() => service.redis.exists(asleep), { describe: 'the run sleeps' });
-    expect(await service.redis.exists(keptKey(service, eventId))).to.equal(0);
+    expect(await service.redis.exists(overflowKey(service, eventId))).to.equal(0);
     await service.redis.pexpire(bucketKey(service, eventId), RETENTION_MS - 3 * HOUR_MS);
     await service.waitFor(`/v1/runs/${run_id}`, ({ body }) => body.data.status === 'Completed');
-    const ttl = await service.redis.pttl(keptKey(service, eventId));
+    const ttl = await service.redis.pttl(overflowKey(service, eventId));
     expect(ttl).to.be.within(RETENTION_MS - MOMENT_MS, RETENTION_MS);
 
     await service.redis.del(bucketKey(service, eventId));
@@ -224,7 +224,7 @@ describe('a run', () => {
     expect(host.calls('f').map(({ body }) => body.event.data)).to.deep.equal([{ n: 1 }, { n: 1 }, { n: 1 }]);
   });
 
-  it('is triggered by what is known of the event besides its payload', async () => {
+  it('matches triggers by fields besides its payload', async () => {
     const facts =
       'event.source == "event-key" && event.received_at == event.ts && event.internal_id != event.request_id';
     await host.register(service, [{ id: 'facts', triggers: [{ event: 'facts/x', expression: facts }] }], {

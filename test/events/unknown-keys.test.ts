@@ -10,7 +10,7 @@ const FLOOD = 600;
 const MOST_READS = (3 * FLOOD) / 4;
 const WRONG = `Bearer ${hashedKey(`signkey-test-${'ab'.repeat(32)}`)}`;
 
-describe('strangers', () => {
+describe('unauthenticated requests', () => {
   let redis: OwnRedis;
   let stats: Redis;
   let service: Service;
@@ -46,13 +46,13 @@ describe('strangers', () => {
   const sent = async (path: string, headers: Record<string, string> = {}) =>
     (await service.post(path, { name: 'x', data: {} }, headers)).status;
 
-  it('do not have Redis asked for each key that they try', async () => {
+  it('do not cause a Redis read for each key', async () => {
     expect(await flood((n) => sent(`/e/guess-${n}`), 401)).to.be.below(MOST_READS);
     const api = async (n: number) => (await service.get('/v1/events', { authorization: `Bearer guess-${n}` })).status;
     expect(await flood(api, 401)).to.be.below(MOST_READS);
   });
 
-  it('do not have Redis asked for each environment that they name', async () => {
+  it('do not cause a Redis read for each environment', async () => {
     const register = (n: number) => sent('/fn/register', { authorization: WRONG, 'x-service-env': `branch-${n}` });
     expect(await flood(register, 401)).to.be.below(MOST_READS);
     const read = async (n: number) => {
@@ -62,7 +62,7 @@ describe('strangers', () => {
     expect(await flood(read, 401)).to.be.below(MOST_READS);
   });
 
-  it('hold up nobody whose key was made a moment ago by another process', async () => {
+  it('do not delay a request whose key another process has just created', async () => {
     const [first, second] = service.urls as [string, string];
     const api = { headers: { authorization: `Bearer ${SECRETS.API_KEY}` } };
     const guessing = Promise.all(Array.from({ length: 300 }, (_, n) => request('POST', `${second}/e/other-${n}`)));

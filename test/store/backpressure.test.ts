@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 const MIB = 1_048_576;
 const HALF = 0.5;
 
-describe('before Redis is full', () => {
+describe('backpressure before Redis is out of memory', () => {
   let own: OwnRedis;
   let admin: Redis;
   let host: AppHost;
@@ -56,7 +56,7 @@ describe('before Redis is full', () => {
     expect(body.error).to.include(`after ${seconds} s`);
   }
 
-  it('events are rejected while Redis still takes writes, and accepted when there is room again', async () => {
+  it('POST /e/:key answers 503 with Retry-After above the memory threshold, and accepts events when there is room again', async () => {
     await start();
     expect((await send()).status).to.equal(200);
     await fill();
@@ -71,7 +71,7 @@ describe('before Redis is full', () => {
     expect(said).to.include('REDIS_MEMORY_LIMIT_PERCENT').and.not.include('"level":"error"');
   });
 
-  it('apps are not registered while memory is short', async () => {
+  it('registrations of apps are rejected above the memory threshold', async () => {
     await start();
     const functions = [{ id: 'f', triggers: [{ event: 'full/x' }] }];
     expect((await host.register(service, functions)).status).to.equal(200);
@@ -81,7 +81,7 @@ describe('before Redis is full', () => {
     await until(async () => (await host.register(service, functions)).status === 200, { describe: 'it is registered' });
   });
 
-  it('they are told before their body is read', async () => {
+  it('requests are rejected before their body is read', async () => {
     await start();
     await fill();
     const socket = connect(service.webs[0]?.port as number, '127.0.0.1');
@@ -95,7 +95,7 @@ describe('before Redis is full', () => {
     socket.destroy();
   });
 
-  it('so are webhooks, whose log is not written to then; what people send, repeat or assign is refused too', async () => {
+  it('webhook requests are rejected and not logged; events that users send, repeat or assign are rejected, too', async () => {
     await start();
     const transform = 'function transform(evt) { return { name: "hook/x", data: evt }; }';
     const webhook = (await api('POST', '/v1/webhooks', { name: 'w', transform, environment: 'production' })).body.data;
@@ -120,7 +120,7 @@ describe('before Redis is full', () => {
     expect((await api('DELETE', `/v1/webhooks/${webhook.id}`)).status).to.equal(204);
   });
 
-  it('the overview says what is full, how full, and how to mend it', async () => {
+  it('the overview names the full resource, its use, and the remedy', async () => {
     await start();
     const intake = async () => (await api('GET', '/v1/overview')).body.data.intake;
     expect(await intake()).to.deep.equal({ open: true, full_since: null, reasons: [] });
@@ -132,7 +132,7 @@ describe('before Redis is full', () => {
     expect(reasons[0]).to.match(/^Redis uses [\d,]+ bytes; events are rejected above [\d,]+: give Redis more memory/);
   });
 
-  it('workers go on: runs end, and what the service itself has to say of them is taken in', async () => {
+  it('workers continue: runs end, and internal events about them are accepted', async () => {
     await start({}, 1);
     const begun = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<void>();
@@ -155,7 +155,7 @@ describe('before Redis is full', () => {
     expectLater(await send(), 'memory_short');
   });
 
-  it('the TypeScript client waits as long as it is asked to, and sends again', async () => {
+  it('the TypeScript client waits for Retry-After and sends again', async () => {
     await start();
     await fill();
     const answers: number[] = [];
@@ -182,7 +182,7 @@ describe('before Redis is full', () => {
     ['ingest', 'INGEST_BACKLOG_MAX'],
     ['runs', 'RUN_BACKLOG_MAX'],
   ] as const) {
-    it(`events are rejected when too many jobs wait for ${queue}, and accepted when the backlog is worked off`, async () => {
+    it(`POST /e/:key answers 503 with Retry-After while the backlog of ${queue} is full`, async () => {
       await start({ [setting]: '3', RUN_CONCURRENCY: '1' }, queue === 'runs' ? 1 : 0);
       const barrier = Promise.withResolvers<void>();
       host.on('f', async () => {

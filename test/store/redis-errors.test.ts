@@ -13,7 +13,7 @@ import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 describe('a connection to Redis that breaks in the middle of a reply', () => {
-  it('is answered with 503 by all that was under way, pipelines and transactions too', async () => {
+  it('fails all commands in flight with 503, also in pipelines and transactions', async () => {
     const proxy = await startRedisProxy(redisUrl());
     const redis = connect(
       readConfig({ MODE: 'dev', REDIS_URL: proxy.url }),
@@ -73,7 +73,7 @@ describe('a Redis that refuses commands', () => {
     ['a script', ['-evalsha', '-eval']],
     ['a command that it knows nothing of', ['-hget']],
   ] as const) {
-    it(`is answered with 503 where it forbids ${what}, and no argument is logged`, async () => {
+    it(`causes a 503 where it forbids ${what}, and no argument is logged`, async () => {
       const token = await invite();
       await admin.call('ACL', 'SETUSER', 'service', ...forbidden);
       const answer = await service.post('/auth/set-password', { token, password: PASSWORD });
@@ -86,7 +86,7 @@ describe('a Redis that refuses commands', () => {
     });
   }
 
-  it('is answered with 503 while a script keeps it busy', async () => {
+  it('causes a 503 while a script blocks it', async () => {
     await admin.config('SET', 'busy-reply-threshold', '20');
     const busy = new Redis(own.url);
     const script = busy.eval('while true do end', 0).catch(() => undefined);
@@ -108,10 +108,10 @@ describe('a Redis that refuses commands', () => {
   });
 });
 
-describe('an error of Redis', () => {
+describe('an error reply of Redis', () => {
   const SECRET = 'scrypt$secret';
 
-  it('does not carry the arguments of its command, in a transaction or on a duplicate of the connection either', async () => {
+  it('does not carry the arguments of its command, also in a transaction and on a duplicated connection', async () => {
     const redis = connect(
       readConfig({ MODE: 'dev', REDIS_URL: redisUrl() }),
       'answer-soon',
@@ -143,7 +143,7 @@ describe('an error of Redis', () => {
     }
   });
 
-  it('tells callers what it means, and not what it says: that names hosts and scripts', () => {
+  it('is translated for clients, since its message names hosts and scripts', () => {
     for (const [said, told] of [
       ['getaddrinfo ENOTFOUND redis.internal', 'there is no connection to Redis'],
       ['connect ECONNREFUSED 10.1.2.3:6379', 'there is no connection to Redis'],
@@ -161,12 +161,12 @@ describe('an error of Redis', () => {
     }
   });
 
-  it('that is logged as text alone has no arguments either', () => {
+  it('has no arguments when it is logged as text', () => {
     const text = `ERR unknown command 'NO', with args beginning with: '${SECRET}'`;
     expect(serializeError(text)).to.equal("ERR unknown command 'NO'");
   });
 
-  it('is logged without what a library hangs on it', async () => {
+  it('is logged without the properties that a library attaches to it', async () => {
     const redis = connectRedis();
     const error = (await redis.call('HSET', 'x', SECRET).catch((error) => error)) as { command: unknown };
     redis.disconnect();

@@ -6,7 +6,7 @@ import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-describe('while Redis is full', () => {
+describe('while Redis is out of memory', () => {
   let own: OwnRedis;
   let admin: Redis;
   let service: Service;
@@ -29,7 +29,7 @@ describe('while Redis is full', () => {
   afterEach(() => admin.config('SET', 'maxmemory', '0'));
   const fill = () => admin.config('SET', 'maxmemory', '1mb');
 
-  it('API keys are good, also those that were never used', async () => {
+  it('API keys are valid, also keys that were never used', async () => {
     const key = await keyHeaders(service, 'read');
     await fill();
     expect((await service.get('/v1/events', key)).status).to.equal(200);
@@ -42,7 +42,7 @@ describe('while Redis is full', () => {
     await until(lastUsed, { describe: 'its use is written down once there is room' });
   });
 
-  it('people who are signed in stay so, and others sign in', async () => {
+  it('sessions stay valid, and other users can sign in', async () => {
     const before = cookieOf(await signIn(service, 'ada@example.com'));
     await fill();
     expect((await service.get('/v1/users', before)).status).to.equal(200);
@@ -51,7 +51,7 @@ describe('while Redis is full', () => {
     expect((await service.get('/v1/users', cookieOf(answer))).status).to.equal(200);
   });
 
-  it('events are refused with 503, and taken as soon as there is room, however many come together', async () => {
+  it('events are rejected with 503 and accepted as soon as there is room, also many at once', async () => {
     const batch = Array.from({ length: 600 }, (_, n) => ({ name: 'full/x', data: { n, pad: 'x'.repeat(100) } }));
     await fill();
     for (let tries = 0; tries < 3; tries++) expect((await service.post(service.eventPath, batch)).status).to.equal(503);
@@ -68,7 +68,7 @@ describe('while Redis is full', () => {
     expect(statuses.filter((status) => status !== 200 && status !== 503)).to.deep.equal([]);
   });
 
-  it('keys and webhooks can be deleted, and the audit log says so', async () => {
+  it('keys and webhooks can be deleted, and the audit log records it', async () => {
     const made = [];
     for (const [path, body] of [
       ['/v1/webhooks', { name: 'w', transform: 'function transform() {}' }],
@@ -86,7 +86,7 @@ describe('while Redis is full', () => {
     }
   });
 
-  it('wrong passwords are counted all the same', async () => {
+  it('wrong passwords are counted', async () => {
     await fill();
     const statuses = [];
     for (let n = 0; n < 7; n++) statuses.push((await signIn(service, 'mallory@example.com', 'guess')).status);
@@ -94,8 +94,8 @@ describe('while Redis is full', () => {
   });
 });
 
-describe('while Redis takes no writes at all, as when its disk is full', () => {
-  it('keys and sessions are good, and whoever signs in is told to come later', async () => {
+describe('while Redis refuses all writes, for example with a full disk', () => {
+  it('keys and sessions are valid, and sign-ins get 503 with Retry-After', async () => {
     const own = await startOwnRedis();
     const admin = new Redis(own.url);
     const service = await startService({

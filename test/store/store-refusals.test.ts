@@ -90,7 +90,7 @@ describe('while Redis refuses writes', function () {
   });
 
   for (const { name, begin, end, says } of REFUSALS) {
-    it(`because it ${name}, functions lose no attempt, and afterwards every run ends with its work done once`, async () => {
+    it(`because it ${name}, functions lose no attempt, and afterwards every run ends and every step ran once`, async () => {
       const barrier = Promise.withResolvers<void>();
       let waiting = 0;
       host.on('f', async ({ body }: Call) => {

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { coalesceWrites } from '../../src/store/redis/write-coalescing.ts';
 
-describe('writes to a connection', () => {
+describe('write coalescing of a connection', () => {
   let packets: string[];
   let stream: Writable;
   beforeEach(() => {
@@ -23,7 +23,7 @@ describe('writes to a connection', () => {
     coalesceWrites(stream);
   });
 
-  it('of one turn of the event loop go out together, in order, at its end', async () => {
+  it('sends the writes of one turn of the event loop together, in order, at its end', async () => {
     stream.write('a');
     await Promise.resolve();
     stream.write(Buffer.from('b'));
@@ -32,7 +32,7 @@ describe('writes to a connection', () => {
     expect(packets).to.deep.equal(['ab']);
   });
 
-  it('of the next turn go out with that', async () => {
+  it('sends the writes of the next turn with that turn', async () => {
     stream.write('a');
     await setImmediate();
     stream.write('b');
@@ -41,14 +41,14 @@ describe('writes to a connection', () => {
     expect(packets).to.deep.equal(['a', 'bc']);
   });
 
-  it('tell when they are done', async () => {
+  it('calls the callbacks of writes', async () => {
     const done = Promise.withResolvers<void>();
     stream.write('a', 'utf8', () => done.resolve());
     await done.promise;
     expect(packets).to.deep.equal(['a']);
   });
 
-  it('are out before the end of the connection', async () => {
+  it('sends buffered writes before the connection ends', async () => {
     stream.write('a');
     stream.end('b');
     await once(stream, 'finish');
@@ -56,7 +56,7 @@ describe('writes to a connection', () => {
     await setImmediate();
   });
 
-  it('are nothing to a connection that broke meanwhile', async () => {
+  it('drops buffered writes of a connection that broke', async () => {
     stream.write('a');
     stream.destroy();
     await setImmediate();

@@ -8,7 +8,7 @@ export function bucketKey({ prefix }: At, id: string, env = 'production'): strin
   return `${prefix}:event-bucket:${env}:${id.slice(0, 8)}`;
 }
 
-export function keptKey({ prefix }: At, id: string, env = 'production'): string {
+export function overflowKey({ prefix }: At, id: string, env = 'production'): string {
   return `${prefix}:overflow-event:${env}:${id}`;
 }
 

@@ -124,7 +124,7 @@ export const AUTH_KEY_DECLARATIONS = {
     owner: 'auth/sign-in-throttle.ts',
     ttl: '30 days',
     size: 'empty',
-    description: 'SHA-256 of account and address: somebody signed in to this account from this address.',
+    description: 'SHA-256 of account and address: a sign-in to this account from this address succeeded.',
   },
   auditLog: {
     pattern: 'audit-log',

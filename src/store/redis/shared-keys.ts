@@ -37,7 +37,7 @@ export const SHARED_KEY_DECLARATIONS = {
   diskBarrier: {
     pattern: 'disk-barrier',
     type: 'string',
-    owner: 'redis/disk-barrier.ts',
+    owner: 'redis/durability.ts',
     ttl: '1 min',
     size: 'empty',
     description: 'Written before `WAITAOF`, so that there is a write to wait for.',

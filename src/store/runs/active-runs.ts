@@ -32,8 +32,8 @@ export class ActiveRuns {
   }
 
   async remove(env: string, runId: string): Promise<void> {
-    const forgetting = this.#redis.multi().zrem(this.#key, memberOf(env, runId));
-    replies(await forgetting.zrem(this.#keys.activeRunsIn(env), runId).exec());
+    const removal = this.#redis.multi().zrem(this.#key, memberOf(env, runId));
+    replies(await removal.zrem(this.#keys.activeRunsIn(env), runId).exec());
   }
 }
 
