@@ -82,7 +82,7 @@ const parts = {
 const workers = startWorkers(config, queueOptions, parts, log, meter, tracing);
 instruments?.setGaugeSources({
   eventsUncommitted: () => acceptor.unansweredEvents,
-  calls: () => ({ ...gate.state, slowedApps: limits.slowed().length }),
+  calls: () => ({ waiting: gate.state.waiting, deferred: gate.state.parked, throttledApps: limits.slowed().length }),
   concurrency: { [INGEST]: config.ingestConcurrency, [RUNS]: config.runConcurrency },
   stored: storedGauges(store, [ingests, runs]),
 });

@@ -71,7 +71,7 @@ func tryOnce(ctx context.Context, r postRequest, s settings) ([]string, *failure
 	if env := s.env(); env != "" {
 		header.Set(headerEnv, env)
 	}
-	answer, err := exchange(ctx, s.httpClient(), http.MethodPost, baseURL+"/e/"+escape(key), header, r.body, tryTimeout)
+	answer, err := roundTrip(ctx, s.httpClient(), http.MethodPost, baseURL+"/e/"+escape(key), header, r.body, tryTimeout)
 	if ended := abandoned(ctx, nil); err != nil && ended != nil {
 		return nil, ended, nil
 	}

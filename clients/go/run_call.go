@@ -17,7 +17,7 @@ func runCall(ctx context.Context, f *function, c call, logger *slog.Logger, send
 	}
 	hooks := replay.Hooks{
 		Describe:  describe,
-		Verdict:   func(err error) (bool, *int64) { return isNonRetriable(err), retryAfterSeconds(err) },
+		Classify:  func(err error) (bool, *int64) { return isNonRetriable(err), retryAfterSeconds(err) },
 		StepError: newStepError,
 	}
 	ctx = run.With(ctx, run.Run{ID: c.runID, EventTime: c.eventTime(), Send: send})

@@ -56,7 +56,7 @@ func ask(ctx context.Context, r serviceRequest, s settings, key string) (answer,
 	if key != "" {
 		header.Set("authorization", "Bearer "+signature.Bearer(key))
 	}
-	a, err := exchange(ctx, s.httpClient(), r.method, baseURL+r.path, header, r.body, askTimeout)
+	a, err := roundTrip(ctx, s.httpClient(), r.method, baseURL+r.path, header, r.body, askTimeout)
 	if err != nil {
 		message := fmt.Sprintf("The service at %s could not be reached: %v", baseURL, err)
 		return answer{}, &ServeError{Status: http.StatusInternalServerError, Message: message, cause: err}

@@ -14,8 +14,8 @@ describe('An untrusted expression', () => {
         return;
       }
       const compiled: Expression = compile(expression);
-      const { result: verdict, cost } = compiled.evaluate({ event: { name: 'x', data } });
-      expect(verdict).to.equal(must);
+      const { result, cost } = compiled.evaluate({ event: { name: 'x', data } });
+      expect(result).to.equal(must);
       expect(cost).to.be.at.most(EVALUATION_UNITS);
       // Deterministic cost, and no influence on the next evaluation.
       expect(compiled.evaluate({ event: { name: 'x', data } }).result).to.equal(must);

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { type ExceededThreshold, exceededThresholds, retryAfterSeconds } from '../../src/model/capacity/thresholds.ts';
 
-const MARKS = { memoryBytes: undefined, memoryPercent: 90, ingestJobs: 100, runJobs: 1_000 };
+const THRESHOLDS = { memoryBytes: undefined, memoryPercent: 90, ingestJobs: 100, runJobs: 1_000 };
 const EMPTY = { usedBytes: 0, maxBytes: 1_000, ingestJobs: 0, runJobs: 0 };
 
 describe('Thresholds of the store', () => {
-  const resources = (load: object, marks: object = {}, before: ExceededThreshold[] = []) =>
-    exceededThresholds({ ...EMPTY, ...load }, { ...MARKS, ...marks }, before).map(({ resource }) => resource);
+  const resources = (load: object, thresholds: object = {}, before: ExceededThreshold[] = []) =>
+    exceededThresholds({ ...EMPTY, ...load }, { ...THRESHOLDS, ...thresholds }, before).map(({ resource }) => resource);
 
   it('apply per resource; a resource may reach but not exceed its threshold', () => {
     expect(resources({ usedBytes: 900, ingestJobs: 100, runJobs: 1_000 })).to.deep.equal([]);

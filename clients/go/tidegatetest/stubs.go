@@ -56,5 +56,5 @@ func stubbedData(op replay.Op, value any) (json.RawMessage, error) {
 	if op.Code != replay.OpWaitForEvent || value == nil {
 		return replay.Encode(value)
 	}
-	return fillUp(map[string]any{"name": op.Name, "data": map[string]any{}, "id": "test-arrival", "ts": 0}, value)
+	return fillUp(map[string]any{"name": op.Name, "data": map[string]any{}, "id": "test-event", "ts": 0}, value)
 }

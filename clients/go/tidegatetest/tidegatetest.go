@@ -48,7 +48,7 @@ type Step struct {
 	Err *tidegate.StepError
 }
 
-// Result is what came of a run.
+// Result is the result of a run.
 type Result struct {
 	// Output of the function, as JSON; nil when it failed.
 	Output json.RawMessage

@@ -94,7 +94,7 @@ type AgeOpts struct {
 	// ReceivedAt is when the webhook arrived. Default: now. A function that may start late, or verify again in a retry,
 	// gives its event's time here, unless the transform has set that.
 	ReceivedAt time.Time
-	// Tolerance between signing and arrival, either way. Default: five minutes.
+	// Tolerance between signing and receipt, in either direction. Default: five minutes.
 	Tolerance time.Duration
 }
 
@@ -181,7 +181,7 @@ func checkAge(atSeconds string, options AgeOpts) error {
 	if tolerance == 0 {
 		tolerance = 5 * time.Minute
 	}
-	// Of digits; one too large for an int64 is far from any arrival as a float64 too.
+	// Of digits; one too large for an int64 is far from any time of receipt as a float64 too.
 	at, _ := strconv.ParseFloat(atSeconds, 64)
 	age := float64(received.UnixMilli())/1_000 - at
 	if math.Abs(age) <= tolerance.Seconds() {

@@ -111,7 +111,7 @@ class TestATaskGroup:
 
 
 def test_a_race_has_the_winner_that_was_first_in_every_replay() -> None:
-    async def lane(ctx: Context, name: str, rounds: int) -> str:
+    async def branch(ctx: Context, name: str, rounds: int) -> str:
         await ctx.step.run(name, lambda: 1)
         for _ in range(rounds):
             await asyncio.sleep(0)
@@ -119,7 +119,7 @@ def test_a_race_has_the_winner_that_was_first_in_every_replay() -> None:
 
     @created
     async def fn(ctx: Context) -> str:
-        racers = [asyncio.create_task(lane(ctx, name, rounds)) for name, rounds in [("a", 0), ("b", 20)]]
+        racers = [asyncio.create_task(branch(ctx, name, rounds)) for name, rounds in [("a", 0), ("b", 20)]]
         done, _ = await asyncio.wait(racers, return_when=asyncio.FIRST_COMPLETED)
         return " and ".join(task.result() for task in done)
 
@@ -138,13 +138,13 @@ def test_steps_behind_something_of_the_code_s_own_are_found() -> None:
     assert call(fn, {"late": {"data": 1}}) == (200, 1)
 
 
-def test_lanes_with_one_id_keep_their_steps_apart_in_async_and_plain_code() -> None:
-    async def lane(ctx: Context) -> list[Any]:
+def test_branches_with_one_id_keep_their_steps_apart_in_async_and_plain_code() -> None:
+    async def branch(ctx: Context) -> list[Any]:
         return [await ctx.step.run("x", lambda: 1), await ctx.step.run("x", lambda: 1)]
 
     @created
     async def fn(ctx: Context) -> Any:
-        return await ctx.step.parallel([lambda: lane(ctx), lambda: lane(ctx)])
+        return await ctx.step.parallel([lambda: branch(ctx), lambda: branch(ctx)])
 
     @created
     def plain(ctx: SyncContext) -> Any:
@@ -161,9 +161,9 @@ def test_lanes_with_one_id_keep_their_steps_apart_in_async_and_plain_code() -> N
 @pytest.mark.filterwarnings("error")
 def test_nothing_is_left_of_a_call_that_ends_at_a_step(caplog: pytest.LogCaptureFixture) -> None:
     unwound: list[str] = []
-    strays: list[asyncio.Task[None]] = []
+    extras: list[asyncio.Task[None]] = []
 
-    async def lane(ctx: Context, name: str) -> None:
+    async def branch(ctx: Context, name: str) -> None:
         try:
             await ctx.step.run(name, lambda: 1)
         except Exception:
@@ -173,8 +173,8 @@ def test_nothing_is_left_of_a_call_that_ends_at_a_step(caplog: pytest.LogCapture
 
     @created
     async def fn(ctx: Context) -> None:
-        strays.append(asyncio.create_task(lane(ctx, "stray")))
-        await asyncio.gather(lane(ctx, "a"), lane(ctx, "b"))
+        extras.append(asyncio.create_task(branch(ctx, "extra")))
+        await asyncio.gather(branch(ctx, "a"), branch(ctx, "b"))
 
     async def run() -> int:
         await call.async_(fn)
@@ -183,7 +183,7 @@ def test_nothing_is_left_of_a_call_that_ends_at_a_step(caplog: pytest.LogCapture
     with caplog.at_level(logging.WARNING, "asyncio"):
         assert asyncio.run(run()) == 1
         gc.collect()
-    assert sorted(unwound) == ["a", "b", "stray"]
+    assert sorted(unwound) == ["a", "b", "extra"]
     assert not caplog.records
 
 
@@ -192,7 +192,7 @@ def test_plain_code_is_unwound_past_except_exception_and_leaves_no_thread() -> N
 
     @created
     def fn(ctx: SyncContext) -> None:
-        def lane(name: str) -> Callable[[], None]:
+        def branch(name: str) -> Callable[[], None]:
             def run() -> None:
                 try:
                     ctx.step.run(name, lambda: 1)
@@ -203,7 +203,7 @@ def test_plain_code_is_unwound_past_except_exception_and_leaves_no_thread() -> N
 
             return run
 
-        ctx.step.parallel([lane("a"), lane("b")])
+        ctx.step.parallel([branch("a"), branch("b")])
 
     before = threading.active_count()
     assert call.ops(fn) == [("StepPlanned", "a"), ("StepPlanned", "b")]

@@ -26,7 +26,7 @@ export async function applyStub(op: Op, stubs: Readonly<Record<string, unknown>>
 
 function dataOf(op: Op, value: unknown): unknown {
   if (op.op !== 'WaitForEvent' || !value) return value ?? null;
-  return { name: op.name, data: {}, id: 'test-arrival', ts: 0, ...value };
+  return { name: op.name, data: {}, id: 'test-event', ts: 0, ...value };
 }
 
 /** The step's memo in the protocol. */

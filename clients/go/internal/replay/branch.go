@@ -14,10 +14,10 @@ type branch struct {
 	session *session
 	ctx     context.Context
 	body    func(context.Context) error
-	// wake resumes a branch that is parked.
+	// wake resumes a branch that waits.
 	wake    chan struct{}
 	started bool
-	parked  bool
+	waiting bool
 	// ended is closed once all of it is over, its deferred functions too.
 	ended chan struct{}
 	// in is what it is one of; nil for the handler.
@@ -32,8 +32,8 @@ type group struct {
 	err     error
 }
 
-// place is where in a function a context belongs.
-type place struct {
+// location is where in a function a context belongs.
+type location struct {
 	branch *branch
 	// step is the name of the one that the code runs inside of.
 	step string
@@ -41,18 +41,18 @@ type place struct {
 
 type placeKey struct{}
 
-func placeOf(ctx context.Context) (place, bool) {
-	p, ok := ctx.Value(placeKey{}).(place)
+func locationOf(ctx context.Context) (location, bool) {
+	p, ok := ctx.Value(placeKey{}).(location)
 	return p, ok && p.branch != nil
 }
 
-func (p place) in(ctx context.Context) context.Context {
+func (p location) in(ctx context.Context) context.Context {
 	return context.WithValue(ctx, placeKey{}, p)
 }
 
 func (s *session) newBranch(ctx context.Context, body func(context.Context) error, in *group) *branch {
 	b := &branch{session: s, body: body, wake: make(chan struct{}), ended: make(chan struct{}), in: in}
-	b.ctx = place{branch: b}.in(ctx)
+	b.ctx = location{branch: b}.in(ctx)
 	s.branches = append(s.branches, b)
 	return b
 }
@@ -70,7 +70,7 @@ func (b *branch) main() {
 	err = b.body(b.ctx)
 }
 
-// errExited is what came of a goroutine that ended without returning: by runtime.Goexit, as a failed assertion does.
+// errExited is the result of a goroutine that ended without returning: by runtime.Goexit, as a failed assertion does.
 var errExited = errors.New("the function ended its goroutine (runtime.Goexit) without returning")
 
 // Panic is what a function, or a step of it, panicked with.
@@ -99,7 +99,7 @@ func asPanic(value any) *Panic {
 // the goroutine unwinds, which no recover can stop. Enter and leave it with the lock.
 func (b *branch) park() {
 	s := b.session
-	b.parked = true
+	b.waiting = true
 	s.current = nil
 	s.mu.Unlock()
 	s.yielded <- struct{}{}

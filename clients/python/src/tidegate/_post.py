@@ -12,7 +12,7 @@ from ._effects import Effects, does
 from ._json import parse_object
 from ._moments import retry_after_ms
 from ._settings import Settings
-from ._transport import Exchange, HttpRequest, HttpResponse
+from ._transport import RoundTrip, HttpRequest, HttpResponse
 from .errors import TransportError
 
 _MAX_TRIES = 5
@@ -74,7 +74,7 @@ def _try_once(request: PostRequest, settings: Settings, clock: Clock) -> Effects
         timeout=min(_TRY_TIMEOUT_SECONDS, _seconds_left(request, clock)),
     )
     try:
-        response = yield from does(Exchange(wire, settings.transport))
+        response = yield from does(RoundTrip(wire, settings.transport))
     except TransportError as error:
         if _seconds_left(request, clock) <= 0:
             return abandoned()

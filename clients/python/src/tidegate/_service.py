@@ -8,7 +8,7 @@ from . import _headers as headers
 from ._effects import Effects, does
 from ._settings import Settings
 from ._signature import hashed_key
-from ._transport import Exchange, HttpRequest, HttpResponse
+from ._transport import RoundTrip, HttpRequest, HttpResponse
 from .errors import ServeError, TransportError
 
 _TIMEOUT_SECONDS = 30.0
@@ -43,7 +43,7 @@ def ask_service(
             timeout=_TIMEOUT_SECONDS,
         )
         try:
-            response = yield from does(Exchange(request, settings.transport))
+            response = yield from does(RoundTrip(request, settings.transport))
         except TransportError as error:
             raise ServeError(500, f"The service at {base_url} could not be reached: {error}") from error
         return response

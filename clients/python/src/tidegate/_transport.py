@@ -57,7 +57,7 @@ class Transport(Protocol):
 
 
 @dataclass(frozen=True)
-class Exchange:
+class RoundTrip:
     """The effect of one request."""
 
     request: HttpRequest

@@ -34,7 +34,7 @@ def serve(
     """For `urlpatterns`, to whose place `path` is relative. The view, named `tidegate`, is exempt from CSRF protection
     and from ATOMIC_REQUESTS: each step commits by itself.
 
-    A plain function runs where Django runs plain views, so its database connections are looked after.
+    A plain function runs where Django runs plain views, so its database connections are managed.
     """
     handler = Handler(client, functions, serve_origin=serve_origin, framework="django", in_thread=_in_django_thread)
 

@@ -126,11 +126,11 @@ describe('A replayed function', () => {
           const winners = new Set<number>();
           const body: Body = async (find) => {
             const step = createStepTools({ find, sendEvents: async () => {} });
-            const lanes = lengths.map(async (length, lane) => {
-              for (let n = 0; n <= length; n++) await step.run(`${lane}.${n}`, () => n);
-              return lane;
+            const branches = lengths.map(async (length, branch) => {
+              for (let n = 0; n <= length; n++) await step.run(`${branch}.${n}`, () => n);
+              return branch;
             });
-            const winner = await Promise.race(lanes);
+            const winner = await Promise.race(branches);
             winners.add(winner);
             for (let n = 0; n < 3; n++) await step.sleep(`after ${n}`, 1);
             return winner;
@@ -150,18 +150,20 @@ describe('A replayed function', () => {
         fc.infiniteStream(fc.nat({ max: 1_000 })),
         async (lengths, choices) => {
           const ran: string[] = [];
-          const work = (lane: number, n: number) => () => ran[ran.push(`${lane}.${n}`) - 1];
+          const work = (branch: number, n: number) => () => ran[ran.push(`${branch}.${n}`) - 1];
           const body: Body = (find) => {
             const step = createStepTools({ find, sendEvents: async () => {} });
-            const lanes = lengths.map(async (length, lane) => {
+            const branches = lengths.map(async (length, branch) => {
               const results: unknown[] = [];
-              for (let n = 0; n <= length; n++) results.push(await step.run('work', work(lane, n)));
+              for (let n = 0; n <= length; n++) results.push(await step.run('work', work(branch, n)));
               return results;
             });
-            return Promise.all(lanes);
+            return Promise.all(branches);
           };
           const { output } = await runToEnd(body, (count) => (choices.next().value as number) % count);
-          const expected = lengths.map((length, lane) => Array.from({ length: length + 1 }, (_, n) => `${lane}.${n}`));
+          const expected = lengths.map((length, branch) =>
+            Array.from({ length: length + 1 }, (_, n) => `${branch}.${n}`),
+          );
           expect(output).to.deep.equal(expected);
           expect([...ran].sort()).to.deep.equal(expected.flat().sort());
         },

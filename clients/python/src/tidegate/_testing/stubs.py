@@ -63,7 +63,7 @@ class Stub:
             return Ending(data=value)
         given: EventToSend = value if isinstance(value, Event) else dict(value)
         arrived = events_to_send(given)[0]
-        return Ending(data={"name": self.op.get("name"), "data": {}, "id": "test-arrival", "ts": 0, **arrived})
+        return Ending(data={"name": self.op.get("name"), "data": {}, "id": "test-event", "ts": 0, **arrived})
 
 
 def needs_stub(op: Op) -> LookupError:
