@@ -4,6 +4,7 @@
 /** The rooms of src/ from top to bottom: folders, and files directly in src/. Rooms of one line do not import each other. */
 const LAYERS = [
   ['web.ts', 'worker.ts', 'release.ts'],
+  ['composition'],
   ['process.ts'],
   ['api', 'workers'],
   ['jobs'],
@@ -105,6 +106,14 @@ export default {
       { dependencyTypes: ['local'], pathNot: '^(src/|package\\.json$)' },
     ),
     ...layerRules('dashboard/src', DASHBOARD_LAYERS),
+    ...['pages', 'features'].map((room) =>
+      forbid(
+        `dashboard-${room}-stay-apart`,
+        `The folders of ${room}/ do not import each other; what they share goes to a room below.`,
+        { path: `^dashboard/src/${room}/([^/]+)/` },
+        { path: `^dashboard/src/${room}/`, pathNot: `^dashboard/src/${room}/$1/` },
+      ),
+    ),
     forbid(
       'dashboard-takes-types',
       `The dashboard imports types from src/, and code only from ${IN_THE_DASHBOARD.join(', ')}.`,

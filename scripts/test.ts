@@ -2,12 +2,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { styleText } from 'node:util';
 import { type Allowed, askRegistry, problemsIn } from './lib/audit.ts';
 import { findChromium } from './lib/chromium-program.ts';
 import { buildDashboard, isDashboardStale } from './lib/dashboard.ts';
-import { runMocha, type Totals } from './lib/mocha.ts';
+import { runMocha, TestsFailed, type Totals } from './lib/mocha.ts';
 import { Problem, runMain } from './lib/problem.ts';
 
 const BACKGROUND = [
@@ -26,6 +26,8 @@ const BACKGROUND = [
 const TESTS = ['test', 'clients/typescript/test'];
 /** Slow, and rarely finds what others do not: scripts/fuzz covers the same routes. */
 const ONLY_WITH_ALL = ['test/api/schemathesis.test.ts'];
+/** More failed files than this are no accident of a loaded machine. */
+const RERUN_MAX_FILES = 3;
 const ALL = '--all';
 const ROOT = resolve(import.meta.dirname, '..');
 
@@ -85,10 +87,24 @@ async function allTests(): Promise<void> {
   const failures = ends.filter((end) => end.status === 'rejected').map(({ reason }) => reason as Error);
   const unexpected = failures.find((failure) => !(failure instanceof Problem));
   if (unexpected) throw unexpected;
-  if (failures.length > 0) throw new Problem(failures.map(({ message }) => message).join('\n'));
-  const totals = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
+  const rerun = await rerunAlone(failures);
+  const totals = [...ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : [])), ...rerun];
   const sum = (of: (one: Totals) => number) => totals.reduce((all, one) => all + of(one), 0);
   console.log(`${sum(({ passes }) => passes)} passed, ${sum(({ failures }) => failures)} failed in total`);
+}
+
+/** Tests run two at a time on a machine that may be busy with more. A few files that failed run once more, alone; what then passes is reported as flaky.
+ *  @throws Problem when a file fails again, when too many failed, or for any failure that is not a test's */
+async function rerunAlone(failures: Error[]): Promise<Totals[]> {
+  if (failures.length === 0) return [];
+  const files = failures.flatMap((failure) => (failure instanceof TestsFailed ? failure.totals.failedFiles : ['']));
+  const isRerun = !files.includes('') && files.length <= RERUN_MAX_FILES && !interruption.signal.aborted;
+  if (!isRerun) throw new Problem(failures.map(({ message }) => message).join('\n'));
+  const names = files.map((file) => relative(ROOT, file)).join(', ');
+  console.log(styleText('bold', `── failed, running again alone: ${names}`));
+  await runMocha({ args: files, background: false }, interruption.signal);
+  console.log(styleText('yellow', `FLAKY: ${names} failed among the other tests and passed alone`));
+  return failures.flatMap((failure) => (failure instanceof TestsFailed ? [{ ...failure.totals, failures: 0 }] : []));
 }
 
 /** @throws Problem under a heading that names the step */

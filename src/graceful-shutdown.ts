@@ -1,41 +1,42 @@
-/** Ending an HTTP server in order, so that nobody who sends at that moment sees a connection break:
+/** Graceful shutdown of an HTTP server: no client sees a broken connection.
  *
- *  1. For a moment all goes on as it was, but every answer is the last on its connection, and /readyz says that this process ends. A load
- *     balancer sends new requests elsewhere, and a client opens its next connection.
- *  2. Nothing more is accepted. Requests that have come are answered, and connections without one are closed as they fall idle.
- *  3. What is still open after the grace is broken off. */
+ *  1. Drain: the server accepts requests as before, but each response closes its connection, and /readyz answers 503.
+ *     Load balancers send new requests elsewhere, and clients open new connections.
+ *  2. The server stops listening. It answers the requests it has, and closes connections as they become idle.
+ *  3. After the grace period it closes the connections that are still open. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Browsers and pools open connections ahead of their first request, which Node does not count as idle: such a request may be on its
- *  way, but not for ever. */
+/** Browsers and pools open connections before their first request, and Node does not count these as idle: the request
+ *  may be in transit, but not forever. */
 const FIRST_REQUEST_MS = 1_000;
 const IDLE_CHECK_MS = 50;
 
 export interface GracefulShutdownOptions {
-  /** How long 1 takes. */
+  /** Duration of step 1. */
   drainMs: number;
-  /** From the beginning of 1 to 3. */
+  /** From the start of step 1 to step 3. */
   graceMs: number;
-  /** Ends answers that have no end of their own. Called once nothing more is accepted: who then connects again comes to another process. */
+  /** Ends responses that have no end of their own. Called once the server no longer listens, so that clients reconnect
+   *  to another process. */
   endStreams(): void;
 }
 
 /** @param server before it listens
- *  @returns what ends it; resolves when every connection is closed */
+ *  @returns a function that shuts it down, and resolves when every connection is closed */
 export function gracefulShutdown(
   server: Server,
   { drainMs, graceMs, endStreams }: GracefulShutdownOptions,
 ): () => Promise<void> {
-  /** Each open connection, with the last answer on it; undefined before the first. */
+  /** Each open connection, with its last response; undefined before the first. */
   const connections = new Map<Socket, ServerResponse | undefined>();
   let isEnding = false;
   server.on('connection', (socket) => {
     connections.set(socket, undefined);
     socket.once('close', () => connections.delete(socket));
   });
-  // Before the application, which might answer at once.
+  // Before the application, which might respond at once.
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     connections.set(socket, response);
     if (isEnding) response.shouldKeepAlive = false;

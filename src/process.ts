@@ -1,28 +1,31 @@
-/** The life of a process: it says when it is ready, and ends in order when it is told to or when whoever started it is gone. */
+/** The life cycle of a process: it reports that it is ready, and shuts down in order on a signal, or when its parent is
+ *  gone. */
 import { flushCompileCache, getCompileCacheDir } from 'node:module';
 import type { Logger } from './log.ts';
 
-/** For what is left to do when the last request or call is over. */
+/** For what is left to do after the last request or call. */
 const LAST_MS = 4_500;
 
-/** @param endMs how long `close` may wait for what is in flight
- *  @param facts told to the parent over IPC with the word that this process is ready */
-export function runProcess(
-  log: Logger,
-  close: () => Promise<void>,
-  endMs: number,
-  facts: Record<string, unknown> = {},
-): void {
-  let ending = false;
+export interface ProcessOptions {
+  log: Logger;
+  /** How long `close` may wait for requests and calls in flight. */
+  graceMs: number;
+  /** Sent to the parent over IPC, and logged, when the process is ready. */
+  details: Record<string, unknown>;
+  close: () => Promise<void>;
+}
+
+export function runProcess({ log, graceMs, details, close }: ProcessOptions): void {
+  let isEnding = false;
   const end = (why: string) => {
-    if (ending) return;
-    ending = true;
-    log.info({ why }, 'ending');
-    setTimeout(() => process.exit(1), endMs + LAST_MS).unref();
+    if (isEnding) return;
+    isEnding = true;
+    log.info({ why }, 'shutting down');
+    setTimeout(() => process.exit(1), graceMs + LAST_MS).unref();
     close().then(
       () => process.exit(0),
       (error: Error) => {
-        log.error({ err: error.message }, 'did not end in order');
+        log.error({ err: error.message }, 'shutdown failed');
         process.exit(1);
       },
     );
@@ -31,9 +34,15 @@ export function runProcess(
   process.once('SIGINT', () => end('SIGINT'));
   if (process.send) {
     process.once('disconnect', () => end('parent gone'));
-    process.send({ ready: true, ...facts });
+    process.send({ ready: true, ...details });
   }
-  log.info(facts, 'ready');
-  // Where compiled code is kept, now rather than at the end, which may be sudden.
+  log.info(details, 'ready');
+  // Writes the compile cache now rather than at exit, which may be sudden.
   if (getCompileCacheDir() !== undefined) flushCompileCache();
+}
+
+/** For an error after which the process cannot start, such as a wrong SECRET_KEY. */
+export function exitBeforeReady(log: Logger, error: Error): never {
+  log.fatal({ err: error.message }, 'cannot start');
+  process.exit(1);
 }

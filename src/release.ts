@@ -1,5 +1,5 @@
-/** Runs before a deploy goes live: checks the settings, and the connection, version and durability of Redis. Each check is a function; the
- *  output lists all findings. A problem stops the deploy, a warning does not. */
+/** Runs before a deploy goes live: checks the settings, and the connection, version and durability of Redis. Each check
+ *  is a function; the output lists all findings. A problem stops the deploy, a warning does not. */
 import { type Config, ConfigError, nodeProblem, readConfig } from './config.ts';
 import { createLog } from './log.ts';
 import { describeOutbound } from './model/network/outbound.ts';
@@ -16,39 +16,39 @@ const FINAL =
 
 type Finding = { problem: string } | { warning: string };
 
-const OF_SETTINGS: ((config: Config) => Finding[])[] = [publicUrl, proxies];
-const OF_REDIS: ((redis: Redis, config: Config) => Promise<Finding[]>)[] = [redisSettings, durability, secretKey];
+const SETTINGS_CHECKS: ((config: Config) => Finding[])[] = [publicUrl, proxies];
+const REDIS_CHECKS: ((redis: Redis, config: Config) => Promise<Finding[]>)[] = [redisSettings, durability, secretKey];
 
 process.exit((await release()) ? 0 : 1);
 
 async function release(): Promise<boolean> {
   const node = nodeProblem();
-  if (node !== undefined) return tell([{ problem: node }]);
+  if (node !== undefined) return report([{ problem: node }]);
   let config: Config;
   try {
     config = readConfig();
   } catch (error) {
-    if (error instanceof ConfigError) return tell([{ problem: error.message }]);
+    if (error instanceof ConfigError) return report([{ problem: error.message }]);
     throw error;
   }
-  const found = OF_SETTINGS.flatMap((check) => check(config));
+  const found = SETTINGS_CHECKS.flatMap((check) => check(config));
   const redis = connect(config, 'wait', createLog('silent', 'release'));
   const unreachable = await whyUnreachable(redis);
   if (unreachable !== undefined) {
-    return tell([
+    return report([
       ...found,
       { problem: `REDIS_URL: cannot connect to Redis at ${new URL(config.redisUrl).host}: ${unreachable}` },
     ]);
   }
-  for (const check of OF_REDIS) found.push(...(await check(redis, config).catch(problemOf)));
-  if (!tell(found)) return false;
+  for (const check of REDIS_CHECKS) found.push(...(await check(redis, config).catch(problemOf)));
+  if (!report(found)) return false;
   console.log(describeOutbound(config.outbound));
   console.log('Ready for release: settings are complete, and Redis responds');
   return true;
 }
 
 /** @returns whether the deploy may continue */
-function tell(found: Finding[]): boolean {
+function report(found: Finding[]): boolean {
   for (const one of found) {
     if ('problem' in one) console.error(one.problem);
     else console.warn(`warning: ${one.warning}`);

@@ -22,6 +22,18 @@ const SHOWN_KEYS = 20;
 export interface Totals {
   passes: number;
   failures: number;
+  /** Empty string: a failure outside of any file. */
+  failedFiles: string[];
+}
+
+/** Tests failed, and nothing else went wrong. */
+export class TestsFailed extends Problem {
+  readonly totals: Totals;
+
+  constructor(message: string, totals: Totals) {
+    super(message);
+    this.totals = totals;
+  }
 }
 
 export interface MochaRun {
@@ -35,13 +47,15 @@ export async function runMocha(run: MochaRun, interrupted: AbortSignal): Promise
   const program = findRedis();
   const dir = mkdtempSync(join(tmpdir(), 'tidegate-test-'));
   const redis = await startRedis(program, dir);
-  const totals: Totals = { passes: 0, failures: 0 };
+  const totals: Totals = { passes: 0, failures: 0, failedFiles: [] };
   try {
     const failure = await mochaWith(redis.url, run, totals, interrupted);
     if (interrupted.aborted) return totals;
     const leftovers = await leftoverKeys(redis.url);
     const problems = [failure, leftovers].filter((text) => text !== undefined);
-    if (problems.length > 0) throw new Problem(problems.join('\n'));
+    const message = problems.join('\n');
+    if (problems.length === 1 && failure === testFailure(totals)) throw new TestsFailed(message, totals);
+    if (problems.length > 0) throw new Problem(message);
     return totals;
   } finally {
     await redis.stop();
@@ -76,7 +90,12 @@ async function mochaWith(
   process.stdout.write(Buffer.concat(written));
   const left = await leftoverProcesses(ours);
   if (left) return left;
-  return code === 0 ? undefined : `mocha exited with ${signal ?? `code ${code}`}`;
+  if (code === 0) return undefined;
+  return code === totals.failures ? testFailure(totals) : `mocha exited with ${signal ?? `code ${code}`}`;
+}
+
+function testFailure({ failures }: Totals): string {
+  return `mocha exited with code ${failures}`;
 }
 
 function ofGroup({ pid }: ChildProcess): Process[] {

@@ -1,5 +1,5 @@
-/** The handlers of jobs, in spans. An ingest job holds the events of several requests: each of these has the span of its own. The span of
- *  a call or a wake job is BullMQ's. */
+/** Traces the handlers of jobs. An ingest job holds the events of several requests, and starts a consumer span for each
+ *  of them. BullMQ makes the span of a call or a wake job. */
 import type { Job } from 'bullmq';
 import { type IngestDeps, ingest } from '../jobs/ingestion/ingest.ts';
 import { INGEST, type IngestJob, type RunJob } from '../jobs/queues/queues.ts';
@@ -8,9 +8,9 @@ import type { Envelope } from '../model/events/event.ts';
 import { eventAttributes, messagingAttributes, runAttributes } from '../tracing/attributes.ts';
 import type { Span, Tracing } from '../tracing/tracing.ts';
 
-export async function ingestTraced(job: Job<IngestJob>, deps: IngestDeps, tracing: Tracing): Promise<void> {
+export async function traceIngest(job: Job<IngestJob>, deps: IngestDeps, tracing: Tracing): Promise<void> {
   const { events } = job.data;
-  const spans = beginSpans(job, tracing);
+  const spans = startSpans(job, tracing);
   if (spans.size === 0) return ingest(events, deps);
   const traceOf = tracesByEvent(events, spans, tracing);
   const withTrace = (run: RunToStart) => ({ ...run, trace: traceOf.get(run.event.internalId) });
@@ -27,8 +27,8 @@ export async function ingestTraced(job: Job<IngestJob>, deps: IngestDeps, tracin
   }
 }
 
-/** One for each request, by what its events carry. */
-function beginSpans({ id, data, attemptsMade }: Job<IngestJob>, tracing: Tracing): Map<string, Span> {
+/** One for each request, by the span that its events carry. */
+function startSpans({ id, data, attemptsMade }: Job<IngestJob>, tracing: Tracing): Map<string, Span> {
   const spans = new Map<string, Span>();
   for (const [trace, events] of Map.groupBy(data.events, (event) => event.trace)) {
     if (trace === undefined) continue;
@@ -45,7 +45,7 @@ function beginSpans({ id, data, attemptsMade }: Job<IngestJob>, tracing: Tracing
   return spans;
 }
 
-/** What the runs of each event are recorded below, by its internal ID. */
+/** The parent span of the runs of each event, by its internal ID. */
 function tracesByEvent(
   events: readonly Pick<Envelope, 'internalId' | 'trace'>[],
   spans: Map<string, Span>,
@@ -59,8 +59,12 @@ function tracesByEvent(
   );
 }
 
-/** Tells the job's span what it is about, and whether it failed. */
-export async function runTraced({ data }: Job<RunJob>, tracing: Tracing, work: () => Promise<void>): Promise<void> {
+/** Adds attributes and errors to BullMQ's span of the job. */
+export async function traceCallOrWake(
+  { data }: Job<RunJob>,
+  tracing: Tracing,
+  work: () => Promise<void>,
+): Promise<void> {
   const span = tracing.activeSpan();
   if (!span) return work();
   span.setAttributes({ ...runAttributes(data), 'tidegate.job.kind': data.kind });

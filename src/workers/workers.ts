@@ -1,4 +1,5 @@
-/** Binds the queues to their handlers. A worker that dies leaves its jobs locked; another takes them up when the lock runs out. */
+/** Binds the queues to their handlers. A worker that dies leaves its jobs locked; another worker takes them over when
+ *  the locks expire. */
 import { type Job, Worker } from 'bullmq';
 import type { Config } from '../config.ts';
 import { type IngestDeps, ingest } from '../jobs/ingestion/ingest.ts';
@@ -6,7 +7,7 @@ import {
   INGEST,
   type IngestJob,
   type IngestQueue,
-  KEPT,
+  JOB_RETENTION,
   type QueueOptions,
   RUNS,
   type RunJob,
@@ -18,152 +19,162 @@ import { type WakeDeps, wake } from '../jobs/runs/wake.ts';
 import type { Logger } from '../log.ts';
 import type { MetricsRecorder } from '../metrics/recorder.ts';
 import { retryDelayMs } from '../model/runs/retry.ts';
-import type { EnvironmentKinds } from '../store/environments/environment-kinds.ts';
 import type { Tracing } from '../tracing/tracing.ts';
-import { ownerOf, withCallLimits } from './call-admission.ts';
-import { measured } from './job-metrics.ts';
-import { JobRelease } from './job-release.ts';
-import { extendingLock } from './lock-extension.ts';
+import { type OwnerDeps, ownerOf, withCallLimits } from './call-admission.ts';
+import { JobRelease, withLockExtension, withMetrics, withOutageDelay } from './job-middleware.ts';
 import { PoisonJobs } from './poison-jobs.ts';
-import { delayingDuringOutage } from './store-outage.ts';
-import { ingestTraced, runTraced } from './traced-jobs.ts';
+import { traceCallOrWake, traceIngest } from './traced-jobs.ts';
 
 const INGEST_RETRY_MAX_MS = 60_000;
 const WAKE_RETRY_MS = 1_000;
-/** For what is handed back to reach Redis. */
-const HAND_BACK_MS = 2_000;
+/** For released jobs to reach Redis. */
+const RELEASE_MS = 2_000;
 /** Characters of an error in the log; an app's may have any number. */
-const LOGGED = 1_000;
+const LOGGED_LENGTH = 1_000;
 
 export interface Workers {
   ready(): Promise<void>;
-  /** Takes no more jobs and waits for those at work. What is not done in time is handed back, and repeated by other workers. */
+  /** Takes no more jobs and waits for active ones. Jobs that take longer than the grace period are released for other
+   *  workers. */
   close(): Promise<void>;
 }
 
-export interface WorkerDeps extends IngestDeps, CallDeps, WakeDeps {
+export interface WorkersDeps {
+  config: Config;
+  queueOptions: QueueOptions;
   ingestQueue: IngestQueue;
-  gate: CallLimiter;
-  environmentKinds: EnvironmentKinds;
+  /** What the handler of each kind of job needs. */
+  handlers: { ingest: IngestDeps; call: CallDeps; wake: WakeDeps };
+  callLimiter: CallLimiter;
+  callOwner: OwnerDeps;
+  log: Logger;
+  recorder: MetricsRecorder;
+  tracing: Tracing | undefined;
 }
 
-export function startWorkers(
-  config: Config,
-  queues: QueueOptions,
-  deps: WorkerDeps,
-  log: Logger,
-  meter: MetricsRecorder,
-  tracing?: Tracing,
-): Workers {
-  const shared = {
-    ...queues,
-    lockDuration: config.stalledAfterMs,
-    stalledInterval: config.stalledAfterMs,
-    // A job is never given up because workers died over it; which are, poison-jobs.ts decides.
+export function startWorkers(deps: WorkersDeps): Workers {
+  const { config, callLimiter, handlers, recorder, log } = deps;
+  const jobRelease = new JobRelease();
+  const workers = [startIngestWorker(deps), startRunWorker(deps, jobRelease)];
+  for (const worker of workers) worker.on('stalled', () => recorder.jobStalled(worker.name));
+  const releaseAll = () => {
+    handlers.call.functionClient.abandon();
+    const jobs = jobRelease.releaseAll();
+    if (jobs > 0) log.warn({ jobs }, 'active calls are abandoned and their jobs released');
+  };
+  return {
+    ready: async () => void (await Promise.all(workers.map((worker) => worker.waitUntilReady()))),
+    close() {
+      callLimiter.close();
+      return closeAll(workers, config.shutdownGraceMs, releaseAll);
+    },
+  };
+}
+
+function startIngestWorker({
+  config,
+  queueOptions,
+  ingestQueue,
+  handlers,
+  log,
+  recorder,
+  tracing,
+}: WorkersDeps): Worker {
+  const deps = handlers.ingest;
+  const ingestJob = (job: Job<IngestJob>) =>
+    tracing ? traceIngest(job, deps, tracing) : ingest(job.data.events, deps);
+  const poisonJobs = new PoisonJobs(ingestQueue, log, recorder);
+  const handler = (job: Job<IngestJob>) => {
+    recorder.ingestJobStarted(job.data.events.length);
+    return poisonJobs.handle(job, ingestJob);
+  };
+  const worker = new Worker<IngestJob, void>(INGEST, withMetrics(INGEST, handler, recorder), {
+    ...workerOptions(config, queueOptions),
+    ...JOB_RETENTION[INGEST],
+    concurrency: config.ingestConcurrency,
+    settings: { backoffStrategy: (attempts = 1) => Math.min(1_000 * 2 ** Math.min(attempts, 10), INGEST_RETRY_MAX_MS) },
+  });
+  logJobs(worker, log, ({ id, data }) => ({ queue: INGEST, job: id, events: data.events.length }));
+  return worker;
+}
+
+function startRunWorker(
+  { config, queueOptions, handlers, callLimiter, callOwner, log, recorder, tracing }: WorkersDeps,
+  jobRelease: JobRelease,
+): Worker {
+  const runJob = ({ data, timestamp, attemptsMade, opts }: Job<RunJob>) => {
+    const attempts = { made: attemptsMade, max: opts.attempts ?? 1 };
+    if (data.kind === 'wake') return wake(data, attempts, handlers.wake);
+    return call(data, timestamp, attempts, handlers.call);
+  };
+  const handler = tracing ? (job: Job<RunJob>) => traceCallOrWake(job, tracing, () => runJob(job)) : runJob;
+  const limited = withCallLimits(callLimiter, ownerOf(callOwner), withMetrics(RUNS, handler, recorder));
+  const locked = withLockExtension(withOutageDelay(limited, log), config.stalledAfterMs);
+  const worker = new Worker<RunJob, void>(RUNS, jobRelease.wrap(locked), {
+    ...workerOptions(config, queueOptions),
+    ...JOB_RETENTION[RUNS],
+    ...(tracing && { telemetry: tracing.jobs }),
+    concurrency: config.runConcurrency,
+    settings: {
+      backoffStrategy: (attempts = 1, _type, error, job) => runRetryDelayMs(attempts, error, job, config.retryScale),
+    },
+  });
+  logJobs(worker, log, ({ id, data: { runId, requestId, functionId }, attemptsMade }) => ({
+    queue: RUNS,
+    job: id,
+    run_id: runId,
+    request_id: requestId,
+    function_id: functionId,
+    attempt: attemptsMade,
+  }));
+  return worker;
+}
+
+function workerOptions({ stalledAfterMs }: Config, queueOptions: QueueOptions) {
+  return {
+    ...queueOptions,
+    lockDuration: stalledAfterMs,
+    stalledInterval: stalledAfterMs,
+    // BullMQ fails no job because its workers died; poison-jobs.ts decides which are.
     maxStalledCount: Number.MAX_SAFE_INTEGER,
   };
-  const ingestBatch = ingestHandler(deps, tracing);
-  const suspects = new PoisonJobs(deps.ingestQueue, log, meter);
-  const ingestCounted = (job: Job<IngestJob>) => {
-    meter.ingestJobStarted(job.data.events.length);
-    return suspects.handle(job, ingestBatch);
-  };
-  const ingestWorker = new Worker<IngestJob, void>(INGEST, measured(INGEST, ingestCounted, meter), {
-    ...shared,
-    ...KEPT[INGEST],
-    concurrency: config.ingestConcurrency,
-    settings: { backoffStrategy: (tries = 1) => Math.min(1_000 * 2 ** Math.min(tries, 10), INGEST_RETRY_MAX_MS) },
-  });
-  const { gate } = deps;
-  const handBack = new JobRelease();
-  const inTurn = withCallLimits(gate, ownerOf(deps), measured(RUNS, runHandler(deps, tracing), meter));
-  const runWorker = new Worker<RunJob, void>(
-    RUNS,
-    handBack.over(extendingLock(delayingDuringOutage(inTurn, log), config.stalledAfterMs)),
-    {
-      ...shared,
-      ...KEPT[RUNS],
-      ...(tracing && { telemetry: tracing.jobs }),
-      concurrency: config.runConcurrency,
-      settings: { backoffStrategy: (tries = 1, _type, error, job) => delayAfter(tries, error, job, config.retryScale) },
-    },
-  );
-  logOutcomes(ingestWorker, log, (job) => ({ queue: INGEST, job: job.id, events: job.data.events.length }));
-  logOutcomes(runWorker, log, ({ id, data, attemptsMade }) => {
-    const { runId, requestId, functionId } = data;
-    return {
-      queue: RUNS,
-      job: id,
-      run_id: runId,
-      request_id: requestId,
-      function_id: functionId,
-      attempt: attemptsMade,
-    };
-  });
-  const all = [ingestWorker, runWorker];
-  for (const worker of all) worker.on('stalled', () => meter.jobStalled(worker.name));
-  return {
-    ready: async () => void (await Promise.all(all.map((worker) => worker.waitUntilReady()))),
-    close() {
-      gate.close();
-      return closeAll(all, config.shutdownGraceMs, () => giveUp(handBack, deps, log));
-    },
-  };
 }
 
-function ingestHandler(deps: IngestDeps, tracing?: Tracing): (job: Job<IngestJob>) => Promise<void> {
-  return tracing ? (job) => ingestTraced(job, deps, tracing) : (job) => ingest(job.data.events, deps);
-}
-
-function runHandler(deps: CallDeps & WakeDeps, tracing?: Tracing): (job: Job<RunJob>) => Promise<void> {
-  return tracing ? (job) => runTraced(job, tracing, () => runJob(job, deps)) : (job) => runJob(job, deps);
-}
-
-function runJob({ data, timestamp, attemptsMade, opts }: Job<RunJob>, deps: CallDeps & WakeDeps): Promise<void> {
-  const tries = { before: attemptsMade, max: opts.attempts ?? 1 };
-  if (data.kind === 'wake') return wake(data, tries, deps);
-  return call(data, timestamp, tries, deps);
-}
-
-function delayAfter(
-  tries: number,
+function runRetryDelayMs(
+  attempts: number,
   error: Error | undefined,
   job: { data?: RunJob } | undefined,
   scale: number,
 ): number {
-  if (job?.data?.kind === 'wake') return WAKE_RETRY_MS * 2 ** tries;
-  const asked = error instanceof AttemptFailed ? error.retryAfterMs : undefined;
-  return asked ?? retryDelayMs(tries, Math.random(), scale);
+  if (job?.data?.kind === 'wake') return WAKE_RETRY_MS * 2 ** attempts;
+  const retryAfterMs = error instanceof AttemptFailed ? error.retryAfterMs : undefined;
+  return retryAfterMs ?? retryDelayMs(attempts, Math.random(), scale);
 }
 
-function logOutcomes<Data>(
+function logJobs<Data>(
   worker: Worker<Data, void>,
   log: Logger,
-  facts: (job: Job<Data>) => Record<string, unknown>,
+  detailsOf: (job: Job<Data>) => Record<string, unknown>,
 ): void {
-  if (log.isLevelEnabled('debug')) worker.on('completed', (job) => log.debug(facts(job), 'job done'));
+  if (log.isLevelEnabled('debug')) worker.on('completed', (job) => log.debug(detailsOf(job), 'job completed'));
   worker.on('failed', (job, error) =>
-    log.warn({ ...(job && facts(job)), err: error.message.slice(0, LOGGED) }, 'job failed'),
+    log.warn({ ...(job && detailsOf(job)), err: error.message.slice(0, LOGGED_LENGTH) }, 'job failed'),
   );
   worker.on('stalled', (jobId) =>
-    log.warn({ queue: worker.name, job: jobId }, 'job taken up from a worker that fell silent'),
+    log.warn(
+      { queue: worker.name, job: jobId },
+      'job stalled: its worker lost the lock, and this worker takes it over',
+    ),
   );
-  worker.on('error', (error) => log.warn({ queue: worker.name, err: error.message }, 'worker'));
+  worker.on('error', (error) => log.warn({ queue: worker.name, err: error.message }, 'worker error'));
 }
 
-/** Calls that are still at work are abandoned, and their jobs handed back. */
-function giveUp(handBack: JobRelease, { caller }: Pick<CallDeps, 'caller'>, log: Logger): void {
-  caller.abandon();
-  const jobs = handBack.all();
-  if (jobs > 0) log.warn({ jobs }, 'calls that were still at work are handed to other workers');
-}
-
-/** Resolves, whatever Redis does, soon after the grace. */
-async function closeAll(workers: Pick<Worker, 'close'>[], graceMs: number, giveUp: () => void): Promise<void> {
+/** Resolves soon after the grace period, even without Redis. */
+async function closeAll(workers: Pick<Worker, 'close'>[], graceMs: number, releaseAll: () => void): Promise<void> {
   const timers: NodeJS.Timeout[] = [];
-  const late = new Promise<void>((resolve) => {
-    timers.push(setTimeout(giveUp, graceMs), setTimeout(resolve, graceMs + HAND_BACK_MS));
+  const timeout = new Promise<void>((resolve) => {
+    timers.push(setTimeout(releaseAll, graceMs), setTimeout(resolve, graceMs + RELEASE_MS));
   });
-  await Promise.race([late, Promise.all(workers.map((worker) => worker.close()))]);
+  await Promise.race([timeout, Promise.all(workers.map((worker) => worker.close()))]);
   for (const timer of timers) clearTimeout(timer);
 }

@@ -25,7 +25,7 @@ describe('API responses', () => {
     await service.stop();
   });
 
-  /** A run that has ended with that output, JSON. */
+  /** A finished run with this output, as JSON. */
   async function run(functionId: string, output: string, env = 'production'): Promise<string> {
     const id = ulid();
     const made = { id, env, functionId, eventId: ulid(), requestId: ulid(), queuedAt: Date.now() };
@@ -34,7 +34,7 @@ describe('API responses', () => {
     return id;
   }
 
-  /** All pages of a list, each within its bound. */
+  /** All pages of a list; checks the size of each. */
   async function pages(path: string): Promise<Page[]> {
     const all: Page[] = [];
     let cursor: string | undefined;

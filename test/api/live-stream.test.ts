@@ -73,11 +73,15 @@ describe('live stream', () => {
     const stream = await watch();
     const events = Array.from({ length: 450 }, (_, n) => ({ name: 'live/many', data: { n } }));
     const { ids } = (await send(events)).body;
-    const told = () => stream.messages.filter(({ event }) => event === 'events');
-    await until(() => told().reduce((sum, { data }) => sum + data.count, 0) === 450, { describe: 'all were counted' });
-    const named = told().flatMap(({ data }) => data.events.map((event: { internal_id: string }) => event.internal_id));
+    const messages = () => stream.messages.filter(({ event }) => event === 'events');
+    await until(() => messages().reduce((sum, { data }) => sum + data.count, 0) === 450, {
+      describe: 'all were counted',
+    });
+    const named = messages().flatMap(({ data }) =>
+      data.events.map((event: { internal_id: string }) => event.internal_id),
+    );
     expect(named).to.include(ids.at(-1));
-    for (const { data } of told()) expect(data.events.length).to.be.at.most(100);
+    for (const { data } of messages()) expect(data.events.length).to.be.at.most(100);
   });
 
   it('GET /v1/stream sends at most four messages of a kind per second, however many processes publish', async () => {

@@ -57,7 +57,7 @@ describe('metrics of the REST API', () => {
       ({ body }) => body.data?.[0]?.status === 'Running',
     );
     await service.request('DELETE', `/v1/runs/${body.data[0].run_id}`);
-    // What announces the failed run is an event, too.
+    // The event of the failed run counts too.
     const data = await counted({
       events: 6,
       duplicates: 1,
@@ -84,7 +84,7 @@ describe('metrics of the REST API', () => {
     host.on('f', () => ({}));
     await host.register(service, [{ id: 'f', triggers: [{ event: 'm/x' }] }], { appName: 'm' });
     for (let n = 0; n < 20; n++) await service.post('/e/key', { name: 'm/x', data: {} });
-    // Not timed from its receipt: it has a time of its own.
+    // Measured from its own ts, not from its receipt.
     await service.post('/e/key', { name: 'm/x', data: {}, ts: Date.now() + 1_000 });
     const data = await counted({ runs_completed: 21 });
     const point = data.points.find(({ ack_ms }: { ack_ms: unknown }) => ack_ms !== null);
@@ -154,7 +154,7 @@ describe('metrics of the REST API', () => {
     }
     const hours = await service.redis.hgetall(metrics.find((key) => key.includes(':3600000:')) as string);
     expect(hours).to.include({ '0e': '1', '0s': '1', '0c': '1' });
-    // They are ended already.
+    // They have already stopped.
     service.webs.length = 0;
     service.workers.length = 0;
   });

@@ -54,7 +54,7 @@ describe('OpenAPI document', () => {
       await service.stop();
     });
 
-    /** Calls the route and checks the answer. @returns its data */
+    /** Calls the route and checks the response. @returns its data */
     // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
     async function call(name: string, params: Record<string, string> = {}, body?: object, query = ''): Promise<any> {
       const route = routes.find((one) => nameOf(one) === name);
@@ -62,14 +62,14 @@ describe('OpenAPI document', () => {
       called.add(name);
       const path = route.path.replace(/:(\w+)/g, (_, key) => encodeURIComponent(params[key] as string));
       const answer = await service.request(route.method.toUpperCase(), path + query, body, service.apiHeaders);
-      const told = `${name}: ${JSON.stringify(answer.body)}`;
-      expect(answer.status, told).to.equal(route.status ?? (route.data ? 200 : 204));
-      if (!route.data) return expect(answer.body, told).to.equal('');
-      expect(answer.body, told).to.have.all.keys('data', 'metadata');
+      const context = `${name}: ${JSON.stringify(answer.body)}`;
+      expect(answer.status, context).to.equal(route.status ?? (route.data ? 200 : 204));
+      if (!route.data) return expect(answer.body, context).to.equal('');
+      expect(answer.body, context).to.have.all.keys('data', 'metadata');
       const { success, data, error } = route.data.safeParse(answer.body.data);
-      expect(success, `${told} ${error?.message}`).to.equal(true);
-      // What the schema does not know, it leaves out.
-      expect(data, told).to.deep.equal(answer.body.data);
+      expect(success, `${context} ${error?.message}`).to.equal(true);
+      // zod drops fields that the schema does not have.
+      expect(data, context).to.deep.equal(answer.body.data);
       return answer.body.data;
     }
 

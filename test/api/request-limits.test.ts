@@ -17,8 +17,8 @@ describe('request limits', () => {
   });
   after(() => service.stop());
 
-  const refusal = ({ status, body }: Answer) => [status, body.code, body.limit];
-  const REFUSED = [400, 'too_many_fields', MOST];
+  const rejection = ({ status, body }: Answer) => [status, body.code, body.limit];
+  const REJECTED = [400, 'too_many_fields', MOST];
   const query = (count: number) => `?${'a&'.repeat(count - 1)}a`;
   const multipart = (parts: number) =>
     `${'--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n'.repeat(parts)}--b--\r\n`;
@@ -35,8 +35,8 @@ describe('request limits', () => {
       ['POST', '/fn/register'],
       ['POST', '/auth/sign-in'],
     ] as const) {
-      expect(refusal(await request(method, service.url + path + query(MOST + 1))), path).to.deep.equal(REFUSED);
-      expect(refusal(await request(method, service.url + path + query(7_000))), path).to.deep.equal(REFUSED);
+      expect(rejection(await request(method, service.url + path + query(MOST + 1))), path).to.deep.equal(REJECTED);
+      expect(rejection(await request(method, service.url + path + query(7_000))), path).to.deep.equal(REJECTED);
     }
   });
 
@@ -49,8 +49,8 @@ describe('request limits', () => {
   it('POST /e/:key of a webhook rejects a form with more than 1,000 fields and logs the request', async () => {
     const form = (count: number) => post('application/x-www-form-urlencoded', query(count).slice(1));
     expect((await form(MOST)).status).to.equal(200);
-    expect(refusal(await form(MOST + 1))).to.deep.equal(REFUSED);
-    expect(refusal(await form(200_000))).to.deep.equal(REFUSED);
+    expect(rejection(await form(MOST + 1))).to.deep.equal(REJECTED);
+    expect(rejection(await form(200_000))).to.deep.equal(REJECTED);
     await service.waitFor(`/v1/webhooks/${hook.id}/requests?limit=3`, ({ body }) =>
       body.data.some((one: { reason: string }) => one.reason === 'too_many_fields'),
     );
@@ -59,10 +59,10 @@ describe('request limits', () => {
   it('POST /e/:key of a webhook rejects a multipart body with more than 1,000 parts', async () => {
     const type = 'multipart/form-data; boundary=b';
     expect((await post(type, multipart(MOST))).status).to.equal(200);
-    expect(refusal(await post(type, multipart(MOST + 1)))).to.deep.equal(REFUSED);
-    // What separates the name from the colon is not looked at by who reads it.
+    expect(rejection(await post(type, multipart(MOST + 1)))).to.deep.equal(REJECTED);
+    // The parser ignores white space between the name and the colon.
     const spaced = multipart(MOST + 1).replaceAll('Content-Disposition:', 'CONTENT-disposition :');
-    expect(refusal(await post(type, spaced))).to.deep.equal(REFUSED);
+    expect(rejection(await post(type, spaced))).to.deep.equal(REJECTED);
   });
 
   it('POST /e/:key of a webhook rejects a multipart body with more than 200,000 bytes of part headers', async () => {
@@ -70,9 +70,9 @@ describe('request limits', () => {
     const headers = (count: number) =>
       `--b\r\n${'A: b\r\n'.repeat(count)}Content-Disposition: form-data; name="a"\r\n\r\n1\r\n`;
     expect((await post(type, `${headers(20_000)}--b--\r\n`)).status).to.equal(200);
-    const refused = [400, 'too_many_fields', 200_000];
-    expect(refusal(await post(type, `${headers(40_000)}--b--\r\n`))).to.deep.equal(refused);
-    expect(refusal(await post(type, `${headers(20_000).repeat(2)}--b--\r\n`))).to.deep.equal(refused);
+    const rejected = [400, 'too_many_fields', 200_000];
+    expect(rejection(await post(type, `${headers(40_000)}--b--\r\n`))).to.deep.equal(rejected);
+    expect(rejection(await post(type, `${headers(20_000).repeat(2)}--b--\r\n`))).to.deep.equal(rejected);
     const content = `${headers(1).trimEnd()}${'A: b\r\n'.repeat(40_000)}--b--\r\n`;
     expect((await post(type, content)).status).to.equal(200);
   });
@@ -80,7 +80,7 @@ describe('request limits', () => {
   it('POST /auth/sign-in rejects a form with more than 1,000 fields', async () => {
     const body = new URLSearchParams(query(MOST + 1));
     const answer = await request('POST', `${service.url}/auth/sign-in`, { body, headers: { origin: service.url } });
-    expect(refusal(answer)).to.deep.equal(REFUSED);
+    expect(rejection(answer)).to.deep.equal(REJECTED);
   });
 
   it('a query parameter may have any name, also __proto__', async () => {
@@ -108,7 +108,7 @@ describe('request limits', () => {
       socket.end(`GET ${target} HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\n\r\n`);
       const answer = (await socket.toArray()).join('');
       expect(answer, target).to.match(/^HTTP\/1\.1 400 /);
-      // Node refuses some by itself.
+      // Node rejects some of them itself.
       if (answer.includes('x-request-id')) expect(answer).to.include('"code":"input_invalid"');
     }
   });

@@ -13,11 +13,11 @@ const CHECKS = [
   'response_schema_conformance',
 ];
 const EXAMPLES_PER_OPERATION = 15;
-/** The one would call whatever host it makes up; the other's answer does not end. */
+/** POST /v1/apps would call generated hosts; the response of GET /v1/stream does not end. */
 const EXCLUDED = ['POST /v1/apps', 'GET /v1/stream'];
 
 describe('schemathesis against the OpenAPI document', function () {
-  // The first time it is installed.
+  // The first run installs schemathesis.
   this.timeout(300_000);
   let service: Service;
   let host: AppHost;
@@ -35,7 +35,7 @@ describe('schemathesis against the OpenAPI document', function () {
     await service?.stop();
   });
 
-  /** Things that are there, so that not everything it asks for is a 404. By the path that they are under. */
+  /** Existing objects by their path, so that not every request is a 404. */
   async function knownThings(): Promise<Record<string, [param: string, value: string]>> {
     await host.register(service, [{ id: 'f', triggers: [{ event: 'known/x' }] }], { appName: 'known' });
     const [event] = (await service.post('/e/key', { name: 'known/x', data: {} })).body.ids;

@@ -17,7 +17,7 @@ describe('unknown fields and parameters', () => {
       ...service.apiHeaders,
       ...(typeof body === 'string' && { 'content-type': 'application/json' }),
     });
-  const refusal = ({ status, body }: Answer) => [status, body.code, body.field];
+  const rejection = ({ status, body }: Answer) => [status, body.code, body.field];
 
   it('every route rejects an unknown query parameter', async () => {
     for (const one of routes) {
@@ -25,29 +25,29 @@ describe('unknown fields and parameters', () => {
       const name = nameOf(one);
       const body = one.body && one.method !== 'get' ? {} : undefined;
       const answer = await call(one.method.toUpperCase(), `${path}?webhok=1`, body);
-      expect(refusal(answer), name).to.deep.equal([400, 'input_invalid', 'webhok']);
+      expect(rejection(answer), name).to.deep.equal([400, 'input_invalid', 'webhok']);
     }
     const stream = await call('GET', '/v1/stream?webhok=1');
-    expect(refusal(stream)).to.deep.equal([400, 'input_invalid', 'webhok']);
+    expect(rejection(stream)).to.deep.equal([400, 'input_invalid', 'webhok']);
   });
 
   it('every route with an unsafe method rejects an unknown body field', async () => {
     for (const one of routes.filter(({ method }) => method !== 'get')) {
       const path = one.path.replace(/:\w+/g, 'x');
       const answer = await call(one.method.toUpperCase(), path, { webhok: 1 });
-      expect(refusal(answer), nameOf(one)).to.deep.equal([400, 'input_invalid', 'webhok']);
+      expect(rejection(answer), nameOf(one)).to.deep.equal([400, 'input_invalid', 'webhok']);
     }
   });
 
   it('the error for an unknown field suggests the closest known name', async () => {
     const made = await call('POST', '/v1/event-keys', { name: 'shop', event_name: { mode: 'allow', items: ['a'] } });
-    expect(refusal(made)).to.deep.equal([400, 'input_invalid', 'event_name']);
+    expect(rejection(made)).to.deep.equal([400, 'input_invalid', 'event_name']);
     expect(made.body.error).to.include('field "event_name"').and.include('did you mean "event_names"?');
     expect((await call('GET', '/v1/event-keys')).body.data).to.deep.equal([]);
 
     const nested = { name: 'shop', event_names: { mode: 'allow', item: ['a'], items: ['a'] } };
     const inside = await call('POST', '/v1/event-keys', nested);
-    expect(refusal(inside)).to.deep.equal([400, 'input_invalid', 'event_names.item']);
+    expect(rejection(inside)).to.deep.equal([400, 'input_invalid', 'event_names.item']);
     expect(inside.body.error).to.include('did you mean "items"?');
 
     const far = await call('GET', '/v1/audit?whatever=1');
@@ -108,14 +108,14 @@ describe('unknown fields and parameters', () => {
         ['?all=true&name=held/a', 'all'],
         ['?all', 'all'],
       ]) {
-        expect(refusal(await call('DELETE', `/v1/holding${query}`)), query).to.deep.equal([
+        expect(rejection(await call('DELETE', `/v1/holding${query}`)), query).to.deep.equal([
           400,
           'input_invalid',
           field,
         ]);
       }
       const inBody = await call('DELETE', '/v1/holding?all=true', { webhook: 'other' });
-      expect(refusal(inBody)).to.deep.equal([400, 'input_invalid', 'webhook']);
+      expect(rejection(inBody)).to.deep.equal([400, 'input_invalid', 'webhook']);
       expect(await held()).to.equal(2);
       expect((await call('DELETE', '/v1/holding?name=held/a')).body.data.deleted).to.equal(1);
       expect((await call('DELETE', '/v1/holding?all=true')).body.data.deleted).to.equal(1);

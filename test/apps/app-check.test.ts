@@ -33,7 +33,7 @@ describe('app check', () => {
   const host = async (listener: RequestListener) =>
     `http://127.0.0.1:${await listen(createServer(listener))}/api/service`;
 
-  /** An app that says that of itself. */
+  /** An app that responds with this to a probe. */
   const saying = (said: object, status = 200, headers: Record<string, string> = SDK): RequestListener => {
     return (_, response) => void response.writeHead(status, headers).end(JSON.stringify(said));
   };

@@ -23,7 +23,7 @@ describe('apps and functions', () => {
   const send = async (name: string) => (await service.post('/e/key', { name, data: {} })).body.ids[0] as string;
 
   async function functionsRunBy(eventId: string): Promise<string[]> {
-    // An event is listed when its runs have been made.
+    // An event is listed once its runs are created.
     await service.waitFor('/v1/events', ({ body }) => body.data[0]?.internal_id === eventId);
     return (await data(`/v1/events/${eventId}/runs`))
       .map(({ function_id }: { function_id: string }) => function_id)

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { type Service, startService } from '../support/service.ts';
 
-/** Two of it are more than a call request may carry. */
+/** Two of these exceed the size of a call request. */
 const LARGE = 'x'.repeat(2_200_000);
 
 describe('run data for apps', () => {

@@ -1,4 +1,4 @@
-/** Who may do what: every kind of credential at every door, made from the table of routes. A new route is in it by being there. */
+/** Access rules: every kind of credential against every route. The table of routes includes new ones by itself. */
 import { createHash } from 'node:crypto';
 import { appRoutes } from '@bull-board/api/dist/routes.js';
 import { expect } from 'chai';
@@ -8,7 +8,7 @@ import { addUser, type Headers, keyHeaders, sessionHeaders } from '../support/au
 import { routes } from '../support/route-table.ts';
 import { type Service, startService } from '../support/service.ts';
 
-interface Door {
+interface GuardedRoute {
   method: string;
   path: string;
   access: Access;
@@ -16,7 +16,7 @@ interface Door {
   hasBody: boolean;
 }
 
-const table: Door[] = routes.map(({ method, path, access, scope, body }) => ({
+const table: GuardedRoute[] = routes.map(({ method, path, access, scope, body }) => ({
   method: method.toUpperCase(),
   path,
   access,
@@ -25,41 +25,41 @@ const table: Door[] = routes.map(({ method, path, access, scope, body }) => ({
 }));
 
 const installation = { scope: 'installation', hasBody: false } as const;
-/** Every route of Bull Board that changes something, as the installed version has them. */
-function boardDoors(): Door[] {
+/** Every unsafe route of Bull Board in the installed version. */
+function boardRoutes(): GuardedRoute[] {
   return appRoutes.api.flatMap(({ method, route }) =>
     [method].flat().flatMap((verb) => {
       const name = `${verb.toUpperCase()} ${route}`;
       const path = `/queues${route}`;
-      // What is for nobody tells everybody who may change something that it is not there.
+      // A forbidden route responds with 404 to principals with write access.
       const access = BOARD_ACCESS[name] ?? 'write';
       return verb === 'get' ? [] : [{ ...installation, method: verb.toUpperCase(), path, access }];
     }),
   );
 }
 
-/** What else is behind the guard. */
-const others: Door[] = [
+/** The other routes behind the guard. */
+const others: GuardedRoute[] = [
   { ...installation, method: 'GET', path: '/queues', access: 'read' },
   { ...installation, method: 'GET', path: '/queues/api/queues', access: 'read' },
   { ...installation, method: 'PUT', path: '/queues/api/queues/nope/pause', access: 'write' },
-  ...boardDoors(),
+  ...boardRoutes(),
   { ...installation, method: 'GET', path: '/v1/nope', access: 'read' },
   { scope: 'environment', hasBody: false, method: 'GET', path: '/v1/stream', access: 'read' },
 ];
-/** What tells everybody who is known how the API is. */
+/** The documentation of the API, for every principal. */
 const described = ['/', '/docs', '/openapi.json'];
 
 interface Holder {
   who: string;
-  /** What they may do; none: nothing. */
+  /** undefined: no access. */
   access: Access | undefined;
-  /** Held to an environment. */
+  /** The environment that the key is restricted to. */
   environment?: string;
   headers: () => Headers;
 }
 
-const REFUSALS = ['credentials_invalid', 'access_denied', 'origin_untrusted'];
+const REJECTIONS = ['credentials_invalid', 'access_denied', 'origin_untrusted'];
 
 describe('access to routes', () => {
   let service: Service;
@@ -105,15 +105,15 @@ describe('access to routes', () => {
     holder('admin', 'admin'),
   ];
 
-  const ask = ({ method, path, hasBody }: Door, headers: Headers) =>
+  const ask = ({ method, path, hasBody }: GuardedRoute, headers: Headers) =>
     service.request(method, path.replace(/:\w+/g, 'nope'), hasBody ? {} : undefined, headers);
 
-  /** The error that the guard must answer with; none: it must let them in. */
-  function refusal(door: Door, { access, environment }: Holder, selected: string): string | undefined {
+  /** The error that the guard must return; undefined: it must allow the request. */
+  function rejection(route: GuardedRoute, { access, environment }: Holder, selected: string): string | undefined {
     if (access === undefined) return 'credentials_invalid';
-    if (!covers(access, door.access)) return 'access_denied';
-    const isHeld = environment !== undefined && (door.scope === 'installation' || environment !== selected);
-    return isHeld ? 'access_denied' : undefined;
+    if (!covers(access, route.access)) return 'access_denied';
+    const isRestricted = environment !== undefined && (route.scope === 'installation' || environment !== selected);
+    return isRestricted ? 'access_denied' : undefined;
   }
 
   it('every route declares its access and scope', () => {
@@ -130,14 +130,14 @@ describe('access to routes', () => {
     }
   });
 
-  for (const door of [...table, ...others]) {
-    it(`${door.method} ${door.path}: ${door.access} access to the ${door.scope}`, async () => {
+  for (const route of [...table, ...others]) {
+    it(`${route.method} ${route.path}: ${route.access} access to the ${route.scope}`, async () => {
       for (const one of holders) {
         for (const selected of ['production', 'staging']) {
-          const { status, body } = await ask(door, { ...one.headers(), 'x-service-env': selected });
-          const expected = refusal(door, one, selected);
+          const { status, body } = await ask(route, { ...one.headers(), 'x-service-env': selected });
+          const expected = rejection(route, one, selected);
           const what = `${one.who}, ${selected}: ${status} ${JSON.stringify(body).slice(0, 200)}`;
-          const got = REFUSALS.includes(body?.code) ? body.code : undefined;
+          const got = REJECTIONS.includes(body?.code) ? body.code : undefined;
           expect(got, what).to.equal(expected);
           expect(status, what).to.be.lessThan(500);
           if (expected) expect(status, what).to.equal(expected === 'access_denied' ? 403 : 401);
@@ -147,7 +147,7 @@ describe('access to routes', () => {
   }
 
   for (const path of described) {
-    it(`GET ${path}: whoever is known`, async () => {
+    it(`GET ${path}: every principal`, async () => {
       for (const { who, access, headers } of holders) {
         expect((await service.get(path, headers())).status, who).to.equal(access === undefined ? 401 : 200);
       }

@@ -68,9 +68,9 @@ describe('audit log', () => {
   it('rejected sign-ins cannot push out audit entries, and the rejection log is bounded', async () => {
     const before = await entries('?limit=100');
     const store = openStore(service.prefix);
-    const refusal = { action: 'sign-in', reason: 'sign_in_failed', address: '192.0.2.1' };
+    const rejection = { action: 'sign-in', reason: 'sign_in_failed', address: '192.0.2.1' };
     const names = Array.from({ length: MAX_REJECTIONS + 10 }, (_, n) => `${n}@example.com`);
-    await Promise.all(names.map((name) => store.rejectionLog.record({ ...refusal, name }, 'r', Date.now())));
+    await Promise.all(names.map((name) => store.rejectionLog.record({ ...rejection, name }, 'r', Date.now())));
     expect(await service.redis.zcard(`${service.prefix}:rejections`)).to.equal(MAX_REJECTIONS);
     expect(await service.redis.hlen(`${service.prefix}:rejection-entries`)).to.equal(MAX_REJECTIONS);
     for (const key of ['rejections', 'rejection-entries']) {
@@ -104,9 +104,9 @@ describe('audit log', () => {
         .filter((line) => line.startsWith('{'))
         .map((line) => JSON.parse(line))
         .filter(({ msg }) => msg.startsWith('audit'));
-    const refused = () => lines().find(({ refusal }) => refusal?.name === 'trudy@example.com');
-    await until(refused, { describe: 'the refusal is logged' });
-    expect(refused().refusal).to.include({ action: 'sign-in', reason: 'sign_in_failed', ip: '127.0.0.1' });
+    const rejected = () => lines().find(({ rejection }) => rejection?.name === 'trudy@example.com');
+    await until(rejected, { describe: 'the rejection is logged' });
+    expect(rejected().rejection).to.include({ action: 'sign-in', reason: 'sign_in_failed', ip: '127.0.0.1' });
     const made = lines().find(({ audit }) => audit?.target === body.data.id);
     expect(made.audit).to.deep.include({
       who: { kind: 'setting', id: 'API_KEY', name: 'the setting API_KEY' },

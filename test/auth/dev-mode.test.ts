@@ -19,7 +19,7 @@ describe('dev mode', () => {
     await host.close();
   });
 
-  const DOORS = [
+  const ROUTES = [
     ['POST', '/e/any-key'],
     ['OPTIONS', '/e/any-key'],
     ['POST', '/v1/webhooks'],
@@ -37,7 +37,7 @@ describe('dev mode', () => {
 
   it('dev mode rejects requests from pages of other hosts at every route', async () => {
     for (const origin of ['https://evil.example', 'null', 'http://localhost.evil.example', `${LISTED}.evil.example`]) {
-      for (const [method, path] of DOORS) {
+      for (const [method, path] of ROUTES) {
         const headers = { origin, 'content-type': 'text/plain' };
         const answer = await service.request(method, path, method === 'POST' ? EVENT : undefined, headers);
         expect([answer.status, answer.body.code], `${origin} ${method} ${path}`).to.deep.equal([
@@ -51,10 +51,10 @@ describe('dev mode', () => {
   });
 
   it('dev mode tells how to allow an origin, and what to do about a page without one', async () => {
-    const refused = async (origin: string) => (await service.post('/e/any-key', EVENT, { origin })).body.error;
-    expect(await refused('https://app.example:8443')).to.include('DEV_ALLOWED_ORIGINS=https://app.example:8443');
+    const rejected = async (origin: string) => (await service.post('/e/any-key', EVENT, { origin })).body.error;
+    expect(await rejected('https://app.example:8443')).to.include('DEV_ALLOWED_ORIGINS=https://app.example:8443');
     for (const origin of ['null', 'file:///tmp/x.html', 'chrome-extension://abc']) {
-      expect(await refused(origin), origin)
+      expect(await rejected(origin), origin)
         .to.include('Open the page by http://')
         .and.not.include('DEV_ALLOWED');
     }
@@ -62,7 +62,7 @@ describe('dev mode', () => {
 
   it('dev mode rejects unknown host names and tells how to allow one', async () => {
     for (const name of ['rebound.example', 'localhost.evil.example', '127.0.0.1.evil.example', '10.0.0.1', '0.0.0.0']) {
-      for (const [method, path] of DOORS) expect((await sentTo(name, method, path)).status, path).to.equal(403);
+      for (const [method, path] of ROUTES) expect((await sentTo(name, method, path)).status, path).to.equal(403);
     }
     const { body } = await sentTo('rebound.example', 'GET', '/v1/events');
     expect(body.error).to.include('DEV_ALLOWED_ORIGINS=http://rebound.example');
@@ -190,7 +190,7 @@ describe('dev mode', () => {
     });
   });
 
-  /** What a page gets to see whose name leads to the service. */
+  /** What a page sees whose host name resolves to this service (DNS rebinding). */
   function sentTo(
     name: string,
     method: string,

@@ -69,7 +69,7 @@ describe('event keys', () => {
     expect(second.metadata.cursor).to.equal(undefined);
   });
 
-  for (const [title, list, taken, refused] of [
+  for (const [title, list, taken, rejected] of [
     [
       'allowed names',
       { mode: 'allow', items: ['order/*', 'user.*', 'exact'] },
@@ -82,18 +82,18 @@ describe('event keys', () => {
       const { id, secret } = await make({ event_names: list });
       const event = (name: string) => ({ name, data: {} });
       for (const name of taken) expect((await send(secret, event(name))).status, name).to.equal(200);
-      for (const name of refused) {
+      for (const name of rejected) {
         const { status, body } = await send(secret, [event(taken[0]), event(name)]);
         expect([status, body.code, body.index, body.name], name).to.deep.equal([403, 'event_refused', 1, name]);
         expect(body.error).to.include(name);
         expect(body.ids).to.equal(undefined);
       }
       await call('PUT', `/v1/event-keys/${id}`, { event_names: null });
-      expect((await send(secret, event(refused[0]))).status).to.equal(200);
+      expect((await send(secret, event(rejected[0]))).status).to.equal(200);
     });
   }
 
-  for (const [title, list, taken, refused] of [
+  for (const [title, list, taken, rejected] of [
     [
       'allowed',
       { mode: 'allow', items: ['203.0.113.0/24', '2001:db8::/32', '198.51.100.7'] },
@@ -111,7 +111,7 @@ describe('event keys', () => {
       const { secret } = await make({ ip_addresses: list });
       const from = (address: string) => send(secret, undefined, { 'x-forwarded-for': address });
       for (const address of taken) expect((await from(address)).status, address).to.equal(200);
-      for (const address of refused) {
+      for (const address of rejected) {
         const { status, body } = await from(address);
         expect([status, body.code], address).to.deep.equal([403, 'ip_refused']);
       }

@@ -91,7 +91,7 @@ describe('configuration', () => {
   });
 
   const SECRET_KEY = SECRETS.SECRET_KEY;
-  const refusal = (env: Record<string, string>) => {
+  const rejection = (env: Record<string, string>) => {
     try {
       readConfig({ SECRET_KEY, ...env });
     } catch (error) {
@@ -104,24 +104,24 @@ describe('configuration', () => {
   it('SECRET_KEY is required outside dev mode', () => {
     expect(() => readConfig({})).to.throw(ConfigError, /^SECRET_KEY: not set/);
     expect(readConfig({ MODE: 'dev' }).dev).to.equal(true);
-    expect(refusal({})).to.equal('none');
+    expect(rejection({})).to.equal('none');
   });
 
   it('unsafe settings are rejected in production with the reason', () => {
-    expect(refusal({ SECRET_KEY: 'short' })).to.match(/^SECRET_KEY: got 5 characters/);
-    expect(refusal({ EVENT_KEYS: 'sixteen-letters!, short' })).to.match(/^EVENT_KEYS: key 2 has 5 characters/);
-    expect(refusal({ EVENT_KEYS: 'sixteen-letters!' })).to.equal('none');
-    expect(refusal({ API_KEY: 'fifteen-letters' })).to.match(/^API_KEY: got 15 characters/);
-    expect(refusal({ ADMIN_EMAIL: 'a@example.com', ADMIN_PASSWORD: 'hunter2' })).to.match(/^ADMIN_PASSWORD: /);
-    expect(refusal({ ADMIN_EMAIL: 'a@example.com' })).to.match(/^ADMIN_PASSWORD: not set, but ADMIN_EMAIL is/);
-    expect(refusal({ PUBLIC_URL: 'http://events.example.com' })).to.match(/^PUBLIC_URL: .* expected an https URL/);
-    expect(refusal({ API_KEY: SECRET_KEY })).to.match(/^API_KEY: the same as SECRET_KEY/);
-    expect(refusal({ PUBLIC_URL: 'http://localhost:8288' })).to.equal('none');
-    expect(refusal({ PUBLIC_URL: 'https://events.example.com' })).to.equal('none');
+    expect(rejection({ SECRET_KEY: 'short' })).to.match(/^SECRET_KEY: got 5 characters/);
+    expect(rejection({ EVENT_KEYS: 'sixteen-letters!, short' })).to.match(/^EVENT_KEYS: key 2 has 5 characters/);
+    expect(rejection({ EVENT_KEYS: 'sixteen-letters!' })).to.equal('none');
+    expect(rejection({ API_KEY: 'fifteen-letters' })).to.match(/^API_KEY: got 15 characters/);
+    expect(rejection({ ADMIN_EMAIL: 'a@example.com', ADMIN_PASSWORD: 'hunter2' })).to.match(/^ADMIN_PASSWORD: /);
+    expect(rejection({ ADMIN_EMAIL: 'a@example.com' })).to.match(/^ADMIN_PASSWORD: not set, but ADMIN_EMAIL is/);
+    expect(rejection({ PUBLIC_URL: 'http://events.example.com' })).to.match(/^PUBLIC_URL: .* expected an https URL/);
+    expect(rejection({ API_KEY: SECRET_KEY })).to.match(/^API_KEY: the same as SECRET_KEY/);
+    expect(rejection({ PUBLIC_URL: 'http://localhost:8288' })).to.equal('none');
+    expect(rejection({ PUBLIC_URL: 'https://events.example.com' })).to.equal('none');
   });
 
   it('an error about a setting never shows a secret', () => {
-    expect(refusal({ API_KEY: 'let-me-in' })).not.to.include('let-me-in');
+    expect(rejection({ API_KEY: 'let-me-in' })).not.to.include('let-me-in');
   });
 
   it('dev mode listens on the loopback address only', () => {

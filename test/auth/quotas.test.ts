@@ -35,7 +35,7 @@ describe('quotas', () => {
   const register = (appName: string, functions: FunctionSpec[], branch?: string) =>
     host.register(service, functions, { appName, ...(branch && { headers: inBranch(branch) }) });
 
-  function expectRefused({ status, body }: { status: number; body: Record<string, unknown> }, limit: string): void {
+  function expectRejected({ status, body }: { status: number; body: Record<string, unknown> }, limit: string): void {
     expect([status, body.code, body.limit], JSON.stringify(body)).to.deep.equal([403, 'quota_exceeded', limit]);
     expect(body.error)
       .to.include(limit)
@@ -44,12 +44,12 @@ describe('quotas', () => {
   }
 
   it('POST /fn/register limits functions, triggers and sizes, and the error names the limit, the count and the fix', async () => {
-    expectRefused(await register('a', several(5)), 'FUNCTIONS_PER_APP_MAX');
+    expectRejected(await register('a', several(5)), 'FUNCTIONS_PER_APP_MAX');
     const triggers = [{ event: 'a' }, { event: 'b' }, { event: 'c' }];
-    expectRefused(await register('a', [{ id: 'f', triggers }]), 'TRIGGERS_PER_FUNCTION_MAX');
+    expectRejected(await register('a', [{ id: 'f', triggers }]), 'TRIGGERS_PER_FUNCTION_MAX');
     const cancel = triggers;
-    expectRefused(await register('a', [{ ...on('x'), cancel }]), 'TRIGGERS_PER_FUNCTION_MAX');
-    expectRefused(await register('a', [{ ...on('x'), note: 'x'.repeat(2_000) }]), 'FUNCTION_CONFIG_MAX_BYTES');
+    expectRejected(await register('a', [{ ...on('x'), cancel }]), 'TRIGGERS_PER_FUNCTION_MAX');
+    expectRejected(await register('a', [{ ...on('x'), note: 'x'.repeat(2_000) }]), 'FUNCTION_CONFIG_MAX_BYTES');
     const long = await register('a', [{ ...on('x'), name: 'x'.repeat(300) }]);
     expect([long.status, long.body.code]).to.deep.equal([400, 'registration_invalid']);
     expect((await service.get('/v1/apps')).body.data).to.deep.equal([]);
@@ -58,15 +58,15 @@ describe('quotas', () => {
   it('POST /fn/register limits the apps of an environment, also for concurrent registrations', async () => {
     const answers = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => register(name, [on('x')])));
     expect(answers.filter(({ status }) => status === 200).length).to.equal(3);
-    const refused = answers.find(({ status }) => status !== 200);
-    expectRefused(refused as NonNullable<typeof refused>, 'APPS_MAX');
+    const rejected = answers.find(({ status }) => status !== 200);
+    expectRejected(rejected as NonNullable<typeof rejected>, 'APPS_MAX');
     const [{ name }] = (await service.get('/v1/apps')).body.data;
     expect((await register(name, [on('y')])).status, 'one that is there').to.equal(200);
   });
 
   it('POST /fn/register limits the functions of an environment, and an app may always shrink', async () => {
     expect((await register('a', several(4))).status).to.equal(200);
-    expectRefused(await register('b', several(3)), 'FUNCTIONS_MAX');
+    expectRejected(await register('b', several(3)), 'FUNCTIONS_MAX');
     expect((await register('b', several(2))).status).to.equal(200);
     expect((await register('a', several(1))).status).to.equal(200);
     expect((await register('b', several(4))).status).to.equal(200);
@@ -81,10 +81,10 @@ describe('quotas', () => {
   it('the number of branch environments is limited however they are created', async () => {
     const made = await Promise.all(Array.from({ length: 9 }, (_, n) => register('a', [on('x')], `branch-${n}`)));
     expect(made.filter(({ status }) => status === 200).length).to.equal(5);
-    for (const refused of made.filter(({ status }) => status !== 200))
-      expectRefused(refused, 'BRANCH_ENVIRONMENTS_MAX');
+    for (const rejected of made.filter(({ status }) => status !== 200))
+      expectRejected(rejected, 'BRANCH_ENVIRONMENTS_MAX');
     const byHand = { name: 'another', kind: 'branch' };
-    expectRefused(await service.post('/v1/environments', byHand, service.apiHeaders), 'BRANCH_ENVIRONMENTS_MAX');
+    expectRejected(await service.post('/v1/environments', byHand, service.apiHeaders), 'BRANCH_ENVIRONMENTS_MAX');
     const named = await service.post('/v1/environments', { name: 'qa' }, service.apiHeaders);
     expect(named.status).to.equal(201);
     expect((await service.get('/v1/environments')).body.data.length).to.equal(7);
@@ -118,7 +118,7 @@ describe('deletion of a branch environment', function () {
       timeoutMs: 40_000,
     });
 
-  /** With an event, a run that has ended, one that sleeps for long, one that failed, and one that waits. */
+  /** Creates an event, a finished run, a sleeping one, a failed one, and a waiting one. */
   async function fill(branch: string): Promise<void> {
     const sleep = { id: 'a'.repeat(40), op: 'Sleep', name: '30d', displayName: 's', opts: { duration: '30d' } };
     const wait = {
@@ -158,7 +158,7 @@ describe('deletion of a branch environment', function () {
   const namedBy = (keys: string[], branch: string) => keys.filter((key) => key.split(':')[2] === branch);
 
   it('DELETE /v1/environments/:name deletes all data of the branch and nothing else', async () => {
-    // The name of one stands in keys of the other, and in an event of production.
+    // One name is part of the other's keys, and of an event in production.
     await fill('feature/x');
     await fill('runs');
     const { body } = await service.post(service.eventPath, { name: 'a:feature/x:b', data: {} });
@@ -175,8 +175,8 @@ describe('deletion of a branch environment', function () {
     const answer = await remove('feature/x');
     expect(answer.status).to.equal(202);
     expect(answer.body.data.deleting_at).to.be.a('string');
-    const refused = await sendTo('feature/x', 'fill/x');
-    expect([refused.status, refused.body.code]).to.deep.equal([403, 'environment_archived']);
+    const rejected = await sendTo('feature/x', 'fill/x');
+    expect([rejected.status, rejected.body.code]).to.deep.equal([403, 'environment_archived']);
     const reopened = await service.post(`${environment('feature/x')}/unarchive`, undefined, service.apiHeaders);
     expect([reopened.status, reopened.body.code]).to.deep.equal([409, 'environment_deleting']);
     expect((await service.get('/v1/events', of('feature/x'))).body.code).to.equal('environment_deleting');
@@ -228,7 +228,7 @@ describe('deletion of a branch environment', function () {
     await remove('half');
     await service.killWorker(service.workers.length - 1);
     await service.startWorker();
-    // What a first try may have left of it.
+    // The first attempt may have left this.
     await service.redis.unlink(`${service.prefix}:active-runs:half`);
     await gone('half');
     expect(namedBy(await keysOf(service.redis, service.prefix), 'half')).to.deep.equal([]);

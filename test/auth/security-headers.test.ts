@@ -31,7 +31,7 @@ describe('security headers', () => {
       for (const headers of [{}, service.apiHeaders]) {
         const answer = await service.get(path, headers);
         expect(answer.headers.get('x-content-type-options'), path).to.equal('nosniff');
-        // The dashboard frames Bull Board; strangers see neither.
+        // The dashboard embeds Bull Board; other sites cannot embed either.
         const framed = path === '/queues' && answer.status === 200;
         expect(answer.headers.get('x-frame-options'), path).to.equal(framed ? 'SAMEORIGIN' : 'DENY');
         expect(answer.headers.get('referrer-policy'), path).to.equal('same-origin');
@@ -65,7 +65,7 @@ describe('security headers', () => {
     const scripts = [...body.matchAll(/<script([^>]*)>([^<]*)<\/script>/g)];
     expect(scripts.length).to.be.greaterThan(1);
     for (const [, attributes, code] of scripts) {
-      // Inline there is data, which is not run and needs no leave.
+      // The inline data is not executed, so the policy need not allow it.
       if (code) expect(attributes).to.include('type="application/json"');
       else expect(attributes).to.match(/src="static\//);
     }

@@ -19,7 +19,7 @@ describe('sign-in throttle', () => {
   const signIn = (email: string, address: string, password = PASSWORD) =>
     service.post('/auth/sign-in', { email, password }, { 'x-forwarded-for': address });
 
-  /** Failures, without the work of looking at a password. */
+  /** Records failures without hashing passwords. */
   async function fail(times: number, attempt: (n: number) => SignInAttempt): Promise<void> {
     const store = openStore(service.prefix);
     for (let n = 0; n < times; n++) expect(await store.signInThrottle.begin(attempt(n))).to.equal(undefined);
@@ -31,9 +31,9 @@ describe('sign-in throttle', () => {
     for (const email of ['bob@example.com', 'no-bob@example.com']) {
       const failures = await Promise.all(Array.from({ length: 8 }, () => signIn(email, '192.0.2.1', 'guess')));
       expect(failures.map(({ status }) => status).sort()).to.deep.equal([401, 401, 401, 401, 401, 429, 429, 429]);
-      const refused = await signIn(email, '192.0.2.1');
-      expect([refused.status, refused.body.code]).to.deep.equal([429, 'too_many_attempts']);
-      expect(Number(refused.headers.get('retry-after'))).to.be.within(890, 900);
+      const rejected = await signIn(email, '192.0.2.1');
+      expect([rejected.status, rejected.body.code]).to.deep.equal([429, 'too_many_attempts']);
+      expect(Number(rejected.headers.get('retry-after'))).to.be.within(890, 900);
     }
   });
 
@@ -47,9 +47,9 @@ describe('sign-in throttle', () => {
     await addUser(service, 'cat@example.com', 'admin');
     expect((await signIn('cat@example.com', '203.0.113.9')).status).to.equal(200);
     await fail(100, (n) => ({ account: 'cat@example.com', address: `198.18.0.${n}` }));
-    const refused = await signIn('cat@example.com', '203.0.113.10');
-    expect([refused.status, refused.body.code]).to.deep.equal([429, 'too_many_attempts']);
-    expect(Number(refused.headers.get('retry-after'))).to.be.within(3_500, 3_600);
+    const rejected = await signIn('cat@example.com', '203.0.113.10');
+    expect([rejected.status, rejected.body.code]).to.deep.equal([429, 'too_many_attempts']);
+    expect(Number(rejected.headers.get('retry-after'))).to.be.within(3_500, 3_600);
     expect((await signIn('cat@example.com', '203.0.113.9')).status).to.equal(200);
     const unknown = await signIn('no-cat@example.com', '203.0.113.10');
     expect(unknown.status, 'another account').to.equal(401);

@@ -106,7 +106,7 @@ describe('signing keys', () => {
 });
 
 describe('SECRET_KEY', function () {
-  // Several processes start, one after the other.
+  // Several processes start one after another.
   this.timeout(90_000);
 
   it('SECRET_KEY can be changed with SECRET_KEY_FALLBACK without losing stored secrets', async () => {
@@ -132,7 +132,7 @@ describe('SECRET_KEY', function () {
   describe('wrong SECRET_KEY', () => {
     const ANOTHER = 'another-secret-key-0123456789abcdef';
 
-    async function refusals(service: Service): Promise<void> {
+    async function expectRejections(service: Service): Promise<void> {
       const env = { ...service.env, PUBLIC_URL: 'https://events.example.com' };
       const starts = await Promise.allSettled([
         service.startWeb(),
@@ -151,9 +151,9 @@ describe('SECRET_KEY', function () {
       const service = await startService({ dev: false, workers: 0 });
       try {
         service.env.SECRET_KEY = ANOTHER;
-        // The wrong fallback is no help; with the right one all start.
+        // A wrong fallback does not help; with the right one every process starts.
         service.env.SECRET_KEY_FALLBACK = 'a-third-secret-key-0123456789abcdef';
-        await refusals(service);
+        await expectRejections(service);
         service.env.SECRET_KEY_FALLBACK = SECRETS.SECRET_KEY;
         await Promise.all([service.startWeb(), service.startWorker()]);
       } finally {

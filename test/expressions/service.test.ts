@@ -175,7 +175,7 @@ describe('Expressions of functions', () => {
     }
   });
 
-  it('in a job that stalls workers repeatedly: the job is split, without lost or duplicate events', async () => {
+  it('a job that keeps stalling workers is split, and no event of it is lost or duplicated', async () => {
     const quiet = await startService({ workers: 0 });
     try {
       await host.register(quiet, [{ id: 'f', triggers: [{ event: 'stall/x' }] }], { appName: 'stall' });
@@ -203,7 +203,7 @@ describe('Expressions of functions', () => {
     }
   });
 
-  it('of an event that stalls workers alone: it becomes a failed job with a reason, and a retry ingests it', async () => {
+  it('a single event that stalls workers becomes a failed job with a reason, and a retry of that job ingests it', async () => {
     const quiet = await startService({ workers: 0 });
     try {
       const [id] = (await quiet.post('/e/key', { name: 'apart/x', data: {} })).body.ids;
@@ -217,7 +217,7 @@ describe('Expressions of functions', () => {
         },
         { describe: 'it has failed' },
       );
-      expect(apart?.failedReason).to.include(`Event ${id} stalled 6 workers and is set apart`);
+      expect(apart?.failedReason).to.include(`Event ${id} stalled 6 workers. It stays here as a failed job`);
       expect((await quiet.get(`/v1/events/${id}`)).status).to.equal(404);
       // Other events are processed.
       const [other] = (await quiet.post('/e/key', { name: 'apart/x', data: {} })).body.ids;

@@ -32,7 +32,7 @@ describe('Bull Board', () => {
   }
   const queues = async (query = '') => ((await service.get(`/queues/api/queues${query}`)).body as Board).queues;
 
-  it('is a page at /queues', async () => {
+  it('serves its page at /queues', async () => {
     const page = await fetch(`${service.url}/queues`);
     expect(page.status).to.equal(200);
     expect(await page.text()).to.include('Tidegate queues');
@@ -42,7 +42,7 @@ describe('Bull Board', () => {
     expect((await queues()).map(({ name }) => name)).to.deep.equal(['ingest', 'runs']);
   });
 
-  it('shows a failed attempt with its error and when it is tried next', async () => {
+  it('shows a failed attempt with its error and the time of the next', async () => {
     host.on('f', () => ({ status: 500, body: { name: 'Busy', message: 'not yet' } }));
     await host.register(service, [{ id: 'f', triggers: [{ event: 'board/x' }], retries: 2 }], { appName: 'board' });
     const { body } = await service.post('/e/key', { name: 'board/x', data: {} });
@@ -60,7 +60,7 @@ describe('Bull Board', () => {
   });
 });
 
-describe('what Bull Board may change', () => {
+describe('access to Bull Board', () => {
   let service: Service;
   const holders: Record<string, Headers> = {};
   before(async () => {
@@ -71,7 +71,7 @@ describe('what Bull Board may change', () => {
   });
   after(() => service.stop());
 
-  /** As the installed version has them. */
+  /** Of the installed version. */
   const changing = appRoutes.api.flatMap(({ method, route }) =>
     [method].flat().flatMap((verb) => (verb === 'get' ? [] : [`${verb.toUpperCase()} ${route}`])),
   );
@@ -85,15 +85,15 @@ describe('what Bull Board may change', () => {
     return service.request(method, `/queues${path}`, {}, headers);
   };
 
-  it('is decided for every route of the installed version, and for no other', () => {
+  it('has a rule for every changing route of the installed version, and for no other', () => {
     expect(Object.keys(BOARD_ACCESS).sort()).to.deep.equal(changing.sort());
   });
 
-  it('is never the doing of somebody who may only read', async () => {
+  it('rejects every change by readers', async () => {
     for (const name of changing) expect((await ask(name, holders.read as Headers)).status, name).to.equal(403);
   });
 
-  it('is what loses nothing for members, what may lose something for admins, and what forges events for nobody', async () => {
+  it('lets members make harmless changes and admins destructive ones, and nobody forge events', async () => {
     for (const name of changing) {
       const [write, admin] = [holders.write, holders.admin].map((headers) => ask(name, headers as Headers));
       const [ofMember, ofAdmin] = [await write, await admin] as [Answer, Answer];
@@ -102,7 +102,7 @@ describe('what Bull Board may change', () => {
       else expect(ofMember.status, name).not.to.equal(403);
       expect(ofAdmin.status, name).not.to.equal(403);
       const isRefused =
-        ofAdmin.status === 404 && String(ofAdmin.body.error).includes('Bull Board does not do this here');
+        ofAdmin.status === 404 && String(ofAdmin.body.error).includes('action of Bull Board is turned off');
       expect(isRefused, name).to.equal(BOARD_ACCESS[name] === undefined);
     }
     for (const name of ['POST /api/queues/:queueName/add', 'PUT /api/queues/:queueName/obliterate']) {
@@ -113,7 +113,7 @@ describe('what Bull Board may change', () => {
     }
   });
 
-  it('is nothing by a path that looks like none of its routes', async () => {
+  it('rejects paths that are not exactly one of its routes', async () => {
     for (const path of [
       '/api/queues/runs/obliterate/',
       '/api/queues/runs/OBLITERATE',
@@ -125,7 +125,7 @@ describe('what Bull Board may change', () => {
     }
   });
 
-  it('is told of in the audit log: what was done, and to which queue and job', async () => {
+  it('records each change in the audit log with its queue and job', async () => {
     const last = async () => (await service.get('/v1/audit?limit=1')).body.data[0];
     await service.redis.rpush(`${service.prefix}:queue:runs:wait`, 'gone');
     await service.redis.hset(`${service.prefix}:queue:runs:gone`, { name: 'n', data: '{}', opts: '{}', timestamp: 1 });
@@ -150,7 +150,7 @@ describe('what Bull Board may change', () => {
     });
   });
 
-  it('is told what is wrong with a body that it cannot read', async () => {
+  it('rejects an unreadable body with the reason', async () => {
     const put = (body: string) =>
       service.request('PUT', '/queues/api/queues/runs/resume', body, {
         ...holders.admin,
@@ -165,7 +165,7 @@ describe('what Bull Board may change', () => {
     }
   });
 
-  it('a page has twenty jobs at most, and of long data the beginning', async () => {
+  it('pages have at most twenty jobs, and truncate long data', async () => {
     const data = JSON.stringify({ text: 'x'.repeat(100_000) });
     for (let n = 0; n < 30; n++) {
       await service.redis.rpush(`${service.prefix}:queue:runs:wait`, `job-${n}`);
@@ -189,7 +189,7 @@ describe('what Bull Board may change', () => {
 });
 
 describe('health', () => {
-  it('is told at /livez, /readyz and /health', async () => {
+  it('is served at /livez, /readyz and /health', async () => {
     const service = await startService({ workers: 0 });
     try {
       for (const path of ['/livez', '/readyz', '/health']) {
@@ -204,7 +204,7 @@ describe('health', () => {
 });
 
 describe('logs', () => {
-  it('carry the request from its receipt to its run, and no payload', async () => {
+  it('logs carry the request ID from receipt to run, and no payload', async () => {
     const service = await startService({ env: { LOG_LEVEL: 'debug' } });
     const host = await startAppHost();
     try {

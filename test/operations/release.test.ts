@@ -29,7 +29,7 @@ describe('release', () => {
   });
   const at = (credentials: string) => own.url.replace('//', `//${credentials}@`);
 
-  it('passes where all is as it should be, and says so', async () => {
+  it('passes with complete settings and a durable Redis, and says so', async () => {
     const { exitCode, output } = await release({ REDIS_URL: at(':pass') });
     expect(exitCode, output).to.equal(0);
     expect(output)
@@ -37,7 +37,7 @@ describe('release', () => {
       .and.not.include('warning');
   });
 
-  it('warns of a Redis that would lose or drop what it was given', async () => {
+  it('warns about a Redis that may lose or evict data', async () => {
     await admin.config('SET', 'appendonly', 'no');
     await admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
     const { exitCode, output } = await release({ REDIS_URL: at(':pass') });
@@ -49,7 +49,7 @@ describe('release', () => {
       .and.match(/warning: Redis .*maxmemory-policy is allkeys-lru/);
   });
 
-  it('does not pass without PUBLIC_URL, nor with one that is not https, and tells all that is wrong at once', async () => {
+  it('fails without an https PUBLIC_URL, and reports all problems at once', async () => {
     const missing = await release({ REDIS_URL: at(':wrong'), PUBLIC_URL: '' });
     expect(missing.exitCode).to.equal(1);
     expect(missing.output).to.include('PUBLIC_URL: not set').and.include('WRONGPASS');
@@ -60,12 +60,12 @@ describe('release', () => {
     ]);
   });
 
-  it('warns where a proxy must stand in front and is not told of', async () => {
+  it('warns when PUBLIC_URL is https and TRUST_PROXY is 0', async () => {
     const { exitCode, output } = await release({ REDIS_URL: at(':pass'), TRUST_PROXY: '0' });
     expect([exitCode, output.includes('warning: TRUST_PROXY is 0, but PUBLIC_URL is https')]).to.deep.equal([0, true]);
   });
 
-  it('says why no Redis answers, in the words of Redis, TLS or DNS', async () => {
+  it('reports why it cannot connect to Redis, with the error of Redis, TLS or DNS', async () => {
     const plain = createServer((socket) => {
       socket.on('error', () => {}).once('data', () => socket.write('not TLS', () => socket.destroy()));
     });
@@ -91,7 +91,7 @@ describe('release', () => {
 });
 
 describe('the version of Node', () => {
-  it('is 24 or newer, or nothing starts', () => {
+  it('must be 24 or newer', () => {
     expect(nodeProblem('22.20.0')).to.equal('Tidegate needs Node 24 or newer; found Node 22.20.0');
     expect(nodeProblem('24.0.0')).to.equal(undefined);
     expect(nodeProblem('26.1.0')).to.equal(undefined);

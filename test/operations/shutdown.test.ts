@@ -9,11 +9,11 @@ import { until } from '../support/until.ts';
 
 const EVENT = JSON.stringify({ name: 'shutdown/x', data: {} });
 
-/** A client with one connection, which it keeps. */
+/** A client with one keep-alive connection. */
 class KeepAliveClient {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
-  /** @throws as Node does when the connection breaks, or none is to be had */
+  /** @throws Node's error when the connection breaks, or cannot be opened */
   send(port: number | undefined, path: string, body = EVENT): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const headers = { 'content-type': 'application/json' };
@@ -30,19 +30,19 @@ class KeepAliveClient {
   }
 }
 
-describe('SIGTERM', () => {
+describe('shutdown', () => {
   let service: Service;
   afterEach(() => service.stop());
 
-  describe('of a busy web process', () => {
-    it('breaks no request of clients that keep their connections, while another web process is there', async function () {
+  describe('web', () => {
+    it('SIGTERM to one of two web processes breaks no request of clients with keep-alive connections', async function () {
       this.timeout(60_000);
       service = await startService({ webs: 2, workers: 0, env: { SHUTDOWN_DRAIN_SECONDS: '0.5' } });
       const path = service.eventPath;
       const failures: string[] = [];
       let answered = 0;
       let isOver = false;
-      /** As a balancer does, it looks who is ready, and sends what comes next to these. */
+      /** Like a load balancer, it sends requests to the processes that are ready. */
       let ready = service.webs.map(({ port }) => port as number);
       async function balance(): Promise<void> {
         while (!isOver) {
@@ -87,7 +87,7 @@ describe('SIGTERM', () => {
       expect(failures).to.deep.equal([]);
     });
 
-    it('lets /readyz say so while requests are still answered, each with connection: close', async () => {
+    it('after SIGTERM /readyz answers 503, and requests get answers with connection: close', async () => {
       service = await startService({ workers: 0, env: { SHUTDOWN_DRAIN_SECONDS: '1' } });
       const [web] = service.webs as [ServiceProcess];
       const kept = new KeepAliveClient();
@@ -101,7 +101,7 @@ describe('SIGTERM', () => {
       kept.close();
     });
 
-    it('ends it, with an idle connection, a stream and a request that never becomes whole', async () => {
+    it('SIGTERM ends a web process with an idle connection, a stream and an incomplete request', async () => {
       service = await startService({ workers: 0, env: { SHUTDOWN_GRACE_SECONDS: '1' } });
       const [web] = service.webs as [ServiceProcess];
       const kept = new KeepAliveClient();
@@ -118,14 +118,14 @@ describe('SIGTERM', () => {
     });
   });
 
-  describe('of a worker whose calls do not end', () => {
+  describe('worker', () => {
     let host: AppHost;
     beforeEach(async () => {
       host = await startAppHost();
     });
     afterEach(() => host.close());
 
-    it('hands them to another worker after the grace, and uses up no attempt', async () => {
+    it('SIGTERM to a worker releases calls in flight to another worker after the grace period, without using up an attempt', async () => {
       const CALLS = 100;
       service = await startService({ env: { SHUTDOWN_GRACE_SECONDS: '0.5', APP_CONCURRENCY_PERCENT: '100' } });
       const [first] = service.workers as [ServiceProcess];

@@ -7,7 +7,7 @@ import { until } from '../support/until.ts';
 /** Longer than a request waits for Redis. */
 const SLOW_MS = 2_500;
 
-describe('a web process that starts while Redis is slow', () => {
+describe('boot of a web process while Redis is slow', () => {
   let redis: OwnRedis;
   let proxy: RedisProxy;
   let service: Service | undefined;
@@ -26,18 +26,18 @@ describe('a web process that starts while Redis is slow', () => {
   const send = () => (service as Service).post('/e/key', { name: 'slow/x', data: {} });
   const ready = async () => (await (service as Service).get('/readyz')).status;
 
-  it('takes events as soon as Redis is fast again, without being restarted', async () => {
-    // The first answers to INFO are those that the connections themselves wait for; what asks later has them late.
+  it('accepts events as soon as Redis is fast again, without a restart', async () => {
+    // The connections wait for the first answers to INFO; later ones are slow.
     let infos = 0;
     proxy.delay((reply) => (reply.includes('redis_version:') && ++infos > 2 ? SLOW_MS : 0));
     service = await startService({ workers: 0, env: { REDIS_URL: proxy.url } });
-    // What was asked during the start still comes late. A connection that has to begin anew is fast.
+    // Answers to commands from the boot are still slow. A new connection is fast.
     proxy.delay(() => 0);
     await until(async () => (await send()).status === 200, { describe: 'it takes events' });
     expect(await ready()).to.equal(200);
   });
 
-  it('is not ready, and says 503 to senders, until all of Redis answers in time', async () => {
+  it('is not ready, and answers 503 to senders, until Redis answers in time', async () => {
     proxy.delay(() => SLOW_MS);
     service = await startService({ workers: 0, env: { REDIS_URL: proxy.url } });
     expect([await ready(), (await send()).status]).to.deep.equal([503, 503]);

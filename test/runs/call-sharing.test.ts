@@ -7,25 +7,25 @@ import { until } from '../support/until.ts';
 const CONCURRENCY = 20;
 const ENV = { RUN_CONCURRENCY: String(CONCURRENCY), RETRY_SCALE: '0.0005' };
 
-/** A function that keeps its callers waiting until it is told to answer. */
+/** A function that does not answer until the test lets it. */
 class Hanging {
-  readonly #gate = Promise.withResolvers<CallAnswer>();
+  readonly #barrier = Promise.withResolvers<CallAnswer>();
   inFlight = 0;
   most = 0;
 
   readonly handler = async (): Promise<CallAnswer> => {
     this.most = Math.max(this.most, ++this.inFlight);
-    const answer = await this.#gate.promise;
+    const answer = await this.#barrier.promise;
     this.inFlight--;
     return answer;
   };
 
   answer(): void {
-    this.#gate.resolve({ body: 'at last' });
+    this.#barrier.resolve({ body: 'at last' });
   }
 }
 
-describe('calls in flight are shared', () => {
+describe('sharing of calls in flight', () => {
   let service: Service;
   const hosts: AppHost[] = [];
   const hanging: Hanging[] = [];
@@ -68,7 +68,7 @@ describe('calls in flight are shared', () => {
     };
   }
 
-  it('a production event is called while hundreds of calls of a branch hang, and more of them wait', async () => {
+  it('calls functions of production while hundreds of calls of a branch hang and more wait', async () => {
     const feature = await branch('feature');
     const branchHost = await app('shop', 'slow', 'branch/slow', feature.headers);
     const slow = hang(branchHost, 'slow');
@@ -82,7 +82,7 @@ describe('calls in flight are shared', () => {
     expect(slow.most).to.be.at.most(CONCURRENCY / 2);
   });
 
-  it('an app of production is called while another of production hangs; that one loses no attempt by it', async () => {
+  it('calls an app of production while another one hangs, which loses no attempt', async () => {
     const slowHost = await app('slow', 'f', 'slow/x');
     const slow = hang(slowHost, 'f');
     const quickHost = await app('quick', 'f', 'quick/x');
@@ -104,7 +104,7 @@ describe('calls in flight are shared', () => {
     expect(slowHost.calls('f').length).to.equal(150);
   });
 
-  it('another branch is called while one hangs', async () => {
+  it('calls a branch while another branch hangs', async () => {
     const [one, other] = await Promise.all([branch('one'), branch('other')]);
     const oneHost = await app('shop', 'f', 'branch/x', one.headers);
     const slow = hang(oneHost, 'f');
@@ -115,7 +115,7 @@ describe('calls in flight are shared', () => {
     await otherHost.nextCall('f');
   });
 
-  it('an app that is alone has nearly all of them, again and again, and everything is called', async () => {
+  it('gives an app that is alone nearly all calls in flight, and calls everything', async () => {
     const host = await app('alone', 'f', 'alone/x');
     let inFlight = 0;
     let most = 0;
@@ -130,7 +130,7 @@ describe('calls in flight are shared', () => {
     expect(most).to.be.within(2, CONCURRENCY - 1);
   });
 
-  it('an app that answers 503 is called less and less, is shown as slowed, and is called more again when it is well', async () => {
+  it('slows an app that answers 503, shows it as slowed, and speeds up when it has recovered', async () => {
     const host = await app('sick', 'f', 'sick/x');
     let well = false;
     let inFlight = 0;
@@ -145,7 +145,7 @@ describe('calls in flight are shared', () => {
     });
     await send('sick/x', 300);
     await until(() => peaks.length >= 200, { describe: 'the sick app was called often', timeoutMs: 30_000 });
-    // How many come together at first is a matter of how busy the machine is.
+    // How many calls arrive together at first depends on the machine's load.
     expect(Math.max(...peaks.slice(0, 50))).to.be.above(2);
     expect(Math.max(...peaks.slice(150, 200))).to.be.at.most(2);
     const shown = await service.waitFor('/v1/apps', ({ body }) => body.data[0].slowed);
@@ -156,7 +156,7 @@ describe('calls in flight are shared', () => {
     await service.waitFor('/v1/apps', ({ body }) => body.data[0].slowed?.limit !== 1);
   });
 
-  it('a worker with calls that wait for room ends in order, and leaves them to others', async () => {
+  it('shuts down a worker with waiting calls, and other workers make these calls', async () => {
     const host = await app('slow', 'f', 'slow/x');
     const slow = hang(host, 'f');
     const { body } = await send('slow/x', 60);

@@ -5,17 +5,17 @@ import { startOwnRedis } from '../support/own-redis.ts';
 import { startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-/** How soon a dead worker's jobs are taken up. */
+/** Another worker takes over a dead worker's jobs after this time. */
 const SOON = { STALLED_AFTER_SECONDS: '1' };
 
-describe('when processes die', () => {
+describe('death of a process', () => {
   let host: AppHost;
   beforeEach(async () => {
     host = await startAppHost();
   });
   afterEach(() => host.close());
 
-  it('a worker killed in the middle of a batch loses no run and repeats none that was done', async () => {
+  it('a worker that is killed during a batch loses no run and repeats no completed one', async () => {
     const service = await startService({ env: { ...SOON, RUN_CONCURRENCY: '20' } });
     try {
       const EVENTS = 1_000;
@@ -58,7 +58,7 @@ describe('when processes die', () => {
       expect(repeated).to.deep.equal([]);
       const calls = host.calls('f').map(({ body }) => body.ctx.run_id as string);
       expect(new Set(calls).size).to.equal(EVENTS);
-      // Only calls that were in flight at the kill may have come twice: at least once, and no more than that.
+      // Only calls in flight at the kill may be repeated, once each.
       expect(calls.length - EVENTS).to.be.at.most(20);
       expect(
         (await service.get('/v1/events?name=crash/x&limit=100')).body.data.every(
@@ -70,7 +70,7 @@ describe('when processes die', () => {
     }
   });
 
-  it('events that were answered are ingested by whichever worker comes', async () => {
+  it('the next worker ingests events that were acknowledged before the web process died', async () => {
     const service = await startService({ workers: 0 });
     try {
       await host.register(service, [{ id: 'f', triggers: [{ event: 'later/x' }] }]);
@@ -86,8 +86,8 @@ describe('when processes die', () => {
   });
 });
 
-describe('while Redis is away', () => {
-  it('senders are told so at once, and served again when it is back', async () => {
+describe('Redis outage', () => {
+  it('senders get 503 at once while Redis is away, and 200 when it is back', async () => {
     const redis = await startOwnRedis();
     const service = await startService({ env: { REDIS_URL: redis.url } });
     try {
@@ -127,7 +127,7 @@ describe('while Redis is away', () => {
     }
   });
 
-  it('senders are told the same when Redis is full, and nothing is half accepted', async () => {
+  it('senders get 503 while Redis is full, and no event is accepted partially', async () => {
     const redis = await startOwnRedis();
     const service = await startService({
       workers: 0,
@@ -149,7 +149,7 @@ describe('while Redis is away', () => {
     }
   });
 
-  it('a web process that starts says so too, and serves as soon as it can', async () => {
+  it('a web process starts without Redis, answers 503, and accepts events as soon as Redis is there', async () => {
     const redis = await startOwnRedis();
     await redis.stop();
     const service = await startService({ workers: 0, env: { REDIS_URL: redis.url } });

@@ -45,8 +45,8 @@ describe('functions', () => {
     return body.data;
   }
 
-  describe('are registered', () => {
-    it('and the answer says whether anything changed', async () => {
+  describe('registration', () => {
+    it('a registration answers whether anything changed', async () => {
       const app = { appName: 'modified' };
       const functions = [{ id: 'f', triggers: [{ event: 'modified/x' }] }];
       expect((await host.register(service, functions, app)).body).to.deep.equal({ ok: true, modified: true });
@@ -55,14 +55,14 @@ describe('functions', () => {
       expect((await host.register(service, other, app)).body).to.deep.equal({ ok: true, modified: true });
     });
 
-    it('with fields that the service does not know', async () => {
+    it('a registration may have unknown fields', async () => {
       const functions = [
         { id: 'f', triggers: [{ event: 'unknown/x' }], concurrency: [{ limit: 5 }], someday: { x: 1 } },
       ];
       expect((await host.register(service, functions, { appName: 'unknown' })).status).to.equal(200);
     });
 
-    it('when the service is told of the app', async () => {
+    it('a registration through the API asks the app for its functions', async () => {
       host.offer(service, [{ id: 'f', triggers: [{ event: 'told/x' }] }], { appName: 'told' });
       const { status, body } = await service.post('/v1/apps', { url: host.url });
       expect([status, body.data]).to.deep.equal([200, { url: host.url }]);
@@ -72,7 +72,7 @@ describe('functions', () => {
       expect([nobody.status, nobody.body.code]).to.deep.equal([400, 'app_unreachable']);
     });
 
-    it('or refused with what is wrong', async () => {
+    it('a registration with an invalid field is rejected with the reason', async () => {
       const refused = async (change: (registration: ReturnType<AppHost['registration']>) => unknown) => {
         const body = host.registration([{ id: 'f', triggers: [{ event: 'x/y' }] }], { appName: 'refused' });
         const { status, body: answer } = await service.post('/fn/register', change(body) as object, {
@@ -97,14 +97,14 @@ describe('functions', () => {
       expect(await refused(() => [])).to.include('body');
     });
 
-    it('under the app that first took the id, and no other', async () => {
+    it('a function ID belongs to the app that registered it first', async () => {
       await host.register(service, [{ id: 'b-c', triggers: [{ event: 'taken/x' }] }], { appName: 'a' });
       const second = await host.register(service, [{ id: 'c', triggers: [{ event: 'taken/x' }] }], { appName: 'a-b' });
       expect([second.status, second.body.code]).to.deep.equal([400, 'registration_invalid']);
       expect(second.body.error).to.include('a-b-c');
     });
 
-    it('and no longer triggered once their app registers without them', async () => {
+    it('functions that an app no longer registers are no longer triggered', async () => {
       const app = { appName: 'fewer' };
       const functions = ['stays', 'goes'].map((id) => ({ id, triggers: [{ event: 'fewer/x' }] }));
       await host.register(service, functions, app);
@@ -115,7 +115,7 @@ describe('functions', () => {
       ]);
     });
 
-    it('and refused by a service of another kind than the app expects', async () => {
+    it('a registration that expects another kind of service is rejected', async () => {
       const options = { appName: 'kind', headers: { 'x-service-expected-server-kind': 'cloud' } };
       const { status, body } = await host.register(service, [{ id: 'f', triggers: [{ event: 'x/y' }] }], options);
       expect(status).to.equal(400);
@@ -123,8 +123,8 @@ describe('functions', () => {
     });
   });
 
-  describe('run', () => {
-    it('on every event whose name, wildcard and expression they ask for, of several apps', async () => {
+  describe('runs', () => {
+    it('functions of several apps run on every event that matches their name, wildcard and expression', async () => {
       const other = await startAppHost();
       try {
         await host.register(
@@ -155,7 +155,7 @@ describe('functions', () => {
       }
     });
 
-    it('with the event, and their output is kept', async () => {
+    it('a function receives the event, and its output is stored', async () => {
       host.on('f', () => ({ body: { receipt: 'r1' } }));
       await host.register(service, [{ id: 'f', triggers: [{ event: 'output/x' }] }], { appName: 'output' });
       const eventId = await send('output/x', { n: 1 });
@@ -189,7 +189,7 @@ describe('functions', () => {
     });
 
     for (const dialect of ['service', 'inngest'] as const) {
-      it(`with the headers of the dialect that their app speaks: x-${dialect}-`, async () => {
+      it(`calls have the headers of the dialect that the app speaks: x-${dialect}-`, async () => {
         await host.register(service, [{ id: 'f', triggers: [{ event: `dialect/${dialect}` }] }], {
           appName: dialect,
           dialect,
@@ -205,7 +205,7 @@ describe('functions', () => {
       });
     }
 
-    it('even when the event holds what canonical JSON has no form for', async () => {
+    it('functions run on events that have no canonical JSON', async () => {
       await host.register(service, [{ id: 'f', triggers: [{ event: 'odd/x' }] }], { appName: 'odd' });
       const headers = { 'content-type': 'application/json' };
       const sent = await service.post(
@@ -218,8 +218,8 @@ describe('functions', () => {
     });
   });
 
-  describe('that fail', () => {
-    it('are tried again until they succeed, each try knowing its number', async () => {
+  describe('failures', () => {
+    it('a function that fails is retried until it succeeds, and each attempt has its number', async () => {
       host.on('f', ({ number }) =>
         number < 2 ? { status: 500, body: { name: 'Busy', message: 'not yet' } } : { body: 'done' },
       );
@@ -233,7 +233,7 @@ describe('functions', () => {
       ]);
     });
 
-    it('show their error while they wait for the next try', async () => {
+    it('a run shows the error of its last attempt while it waits for the next', async () => {
       host.on('f', ({ number }) =>
         number === 0
           ? { status: 500, headers: { 'retry-after': '1' }, body: { name: 'Busy', message: 'not yet' } }
@@ -251,7 +251,7 @@ describe('functions', () => {
       await endedRuns(id);
     });
 
-    it('as often as they may have failed for good', async () => {
+    it('a function that fails in all its attempts fails permanently', async () => {
       host.on('f', () => ({ status: 500, body: { name: 'Broken', message: 'always', stack: 'at f' } }));
       await host.register(service, [{ id: 'f', triggers: [{ event: 'broken/x' }], retries: 2 }], { appName: 'broken' });
       const [run] = (await endedRuns(await send('broken/x'))) as [RunView];
@@ -263,7 +263,7 @@ describe('functions', () => {
       expect(host.calls('f').length).to.equal(3);
     });
 
-    it('and ask for no retry get none', async () => {
+    it('a function that fails and asks for no retry gets none', async () => {
       host.on('f', () => ({
         status: 400,
         headers: { 'x-service-no-retry': 'true' },
@@ -275,7 +275,7 @@ describe('functions', () => {
       expect(host.calls('f').length).to.equal(1);
     });
 
-    it('are announced by an event, which is an ordinary trigger', async () => {
+    it('a failed run sends an event, which triggers functions like any other', async () => {
       host.on('f', () => ({
         status: 400,
         headers: { 'x-service-no-retry': 'true' },
@@ -306,7 +306,7 @@ describe('functions', () => {
       });
       expect(data.event).to.deep.include({ name: 'announced/x', data: { n: 1 } });
       expect(data.events).to.deep.equal([data.event]);
-      // The handler fails too; that is not announced, or it would never end.
+      // The handler fails too, and sends no failure event: that would never end.
       const [own] = (await endedRuns(call.body.event.id)) as [RunView];
       expect(own.status).to.equal('Failed');
       expect(
@@ -316,7 +316,7 @@ describe('functions', () => {
       ).to.equal(1);
     });
 
-    it('to answer as an app does are tried again, with what was wrong as the error', async () => {
+    it('a response that breaks the protocol is retried, with the reason as its error', async () => {
       const answers = [
         { headers: { 'x-service-sdk': undefined } },
         'hang up' as const,
@@ -342,7 +342,7 @@ describe('functions', () => {
     });
   });
 
-  it('that answer with more than 4 MiB have failed for good', async () => {
+  it('functions that answer with more than 4 MiB fail permanently', async () => {
     host.on('f', () => ({ body: 'x'.repeat(5_000_000) }));
     await host.register(service, [{ id: 'f', triggers: [{ event: 'large/x' }] }], { appName: 'large' });
     const [run] = (await endedRuns(await send('large/x'))) as [RunView];
@@ -350,7 +350,7 @@ describe('functions', () => {
     expect(run.error).to.deep.include({ name: 'OutputTooLarge' });
   });
 
-  it('outside dev mode are called with a signature, and register with their key', async () => {
+  it('outside dev mode calls are signed, and registrations need the signing key', async () => {
     const production = await startService({ dev: false });
     try {
       expect(
@@ -374,7 +374,7 @@ describe('functions', () => {
     }
   });
 
-  it('that take longer than the time-out have failed that attempt', async () => {
+  it('a call that exceeds the timeout is a failed attempt', async () => {
     const hasty = await startService({ env: { ...QUICK, CALL_TIMEOUT_SECONDS: '0.3' } });
     try {
       const never = Promise.withResolvers<never>();

@@ -1,11 +1,11 @@
 import { DelayedError, type Job, Queue, Worker } from 'bullmq';
 import { expect } from 'chai';
-import { extendingLock } from '../../src/workers/lock-extension.ts';
+import { withLockExtension } from '../../src/workers/job-middleware.ts';
 import { connectRedis, deleteKeys, freshPrefix, type Redis } from '../support/redis.ts';
 
 const LOCK_MS = 1_000;
 
-describe('the lock of a job', () => {
+describe('lock extension', () => {
   const prefix = freshPrefix();
   let redis: Redis;
   let queue: Queue;
@@ -22,7 +22,7 @@ describe('the lock of a job', () => {
     await redis.quit();
   });
 
-  it('is kept when the same worker takes the job up again before it is done with putting it back', async () => {
+  it('a job keeps its lock when its worker takes it again before it has finished delaying it', async () => {
     const putBack = Promise.withResolvers<void>();
     let started = 0;
     let atOnce = 0;
@@ -30,12 +30,12 @@ describe('the lock of a job', () => {
     const handle = async (job: Job) => {
       if (++started === 1) {
         await job.moveToDelayed(Date.now(), job.token);
-        // As if Redis were slow to say so.
+        // As if Redis answered slowly.
         await putBack.promise;
         throw new DelayedError();
       }
       putBack.resolve();
-      // Which takes up what is no longer locked.
+      // It takes over jobs without a lock.
       if (started === 2) start();
       most = Math.max(most, ++atOnce);
       const endsAt = Date.now() + 4 * LOCK_MS;
@@ -44,7 +44,7 @@ describe('the lock of a job', () => {
     };
     const completed = Promise.withResolvers<void>();
     const start = () => {
-      const worker = new Worker('jobs', extendingLock(handle, LOCK_MS), {
+      const worker = new Worker('jobs', withLockExtension(handle, LOCK_MS), {
         connection: redis,
         prefix,
         concurrency: 2,

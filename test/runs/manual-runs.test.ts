@@ -5,7 +5,7 @@ import { storedText } from '../support/stored-event.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-describe('by hand', () => {
+describe('sending and invoking through the API', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -33,11 +33,11 @@ describe('by hand', () => {
   }
   const deep = (levels: number) => `${'{"a":'.repeat(levels)}{}${'}'.repeat(levels)}`;
 
-  describe('an event is sent', () => {
+  describe('send', () => {
     const send = (body: object | string, headers: Record<string, string> = JSON_TYPE) =>
       service.post('/v1/events', body, headers);
 
-    it('with all of its fields, and runs its functions', async () => {
+    it('sends an event with all of its fields, and runs its functions', async () => {
       const event = { name: 'hand/x', data: { n: 1 }, id: 'hand-1', ts: 1_700_000_000_000, user: { a: 'b' }, v: '2' };
       const answer = await send(event);
       expect(answer.status, JSON.stringify(answer.body)).to.equal(201);
@@ -50,7 +50,7 @@ describe('by hand', () => {
       expect((await host.nextCall('f')).body.event).to.deep.equal(event);
     });
 
-    it('and is ignored when its id was seen: the answer names the first', async () => {
+    it('ignores an event with a known id, and answers with the ID of the first', async () => {
       const first = await send({ name: 'hand-2/x', data: {}, id: 'hand-2' });
       const second = await send({ name: 'hand-2/y', data: {}, id: 'hand-2' });
       expect(second.body.data).to.deep.equal(first.body.data);
@@ -63,7 +63,7 @@ describe('by hand', () => {
       expect(await storedText(service, internal_id)).to.include('"order":12345678901234567890,"price":1.10');
     });
 
-    it('unless it is no event', async () => {
+    it('rejects a body that is not a valid event', async () => {
       for (const [body, field] of [
         [{ name: '', data: {} }, 'name'],
         [{ name: 'inngest/x', data: {} }, 'name'],
@@ -84,24 +84,24 @@ describe('by hand', () => {
       expect([empty.status, empty.body.code]).to.deep.equal([400, 'input_invalid']);
     });
 
-    it('as large as a sender may send it, and no larger', async () => {
+    it('accepts events up to the size limit of senders', async () => {
       const sized = (bytes: number) => ({ name: 'hand-4/x', data: { text: 'x'.repeat(bytes) } });
       expect((await send(sized(1_900_000))).status).to.equal(201);
       const { status, body } = await send(sized(2_100_000));
       expect([status, body.code]).to.deep.equal([413, 'body_too_large']);
     });
 
-    it('but not to an environment that is archived', async () => {
+    it('rejects events for an archived environment', async () => {
       const answer = await send({ name: 'hand/x', data: {} }, { 'x-service-env': 'old' });
       expect([answer.status, answer.body.code]).to.deep.equal([403, 'environment_archived']);
     });
   });
 
-  describe('a function is invoked', () => {
+  describe('invoke', () => {
     const invoke = (id: string, body: object | string, headers = {}) =>
       service.post(`/v1/functions/${id}/invoke`, body, { ...JSON_TYPE, ...headers });
 
-    it('alone, on an event of its own that is stored and shown', async () => {
+    it('invokes one function, on an event of its own that is stored and shown', async () => {
       const answer = await invoke('test-app-f', { data: { n: 7 }, user: { a: 'b' }, v: '3' });
       expect(answer.status, JSON.stringify(answer.body)).to.equal(201);
       const { internal_id, run_id } = answer.body.data;
@@ -128,21 +128,21 @@ describe('by hand', () => {
       expect(await storedText(service, body.data.internal_id)).to.include('12345678901234567890');
     });
 
-    it('also while it is paused', async () => {
+    it('invokes a paused function', async () => {
       await service.post('/v1/functions/test-app-f/pause');
       const { body } = await invoke('test-app-f', { data: {} });
       expect((await host.nextCall('f')).body.ctx.run_id).to.equal(body.data.run_id);
       await service.post('/v1/functions/test-app-f/resume');
     });
 
-    it('unless it is not there, or not any more', async () => {
+    it('rejects a function that does not exist or is archived', async () => {
       const unknown = await invoke('nope', { data: {} });
       expect([unknown.status, unknown.body.code]).to.deep.equal([404, 'not_found']);
       const gone = await invoke('test-app-gone', { data: {} });
       expect([gone.status, gone.body.code]).to.deep.equal([409, 'function_archived']);
     });
 
-    it('with data that an event could have', async () => {
+    it('rejects data that an event could not have', async () => {
       const bad = await invoke('test-app-f', { data: 7 });
       expect([bad.status, bad.body.code, bad.body.field]).to.deep.equal([400, 'input_invalid', 'data']);
       const nested = await invoke('test-app-f', `{"data":${deep(600)}}`);

@@ -7,11 +7,11 @@ const FAILURE = { status: 500, body: { name: 'Error', message: 'down' } };
 const step = (name: string) => createHash('sha1').update(name).digest('hex');
 const ops = (...list: object[]) => ({ status: 206, body: list });
 
-describe('the next try of a run', () => {
+describe('retry now', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
-    // Nobody waits for these delays.
+    // The tests do not wait for these delays.
     service = await startService({ env: { RETRY_SCALE: '100' } });
     host = await startAppHost();
     await host.register(
@@ -41,7 +41,7 @@ describe('the next try of a run', () => {
   const retryNow = (id: string) => service.post(`/v1/runs/${id}/retry-now`);
   const isWaiting = (run: Run) => run.next_try_at !== null;
 
-  it('is told with the run, and made at once when somebody asks', async () => {
+  it('shows the time of the next attempt with the run, and makes it at once on request', async () => {
     host.on('plain', ({ number }) => (number === 0 ? FAILURE : { body: 'done' }));
     const run = await runOf(await send('try/plain'), isWaiting);
     // 15 s and up to 30 s more, a hundred times.
@@ -54,7 +54,7 @@ describe('the next try of a run', () => {
     expect(done.body.data).to.deep.include({ output: 'done', attempt: 1, next_try_at: null });
   });
 
-  it('is that of a planned step, too', async () => {
+  it('retries a planned step at once', async () => {
     const [a, b] = [step('a'), step('b')];
     host.on('stepwise', ({ stepId, number, body }) => {
       if (stepId === a) return number < 3 ? FAILURE : ops({ id: a, op: 'StepRun', data: 1 });
@@ -67,7 +67,7 @@ describe('the next try of a run', () => {
       ({ history, ...rest }) =>
         isWaiting(rest) && history.filter((entry: Run) => entry.status === 'Failed').length === 2,
     );
-    // A failure is told before its job waits for the next try.
+    // The failure is visible before its job is delayed.
     await service.waitFor('/v1/overview', ({ body }) => {
       const { queues } = body.data;
       return queues.find((queue: { name: string }) => queue.name === 'runs').delayed === 2;
@@ -77,7 +77,7 @@ describe('the next try of a run', () => {
     expect(done.body.data.output).to.equal('done');
   });
 
-  it('is the first one of an event of the future', async () => {
+  it('makes the first call of a run on a future event at once', async () => {
     const ts = Date.now() + 3_600_000;
     const run = await runOf(await send('try/later', { ts }), isWaiting);
     expect(Date.parse(run.next_try_at)).to.be.closeTo(ts, 5_000);
@@ -85,7 +85,7 @@ describe('the next try of a run', () => {
     expect((await host.nextCall('later')).body.ctx.run_id).to.equal(run.run_id);
   });
 
-  it('is made once, however often it is asked for', async () => {
+  it('makes the attempt once, however many requests ask for it', async () => {
     host.on('twice', ({ number }) => (number === 0 ? FAILURE : { body: 'done' }));
     const run = await runOf(await send('try/twice'), isWaiting);
     const answers = await Promise.all([1, 2, 3, 4].map(() => retryNow(run.run_id)));
@@ -96,7 +96,7 @@ describe('the next try of a run', () => {
     expect(host.calls('twice')).to.have.length(2);
   });
 
-  it('is none of a run that sleeps, has ended or is not there', async () => {
+  it('rejects runs that sleep, have ended or do not exist', async () => {
     const id = step('nap');
     host.on('asleep', ({ body }) =>
       body.steps[id] === undefined ? ops({ id, op: 'Sleep', name: '1h', opts: { duration: '1h' } }) : {},
@@ -111,7 +111,7 @@ describe('the next try of a run', () => {
     expect((await retryNow('nope')).status).to.equal(404);
   });
 
-  it('needs no more than its run to tell what each finished step came to', async () => {
+  it('shows the result of each finished step with the run', async () => {
     const [good, bad, nap, wait] = ['good', 'bad', 'nap', 'wait'].map(step) as [string, string, string, string];
     host.on('memos', ({ body: { steps } }) => {
       if (!(good in steps)) return ops({ id: good, op: 'StepRun', name: 'good', data: { n: 7 } });

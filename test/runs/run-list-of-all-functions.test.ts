@@ -12,8 +12,8 @@ import { connectRedis, deleteKeys, freshPrefix, keysOf, type Redis } from '../su
 
 const MINUTE_MS = 60_000;
 const RETENTION_MS = 7 * 86_400_000;
-/** So few that runs are in slots of every kind. */
-const SEGMENT_SIZE = 4;
+/** So few that runs are in segments of every length. */
+const SEGMENT_RUNS = 4;
 const FUNCTIONS = Array.from({ length: 12 }, (_, n) => `app-f${n}`);
 const STATUSES = ['Queued', 'Completed', 'Failed', 'Cancelled'] as const;
 
@@ -35,7 +35,7 @@ describe('the list of all runs', () => {
   let environments = 0;
   const prefix = freshPrefix();
   const keys = keyspace(prefix);
-  /** At the start of a minute, so that some are created at its very edges. */
+  /** The start of a minute, so that some runs are created exactly at its edges. */
   const now = Date.now() - (Date.now() % MINUTE_MS) - MINUTE_MS;
   let runs: Runs;
   let lists: RunLists;
@@ -43,8 +43,8 @@ describe('the list of all runs', () => {
   before(() => {
     redis = connectRedis();
     const scripted = withScripts(redis);
-    runs = new Runs({ redis: scripted, keys, retentionMs: RETENTION_MS, segmentSize: SEGMENT_SIZE });
-    lists = new RunLists(scripted, keys, new EndedRunIndex(redis, keys, SEGMENT_SIZE));
+    runs = new Runs({ redis: scripted, keys, retentionMs: RETENTION_MS, segmentSize: SEGMENT_RUNS });
+    lists = new RunLists(scripted, keys, new EndedRunIndex(redis, keys, SEGMENT_RUNS));
   });
   after(async () => {
     await deleteKeys(redis, prefix);
@@ -85,7 +85,7 @@ describe('the list of all runs', () => {
     after?: number;
     before?: number;
     limit?: number;
-    /** Done after each page. */
+    /** Runs after each page. */
     between?: () => Promise<unknown>;
   }
 
@@ -117,7 +117,7 @@ describe('the list of all runs', () => {
   );
   const time = fc.oneof(fc.integer({ min: -60, max: 120 }), fc.integer({ min: 0, max: 5 * MINUTE_MS }));
 
-  it('is what a plain sort would give, in pages of any size, of any functions, status and time', async function () {
+  it('is sorted, in pages of any size, for any functions, status and time range', async function () {
     this.timeout(120_000);
     const limit = fc.integer({ min: 1, max: 40 });
     const some = fc.subarray(FUNCTIONS);
@@ -143,13 +143,13 @@ describe('the list of all runs', () => {
     );
   });
 
-  it('keeps each run in its place while they end, and has it once', async function () {
+  it('has each run once and in the same position while runs end', async function () {
     this.timeout(120_000);
     await fc.assert(
       fc.asyncProperty(made, fc.integer({ min: 1, max: 40 }), async (all, limit) => {
         const env = `env-${++environments}`;
         await create(env, all);
-        // The oldest first: what is still to be listed ends in front of the reader, what was listed ends behind it.
+        // The oldest first: runs end on pages that are not read yet, and on pages that are.
         const ending = all.toSorted((a, b) => a.queuedAt - b.queuedAt).filter(({ status }) => status !== 'Queued');
         const between = async () => {
           const some = [...ending.splice(0, limit), ...ending.splice(-limit, limit)];
@@ -176,7 +176,7 @@ describe('the list of all runs', () => {
     }
   });
 
-  it('has thousands that were created in the same second, in the same millisecond, and by thousands of functions', async function () {
+  it('has thousands of runs of the same second or millisecond, and of thousands of functions', async function () {
     this.timeout(60_000);
     const all = Array.from({ length: 3_000 }, (_, n) => run(n % 3 ? 5 : n % 900, { functionId: `app-f${n % 2_000}` }));
     const env = await make(all);
@@ -185,7 +185,7 @@ describe('the list of all runs', () => {
     expect(await walk({ env, limit: 100, functionIds })).to.deep.equal(newestFirst(all));
   });
 
-  it('leaves out runs whose records are gone, and goes on behind them', async () => {
+  it('skips runs whose records have expired, and continues after them', async () => {
     const all = Array.from({ length: 30 }, (_, n) => run(n));
     const env = await make(all);
     const [gone, there] = [all.slice(5, 25), [...all.slice(0, 5), ...all.slice(25)]];
@@ -193,25 +193,25 @@ describe('the list of all runs', () => {
     expect(await walk({ env, limit: 3 })).to.deep.equal(newestFirst(there));
   });
 
-  it('has a slot as long as its runs: the last that ends renews it, and all that it is found by', async () => {
-    const all = Array.from({ length: 3 * SEGMENT_SIZE }, () => run(0));
+  it('keeps a segment as long as its runs: the last run that ends renews it and its index', async () => {
+    const all = Array.from({ length: 3 * SEGMENT_RUNS }, () => run(0));
     const env = await make(all);
-    const slots = await keysOf(redis, keys.endedRuns(env, 'Completed', ''));
-    expect(slots.length).to.equal(3);
+    const segments = await keysOf(redis, keys.endedRuns(env, 'Completed', ''));
+    expect(segments.length).to.equal(3);
     const minutes = keys.endedRunMinutes(env, 'Completed');
-    for (const key of [...slots, minutes]) {
+    for (const key of [...segments, minutes]) {
       expect(await redis.pttl(key)).to.be.within(RETENTION_MS, RETENTION_MS + MINUTE_MS);
       await redis.pexpire(key, 60_000);
     }
     const late = run(0);
     await create(env, [late]);
     await end(env, late, 'Completed');
-    for (const key of [...slots, minutes]) {
+    for (const key of [...segments, minutes]) {
       expect(await redis.pttl(key), key).to.be.within(RETENTION_MS, RETENTION_MS + MINUTE_MS);
     }
   });
 
-  it('forgets minutes whose slot is gone, a few whenever a slot is made or renewed', async () => {
+  it('removes minutes whose segment has expired, a few whenever a segment is written', async () => {
     const longAgo = now - 8 * 86_400_000;
     const slept = run(now - longAgo);
     const env = await make([slept]);
@@ -224,7 +224,7 @@ describe('the list of all runs', () => {
     expect(await walk({ env })).to.deep.equal([another.id, slept.id]);
   });
 
-  it('has nothing left of a run among the active ones when it has ended', async () => {
+  it('removes a run from the active ones when it ends', async () => {
     const env = await make([run(0), run(1, { status: 'Failed' })]);
     expect(await redis.exists(keys.activeRunsIn(env))).to.equal(0);
   });

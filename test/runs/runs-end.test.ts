@@ -7,10 +7,10 @@ import { step } from './responses/cases/entry.ts';
 const ENV = 'production';
 const DEEP = '['.repeat(5_000) + ']'.repeat(5_000);
 
-/** A run that nobody hears of is looked after every 4 s or so. */
+/** Idle runs are reconciled about every 4 s. */
 const SOON = { STALLED_AFTER_SECONDS: '1', RETRY_SCALE: '0.0001', LOG_LEVEL: 'info' };
 
-describe('every run ends', () => {
+describe('end of every run', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -29,7 +29,7 @@ describe('every run ends', () => {
   const ended = async (runId: string) =>
     (await service.waitFor(`/v1/runs/${runId}`, ({ body }) => body.data.ended_at, 20_000)).body.data;
 
-  /** @returns the ID of the one run that the event caused */
+  /** @returns the ID of the one run that the event triggered */
   async function start(name: string, event: object = {}): Promise<string> {
     const { body } = await service.post('/e/key', { name, data: {}, ...event });
     const path = `/v1/events/${body.ids[0]}/runs`;
@@ -41,7 +41,7 @@ describe('every run ends', () => {
     await until(() => service.redis.zcard(queueKey('delayed')), { describe: 'its wake job waits' });
   }
 
-  describe('whatever has become of its job', () => {
+  describe('reconciliation', () => {
     for (const [state, change] of [
       ['has failed', async (id: string) => void (await service.redis.zadd(queueKey('failed'), Date.now(), id))],
       ['was done', async (id: string) => void (await service.redis.zadd(queueKey('completed'), Date.now(), id))],
@@ -50,7 +50,7 @@ describe('every run ends', () => {
     ] as const) {
       for (const kind of ['first call', 'wake'] as const) {
         const name = `job/${state}-${kind}`.replaceAll(' ', '-');
-        it(`a ${kind} job that ${state}, though the run is not over, is made anew by the reconciler`, async () => {
+        it(`the reconciler replaces a ${kind} job that ${state} while its run is active`, async () => {
           host.on('f', ({ number }) => {
             if (kind === 'first call' || number > 0) return { body: 'done' };
             return { status: 206, body: [{ id: step('s'), op: 'Sleep', name: '1h' }] };
@@ -73,7 +73,7 @@ describe('every run ends', () => {
       }
     }
 
-    it('a run that cannot be looked after is told of, postponed, and keeps nobody from the others', async () => {
+    it('a run that cannot be reconciled is logged and postponed, and does not stop the others', async () => {
       host.on('f', ({ body }) => {
         if (body.ctx.stack.current > 0) return { body: 'done' };
         return { status: 206, body: [{ id: step('s'), op: 'Sleep', name: '1h' }] };
@@ -89,13 +89,13 @@ describe('every run ends', () => {
       const active = `${service.prefix}:active-runs`;
       await service.redis.zadd(active, 'XX', 1, `${ENV}/${well}`, 0, `${ENV}/${odd}`);
       await ended(well);
-      expect(service.output()).to.include('a run could not be looked after').and.include(odd);
+      expect(service.output()).to.include('a run could not be reconciled').and.include(odd);
       expect(Number(await service.redis.zscore(active, `${ENV}/${odd}`))).to.be.greaterThan(Date.now());
       await cancel(odd);
     });
   });
 
-  it('with a reason when the service itself cannot go on with it, after as many attempts as the function has', async () => {
+  it('an error of the service fails a run with a reason, after all attempts of the function', async () => {
     host.on('f', () => ({ status: 206, body: [{ id: step('s'), op: 'Sleep', name: '1h' }] }));
     await host.register(
       service,
@@ -119,10 +119,10 @@ describe('every run ends', () => {
     expect((await host.nextCall('hears')).body.event.data.error.name).to.equal('InternalError');
   });
 
-  it('also of an invoker whose invoked run has an output that cannot be read; both are listed', async () => {
-    const gate = Promise.withResolvers<void>();
+  it('a run that invoked a run with an unreadable output ends, and both are listed', async () => {
+    const barrier = Promise.withResolvers<void>();
     host.on('child', async () => {
-      await gate.promise;
+      await barrier.promise;
       return { body: 'too late' };
     });
     host.on('parent', ({ body }) => {
@@ -139,9 +139,9 @@ describe('every run ends', () => {
     );
     const parent = await start('parent/x');
     const child = (await host.nextCall('child')).body.ctx.run_id;
-    // As one that was stored before outputs had to be shallow.
+    // As stored by a version without a limit of depth.
     await service.redis.hset(keyOf(child), 's', 'Completed', 'o', DEEP, 'x', String(Date.now()));
-    gate.resolve();
+    barrier.resolve();
     expect((await ended(parent)).output.error.name).to.equal('OutputUnreadable');
     const listed = await service.get('/v1/runs');
     expect(listed.status).to.equal(200);
@@ -150,7 +150,7 @@ describe('every run ends', () => {
   });
 });
 
-describe('a run that is over', () => {
+describe('jobs of an ended run', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -178,7 +178,7 @@ describe('a run that is over', () => {
     await host.register(service, [{ id: 'f', triggers: [{ event: triggers }], ...options }], { appName: triggers });
   }
 
-  it('leaves no job that waits for the time-out of a wait or an invocation that was met before', async () => {
+  it('a finished wait or invocation leaves no job for its timeout', async () => {
     host.on('f', ({ body }) => {
       if (body.ctx.stack.current > 1) return { body: 'done' };
       if (body.ctx.stack.current > 0) return { status: 206, body: [] };
@@ -186,9 +186,9 @@ describe('a run that is over', () => {
       const invocation = { id: step('i'), op: 'InvokeFunction', opts: { function_id: 'met-child', timeout: '1h' } };
       return { status: 206, body: [wait, invocation] };
     });
-    const gate = Promise.withResolvers<void>();
+    const barrier = Promise.withResolvers<void>();
     host.on('child', async () => {
-      await gate.promise;
+      await barrier.promise;
       return {};
     });
     await host.register(
@@ -203,12 +203,12 @@ describe('a run that is over', () => {
     await jobsWait(2);
     await send('met/y');
     await jobsWait(1);
-    gate.resolve();
+    barrier.resolve();
     await jobsWait(0);
     await service.waitFor(`/v1/events/${id}/runs`, ({ body }) => body.data?.[0]?.status === 'Completed');
   });
 
-  it('leaves no job when it is cancelled: sleeps, waits, and steps that were to be tried again', async () => {
+  it('a cancelled run leaves no jobs of sleeps, waits and step retries', async () => {
     host.on('f', ({ stepId }) => {
       if (stepId !== 'step') return { status: 500, body: { name: 'Busy', message: 'later' } };
       return {
@@ -227,7 +227,7 @@ describe('a run that is over', () => {
     await jobsWait(0);
   });
 
-  it('leaves no first call that waits for the time of its event, nor a call that was to be tried again', async () => {
+  it('a cancelled run leaves no delayed first call and no retry', async () => {
     host.on('f', () => ({ status: 500, body: { name: 'Busy', message: 'later' } }));
     await register('first/x');
     const far = await runOf(await send('first/x', { ts: Date.now() + 3_600_000 }));

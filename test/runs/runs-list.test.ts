@@ -61,7 +61,7 @@ describe('the list of runs', () => {
 
   const ids = (runs: RunView[]) => runs.map(({ run_id }) => run_id);
 
-  it('has the newest first, of all functions, of an app, of one function, or of one event', async () => {
+  it('lists the newest run first: of all functions, an app, a function, or an event', async () => {
     const on = { triggers: [{ event: 'mix/x' }] };
     await host.register(
       service,
@@ -83,7 +83,7 @@ describe('the list of runs', () => {
     expect(await all('function_id=nobody')).to.deep.equal([]);
   });
 
-  it('has runs by status, from their creation to their end', async () => {
+  it('lists runs by status, from their creation to their end', async () => {
     const open = Promise.withResolvers<void>();
     host.on('holds', async () => {
       await open.promise;
@@ -95,7 +95,7 @@ describe('the list of runs', () => {
     for (const { id } of functions) await send(`status/${id}`);
     const later = Date.now() + 3_600_000;
     await service.post('/e/key', { name: 'status/works', data: {}, ts: later });
-    // In this order each can be but one run's, however quickly the others pass through it.
+    // In this order each status can only be that of one run, however quickly the others pass through it.
     for (const [status, id] of [
       ['Failed', 'fails'],
       ['Completed', 'works'],
@@ -114,7 +114,7 @@ describe('the list of runs', () => {
     expect(await all('app=status&status=Running')).to.deep.equal([]);
   });
 
-  it('is paged through by cursor, each run once, while others arrive and end', async () => {
+  it('pages by cursor have each run once while runs are created and end', async () => {
     await host.register(
       service,
       ['f', 'g'].map((id) => ({ id, triggers: [{ event: 'paged/x' }] })),
@@ -134,7 +134,7 @@ describe('the list of runs', () => {
     expect(new Set(seen).size).to.equal(40);
   });
 
-  it('has runs of archived functions, among those of the app and among all', async () => {
+  it('lists runs of archived functions with those of the app and with all', async () => {
     host.on('f', () => NO_RETRY);
     await host.register(service, [{ id: 'f', triggers: [{ event: 'archived/x' }] }], { appName: 'archived' });
     await send('archived/x');
@@ -147,7 +147,7 @@ describe('the list of runs', () => {
     expect(ids(await all(''))).to.include(run.run_id);
   });
 
-  it('has runs that were queued in a span of time', async () => {
+  it('lists runs that were queued in a time range', async () => {
     await host.register(service, [{ id: 'f', triggers: [{ event: 'span/x' }] }], { appName: 'span' });
     await send('span/x');
     const [run] = (await listed('app=span', 1)) as [RunView];
@@ -163,7 +163,7 @@ describe('the list of runs', () => {
     }
   });
 
-  it('says which parameter is wrong', async () => {
+  it('names the invalid parameter', async () => {
     for (const [query, field] of [
       ['status=Broken', 'status'],
       ['limit=0', 'limit'],
@@ -175,7 +175,7 @@ describe('the list of runs', () => {
     }
   });
 
-  it('forgets what is gone: an index loses a few of those whenever a run is added', async () => {
+  it('removes a few expired runs from an index whenever a run is added', async () => {
     await host.register(service, [{ id: 'f', triggers: [{ event: 'kept/x' }] }], { appName: 'kept' });
     await send('kept/x');
     await listed('app=kept&status=Completed', 1);
@@ -200,7 +200,7 @@ describe('the list of runs', () => {
     expect(ids(await listed('app=long&status=Completed', 2))[1]).to.equal(run.run_id);
   });
 
-  it('has the runs of an event, in the order in which they were made, whatever time its ID names', async () => {
+  it('lists the runs of an event in the order of creation, whatever the time in its ID', async () => {
     host.on('f', () => ({ body: 'done' }));
     host.on('g', () => ({ body: 'done' }));
     await host.register(service, [
@@ -229,7 +229,7 @@ describe('the list of runs', () => {
       const again = (await service.post(`/v1/runs/${first[0]}/retry`)).body.data.run_id;
       expect(ids(await done(3)), `${days} days`).to.deep.equal([...first, again]);
       expect(ids(await list(`event_id=${id}`).then(({ data }) => data)).sort()).to.deep.equal([...first, again].sort());
-      // What came at another time than its ID says does not keep alive what is known of the events of that time.
+      // An event received at another time than its ID says does not extend the retention of events of that time.
       const bucket = await service.redis.hget(`${service.prefix}:event-runs:production:${id.slice(0, 8)}`, id.slice(8));
       expect((bucket ?? '').length / 26, `${days} days`).to.equal(inBucket);
       const ttl = await service.redis.pttl(`${service.prefix}:overflow-event-runs:production:${id}`);
@@ -238,14 +238,14 @@ describe('the list of runs', () => {
     }
   });
 
-  describe('and doing a run again', () => {
+  describe('re-run', () => {
     async function ended(name: string, status: string): Promise<RunView> {
       await send(name);
       return (await listed(`app=${name.split('/')[0]}&status=${status}`, 1))[0] as RunView;
     }
     const retry = (id: string) => service.post(`/v1/runs/${id}/retry`);
 
-    it('makes a new run of the same function on the same event', async () => {
+    it('creates a new run of the same function on the same event', async () => {
       host.on('f', ({ number }) => (number === 0 ? NO_RETRY : { body: 'well' }));
       await host.register(service, [{ id: 'f', triggers: [{ event: 'again/x' }] }], { appName: 'again' });
       const failed = await ended('again/x', 'Failed');
@@ -259,17 +259,17 @@ describe('the list of runs', () => {
       expect(ids(await listed('app=again&status=Failed', 1))).to.deep.equal([failed.run_id]);
     });
 
-    it('makes one at a time, and another once that has ended', async () => {
-      const gate = Promise.withResolvers<void>();
+    it('creates one run at a time, and another once that has ended', async () => {
+      const barrier = Promise.withResolvers<void>();
       host.on('f', async ({ number }) => {
-        if (number === 1) await gate.promise;
+        if (number === 1) await barrier.promise;
         return {};
       });
       await host.register(service, [{ id: 'f', triggers: [{ event: 'twice/x' }] }], { appName: 'twice' });
       const { run_id } = await ended('twice/x', 'Completed');
       const [one, same] = await Promise.all([retry(run_id), retry(run_id)]);
       expect(one.body.data.run_id).to.equal(same.body.data.run_id);
-      gate.resolve();
+      barrier.resolve();
       await listed('app=twice&status=Completed', 2);
       const another = await retry(run_id);
       expect(another.body.data.run_id).not.to.equal(one.body.data.run_id);
@@ -277,10 +277,10 @@ describe('the list of runs', () => {
       expect(host.calls('f').length).to.equal(3);
     });
 
-    it('does a cancelled one again, and what has cancelled it does not cancel the new one', async () => {
-      const gate = Promise.withResolvers<void>();
+    it('re-runs a cancelled run, and the event that cancelled it does not cancel the new one', async () => {
+      const barrier = Promise.withResolvers<void>();
       host.on('f', async ({ number }) => {
-        if (number === 0) await gate.promise;
+        if (number === 0) await barrier.promise;
         return {};
       });
       const cancel = [{ event: 'cancelled/stop' }];
@@ -293,10 +293,10 @@ describe('the list of runs', () => {
       const [cancelled] = await listed('app=cancelled&status=Cancelled', 1);
       await retry(cancelled?.run_id as string);
       await listed('app=cancelled&status=Completed', 1);
-      gate.resolve();
+      barrier.resolve();
     });
 
-    it('is refused while it has not ended, when its function is gone, and when its event is', async () => {
+    it('rejects a run that is active, or whose function or event no longer exists', async () => {
       await host.register(service, [{ id: 'f', triggers: [{ event: 'refused/x' }] }], { appName: 'refused' });
       const { run_id, event_id } = await ended('refused/x', 'Completed');
       await service.post('/e/key', { name: 'refused/x', data: {}, ts: Date.now() + 3_600_000 });

@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000;
 const STEP = 'a'.repeat(40);
 
 describe('waits for events', () => {
-  describe('of a service', () => {
+  describe('in a service', () => {
     let service: Service;
     let host: AppHost;
     before(async () => {
@@ -37,7 +37,7 @@ describe('waits for events', () => {
       body: [{ op: 'WaitForEvent', id: STEP, displayName: 'w', opts: { event, ...opts } }],
     });
 
-    /** Goes on with what its wait came to. */
+    /** Continues with the result of its wait. */
     const waiting = (event: string, opts: object) => (call: Call) =>
       call.body.steps[STEP] === undefined ? waitFor(event, opts) : { body: { got: call.body.steps[STEP] } };
 
@@ -49,7 +49,7 @@ describe('waits for events', () => {
       return body.data;
     };
 
-    it('leave no key behind, however their run ends: met, cancelled, failed, or past their time', async () => {
+    it('waits leave no key behind when they match, time out, or their run is cancelled or fails', async () => {
       const cancel = [
         { event: 'end/stop', if: 'async.data.order == event.data.order' },
         { event: 'end/stop-all', timeout: '1h' },
@@ -79,7 +79,7 @@ describe('waits for events', () => {
       const has = async (part: string) => (await waitKeys()).some((key) => key.includes(part));
       await until(async () => (await has('end/go')) && (await has('end/never')), { describe: 'they wait' });
       for (const key of await waitKeys()) {
-        // What hangs on an active run goes with it; all else has an end of its own.
+        // Keys of an active run end with it; all others have a TTL of their own.
         if (!key.endsWith(':waits')) expect(await service.redis.pttl(key), key).to.be.greaterThan(HOUR_MS / 2);
       }
       const cancelled = await service.waitFor(
@@ -103,7 +103,7 @@ describe('waits for events', () => {
       await until(async () => (await waitKeys()).length === 0, { describe: 'no key of a wait is left' });
     });
 
-    it('find their event by its value, whatever kind of value, and whichever side names it', async () => {
+    it('waits find their event by value, of any type, on either side of the comparison', async () => {
       const values = ['text', 'A'.repeat(300), 'B'.repeat(5_000), 12, 2.5, true, null, '12', 'ü 🌊'];
       const orders = ['async.data["order"] == event.data.order', 'event.data.order == async.data.order'];
       for (const [i, expression] of orders.entries()) {
@@ -132,9 +132,9 @@ describe('waits for events', () => {
       }
     });
 
-    it('of a trigger that cancels are met by no event that came before the run’s own, in the same batch or another', async () => {
-      const gate = Promise.withResolvers<void>();
-      host.on('f', () => gate.promise.then(() => ({})));
+    it('a cancel trigger ignores events from before the run’s own event, in the same batch or another', async () => {
+      const barrier = Promise.withResolvers<void>();
+      host.on('f', () => barrier.promise.then(() => ({})));
       const cancel = [{ event: 'latest/x' }, { event: 'latest/stop', if: 'async.data.order == event.data.order' }];
       await host.register(service, [{ id: 'f', triggers: [{ event: 'latest/x' }], cancel }], { appName: 'latest' });
       const stop = { name: 'latest/stop', data: { order: 3 } };
@@ -144,12 +144,12 @@ describe('waits for events', () => {
       const last = body.ids[3] as string;
       await send('latest/after');
       await service.waitFor('/v1/events?name=latest/after', ({ body }) => body.data?.length === 1);
-      gate.resolve();
+      barrier.resolve();
       expect((await ended(last))[0].status).to.equal('Completed');
     });
   });
 
-  describe('of a store', () => {
+  describe('in a store', () => {
     let store: OwnStore;
     before(() => {
       store = openStore();
@@ -159,7 +159,7 @@ describe('waits for events', () => {
     const env = 'production';
     const runIds = Array.from({ length: 2_000 }, (_, i) => `run-${String(i).padStart(4, '0')}`);
 
-    /** Active runs that wait by the expression, each for an event of its own. */
+    /** Active runs that wait with the expression, each for another event. */
     async function storeWaits(expression: string | undefined, name: string): Promise<NewWait[]> {
       await store.runs.create(
         runIds.map((id) => ({ id, env, functionId: 'f', eventId: id, requestId: 'r', queuedAt: 1, reconcileAt: 1 })),
@@ -177,7 +177,7 @@ describe('waits for events', () => {
     }
 
     async function candidatesOf(name: string, ...events: object[]) {
-      const arrivals = events.map((data) => ({ name, data }));
+      const incoming = events.map((data) => ({ name, data }));
       const found: string[] = [];
       let commands = 0;
       const send = store.redis.sendCommand;
@@ -186,7 +186,7 @@ describe('waits for events', () => {
         return send.apply(this, args);
       };
       try {
-        for await (const { waits } of store.waits.candidates(env, arrivals, (arrival) => arrival)) {
+        for await (const { waits } of store.waits.candidates(env, incoming, (event) => event)) {
           expect(waits.length).to.be.at.most(1_000);
           found.push(...waits.map(({ wait }) => wait.runId));
         }
@@ -196,7 +196,7 @@ describe('waits for events', () => {
       return { found: found.sort(), commands };
     }
 
-    it('are looked at only where the value is the same: of two thousand the one, or none', async () => {
+    it('of two thousand waits only those with the same value are evaluated: one or none', async () => {
       await storeWaits('async.data.order == event.data.order && async.data.n > 3', 'by/value');
       expect(await candidatesOf('by/value', { order: 'none' }, { order: 1 }, {})).to.deep.include({ found: [] });
       const { found, commands } = await candidatesOf('by/value', { order: 'A7' }, { order: 'A7' }, { order: 'A1999' });
@@ -204,14 +204,14 @@ describe('waits for events', () => {
       expect(commands).to.be.at.most(10);
     });
 
-    it('are all looked at, a bounded number at a time, where the expression names no value', async () => {
+    it('waits whose expression requires no value are all evaluated, in bounded batches', async () => {
       await storeWaits('async.data.n > event.data.n', 'by/nothing');
       const { found, commands } = await candidatesOf('by/nothing', { n: 1 }, { n: 2 });
       expect(new Set(found)).to.deep.equal(new Set(runIds));
       expect(commands).to.be.at.most(20);
     });
 
-    it('bring what their expression reads of the event that caused their run', async () => {
+    it('waits are stored with the fields that their expression reads of the triggering event', async () => {
       const caused = {
         name: 'x',
         data: { n: 1, order: 'A1', large: 'x'.repeat(100_000), deep: { a: { b: 1, c: 2 } } },
@@ -229,7 +229,7 @@ describe('waits for events', () => {
       expect(read('async.data.order == "A1"')).to.deep.equal({});
     });
 
-    it('are kept for as long as a step may wait, any number of them stored at once', async () => {
+    it('waits are kept for as long as a step may wait, any number stored at once', async () => {
       const runId = 'run-long';
       await store.runs.create([
         { id: runId, env, functionId: 'f', eventId: runId, requestId: 'r', queuedAt: 1, reconcileAt: 1 },
@@ -249,7 +249,7 @@ describe('waits for events', () => {
       expect(await store.redis.exists(place)).to.equal(0);
     });
 
-    it('bring nothing large, and are not found by a long text: neither is written or hashed for each of many', () => {
+    it('waits store no large values and are not indexed by long texts', () => {
       let written = 0;
       const large = { text: 'x'.repeat(5_000), toJSON: () => written++ };
       const caused = { name: 'x', data: { large, code: 'A'.repeat(5_000) } };
@@ -261,7 +261,7 @@ describe('waits for events', () => {
       expect(written).to.equal(0);
     });
 
-    it('are not stored for a run that has ended, and are gone with one that ends', async () => {
+    it('waits are not stored for an ended run, and removed when their run ends', async () => {
       const [one, two] = await storeWaits('async.data.order == event.data.order', 'by/end');
       const ends = { env, id: runIds[0] as string, functionId: 'f' };
       await store.runs.end(ends, { status: 'Cancelled' }, Date.now());

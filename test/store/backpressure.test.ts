@@ -56,7 +56,7 @@ describe('before Redis is full', () => {
     expect(body.error).to.include(`after ${seconds} s`);
   }
 
-  it('senders are told to come later while Redis still takes writes, and are let in when there is room', async () => {
+  it('events are rejected while Redis still takes writes, and accepted when there is room again', async () => {
     await start();
     expect((await send()).status).to.equal(200);
     await fill();
@@ -66,8 +66,8 @@ describe('before Redis is full', () => {
     await empty();
     await until(async () => (await send()).status === 200, { describe: 'events are taken in' });
     const said = service.output();
-    expect(said.match(/full: senders are told/g)).to.have.lengthOf(1);
-    expect(said.match(/there is room again/g)).to.have.lengthOf(1);
+    expect(said.match(/backpressure: events are rejected/g)).to.have.lengthOf(1);
+    expect(said.match(/backpressure ended/g)).to.have.lengthOf(1);
     expect(said).to.include('REDIS_MEMORY_LIMIT_PERCENT').and.not.include('"level":"error"');
   });
 
@@ -129,7 +129,7 @@ describe('before Redis is full', () => {
     expect(open).to.equal(false);
     expect(Date.parse(full_since)).to.be.at.most(Date.now());
     expect(reasons).to.have.lengthOf(1);
-    expect(reasons[0]).to.match(/^Redis has used [\d,]+ bytes, of [\d,]+ before .* more memory, or keep less/);
+    expect(reasons[0]).to.match(/^Redis uses [\d,]+ bytes; events are rejected above [\d,]+: give Redis more memory/);
   });
 
   it('workers go on: runs end, and what the service itself has to say of them is taken in', async () => {
@@ -182,7 +182,7 @@ describe('before Redis is full', () => {
     ['ingest', 'INGEST_BACKLOG_MAX'],
     ['runs', 'RUN_BACKLOG_MAX'],
   ] as const) {
-    it(`senders are told to come later when too many jobs wait for ${queue}, until they are worked off`, async () => {
+    it(`events are rejected when too many jobs wait for ${queue}, and accepted when the backlog is worked off`, async () => {
       await start({ [setting]: '3', RUN_CONCURRENCY: '1' }, queue === 'runs' ? 1 : 0);
       const gate = Promise.withResolvers<void>();
       host.on('f', async () => {
@@ -195,7 +195,9 @@ describe('before Redis is full', () => {
       await until(isFull, { describe: 'the service has noticed' });
       expectLater(await send(), 'backlog_full');
       const { reasons } = (await api('GET', '/v1/overview')).body.data.intake;
-      expect(reasons[0]).to.match(new RegExp(`jobs wait in the queue "${queue}", of 3 before .*${setting}$`));
+      expect(reasons[0]).to.match(
+        new RegExp(`jobs wait in the queue "${queue}"; events are rejected above 3: .*${setting} sets`),
+      );
       gate.resolve();
       if (queue === 'ingest') await service.startWorker();
       await until(async () => (await send()).status === 200, { describe: 'events are taken in' });

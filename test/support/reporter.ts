@@ -1,18 +1,21 @@
-/** Mocha's spec reporter, followed by the slowest files and one plain line: `12 passed, 0 failed`. Also sends the totals to scripts/test,
- *  which can run several mochas. */
+/** Mocha's spec reporter. At the end it adds the slowest files and one plain line: `12 passed, 0 failed`. Sends scripts/test the totals and the
+ *  files with failed tests. */
 import { relative } from 'node:path';
 import mocha from 'mocha';
 
 const SLOWEST_SHOWN = 10;
-/** With fewer files, the list is unnecessary. */
+/** With fewer files the slow ones are easy to see. */
 const FILES_MIN = 5;
 
 export default class SpecWithTotals extends mocha.reporters.Spec {
   constructor(runner: mocha.Runner, options: mocha.MochaOptions) {
     super(runner, options);
-    const { EVENT_RUN_END, EVENT_SUITE_BEGIN, EVENT_SUITE_END } = mocha.Runner.constants;
+    const { EVENT_RUN_END, EVENT_SUITE_BEGIN, EVENT_SUITE_END, EVENT_TEST_FAIL } = mocha.Runner.constants;
     const startedAt = new Map<mocha.Suite, number>();
     const seconds = new Map<string, number>();
+    const failedFiles = new Set<string>();
+    // A failed hook of all tests has no file.
+    runner.on(EVENT_TEST_FAIL, ({ file }) => failedFiles.add(file ?? ''));
     runner.on(EVENT_SUITE_BEGIN, (suite) => startedAt.set(suite, performance.now()));
     runner.on(EVENT_SUITE_END, (suite) => {
       const { file, parent } = suite;
@@ -25,7 +28,7 @@ export default class SpecWithTotals extends mocha.reporters.Spec {
       const { passes, failures } = this.stats;
       if (seconds.size >= FILES_MIN) console.log(slowest(seconds));
       console.log(`${passes} passed, ${failures} failed`);
-      process.send?.({ passes, failures });
+      process.send?.({ passes, failures, failedFiles: [...failedFiles] });
     });
   }
 }

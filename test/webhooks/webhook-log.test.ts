@@ -37,7 +37,7 @@ describe('request log of a webhook', () => {
 
   const idOf = (answer: { headers: Headers }) => answer.headers.get('x-request-id') as string;
 
-  /** A request enters the log after its answer. */
+  /** A request is logged after its response. */
   async function logged({ id }: Webhook, answer: { headers: Headers }) {
     const path = `/v1/webhooks/${id}/requests/${idOf(answer)}`;
     return (await service.waitFor(path, ({ status }) => status === 200)).body.data;
@@ -124,10 +124,10 @@ describe('request log of a webhook', () => {
     expect(large.status).to.equal(413);
     expect(await logged(webhook, large)).to.include({ reason: 'body_too_large', body: null, body_bytes: null });
 
-    const refused = await deliver(webhook.url, '{"n": 1}', { 'x-forwarded-for': '203.0.113.5' });
-    expect([refused.status, refused.body.code]).to.deep.equal([403, 'ip_refused']);
-    const refusal = await logged(webhook, refused);
-    expect([refusal.ip, refusal.body.content]).to.deep.equal(['203.0.113.5', '{"n": 1}']);
+    const rejected = await deliver(webhook.url, '{"n": 1}', { 'x-forwarded-for': '203.0.113.5' });
+    expect([rejected.status, rejected.body.code]).to.deep.equal([403, 'ip_refused']);
+    const rejection = await logged(webhook, rejected);
+    expect([rejection.ip, rejection.body.content]).to.deep.equal(['203.0.113.5', '{"n": 1}']);
   });
 
   it('the request log has the requests received while the webhook was paused', async () => {
@@ -248,9 +248,9 @@ describe('URL of a webhook', () => {
   const call = (method: string, path: string, body?: object) => service.request(method, path, body, service.apiHeaders);
   const statusOf = async (url: string, web: number) =>
     (await request('POST', service.urls[web] + new URL(url).pathname, { body: '{}' })).status;
-  const refused = (url: string) =>
+  const rejected = (url: string) =>
     until(async () => (await statusOf(url, 0)) === 401 && (await statusOf(url, 1)) === 401, {
-      describe: 'the old URL is refused by every process',
+      describe: 'the old URL is rejected by every process',
     });
 
   it('POST /v1/webhooks/:id/rotate changes the URL and keeps previous ones for the given time', async () => {
@@ -264,11 +264,11 @@ describe('URL of a webhook', () => {
     }
     const third = await rotate({ keep_old_seconds: 1 });
     expect(third.former_urls.length).to.equal(2);
-    await refused(made.url);
-    await refused(second.url);
+    await rejected(made.url);
+    await rejected(second.url);
     const fourth = await rotate({ keep_old_seconds: 0 });
     expect(fourth.former_urls).to.deep.equal([]);
-    await refused(third.url);
+    await rejected(third.url);
     expect(await statusOf(fourth.url, 1)).to.equal(200);
     expect(await service.redis.hlen(`${service.prefix}:webhook-keys`)).to.equal(1);
   });

@@ -18,7 +18,7 @@ export function handleErrors(log: Logger, backpressure?: Backpressure): Middlewa
       }
       writeJson(ctx);
     } catch (thrown) {
-      if (isOutOfMemory(thrown)) void backpressure?.look();
+      if (isOutOfMemory(thrown)) void backpressure?.refresh();
       const error = translateAway(thrown);
       respond(ctx, error instanceof ServiceError ? error : new ServiceError('internal', { cause: thrown }), log);
     }

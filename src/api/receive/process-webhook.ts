@@ -77,8 +77,8 @@ async function commit(
       const internalId = newId(receivedAt);
       const event = { ...decided.event, ts: decided.event.ts ?? receivedAt };
       const held = { internalId, webhookId: webhook.id, selection, reason, event, receivedAt, requestId };
-      await acceptor.safely(() => heldEvents.hold(held));
-      telemetry.held(internalId);
+      await acceptor.writeDurably(() => heldEvents.hold(held));
+      telemetry.publishHeldEvent(internalId);
       return [internalId];
     }
     case 'filtered':

@@ -48,7 +48,7 @@ export async function receiveEvents(
     : environmentOfKey(key.env, selection, environments));
   const limitBytes = key.maxBytes ?? deps.installationLimits.limits.eventMaxBytes ?? deps.eventMaxBytes;
   const body = await readBody(ctx.req, limitBytes);
-  telemetry.received(body.length);
+  telemetry.recordReceived(body.length);
   const events = parseEvents(body, ctx.req.headers);
   rejectFarFuture(events, receivedAt, deps.eventMaxFutureMs);
   rejectNames(key.allowList, events);

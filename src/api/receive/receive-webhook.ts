@@ -40,8 +40,8 @@ export async function receiveWebhook(
   }
   const startedAt = performance.now();
   let body: Buffer | undefined;
-  const result = await process().catch(rejected);
-  telemetry.webhookAnswered(result.decided.outcome);
+  const result = await readAndProcess().catch(rejected);
+  telemetry.recordWebhookAnswer(result.decided.outcome);
   requestLogWriter.add(webhook.id, {
     summary: {
       id: requestId,
@@ -58,10 +58,10 @@ export async function receiveWebhook(
   });
   return responseOf(result);
 
-  async function process(): Promise<WebhookResult> {
+  async function readAndProcess(): Promise<WebhookResult> {
     // The body comes first: the log has it also of requests that are then rejected.
     body = await readBody(ctx.req, deps.installationLimits.limits.eventMaxBytes ?? deps.eventMaxBytes);
-    telemetry.received(body.length);
+    telemetry.recordReceived(body.length);
     rejectAddress(webhook.allowList, ip);
     rejectPaused(webhook);
     return processWebhook(webhook, { requestId, receivedAt, headers, search, body }, deps);

@@ -80,7 +80,7 @@ export class RequestLogWriter {
   #finish(webhookId: string, request: LoggedRequest): void {
     this.#bufferedBytes -= sizeOf(request);
     const { id, outcome } = request.summary;
-    this.#telemetry.webhookRequest({ webhookId, id, outcome });
+    this.#telemetry.publishWebhookRequest({ webhookId, id, outcome });
   }
 
   #warnLost(webhookId: string, { summary: { id, outcome, status, reason } }: LoggedRequest, err: string): void {

@@ -32,5 +32,5 @@ async function receive(ctx: RouteContext<'/:key'>, deps: ReceiveDeps): Promise<v
       ? await receiveWebhook(ctx, credential.webhook, receivedAt, deps)
       : await receiveEvents(ctx, credential.key, receivedAt, deps);
   ctx.body = { ids, status: 200 };
-  if (env !== undefined) deps.telemetry.acknowledged(env, performance.now() - startedAt);
+  if (env !== undefined) deps.telemetry.recordAcknowledgement(env, performance.now() - startedAt);
 }

@@ -85,7 +85,7 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
     const assignedTo = await heldEvents.assign(internalId, env);
     if (assignedTo !== env) throw notFound(internalId, `; it was assigned to "${assignedTo}"`);
     const request = { env, source: `webhook:${webhookId}` as const, requestId, receivedAt: Date.now() };
-    const eventId = await acceptor.acceptOwn(event, internalId, request);
+    const eventId = await acceptor.acceptWithId(event, internalId, request);
     await heldEvents.remove(internalId);
     return { internal_id: internalId, event_id: eventId };
   }

@@ -64,7 +64,9 @@ export function invokeRoutes({
         backpressure.admit();
         const environment = await environments.findOrFetch(env);
         if (environment) rejectArchived(environment);
-        const run = await acceptor.safely(() => invocations.byHand(env, id, body, requestId, Date.now()));
+        const run = await acceptor.writeDurably(() =>
+          invocations.invokeFromApi({ env, functionId: id, payload: body, requestId, nowMs: Date.now() }),
+        );
         if (!run) throw new ServiceError('not_found', { detail: `there is no function with the ID "${id}"` });
         return { data: { internal_id: run.eventId, run_id: run.runId } };
       },

@@ -98,7 +98,7 @@ export function runRoutes({ runs, runLists, functionTables, steps, transitions, 
         const run = await runs.read(env, id);
         if (!run) throw notFound(id);
         const [history, progress] = await Promise.all([runs.history(env, id), steps.progress(env, id)]);
-        const nextTryAt = time(await retries.nextTryAt(run, progress));
+        const nextTryAt = time(await retries.nextAttemptAt(run, progress));
         return {
           data: {
             ...presentRun(run),
@@ -145,7 +145,7 @@ export function runRoutes({ runs, runLists, functionTables, steps, transitions, 
       data: runSchema,
       errors: ['not_found', 'run_active', 'function_archived', 'event_gone'],
       async handle({ env, params: { id } }) {
-        const run = await retries.retry(env, id, Date.now());
+        const run = await retries.rerun(env, id, Date.now());
         if (!run) throw notFound(id);
         return { data: presentRun(run) };
       },

@@ -1,6 +1,6 @@
-/** Accepting events: the way from a valid request to a job in Redis. Requests that come together share one round trip (group
- *  commit): while one commit is on its way the next gathers. A caller is answered when Redis has its events, or told that it
- *  has not. */
+/** Accepts events: from a valid request to a job in Redis. Requests that arrive together share one round trip (group
+ *  commit): while one commit is in flight, the next group collects. A sender gets its answer once Redis has its events,
+ *  or has failed to take them. */
 import { ServiceError } from '../../errors.ts';
 import type { MetricsRecorder } from '../../metrics/recorder.ts';
 import { type Envelope, type Event, type Source, toEnvelope } from '../../model/events/event.ts';
@@ -14,12 +14,12 @@ import { INGEST, type IngestJob, type IngestQueue } from '../queues/queues.ts';
 const JOB_MAX_EVENTS = 500;
 /** Most bytes of payloads of one ingest job, roughly; a single larger event makes a job of its own. */
 const JOB_MAX_BYTES = 1_048_576;
-/** Commits on their way at once. One would leave Redis idle while its answer travels; more would make smaller groups. */
+/** Commits in flight at once. One would leave Redis idle while its answer travels; more would make smaller groups. */
 const COMMITS_IN_FLIGHT = 2;
-/** Events that wait for their answer before further requests are turned away. */
-const MAX_WAITING = 50_000;
+/** Unanswered events above which further requests are rejected. */
+const UNANSWERED_MAX = 50_000;
 
-/** Where the events of one request came from. */
+/** The provenance of the events of one request. */
 export interface AcceptRequest {
   env: string;
   source: Source;
@@ -27,7 +27,7 @@ export interface AcceptRequest {
   /** Unix milliseconds. */
   receivedAt: number;
   seed?: Seed | undefined;
-  /** The span that they are sent in, where that is recorded. */
+  /** The span of the request, when it is recorded. */
   trace?: string;
 }
 
@@ -36,75 +36,78 @@ interface Draft {
   internalId: string;
   repeat?: boolean;
   index: number;
-  arrival: AcceptRequest;
+  request: AcceptRequest;
 }
 
-interface Waiting {
+interface PendingRequest {
   drafts: Draft[];
   resolve: (ids: string[]) => void;
   reject: (error: unknown) => void;
 }
 
+export interface AcceptorDeps {
+  deduplication: Deduplication;
+  queue: IngestQueue;
+  recorder: MetricsRecorder;
+  /** What an answer waits for beside Redis's own; undefined: nothing. */
+  durability: Durability | undefined;
+}
+
 export class Acceptor {
-  readonly #dedup: Deduplication;
-  readonly #queue: IngestQueue;
-  readonly #meter: MetricsRecorder;
-  readonly #durability: Durability | undefined;
-  #waiting: Waiting[] = [];
-  /** Also those of commits on their way. */
+  readonly #deps: AcceptorDeps;
+  #pending: PendingRequest[] = [];
+  /** Includes the events of commits in flight. */
   #unanswered = 0;
   #inFlight = 0;
   #scheduled = false;
 
-  /** @param durability what an answer waits for beside Redis's own; undefined: nothing */
-  constructor(dedup: Deduplication, queue: IngestQueue, meter: MetricsRecorder, durability?: Durability) {
-    this.#dedup = dedup;
-    this.#queue = queue;
-    this.#meter = meter;
-    this.#durability = durability;
+  constructor(deps: AcceptorDeps) {
+    this.#deps = deps;
   }
 
-  /** Events that have been taken and not been answered. */
+  /** Events whose request has no answer yet. */
   get unansweredEvents(): number {
     return this.#unanswered;
   }
 
-  /** Accepts valid events, all or none, and answers with their internal IDs in the same order.
-   *  @throws ServiceError unavailable when Redis did not take them, overloaded when too many wait */
-  async accept(events: readonly Event[], arrival: AcceptRequest): Promise<string[]> {
+  /** Accepts valid events, all or none.
+   *  @returns their internal IDs in the same order
+   *  @throws ServiceError unavailable when Redis did not take them, overloaded when too many are unanswered */
+  async accept(events: readonly Event[], request: AcceptRequest): Promise<string[]> {
     if (events.length === 0) return [];
-    if (this.#unanswered > MAX_WAITING) throw new ServiceError('overloaded', { retryAfterSeconds: 1 });
-    return this.#join(events.map((event, index) => ({ event, index, arrival, internalId: idFor(arrival, index) })));
+    if (this.#unanswered > UNANSWERED_MAX) throw new ServiceError('overloaded', { retryAfterSeconds: 1 });
+    return this.#enqueue(events.map((event, index) => ({ event, index, request, internalId: idFor(request, index) })));
   }
 
-  /** Accepts an event under an ID by which doing so again changes nothing.
-   *  @returns the ID that it carries: that one, or the one of an earlier event with the same deduplication ID */
-  async acceptOwn(event: Event, internalId: string, arrival: AcceptRequest): Promise<string> {
-    const [carried] = await this.#join([{ event, internalId, index: 0, arrival }]);
-    return carried as string;
+  /** Accepts an event under a given ID: accepting it again changes nothing.
+   *  @returns that ID, or the ID of an earlier event with the same deduplication ID */
+  async acceptWithId(event: Event, internalId: string, request: AcceptRequest): Promise<string> {
+    const [id] = await this.#enqueue([{ event, internalId, index: 0, request }]);
+    return id as string;
   }
 
-  /** For an event that is taken in on another way than through here: resolves when what was written for it is as safe as accepted events are.
+  /** For an event that is stored without `accept`: resolves once what `write` wrote is as durable as accepted events
+   *  are.
    *  @throws ServiceError unavailable when it is not */
-  async safely<T>(write: () => Promise<T>): Promise<T> {
-    const onDisk = this.#durability && (await this.#durability.begin());
+  async writeDurably<T>(write: () => Promise<T>): Promise<T> {
+    const onDisk = await this.#deps.durability?.begin();
     const written = await write();
     if (onDisk) await onDisk();
     return written;
   }
 
-  #join(drafts: Draft[]): Promise<string[]> {
+  #enqueue(drafts: Draft[]): Promise<string[]> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ drafts, resolve, reject });
+      this.#pending.push({ drafts, resolve, reject });
       this.#unanswered += drafts.length;
       this.#schedule();
     });
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#inFlight >= COMMITS_IN_FLIGHT || this.#waiting.length === 0) return;
+    if (this.#scheduled || this.#inFlight >= COMMITS_IN_FLIGHT || this.#pending.length === 0) return;
     this.#scheduled = true;
-    // After the requests that this turn of the event loop has read.
+    // After all requests that this turn of the event loop has read.
     setImmediate(() => {
       this.#scheduled = false;
       void this.#commit();
@@ -112,17 +115,18 @@ export class Acceptor {
   }
 
   async #commit(): Promise<void> {
+    const { recorder } = this.#deps;
     const group = this.#takeGroup();
     const drafts = group.flatMap(({ drafts }) => drafts);
     const startedAt = performance.now();
     try {
-      const onDisk = await this.#writeInTurn(drafts);
-      // Until it is, other commits are written.
+      const onDisk = await this.#writeInFlight(drafts);
+      // Other commits are written meanwhile.
       if (onDisk) await onDisk();
-      this.#meter.eventsCommitted(drafts, performance.now() - startedAt);
+      recorder.eventsCommitted(drafts, performance.now() - startedAt);
       for (const { drafts, resolve } of group) resolve(drafts.map(({ internalId }) => internalId));
     } catch (error) {
-      this.#meter.commitFailed();
+      recorder.commitFailed();
       const answer = translateAway(error);
       for (const { reject } of group) reject(answer);
     } finally {
@@ -130,10 +134,11 @@ export class Acceptor {
     }
   }
 
-  async #writeInTurn(drafts: Draft[]): Promise<OnDisk | undefined> {
+  async #writeInFlight(drafts: Draft[]): Promise<OnDisk | undefined> {
+    const { durability } = this.#deps;
     this.#inFlight++;
     try {
-      const onDisk = this.#durability && (await this.#durability.begin());
+      const onDisk = durability && (await durability.begin());
       await this.#write(drafts);
       return onDisk;
     } finally {
@@ -142,70 +147,71 @@ export class Acceptor {
     }
   }
 
-  /** Whole requests, up to a job's worth of events; a larger request goes alone. */
-  #takeGroup(): Waiting[] {
+  /** Whole requests, up to the events of one job; a larger request is a group of its own. */
+  #takeGroup(): PendingRequest[] {
     let events = 0;
     let end = 0;
-    while (end < this.#waiting.length) {
-      const next = (this.#waiting[end] as Waiting).drafts.length;
+    while (end < this.#pending.length) {
+      const next = (this.#pending[end] as PendingRequest).drafts.length;
       if (end > 0 && events + next > JOB_MAX_EVENTS) break;
       events += next;
       end++;
     }
-    return this.#waiting.splice(0, end);
+    return this.#pending.splice(0, end);
   }
 
   async #write(drafts: Draft[]): Promise<void> {
-    // BullMQ would wait for a connection that was never there; a sender is told at once.
-    if (!this.#dedup.connected) throw unavailable('Redis is not connected');
+    const { deduplication, queue } = this.#deps;
+    // BullMQ would wait for a connection that was never there; a sender gets its error at once.
+    if (!deduplication.connected) throw unavailable('Redis is not connected');
     await this.#claim(drafts);
-    const jobs = inJobs(
-      drafts.map(({ event, internalId, repeat, index, arrival }) => ({
-        ...toEnvelope(event, { ...arrival, internalId, index }),
+    const jobs = toJobs(
+      drafts.map(({ event, internalId, repeat, index, request }) => ({
+        ...toEnvelope(event, { ...request, internalId, index }),
         ...(repeat && { repeat }),
-        ...(arrival.trace && { trace: arrival.trace }),
+        ...(request.trace && { trace: request.trace }),
       })),
     );
-    if (jobs.length === 1) await this.#queue.add(INGEST, jobs[0] as IngestJob);
-    else await this.#queue.addBulk(jobs.map((data) => ({ name: INGEST, data })));
+    if (jobs.length === 1) await queue.add(INGEST, jobs[0] as IngestJob);
+    else await queue.addBulk(jobs.map((data) => ({ name: INGEST, data })));
     this.#confirm(drafts);
   }
 
-  /** Gives each event with a deduplication ID the internal ID of the first that carried it. */
+  /** Gives each event with a deduplication ID the internal ID of the first event that carried it. */
   async #claim(drafts: Draft[]): Promise<void> {
     const identified = drafts.filter(({ event }) => event.id !== undefined);
     if (identified.length === 0) return;
-    const claimed = await this.#dedup.claim(identified.map(claimOf));
+    const claimed = await this.#deps.deduplication.claim(identified.map(claimOf));
     const seen = new Set<string>();
     identified.forEach((draft, i) => {
       const { internalId, repeat } = claimed[i] as Claimed;
-      // Of two in this very group, which is enqueued whole, the second is the repeat.
+      // Of two in this group, which is enqueued as a whole, the second is the repeat.
       Object.assign(draft, { internalId, repeat: repeat || seen.has(internalId) });
       seen.add(internalId);
     });
   }
 
-  /** On its way before the senders are answered, and not waited for. */
+  /** Sent before the senders get their answers; nothing waits for it. */
   #confirm(drafts: Draft[]): void {
     const first = drafts.filter(({ event, repeat }) => event.id !== undefined && !repeat);
-    if (first.length > 0) this.#dedup.confirm(first.map(claimOf)).catch(() => {});
+    if (first.length > 0) this.#deps.deduplication.confirm(first.map(claimOf)).catch(() => {});
   }
 }
 
-function claimOf({ event, internalId, arrival }: Draft): Claim {
-  return { env: arrival.env, id: event.id as string, internalId };
+function claimOf({ event, internalId, request }: Draft): Claim {
+  return { env: request.env, id: event.id as string, internalId };
 }
 
 function idFor({ seed, receivedAt }: AcceptRequest, index: number): string {
   return seed ? seededId(seed, index + 1) : newId(receivedAt);
 }
 
-/** Each job holds events of one environment: what one does to its worker is none of another's business. */
-function inJobs(envelopes: Envelope[]): IngestJob[] {
-  return [...Map.groupBy(envelopes, ({ env }) => env).values()].flatMap(inJobsOfOne);
+/** Each job holds events of one environment: an environment whose events stall workers delays no other. */
+function toJobs(envelopes: Envelope[]): IngestJob[] {
+  return [...Map.groupBy(envelopes, ({ env }) => env).values()].flatMap(toJobsOfEnvironment);
 }
 
-function inJobsOfOne(envelopes: Envelope[]): IngestJob[] {
+function toJobsOfEnvironment(envelopes: Envelope[]): IngestJob[] {
   const jobs: IngestJob[] = [];
   let bytes = 0;
   for (const envelope of envelopes) {

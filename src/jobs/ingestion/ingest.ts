@@ -1,5 +1,6 @@
-/** The ingest job: the events of a few requests, stored once each and handed to every function they trigger.
+/** The ingest job: stores the events of a few requests once each and starts the runs of every function they trigger.
  *  Running it twice changes nothing: events are stored, and runs enqueued, under IDs derived from the event. */
+import { PRODUCTION } from '../../model/environment.ts';
 import { type Envelope, recordOf } from '../../model/events/event.ts';
 import type { TriggerExpression, TriggerTable } from '../../model/events/triggers.ts';
 import { runIdOf } from '../../model/runs/run.ts';
@@ -10,28 +11,45 @@ import type { WaitMatcher } from '../runs/wait-matcher.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { ExpressionEvaluator } from './expression-evaluator.ts';
 import type { FunctionTables } from './function-tables.ts';
-import { ofLiveEnvironments } from './live-environments.ts';
 
 export interface IngestDeps {
   environments: Pick<Environments, 'read'>;
   events: Events;
   functions: FunctionTables;
   starter: Pick<RunStarter, 'start'>;
-  arrivals: WaitMatcher;
-  judge: ExpressionEvaluator;
-  reports: Telemetry;
+  waitMatcher: WaitMatcher;
+  evaluator: ExpressionEvaluator;
+  telemetry: Telemetry;
 }
 
 export async function ingest(batch: readonly Envelope[], deps: IngestDeps): Promise<void> {
-  const events = await ofLiveEnvironments(batch, deps.environments);
+  const events = await withoutDeletedEnvironments(batch, deps.environments);
   if (events.length === 0) return;
   const [stored, tables] = await Promise.all([deps.events.storeNew(events), tablesOf(events, deps.functions)]);
-  const open = stored.filter(({ ingested }) => !ingested).map(({ event }) => event);
-  await deps.starter.start(await triggeredBy(open, tables, deps.judge), Date.now());
+  const notIngested = stored.filter(({ ingested }) => !ingested).map(({ event }) => event);
+  await deps.starter.start(await triggeredRuns(notIngested, tables, deps.evaluator), Date.now());
   await deps.events.markIngested(stored, Date.now());
-  deps.reports.ingested(stored, Date.now());
-  // Also of events that an earlier try has settled: it may have died before it came to this.
-  await deps.arrivals.meetWaits(stored.filter(({ repeat }) => !repeat).map(({ event }) => event));
+  deps.telemetry.recordIngested(stored, Date.now());
+  // Includes events that an earlier try marked as ingested: it may have died before it matched them.
+  await deps.waitMatcher.matchEvents(stored.filter(({ repeat }) => !repeat).map(({ event }) => event));
+}
+
+/** Drops events whose environment was deleted after they were accepted: nobody could read them, and they would be left
+ *  behind.
+ *  @returns those of existing environments, archived ones included */
+async function withoutDeletedEnvironments(
+  events: readonly Envelope[],
+  environments: Pick<Environments, 'read'>,
+): Promise<readonly Envelope[]> {
+  const others = new Set(events.map(({ env }) => env));
+  others.delete(PRODUCTION);
+  if (others.size === 0) return events;
+  const deleted = new Set<string>();
+  for (const env of others) {
+    const environment = await environments.read(env);
+    if (!environment || environment.deletingAt !== undefined) deleted.add(env);
+  }
+  return deleted.size === 0 ? events : events.filter(({ env }) => !deleted.has(env));
 }
 
 /** By environment. */
@@ -41,23 +59,23 @@ async function tablesOf(events: readonly Envelope[], functions: FunctionTables):
   return new Map(envs.map((env, i) => [env, tables[i] as TriggerTable]));
 }
 
-async function triggeredBy(
+async function triggeredRuns(
   events: readonly Envelope[],
   tables: ReadonlyMap<string, TriggerTable>,
-  judge: ExpressionEvaluator,
+  evaluator: ExpressionEvaluator,
 ): Promise<RunToStart[]> {
   const runs: RunToStart[] = [];
-  judge.begin();
+  evaluator.startTurn();
   for (const event of events) {
     const { env, internalId, name, ts } = event;
     const read = () => ({ ...recordOf(event), source: event.source });
-    const isMet = ({ fn, source, expression }: TriggerExpression, read: unknown) =>
-      judge.isMet({ env, functionId: fn.id, source, expression }, { event: read });
-    for (const fn of tables.get(env)?.match(name, read, isMet) ?? []) {
+    const matches = ({ fn, source, expression }: TriggerExpression, read: unknown) =>
+      evaluator.matches({ env, functionId: fn.id, source, expression }, { event: read });
+    for (const fn of tables.get(env)?.match(name, read, matches) ?? []) {
       if (fn) runs.push({ id: runIdOf(internalId, fn.id), fn, event, dueAt: ts });
-      if (judge.mustRest) await judge.rest();
+      if (evaluator.shouldYield) await evaluator.yieldTurn();
     }
   }
-  await judge.tell();
+  await evaluator.reportSkipped();
   return runs;
 }

@@ -1,5 +1,6 @@
-/** Back-pressure: senders are told to come later before Redis refuses what the workers need for what is already here. Each web
- *  process looks every second how full the store is, and keeps the verdict in memory: a request asks it without waiting. */
+/** Backpressure: rejects events while Redis or the queues exceed a threshold, before Redis refuses what workers need
+ *  for accepted events. Each web process reads the load every second and keeps the result in memory, so a request does
+ *  not wait for it. */
 import type { Thresholds } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
@@ -14,90 +15,93 @@ import type { Redis } from '../../store/redis/connection.ts';
 import { memoryOf } from '../../store/redis/server-info.ts';
 import type { IngestQueue, RunQueue } from './queues.ts';
 
-const LOOK_MS = 1_000;
-/** Where jobs wait that could be done, or could if nobody had paused the queue. */
-const WAITING = [
+const REFRESH_MS = 1_000;
+/** BullMQ's lists of jobs that are due, or would be if the queue were not paused. */
+const DUE_JOBS = [
   ['llen', 'wait'],
   ['llen', 'paused'],
   ['zcard', 'prioritized'],
 ] as const;
 
+export interface BackpressureDeps {
+  redis: Redis;
+  queues: readonly [IngestQueue, RunQueue];
+  thresholds: Thresholds;
+  log: Logger;
+}
+
 export class Backpressure {
-  readonly #redis: Redis;
-  readonly #queues: readonly [IngestQueue, RunQueue];
-  readonly #marks: Thresholds;
-  readonly #log: Logger;
-  #excesses: ExceededThreshold[] = [];
+  readonly #deps: BackpressureDeps;
+  #exceeded: ExceededThreshold[] = [];
   #since: number | undefined;
-  #looking: Promise<void> | undefined;
+  #refreshing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(redis: Redis, queues: readonly [IngestQueue, RunQueue], marks: Thresholds, log: Logger) {
-    this.#redis = redis;
-    this.#queues = queues;
-    this.#marks = marks;
-    this.#log = log;
+  constructor(deps: BackpressureDeps) {
+    this.#deps = deps;
   }
 
-  /** Whether senders are told to come later. */
+  /** Whether events are rejected. */
   get full(): boolean {
-    return this.#excesses.length > 0;
+    return this.#exceeded.length > 0;
   }
 
-  /** Since when it is full, Unix milliseconds, and why, for those who can mend it. */
+  /** Since when events are rejected (Unix milliseconds), and why, in words for operators. */
   get state(): { since: number | undefined; reasons: string[] } {
-    return { since: this.#since, reasons: this.#excesses.map(reasonOf) };
+    return { since: this.#since, reasons: this.#exceeded.map(reasonOf) };
   }
 
-  /** Before anything is taken in for a sender. What the service does by itself does not ask: it is what makes room.
+  /** Call before accepting anything from a sender. Events of the service itself skip it: they make room.
    *  @throws ServiceError memory_short, backlog_full */
   admit(): void {
-    this.#refuse(this.#excesses[0]);
+    this.#reject(this.#exceeded[0]);
   }
 
-  /** Before an app is registered: it takes memory. What waits in the queues is no reason: the app may be what mends it.
+  /** Call before registering an app, which takes memory. A full backlog is no reason to reject: the app may be what
+   *  empties it.
    *  @throws ServiceError memory_short */
   admitRegistration(): void {
-    this.#refuse(this.#excesses.find(({ resource }) => resource === 'memory'));
+    this.#reject(this.#exceeded.find(({ resource }) => resource === 'memory'));
   }
 
-  #refuse(excess: ExceededThreshold | undefined): void {
-    if (!excess) return;
-    const seconds = retryAfterSeconds(excess);
-    throw new ServiceError(excess.resource === 'memory' ? 'memory_short' : 'backlog_full', {
-      detail: `send the same again after ${seconds} s`,
+  #reject(exceeded: ExceededThreshold | undefined): void {
+    if (!exceeded) return;
+    const seconds = retryAfterSeconds(exceeded);
+    throw new ServiceError(exceeded.resource === 'memory' ? 'memory_short' : 'backlog_full', {
+      detail: `retry after ${seconds} s`,
       retryAfterSeconds: seconds,
     });
   }
 
-  /** Looks now, and then every second. */
-  watch(): void {
-    this.#timer = setInterval(() => void this.look(), LOOK_MS);
-    void this.look();
+  /** Reads the load now, and then every second. */
+  start(): void {
+    this.#timer = setInterval(() => void this.refresh(), REFRESH_MS);
+    void this.refresh();
   }
 
   close(): void {
     clearInterval(this.#timer);
   }
 
-  /** Without Redis the verdict stays as it is: nothing is accepted anyway. */
-  look(): Promise<void> {
-    this.#looking ??= this.#load()
+  /** Without Redis the state stays as it is: nothing is accepted anyway. */
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#readLoad()
       .then(
-        (load) => load && this.#judge(load),
-        (error: Error) => this.#log.debug({ err: error.message }, 'pressure is not known'),
+        (load) => load && this.#update(load),
+        (error: Error) => this.#deps.log.debug({ err: error.message }, 'backpressure: the load cannot be read'),
       )
       .finally(() => {
-        this.#looking = undefined;
+        this.#refreshing = undefined;
       });
-    return this.#looking;
+    return this.#refreshing;
   }
 
-  async #load(): Promise<Load | undefined> {
-    if (this.#redis.status !== 'ready') return undefined;
-    const pipeline = this.#redis.pipeline().info('memory');
-    for (const queue of this.#queues) {
-      for (const [command, key] of WAITING) pipeline[command](queue.toKey(key));
+  async #readLoad(): Promise<Load | undefined> {
+    const { redis, queues } = this.#deps;
+    if (redis.status !== 'ready') return undefined;
+    const pipeline = redis.pipeline().info('memory');
+    for (const queue of queues) {
+      for (const [command, key] of DUE_JOBS) pipeline[command](queue.toKey(key));
     }
     const [info, ...lengths] = (await pipeline.exec()) ?? [];
     const jobs = lengths.map(([error, length]) => {
@@ -106,28 +110,29 @@ export class Backpressure {
     });
     const sum = (numbers: number[]) => numbers.reduce((all, one) => all + one, 0);
     return {
-      // Some hosted ones forbid INFO: then the queues alone are held to their marks.
+      // Some hosted Redis services forbid INFO: then only the thresholds of the queues apply.
       ...memoryOf(info?.[0] ? '' : (info?.[1] as string)),
-      ingestJobs: sum(jobs.slice(0, WAITING.length)),
-      runJobs: sum(jobs.slice(WAITING.length)),
+      ingestJobs: sum(jobs.slice(0, DUE_JOBS.length)),
+      runJobs: sum(jobs.slice(DUE_JOBS.length)),
     };
   }
 
-  #judge(load: Load): void {
+  #update(load: Load): void {
+    const { thresholds, log } = this.#deps;
     const wasFull = this.full;
-    this.#excesses = exceededThresholds(load, this.#marks, this.#excesses);
+    this.#exceeded = exceededThresholds(load, thresholds, this.#exceeded);
     if (this.full === wasFull) return;
     this.#since = this.full ? Date.now() : undefined;
-    if (this.full) this.#log.warn({ reasons: this.#excesses.map(reasonOf) }, 'full: senders are told to come later');
-    else this.#log.info('there is room again: events are taken in');
+    if (this.full) log.warn({ reasons: this.#exceeded.map(reasonOf) }, 'backpressure: events are rejected');
+    else log.info('backpressure ended: events are accepted');
   }
 }
 
-const MENDED_BY: Record<Resource, string> = {
+const REMEDY: Record<Resource, string> = {
   memory:
-    'give Redis more memory, or keep less (RETENTION_DAYS, WEBHOOK_LOG_SIZE); the mark is REDIS_MEMORY_LIMIT_PERCENT',
-  ingest: 'start more workers; the mark is INGEST_BACKLOG_MAX',
-  runs: 'start more workers, raise RUN_CONCURRENCY, or make the apps faster; the mark is RUN_BACKLOG_MAX',
+    'give Redis more memory, or lower RETENTION_DAYS or WEBHOOK_LOG_SIZE; REDIS_MEMORY_LIMIT_PERCENT sets the threshold',
+  ingest: 'start more workers; INGEST_BACKLOG_MAX sets the threshold',
+  runs: 'start more workers, raise RUN_CONCURRENCY, or make the apps faster; RUN_BACKLOG_MAX sets the threshold',
 };
 
 const number = new Intl.NumberFormat('en').format;
@@ -135,7 +140,7 @@ const number = new Intl.NumberFormat('en').format;
 function reasonOf({ resource, level, threshold: mark }: ExceededThreshold): string {
   const what =
     resource === 'memory'
-      ? `Redis has used ${number(level)} bytes, of ${number(Math.floor(mark))} before events are refused`
-      : `${number(level)} jobs wait in the queue "${resource}", of ${number(mark)} before events are refused`;
-  return `${what}: ${MENDED_BY[resource]}`;
+      ? `Redis uses ${number(level)} bytes; events are rejected above ${number(Math.floor(mark))}`
+      : `${number(level)} jobs wait in the queue "${resource}"; events are rejected above ${number(mark)}`;
+  return `${what}: ${REMEDY[resource]}`;
 }

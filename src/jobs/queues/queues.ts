@@ -1,28 +1,28 @@
-/** The queues: their names, what a job of each holds, and how long it is kept. */
+/** The queues: their names, the data of their jobs, and how long finished jobs are kept. */
 import { type ConnectionOptions, Queue } from 'bullmq';
 import type { Envelope } from '../../model/events/event.ts';
 import type { Run } from '../../model/runs/run.ts';
 import type { JobTelemetry } from '../../tracing/job-telemetry.ts';
 
-/** BullMQ's own prefix for the keys of these queues is given by the store. */
+/** The store defines the prefix of BullMQ's keys. */
 export interface QueueOptions {
   connection: ConnectionOptions;
   prefix: string;
-  /** BullMQ asks Redis for its version when a queue is made, and when the answer fails, as on a connection with a command time-out, the
-   *  queue fails for ever. true: it does not ask. */
+  /** BullMQ asks Redis for its version when a queue is created. If the answer fails, as on a connection with a command
+   *  timeout, the queue fails forever. true: it does not ask. */
   skipVersionCheck?: boolean;
 }
 
-/** The events of one environment, of the requests that shared one group commit. */
+/** Events of one environment, from the requests that shared one group commit. */
 export interface IngestJob {
   events: Envelope[];
-  /** A part of a job that stalled its workers (workers/poison-jobs.ts). */
-  suspect?: true;
-  /** Stalls that no longer count against it: it was set apart for them, and somebody had it tried again. */
-  pardonedStalls?: number;
+  /** A part of a poison job; it runs beside no other such part (workers/poison-jobs.ts). */
+  isolated?: true;
+  /** Stalls that no longer count: the job failed because of them, and an operator retried it. */
+  forgivenStalls?: number;
 }
 
-/** The run that a job is for, and what a job needs to know of it without asking. */
+/** The run of a job, with all that the job needs to know without reading it. */
 export interface RunRef {
   env: string;
   runId: string;
@@ -31,31 +31,37 @@ export interface RunRef {
   functionId: string;
 }
 
-/** The run of jobs to be, with the span below which they are recorded. In a job that stands where BullMQ looks for it. */
+/** With the parent span of the run's jobs. In a job, the span is where BullMQ reads it. */
 export interface TracedRunRef extends RunRef {
   trace?: string | undefined;
 }
 
-export function refOf({ env, id, eventId, requestId, functionId, trace }: Run): TracedRunRef {
+export function toRunRef({ env, id, eventId, requestId, functionId, trace }: Run): TracedRunRef {
   return { env, runId: id, eventId, requestId, functionId, trace };
 }
 
-/** One call of the run's function: to go on where it is (`at`: how many steps are done), or to run the one planned step. */
+/** One call of the run's function: with `at` finished steps, or to run the one planned step `stepId`. */
 export interface CallJob extends RunRef {
   kind: 'call';
   at?: number;
   stepId?: string;
 }
 
-/** The end of a sleep, or the time-out of a wait or an invocation. */
+/** The end of a sleep, or the timeout of a wait or an invocation. */
 export interface WakeJob extends RunRef {
   kind: 'wake';
   stepId: string;
-  /** Name of the event that is waited for. */
+  /** Name of the awaited event, for a wait. */
   eventName?: string;
 }
 
 export type RunJob = CallJob | WakeJob;
+
+/** Attempts of a job before the current one, and in all. */
+export interface JobAttempts {
+  made: number;
+  max: number;
+}
 
 export const INGEST = 'ingest';
 export const RUNS = 'runs';
@@ -63,25 +69,26 @@ export const RUNS = 'runs';
 export type IngestQueue = Queue<IngestJob, void, string>;
 export type RunQueue = Queue<RunJob, void, string>;
 
-/** BullMQ scores a delayed job by when it is due, in milliseconds times this, so that those of one millisecond keep their order. */
+/** BullMQ's score of a delayed job is its due time in milliseconds times this factor, which keeps jobs of the same
+ *  millisecond in order. */
 export const DELAYED_SCORE_PER_MS = 0x1000;
 
-/** An ingest job holds accepted events: it is tried for most of a day. */
+/** An ingest job holds accepted events: it is retried for most of a day. */
 export const INGEST_JOB = { attempts: 1_000, backoff: { type: 'custom' } };
 export const RUN_JOB = { backoff: { type: 'custom' } };
 
-/** Which finished jobs are kept, to be looked at; workers see to it. Accepted events that could not be ingested are kept until somebody
- *  looks. A run's own record outlives its jobs and tells more than they: those that did their work go at once, because keeping
- *  the last thousand costs Redis a tenth of its time. */
-export const KEPT = {
+/** Which finished jobs workers keep. Failed ingest jobs hold accepted events and are kept until an operator acts.
+ *  Completed jobs of runs are removed at once: the run's record outlives them and tells more, and keeping the last
+ *  thousand costs Redis a tenth of its time. */
+export const JOB_RETENTION = {
   [INGEST]: { removeOnComplete: { count: 20 }, removeOnFail: { count: -1 } },
   [RUNS]: { removeOnComplete: { count: 0 }, removeOnFail: { count: 1_000 } },
 };
 
-export function ingestQueue(options: QueueOptions): IngestQueue {
+export function createIngestQueue(options: QueueOptions): IngestQueue {
   return new Queue(INGEST, { ...options, defaultJobOptions: INGEST_JOB });
 }
 
-export function runQueue(options: QueueOptions, telemetry?: JobTelemetry): RunQueue {
+export function createRunQueue(options: QueueOptions, telemetry?: JobTelemetry): RunQueue {
   return new Queue(RUNS, { ...options, defaultJobOptions: RUN_JOB, ...(telemetry && { telemetry }) });
 }

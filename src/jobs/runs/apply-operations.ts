@@ -1,4 +1,4 @@
-/** What a call's operations do to its run (docs/protocol.md#operations). */
+/** Applies the operations of an app's response to the run (docs/protocol.md#operations). */
 import type { Failure } from '../../functions/interpret-response.ts';
 import { permanentFailure, retriableFailure } from '../../functions/interpret-response.ts';
 import { payloadOf } from '../../model/events/event.ts';
@@ -19,27 +19,26 @@ import type { RunTransitions } from './state-transitions.ts';
 import type { WaitMatcher } from './wait-matcher.ts';
 
 export interface ApplyOperationsDeps {
-  life: RunTransitions;
+  transitions: RunTransitions;
   steps: Steps;
   waits: Waits;
-  arrivals: WaitMatcher;
+  waitMatcher: WaitMatcher;
   invocations: Invocations;
-  schedule: RunScheduler;
+  scheduler: RunScheduler;
 }
 
-/** The call that was answered. */
+/** A call and its context, once the app has answered. */
 export interface AnsweredCall {
   loaded: Loaded & { event: NonNullable<Loaded['event']> };
   ref: TracedRunRef;
-  /** Tries after the first that a step of its own may have. */
+  /** Retries of a planned step. */
   retries: number;
-  /** Another attempt at this call may follow. */
+  /** Whether another attempt of this call may follow. */
   mayRetry: boolean;
   startedAt: number;
 }
 
-/** Does what each operation says.
- *  @returns how the attempt failed, when one of them says so */
+/** @returns the failure of the attempt, if an operation fails it */
 export async function applyOperations(
   ops: readonly Op[],
   call: AnsweredCall,
@@ -48,21 +47,21 @@ export async function applyOperations(
   let failure: Failure | undefined;
   for (const op of ops) {
     failure = (await applyOp(op, call, deps)) ?? failure;
-    // The run is about to end: nothing more is begun for it.
+    // The run is about to end: no further step starts.
     if (failure?.retriable === false) return failure;
   }
-  return failure ?? standstill(ops, call);
+  return failure ?? withoutProgress(ops, call);
 }
 
-/** An answer after which nothing would ever happen to the run. */
-function standstill(ops: readonly Op[], { loaded: { pending, memos } }: AnsweredCall): Failure | undefined {
+/** Fails a response after which the run would never continue. */
+function withoutProgress(ops: readonly Op[], { loaded: { pending, memos } }: AnsweredCall): Failure | undefined {
   if (pending > 0 || ops.some(({ id }) => !Object.hasOwn(memos, id))) return undefined;
   const [repeated] = ops;
   return retriableFailure(
     'AppError',
     repeated
-      ? `the app began step "${stepName(repeated)}" again, which is done; does it read the steps that a large call leaves out (use_api)?`
-      : 'the app answered that nothing is left to do and that the function is not done',
+      ? `the app started step "${stepName(repeated)}" again, which is finished; does it fetch the steps that a large call omits (use_api)?`
+      : 'the app returned no operation for a function that is not finished',
   );
 }
 
@@ -71,86 +70,91 @@ async function applyOp(op: Op, call: AnsweredCall, deps: ApplyOperationsDeps): P
   switch (op.op) {
     case 'Step':
     case 'StepRun':
-      return finish(run, op, { data: op.data ?? null }, deps);
+      return finishStep(run, op, { data: op.data ?? null }, deps);
     case 'StepFailed':
-      return finish(run, op, failureMemo(op), deps);
+      return finishStep(run, op, failureMemo(op), deps);
     case 'StepError':
       if (call.mayRetry) return { kind: 'failed', error: errorOf(op), retriable: true };
-      return finish(run, op, failureMemo(op), deps);
+      return finishStep(run, op, failureMemo(op), deps);
     case 'StepPlanned':
-      return plan(op, call, deps);
+      return planStep(op, call, deps);
     case 'Sleep':
-      return sleep(op, call, deps);
+      return startSleep(op, call, deps);
     case 'WaitForEvent':
-      return wait(op, call, deps);
+      return startWait(op, call, deps);
     case 'InvokeFunction':
-      return invoke(op, call, deps);
+      return startInvocation(op, call, deps);
     case 'RunComplete':
-      // Taken for the completion that it is where the answer was interpreted.
+      // interpret-response.ts has turned it into a completion.
       return undefined;
     case 'StepNotFound':
       return retriableFailure(
         'StepNotFound',
-        `the function has no step "${stepName(op)}" any more; has its code changed? (run of event ${event.name})`,
+        `the function no longer has the step "${stepName(op)}"; has its code changed? (run of event ${event.name})`,
       );
   }
 }
 
-async function finish(run: Run, op: Op, memo: Memo, { life }: ApplyOperationsDeps): Promise<Failure | undefined> {
+async function finishStep(
+  run: Run,
+  op: Op,
+  memo: Memo,
+  { transitions }: ApplyOperationsDeps,
+): Promise<Failure | undefined> {
   const bytes = Buffer.byteLength(JSON.stringify(memo));
   if (bytes > MAX_STEP_BYTES) {
-    const message = `the output of step "${stepName(op)}" has ${bytes} bytes, more than ${MAX_STEP_BYTES}; keep large data elsewhere and return where it is`;
+    const message = `the output of step "${stepName(op)}" has ${bytes} bytes, more than ${MAX_STEP_BYTES}; store large data elsewhere and return a reference`;
     return permanentFailure('OutputTooLarge', message);
   }
-  await life.finishStep(run.env, run.id, op.id, memo);
+  await transitions.finishStep(run.env, run.id, op.id, memo);
   return undefined;
 }
 
-/** Notes that the step has begun; undefined when it is done, or its run has ended. */
-async function begin(
+/** Stores the step as pending. @returns undefined when it is finished already, or its run has ended */
+async function startStep(
   op: Op,
   call: AnsweredCall,
   { steps }: ApplyOperationsDeps,
   step: Omit<Pending, 'since'>,
 ): Promise<Pending | Failure | undefined> {
-  const begun = await steps.begin(call.loaded.run, op.id, { ...step, since: call.startedAt });
-  if (begun !== 'steps') return begun;
+  const started = await steps.begin(call.loaded.run, op.id, { ...step, since: call.startedAt });
+  if (started !== 'steps') return started;
   return permanentFailure(
     'TooManySteps',
-    `the run has more than ${MAX_STEPS} steps; hand parts of it to other functions`,
+    `the run has more than ${MAX_STEPS} steps; split the function, and invoke its parts`,
   );
 }
 
-async function plan(op: Op, call: AnsweredCall, deps: ApplyOperationsDeps): Promise<Failure | undefined> {
-  const planned = await begin(op, call, deps, { op: 'StepPlanned', name: stepName(op) });
+async function planStep(op: Op, call: AnsweredCall, deps: ApplyOperationsDeps): Promise<Failure | undefined> {
+  const planned = await startStep(op, call, deps, { op: 'StepPlanned', name: stepName(op) });
   if (planned && 'kind' in planned) return planned;
-  if (planned) await deps.schedule.call({ ref: call.ref, stepId: op.id, retries: call.retries });
+  if (planned) await deps.scheduler.enqueueCall({ ref: call.ref, stepId: op.id, retries: call.retries });
 }
 
-async function sleep(op: Op, call: AnsweredCall, deps: ApplyOperationsDeps): Promise<Failure | undefined> {
+async function startSleep(op: Op, call: AnsweredCall, deps: ApplyOperationsDeps): Promise<Failure | undefined> {
   const text = op.opts?.duration ?? op.name ?? '';
   const until = momentMs(text, Date.now());
   if (until === undefined)
     return permanentFailure(
       'InvalidSleep',
-      `step "${stepName(op)}" sleeps for ${JSON.stringify(text)}, which is no time string and no ISO date`,
+      `step "${stepName(op)}" sleeps for ${JSON.stringify(text)}, which is neither a time string nor an ISO date`,
     );
   if (isTooFar(until)) return tooFar('SleepTooLong', `step "${stepName(op)}" sleeps for ${JSON.stringify(text)}`);
-  const asleep = await begin(op, call, deps, { op: 'Sleep', name: stepName(op), until });
-  if (asleep && 'kind' in asleep) return asleep;
-  if (asleep?.until !== undefined) await deps.schedule.wake(call.ref, op.id, asleep.until, Date.now());
+  const sleeping = await startStep(op, call, deps, { op: 'Sleep', name: stepName(op), until });
+  if (sleeping && 'kind' in sleeping) return sleeping;
+  if (sleeping?.until !== undefined) await enqueueWake(op, call, deps, { untilMs: sleeping.until });
   return undefined;
 }
 
-async function wait(op: Op, call: AnsweredCall, deps: ApplyOperationsDeps): Promise<Failure | undefined> {
+async function startWait(op: Op, call: AnsweredCall, deps: ApplyOperationsDeps): Promise<Failure | undefined> {
   const { run, event } = call.loaded;
   const eventName = op.opts?.event ?? op.name ?? '';
   const expression = op.opts?.if ?? undefined;
-  const problem = eventName === '' ? 'names no event' : expression && problemOf(expression);
+  const problem = eventName === '' ? 'waits for an event without a name' : expression && problemOf(expression);
   if (problem) return permanentFailure('InvalidWait', `step "${stepName(op)}" ${problem}`);
   const until = untilOf(op);
   if (until && 'kind' in until) return until;
-  const waiting = await begin(op, call, deps, { op: 'WaitForEvent', name: eventName, ...until });
+  const waiting = await startStep(op, call, deps, { op: 'WaitForEvent', name: eventName, ...until });
   if (!waiting || 'kind' in waiting) return waiting;
   const described = {
     runId: run.id,
@@ -161,35 +165,44 @@ async function wait(op: Op, call: AnsweredCall, deps: ApplyOperationsDeps): Prom
     ...until,
   };
   const added = { key: waitKey(described), eventName, ...indexWait(described, payloadOf(event)) };
-  // Before the wait can be met: whatever meets it removes the wake job.
-  if (waiting.until !== undefined) await deps.schedule.wake(call.ref, op.id, waiting.until, Date.now(), eventName);
+  // Before an event can match the wait: a match removes the wake job.
+  if (waiting.until !== undefined) await enqueueWake(op, call, deps, { untilMs: waiting.until, eventName });
   const stored = await deps.waits.add(run.env, [added], Date.now());
-  await deps.arrivals.lookBack(run.env, eventName, stored, call.startedAt);
+  await deps.waitMatcher.matchPastEvents(run.env, eventName, stored, call.startedAt);
   return undefined;
 }
 
-async function invoke(op: Op, call: AnsweredCall, deps: ApplyOperationsDeps): Promise<Failure | undefined> {
+async function startInvocation(op: Op, call: AnsweredCall, deps: ApplyOperationsDeps): Promise<Failure | undefined> {
   const until = untilOf(op);
   if (until && 'kind' in until) return until;
-  const begun = await begin(op, call, deps, { op: 'InvokeFunction', name: stepName(op), ...until });
-  if (!begun || 'kind' in begun) return begun;
-  if (begun.until !== undefined) await deps.schedule.wake(call.ref, op.id, begun.until, Date.now());
-  await deps.invocations.invoke(call.loaded.run, op);
+  const invoking = await startStep(op, call, deps, { op: 'InvokeFunction', name: stepName(op), ...until });
+  if (!invoking || 'kind' in invoking) return invoking;
+  if (invoking.until !== undefined) await enqueueWake(op, call, deps, { untilMs: invoking.until });
+  await deps.invocations.invokeFromStep(call.loaded.run, op);
   return undefined;
 }
 
-/** When the step gives up, from its `timeout`; or what is wrong with that. */
+async function enqueueWake(
+  op: Op,
+  { ref }: AnsweredCall,
+  { scheduler }: ApplyOperationsDeps,
+  wake: { untilMs: number; eventName?: string },
+): Promise<void> {
+  await scheduler.enqueueWake({ ref, stepId: op.id, nowMs: Date.now(), ...wake });
+}
+
+/** When the step times out, from its `timeout`; a failure if that is invalid. */
 function untilOf(op: Op): { until?: number } | Failure {
   const timeout = op.opts?.timeout;
   if (timeout === undefined || timeout === null) return {};
   const until = momentMs(timeout, Date.now());
   if (until !== undefined && isTooFar(until)) {
-    return tooFar('TimeoutTooLong', `step "${stepName(op)}" has the time-out ${JSON.stringify(timeout)}`);
+    return tooFar('TimeoutTooLong', `step "${stepName(op)}" has the timeout ${JSON.stringify(timeout)}`);
   }
   if (until !== undefined) return { until };
   return permanentFailure(
     'InvalidTimeout',
-    `step "${stepName(op)}" has the time-out ${JSON.stringify(timeout)}, which is no time string and no ISO date`,
+    `step "${stepName(op)}" has the timeout ${JSON.stringify(timeout)}, which is neither a time string nor an ISO date`,
   );
 }
 
@@ -209,6 +222,6 @@ function problemOf(expression: string): string | undefined {
     compileWait(expression);
     return undefined;
   } catch (error) {
-    return `waits with an "if" that is refused: ${(error as Error).message}`;
+    return `has an invalid "if": ${(error as Error).message}`;
   }
 }

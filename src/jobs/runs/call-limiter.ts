@@ -1,131 +1,134 @@
-/** The gate before a worker's calls: it lets each in as soon as its environment and its app have room (model/capacity/fair-shares.ts), and sends back
- *  what would have to wait for long, so that others come by. Life cycle: create with the worker, `enter` and `leave` around each call, `close`. */
+/** Limits a worker's calls in flight: each call starts as soon as its environment and its app have capacity
+ *  (model/capacity/fair-shares.ts). A call that would wait for long is deferred, so that others get their turn. Life
+ *  cycle: create with the worker, `acquire` before and `release` after each call, `close`. */
 import { appKey, type CallOwner, type FairShares } from '../../model/capacity/fair-shares.ts';
 import type { AppLimits } from './app-limits.ts';
 import { DEFERRED_MAX, DeferredCalls } from './deferred-calls.ts';
 
-/** An app whose last call ended no longer ago is worth waiting for a moment: room comes soon, and parking costs Redis two commands. */
-const FLOWS_MS = 100;
+/** If an app's last call ended within this time, waiting is better than deferring: capacity comes soon, and deferring
+ *  costs two commands. */
+const RECENTLY_ENDED_MS = 100;
 const WAIT_MAX_MS = 250;
-const LOOK_MS = 50;
+const CHECK_MS = 50;
 
-/** undefined: it may begin now. Else when to come back, Unix milliseconds. */
+/** undefined: start now. Otherwise the time at which the deferred call is due, Unix milliseconds. */
 export type AdmissionDecision = number | undefined;
 
-interface Waiter {
+interface WaitingCall {
   owner: CallOwner;
   jobId: string;
   until: number;
-  resolve(verdict: AdmissionDecision): void;
+  resolve(decision: AdmissionDecision): void;
 }
 
 export interface CallLimiterState {
-  /** Calls that wait in this worker's memory for room, and that it has put back. */
+  /** Calls that wait for capacity in this worker's memory. */
   waiting: number;
-  parked: number;
+  /** Calls that this worker has deferred. */
+  deferred: number;
 }
 
 export class CallLimiter {
   readonly #shares: FairShares;
   readonly #limits: AppLimits;
-  readonly #unpark: (jobId: string) => void;
-  readonly #parked = new DeferredCalls();
-  /** When the last call of an app ended. */
-  readonly #leftAt = new Map<string, number>();
-  #waiting: Waiter[] = [];
+  readonly #promote: (jobId: string) => void;
+  readonly #deferred = new DeferredCalls();
+  /** When the last call of an app ended, the oldest first. */
+  readonly #lastEndedAt = new Map<string, number>();
+  #waiting: WaitingCall[] = [];
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  /** @param unpark has a job that was put back come at once */
-  constructor(shares: FairShares, limits: AppLimits, unpark: (jobId: string) => void) {
+  /** @param promote makes a deferred job due now */
+  constructor(shares: FairShares, limits: AppLimits, promote: (jobId: string) => void) {
     this.#shares = shares;
     this.#limits = limits;
-    this.#unpark = unpark;
+    this.#promote = promote;
   }
 
   get state(): CallLimiterState {
-    return { waiting: this.#waiting.length, parked: this.#parked.count };
+    return { waiting: this.#waiting.length, deferred: this.#deferred.count };
   }
 
-  /** Whoever is let in must `leave`. */
-  enter(owner: CallOwner, jobId: string, nowMs: number): AdmissionDecision | Promise<AdmissionDecision> {
-    if (!this.#closed && this.#room(owner) > 0) {
-      this.#begin(owner, jobId);
+  /** A call that may start must be followed by `release`. */
+  acquire(owner: CallOwner, jobId: string, nowMs: number): AdmissionDecision | Promise<AdmissionDecision> {
+    if (!this.#closed && this.#capacityFor(owner) > 0) {
+      this.#start(owner, jobId);
       return undefined;
     }
     if (this.#closed) return nowMs;
-    if (nowMs - (this.#leftAt.get(appKey(owner.env, owner.app)) ?? 0) <= FLOWS_MS) {
+    if (nowMs - (this.#lastEndedAt.get(appKey(owner.env, owner.app)) ?? 0) <= RECENTLY_ENDED_MS) {
       return this.#wait(owner, jobId, nowMs + WAIT_MAX_MS);
     }
-    return this.#park(owner, jobId, nowMs);
+    return this.#defer(owner, jobId, nowMs);
   }
 
-  leave(owner: CallOwner, nowMs: number): void {
+  release(owner: CallOwner, nowMs: number): void {
     this.#shares.end(owner);
-    this.#noteLeft(owner, nowMs);
-    const served = this.#serve();
-    if (served || this.#closed || this.#parked.count === 0) return;
-    for (const jobId of this.#parked.take(owner, (one) => this.#room(one), nowMs)) this.#unpark(jobId);
+    this.#recordEnd(owner, nowMs);
+    const started = this.#startFirstWaiting();
+    if (started || this.#closed || this.#deferred.count === 0) return;
+    for (const jobId of this.#deferred.takeReady(owner, (one) => this.#capacityFor(one), nowMs)) this.#promote(jobId);
   }
 
-  /** Nobody waits any longer: what does is left to other workers. */
+  /** Waiting calls return to the queue for other workers. */
   close(): void {
     this.#closed = true;
     clearInterval(this.#timer);
     for (const { resolve } of this.#waiting.splice(0)) resolve(Date.now());
   }
 
-  #room(owner: CallOwner): number {
+  #capacityFor(owner: CallOwner): number {
     return this.#shares.available(owner, this.#limits.of(owner.env, owner.app));
   }
 
-  #begin(owner: CallOwner, jobId: string): void {
+  #start(owner: CallOwner, jobId: string): void {
     this.#shares.start(owner);
-    if (this.#parked.count > 0) this.#parked.forget(owner, jobId);
+    if (this.#deferred.count > 0) this.#deferred.remove(owner, jobId);
   }
 
   #wait(owner: CallOwner, jobId: string, until: number): Promise<AdmissionDecision> {
-    this.#timer ??= setInterval(() => this.#look(Date.now()), LOOK_MS);
+    this.#timer ??= setInterval(() => this.#deferOverdue(Date.now()), CHECK_MS);
     return new Promise((resolve) => this.#waiting.push({ owner, jobId, until, resolve }));
   }
 
-  #park(owner: CallOwner, jobId: string, nowMs: number): AdmissionDecision | Promise<AdmissionDecision> {
-    return this.#parked.park(owner, jobId, nowMs) ?? this.#wait(owner, jobId, nowMs + WAIT_MAX_MS);
+  #defer(owner: CallOwner, jobId: string, nowMs: number): AdmissionDecision | Promise<AdmissionDecision> {
+    return this.#deferred.defer(owner, jobId, nowMs) ?? this.#wait(owner, jobId, nowMs + WAIT_MAX_MS);
   }
 
-  /** The first that may begin does. */
-  #serve(): boolean {
+  /** @returns whether a waiting call had capacity */
+  #startFirstWaiting(): boolean {
     for (const [at, { owner, jobId, resolve }] of this.#waiting.entries()) {
-      if (this.#room(owner) < 1) continue;
+      if (this.#capacityFor(owner) < 1) continue;
       this.#waiting.splice(at, 1);
-      this.#begin(owner, jobId);
+      this.#start(owner, jobId);
       resolve(undefined);
       return true;
     }
     return false;
   }
 
-  /** Parks those that have waited long enough. */
-  #look(nowMs: number): void {
-    const over = this.#waiting.filter(({ until }) => until <= nowMs);
-    if (over.length > 0 && this.#parked.count < DEFERRED_MAX) {
+  /** Defers the calls that have waited long enough. */
+  #deferOverdue(nowMs: number): void {
+    const overdue = this.#waiting.filter(({ until }) => until <= nowMs);
+    if (overdue.length > 0 && this.#deferred.count < DEFERRED_MAX) {
       this.#waiting = this.#waiting.filter(({ until }) => until > nowMs);
-      for (const { owner, jobId, resolve } of over)
-        resolve(this.#parked.park(owner, jobId, nowMs) ?? nowMs + WAIT_MAX_MS);
+      for (const { owner, jobId, resolve } of overdue)
+        resolve(this.#deferred.defer(owner, jobId, nowMs) ?? nowMs + WAIT_MAX_MS);
     }
     if (this.#waiting.length > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
 
-  #noteLeft({ env, app }: CallOwner, nowMs: number): void {
+  #recordEnd({ env, app }: CallOwner, nowMs: number): void {
     const key = appKey(env, app);
-    // The order of the map is that of the last calls: what is old is in front.
-    this.#leftAt.delete(key);
-    this.#leftAt.set(key, nowMs);
-    for (const [old, at] of this.#leftAt) {
-      if (nowMs - at <= FLOWS_MS) break;
-      this.#leftAt.delete(old);
+    // Deleted first, so that the map stays in the order of the last calls.
+    this.#lastEndedAt.delete(key);
+    this.#lastEndedAt.set(key, nowMs);
+    for (const [oldest, at] of this.#lastEndedAt) {
+      if (nowMs - at <= RECENTLY_ENDED_MS) break;
+      this.#lastEndedAt.delete(oldest);
     }
   }
 }

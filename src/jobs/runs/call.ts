@@ -1,75 +1,74 @@
-/** The call job: one call of a function for its run, and what the answer makes of the run. Each failed call is an attempt of the job,
- *  which BullMQ repeats after the delay that the failure asks for. */
+/** The call job: calls a function for its run and applies the outcome to the run. Each failed call is an attempt of the
+ *  job, which BullMQ repeats after the delay that the failure asks for. */
 import { UnrecoverableError } from 'bullmq';
 import type { FunctionClient } from '../../functions/function-client.ts';
 import { type Failure, type Outcome, permanentFailure } from '../../functions/interpret-response.ts';
 import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
 import type { Loaded, Runs } from '../../store/runs/runs.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
-import { type CallJob, refOf } from '../queues/queues.ts';
+import { type CallJob, type JobAttempts, toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { type AnsweredCall, type ApplyOperationsDeps, applyOperations } from './apply-operations.ts';
-import { historyOf, isPlain } from './run-history.ts';
-import { AttemptFailed, type Tries, withServiceErrors } from './service-errors.ts';
-import { retryStoreWrites } from './store-retries.ts';
+import { attemptHistory, type CallAttempt, needsNoHistory } from './run-history.ts';
+import { AttemptFailed, retryStoreWrites, withServiceErrors } from './service-errors.ts';
 
 export interface CallDeps extends ApplyOperationsDeps {
   runs: Runs;
   functions: FunctionTables;
-  caller: FunctionClient;
-  reports: Telemetry;
-  /** A run that is not heard of for so long is looked after. */
-  lookAfterMs: number;
+  functionClient: FunctionClient;
+  telemetry: Telemetry;
+  /** A run that is idle for so long is reconciled. */
+  reconcileAfterMs: number;
 }
 
-/** @throws AttemptFailed when another attempt is due, UnrecoverableError when the run has failed for good; what Redis said when it refused:
- *    then nothing has become of the attempt, and it is to be made again */
-export async function call(job: CallJob, queuedAt: number, tries: Tries, deps: CallDeps): Promise<void> {
-  await withServiceErrors(job, tries, deps, () => callOnce(job, queuedAt, tries, deps));
+/** @throws AttemptFailed when another attempt follows, UnrecoverableError when the run has failed; Redis's error when
+ *    it refuses commands: then the attempt has no outcome and must be repeated */
+export async function call(job: CallJob, queuedAt: number, attempts: JobAttempts, deps: CallDeps): Promise<void> {
+  await withServiceErrors(job, attempts, deps, () => callOnce(job, queuedAt, attempts, deps));
 }
 
-async function callOnce(job: CallJob, queuedAt: number, tries: Tries, deps: CallDeps): Promise<void> {
+async function callOnce(job: CallJob, queuedAt: number, attempts: JobAttempts, deps: CallDeps): Promise<void> {
   const startedAt = Date.now();
   const { env, runId, eventId, at, stepId } = job;
   const loaded = await deps.runs.load(
     { env, runId, eventId, at, stepId },
-    tries.before,
+    attempts.made,
     startedAt,
-    startedAt + deps.lookAfterMs,
+    startedAt + deps.reconcileAfterMs,
   );
   if (!loaded) return;
-  if ('ended' in loaded) return deps.life.tellInvoker(loaded.ended);
-  reportStart(loaded, startedAt, deps.reports);
-  const failure = await attempt({ job, loaded, tries, startedAt, queuedAt }, deps);
+  if ('ended' in loaded) return deps.transitions.notifyInvoker(loaded.ended);
+  recordStart(loaded, startedAt, deps.telemetry);
+  const failure = await attempt({ job, loaded, attempts, startedAt, queuedAt }, deps);
   if (!failure) return;
-  if (failure.retriable && tries.before + 1 < tries.max) {
+  if (failure.retriable && attempts.made + 1 < attempts.max) {
     await retryStoreWrites(() => deps.runs.recordError(env, runId, failure.error));
-    deps.reports.moved(loaded.run, 'Running');
+    deps.telemetry.publishRun(loaded.run, 'Running');
     throw new AttemptFailed(failure.error, failure.retryAfterMs);
   }
-  await retryStoreWrites(() => deps.life.fail(loaded.run, failure.error, loaded.event));
+  await retryStoreWrites(() => deps.transitions.fail(loaded.run, failure.error, loaded.event));
   throw new UnrecoverableError(`${failure.error.name}: ${failure.error.message}`);
 }
 
-/** Of a run's first call. A run that is done again could have been called since it was made, and not since its event came. */
-function reportStart({ run, event }: Loaded, startedAt: number, reports: Telemetry): void {
+/** For the first call of a run. A re-run is due since it was created, any other run since its event. */
+function recordStart({ run, event }: Loaded, startedAt: number, telemetry: Telemetry): void {
   if (run.startedAt !== startedAt) return;
   const dueAt = run.retryOf || !event ? run.queuedAt : Math.max(event.received_at, event.ts);
-  reports.started(run, Math.max(0, startedAt - dueAt));
+  telemetry.recordRunStart(run, Math.max(0, startedAt - dueAt));
 }
 
-/** Calls, writes the attempt into the run's history, and does what the answer says.
- *  @returns how it failed, if it did */
-async function attempt(one: Attempt, deps: CallDeps): Promise<Failure | undefined> {
-  const { job, loaded, tries } = one;
+/** Calls the function, adds the attempt to the run's history, and applies the outcome.
+ *  @returns the failure, if the attempt failed */
+async function attempt(one: CallAttempt, deps: CallDeps): Promise<Failure | undefined> {
+  const { job, loaded, attempts } = one;
   try {
-    const outcome = await outcomeOf(loaded, job, tries, deps);
+    const outcome = await callFunction(loaded, job, attempts, deps);
     const failure = outcome.kind === 'failed' ? outcome : tooLarge(outcome);
-    if (!isPlain(loaded, outcome, tries.before)) {
-      const entries = historyOf(failure ?? outcome, one);
+    if (!needsNoHistory(loaded, outcome, attempts.made)) {
+      const entries = attemptHistory(failure ?? outcome, one);
       await retryStoreWrites(() => deps.runs.appendHistory(job.env, job.runId, entries));
     }
-    return failure ?? (await retryStoreWrites(() => settle(outcome, one, deps)));
+    return failure ?? (await retryStoreWrites(() => applyOutcome(outcome, one, deps)));
   } finally {
     const { at } = job;
     if (loaded.planOnly && at !== undefined)
@@ -77,45 +76,42 @@ async function attempt(one: Attempt, deps: CallDeps): Promise<Failure | undefine
   }
 }
 
-async function outcomeOf(loaded: Loaded, { stepId }: CallJob, tries: Tries, deps: CallDeps): Promise<Outcome> {
+async function callFunction(
+  loaded: Loaded,
+  { stepId }: CallJob,
+  attempts: JobAttempts,
+  deps: CallDeps,
+): Promise<Outcome> {
   const { run, event, stack, memos, planOnly } = loaded;
   const fn = await deps.functions.find(run.env, run.functionId);
   if (!fn) return permanentFailure('FunctionGone', `the function ${run.functionId} is not registered`);
   if (!event) return permanentFailure('EventGone', `the event ${run.eventId} is no longer stored`);
   const calledAt = performance.now();
-  const outcome = await deps.caller.call(fn, {
-    run: { ...run, attempt: tries.before },
+  const outcome = await deps.functionClient.call(fn, {
+    run: { ...run, attempt: attempts.made },
     event,
-    maxAttempts: tries.max,
+    maxAttempts: attempts.max,
     stepId,
     stack,
     memos,
     planOnly: planOnly && stepId === undefined,
   });
-  deps.reports.called(outcome, performance.now() - calledAt);
+  deps.telemetry.recordCall(outcome, performance.now() - calledAt);
   return outcome;
 }
 
-interface Attempt {
-  job: CallJob;
-  loaded: Loaded;
-  tries: Tries;
-  queuedAt: number;
-  startedAt: number;
-}
-
-/** Does what the answer says. Done again, it changes nothing.
- *  @returns how the attempt failed, if it did */
-async function settle(outcome: Outcome, attempt: Attempt, deps: CallDeps): Promise<Failure | undefined> {
+/** Idempotent.
+ *  @returns the failure, if an operation fails the attempt */
+async function applyOutcome(outcome: Outcome, attempt: CallAttempt, deps: CallDeps): Promise<Failure | undefined> {
   const { job, loaded } = attempt;
   if (outcome.kind === 'completed') {
-    await deps.life.complete(loaded.run, outcome.output);
+    await deps.transitions.complete(loaded.run, outcome.output);
     return undefined;
   }
   if (outcome.kind !== 'steps') return undefined;
-  const failed = await applyOperations(outcome.ops, answered(attempt), deps);
-  deps.reports.moved(loaded.run, 'Running');
-  if (failed) return { ...failed, retryAfterMs: outcome.retryAfterMs };
+  const failure = await applyOperations(outcome.ops, toAnsweredCall(attempt), deps);
+  deps.telemetry.publishRun(loaded.run, 'Running');
+  if (failure) return { ...failure, retryAfterMs: outcome.retryAfterMs };
   if (job.at !== undefined) await deps.runs.recordAnswered(job.env, job.runId, job.at);
   return undefined;
 }
@@ -124,16 +120,16 @@ function tooLarge(outcome: Outcome): Failure | undefined {
   if (outcome.kind !== 'completed' || Buffer.byteLength(outcome.output) <= MAX_STEP_BYTES) return undefined;
   return permanentFailure(
     'OutputTooLarge',
-    `the function's output is larger than ${MAX_STEP_BYTES} bytes; keep large data elsewhere`,
+    `the function's output is larger than ${MAX_STEP_BYTES} bytes; store large data elsewhere and return a reference`,
   );
 }
 
-function answered({ loaded, tries, startedAt }: Attempt): AnsweredCall {
+function toAnsweredCall({ loaded, attempts, startedAt }: CallAttempt): AnsweredCall {
   return {
     loaded: loaded as AnsweredCall['loaded'],
-    ref: refOf(loaded.run),
-    retries: tries.max - 1,
-    mayRetry: tries.before + 1 < tries.max,
+    ref: toRunRef(loaded.run),
+    retries: attempts.max - 1,
+    mayRetry: attempts.made + 1 < attempts.max,
     startedAt,
   };
 }

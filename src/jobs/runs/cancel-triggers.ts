@@ -1,4 +1,4 @@
-/** The `cancel` triggers of functions: events that end a run. */
+/** The `cancel` triggers of functions: events that cancel a run. */
 import { setImmediate } from 'node:timers/promises';
 import type { AppFunction, CancelTrigger } from '../../model/apps/app.ts';
 import { type Envelope, payloadOf } from '../../model/events/event.ts';
@@ -11,10 +11,9 @@ import type { WaitMatcher } from './wait-matcher.ts';
 
 /** Runs whose waits are stored at once. */
 const STORED_AT_ONCE = 100;
-/** How long others wait while expressions are read: each trigger may have another. */
+/** How long compiling expressions may occupy the event loop: each trigger may have another. */
 const TURN_MS = 10;
 
-/** A run that is about to start. */
 interface StartingRun {
   id: string;
   fn: AppFunction;
@@ -24,15 +23,16 @@ interface StartingRun {
 export class CancelTriggers {
   readonly #waits: Waits;
   readonly #events: Events;
-  readonly #arrivals: WaitMatcher;
+  readonly #waitMatcher: WaitMatcher;
 
-  constructor(waits: Waits, events: Events, arrivals: WaitMatcher) {
+  constructor(waits: Waits, events: Events, waitMatcher: WaitMatcher) {
     this.#waits = waits;
     this.#events = events;
-    this.#arrivals = arrivals;
+    this.#waitMatcher = waitMatcher;
   }
 
-  /** Watches for what cancels the runs, and looks back: it may have come while the run was being made. */
+  /** Stores the cancel triggers of runs as waits, and matches them with events that arrived while the runs were
+   *  created. */
   async watch(runs: readonly StartingRun[], nowMs: number): Promise<void> {
     const watched = runs.filter(({ fn }) => fn.cancel.length > 0);
     for (const [env, ofEnv] of Map.groupBy(watched, ({ event }) => event.env)) {
@@ -43,44 +43,44 @@ export class CancelTriggers {
   }
 
   async #watch(env: string, runs: readonly StartingRun[], nowMs: number): Promise<void> {
-    const asking = runs.filter(({ fn }) => fn.cancel.some(({ expression }) => expression));
-    // One event may have caused them all.
-    const records = await this.#events.records(env, [...new Set(asking.map(({ event }) => event.internalId))]);
-    const causes = new Map(records.flatMap((record) => (record ? [[record.internal_id, payloadOf(record)]] : [])));
+    const withExpressions = runs.filter(({ fn }) => fn.cancel.some(({ expression }) => expression));
+    // One event may have triggered them all.
+    const ids = [...new Set(withExpressions.map(({ event }) => event.internalId))];
+    const records = await this.#events.records(env, ids);
+    const payloads = new Map(records.flatMap((record) => (record ? [[record.internal_id, payloadOf(record)]] : [])));
     const waits: NewWait[] = [];
-    let turnBegan = performance.now();
-    for (const { id, fn, event } of runs) {
-      waits.push(...fn.cancel.map((trigger, i) => toWait(trigger, i, id, fn.id, event, nowMs, causes)));
-      if (performance.now() - turnBegan <= TURN_MS) continue;
+    let turnStartedAt = performance.now();
+    for (const run of runs) {
+      const payload = payloads.get(run.event.internalId);
+      waits.push(...run.fn.cancel.map((trigger, i) => toWait(trigger, i, run, { nowMs, payload })));
+      if (performance.now() - turnStartedAt <= TURN_MS) continue;
       await setImmediate();
-      turnBegan = performance.now();
+      turnStartedAt = performance.now();
     }
     const stored = await this.#waits.add(env, waits, nowMs);
     const since = Math.min(...runs.map(({ event }) => event.receivedAt));
     for (const [name, ofName] of Map.groupBy(stored, ({ eventName }) => eventName)) {
-      await this.#arrivals.lookBack(env, name, ofName, since);
+      await this.#waitMatcher.matchPastEvents(env, name, ofName, since);
     }
   }
 }
 
+/** @param payload of the event that triggered the run; undefined where no expression needs it */
 function toWait(
   { event: eventName, expression, timeout }: CancelTrigger,
   ordinal: number,
-  runId: string,
-  functionId: string,
-  { internalId: eventId, receivedAt }: StartingRun['event'],
-  nowMs: number,
-  causes: ReadonlyMap<string, unknown>,
+  { id: runId, fn, event: { internalId: eventId, receivedAt } }: StartingRun,
+  { nowMs, payload }: { nowMs: number; payload: unknown },
 ): NewWait {
   const duration = timeout === undefined ? undefined : durationMs(timeout);
   const wait = {
     runId,
-    functionId,
+    functionId: fn.id,
     eventId,
     ...(expression && { expression }),
-    // What came before the run's own event is about another run.
+    // An event from before the run's own event concerns another run.
     since: receivedAt,
     ...(duration !== undefined && { until: nowMs + duration }),
   };
-  return { key: waitKey(wait, ordinal), eventName, ...indexWait(wait, causes.get(eventId)) };
+  return { key: waitKey(wait, ordinal), eventName, ...indexWait(wait, payload) };
 }

@@ -1,5 +1,5 @@
-/** A function invoked alone, by another run or by hand: an event of the service's own, and one run of that function on it. */
-
+/** Invokes a function directly, from a step of another run or through the API: an event of the service's own, and one
+ *  run on it. */
 import { ServiceError } from '../../errors.ts';
 import { type Envelope, type Event, FUNCTION_INVOKED, toEnvelope } from '../../model/events/event.ts';
 import { derivedEventId, derivedId, newId } from '../../model/ids.ts';
@@ -12,71 +12,77 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { RunStarter, RunToStart } from './run-starter.ts';
 import type { RunTransitions } from './state-transitions.ts';
 
-export class Invocations {
-  readonly #events: Events;
-  readonly #functions: FunctionTables;
-  readonly #starter: RunStarter;
-  readonly #life: RunTransitions;
-  readonly #reports: Telemetry;
+export interface InvocationsDeps {
+  events: Events;
+  functions: FunctionTables;
+  starter: RunStarter;
+  transitions: RunTransitions;
+  telemetry: Telemetry;
+}
 
-  constructor(
-    events: Events,
-    functions: FunctionTables,
-    starter: RunStarter,
-    life: RunTransitions,
-    reports: Telemetry,
-  ) {
-    this.#events = events;
-    this.#functions = functions;
-    this.#starter = starter;
-    this.#life = life;
-    this.#reports = reports;
+export interface ApiInvocation {
+  env: string;
+  functionId: string;
+  payload: Pick<Event, 'data' | 'user' | 'v'>;
+  requestId: string;
+  nowMs: number;
+}
+
+export class Invocations {
+  readonly #deps: InvocationsDeps;
+
+  constructor(deps: InvocationsDeps) {
+    this.#deps = deps;
   }
 
-  /** The run of another run's step, which it reports back to. Doing it twice makes one run: its ID and its event's are derived from the invoking step. */
-  async invoke(invoking: Run, op: Op): Promise<void> {
+  /** Starts the run that a step invokes; its result finishes the step. Idempotent: the IDs of run and event are derived
+   *  from the step. */
+  async invokeFromStep(invokingRun: Run, op: Op): Promise<void> {
+    const { env, id: runId } = invokingRun;
+    const { functions, transitions } = this.#deps;
     const functionId = op.opts?.function_id ?? '';
-    const fn = (await this.#functions.of(invoking.env)).find(functionId);
+    const fn = (await functions.of(env)).find(functionId);
     if (!fn || fn.archived) {
       const message = `step "${stepName(op)}" invokes the function ${JSON.stringify(functionId)}, which is not registered`;
-      await this.#life.finishStep(invoking.env, invoking.id, op.id, { error: { name: 'FunctionNotFound', message } });
+      await transitions.finishStep(env, runId, op.id, { error: { name: 'FunctionNotFound', message } });
       return;
     }
     const now = Date.now();
-    const event = invocationEvent(invoking, op, now);
-    const invoker = { runId: invoking.id, stepId: op.id };
-    await this.#start({ id: derivedId(invoking.id, 'invoke', op.id), fn, event, dueAt: now, invoker }, event, now);
+    const event = invocationEvent(invokingRun, op, now);
+    const invoker = { runId, stepId: op.id };
+    await this.#start({ id: derivedId(runId, 'invoke', op.id), fn, event, dueAt: now, invoker }, event, now);
   }
 
   /** @returns undefined when there is no such function
    *  @throws ServiceError function_archived */
-  async byHand(
-    env: string,
-    functionId: string,
-    payload: Pick<Event, 'data' | 'user' | 'v'>,
-    requestId: string,
-    nowMs: number,
-  ): Promise<{ eventId: string; runId: string } | undefined> {
-    const fn = (await this.#functions.of(env)).find(functionId);
+  async invokeFromApi({
+    env,
+    functionId,
+    payload,
+    requestId,
+    nowMs,
+  }: ApiInvocation): Promise<{ eventId: string; runId: string } | undefined> {
+    const fn = (await this.#deps.functions.of(env)).find(functionId);
     if (!fn) return undefined;
     if (fn.archived) throw new ServiceError('function_archived', { detail: `"${functionId}" has no live app` });
     const eventId = newId(nowMs);
-    const origin = { internalId: eventId, env, receivedAt: nowMs, source: 'api', requestId, index: 0 } as const;
-    const event = toEnvelope({ name: FUNCTION_INVOKED, ...payload }, origin);
+    const provenance = { internalId: eventId, env, receivedAt: nowMs, source: 'api', requestId, index: 0 } as const;
+    const event = toEnvelope({ name: FUNCTION_INVOKED, ...payload }, provenance);
     const runId = runIdOf(eventId, functionId);
     await this.#start({ id: runId, fn, event, dueAt: nowMs }, event, nowMs);
     return { eventId, runId };
   }
 
   async #start(run: RunToStart, event: Envelope, nowMs: number): Promise<void> {
-    const stored = await this.#events.storeNew([event]);
-    await this.#starter.start([run], nowMs);
-    await this.#events.markIngested(stored, nowMs);
-    this.#reports.ingested(stored, Date.now());
+    const { events, starter, telemetry } = this.#deps;
+    const stored = await events.storeNew([event]);
+    await starter.start([run], nowMs);
+    await events.markIngested(stored, nowMs);
+    telemetry.recordIngested(stored, Date.now());
   }
 }
 
-function invocationEvent(invoking: Run, op: Op, nowMs: number): Envelope {
+function invocationEvent(invokingRun: Run, op: Op, nowMs: number): Envelope {
   const { data, user, v } = op.opts?.payload ?? {};
   const event = {
     name: FUNCTION_INVOKED,
@@ -85,11 +91,11 @@ function invocationEvent(invoking: Run, op: Op, nowMs: number): Envelope {
     ...(typeof v === 'string' && { v }),
   };
   return toEnvelope(event, {
-    internalId: derivedEventId(invoking.id, 'invoke-event', op.id),
-    env: invoking.env,
+    internalId: derivedEventId(invokingRun.id, 'invoke-event', op.id),
+    env: invokingRun.env,
     receivedAt: nowMs,
     source: 'service',
-    requestId: invoking.requestId,
+    requestId: invokingRun.requestId,
     index: 0,
   });
 }

@@ -1,14 +1,15 @@
-/** Puts the jobs of runs into their queue. A job's ID says what it is for, so enqueuing it again changes nothing. */
+/** Enqueues the jobs of runs. A job's ID is derived from its purpose, so enqueuing it again changes nothing. */
 import { ErrorCode, type JobsOptions } from 'bullmq';
 import { PRODUCTION } from '../../model/environment.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
 import { type CallJob, DELAYED_SCORE_PER_MS, type RunQueue, type TracedRunRef } from '../queues/queues.ts';
 
-/** A wake-up only writes to Redis, and no refusal of Redis counts. */
+/** A wake job only writes to Redis, and errors of Redis do not count as attempts. */
 const WAKE_ATTEMPTS = 10;
 
-/** States of a job that will do its work. Any other is of one that has ended, or is in no list: it is only in the way of a new one. */
-const ALIVE: ReadonlySet<string> = new Set([
+/** States of a job that will still run. A job in any other state has ended, or is in no list, and only blocks a new one
+ *  with its ID. */
+const LIVE_STATES: ReadonlySet<string> = new Set([
   'active',
   'delayed',
   'paused',
@@ -16,11 +17,11 @@ const ALIVE: ReadonlySet<string> = new Set([
   'waiting',
   'waiting-children',
 ]);
-/** BullMQ takes jobs without a priority first, then those with one: what waits for branches, however much, stands in nobody's way. */
+/** BullMQ takes jobs without a priority first: jobs of branches, however many, delay no others. */
 const BRANCH_PRIORITY = 1;
 
-/** Of a run, which call is meant: that after `at` finished steps, or that of one planned step. */
-export interface CallOfRun {
+/** A call of a run: the one after `at` finished steps, or the one of a planned step. */
+export interface CallRef {
   runId: string;
   at?: number;
   stepId?: string;
@@ -28,12 +29,21 @@ export interface CallOfRun {
 
 export interface CallToSchedule {
   ref: TracedRunRef;
-  /** How many steps are done: the call goes on from there. Undefined for the call of one planned step. */
+  /** Number of finished steps with which the function continues; undefined for the call of one planned step. */
   at?: number;
   stepId?: string;
-  /** Tries after the first. */
+  /** Attempts after the first. */
   retries: number;
   delayMs?: number;
+}
+
+export interface WakeToSchedule {
+  ref: TracedRunRef;
+  stepId: string;
+  untilMs: number;
+  nowMs: number;
+  /** Name of the awaited event, for a wait. */
+  eventName?: string | undefined;
 }
 
 export class RunScheduler {
@@ -45,13 +55,13 @@ export class RunScheduler {
     this.#kinds = kinds;
   }
 
-  async call(call: CallToSchedule): Promise<void> {
-    await this.calls([call]);
+  async enqueueCall(call: CallToSchedule): Promise<void> {
+    await this.enqueueCalls([call]);
   }
 
-  async calls(calls: readonly CallToSchedule[]): Promise<void> {
+  async enqueueCalls(calls: readonly CallToSchedule[]): Promise<void> {
     if (calls.length === 0) return;
-    const ranks = await this.#ranksOf(calls);
+    const priorities = await this.#prioritiesOf(calls);
     await this.#queue.addBulk(
       calls.map(({ ref: { trace, ...ref }, at, stepId, retries, delayMs = 0 }) => ({
         name: ref.functionId,
@@ -60,47 +70,62 @@ export class RunScheduler {
           jobId: callJobId(ref.runId, at, stepId),
           attempts: retries + 1,
           ...(delayMs > 0 && { delay: delayMs }),
-          ...ranks.get(ref.env),
-          ...below(trace),
+          ...priorities.get(ref.env),
+          ...traceOptions(trace),
         },
       })),
     );
   }
 
-  /** As `call`, whatever is there under the job's ID: of a job that has failed or was done nothing more is to come. One that waits or is at work
-   *  is left alone. */
-  async restoreCall(call: CallToSchedule): Promise<void> {
-    await this.#clear(callJobId(call.ref.runId, call.at, call.stepId));
-    await this.call(call);
+  /** Wakes the step at `untilMs`, if it has not ended before. */
+  async enqueueWake({ ref: { trace, ...ref }, stepId, untilMs, nowMs, eventName }: WakeToSchedule): Promise<void> {
+    const priorities = await this.#prioritiesOf([{ ref }]);
+    await this.#queue.add(
+      ref.functionId,
+      { ...ref, kind: 'wake', stepId, ...(eventName !== undefined && { eventName }) },
+      {
+        jobId: wakeJobId(ref.runId, stepId),
+        delay: Math.max(0, untilMs - nowMs),
+        attempts: WAKE_ATTEMPTS,
+        ...priorities.get(ref.env),
+        ...traceOptions(trace),
+      },
+    );
   }
 
-  /** As `wake`, in the same way. */
-  async restoreWake(...wake: Parameters<RunScheduler['wake']>): Promise<void> {
-    const [{ runId }, stepId] = wake;
-    await this.#clear(wakeJobId(runId, stepId));
-    await this.wake(...wake);
+  /** Enqueues the call unless its job is live. A dead job with its ID, which has failed or completed, is replaced. */
+  async ensureCall(call: CallToSchedule): Promise<void> {
+    await this.#removeDead(callJobId(call.ref.runId, call.at, call.stepId));
+    await this.enqueueCall(call);
   }
 
-  async #clear(jobId: string): Promise<void> {
-    if (!ALIVE.has(await this.#queue.getJobState(jobId))) await this.#queue.remove(jobId, { removeChildren: false });
+  async ensureWake(wake: WakeToSchedule): Promise<void> {
+    await this.#removeDead(wakeJobId(wake.ref.runId, wake.stepId));
+    await this.enqueueWake(wake);
   }
 
-  /** Removes the wake jobs of steps that have come to their end. One that is at work is left alone and finds nothing to do. */
-  async dropWakes(runId: string, stepIds: readonly string[]): Promise<void> {
-    await this.#drop(stepIds.map((stepId) => wakeJobId(runId, stepId)));
+  async #removeDead(jobId: string): Promise<void> {
+    if (!LIVE_STATES.has(await this.#queue.getJobState(jobId))) {
+      await this.#queue.remove(jobId, { removeChildren: false });
+    }
   }
 
-  /** Removes calls that are not wanted any more, in the same way. */
-  async dropCalls(calls: readonly CallOfRun[]): Promise<void> {
-    await this.#drop(calls.map(({ runId, at, stepId }) => callJobId(runId, at, stepId)));
+  /** Removes the wake jobs of steps that have ended. An active one stays and finds nothing to do. */
+  async removeWakes(runId: string, stepIds: readonly string[]): Promise<void> {
+    await this.#remove(stepIds.map((stepId) => wakeJobId(runId, stepId)));
   }
 
-  async #drop(jobIds: readonly string[]): Promise<void> {
+  /** Removes calls that are no longer needed. An active one stays and finds nothing to do. */
+  async removeCalls(calls: readonly CallRef[]): Promise<void> {
+    await this.#remove(calls.map(({ runId, at, stepId }) => callJobId(runId, at, stepId)));
+  }
+
+  async #remove(jobIds: readonly string[]): Promise<void> {
     await Promise.all(jobIds.map((id) => this.#queue.remove(id, { removeChildren: false })));
   }
 
-  /** Those of the calls that wait for their time: when each is due, Unix milliseconds, by the ID of its job. */
-  async due(calls: readonly CallOfRun[]): Promise<Map<string, number>> {
+  /** @returns the due times of those calls that are delayed, Unix milliseconds, by job ID */
+  async delayedCalls(calls: readonly CallRef[]): Promise<Map<string, number>> {
     const ids = calls.map(({ runId, at, stepId }) => callJobId(runId, at, stepId));
     const redis = await this.#queue.getBackend().client;
     const scores = await Promise.all(ids.map((id) => redis.zscore(this.#queue.toKey('delayed'), id)));
@@ -112,9 +137,9 @@ export class RunScheduler {
     );
   }
 
-  /** Has a call that waits for its time made now.
-   *  @returns whether this did it: one that is under way or done is left alone */
-  async hasten(jobId: string): Promise<boolean> {
+  /** Makes a delayed call due now.
+   *  @returns whether it was delayed; a call in any other state is left alone */
+  async promote(jobId: string): Promise<boolean> {
     const job = await this.#queue.getJob(jobId);
     if (!job) return false;
     try {
@@ -126,8 +151,8 @@ export class RunScheduler {
     }
   }
 
-  /** Has a call come now that a worker had put back for want of room. One that is not there any more came by itself. */
-  async unpark(jobId: string): Promise<void> {
+  /** Makes a deferred call due now. One that is no longer delayed became due by itself. */
+  async promoteDeferred(jobId: string): Promise<void> {
     try {
       await this.#queue.getBackend().promote(jobId);
     } catch (error) {
@@ -135,40 +160,24 @@ export class RunScheduler {
     }
   }
 
-  async #ranksOf(jobs: readonly { ref: TracedRunRef }[]): Promise<Map<string, JobsOptions>> {
-    const ranks = new Map<string, JobsOptions>();
+  /** By environment. */
+  async #prioritiesOf(jobs: readonly { ref: TracedRunRef }[]): Promise<Map<string, JobsOptions>> {
+    const priorities = new Map<string, JobsOptions>();
     for (const { ref } of jobs) {
-      if (ref.env === PRODUCTION || ranks.has(ref.env)) continue;
-      ranks.set(ref.env, (await this.#kinds.of(ref.env)) === 'branch' ? { priority: BRANCH_PRIORITY } : {});
+      if (ref.env === PRODUCTION || priorities.has(ref.env)) continue;
+      priorities.set(ref.env, (await this.#kinds.of(ref.env)) === 'branch' ? { priority: BRANCH_PRIORITY } : {});
     }
-    return ranks;
-  }
-
-  /** Ends the step at that time if nothing has ended it before. */
-  async wake(run: TracedRunRef, stepId: string, untilMs: number, nowMs: number, eventName?: string): Promise<void> {
-    const { trace, ...ref } = run;
-    const ranks = await this.#ranksOf([{ ref }]);
-    await this.#queue.add(
-      ref.functionId,
-      { ...ref, kind: 'wake', stepId, ...(eventName !== undefined && { eventName }) },
-      {
-        jobId: wakeJobId(ref.runId, stepId),
-        delay: Math.max(0, untilMs - nowMs),
-        attempts: WAKE_ATTEMPTS,
-        ...ranks.get(ref.env),
-        ...below(trace),
-      },
-    );
+    return priorities;
   }
 }
 
-/** All work on a run is recorded below the span that its event was ingested in, so that its calls stand side by side however many there
- *  are. Without `omitContext` BullMQ would put each try below the one before it. */
-function below(trace: string | undefined): JobsOptions {
+/** All jobs of a run are children of the span that ingested its event, so that its calls are siblings, however many
+ *  there are. Without `omitContext`, BullMQ would make each attempt a child of the one before. */
+function traceOptions(trace: string | undefined): JobsOptions {
   return trace ? { telemetry: { metadata: trace, omitContext: true } } : {};
 }
 
-/** The first call has the run's own ID. */
+/** The first call has the ID of its run. */
 function callJobId(runId: string, at: number | undefined, stepId: string | undefined): string {
   if (stepId) return `${runId}-${stepId}`;
   return at === 0 || at === undefined ? runId : `${runId}-${at}`;

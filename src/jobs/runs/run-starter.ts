@@ -1,4 +1,5 @@
-/** Starts runs: their records, what cancels them, and their first calls; in that order, so that nothing that happens between is lost. */
+/** Starts runs: creates their records, stores their cancel triggers, and enqueues their first calls, in this order, so
+ *  that no event in between is missed. */
 import type { AppFunction } from '../../model/apps/app.ts';
 import type { Envelope } from '../../model/events/event.ts';
 import type { Invoker } from '../../model/runs/run.ts';
@@ -10,55 +11,46 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { CancelTriggers } from './cancel-triggers.ts';
 import type { RunScheduler } from './run-scheduler.ts';
 
-/** What a run needs to know of the event that caused it. */
+/** The fields that a run needs of the event that triggered it. */
 export type CausingEvent = Pick<Envelope, 'env' | 'internalId' | 'requestId' | 'receivedAt'>;
 
 export interface RunToStart {
   id: string;
   fn: AppFunction;
   event: CausingEvent;
-  /** The event's own time, Unix milliseconds: the run begins no sooner. */
+  /** The event's own time, Unix milliseconds: the run starts no sooner. */
   dueAt: number;
   invoker?: Invoker;
-  /** The run that this one does again. */
+  /** The run that this one re-runs. */
   retryOf?: string;
-  /** The span below which work on the run is recorded; none: the active one. */
+  /** Parent span of the run's jobs; none: the active span. */
   trace?: string | undefined;
 }
 
-export class RunStarter {
-  readonly #events: Events;
-  readonly #runs: Runs;
-  readonly #cancels: CancelTriggers;
-  readonly #schedule: RunScheduler;
-  readonly #reports: Telemetry;
-  readonly #lookAfterMs: number;
-  readonly #tracing: Tracing | undefined;
+export interface RunStarterDeps {
+  events: Events;
+  runs: Runs;
+  cancelTriggers: CancelTriggers;
+  scheduler: RunScheduler;
+  telemetry: Telemetry;
+  /** A run that is idle for so long after it is due is reconciled. */
+  reconcileAfterMs: number;
+  tracing: Tracing | undefined;
+}
 
-  /** @param lookAfterMs a run that is not heard of for so long after it is due is looked after */
-  constructor(
-    events: Events,
-    runs: Runs,
-    cancels: CancelTriggers,
-    schedule: RunScheduler,
-    reports: Telemetry,
-    lookAfterMs: number,
-    tracing?: Tracing,
-  ) {
-    this.#events = events;
-    this.#runs = runs;
-    this.#cancels = cancels;
-    this.#schedule = schedule;
-    this.#reports = reports;
-    this.#lookAfterMs = lookAfterMs;
-    this.#tracing = tracing;
+export class RunStarter {
+  readonly #deps: RunStarterDeps;
+
+  constructor(deps: RunStarterDeps) {
+    this.#deps = deps;
   }
 
-  async start(runs: readonly RunToStart[], nowMs: number): Promise<void> {
-    const active = this.#tracing?.serializeSpan();
-    await this.#keepEvents(runs, nowMs);
-    await this.#runs.create(
-      runs.map(({ id, fn, event, invoker, retryOf, dueAt, trace = active }) => ({
+  async start(toStart: readonly RunToStart[], nowMs: number): Promise<void> {
+    const { runs, cancelTriggers, scheduler, telemetry, reconcileAfterMs, tracing } = this.#deps;
+    const activeSpan = tracing?.serializeSpan();
+    await this.#keepFutureEvents(toStart, nowMs);
+    await runs.create(
+      toStart.map(({ id, fn, event, invoker, retryOf, dueAt, trace = activeSpan }) => ({
         id,
         env: event.env,
         functionId: fn.id,
@@ -68,12 +60,12 @@ export class RunStarter {
         ...(retryOf && { retryOf }),
         ...(trace && { trace }),
         queuedAt: nowMs,
-        reconcileAt: Math.max(dueAt, nowMs) + this.#lookAfterMs,
+        reconcileAt: Math.max(dueAt, nowMs) + reconcileAfterMs,
       })),
     );
-    await this.#cancels.watch(runs, nowMs);
-    await this.#schedule.calls(
-      runs.map(({ id, fn, event, dueAt, trace = active }) => ({
+    await cancelTriggers.watch(toStart, nowMs);
+    await scheduler.enqueueCalls(
+      toStart.map(({ id, fn, event, dueAt, trace = activeSpan }) => ({
         ref: {
           env: event.env,
           runId: id,
@@ -87,19 +79,20 @@ export class RunStarter {
         delayMs: dueAt - nowMs,
       })),
     );
-    for (const { id, fn, event } of runs) {
-      this.#reports.moved({ env: event.env, id, functionId: fn.id, eventId: event.internalId }, 'Queued');
+    for (const { id, fn, event } of toStart) {
+      telemetry.publishRun({ env: event.env, id, functionId: fn.id, eventId: event.internalId }, 'Queued');
     }
   }
 
-  /** An event that is dated ahead is kept past its retention for the runs that begin then, and for nothing else. */
-  async #keepEvents(runs: readonly RunToStart[], nowMs: number): Promise<void> {
+  /** An event with a future timestamp is kept past its retention only for the runs that start then. */
+  async #keepFutureEvents(toStart: readonly RunToStart[], nowMs: number): Promise<void> {
+    const { events } = this.#deps;
     const aheadMs = new Map<string, { event: CausingEvent; ms: number }>();
-    for (const { event, dueAt } of runs) {
+    for (const { event, dueAt } of toStart) {
       if (dueAt - nowMs > SLACK_MS) aheadMs.set(`${event.env}/${event.internalId}`, { event, ms: dueAt - nowMs });
     }
     await Promise.all(
-      [...aheadMs.values()].map(({ event, ms }) => this.#events.extendRetention(event.env, event.internalId, ms)),
+      [...aheadMs.values()].map(({ event, ms }) => events.extendRetention(event.env, event.internalId, ms)),
     );
   }
 }

@@ -1,23 +1,21 @@
-/** Errors of the service itself while it works on a run. They count as attempts, because nobody knows whether another would succeed; the last
- *  one fails the run, so that none stays Running for ever. A Redis that refuses is no such error: its job waits and counts nothing. */
+/** Errors of the service itself while it works on a run. Each counts as an attempt, because another might succeed; the
+ *  last one fails the run, so that none stays Running forever. When Redis refuses commands, no attempt counts: writes
+ *  are retried for a while, and then the job waits. */
+import { setTimeout } from 'node:timers/promises';
 import { UnrecoverableError } from 'bullmq';
 import { hasEnded, type RunError } from '../../model/runs/run.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
 import type { Runs } from '../../store/runs/runs.ts';
-import type { RunRef } from '../queues/queues.ts';
+import type { JobAttempts, RunRef } from '../queues/queues.ts';
 import type { RunTransitions } from './state-transitions.ts';
-import { retryStoreWrites } from './store-retries.ts';
 
-/** How often the job has been tried before, and may be tried in all. */
-export interface Tries {
-  before: number;
-  max: number;
-}
+/** 30 s in all. After that the job is delayed, and the call is repeated once Redis takes writes again. */
+const WRITE_RETRY_DELAYS_MS = [100, 200, 400, 800, 1_500, 3_000, 4_000, 5_000, 5_000, 5_000, 5_000] as const;
 
-/** An attempt failed and another is to come. */
+/** An attempt failed, and another follows. */
 export class AttemptFailed extends Error {
   override name = 'AttemptFailed';
-  /** The delay that the app asked for; none: the schedule's. */
+  /** The delay that the app asked for; undefined: the one of the retry schedule. */
   readonly retryAfterMs: number | undefined;
 
   constructor({ name, message }: RunError, retryAfterMs?: number, cause?: unknown) {
@@ -26,35 +24,51 @@ export class AttemptFailed extends Error {
   }
 }
 
-/** Whether an error says what became of an attempt, and not that something went wrong on the way. */
-export function isOutcome(error: unknown): boolean {
+/** Whether an error is the outcome of an attempt, and not an error on the way to one. */
+export function isJobOutcome(error: unknown): boolean {
   return error instanceof AttemptFailed || error instanceof UnrecoverableError;
 }
 
-/** Does the work of a run's job; what goes wrong on the way is an attempt that failed.
- *  @throws AttemptFailed, UnrecoverableError, or what Redis said when it refused */
+/** Runs a job; any exception counts as a failed attempt.
+ *  @throws AttemptFailed, UnrecoverableError, or Redis's error when it refuses commands */
 export async function withServiceErrors(
   { env, runId }: RunRef,
-  tries: Tries,
-  { runs, life }: { runs: Runs; life: RunTransitions },
+  attempts: JobAttempts,
+  { runs, transitions }: { runs: Runs; transitions: RunTransitions },
   work: () => Promise<void>,
 ): Promise<void> {
   try {
     await work();
   } catch (error) {
-    if (isOutcome(error) || isStoreFailure(error)) throw error;
-    const fault = faultOf(error);
-    if (tries.before + 1 < tries.max) {
-      await retryStoreWrites(() => runs.recordError(env, runId, fault));
-      throw new AttemptFailed(fault, undefined, error);
+    if (isJobOutcome(error) || isStoreFailure(error)) throw error;
+    const internal = internalErrorOf(error);
+    if (attempts.made + 1 < attempts.max) {
+      await retryStoreWrites(() => runs.recordError(env, runId, internal));
+      throw new AttemptFailed(internal, undefined, error);
     }
     const run = await retryStoreWrites(() => runs.read(env, runId));
-    if (run && !hasEnded(run)) await retryStoreWrites(() => life.fail(run, fault));
-    throw Object.assign(new UnrecoverableError(`${fault.name}: ${fault.message}`), { cause: error });
+    if (run && !hasEnded(run)) await retryStoreWrites(() => transitions.fail(run, internal));
+    throw Object.assign(new UnrecoverableError(`${internal.name}: ${internal.message}`), { cause: error });
   }
 }
 
-function faultOf(error: unknown): RunError {
+/** Repeats a write while Redis refuses it: otherwise the response of an app would be lost, and its call repeated.
+ *  @param write idempotent
+ *  @throws the last error of Redis, or any other error at once */
+export async function retryStoreWrites<T>(write: () => Promise<T>): Promise<T> {
+  for (const delayMs of WRITE_RETRY_DELAYS_MS) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!isStoreFailure(error)) throw error;
+      // Does not keep the process alive at shutdown.
+      await setTimeout(delayMs * (0.75 + Math.random() / 2), undefined, { ref: false });
+    }
+  }
+  return write();
+}
+
+function internalErrorOf(error: unknown): RunError {
   const { name, message } = error instanceof Error ? error : { name: 'Error', message: String(error) };
-  return { name: 'InternalError', message: `the service could not do its part of this run: ${name}: ${message}` };
+  return { name: 'InternalError', message: `Tidegate failed to process this run: ${name}: ${message}` };
 }

@@ -1,5 +1,5 @@
-/** The moves that a run can make whoever moves it: a step comes to its end, the run completes, fails, or is cancelled.
- *  Each may be made twice; what was first stands. */
+/** State transitions of a run: a step finishes, the run completes, fails, or is cancelled. Any process may apply them.
+ *  Each is idempotent, and the first write wins. */
 import { type Event, type EventRecord, FUNCTION_FAILED, payloadOf } from '../../model/events/event.ts';
 import { derivedEventId } from '../../model/ids.ts';
 import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending } from '../../model/runs/memo.ts';
@@ -12,9 +12,9 @@ import type { LeftOver, Runs } from '../../store/runs/runs.ts';
 import type { Steps } from '../../store/runs/steps.ts';
 import type { Acceptor } from '../ingestion/acceptor.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
-import { refOf } from '../queues/queues.ts';
+import { toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { waitOf } from './run-history.ts';
+import { waitHistory } from './run-history.ts';
 import type { RunScheduler } from './run-scheduler.ts';
 
 export interface RunTransitionsDeps {
@@ -22,9 +22,9 @@ export interface RunTransitionsDeps {
   steps: Steps;
   events: Events;
   functions: FunctionTables;
-  schedule: RunScheduler;
+  scheduler: RunScheduler;
   acceptor: Acceptor;
-  reports: Telemetry;
+  telemetry: Telemetry;
 }
 
 export class RunTransitions {
@@ -34,116 +34,122 @@ export class RunTransitions {
     this.#deps = deps;
   }
 
-  /** Stores what a step came to, and has the function called again with it. */
+  /** Stores the result of a step and schedules the next call of the function. */
   async finishStep(env: string, runId: string, stepId: string, memo: Memo): Promise<void> {
     const result = await this.#deps.steps.memoize(env, runId, stepId, memo);
     switch (result.outcome) {
       case 'stored':
-        if (result.was) await this.#endWait(result.run, stepId, result.was, memo);
-        return this.goOn(result.run, result.stackLength);
+        if (result.was) await this.#recordWaitEnd(result.run, stepId, result.was, memo);
+        return this.scheduleNextCall(result.run, result.stackLength);
       case 'there':
-        // A call with all that is done may have been answered: to make it again would do nothing.
+        // If a call with all finished steps was answered already, another would do nothing.
         if ((await this.#deps.runs.answeredAt(env, runId)) >= result.stackLength) return;
-        return this.goOn(result.run, result.stackLength);
+        return this.scheduleNextCall(result.run, result.stackLength);
       case 'steps':
-        return this.fail(
-          result.run,
-          limit('TooManySteps', `the run has more than ${MAX_STEPS} steps; hand parts of it to other functions`),
-        );
+        return this.fail(result.run, {
+          name: 'TooManySteps',
+          message: `the run has more than ${MAX_STEPS} steps; split the function, and invoke its parts`,
+        });
       case 'bytes':
-        return this.fail(
-          result.run,
-          limit(
-            'StateTooLarge',
-            `the outputs of the run's steps are larger than ${MAX_STATE_BYTES} bytes together; keep large data elsewhere`,
-          ),
-        );
+        return this.fail(result.run, {
+          name: 'StateTooLarge',
+          message: `the outputs of the run's steps are larger than ${MAX_STATE_BYTES} bytes together; store large data elsewhere`,
+        });
       case 'ended':
       case 'gone':
         return;
     }
   }
 
-  /** The end of a step that no call brings, and so no call writes down. Nothing needs to wake it any more. */
-  async #endWait({ env, id }: Run, stepId: string, step: Pending, memo: Memo): Promise<void> {
+  /** A step that ends without a call is not in the history of any attempt. Its wake job is no longer needed. */
+  async #recordWaitEnd({ env, id }: Run, stepId: string, step: Pending, memo: Memo): Promise<void> {
     if (step.op === 'StepPlanned') return;
-    await this.#deps.runs.appendHistory(env, id, [waitOf(stepId, step, memo, Date.now())]);
-    // A sleep is ended by nothing but its own wake job, which is at work.
-    if (step.op !== 'Sleep' && step.until !== undefined) await this.#deps.schedule.dropWakes(id, [stepId]);
+    await this.#deps.runs.appendHistory(env, id, [waitHistory(stepId, step, memo, Date.now())]);
+    // Only its own wake job ends a sleep, and that job is active.
+    if (step.op !== 'Sleep' && step.until !== undefined) await this.#deps.scheduler.removeWakes(id, [stepId]);
   }
 
-  /** Has the function called with the `done` steps that it has finished. */
-  async goOn(run: Run, done: number): Promise<void> {
-    await this.#deps.schedule.call({ ref: refOf(run), at: done, retries: await this.#retriesOf(run) });
+  /** @param finishedSteps of the run; the call carries their results */
+  async scheduleNextCall(run: Run, finishedSteps: number): Promise<void> {
+    await this.#deps.scheduler.enqueueCall({
+      ref: toRunRef(run),
+      at: finishedSteps,
+      retries: await this.#retriesOf(run),
+    });
   }
 
   async complete(run: Run, output: string): Promise<void> {
     await this.#end(run, { status: 'Completed', output });
   }
 
-  /** The word of the failure goes out first: should this process die between the two, doing both again changes nothing.
-   *  @param event that caused the run, where it is at hand */
+  /** Accepts the failure event first: if the process dies in between, repeating both changes nothing.
+   *  @param event that caused the run, if it is at hand */
   async fail(run: Run, error: RunError, event?: EventRecord): Promise<void> {
-    await this.#end(run, { status: 'Failed', error: await this.#announced(run, error, event) });
+    await this.#end(run, { status: 'Failed', error: await this.#sendFailureEvent(run, error, event) });
   }
 
-  /** @returns the run; undefined when there is none. One that has ended stays as it is. */
+  /** A run that has ended stays as it is.
+   *  @returns the run; undefined when there is none */
   async cancel(env: string, runId: string): Promise<Run | undefined> {
     const run = await this.#deps.runs.read(env, runId);
     if (run) await this.#end(run, { status: 'Cancelled' });
     return this.#deps.runs.read(env, runId);
   }
 
-  /** Hands the result of a run that has ended to the step that invoked it. */
-  async tellInvoker(run: Run): Promise<void> {
+  /** Finishes the step that invoked the run with the run's result. */
+  async notifyInvoker(run: Run): Promise<void> {
     if (!run.invoker) return;
-    await this.finishStep(run.env, run.invoker.runId, run.invoker.stepId, resultOf(run));
+    await this.finishStep(run.env, run.invoker.runId, run.invoker.stepId, invocationResult(run));
   }
 
   async #end(run: Run, ending: Ending): Promise<void> {
-    const { runs, reports } = this.#deps;
+    const { runs, telemetry } = this.#deps;
     const leftOver = await runs.end(run, ending, Date.now());
-    if (leftOver) reports.ended(run, ending.status);
-    const ended = await this.#asEnded(run, ending);
-    await this.tellInvoker(ended);
+    if (leftOver) telemetry.recordRunEnd(run, ending.status);
+    const ended = await this.#readEnded(run, ending);
+    await this.notifyInvoker(ended);
     // Last: a job that stays finds a run that has ended, and does nothing.
-    if (leftOver) await this.#dropJobs(run.id, ending, leftOver);
+    if (leftOver) await this.#removeJobs(run.id, ending, leftOver);
   }
 
-  /** Jobs that would wait for their time, maybe for months, to find a run that has ended. */
-  async #dropJobs(runId: string, { status }: Ending, { done, pending }: LeftOver): Promise<void> {
-    const { schedule } = this.#deps;
+  /** Delayed jobs would wait, possibly for months, only to find a run that has ended. */
+  async #removeJobs(runId: string, { status }: Ending, { done, pending }: LeftOver): Promise<void> {
+    const { scheduler } = this.#deps;
     const calls = [...pending].filter(([, { op }]) => op === 'StepPlanned').map(([stepId]) => ({ runId, stepId }));
     const wakes = [...pending].filter(([, { until }]) => until !== undefined).map(([stepId]) => stepId);
-    if (wakes.length > 0) await schedule.dropWakes(runId, wakes);
-    // A run completes in the very call that would be next.
-    await schedule.dropCalls(status === 'Completed' ? calls : [...calls, { runId, at: done }]);
+    if (wakes.length > 0) await scheduler.removeWakes(runId, wakes);
+    // The next call of a completed run is the call that completed it.
+    await scheduler.removeCalls(status === 'Completed' ? calls : [...calls, { runId, at: done }]);
   }
 
-  /** What ended the run first stands; an invoker must be told that, and nothing else. */
-  async #asEnded(run: Run, ending: Ending): Promise<Run> {
+  /** The first ending wins, and only that one may reach the invoker. */
+  async #readEnded(run: Run, ending: Ending): Promise<Run> {
     if (!run.invoker) return { ...run, ...ending };
     return (await this.#deps.runs.read(run.env, run.id)) ?? { ...run, ...ending };
   }
 
-  /** @returns the error with which the run fails: a run whose event cannot be read, or not be passed on, fails all the same */
-  async #announced(run: Run, error: RunError, event: EventRecord | undefined): Promise<RunError> {
+  /** @returns the error of the run; it says so if the failure event could not be sent, because the run fails all the
+   *  same */
+  async #sendFailureEvent(run: Run, error: RunError, event: EventRecord | undefined): Promise<RunError> {
     try {
       const cause = event ?? (await this.#deps.events.record(run.env, run.eventId));
-      // A handler of failures that fails is not itself announced: nothing would end that.
-      if (cause && cause.name !== FUNCTION_FAILED) await this.#announceFailure(run, cause, error);
+      // No failure event for a failed handler of failure events: that would never end.
+      if (cause && cause.name !== FUNCTION_FAILED) await this.#acceptFailureEvent(run, cause, error);
       return error;
-    } catch (fault) {
-      if (isStoreFailure(fault)) throw fault;
-      return { ...error, message: `${error.message} (${FUNCTION_FAILED} was not sent: ${(fault as Error).message})` };
+    } catch (sendError) {
+      if (isStoreFailure(sendError)) throw sendError;
+      return {
+        ...error,
+        message: `${error.message} (${FUNCTION_FAILED} was not sent: ${(sendError as Error).message})`,
+      };
     }
   }
 
-  async #announceFailure(run: Run, event: EventRecord, error: RunError): Promise<void> {
+  async #acceptFailureEvent(run: Run, event: EventRecord, error: RunError): Promise<void> {
     const payload = payloadOf(event);
     const data = { function_id: run.functionId, run_id: run.id, error, event: payload, events: [payload] };
     const failed: Event = { name: FUNCTION_FAILED, data };
-    await this.#deps.acceptor.acceptOwn(failed, derivedEventId(run.id, 'failed'), {
+    await this.#deps.acceptor.acceptWithId(failed, derivedEventId(run.id, 'failed'), {
       env: run.env,
       source: 'service',
       requestId: run.requestId,
@@ -156,22 +162,19 @@ export class RunTransitions {
   }
 }
 
-function limit(name: string, message: string): RunError {
-  return { name, message };
-}
-
-function resultOf({ id, status, output = 'null', error }: Run): Memo {
+function invocationResult({ id, status, output = 'null', error }: Run): Memo {
   if (status === 'Completed') return outputOf(id, output);
   return { error: error ?? { name: 'InvokedRunCancelled', message: `the invoked run ${id} was cancelled` } };
 }
 
-/** Outputs are held to MAX_DEPTH where they come in; one that was stored before that must not keep its invoker waiting. */
+/** Responses are checked for MAX_DEPTH; an output stored by an earlier version may exceed it, and must not block its
+ *  invoker. */
 function outputOf(runId: string, output: string): Memo {
   try {
     if (isShallowJson(output)) return { data: JSON.parse(output) };
   } catch {
-    // Told below.
+    // Reported below.
   }
-  const message = `the output of the invoked run ${runId} is no JSON, or nested deeper than ${MAX_DEPTH} levels`;
+  const message = `the output of the invoked run ${runId} is not JSON, or nested deeper than ${MAX_DEPTH} levels`;
   return { error: { name: 'OutputUnreadable', message } };
 }

@@ -1,35 +1,43 @@
-/** What Redis has to say to whoever asks a process for its metrics. */
+/** The gauges that every process reads from Redis when Prometheus scrapes it. */
 import { setTimeout } from 'node:timers/promises';
 import type { StoredGauges } from '../../metrics/gauges.ts';
+import type { Redis } from '../../store/redis/connection.ts';
 import { readServerInfo } from '../../store/redis/server-info.ts';
-import type { Store } from '../../store/store.ts';
+import type { ActiveRuns } from '../../store/runs/active-runs.ts';
+import type { Processes } from '../../store/telemetry/processes.ts';
 import { queueStatus } from '../queues/queue-status.ts';
 import type { IngestQueue, RunQueue } from '../queues/queues.ts';
 
-/** So long what was read is told again: however many ask, Redis is asked once. */
-const FRESH_MS = 1_000;
-/** Longest that somebody waits for Redis. */
-const PATIENCE_MS = 1_000;
+/** How long a result is reused: Redis is read once however many scrapes arrive. */
+const CACHE_MS = 1_000;
+/** How long a scrape waits for Redis. */
+const TIMEOUT_MS = 1_000;
+
+interface StoredGaugesDeps {
+  redis: Redis;
+  activeRuns: ActiveRuns;
+  processes: Processes;
+}
 
 type Read = () => Promise<StoredGauges | undefined>;
 
-/** @returns what reads it; undefined: Redis is away, or silent */
-export function storedGauges(store: Store, queues: readonly (IngestQueue | RunQueue)[]): Read {
+/** @returns a function that reads them; undefined: Redis is away, or does not answer in time */
+export function storedGauges(deps: StoredGaugesDeps, queues: readonly (IngestQueue | RunQueue)[]): Read {
   let last: { at: number; status: Promise<StoredGauges | undefined> } | undefined;
   let reading = false;
 
   return () => {
-    // Commands would gather until it is back.
-    if (store.redis.status !== 'ready') return Promise.resolve(undefined);
+    // Otherwise commands would pile up until Redis is back.
+    if (deps.redis.status !== 'ready') return Promise.resolve(undefined);
     const nowMs = performance.now();
-    if (!last || (!reading && nowMs - last.at >= FRESH_MS)) last = { at: nowMs, status: begin() };
-    return Promise.race([last.status, setTimeout(PATIENCE_MS, undefined, { ref: false })]);
+    if (!last || (!reading && nowMs - last.at >= CACHE_MS)) last = { at: nowMs, status: startReading() };
+    return Promise.race([last.status, setTimeout(TIMEOUT_MS, undefined, { ref: false })]);
   };
 
-  async function begin(): Promise<StoredGauges | undefined> {
+  async function startReading(): Promise<StoredGauges | undefined> {
     reading = true;
     try {
-      return await read(store, queues, Date.now());
+      return await read(deps, queues, Date.now());
     } catch {
       return undefined;
     } finally {
@@ -39,7 +47,7 @@ export function storedGauges(store: Store, queues: readonly (IngestQueue | RunQu
 }
 
 async function read(
-  { redis, activeRuns, processes }: Store,
+  { redis, activeRuns, processes }: StoredGaugesDeps,
   queues: readonly (IngestQueue | RunQueue)[],
   nowMs: number,
 ): Promise<StoredGauges> {

@@ -1,5 +1,5 @@
-/** What a process tells of itself and of its work: that it lives, what it counted, and what has just happened. Everything is gathered in
- *  memory and goes out from time to time, so that the work does not wait for it. What is told may be lost with the process. */
+/** Telemetry of a process: its heartbeat, its counters, and live updates. Everything is collected in memory and sent at
+ *  intervals, so that the work does not wait for it. A process that is killed loses what it has not sent yet. */
 import { hostname } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import type { Outcome } from '../../functions/interpret-response.ts';
@@ -15,11 +15,10 @@ import { BEAT_MS, type Processes, type ProcessKind, type ProcessStatus } from '.
 import type { LogOutcome } from '../../store/webhooks/webhook-log.ts';
 
 const FLUSH_MS = 1_000;
-/** For what is still to be told when the process ends. */
-const LAST_WORDS_MS = 2_000;
+/** How long the last flush may take at shutdown. */
+const LAST_FLUSH_MS = 2_000;
 
-/** What is told of a run. */
-type Moved = Pick<Run, 'env' | 'id' | 'functionId' | 'eventId'>;
+type RunIdentity = Pick<Run, 'env' | 'id' | 'functionId' | 'eventId'>;
 
 const COUNTER_OF: Record<Ending['status'], RunCounter> = {
   Completed: 'completed',
@@ -27,143 +26,154 @@ const COUNTER_OF: Record<Ending['status'], RunCounter> = {
   Cancelled: 'cancelled',
 };
 
+export interface TelemetryDeps {
+  metrics: Metrics;
+  liveUpdates: LiveUpdatePublisher;
+  recorder: MetricsRecorder;
+}
+
 export class Telemetry {
   readonly #metrics: Metrics;
   readonly #liveUpdates: LiveUpdatePublisher;
-  readonly #meter: MetricsRecorder;
-  #tally = new CounterBuffer();
+  readonly #recorder: MetricsRecorder;
+  #counters = new CounterBuffer();
 
-  constructor(
-    { metrics, liveUpdates }: { metrics: Metrics; liveUpdates: LiveUpdatePublisher },
-    meter: MetricsRecorder,
-  ) {
+  constructor({ metrics, liveUpdates, recorder }: TelemetryDeps) {
     this.#metrics = metrics;
     this.#liveUpdates = liveUpdates;
-    this.#meter = meter;
+    this.#recorder = recorder;
   }
 
-  /** Events have been wholly ingested. */
-  ingested(batch: readonly Stored[], nowMs: number): void {
+  /** Events are wholly ingested. */
+  recordIngested(batch: readonly Stored[], nowMs: number): void {
     for (const { event, repeat, ingested } of batch) {
       const { env, internalId, name, receivedAt, source } = event;
       if (repeat) {
-        this.#tally.count(env, 'duplicates');
-        this.#meter.duplicateIngested();
+        this.#counters.count(env, 'duplicates');
+        this.#recorder.duplicateIngested();
       }
       if (ingested || repeat) continue;
-      this.#tally.count(env, 'events');
-      this.#meter.eventIngested(Math.max(0, nowMs - receivedAt));
+      this.#counters.count(env, 'events');
+      this.#recorder.eventIngested(Math.max(0, nowMs - receivedAt));
       this.#liveUpdates.publish(env, 'events', { id: internalId, name, receivedAt, source });
     }
   }
 
   /** The body of a request that sends events was read. */
-  received(bytes: number): void {
-    this.#meter.eventRequestReceived(bytes);
+  recordReceived(bytes: number): void {
+    this.#recorder.eventRequestReceived(bytes);
   }
 
-  webhookAnswered(outcome: LogOutcome): void {
-    this.#meter.webhookRequest(outcome);
+  recordWebhookAnswer(outcome: LogOutcome): void {
+    this.#recorder.webhookRequest(outcome);
   }
 
-  /** A request to send events was answered, so long after it had come. */
-  acknowledged(env: string, ms: number): void {
-    this.#tally.time(env, 'ack', ms);
-    this.#meter.eventsAcknowledged(ms);
+  /** @param ms from the request that sent the events to its answer */
+  recordAcknowledgement(env: string, ms: number): void {
+    this.#counters.time(env, 'ack', ms);
+    this.#recorder.eventsAcknowledged(ms);
   }
 
-  /** A run's function is called for the first time, so long after it could have been. */
-  started(run: Moved, ms: number): void {
-    this.#tally.countRun(run.env, run.functionId, 'started');
-    this.#tally.time(run.env, 'start', ms);
-    this.#meter.runStarted(ms);
-    this.moved(run, 'Running');
+  /** The first call of a run starts.
+   *  @param ms since the run was due */
+  recordRunStart(run: RunIdentity, ms: number): void {
+    this.#counters.countRun(run.env, run.functionId, 'started');
+    this.#counters.time(run.env, 'start', ms);
+    this.#recorder.runStarted(ms);
+    this.publishRun(run, 'Running');
   }
 
-  /** A function was called, and this came of it so long after. */
-  called(outcome: Outcome, ms: number): void {
-    this.#meter.functionCalled(resultOf(outcome), ms);
+  recordCall(outcome: Outcome, ms: number): void {
+    this.#recorder.functionCalled(callResultOf(outcome), ms);
   }
 
-  ended(run: Moved, status: Ending['status']): void {
-    this.#tally.countRun(run.env, run.functionId, COUNTER_OF[status]);
-    this.#meter.runEnded(status);
-    this.moved(run, status);
+  recordRunEnd(run: RunIdentity, status: Ending['status']): void {
+    this.#counters.countRun(run.env, run.functionId, COUNTER_OF[status]);
+    this.#recorder.runEnded(status);
+    this.publishRun(run, status);
   }
 
-  /** There is something new to be seen of the run. */
-  moved({ env, id, functionId, eventId }: Moved, status: RunStatus): void {
+  publishRun({ env, id, functionId, eventId }: RunIdentity, status: RunStatus): void {
     this.#liveUpdates.publish(env, 'runs', { id, functionId, eventId, status });
   }
 
-  held(id: string): void {
+  publishHeldEvent(id: string): void {
     this.#liveUpdates.publish(undefined, 'held-events', { id });
   }
 
-  webhookRequest(request: LiveUpdateOf['webhook-requests']): void {
+  publishWebhookRequest(request: LiveUpdateOf['webhook-requests']): void {
     this.#liveUpdates.publish(undefined, 'webhook-requests', request);
   }
 
-  /** Writes what was counted. What Redis did not take is written with the next. */
+  /** Adds the counters to Redis. What Redis does not take is part of the next flush. */
   async flush(nowMs: number): Promise<void> {
-    const tally = this.#tally;
-    this.#tally = new CounterBuffer();
+    const counters = this.#counters;
+    this.#counters = new CounterBuffer();
     try {
-      await this.#metrics.add(tally, nowMs);
+      await this.#metrics.add(counters, nowMs);
     } catch (error) {
-      this.#tally.add(tally);
+      this.#counters.add(counters);
       throw error;
     }
   }
 
-  /** Tells all that is left. */
+  /** With the live updates that wait to be sent. */
   async flushAll(nowMs: number): Promise<void> {
     this.#liveUpdates.flush();
     await this.flush(nowMs);
   }
 }
 
-function resultOf(outcome: Outcome): CallResult {
+function callResultOf(outcome: Outcome): CallResult {
   if (outcome.kind !== 'failed') return outcome.kind;
   if (outcome.noResponse) return 'no_response';
   return outcome.retriable ? 'failed' : 'failed_permanently';
 }
 
 export interface TelemetryReporter {
-  /** Tells what is left, and that the process is gone. */
+  /** Flushes, and removes the process from the list of live processes. */
   close(): Promise<void>;
 }
 
-/** Begins to tell, and goes on until it is closed.
- *  @param more what else the process says of itself */
-export function startTelemetry(
-  reports: Telemetry,
-  { processes }: { processes: Processes },
-  kind: ProcessKind,
-  log: Logger,
-  more: () => Pick<ProcessStatus, 'slowedApps'> = () => ({}),
-): TelemetryReporter {
+export interface TelemetryReporterOptions {
+  telemetry: Telemetry;
+  processes: Processes;
+  kind: ProcessKind;
+  log: Logger;
+  /** Further facts for the heartbeat. */
+  status?: () => Pick<ProcessStatus, 'slowedApps'>;
+}
+
+/** Sends heartbeats and counters until it is closed. */
+export function startTelemetry({
+  telemetry,
+  processes,
+  kind,
+  log,
+  status = () => ({}),
+}: TelemetryReporterOptions): TelemetryReporter {
   const self = { id: newId(), kind, host: hostname(), pid: process.pid, startedAt: Date.now() };
-  const beat = () => processes.beat({ ...self, seenAt: Date.now(), memoryBytes: process.memoryUsage.rss(), ...more() });
-  const ends = [every(FLUSH_MS, () => reports.flush(Date.now()), log), every(BEAT_MS, beat, log)];
+  const beat = () =>
+    processes.beat({ ...self, seenAt: Date.now(), memoryBytes: process.memoryUsage.rss(), ...status() });
+  const stops = [repeat(FLUSH_MS, () => telemetry.flush(Date.now()), log), repeat(BEAT_MS, beat, log)];
   return {
     async close() {
-      for (const end of ends) end();
-      // Redis may be away: that is no reason not to end.
-      const last = Promise.allSettled([reports.flushAll(Date.now()), processes.leave(self.id)]);
-      await Promise.race([last, setTimeout(LAST_WORDS_MS, undefined, { ref: false })]);
+      for (const stop of stops) stop();
+      // Shutdown does not depend on Redis.
+      const last = Promise.allSettled([telemetry.flushAll(Date.now()), processes.leave(self.id)]);
+      await Promise.race([last, setTimeout(LAST_FLUSH_MS, undefined, { ref: false })]);
     },
   };
 }
 
-/** Does it now and at intervals, never twice at once.
- *  @returns what ends it */
-function every(ms: number, work: () => Promise<void>, log: Logger): () => void {
+/** Does the work now and at intervals, never twice at once.
+ *  @returns a function that stops it */
+function repeat(ms: number, work: () => Promise<void>, log: Logger): () => void {
   let working = false;
   const round = async () => {
     if (working) return;
     working = true;
-    await work().catch((error: Error) => log.debug({ err: error.message }, 'report'));
+    await work().catch((error: Error) => log.debug({ err: error.message }, 'telemetry was not sent'));
     working = false;
   };
   void round();

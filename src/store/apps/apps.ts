@@ -1,10 +1,10 @@
-/** Apps that have registered: where each is, what it speaks, and how its last registration went. Its functions are kept apart. */
+/** Registered apps: URL, SDK, dialect, and the result of the last registration. Functions are stored apart (functions.ts). */
 import type { Dialect } from '../../model/apps/app.ts';
 import { quotaExceeded } from '../../model/apps/quotas.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
-/** How it came out that a registration failed: the app itself said it here, or was asked at its URL. */
+/** How the service learned that a registration failed: the app sent it (told), or the service requested it at the app's URL (asked). */
 export type SyncFinder = 'told' | 'asked';
 
 export interface App {
@@ -13,9 +13,9 @@ export interface App {
   sdk: string | undefined;
   framework: string | undefined;
   dialect: Dialect;
-  /** The last time that it succeeded, Unix milliseconds. */
+  /** The last successful registration, Unix milliseconds. */
   registeredAt: number;
-  /** The last attempt; without an error it succeeded. */
+  /** The last attempt; successful without an error. */
   lastSync: { at: number; error?: string; found?: SyncFinder };
 }
 
@@ -51,7 +51,7 @@ export class Apps {
     return texts.map((text) => JSON.parse(text) as App).sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** Notes that an app that is known could not be registered. */
+  /** Records that the registration of a known app failed. */
   async recordSyncFailure(
     env: string,
     isMeant: (app: App) => boolean,

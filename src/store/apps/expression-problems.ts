@@ -1,17 +1,16 @@
-/** What kept expressions of a function from being judged: the last of it, and how many events it has cost. It is forgotten a day after. */
-
+/** Why expressions of a function were not evaluated: the last reason, and the number of events that were skipped. Kept for a day. */
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
-const KEPT_MS = 86_400_000;
+const TTL_MS = 86_400_000;
 
-/** too_costly: stopped at the full price; quarantined: stopped in quarantine; refused: an earlier version took it, this one does not. */
+/** too_costly: stopped at the cost limit; quarantined: stopped in quarantine; refused: only an earlier version accepts the expression. */
 export const PROBLEM_REASONS = ['too_costly', 'quarantined', 'refused'] as const;
 export type ProblemReason = (typeof PROBLEM_REASONS)[number];
 
 export interface ExpressionProblem {
   reason: ProblemReason;
-  /** For people. */
+  /** For users. */
   message: string;
   expression: string;
   /** Unix milliseconds. */
@@ -20,7 +19,7 @@ export interface ExpressionProblem {
 
 export interface SkippedEvents extends ExpressionProblem {
   functionId: string;
-  /** Events that were not judged since the last time this was said. */
+  /** Events that were skipped since the last report. */
   events: number;
 }
 
@@ -43,7 +42,7 @@ export class ExpressionProblems {
       pipeline.hset(expressionProblems(env), functionId, JSON.stringify(problem));
       pipeline.hincrby(expressionSkips(env), functionId, events);
     }
-    for (const key of [expressionProblems(env), expressionSkips(env)]) pipeline.pexpire(key, KEPT_MS);
+    for (const key of [expressionProblems(env), expressionSkips(env)]) pipeline.pexpire(key, TTL_MS);
     replies(await pipeline.exec());
   }
 
@@ -59,7 +58,7 @@ export class ExpressionProblems {
     return (await this.of(env, nowMs)).get(functionId);
   }
 
-  /** By function ID: those of the last day. */
+  /** Problems of the last day, by function ID. */
   async of(env: string, nowMs: number): Promise<Map<string, KnownProblem>> {
     const { expressionProblems, expressionSkips } = this.#keys;
     const reading = this.#redis.pipeline().hgetall(expressionProblems(env)).hgetall(expressionSkips(env));
@@ -71,6 +70,6 @@ export class ExpressionProblems {
       id,
       { ...(JSON.parse(text) as ExpressionProblem), events: Number(skips[id] ?? 0) },
     ]);
-    return new Map(known.filter(([, { at }]) => nowMs - at < KEPT_MS));
+    return new Map(known.filter(([, { at }]) => nowMs - at < TTL_MS));
   }
 }

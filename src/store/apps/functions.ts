@@ -1,5 +1,4 @@
-/** Registered functions, those of every app of an environment together. Which are paused is kept apart: registering does not change it. */
-
+/** Registered functions of all apps of an environment. Pauses are stored apart, since a registration does not change them. */
 import type { ChainableCommander } from 'ioredis';
 import { ServiceError } from '../../errors.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
@@ -16,7 +15,7 @@ export class Functions {
     this.#keys = keys;
   }
 
-  /** Grows with every change: what was read at a version holds as long as the version stands. */
+  /** Grows with every change: functions that were read at a version are valid while the version is the same. */
   async version(env: string): Promise<number> {
     return Number((await this.#redis.get(this.#keys.functionsVersion(env))) ?? 0);
   }
@@ -37,38 +36,38 @@ export class Functions {
     return text ? toFunction(text, () => paused ?? undefined) : undefined;
   }
 
-  /** Makes `functions` the app's only live ones; others it had are archived. Answers whether that changed anything.
-   *  @param most there may be so many live functions in the environment, and so many archived ones are remembered
+  /** Replaces the live functions of an app; its other functions are archived.
+   *  @param most maximum number of live functions of the environment, and of archived ones that are stored
+   *  @returns whether anything changed
    *  @throws ServiceError registration_invalid when another app has a function of the same ID, quota_exceeded */
   async replaceForApp(env: string, app: string, functions: readonly AppFunction[], most: number): Promise<boolean> {
     const registered = await this.#redis.hvals(this.#keys.functions(env));
     const known = new Map(registered.map((text) => toFunction(text)).map((fn) => [fn.id, fn]));
-    for (const { id } of functions) refuseTaken(known.get(id), app);
-    refuseMany(env, app, functions, [...known.values()], most);
+    for (const { id } of functions) checkOwner(known.get(id), app);
+    checkQuota(env, app, functions, [...known.values()], most);
     const kept = new Set(functions.map(({ id }) => id));
     const gone = [...known.values()].filter((fn) => fn.app === app && !fn.archived && !kept.has(fn.id));
     const wanted = [...functions, ...gone.map((fn) => ({ ...fn, archived: true }))];
     const changed = wanted.filter((fn) => JSON.stringify(known.get(fn.id)) !== JSON.stringify(fn));
     if (changed.length === 0) return false;
-    const forgotten = await this.#forgettable(env, [...known.values()], kept, most);
+    const removed = await this.#removable(env, [...known.values()], kept, most);
     const writing = this.#redis.multi();
-    if (forgotten.length > 0) {
-      writing.hdel(this.#keys.functions(env), ...forgotten).hdel(this.#keys.pausedFunctions(env), ...forgotten);
+    if (removed.length > 0) {
+      writing.hdel(this.#keys.functions(env), ...removed).hdel(this.#keys.pausedFunctions(env), ...removed);
     }
     writing.hset(this.#keys.functions(env), ...changed.flatMap((fn) => [fn.id, JSON.stringify(fn)]));
-    replies(await this.#grown(writing, env).exec());
+    replies(await this.#withNewVersion(writing, env).exec());
     return true;
   }
 
-  /** A version is never that of an environment of the same name that was deleted: it begins with the time. */
-  #grown(writing: ChainableCommander, env: string): ChainableCommander {
+  /** A version starts with the time, so it never equals one of a deleted environment of the same name. */
+  #withNewVersion(writing: ChainableCommander, env: string): ChainableCommander {
     const key = this.#keys.functionsVersion(env);
     return writing.setnx(key, Date.now()).incr(key);
   }
 
-  /** Of more archived functions than are remembered: those that have no run in flight. An app that registers under ever new IDs leaves no
-   *  more behind than that. */
-  async #forgettable(
+  /** Archived functions beyond the maximum that have no active run: bounds what an app leaves behind that registers under new IDs every time. */
+  async #removable(
     env: string,
     known: readonly AppFunction[],
     kept: ReadonlySet<string>,
@@ -83,15 +82,15 @@ export class Functions {
     return many.filter((_, i) => counts[i] === 0);
   }
 
-  /** From now on no event triggers it. Pausing twice changes nothing. */
+  /** From now on no event triggers the function. Idempotent. */
   async pause(env: string, id: string, nowMs: number): Promise<void> {
     const writing = this.#redis.multi().hsetnx(this.#keys.pausedFunctions(env), id, nowMs);
-    replies(await this.#grown(writing, env).exec());
+    replies(await this.#withNewVersion(writing, env).exec());
   }
 
   async resume(env: string, id: string): Promise<void> {
     const writing = this.#redis.multi().hdel(this.#keys.pausedFunctions(env), id);
-    replies(await this.#grown(writing, env).exec());
+    replies(await this.#withNewVersion(writing, env).exec());
   }
 }
 
@@ -101,8 +100,8 @@ function toFunction(text: string, pausedAt?: (id: string) => string | undefined)
   return since === undefined ? fn : { ...fn, pausedAt: Number(since) };
 }
 
-/** An app that has as many as before is let be, also where the limit was lowered. */
-function refuseMany(
+/** An app may keep as many functions as before, also where the limit was lowered. */
+function checkQuota(
   env: string,
   app: string,
   functions: readonly AppFunction[],
@@ -117,7 +116,7 @@ function refuseMany(
   throw quotaExceeded('functions', most, there, what, 'Delete apps that are no longer used');
 }
 
-function refuseTaken(holder: AppFunction | undefined, app: string): void {
+function checkOwner(holder: AppFunction | undefined, app: string): void {
   if (!holder || holder.archived || holder.app === app) return;
   throw new ServiceError('registration_invalid', {
     detail: `the function ID "${holder.id}" belongs to the app "${holder.app}"; rename the function, or one of the apps`,

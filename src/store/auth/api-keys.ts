@@ -1,12 +1,12 @@
-/** API keys by the digest of their secret, in memory; the secret itself is nowhere. */
+/** API keys by the digest of their secret, cached in memory. The secret itself is not stored. */
 import type { ApiKey } from '../../model/auth/api-key.ts';
 import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { ReplicatedCache } from '../redis/replicated-cache.ts';
 
-/** A key's last use is written down at most so often by one process. */
-const NOTE_USE_EVERY_MS = 10_000;
+/** Interval at which a process records the use of a key. */
+const RECORD_USE_EVERY_MS = 10_000;
 
 export interface UsedApiKey extends ApiKey {
   /** Unix milliseconds; to within ten seconds. */
@@ -18,7 +18,7 @@ export class ApiKeys {
   readonly #keys: Keyspace;
   readonly #cacheInvalidation: CacheInvalidation;
   readonly #cache: ReplicatedCache<Map<string, ApiKey>>;
-  readonly #noted = new Map<string, number>();
+  readonly #recorded = new Map<string, number>();
 
   constructor(redis: Redis, keys: Keyspace, cacheInvalidation: CacheInvalidation) {
     this.#redis = redis;
@@ -34,7 +34,7 @@ export class ApiKeys {
     return this.#cache.follow(subscriber);
   }
 
-  /** From memory, or from the store: another process may have made it a moment ago. */
+  /** From memory, or from Redis: another process may have created it a moment ago. */
   async find(digest: string): Promise<ApiKey | undefined> {
     return this.#cache.value.get(digest) ?? (await this.#cache.current()).get(digest);
   }
@@ -44,7 +44,7 @@ export class ApiKeys {
     await this.#changed();
   }
 
-  /** In the order of their creation. */
+  /** In the order of creation. */
   async all(): Promise<UsedApiKey[]> {
     const [keys, uses] = await Promise.all([this.#readAll(), this.#redis.hgetall(this.#keys.apiKeyUses)]);
     return keys
@@ -52,22 +52,22 @@ export class ApiKeys {
       .sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
-  /** Answers the key that was revoked; undefined when there is none. */
+  /** @returns the revoked key; undefined when there is none */
   async revoke(id: string): Promise<ApiKey | undefined> {
     const key = (await this.#readAll()).find((one) => one.id === id);
     if (!key) return undefined;
-    // No transaction: a full Redis refuses to queue anything in one, and deleting is what makes room.
+    // No transaction: Redis refuses MULTI when it is out of memory, and deletions make room.
     replies(await this.#redis.pipeline().hdel(this.#keys.apiKeys, key.digest).hdel(this.#keys.apiKeyUses, id).exec());
-    this.#noted.delete(id);
+    this.#recorded.delete(id);
     await this.#changed();
     return key;
   }
 
-  /** Writes down that the key was used, now and then, and keeps nobody waiting: a key is good where Redis takes no writes, too. */
+  /** Records the use of the key in the background: the key is valid also where Redis refuses writes. */
   recordUse(id: string, nowMs: number): void {
-    if (nowMs - (this.#noted.get(id) ?? 0) < NOTE_USE_EVERY_MS) return;
-    this.#noted.set(id, nowMs);
-    this.#redis.hset(this.#keys.apiKeyUses, id, nowMs).catch(() => this.#noted.delete(id));
+    if (nowMs - (this.#recorded.get(id) ?? 0) < RECORD_USE_EVERY_MS) return;
+    this.#recorded.set(id, nowMs);
+    this.#redis.hset(this.#keys.apiKeyUses, id, nowMs).catch(() => this.#recorded.delete(id));
   }
 
   async #changed(): Promise<void> {

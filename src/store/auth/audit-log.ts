@@ -1,5 +1,5 @@
-/** Who did what, when, from where: the last ten thousand entries. Only what was done stands here, never what was refused (rejection-log.ts): of
- *  that anybody can cause ten thousand. */
+/** The audit log: who did what, when, and from where; the last 10,000 entries. Rejected attempts are in a log of their own (rejection-log.ts), since
+ *  anyone can cause ten thousand of them. */
 import type { Principal } from '../../model/auth/access.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
@@ -10,9 +10,9 @@ export interface AuditEntry {
   /** Unix milliseconds. */
   at: number;
   who: Pick<Principal, 'kind' | 'id' | 'name'>;
-  /** What was done: a route as it is declared (`POST /v1/webhooks`), or `sign-in` and the like. */
+  /** A route as it is declared (`POST /v1/webhooks`), or `sign-in` and the like. */
   action: string;
-  /** What it was done to: an ID or a name; none where there is none. */
+  /** ID or name of the object of the action, if it has one. */
   target?: string;
   environment?: string;
   /** In a few words, without secrets. */
@@ -22,7 +22,7 @@ export interface AuditEntry {
 }
 
 export interface StoredAuditEntry extends AuditEntry {
-  /** Grows from entry to entry. */
+  /** Increases from entry to entry. */
   id: string;
 }
 
@@ -40,7 +40,7 @@ export class AuditLog {
   }
 
   /** Newest first.
-   *  @param before the ID that ended the page before */
+   *  @param before ID of the last entry of the page before */
   async list(limit: number, before?: string): Promise<StoredAuditEntry[]> {
     const from = before === undefined ? '+' : `(${before}`;
     const entries = await this.#redis.xrevrange(this.#key, from, '-', 'COUNT', limit);

@@ -1,5 +1,4 @@
-/** Event keys: on disk by ID, in memory by the hash of their secret, so that a request is authenticated without a question to Redis. */
-
+/** Event keys: stored by ID, cached in memory by the hash of their secret, so that a request is authenticated without Redis. */
 import { type AccessListMatcher, matcherOf } from '../../model/auth/allow-lists.ts';
 import { type EventKey, isStored, keyOfSetting } from '../../model/auth/event-key.ts';
 import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
@@ -7,8 +6,8 @@ import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { ReplicatedCache } from '../redis/replicated-cache.ts';
 
-/** How often, at most, a process writes down that a key was used. */
-const USE_NOTED_EVERY_MS = 60_000;
+/** Interval at which a process records the use of a key. */
+const RECORD_USE_EVERY_MS = 60_000;
 
 export type EventKeyInUse = EventKey & { allowList: AccessListMatcher };
 
@@ -18,7 +17,7 @@ export class EventKeys {
   readonly #cacheInvalidation: CacheInvalidation;
   readonly #fromSettings: readonly EventKey[];
   readonly #byDigest: ReplicatedCache<Map<string, EventKeyInUse>>;
-  readonly #usesNoted = new Map<string, number>();
+  readonly #usesRecorded = new Map<string, number>();
 
   /** @param secrets of the setting EVENT_KEYS */
   constructor({
@@ -47,7 +46,7 @@ export class EventKeys {
     return this.#byDigest.value.get(digest);
   }
 
-  /** Asks the store for one that is not in memory: another process may have made it a moment ago. */
+  /** Reads a key from Redis that is not in memory: another process may have created it a moment ago. */
   async findOrFetch(digest: string): Promise<EventKeyInUse | undefined> {
     return (await this.#byDigest.current()).get(digest);
   }
@@ -57,7 +56,7 @@ export class EventKeys {
     return text === null ? undefined : (JSON.parse(text) as EventKey);
   }
 
-  /** In the order of their creation; without those of the settings. */
+  /** In the order of creation; without the keys of the settings. */
   async all(): Promise<EventKey[]> {
     const texts = await this.#redis.hvals(this.#keys.eventKeys);
     return texts.map((text) => JSON.parse(text) as EventKey).sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -72,25 +71,25 @@ export class EventKeys {
   }
 
   async remove({ id, digest }: EventKey): Promise<void> {
-    // No transaction: a full Redis refuses to queue anything in one, and deleting is what makes room.
+    // No transaction: Redis refuses MULTI when it is out of memory, and deletions make room.
     const writing = this.#redis.pipeline();
     writing.hdel(this.#keys.eventKeys, id).hdel(this.#keys.eventKeyDigests, digest).hdel(this.#keys.eventKeyUses, id);
     replies(await writing.exec());
     await this.#changed();
   }
 
-  /** Unix milliseconds of each key's last use, by key ID; a minute behind at most. */
+  /** Last use of each key in Unix milliseconds, by key ID; up to a minute old. */
   async lastUses(): Promise<Map<string, number>> {
     const uses = await this.#redis.hgetall(this.#keys.eventKeyUses);
     return new Map(Object.entries(uses).map(([id, at]) => [id, Number(at)]));
   }
 
-  /** Writes down that the key was used, now and then, and keeps nobody waiting. A note that is lost is made up for by the next. */
+  /** Records the use of the key in the background. If that fails, the next use is recorded. */
   recordUse(key: EventKey, nowMs: number): void {
     const { id } = key;
-    if (!isStored(key) || nowMs - (this.#usesNoted.get(id) ?? 0) < USE_NOTED_EVERY_MS) return;
-    this.#usesNoted.set(id, nowMs);
-    this.#redis.hset(this.#keys.eventKeyUses, id, nowMs).catch(() => this.#usesNoted.delete(id));
+    if (!isStored(key) || nowMs - (this.#usesRecorded.get(id) ?? 0) < RECORD_USE_EVERY_MS) return;
+    this.#usesRecorded.set(id, nowMs);
+    this.#redis.hset(this.#keys.eventKeyUses, id, nowMs).catch(() => this.#usesRecorded.delete(id));
   }
 
   async #changed(): Promise<void> {

@@ -1,11 +1,11 @@
-/** Links that work once: to set a password, or to make the first admin. Kept by the digest of their token. */
+/** Tokens of links that work once: to set a password, or to create the first admin. Stored by their digest. */
 import { digestOf, newSecret } from '../../model/auth/secret.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
 export const TOKEN_LIFETIME_HOURS = 24;
 
-/** What whoever follows it may do. */
+/** What the token allows. */
 export type OneTimeToken = { purpose: 'set-up' } | { purpose: 'set-password'; userId: string; version: string };
 
 export class OneTimeTokens {
@@ -17,10 +17,10 @@ export class OneTimeTokens {
     this.#keys = keys;
   }
 
-  /** @returns the token that belongs into the link */
-  async create(link: OneTimeToken): Promise<string> {
+  /** @returns the token for the link */
+  async create(allowed: OneTimeToken): Promise<string> {
     const token = newSecret();
-    await this.#redis.set(this.#keyOf(token), JSON.stringify(link), 'PX', TOKEN_LIFETIME_HOURS * 3_600_000);
+    await this.#redis.set(this.#keyOf(token), JSON.stringify(allowed), 'PX', TOKEN_LIFETIME_HOURS * 3_600_000);
     return token;
   }
 
@@ -28,7 +28,7 @@ export class OneTimeTokens {
     return parsed(await this.#redis.get(this.#keyOf(token)));
   }
 
-  /** Reads it and makes it void; of several who try at once, one succeeds. */
+  /** Reads the token and deletes it; of several concurrent calls, one succeeds. */
   async use(token: string): Promise<OneTimeToken | undefined> {
     return parsed(await this.#redis.getdel(this.#keyOf(token)));
   }

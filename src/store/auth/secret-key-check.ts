@@ -1,12 +1,13 @@
-/** Whether SECRET_KEY, or SECRET_KEY_FALLBACK, opens what is sealed in Redis. With another key the service would run, and every call that has
- *  to be signed would fail. A value of its own is kept sealed, since a service may have sealed nothing else yet. */
+/** Checks that SECRET_KEY or SECRET_KEY_FALLBACK decrypts the secrets in Redis. With a wrong key the service would run, and every signed call would
+ *  fail. A check value is stored encrypted, since there may be no other secret yet. */
 import { ConfigError } from '../../config.ts';
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
-const PLACE = 'seal-check';
+/** Context that the check value is encrypted with (model/auth/seal.ts). */
+const CONTEXT = 'secret-key-check';
 
 export class SecretKeyCheck {
   readonly #redis: Redis;
@@ -27,36 +28,36 @@ export class SecretKeyCheck {
   }
 
   /** Writes nothing.
-   *  @throws ConfigError when something cannot be opened */
+   *  @throws ConfigError when a secret cannot be decrypted */
   async verify(): Promise<void> {
-    const [kept, unreadable] = await Promise.all([
+    const [checkValue, unreadable] = await Promise.all([
       this.#redis.get(this.#keys.secretKeyCheck),
       this.#signingKeys.unreadable(),
     ]);
     if (unreadable.length > 0) throw this.#wrongKey(`the signing key of ${unreadable.join(', ')}`);
-    if (kept !== null && !this.#opens(kept)) throw this.#wrongKey('what a former start sealed');
+    if (checkValue !== null && !this.#decrypts(checkValue)) throw this.#wrongKey('what a former start sealed');
   }
 
-  /** Of a process that is going to seal: of two that begin on an empty Redis with different keys, one is refused.
-   *  @throws ConfigError when something cannot be opened */
+  /** Stores the check value if there is none, and verifies: of two processes that start on an empty Redis with different keys, one fails.
+   *  @throws ConfigError when a secret cannot be decrypted */
   async claim(): Promise<void> {
     await this.verify();
-    // A Redis that takes no writes now is claimed by a later start.
-    await this.#redis.setnx(this.#keys.secretKeyCheck, this.#sealer.seal('', PLACE)).catch(() => undefined);
+    // If Redis refuses writes now, a later start stores it.
+    await this.#redis.setnx(this.#keys.secretKeyCheck, this.#sealer.seal('', CONTEXT)).catch(() => undefined);
     await this.verify();
   }
 
-  /** Seals all under the present key, so that the former one can be forgotten.
-   *  @returns how many signing keys that were */
+  /** Encrypts all secrets with the current key, so that the fallback is no longer needed.
+   *  @returns number of signing keys */
   async reencrypt(): Promise<number> {
     const count = await this.#signingKeys.reencrypt();
-    await this.#redis.set(this.#keys.secretKeyCheck, this.#sealer.seal('', PLACE));
+    await this.#redis.set(this.#keys.secretKeyCheck, this.#sealer.seal('', CONTEXT));
     return count;
   }
 
-  #opens(sealed: string): boolean {
+  #decrypts(sealed: string): boolean {
     try {
-      this.#sealer.open(sealed, PLACE);
+      this.#sealer.open(sealed, CONTEXT);
       return true;
     } catch (error) {
       if (error instanceof SealError) return false;

@@ -1,5 +1,5 @@
-/** Sessions of users who have signed in, by the digest of their token. Each ends when it is idle too long, and at the latest after a
- *  week; one whose user has another password by now, or is gone, is over (its `version` is not the user's). */
+/** Sessions of signed-in users, by the digest of their token. A session ends after 12 idle hours and at the latest after a week. It also ends when its
+ *  user changes the password or is deleted (its `version` is no longer the user's). */
 import { digestOf, newSecret } from '../../model/auth/secret.ts';
 import type { User } from '../../model/auth/user.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
@@ -28,7 +28,7 @@ export class Sessions {
     this.#users = users;
   }
 
-  /** @returns the token; only the browser keeps it */
+  /** @returns the token, which only the browser stores */
   async start({ id, version }: User, nowMs: number): Promise<string> {
     const token = newSecret();
     const session: Session = { userId: id, version, startedAt: nowMs };
@@ -36,7 +36,7 @@ export class Sessions {
     return token;
   }
 
-  /** The user whose session it is, which is thereby not idle. */
+  /** The user of the session. Extends the session. */
   async userOf(token: string, nowMs: number): Promise<User | undefined> {
     const key = this.#keyOf(token);
     const text = await this.#redis.get(key);
@@ -48,7 +48,7 @@ export class Sessions {
       await this.#redis.del(key).catch(() => undefined);
       return undefined;
     }
-    // Whoever is signed in stays so where Redis takes no writes; then the session ends when it would have.
+    // If Redis refuses writes, the session stays valid and ends at its former time.
     await this.#redis.pexpire(key, Math.min(IDLE_MS, leftMs)).catch(() => undefined);
     return user;
   }

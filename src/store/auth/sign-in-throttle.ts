@@ -1,12 +1,11 @@
-/** Limits on failed sign-ins. Counted before the password is looked at, so that many at once count as many:
+/** Limits on failed sign-ins. Attempts are counted before the password is checked, so that concurrent attempts all count:
  *
- *  1. by address (an IPv6 network of a /64 is one): loosely, since a whole office may share it
- *  2. by account and address together: strictly
- *  3. by account alone: loosely, and not from an address that has signed in to it before. Guesses from many addresses are bounded by
- *     that, and nobody locks an account's owner out with them.
+ *  1. by address (an IPv6 /64 network counts as one): a high limit, since a whole office may share it
+ *  2. by account and address together: a low limit
+ *  3. by account alone: a high limit that does not apply to addresses that have signed in to the account before. It bounds guesses from many
+ *     addresses and does not lock out the owner.
  *
- *  A try that an earlier limit refuses does not count against a later one: one address cannot use up an account's. */
-
+ *  An attempt that one limit rejects does not count against the next: one address cannot use up an account's limit. */
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { digestOf } from '../../model/auth/secret.ts';
 import { addressBlock } from '../../model/network/address.ts';
@@ -15,7 +14,7 @@ import type { Keyspace } from '../redis/keyspace.ts';
 
 export type ThrottleLimit = 'address' | 'account-address' | 'account';
 
-/** Failures, and the seconds from the first of them until they are forgotten. */
+/** Failures, and the seconds after which they expire, from the first. */
 const LIMITS = {
   address: { points: 50, duration: 900 },
   'account-address': { points: 5, duration: 900 },
@@ -26,9 +25,9 @@ const LIMITS = {
 const KNOWN_MS = 30 * 86_400_000;
 
 export interface SignInAttempt {
-  /** What was typed, known or not. */
+  /** Email address as typed. */
   account: string;
-  /** Where it came from. */
+  /** Of the client. */
   address: string;
 }
 
@@ -52,8 +51,8 @@ export class SignInThrottle {
     };
   }
 
-  /** Counts a try as failed.
-   *  @returns the limit that refuses it, or undefined */
+  /** Counts an attempt as failed.
+   *  @returns the limit that rejects it, or undefined */
   async begin(attempt: SignInAttempt): Promise<Throttled | undefined> {
     const { address, both, account, known } = this.#keysOf(attempt);
     const { address: ofAddress, 'account-address': ofBoth, account: ofAccount } = this.#limiters;
@@ -62,7 +61,7 @@ export class SignInThrottle {
     if (byAddress > 0) return { limit: 'address', waitMs: byAddress };
     const byBoth = await consume(ofBoth, both);
     if (byBoth > 0) {
-      // Others at this address are not to wait for somebody who tries on and on.
+      // Repeated attempts on one account must not block others at this address.
       await ofAddress.reward(address);
       return { limit: 'account-address', waitMs: byBoth };
     }
@@ -70,7 +69,7 @@ export class SignInThrottle {
     return byAccount > 0 ? { limit: 'account', waitMs: byAccount } : undefined;
   }
 
-  /** It was the right password: the try is given back, and the address is known from now on. */
+  /** The password was right: takes back the counted attempt and remembers the address. */
   async succeed(attempt: SignInAttempt): Promise<void> {
     const { address, both, account, known } = this.#keysOf(attempt);
     const wasKnown = (await this.#redis.exists(known)) === 1;
@@ -78,12 +77,12 @@ export class SignInThrottle {
       this.#limiters.address.reward(address),
       this.#limiters['account-address'].delete(both),
       ...(wasKnown ? [] : [this.#limiters.account.reward(account)]),
-      // Where Redis takes no writes it is as unknown as before.
+      // If Redis refuses writes, the address is not remembered.
       this.#redis.set(known, '', 'PX', KNOWN_MS).catch(() => undefined),
     ]);
   }
 
-  /** Where Redis takes no writes, each process counts for itself. */
+  /** If Redis refuses writes, each process counts on its own. */
   #limiter(limit: ThrottleLimit): RateLimiterAbstract {
     return new RateLimiterRedis({
       ...LIMITS[limit],
@@ -100,7 +99,7 @@ export class SignInThrottle {
   }
 }
 
-/** @returns 0, or for how many milliseconds the limit refuses more */
+/** @returns 0, or the milliseconds until the limit allows another attempt */
 async function consume(limiter: RateLimiterAbstract, key: string): Promise<number> {
   try {
     await limiter.consume(key);

@@ -1,13 +1,13 @@
-/** Users. There is never a moment without an admin who can sign in, once there has been one. */
+/** Users. Once there is an admin who can sign in, there always is one. */
 import type { User } from '../../model/auth/user.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
-/** What the scripts answer. */
+/** Return codes of the scripts. */
 const DONE = 1;
 const LAST_ADMIN = -1;
 
-/** Why a user stays as it is. */
+/** Why a user was not changed. */
 export type Unchanged = 'unknown' | 'last-admin';
 
 export class Users {
@@ -19,12 +19,12 @@ export class Users {
     this.#keys = keys;
   }
 
-  /** Answers whether it was made: no two users have the same email address. */
+  /** @returns whether it was created: no two users have the same email address */
   create(user: User): Promise<boolean> {
     return this.#create(user, false);
   }
 
-  /** Answers whether it was made: only where there is no user. */
+  /** @returns whether it was created: only if there is no user */
   createFirst(user: User): Promise<boolean> {
     return this.#create(user, true);
   }
@@ -39,7 +39,7 @@ export class Users {
     return id === null ? undefined : this.read(id);
   }
 
-  /** In the order of their creation. */
+  /** In the order of creation. */
   async all(): Promise<User[]> {
     const texts = await this.#redis.hvals(this.#keys.users);
     return texts.map((text) => JSON.parse(text) as User).sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -49,8 +49,8 @@ export class Users {
     return (await this.#redis.hlen(this.#keys.users)) > 0;
   }
 
-  /** Changes one that is there; its email address stays.
-   *  @param alter called again when somebody else changed the user in the meantime
+  /** Changes a user; the email address stays.
+   *  @param alter called again when the user was changed in the meantime
    *  @returns the user as it is now */
   async change(id: string, alter: (user: User) => User): Promise<User | Unchanged> {
     return this.#replace(id, alter);

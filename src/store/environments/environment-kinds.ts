@@ -1,21 +1,21 @@
-/** Of which kind an environment is, for the work: it does not change, so it is asked once and kept for a while. */
+/** Kinds of environments, for the worker. A kind does not change, so it is read once and cached. */
 import { LRUCache } from 'lru-cache';
 import { type EnvironmentKind, PRODUCTION } from '../../model/environment.ts';
 import type { Environments } from './environments.ts';
 
-const KEPT = 10_000;
-/** One that was deleted may come back as another kind. */
-const KEPT_MS = 60_000;
+const CACHE_SIZE = 10_000;
+/** A deleted environment may be created again with another kind. */
+const CACHE_MS = 60_000;
 
 export class EnvironmentKinds {
   readonly #environments: Pick<Environments, 'read'>;
-  readonly #known = new LRUCache<string, EnvironmentKind>({ max: KEPT, ttl: KEPT_MS });
+  readonly #known = new LRUCache<string, EnvironmentKind>({ max: CACHE_SIZE, ttl: CACHE_MS });
 
   constructor(environments: Pick<Environments, 'read'>) {
     this.#environments = environments;
   }
 
-  /** From memory, if it is there. One that is gone counts as a branch, which may the least. */
+  /** From memory, or from Redis. A deleted environment counts as a branch, which has the fewest permissions. */
   of(env: string): EnvironmentKind | Promise<EnvironmentKind> {
     return env === PRODUCTION ? 'production' : (this.#known.get(env) ?? this.#read(env));
   }

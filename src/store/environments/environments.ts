@@ -1,5 +1,4 @@
-/** Environments. Production is always there; others are made through the API, branches also by an app that registers. */
-
+/** Environments. Production always exists; others are created through the API, branches also by apps that register. */
 import { quotaExceeded } from '../../model/apps/quotas.ts';
 import { type Environment, PRODUCTION } from '../../model/environment.ts';
 import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
@@ -16,14 +15,14 @@ export class Environments {
   readonly #key: string;
   readonly #cacheInvalidation: CacheInvalidation;
   readonly #cache: ReplicatedCache<Map<string, Environment>>;
-  readonly #anew: CoalescedRead<Map<string, Environment>>;
+  readonly #coalescedRead: CoalescedRead<Map<string, Environment>>;
 
   constructor(redis: ScriptedRedis, keys: Keyspace, cacheInvalidation: CacheInvalidation) {
     this.#redis = redis;
     this.#key = keys.environments;
     this.#cacheInvalidation = cacheInvalidation;
     this.#cache = new ReplicatedCache(cacheInvalidation, () => this.#readAll());
-    this.#anew = new CoalescedRead(() => this.#cache.refresh());
+    this.#coalescedRead = new CoalescedRead(() => this.#cache.refresh());
   }
 
   follow(subscriber: Redis): Promise<void> {
@@ -35,12 +34,12 @@ export class Environments {
     return this.#cache.value.get(name);
   }
 
-  /** Asks the store for one that is not in memory: another process may have made it a moment ago. */
+  /** Reads an environment from Redis that is not in memory: another process may have created it a moment ago. */
   async findOrFetch(name: string): Promise<Environment | undefined> {
-    return this.find(name) ?? (await this.#anew.get()).get(name);
+    return this.find(name) ?? (await this.#coalescedRead.get()).get(name);
   }
 
-  /** From the store, also in a process that does not follow the changes. */
+  /** From Redis, also in a process that has no cache. */
   async read(name: string): Promise<Environment | undefined> {
     if (name === PRODUCTION) return PRODUCTION_ENVIRONMENT;
     const text = await this.#redis.hget(this.#key, name);
@@ -53,8 +52,9 @@ export class Environments {
     return [PRODUCTION_ENVIRONMENT, ...others.sort((a, b) => a.name.localeCompare(b.name))];
   }
 
-  /** Answers whether it is new; one that is there stays as it is.
-   *  @param branchesMax there may be so many branches in all
+  /** Creates an environment; an existing one stays as it is.
+   *  @param branchesMax maximum number of branches
+   *  @returns whether it was created
    *  @throws ServiceError quota_exceeded */
   async create(environment: Environment, branchesMax: number): Promise<boolean> {
     const { name, kind } = environment;
@@ -70,8 +70,8 @@ export class Environments {
     return outcome === 1;
   }
 
-  /** Changes one as it stands now, whoever else is changing it.
-   *  @returns what it has become; undefined: there is none of that name */
+  /** Changes an environment atomically.
+   *  @returns the changed environment; undefined: there is none of that name */
   async change(name: string, change: (environment: Environment) => Environment): Promise<Environment | undefined> {
     for (;;) {
       const text = await this.#redis.hget(this.#key, name);

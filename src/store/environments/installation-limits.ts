@@ -1,4 +1,4 @@
-/** What holds for the whole account and can be changed while the service runs. */
+/** Limits of the whole installation, which can be changed while the service runs. */
 import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';

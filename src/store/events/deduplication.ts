@@ -1,7 +1,6 @@
-/** Claims on deduplication IDs. The claim holds the internal ID of the first event that made it, so that a repeat carries its
- *  first's ID and every later step stays harmless (docs/events.md#deduplication). Once that event is enqueued the claim
- *  says so: what comes then is a repeat
- *  for certain, whichever of the two is ingested first. Before, it may be the same event, sent again because nobody answered. */
+/** Claims on deduplication IDs. A claim stores the internal ID of the first event with the ID: repeats get the same internal ID, so that every
+ *  later step is idempotent. Once that event is enqueued the claim says so, and every event that follows is certainly a repeat. Before that, it
+ *  may be the same event, sent again because the first request got no answer. */
 
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
@@ -16,14 +15,14 @@ export interface Claim {
 }
 
 export interface Claimed {
-  /** What the event is to carry: the claim's own ID, or that of an earlier one. */
+  /** ID that the event gets: its own, or that of the first event. */
   internalId: string;
-  /** The first event with the ID has been enqueued. */
+  /** The first event with the ID is enqueued. */
   repeat: boolean;
 }
 
 const ID_LENGTH = 26;
-/** After the ID in a claim whose event is enqueued. */
+/** Follows the ID in the claim of an event that is enqueued. */
 const ENQUEUED = '+';
 
 export class Deduplication {
@@ -39,7 +38,7 @@ export class Deduplication {
     return this.#redis.status === 'ready';
   }
 
-  /** What each claim came to, in order. */
+  /** @returns the result of each claim, in order */
   async claim(claims: readonly Claim[]): Promise<Claimed[]> {
     const pipeline = this.#redis.pipeline();
     for (const { env, id, internalId } of claims) {
@@ -47,12 +46,12 @@ export class Deduplication {
     }
     const earlier = replies<string | null>(await pipeline.exec());
     return claims.map(({ internalId }, i) => {
-      const held = earlier[i] ?? internalId;
-      return { internalId: held.slice(0, ID_LENGTH), repeat: held.endsWith(ENQUEUED) };
+      const claimed = earlier[i] ?? internalId;
+      return { internalId: claimed.slice(0, ID_LENGTH), repeat: claimed.endsWith(ENQUEUED) };
     });
   }
 
-  /** Notes that the events of these claims are enqueued. Without this note, were it to fail, repeats are told by what is stored. */
+  /** Marks the events of these claims as enqueued. If this fails, repeats are recognized by the stored events. */
   async confirm(claims: readonly Claim[]): Promise<void> {
     const pipeline = this.#redis.pipeline();
     for (const { env, id, internalId } of claims) {

@@ -1,5 +1,4 @@
-/** Stored events, counted: over time, and by name. */
-
+/** Counts of stored events, over time and by name. */
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { newest } from '../redis/pagination.ts';
@@ -21,9 +20,9 @@ interface Interval {
   to: number;
 }
 
-/** A part of a interval. */
+/** A part of an interval. */
 interface Piece extends Interval {
-  /** Which of the intervals. */
+  /** Index of the interval. */
   of: number;
 }
 
@@ -45,7 +44,7 @@ export class EventCounts {
     this.#retentionMs = retentionMs;
   }
 
-  /** How many came in each of so many intervals of equal length. */
+  /** Number of events received in each of `buckets` intervals of equal length. */
   async histogram({ env, name, from, to, buckets }: HistogramQuery): Promise<(Interval & { count: number })[]> {
     const count = Math.min(buckets, to - from);
     const edge = (i: number) => from + Math.round(((to - from) * i) / count);
@@ -59,7 +58,7 @@ export class EventCounts {
     return intervals.map((interval, i) => ({ ...interval, count: counts[i] as number }));
   }
 
-  /** The names of the events that are stored, that of the newest first. */
+  /** Names of the stored events, by the newest event of each, newest first. */
   async names(env: string, limit: number, nowMs: number): Promise<{ name: string; count: number; lastAt: number }[]> {
     const oldest = nowMs - this.#retentionMs;
     const names = await newest(this.#redis, [this.#keys.eventNames(env)], { after: oldest }, limit);
@@ -72,7 +71,7 @@ export class EventCounts {
     return ['zcount', this.#keys.eventIndex(env, name), from, `(${to}`];
   }
 
-  /** Minutes that lie within a interval are counted by their slots, those that an edge cuts by the indexes of the names in their slots. */
+  /** Minutes inside an interval are counted by their totals; minutes that an edge cuts are counted in the indexes of the names they have. */
   async #countAll(env: string, intervals: readonly Interval[]): Promise<number[]> {
     const counts = intervals.map(() => 0);
     const add = (interval: number, count: number) => {
@@ -87,9 +86,9 @@ export class EventCounts {
       add(interval, ofWhole[i] as number);
     });
 
-    const slots = await this.#eventsByMinute.read(env, [...cut.keys()]);
+    const minutes = await this.#eventsByMinute.read(env, [...cut.keys()]);
     const parts = [...cut.values()].flatMap((pieces, i) =>
-      [...(slots[i]?.keys() ?? [])].flatMap((name) => pieces.map((piece) => ({ name, piece }))),
+      [...(minutes[i]?.keys() ?? [])].flatMap((name) => pieces.map((piece) => ({ name, piece }))),
     );
     const ofParts = await inPipelines<number>(
       this.#redis,
@@ -102,7 +101,7 @@ export class EventCounts {
   }
 }
 
-/** Minutes, and intervals that follow each other, both in order: in which interval a minute lies wholly, or into what pieces it is cut. */
+/** Assigns minutes to adjacent intervals, both in order: a minute is whole inside one interval, or cut into pieces of several. */
 function byEdges(minutes: readonly number[], intervals: readonly Interval[]) {
   const whole = new Map<number, number>();
   const cut = new Map<number, Piece[]>();

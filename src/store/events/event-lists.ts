@@ -10,30 +10,30 @@ import type { EventsByMinute } from './events-by-minute.ts';
 export interface EventQuery {
   env: string;
   name?: string | undefined;
-  /** A source, or what those of a kind begin with: `webhook`. */
+  /** A source, or a kind of sources: `webhook`. */
   source?: string | undefined;
-  /** Of receipt. */
+  /** By time of receipt. */
   timeRange: TimeRange;
   limit: number;
 }
 
 export interface EventPage {
   events: FoundEvent[];
-  /** Where the next page begins; undefined: nothing follows. */
+  /** Cursor of the next page; undefined: this is the last. */
   next: Position | undefined;
 }
 
-/** Not before the events that are still kept. */
+/** Begins no earlier than the retention. */
 type ListedTimeRange = TimeRange & { after: number };
 
 interface Listing extends Pick<EventQuery, 'env' | 'name' | 'limit'> {
   timeRange: ListedTimeRange;
 }
 
-/** No index knows where events came from: their records are asked. So many at a time, and for one page so often at most. */
-const READING = 500;
-const MAX_READINGS = 20;
-/** Characters of the events of a page: web reads and writes them on its only thread. */
+/** No index has the source of events: it is read from the records. Events per read, and reads per page. */
+const READ_AT_ONCE = 500;
+const MAX_READS = 20;
+/** Characters of a page's events: web parses and serializes them on its only thread. */
 const PAGE_SIZE = 2 * 1_048_576;
 
 export class EventLists {
@@ -67,17 +67,17 @@ export class EventLists {
     this.#retentionMs = retentionMs;
   }
 
-  /** By time of receipt and then by ID; a page is stable while events arrive. With a source, or of large events, a page may be short and
-   *  yet have a next. */
+  /** By time of receipt, then by ID; pages are stable while events arrive. With a source, or with large events, a page may be short and
+   *  still have a next page. */
   async list({ env, name, source, timeRange, limit }: EventQuery, nowMs: number): Promise<EventPage> {
-    const kept = { ...timeRange, after: Math.max(timeRange.after ?? 0, nowMs - this.#retentionMs) };
-    const wanted = { env, name, timeRange: kept, limit };
+    const range = { ...timeRange, after: Math.max(timeRange.after ?? 0, nowMs - this.#retentionMs) };
+    const wanted = { env, name, timeRange: range, limit };
     const { found, next } = await (source === undefined ? this.#page(wanted) : this.#pageFrom(source, wanted));
     const { events, read } = await this.#events.readWithin(env, idsOf(found), PAGE_SIZE);
     return { events, next: read < found.length ? found[read - 1] : next };
   }
 
-  /** The events with that ID, be it the internal one or the sender's: of the latter, the newest. */
+  /** The events that have this internal ID or event ID; of the latter, the newest. */
   async listById(id: string, { env, name, source, timeRange }: EventQuery): Promise<EventPage> {
     const named = await this.#redis.get(this.#keys.eventById(env, id));
     const ids = [...new Set(named === null ? [id] : [id, named])];
@@ -86,7 +86,11 @@ export class EventLists {
       const at = event.received_at;
       const isNext = !cursor || isOlder({ at, id: event.internal_id }, cursor);
       return (
-        isNext && at >= after && at < before && (name ?? event.name) === event.name && isAsked(event.source, source)
+        isNext &&
+        at >= after &&
+        at < before &&
+        (name ?? event.name) === event.name &&
+        isFromSource(event.source, source)
       );
     });
     return { events, next: undefined };
@@ -100,11 +104,11 @@ export class EventLists {
   async #pageFrom(source: string, { env, name, timeRange, limit }: Listing) {
     const found: Position[] = [];
     let cursor = timeRange.cursor;
-    for (let reading = 0; reading < MAX_READINGS; reading++) {
-      const read = await this.#newest({ env, name, timeRange: { ...timeRange, cursor }, limit: READING });
+    for (let reading = 0; reading < MAX_READS; reading++) {
+      const read = await this.#newest({ env, name, timeRange: { ...timeRange, cursor }, limit: READ_AT_ONCE });
       const sources = await this.#records.readSources(env, idsOf(read));
-      found.push(...read.filter((_, i) => isAsked(sources[i], source)));
-      const isEnd = read.length < READING;
+      found.push(...read.filter((_, i) => isFromSource(sources[i], source)));
+      const isEnd = read.length < READ_AT_ONCE;
       if (found.length > limit || (found.length === limit && !isEnd)) {
         const page = found.slice(0, limit);
         return { found: page, next: page.at(-1) };
@@ -120,18 +124,19 @@ export class EventLists {
     return newest(this.#redis, [this.#keys.eventIndex(env, name)], timeRange, limit);
   }
 
-  /** Slots say in which indexes to look, and how far back. They promise too much where the timeRange cuts a minute: then older ones follow. */
+  /** Counts by minute say which indexes to read, and how far back. They are too high where the time range cuts a minute: then older minutes
+   *  follow. */
   async #newestOfAll(env: string, { after, before, cursor }: ListedTimeRange, limit: number): Promise<Position[]> {
     const found: Position[] = [];
     let rest: ListedTimeRange = { after, before, cursor };
     while (found.length < limit) {
       const top = rest.cursor?.at ?? (rest.before === undefined ? '+inf' : rest.before - 1);
-      const stretch = await this.#eventsByMinute.before(env, top, after, limit - found.length);
-      if (!stretch) break;
-      const indexes = stretch.names.map((name) => this.#keys.eventIndex(env, name));
-      const timeRange = { ...rest, after: Math.max(after, stretch.from) };
+      const minutes = await this.#eventsByMinute.before(env, top, after, limit - found.length);
+      if (!minutes) break;
+      const indexes = minutes.names.map((name) => this.#keys.eventIndex(env, name));
+      const timeRange = { ...rest, after: Math.max(after, minutes.from) };
       found.push(...(await newest(this.#redis, indexes, timeRange, limit - found.length)));
-      rest = { after, before: stretch.from, cursor: undefined };
+      rest = { after, before: minutes.from, cursor: undefined };
     }
     return found;
   }
@@ -141,6 +146,6 @@ function idsOf(positions: readonly Position[]): string[] {
   return positions.map(({ id }) => id);
 }
 
-function isAsked(source: string | undefined, wanted: string | undefined): boolean {
+function isFromSource(source: string | undefined, wanted: string | undefined): boolean {
   return wanted === undefined || (source !== undefined && isFrom(source, wanted));
 }

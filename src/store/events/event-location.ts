@@ -1,33 +1,33 @@
-/** Where an event is stored follows from its ID: in the bucket of the second or so that the ID begins with. A bucket is one hash, in
- *  which an event costs less than half of what a key of its own would. All of a bucket expires at once, so what stays longer, or came at
- *  another time than its ID says, has a key of its own. */
+/** The location of an event follows from its ID: the bucket of the slice of time (1.024 s) that the ID begins with. A bucket is one hash, in which an
+ *  event takes less than half the memory of its own key. A bucket expires as a whole, so an event that must stay longer, or that was received at
+ *  another time than its ID says, has an overflow key. */
 import type { Envelope } from '../../model/events/event.ts';
 import { timeOf } from '../../model/ids.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { SLICE_LENGTH } from './keys.ts';
 
-/** How much longer than the retention a bucket stays: whoever works on an event so soon after its receipt copies nothing. */
+/** How much longer than the retention a bucket stays: work on an event in the first hour after its receipt moves nothing. */
 export const SLACK_MS = 3_600_000;
-/** An ID of another day would keep an old bucket alive, and whoever sends many would let it grow for ever. */
-const STRAY_MS = 86_400_000;
+/** An ID of another day would keep an old bucket alive, and many of them would let it grow forever. */
+const OVERFLOW_MS = 86_400_000;
 
 export interface EventLocation {
   bucket: string;
-  /** In the bucket. */
+  /** Of the event in the bucket. */
   field: string;
-  /** Where the event is if the bucket does not have it. */
-  copy: string;
+  /** Key of the event if the bucket does not have it. */
+  overflow: string;
 }
 
 export function locationOf(keys: Keyspace, env: string, id: string): EventLocation {
-  return { bucket: bucketOf(keys, env, id), field: fieldOf(id), copy: keys.overflowEvent(env, id) };
+  return { bucket: bucketOf(keys, env, id), field: fieldOf(id), overflow: keys.overflowEvent(env, id) };
 }
 
 export function bucketOf(keys: Keyspace, env: string, id: string): string {
   return keys.eventBucket(env, sliceOf(id));
 }
 
-/** Of time, that the ID begins with. */
+/** The slice of time that the ID begins with. */
 export function sliceOf(id: string): string {
   return id.slice(0, SLICE_LENGTH);
 }
@@ -37,5 +37,5 @@ export function fieldOf(id: string): string {
 }
 
 export function isOverflow({ internalId, receivedAt }: Envelope): boolean {
-  return Math.abs(receivedAt - timeOf(internalId)) > STRAY_MS;
+  return Math.abs(receivedAt - timeOf(internalId)) > OVERFLOW_MS;
 }

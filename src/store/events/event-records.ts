@@ -1,4 +1,4 @@
-/** The events themselves, as text (model/events/event-encoding.ts), in their places. */
+/** The events themselves, as text (model/events/event-encoding.ts), each at its location (event-location.ts). */
 import type { Envelope, RecordParts, Source } from '../../model/events/event.ts';
 import { type EncodedSource, FACTS_MAX, readEvent, readSource, writeEvent } from '../../model/events/event-encoding.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
@@ -9,8 +9,8 @@ import type { EventSources } from './event-sources.ts';
 
 export type FoundRecord = RecordParts & { source: Source };
 
-/** Texts that are searched in one script: each may have half a megabyte. */
-const LINES_AT_ONCE = 50;
+/** Events whose metadata one script reads: each may have half a megabyte. */
+const METADATA_AT_ONCE = 50;
 
 export class EventRecords {
   readonly #redis: ScriptedRedis;
@@ -30,8 +30,8 @@ export class EventRecords {
     this.#retentionMs = retentionMs;
   }
 
-  /** Stores each that is not there yet.
-   *  @returns of each, whether it was stored now */
+  /** Stores each event that is not stored yet.
+   *  @returns for each, whether it was stored now */
   async store(batch: readonly Envelope[]): Promise<boolean[]> {
     const sources = await this.#sources.write(batch);
     const pipeline = this.#redis.pipeline();
@@ -47,7 +47,7 @@ export class EventRecords {
       }
     }
     for (const bucket of buckets) {
-      // GT alone gives no end to what has none.
+      // GT alone sets no TTL on a key that has none.
       pipeline.pexpire(bucket, this.#retentionMs + SLACK_MS, 'NX');
       pipeline.pexpire(bucket, this.#retentionMs + SLACK_MS, 'GT');
     }
@@ -56,14 +56,14 @@ export class EventRecords {
   }
 
   #storeOverflow(pipeline: ScriptedPipeline, { env, internalId }: Envelope, text: string): void {
-    const { bucket, field, copy } = locationOf(this.#keys, env, internalId);
-    pipeline.storeOverflowEvent(bucket, copy, field, text, this.#retentionMs);
+    const { bucket, field, overflow } = locationOf(this.#keys, env, internalId);
+    pipeline.storeOverflowEvent(bucket, overflow, field, text, this.#retentionMs);
   }
 
-  /** In the order of the IDs; undefined: it is not there. */
+  /** In the order of the IDs; undefined: not stored. */
   async read(env: string, ids: readonly string[]): Promise<(FoundRecord | undefined)[]> {
     const inBuckets = await this.#inBuckets(env, ids, (bucket, fields) => [['hmget', bucket, ...fields]]);
-    const texts = await this.#orCopies(env, ids, inBuckets, (copy) => ['get', copy]);
+    const texts = await this.#orOverflow(env, ids, inBuckets, (key) => ['get', key]);
     const parts = texts.map((text, i) => (text ? readEvent(ids[i] as string, text) : undefined));
     const sources = await this.#sources.read(
       env,
@@ -72,47 +72,47 @@ export class EventRecords {
     return parts.map((part, i) => part && { ...part, source: sources[i] as Source });
   }
 
-  /** The same, of the sources alone. */
+  /** The same for the sources alone. */
   async readSources(env: string, ids: readonly string[]): Promise<(Source | undefined)[]> {
     const inBuckets = await this.#inBuckets(env, ids, (bucket, fields) =>
-      chunksOf(fields, LINES_AT_ONCE).map((some) => ['readMetadata', bucket, ...some]),
+      chunksOf(fields, METADATA_AT_ONCE).map((some) => ['readMetadata', bucket, ...some]),
     );
-    const lines = await this.#orCopies(env, ids, inBuckets, (copy) => ['getrange', copy, -FACTS_MAX, -1]);
+    const lines = await this.#orOverflow(env, ids, inBuckets, (key) => ['getrange', key, -FACTS_MAX, -1]);
     return this.#sources.read(
       env,
       lines.map((line) => (line ? readSource(line) : undefined)),
     );
   }
 
-  /** The event stays for at least so long. */
+  /** The event stays for at least `ms` from now. */
   async extendRetention(env: string, id: string, ms: number): Promise<void> {
-    const { bucket, field, copy } = locationOf(this.#keys, env, id);
-    await this.#redis.extendRetention(bucket, copy, field, ms);
+    const { bucket, field, overflow } = locationOf(this.#keys, env, id);
+    await this.#redis.extendRetention(bucket, overflow, field, ms);
   }
 
-  /** What the commands for the fields of each bucket answer, by ID. */
+  /** Replies to the commands for the fields of each bucket, by event ID. */
   async #inBuckets(
     env: string,
     ids: readonly string[],
     commandsFor: (bucket: string, fields: string[]) => string[][],
   ): Promise<Map<string, string | null>> {
     const byBucket = Map.groupBy(ids, (id) => bucketOf(this.#keys, env, id));
-    const commands = [...byBucket].flatMap(([bucket, inIt]) => commandsFor(bucket, inIt.map(fieldOf)));
+    const commands = [...byBucket].flatMap(([bucket, some]) => commandsFor(bucket, some.map(fieldOf)));
     const found = (await inPipelines<(string | null)[]>(this.#redis, commands)).flat();
     return new Map([...byBucket.values()].flat().map((id, i) => [id, found[i] ?? null]));
   }
 
-  /** In the order of the IDs: what the buckets gave, or else what the command for the copy answers. */
-  async #orCopies(
+  /** In the order of the IDs: the reply of the bucket, or else the reply to the command for the overflow key. */
+  async #orOverflow(
     env: string,
     ids: readonly string[],
     inBuckets: ReadonlyMap<string, string | null>,
-    command: (copy: string) => (string | number)[],
+    command: (key: string) => (string | number)[],
   ): Promise<(string | null)[]> {
     const rest = ids.filter((id) => !inBuckets.get(id));
     const commands = rest.map((id) => command(this.#keys.overflowEvent(env, id)));
-    const copies = (await inPipelines<string | null>(this.#redis, commands)).values();
-    return ids.map((id) => inBuckets.get(id) || (copies.next().value ?? null));
+    const overflow = (await inPipelines<string | null>(this.#redis, commands)).values();
+    return ids.map((id) => inBuckets.get(id) || (overflow.next().value ?? null));
   }
 }
 

@@ -1,15 +1,16 @@
-/** Numbers that stand for the sources of events which come again and again: event keys and webhooks. A number, once given, stands for
- *  its source for ever, so processes keep what they have learnt in memory. */
+/** Numbers that stand for frequent sources of events: event keys and webhooks. A number is assigned once and never changes, so processes cache
+ *  them in memory. */
 import { PRODUCTION } from '../../model/environment.ts';
 import { type Source, subjectOf } from '../../model/events/event.ts';
 import type { EncodedSource } from '../../model/events/event-encoding.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
-/** An environment that is deleted may come back with other numbers, no sooner than this (jobs/environments/branch-lifecycle.ts). Production stays. */
-const KNOWN_MS = 4_000;
+/** A deleted environment may be created again with other numbers, no sooner than this (jobs/environments/branch-lifecycle.ts). Production is
+ *  never deleted. */
+const CACHED_MS = 4_000;
 
-interface Known {
+interface Cached {
   since: number;
   numbers: Map<string, number>;
   sources: Map<number, Source>;
@@ -18,57 +19,57 @@ interface Known {
 export class EventSources {
   readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
-  readonly #byEnv = new Map<string, Known>();
+  readonly #byEnv = new Map<string, Cached>();
 
   constructor(redis: ScriptedRedis, keys: Keyspace) {
     this.#redis = redis;
     this.#keys = keys;
-    // A Redis that comes back may have lost the last numbers it gave, and give them anew.
+    // A Redis that restarts may have lost the last numbers and assign them again.
     redis.on('ready', () => this.#byEnv.clear());
   }
 
-  /** How each event's source is written. */
+  /** The written form of each event's source. */
   async write(events: readonly { env: string; source: Source }[]): Promise<EncodedSource[]> {
     const written: EncodedSource[] = [];
     for (const { env, source } of events) {
-      const number = this.#knownOf(env).numbers.get(source);
-      written.push(number ?? (hasNumber(source) ? await this.#ask(env, source) : source));
+      const number = this.#cachedOf(env).numbers.get(source);
+      written.push(number ?? (hasNumber(source) ? await this.#assign(env, source) : source));
     }
     return written;
   }
 
-  /** What was written, read; "" for a number that nobody knows any more. */
+  /** The sources of written forms; "" for a number that no longer stands for any. */
   async read(env: string, written: readonly (EncodedSource | undefined)[]): Promise<(Source | undefined)[]> {
-    const known = this.#knownOf(env);
-    const { sources } = known;
+    const cached = this.#cachedOf(env);
+    const { sources } = cached;
     if (written.some((source) => typeof source === 'number' && !sources.has(source))) {
       const all = await this.#redis.hgetall(this.#keys.eventSources(env));
-      for (const [source, number] of Object.entries(all)) learn(known, source as Source, Number(number));
+      for (const [source, number] of Object.entries(all)) add(cached, source as Source, Number(number));
     }
     return written.map((source) => (typeof source === 'number' ? (sources.get(source) ?? ('' as Source)) : source));
   }
 
-  async #ask(env: string, source: Source): Promise<number> {
+  async #assign(env: string, source: Source): Promise<number> {
     const number = (await this.#redis.assignSourceNumber(this.#keys.eventSources(env), source)) as number;
-    learn(this.#knownOf(env), source, number);
+    add(this.#cachedOf(env), source, number);
     return number;
   }
 
-  #knownOf(env: string): Known {
-    const held = this.#byEnv.get(env);
-    if (held && (env === PRODUCTION || Date.now() - held.since < KNOWN_MS)) return held;
-    const known = { since: Date.now(), numbers: new Map(), sources: new Map() };
-    this.#byEnv.set(env, known);
-    return known;
+  #cachedOf(env: string): Cached {
+    const present = this.#byEnv.get(env);
+    if (present && (env === PRODUCTION || Date.now() - present.since < CACHED_MS)) return present;
+    const cached = { since: Date.now(), numbers: new Map(), sources: new Map() };
+    this.#byEnv.set(env, cached);
+    return cached;
   }
 }
 
-function learn({ numbers, sources }: Known, source: Source, number: number): void {
+function add({ numbers, sources }: Cached, source: Source, number: number): void {
   numbers.set(source, number);
   sources.set(number, source);
 }
 
-/** Those of which there are few and that send much. */
+/** Sources that are few and send many events. */
 function hasNumber(source: Source): boolean {
   return (subjectOf(source, 'event-key') ?? subjectOf(source, 'webhook')) !== undefined;
 }

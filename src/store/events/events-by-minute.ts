@@ -1,26 +1,26 @@
-/** The indexes of an environment's events, of which there is one a name, and what tells which of them to look into: for each minute a
- *  slot, how many events of which name were received in it. Together they are the list of all events. */
+/** Indexes of an environment's events, one per name, and for each minute the number of events received by name, which tells which indexes to
+ *  read. Together they are the list of all events. */
 import type { Envelope } from '../../model/events/event.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedPipeline } from '../redis/scripts.ts';
 import { MINUTE_MS } from './keys.ts';
 
-/** Slots that are read first, and how many times more with each further reading. */
-const SLOTS_FIRST = 4;
-const SLOTS_GROWTH = 4;
-const SLOTS_MAX = 1_000;
+/** Minutes that are read first, and the factor for each further read. */
+const MINUTES_FIRST = 4;
+const MINUTES_GROWTH = 4;
+const MINUTES_MAX = 1_000;
 
-/** In a slot, beside the names: all of them. No event has this name. */
-const ALL = '';
+/** Field of the total. No event has this name. */
+const TOTAL = '';
 
-/** How many events of each name. */
+/** Number of events by name. */
 export type MinuteBucket = Map<string, number>;
 
-/** A stretch of minutes that follow each other. */
-export interface TimeRange {
+/** The names of a range of minutes. */
+export interface MinuteRange {
   names: string[];
-  /** When the first of them begins, Unix milliseconds. */
+  /** Start of the first minute, Unix milliseconds. */
   from: number;
 }
 
@@ -35,8 +35,8 @@ export class EventsByMinute {
     this.#retentionMs = retentionMs;
   }
 
-  /** Events enter the indexes of their names; one that is there already is not counted again. */
-  enter(pipeline: ScriptedPipeline, events: readonly Envelope[], nowMs: number): void {
+  /** Adds events to the indexes of their names, and counts each once. */
+  add(pipeline: ScriptedPipeline, events: readonly Envelope[], nowMs: number): void {
     for (const group of groupsOf(events)) {
       const { env, name, minute, lastAt, members } = group;
       pipeline.indexEvents(
@@ -55,20 +55,20 @@ export class EventsByMinute {
     }
   }
 
-  /** The minutes before a time, that of the time included, back to those in which there are so many events, and no further than `oldest`.
+  /** The minutes up to a time, back to those that hold `enough` events together, and no further than `oldest`.
    *  @returns undefined when there are none */
-  async before(env: string, timeMs: number | '+inf', oldest: number, enough: number): Promise<TimeRange | undefined> {
+  async before(env: string, timeMs: number | '+inf', oldest: number, enough: number): Promise<MinuteRange | undefined> {
     const names = new Set<string>();
     let from: number | undefined;
     let count = 0;
-    for (let size = SLOTS_FIRST; count < enough; size = Math.min(size * SLOTS_GROWTH, SLOTS_MAX)) {
+    for (let size = MINUTES_FIRST; count < enough; size = Math.min(size * MINUTES_GROWTH, MINUTES_MAX)) {
       const top = from === undefined ? timeMs : `(${from}`;
       const key = this.#keys.eventMinutes(env);
       const minutes = await this.#redis.zrevrangebyscore(key, top, minuteOf(oldest), 'LIMIT', 0, size);
-      for (const slot of await this.read(env, minutes.map(Number))) {
-        for (const [name, inIt] of slot) {
+      for (const minute of await this.read(env, minutes.map(Number))) {
+        for (const [name, number] of minute) {
           names.add(name);
-          count += inIt;
+          count += number;
         }
       }
       if (minutes.length > 0) from = Number(minutes.at(-1));
@@ -77,7 +77,7 @@ export class EventsByMinute {
     return from === undefined ? undefined : { names: [...names], from };
   }
 
-  /** The minutes in which events were received that touch the timeRange, in order. */
+  /** Minutes with events that overlap the time range, in order. */
   async minutes(env: string, from: number, to: number): Promise<number[]> {
     const found = await this.#redis.zrangebyscore(this.#keys.eventMinutes(env), minuteOf(from), `(${to}`);
     return found.map(Number);
@@ -85,20 +85,20 @@ export class EventsByMinute {
 
   async read(env: string, minutes: readonly number[]): Promise<MinuteBucket[]> {
     const commands = minutes.map((minute) => ['hgetall', this.#keys.eventsByMinute(env, minute)]);
-    const slots = await inPipelines<Record<string, string>>(this.#redis, commands);
-    return slots.map(
-      ({ [ALL]: _, ...names }) => new Map(Object.entries(names).map(([name, count]) => [name, Number(count)])),
+    const hashes = await inPipelines<Record<string, string>>(this.#redis, commands);
+    return hashes.map(
+      ({ [TOTAL]: _, ...names }) => new Map(Object.entries(names).map(([name, count]) => [name, Number(count)])),
     );
   }
 
-  /** How many events each has, of all names. */
+  /** Number of events of all names in each minute. */
   async counts(env: string, minutes: readonly number[]): Promise<number[]> {
-    const commands = minutes.map((minute) => ['hget', this.#keys.eventsByMinute(env, minute), ALL]);
+    const commands = minutes.map((minute) => ['hget', this.#keys.eventsByMinute(env, minute), TOTAL]);
     return (await inPipelines<string | null>(this.#redis, commands)).map(Number);
   }
 }
 
-/** When the minute begins. */
+/** Start of the minute. */
 function minuteOf(timeMs: number): number {
   return timeMs - (timeMs % MINUTE_MS);
 }

@@ -1,7 +1,7 @@
-/** Events: each in its place (event-records.ts), and in an index of its name by time of receipt.
+/** Events: each as a record (event-records.ts), and in an index of its name by time of receipt.
  *
- *  An event enters the index last, when its runs have been enqueued: being in the index is the mark of being wholly ingested.
- *  Records, counts and indexes expire with the retention; an index is trimmed whenever it is added to. */
+ *  An event enters the index last, when its runs are enqueued: an event in the index is completely ingested.
+ *  Records, counts and indexes expire with the retention; an index is trimmed whenever an event is added. */
 import {
   type Envelope,
   type Event,
@@ -17,13 +17,13 @@ import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { EventRecords, FoundRecord } from './event-records.ts';
 import type { EventsByMinute } from './events-by-minute.ts';
 
-/** What storing an envelope found. */
+/** Result of storing an envelope. */
 export interface Stored {
-  /** The stored event: the envelope itself, or the one that came first under its ID. */
+  /** The stored event: the envelope itself, or the first one with its ID. */
   event: Envelope;
-  /** The envelope was sent after the one that is stored. */
+  /** The envelope was sent after the stored event. */
   repeat: boolean;
-  /** Its runs have been enqueued: nothing is left to do for it. */
+  /** Its runs are enqueued: nothing is left to do for it. */
   ingested: boolean;
 }
 
@@ -31,9 +31,9 @@ export type NamedEvent = RecordParts & Pick<Envelope, 'env' | 'name'>;
 
 export type FoundEvent = EventRecord & { source: Source; duplicates: number };
 
-/** Of a list whose events may be of any size: by these it is seen how large they are. */
+/** Events of the first read of a list, which shows how large they are. */
 const FIRST_PORTION = 10;
-/** About as many characters are read at once then. */
+/** Approximate characters of each further read. */
 const PORTION_CHARACTERS = 4_194_304;
 
 export class Events {
@@ -63,23 +63,23 @@ export class Events {
     this.#retentionMs = retentionMs;
   }
 
-  /** Stores each event that is not there yet, and tells of each what was found. */
+  /** Stores each event that is not stored yet. */
   async storeNew(all: readonly Envelope[]): Promise<Stored[]> {
     const batch = all.filter(({ repeat }) => !repeat);
     const repeats = all.filter(({ repeat }) => repeat).map((event) => ({ event, repeat: true, ingested: true }));
     if (batch.length === 0) return repeats;
     const isNew = await this.#records.store(batch);
-    const met = batch.filter((_, i) => !isNew[i]);
-    const first = met.length > 0 ? await this.#firstOf(met) : undefined;
+    const present = batch.filter((_, i) => !isNew[i]);
+    const first = present.length > 0 ? await this.#firstOf(present) : undefined;
     const stored = batch.map((envelope) => toStored(envelope, first?.get(envelope)));
-    await this.#markSettled(stored.filter((_, i) => !isNew[i]));
+    await this.#markIngestedOnes(stored.filter((_, i) => !isNew[i]));
     return [...stored, ...repeats];
   }
 
-  /** What was there before, by the envelope that met it. */
-  async #firstOf(met: readonly Envelope[]): Promise<Map<Envelope, FoundRecord | undefined>> {
+  /** The events that were stored before, by the envelope with the same ID. */
+  async #firstOf(present: readonly Envelope[]): Promise<Map<Envelope, FoundRecord | undefined>> {
     const first = new Map<Envelope, FoundRecord | undefined>();
-    for (const [env, ofEnv] of Map.groupBy(met, (envelope) => envelope.env)) {
+    for (const [env, ofEnv] of Map.groupBy(present, (envelope) => envelope.env)) {
       const records = await this.#records.read(
         env,
         ofEnv.map(({ internalId }) => internalId),
@@ -91,25 +91,26 @@ export class Events {
     return first;
   }
 
-  async #markSettled(met: Stored[]): Promise<void> {
-    if (met.length === 0) return;
+  /** Sets `ingested` of those that are in the index. */
+  async #markIngestedOnes(present: Stored[]): Promise<void> {
+    if (present.length === 0) return;
     const pipeline = this.#redis.pipeline();
-    for (const { event } of met) pipeline.zscore(this.#keys.eventIndex(event.env, event.name), event.internalId);
+    for (const { event } of present) pipeline.zscore(this.#keys.eventIndex(event.env, event.name), event.internalId);
     const scores = replies<string | null>(await pipeline.exec());
-    met.forEach((one, i) => {
+    present.forEach((one, i) => {
       one.ingested = scores[i] !== null;
     });
   }
 
-  /** Ends the ingestion of a batch: events whose runs are enqueued enter the index, repeats are counted on their first. */
+  /** Ends the ingestion of a batch: events whose runs are enqueued enter the index; repeats are counted on the first event. */
   async markIngested(batch: readonly Stored[], nowMs: number): Promise<void> {
     const pipeline = this.#redis.pipeline();
     const fresh = batch.filter(({ ingested }) => !ingested).map(({ event }) => event);
     for (const { env, id, internalId } of fresh) {
       if (id !== undefined) pipeline.set(this.#keys.eventById(env, id), internalId, 'PX', this.#retentionMs);
     }
-    // The indexes last: what they name is found by its ID, too.
-    this.#eventsByMinute.enter(pipeline, fresh, nowMs);
+    // Last: an event in an index can also be found by its ID.
+    this.#eventsByMinute.add(pipeline, fresh, nowMs);
     for (const { event, repeat } of batch) {
       if (!repeat) continue;
       const count = this.#keys.duplicates(event.env, event.internalId);
@@ -119,7 +120,7 @@ export class Events {
     if (pipeline.length > 0) replies(await pipeline.exec());
   }
 
-  /** An event as its runs need it: without counts, its numbers as JavaScript has them. */
+  /** An event as its runs need it: without counts, with numbers of JavaScript. */
   async record(env: string, internalId: string): Promise<EventRecord | undefined> {
     const [record] = await this.#records.read(env, [internalId]);
     return record && recordOf(record);
@@ -131,12 +132,12 @@ export class Events {
     return (await this.#records.read(env, internalIds)).map((record) => record && recordOf(record));
   }
 
-  /** Keeps the event for at least the retention from now, or from a moment so far ahead: somebody is at work on it, or will be. */
+  /** Keeps the event for at least the retention from now, or from `aheadMs` ahead, since a run works on it then. */
   async extendRetention(env: string, internalId: string, aheadMs = 0): Promise<void> {
     await this.#records.extendRetention(env, internalId, this.#retentionMs + aheadMs);
   }
 
-  /** Events of one name received since then, in the order of their receipt; some at a time, since each may have half a megabyte. */
+  /** Events of one name received since a time, in the order of receipt; a few at a time, since each may have half a megabyte. */
   async *since(env: string, name: string, receivedAtMs: number, limit: number): AsyncGenerator<NamedEvent[]> {
     const index = this.#keys.eventIndex(env, name);
     const ids = await this.#redis.zrangebyscore(index, receivedAtMs, '+inf', 'LIMIT', 0, limit);
@@ -154,8 +155,8 @@ export class Events {
     return (await this.readMany(env, [internalId]))[0];
   }
 
-  /** As many of the first as hold so many characters together, and one at least; one that is not there is left out.
-   *  @returns `read`: how many of the IDs were looked at */
+  /** The first events, up to `max` characters together, and at least one; events that are not stored are left out.
+   *  @returns `read`: number of IDs that were read */
   async readWithin(env: string, ids: readonly string[], max: number): Promise<{ events: FoundEvent[]; read: number }> {
     const events: FoundEvent[] = [];
     let read = 0;
@@ -177,7 +178,7 @@ export class Events {
     return { events, read };
   }
 
-  /** In the order of their IDs; one that is not there is left out. */
+  /** In the order of the IDs; events that are not stored are left out. */
   async readMany(env: string, ids: readonly string[]): Promise<FoundEvent[]> {
     if (ids.length === 0) return [];
     return this.#found(env, ids, await this.#records.read(env, ids));
@@ -195,7 +196,7 @@ export class Events {
   }
 }
 
-/** @param first that was stored under the same ID before */
+/** @param first the event that was stored before under the same ID */
 function toStored(envelope: Envelope, first: FoundRecord | undefined): Stored {
   if (!first) return { event: envelope, repeat: false, ingested: false };
   const { name, id, ts } = JSON.parse(first.payload) as Event;

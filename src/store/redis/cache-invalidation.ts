@@ -1,11 +1,11 @@
-/** Word between processes that something they keep in memory has changed. */
+/** Tells processes that data they cache in memory has changed. */
 import { newId } from '../../model/ids.ts';
 import { CoalescedRead } from './coalesced-read.ts';
 import type { Redis } from './connection.ts';
 import type { Keyspace } from './keyspace.ts';
 
-/** Longer than any announcement is under way. */
-const VERSION_KEPT_MS = 3_600_000;
+/** Longer than any message takes. */
+const VERSION_TTL_MS = 3_600_000;
 
 export class CacheInvalidation {
   readonly #redis: Redis;
@@ -22,27 +22,27 @@ export class CacheInvalidation {
     this.#version = new CoalescedRead(() => this.versionNow());
   }
 
-  /** Resolves when this process has heard of it, too: whoever made the change finds it made. */
+  /** Resolves when the caches of this process are up to date: after a change, its author reads the change. */
   async announce(): Promise<void> {
-    // A Redis that is full takes no version, but lets things be deleted: then the word alone goes round.
+    // A Redis that is out of memory refuses the version but allows deletions: then the message alone goes out.
     const announcing = this.#redis.pipeline().publish(this.#channel, '');
-    const [published] = (await announcing.set(this.#versionKey, newId(), 'PX', VERSION_KEPT_MS).exec()) ?? [];
+    const [published] = (await announcing.set(this.#versionKey, newId(), 'PX', VERSION_TTL_MS).exec()) ?? [];
     if (published?.[0]) throw published[0];
     await Promise.all([...this.#listeners].map((listener) => listener()));
   }
 
-  /** As `version`, asked at once: not for what strangers cause. */
+  /** As `version`, without coalescing: not for reads that unauthenticated requests cause. */
   versionNow(): Promise<string | null> {
     return this.#redis.get(this.#versionKey);
   }
 
-  /** Another one after each change. Strangers may have it asked for. */
+  /** A new value after each change. Safe for reads that unauthenticated requests cause. */
   version(): Promise<string | null> {
     return this.#version.get();
   }
 
-  /** Calls `onChange` at every announcement, and whenever announcements may have been missed: at first and after a reconnection.
-   *  @param subscriber a connection used for nothing else than listening
+  /** Calls `onChange` at every change, and whenever changes may have been missed: at first and after a reconnection.
+   *  @param subscriber a connection that is used only for subscriptions
    *  @param onChange must not reject */
   subscribe(subscriber: Redis, onChange: () => Promise<void>): void {
     this.#listeners.add(onChange);

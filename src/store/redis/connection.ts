@@ -1,4 +1,4 @@
-/** Connections to Redis, and what it means when there is none. */
+/** Connections to Redis, and the errors of an unavailable Redis. */
 import { Redis } from 'ioredis';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
@@ -11,8 +11,8 @@ const RECONNECT_MAX_MS = 1_000;
 const COMMAND_TIMEOUT_MS = 2_000;
 const RETRY_AFTER_SECONDS = 2;
 
-/** Ways to stand an absent Redis: a request must be told soon, one that waits for the disk somewhat later, a worker's loop waits until
- *  it is back. */
+/** What a connection does while Redis is unavailable: a request fails soon, one that waits for the disk somewhat later; the loops of a worker
+ *  wait until Redis is back. */
 export type Patience = 'answer-soon' | 'answer-late' | 'wait';
 
 const OPTIONS = {
@@ -27,21 +27,20 @@ export function connect({ redisUrl, redisTlsVerify }: Config, patience: Patience
     ...(redisUrl.startsWith('rediss:') && { tls: { rejectUnauthorized: redisTlsVerify } }),
     connectTimeout: 5_000,
     retryStrategy: (tries: number) => Math.min(50 * 2 ** Math.min(tries, 10), RECONNECT_MAX_MS),
-    // Called with every error that Redis replies with, before anybody else has it; connections that are made from this one have it, too.
+    // Called first with every error reply of Redis, also on connections that are duplicated from this one.
     reconnectOnError: (error) => {
-      forgetArguments(error);
+      removeArguments(error);
       return false;
     },
   });
-  // A request that waits for its answer is not held up for this.
+  // Not on connections of requests: coalescing would delay their replies.
   if (patience === 'wait') redis.on('connect', () => coalesceWrites(redis.stream));
   redis.on('error', (error) => log.warn({ err: error.message, patience }, 'redis connection'));
   return redis;
 }
 
-/** ioredis hangs the failed command on the error, with its arguments: password hashes, sessions, payloads. Whoever logs or prints the error
- *  would print them. */
-function forgetArguments(error: Error & { command?: { name: string; args?: unknown } }): void {
+/** ioredis attaches the failed command to the error, with its arguments: password hashes, sessions, payloads. They must not be logged. */
+function removeArguments(error: Error & { command?: { name: string; args?: unknown } }): void {
   if (error.command) error.command = { name: error.command.name };
   error.message = withoutArguments(error.message);
   if (error.stack) error.stack = withoutArguments(error.stack);
@@ -53,8 +52,8 @@ export async function ready(redis: Redis): Promise<void> {
   await new Promise<void>((resolve) => redis.once('ready', resolve));
 }
 
-/** What Redis and the way to it say, which is for the log alone (it names hosts and scripts), and what callers are told instead. */
-const AWAY: [said: RegExp, told: string][] = [
+/** Errors of Redis and of the network, which only the log may contain (they name hosts and scripts), and the messages that clients get. */
+const UNAVAILABLE: [error: RegExp, message: string][] = [
   [/\bOOM command not allowed/, 'Redis is full'],
   [/^READONLY/, 'Redis is read-only'],
   [/MISCONF/, 'Redis cannot save what it has'],
@@ -67,22 +66,22 @@ const AWAY: [said: RegExp, told: string][] = [
     'there is no connection to Redis',
   ],
 ];
-/** It is there, and takes nothing from this service, or nothing now. */
+/** Redis is reachable and refuses commands of this service. */
 const REFUSES = /^-?(BUSY|NOAUTH|NOPERM|WRONGPASS|NOREPLICAS)\b/;
-/** The same of a script that ran into it; Redis 7.0 and 7.2. */
+/** The same inside a script, in Redis 7.0 and 7.2. */
 const REFUSES_SCRIPT = /user executing the script can't|ACL failure in script/;
 
-/** A failure of Redis or of the way to it, as the answer to whoever waits for it; any other error as it was. */
+/** Translates a failure of Redis or of the network for clients; returns any other error unchanged. */
 export function translateAway(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ServiceError) return error;
   const reason = reasonOf(error);
-  const told = AWAY.find(([said]) => said.test(reason))?.[1];
-  if (told !== undefined) return unavailable(told, error);
+  const message = UNAVAILABLE.find(([pattern]) => pattern.test(reason))?.[1];
+  if (message !== undefined) return unavailable(message, error);
   const refusal = REFUSES.exec(reason)?.[1] ?? (REFUSES_SCRIPT.test(reason) ? 'NOPERM' : undefined);
   return refusal === undefined ? error : unavailable(`Redis refuses commands (${refusal})`, error);
 }
 
-/** Whether Redis refused, or could not be reached: it says nothing about what was to be written, and the same will succeed later. */
+/** Whether Redis refused or was unreachable: the data is not at fault, and the same write succeeds later. */
 export function isStoreFailure(error: unknown): boolean {
   const answer = translateAway(error);
   return answer instanceof ServiceError && (answer.code === 'unavailable' || answer.code === 'overloaded');
@@ -94,7 +93,7 @@ export function isOutOfMemory(thrown: unknown): boolean {
   return error instanceof Error && reasonOf(error).includes('OOM command not allowed');
 }
 
-/** Of a discarded transaction: why its first command was refused. */
+/** The message; for a discarded transaction, the reason why its first command was refused. */
 function reasonOf({ message, previousErrors }: Error & { previousErrors?: Error[] }): string {
   return previousErrors?.[0]?.message ?? message;
 }
@@ -106,7 +105,7 @@ export function unavailable(why: string, cause?: unknown): ServiceError {
 
 const PIPELINE_MAX = 1_000;
 
-/** The replies to any number of commands, which go out so many at a time that Redis comes to others' in between.
+/** The replies to any number of commands, sent in pipelines of a bounded size, so that other commands get through in between.
  *  @throws the first failed command's error */
 export async function inPipelines<T>(redis: Redis, commands: readonly (string | number)[][]): Promise<T[]> {
   const all: T[] = [];

@@ -1,8 +1,7 @@
-/** INGEST_DURABILITY=fsync: an event is acknowledged when it is on Redis's disk. With auto, where the server syncs at once anyway; elsewhere
- *  when Redis has it, as with redis.
+/** INGEST_DURABILITY=fsync acknowledges an event when it is on Redis's disk; redis when Redis has it; auto as fsync does where the server syncs
+ *  every write, elsewhere as redis does.
  *
- *  What keeps that depends on the server (durable-server.ts), which is looked at whenever the connection is made: a failover may have
- *  brought another one. */
+ *  Whether a server can do that is checked at every connection (durable-server.ts), since a failover may have brought another server. */
 import { type Config, ConfigError } from '../../config.ts';
 import type { Logger } from '../../log.ts';
 import { connect, type Redis, unavailable } from './connection.ts';
@@ -10,8 +9,8 @@ import { DiskBarrier } from './disk-barrier.ts';
 import { type DurableServer, durableServer } from './durable-server.ts';
 import { keyspace } from './keyspace.ts';
 
-const ASK_AGAIN_MS = 1_000;
-/** What an acknowledgement has to wait for when the write is done. @throws ServiceError unavailable */
+const CHECK_AGAIN_MS = 1_000;
+/** Resolves when the write is as durable as promised. @throws ServiceError unavailable */
 export type OnDisk = () => Promise<void>;
 const NOTHING: OnDisk = async () => {};
 
@@ -23,46 +22,47 @@ export class Durability {
   readonly #redis: Redis;
   readonly #barrier: DiskBarrier;
   readonly #log: Logger;
-  readonly #demanded: boolean;
-  /** Where it is not demanded: whether the server that was looked at last keeps it. */
-  #kept = false;
-  #told: string | undefined;
-  /** What was found out about the server of this connection; undefined: there is no connection. */
+  readonly #required: boolean;
+  /** Whether acknowledged events are on the disk, with the server that was checked last. */
+  #onDisk = false;
+  /** The last promise that was logged. */
+  #logged: string | undefined;
+  /** Result of the check of this connection's server; undefined: not connected. */
   #server: Promise<DurableServer> | undefined;
   /** Counts connections. */
   #connection = 0;
-  #refusedBecause: string | undefined;
+  #rejectedBecause: string | undefined;
 
   /** @param redis the connection that events are written on
-   *  @param demanded events are refused where the server cannot keep it; false: they are acknowledged as Redis does */
-  constructor(redis: Redis, barrier: DiskBarrier, log: Logger, demanded: boolean) {
+   *  @param required reject events where the server cannot promise it; false: acknowledge them when Redis has them */
+  constructor(redis: Redis, barrier: DiskBarrier, log: Logger, required: boolean) {
     this.#redis = redis;
     this.#barrier = barrier;
     this.#log = log;
-    this.#demanded = demanded;
-    redis.on('ready', () => this.#findOut());
+    this.#required = required;
+    redis.on('ready', () => this.#check());
     redis.on('close', () => {
       this.#connection++;
       this.#server = undefined;
     });
-    if (redis.status === 'ready') this.#findOut();
+    if (redis.status === 'ready') this.#check();
   }
 
-  /** Before events are written.
-   *  @throws ServiceError unavailable when nothing could be promised of them */
+  /** Called before events are written.
+   *  @throws ServiceError unavailable when nothing can be promised */
   async begin(): Promise<OnDisk> {
-    // Once it has been looked at. Without a connection the write itself fails, or waits.
-    if (!this.#demanded && !this.#kept && (this.#told !== undefined || !this.#server)) return NOTHING;
+    // Only after the check. Without a connection the write itself fails or waits.
+    if (!this.#required && !this.#onDisk && (this.#logged !== undefined || !this.#server)) return NOTHING;
     const connection = this.#connection;
     if (!this.#server) throw unavailable('Redis is not connected');
     const server = await this.#server.catch((error: unknown) => {
       if (!(error instanceof ConfigError)) throw error;
-      if (this.#demanded) throw unavailable('Redis is not set to keep what it is given', error);
+      if (this.#required) throw unavailable('Redis is not set to keep what it is given', error);
     });
-    if (!server || !this.#keeps(server)) return NOTHING;
-    const { runId, asked } = server;
+    if (!server || !this.#syncs(server)) return NOTHING;
+    const { runId, hasWaitAof } = server;
     return async () => {
-      if (asked) await this.#barrier.wait(runId);
+      if (hasWaitAof) await this.#barrier.wait(runId);
       if (this.#connection !== connection)
         throw unavailable('the connection to Redis broke before all was on its disk');
     };
@@ -72,52 +72,52 @@ export class Durability {
     this.#barrier.close();
   }
 
-  #findOut(): void {
+  #check(): void {
     const connection = this.#connection;
     const server = durableServer(this.#redis);
     this.#server = server;
     server.then(
       (found) => {
-        this.#kept = this.#keeps(found);
-        this.#tell(undefined);
-        this.#promise();
+        this.#onDisk = this.#syncs(found);
+        this.#logRejection(undefined);
+        this.#logPromise();
       },
       (error: Error) => {
-        if (!this.#demanded && error instanceof ConfigError) {
-          this.#kept = false;
-          this.#promise(error.message);
+        if (!this.#required && error instanceof ConfigError) {
+          this.#onDisk = false;
+          this.#logPromise(error.message);
           return;
         }
-        if (this.#demanded) this.#tell(error.message);
-        // Until somebody has mended it.
-        setTimeout(() => this.#connection === connection && this.#findOut(), ASK_AGAIN_MS).unref();
+        if (this.#required) this.#logRejection(error.message);
+        // Until it is repaired.
+        setTimeout(() => this.#connection === connection && this.#check(), CHECK_AGAIN_MS).unref();
       },
     );
   }
 
-  #keeps({ syncsAtOnce }: DurableServer): boolean {
-    return this.#demanded || syncsAtOnce;
+  #syncs({ syncsAtOnce }: DurableServer): boolean {
+    return this.#required || syncsAtOnce;
   }
 
-  /** Once, and when it becomes another. */
-  #promise(why = 'appendfsync is not always, or cannot be read'): void {
-    const promise = this.#kept ? ON_DISK : IN_REDIS;
-    if (promise === this.#told) return;
-    this.#told = promise;
-    this.#log.info(this.#kept ? {} : { why }, promise);
+  /** Logs the promise when it changes. */
+  #logPromise(why = 'appendfsync is not always, or cannot be read'): void {
+    const promise = this.#onDisk ? ON_DISK : IN_REDIS;
+    if (promise === this.#logged) return;
+    this.#logged = promise;
+    this.#log.info(this.#onDisk ? {} : { why }, promise);
   }
 
-  #tell(refusal: string | undefined): void {
-    if (refusal === this.#refusedBecause) return;
-    this.#refusedBecause = refusal;
+  #logRejection(refusal: string | undefined): void {
+    if (refusal === this.#rejectedBecause) return;
+    this.#rejectedBecause = refusal;
     if (refusal === undefined) this.#log.info('events are taken in: Redis is set to keep them');
     else this.#log.error({ err: refusal }, 'events are refused');
   }
 }
 
-/** undefined: Redis's own word is enough (INGEST_DURABILITY=redis).
+/** @returns undefined: Redis's reply is enough (INGEST_DURABILITY=redis).
  *  @param redis the connection that events are written on
- *  @throws ConfigError when a Redis is there that is not set to keep the promise */
+ *  @throws ConfigError when Redis is connected and not configured for the promise */
 export async function durabilityOf(config: Config, redis: Redis, log: Logger): Promise<Durability | undefined> {
   if (config.ingestDurability === 'redis') {
     if (!config.dev) log.info(IN_REDIS);
@@ -128,21 +128,21 @@ export async function durabilityOf(config: Config, redis: Redis, log: Logger): P
   return new Durability(redis, barrier, log, config.ingestDurability === 'fsync');
 }
 
-/** @returns what is promised less than could be, in words; undefined: nothing
- *  @throws ConfigError when this Redis is not set to keep what INGEST_DURABILITY promises */
+/** @returns a warning when less is promised than could be
+ *  @throws ConfigError when this Redis is not configured for what INGEST_DURABILITY promises */
 export async function checkDurability({ ingestDurability }: Config, redis: Redis): Promise<string | undefined> {
   if (ingestDurability === 'redis') return undefined;
   try {
     const { syncsAtOnce } = await durableServer(redis);
-    return ingestDurability === 'fsync' || syncsAtOnce ? undefined : LESS;
+    return ingestDurability === 'fsync' || syncsAtOnce ? undefined : WARNING;
   } catch (error) {
-    if (ingestDurability === 'auto') return LESS;
+    if (ingestDurability === 'auto') return WARNING;
     if (error instanceof ConfigError) throw error;
-    // It has gone away meanwhile: that is found out anew when it is back.
+    // The connection broke in the meantime; the server is checked again when it is back.
     return undefined;
   }
 }
 
-const LESS =
+const WARNING =
   'INGEST_DURABILITY is auto, and this Redis does not sync every write (or does not allow reading its settings): the last seconds of ' +
   'acknowledged events are lost when Redis or its machine fails. Set appendonly yes and appendfsync always, or INGEST_DURABILITY=redis to accept this.';

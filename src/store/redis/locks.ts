@@ -1,4 +1,4 @@
-/** Work that one process does at a time. The lock runs out with a process that dies; work that must not be done twice at once needs more than this. */
+/** Locks for work that one process does at a time. A lock expires when its process dies; work that must never run twice at once needs more. */
 import { randomUUID } from 'node:crypto';
 import type { Keyspace } from './keyspace.ts';
 import type { ScriptedRedis } from './scripts.ts';
@@ -12,12 +12,12 @@ export class Locks {
     this.#keys = keys;
   }
 
-  /** Does nothing while another does it. */
-  async withLock(name: string, forMs: number, work: () => Promise<void>): Promise<void> {
+  /** Does nothing while another process holds the lock. */
+  async withLock(name: string, ttlMs: number, work: () => Promise<void>): Promise<void> {
     const key = this.#keys.lock(name);
     const token = randomUUID();
-    if ((await this.#redis.set(key, token, 'PX', forMs, 'NX')) !== 'OK') return;
-    const renewal = setInterval(() => void this.#redis.renewLock(key, token, forMs).catch(() => {}), forMs / 3);
+    if ((await this.#redis.set(key, token, 'PX', ttlMs, 'NX')) !== 'OK') return;
+    const renewal = setInterval(() => void this.#redis.renewLock(key, token, ttlMs).catch(() => {}), ttlMs / 3);
     try {
       await work();
     } finally {

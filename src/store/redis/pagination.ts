@@ -1,9 +1,9 @@
-/** Sorted sets of IDs by time, read as one list: newest first, by time and then by ID. A page says where the next begins, so what
- *  arrives meanwhile moves nothing. */
+/** Merges sorted sets of IDs by time into one list: newest first, by time and then by ID. A page ends with a cursor, so entries that arrive in the
+ *  meantime move nothing. */
 import { inPipelines, type Redis } from './connection.ts';
 import type { ScriptedRedis } from './scripts.ts';
 
-/** Where something stands in a timeline. */
+/** Position of an entry in a list. */
 export interface Position {
   /** Unix milliseconds. */
   at: number;
@@ -15,11 +15,11 @@ export interface TimeRange {
   after?: number | undefined;
   /** Unix milliseconds, exclusive. */
   before?: number | undefined;
-  /** The last of the page before. */
+  /** The last entry of the page before. */
   cursor?: Position | undefined;
 }
 
-/** The next `limit` of all sets together, read at one moment: what moves from one set to another is seen once. */
+/** The next `limit` entries of all sets, read at one moment: an entry that moves from one set to another is seen once. */
 export async function newestAtOnce(
   redis: ScriptedRedis,
   keys: readonly string[],
@@ -32,7 +32,7 @@ export async function newestAtOnce(
   return toPositions((await redis.newestAtOnce(keys.length, ...keys, args)) as (string | number)[]);
 }
 
-/** The same of sets from which nothing moves to another: a few of each, and then more of those alone that have more. */
+/** The same for sets whose entries do not move to another: reads a few of each, then more of the sets that have more. */
 export async function newest(
   redis: Redis,
   keys: readonly string[],
@@ -57,22 +57,22 @@ export async function newest(
   return newestFirst([...first, ...rest].flatMap(({ found }) => found)).slice(0, limit);
 }
 
-interface Reading {
+interface SetRange {
   key: string;
   timeRange: TimeRange;
 }
 
-/** The next of each, at least `limit` where there are so many; `isFull`: there may be more. */
-async function readEach(redis: Redis, readings: readonly Reading[], limit: number) {
-  const commands = readings.map(({ key, timeRange }) => commandsFor(key, timeRange, limit));
+/** The next entries of each set, at least `limit` where it has that many; `isFull`: there may be more. */
+async function readEach(redis: Redis, ranges: readonly SetRange[], limit: number) {
+  const commands = ranges.map(({ key, timeRange }) => commandsFor(key, timeRange, limit));
   const lists = (await inPipelines<string[]>(redis, commands.flat())).map(toPositions);
-  return readings.map(({ key, timeRange }, i) => {
+  return ranges.map(({ key, timeRange }, i) => {
     const ofKey = lists.splice(0, (commands[i] as unknown[]).length);
     return { key, found: older(ofKey.flat(), timeRange), isFull: ofKey.at(-1)?.length === limit };
   });
 }
 
-/** Where there is a cursor, all of its millisecond comes first. */
+/** With a cursor, all entries of its millisecond come first. */
 function commandsFor(key: string, { after = 0, before, cursor }: TimeRange, limit: number): (string | number)[][] {
   const top = cursor ? `(${cursor.at}` : topOf(before);
   const next = ['zrevrangebyscore', key, top, after, 'WITHSCORES', 'LIMIT', 0, limit];

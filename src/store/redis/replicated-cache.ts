@@ -1,13 +1,13 @@
-/** Something of the store's that is held in memory, so that a hot path need not ask for it. It is read anew at every announced change. */
+/** A value of the store that is cached in memory for hot paths, and read again at every change (cache-invalidation.ts). */
 import type { CacheInvalidation } from './cache-invalidation.ts';
 import { type Redis, unavailable } from './connection.ts';
 
-const READ_AGAIN_MS = 200;
+const RETRY_MS = 200;
 
 export class ReplicatedCache<T> {
   readonly #read: () => Promise<T>;
   readonly #cacheInvalidation: CacheInvalidation;
-  #held: { value: T; version: string | null } | undefined;
+  #cached: { value: T; version: string | null } | undefined;
   #refreshing: Promise<T> | undefined;
 
   constructor(cacheInvalidation: CacheInvalidation, read: () => Promise<T>) {
@@ -15,42 +15,41 @@ export class ReplicatedCache<T> {
     this.#read = read;
   }
 
-  /** As it stood at the last change that was heard of.
+  /** As of the last change that this process received.
    *  @throws ServiceError unavailable until it has been read for the first time */
   get value(): T {
-    if (!this.#held) throw unavailable('the service is starting');
-    return this.#held.value;
+    if (!this.#cached) throw unavailable('the service is starting');
+    return this.#cached.value;
   }
 
-  /** Reads now, once. */
+  /** Reads the value now. */
   async refresh(): Promise<T> {
-    // One connection, so the version is no younger than what is read.
+    // One connection, so the version is not newer than the value.
     const [version, value] = await Promise.all([this.#cacheInvalidation.versionNow(), this.#read()]);
-    this.#held = { value, version };
+    this.#cached = { value, version };
     return value;
   }
 
-  /** As it stands now: read anew if there was a change that has not been heard of. To ask costs Redis nothing worth counting, however
-   *  many do. */
+  /** As of now: reads the value again if there was a change that this process has not received. Many concurrent calls cost Redis next to
+   *  nothing. */
   async current(): Promise<T> {
     const version = await this.#cacheInvalidation.version();
-    if (this.#held?.version !== version) await this.#refreshing;
-    if (this.#held?.version === version) return this.#held.value;
+    if (this.#cached?.version !== version) await this.#refreshing;
+    if (this.#cached?.version === version) return this.#cached.value;
     this.#refreshing ??= this.refresh().finally(() => {
       this.#refreshing = undefined;
     });
     return this.#refreshing;
   }
 
-  /** Reads now and at every change. Resolves when it has been read for the first time; a reading that fails is repeated until
-   *  one succeeds.
-   *  @param subscriber a connection used for nothing else than listening to changes */
+  /** Reads the value now and at every change, and retries until a read succeeds. Resolves after the first successful read.
+   *  @param subscriber a connection that is used only for subscriptions */
   follow(subscriber: Redis): Promise<void> {
     const firstRead = Promise.withResolvers<void>();
     const read = () =>
       this.refresh().then(
         () => firstRead.resolve(),
-        () => void setTimeout(read, READ_AGAIN_MS).unref(),
+        () => void setTimeout(read, RETRY_MS).unref(),
       );
     this.#cacheInvalidation.subscribe(subscriber, read);
     return firstRead.promise;

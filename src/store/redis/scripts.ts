@@ -8,7 +8,7 @@ import type { ChainableCommander, Redis } from 'ioredis';
 import type { RunStatus } from '../../model/runs/run.ts';
 import { MINUTE_MS, SLICE_LENGTH } from '../events/keys.ts';
 import { RUN_SUFFIXES, SEGMENT_LENGTHS_MS } from '../runs/keys.ts';
-import { RUN_FIELDS } from '../runs/run-fields.ts';
+import { PLANNING_FIELD, RUN_FIELDS } from '../runs/run-fields.ts';
 
 /** Absent `numberOfKeys`: it is the first argument of each call. */
 const SCRIPTS = {
@@ -49,6 +49,7 @@ const CONSTANTS: Record<string, string | number | readonly number[]> = {
   FIELD_STARTED_AT: RUN_FIELDS.startedAt,
   FIELD_ERROR: RUN_FIELDS.error,
   FIELD_ANSWERED_AT: RUN_FIELDS.answeredAt,
+  FIELD_PLANNING: PLANNING_FIELD,
   FIELD_MEMO_BYTES: RUN_FIELDS.memoBytes,
   STATUS_QUEUED: 'Queued' satisfies RunStatus,
   STATUS_RUNNING: 'Running' satisfies RunStatus,

@@ -1,4 +1,4 @@
-/** How Redis is: what it runs as, what it holds, and what of its settings may lose something. */
+/** Version, memory and settings of Redis, with warnings about settings that may lose data. */
 import type { Redis } from './connection.ts';
 
 const MIN_MAJOR = 7;
@@ -7,11 +7,11 @@ const NEARLY_FULL = 0.8;
 export interface ServerInfo {
   version: string;
   usedMemoryBytes: number;
-  /** undefined: as much as there is */
+  /** undefined: no limit */
   maxMemoryBytes: number | undefined;
   maxmemoryPolicy: string;
   appendonly: boolean;
-  /** undefined: this Redis does not tell */
+  /** undefined: unknown */
   appendfsync: string | undefined;
   warnings: string[];
 }
@@ -19,7 +19,7 @@ export interface ServerInfo {
 export async function readServerInfo(redis: Redis): Promise<ServerInfo> {
   const [info, appendfsync] = await Promise.all([
     redis.info(),
-    // Hosted ones forbid CONFIG.
+    // Hosted Redis often forbids CONFIG.
     redis.config('GET', 'appendfsync').then(
       (reply) => (reply as string[])[1],
       () => undefined,
@@ -27,26 +27,26 @@ export async function readServerInfo(redis: Redis): Promise<ServerInfo> {
   ]);
   const { usedBytes = 0, maxBytes } = memoryOf(info);
   const status = {
-    version: factOf(info, 'redis_version'),
+    version: infoField(info, 'redis_version'),
     usedMemoryBytes: usedBytes,
     maxMemoryBytes: maxBytes || undefined,
-    maxmemoryPolicy: factOf(info, 'maxmemory_policy'),
-    appendonly: factOf(info, 'aof_enabled') === '1',
+    maxmemoryPolicy: infoField(info, 'maxmemory_policy'),
+    appendonly: infoField(info, 'aof_enabled') === '1',
     appendfsync,
   };
   return { ...status, warnings: warningsOf(status) };
 }
 
-/** @param info what the command INFO has answered
- *  @returns empty where it does not tell */
-export function factOf(info: string, name: string): string {
+/** @param info reply to the command INFO
+ *  @returns empty where the reply has no such field */
+export function infoField(info: string, name: string): string {
   return new RegExp(`^${name}:(\\S*)`, 'm').exec(info)?.[1] ?? '';
 }
 
-/** `maxBytes` 0: as much as there is. `usedBytes` undefined: it does not tell. */
+/** `maxBytes` 0: no limit. `usedBytes` undefined: unknown. */
 export function memoryOf(info: string): { usedBytes: number | undefined; maxBytes: number } {
-  const used = factOf(info, 'used_memory');
-  return { usedBytes: used === '' ? undefined : Number(used), maxBytes: Number(factOf(info, 'maxmemory')) };
+  const used = infoField(info, 'used_memory');
+  return { usedBytes: used === '' ? undefined : Number(used), maxBytes: Number(infoField(info, 'maxmemory')) };
 }
 
 function warningsOf(status: Omit<ServerInfo, 'warnings'>): string[] {

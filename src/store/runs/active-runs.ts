@@ -1,5 +1,4 @@
-/** Runs that have not ended, by when somebody should look after them if nothing is heard of them. */
-
+/** Runs that have not ended, by the time of their next reconciliation. */
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
@@ -14,7 +13,7 @@ export class ActiveRuns {
     this.#key = keys.activeRuns;
   }
 
-  /** Those to be looked after by now, the longest waiting first. */
+  /** Runs whose reconciliation is due, the longest overdue first. */
   async dueForReconciliation(nowMs: number, limit: number): Promise<{ env: string; runId: string }[]> {
     const members = await this.#redis.zrangebyscore(this.#key, '-inf', nowMs, 'LIMIT', 0, limit);
     return members.map((member) => {
@@ -27,7 +26,7 @@ export class ActiveRuns {
     return this.#redis.zcard(this.#key);
   }
 
-  /** Looks after the run again at that time, if it is still active. */
+  /** Sets the time of the next reconciliation, if the run is still active. */
   async postpone(env: string, runId: string, untilMs: number): Promise<void> {
     await this.#redis.zadd(this.#key, 'XX', untilMs, memberOf(env, runId));
   }

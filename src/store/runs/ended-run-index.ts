@@ -1,6 +1,6 @@
-/** The runs of an environment that have ended, by how they did and by when they were created. A slot is a list of short texts, which take a
- *  quarter of what entries of a sorted set take. It has the runs of a minute; those for which it has no room are in the slots of its seconds, and those
- *  for which these have none in slots of the shortest kind. So a slot is soon read, be it one run a minute or thousands a second. */
+/** The ended runs of an environment, by ending and time of creation. They are in segments: lists of short texts, which take a quarter of the
+ *  memory of sorted sets. A segment holds the runs of a minute; runs that do not fit are in the segments of its seconds, and runs that do not fit
+ *  there in the shortest segments. So a segment is quick to read, with one run a minute or thousands a second. */
 import type { Ending } from '../../model/runs/run.ts';
 import { MINUTE_MS } from '../events/keys.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
@@ -8,12 +8,12 @@ import type { Keyspace } from '../redis/keyspace.ts';
 import { isOlder, newestFirst, type Position, type TimeRange } from '../redis/pagination.ts';
 import { SEGMENT_LENGTHS_MS } from './keys.ts';
 
-/** Where a slot has so many, further runs are in shorter ones. What is stored has been stored with this. */
+/** Runs that a segment holds; further runs are in shorter ones. Stored data depends on this value. */
 export const SEGMENT_SIZE = 1_000;
 
 const ID_LENGTH = 26;
 
-/** Minutes that are looked at first, and how many times more with each further look. */
+/** Minutes that are read first, and the factor for each further read. */
 const MINUTES_FIRST = 16;
 const MINUTES_GROWTH = 4;
 const MINUTES_MAX = 1_000;
@@ -25,15 +25,14 @@ interface Query {
   limit: number;
 }
 
-/** A stretch of time that has a slot. */
-interface Stretch {
+interface Segment {
   /** Unix milliseconds. */
   from: number;
-  /** There are more in shorter ones. */
+  /** More runs are in shorter segments. */
   isFull: boolean;
 }
 
-/** All runs that were created from a time on, up to that of the part before. */
+/** All runs that were created from a time on, up to the time of the part before. */
 interface Part {
   /** Unix milliseconds. */
   from: number;
@@ -52,7 +51,7 @@ export class EndedRunIndex {
     this.#segmentSize = segmentSize;
   }
 
-  /** The next `limit` of those that ended so. */
+  /** The next `limit` runs with this ending. */
   async newest(query: Query): Promise<Position[]> {
     let found: Position[] = [];
     for await (const minutes of this.#minutes(query)) {
@@ -64,7 +63,7 @@ export class EndedRunIndex {
     return newestFirst(found);
   }
 
-  /** Those that have a slot, backwards. */
+  /** Minutes that have a segment, backwards. */
   async *#minutes({ env, ending, timeRange }: Query): AsyncGenerator<number[]> {
     const { from, to } = boundsOf(timeRange);
     const oldest = startOf(from, MINUTE_MS);
@@ -78,18 +77,18 @@ export class EndedRunIndex {
     }
   }
 
-  /** Backwards, in parts that have enough where all of their runs are of the timeRange.
-   *  @param starts of stretches of that kind, the last first */
+  /** Backwards, in parts that are large enough if all of their runs are within the time range.
+   *  @param starts of segments of the length `kind`, the last first */
   async *#parts(query: Query, starts: readonly number[], kind: number): AsyncGenerator<Part> {
-    for (const stretches of await this.#portions(query, starts, kind)) {
-      const runs = await this.#read(query, stretches, kind);
-      const last = stretches.at(-1) as Stretch;
+    for (const segments of await this.#portions(query, starts, kind)) {
+      const runs = await this.#read(query, segments, kind);
+      const last = segments.at(-1) as Segment;
       if (last.isFull) yield* this.#withShorter(query, { from: last.from, runs }, kind);
       else yield { from: last.from, runs };
     }
   }
 
-  /** A part whose oldest stretch has shorter ones beside it. */
+  /** A part whose oldest segment is full, together with the shorter segments of its time. */
   async *#withShorter(query: Query, { from, runs }: Part, kind: number): AsyncGenerator<Part> {
     const starts = startsWithin(from, kind, query.timeRange);
     let rest = runs;
@@ -100,11 +99,11 @@ export class EndedRunIndex {
     yield { from, runs: rest };
   }
 
-  /** Stretches that are to be read together. A full one is the last of its portion: it may do by itself. */
-  async #portions(query: Query, starts: readonly number[], kind: number): Promise<Stretch[][]> {
-    const commands = starts.map((from) => ['llen', this.#slot(query, from, kind)]);
+  /** Segments to read together. A full one is the last of its portion: it may be enough by itself. */
+  async #portions(query: Query, starts: readonly number[], kind: number): Promise<Segment[][]> {
+    const commands = starts.map((from) => ['llen', this.#segmentKey(query, from, kind)]);
     const lengths = await inPipelines<number>(this.#redis, commands);
-    const portions: Stretch[][] = [];
+    const portions: Segment[][] = [];
     let room = 0;
     for (const [i, from] of starts.entries()) {
       const length = lengths[i] as number;
@@ -117,21 +116,21 @@ export class EndedRunIndex {
     return portions;
   }
 
-  async #read(query: Query, stretches: readonly Stretch[], kind: number): Promise<Position[]> {
-    const commands = stretches.map(({ from }) => ['lrange', this.#slot(query, from, kind), 0, -1]);
-    const slots = await inPipelines<string[]>(this.#redis, commands);
-    return slots.flatMap((entries, i) => {
-      const minute = startOf((stretches[i] as Stretch).from, MINUTE_MS);
+  async #read(query: Query, segments: readonly Segment[], kind: number): Promise<Position[]> {
+    const commands = segments.map(({ from }) => ['lrange', this.#segmentKey(query, from, kind), 0, -1]);
+    const lists = await inPipelines<string[]>(this.#redis, commands);
+    return lists.flatMap((entries, i) => {
+      const minute = startOf((segments[i] as Segment).from, MINUTE_MS);
       return entries.map((entry) => ({ id: entry.slice(0, ID_LENGTH), at: minute + Number(entry.slice(ID_LENGTH)) }));
     });
   }
 
-  #slot({ env, ending }: Query, from: number, kind: number): string {
+  #segmentKey({ env, ending }: Query, from: number, kind: number): string {
     return this.#keys.endedRuns(env, ending, `${SEGMENT_LENGTHS_MS[kind]}:${from}`);
   }
 }
 
-/** Backwards, the shorter stretches of one that touch the timeRange. */
+/** Backwards, the starts of the shorter segments of one that overlap the time range. */
 function startsWithin(from: number, kind: number, timeRange: TimeRange): number[] {
   const length = SEGMENT_LENGTHS_MS[kind + 1] as number;
   const bounds = boundsOf(timeRange);

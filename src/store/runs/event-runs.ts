@@ -1,19 +1,19 @@
-/** Which runs each event caused: their IDs one after the other, in the order of their creation, in a hash of all events whose IDs begin with
- *  the same second or so (event-location.ts). A set for each event took twice as much of Redis as this. */
+/** The runs of each event: their IDs concatenated in the order of creation, as a field of the hash of the event's slice (events/event-location.ts).
+ *  A set per event took twice the memory. */
 import { timeOf } from '../../model/ids.ts';
 import { fieldOf, sliceOf } from '../events/event-location.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
 const ID_LENGTH = 26;
-/** A run that is made so long after its event is listed apart: it would keep alive what is known of all events of that second. */
-const LATE_MS = 86_400_000;
+/** A run that is created so long after its event is listed under an overflow key: it would keep the whole slice alive. */
+const OVERFLOW_MS = 86_400_000;
 
-export function isLate(eventId: string, queuedAt: number): boolean {
-  return Math.abs(queuedAt - timeOf(eventId)) > LATE_MS;
+export function isOverflow(eventId: string, queuedAt: number): boolean {
+  return Math.abs(queuedAt - timeOf(eventId)) > OVERFLOW_MS;
 }
 
-/** Of each event, in the order of their IDs. */
+/** Run IDs of each event, in the order of the event IDs. */
 export async function runsOfEvents(
   redis: Redis,
   keys: Keyspace,

@@ -1,4 +1,4 @@
-/** Runs as lists need them: without their outputs, which may have megabytes, or with those that are asked for. */
+/** Runs as lists need them: without outputs, which may be megabytes, unless they are requested. */
 import type { Run } from '../../model/runs/run.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
@@ -16,7 +16,7 @@ export class ListedRuns {
     this.#keys = keys;
   }
 
-  /** In the order of their IDs; one that is not there is left out. */
+  /** In the order of the IDs; runs that are not stored are left out. */
   async read(env: string, ids: readonly string[]): Promise<Run[]> {
     const found = await this.#ofEach<(string | null)[]>(env, ids, 'hmget', LISTED);
     return found.flatMap((values, i) => {
@@ -25,12 +25,12 @@ export class ListedRuns {
     });
   }
 
-  /** Bytes, in the order of the IDs; 0: there is none. */
+  /** Bytes, in the order of the IDs; 0: no output. */
   outputSizes(env: string, ids: readonly string[]): Promise<number[]> {
     return this.#ofEach(env, ids, 'hstrlen', [RUN_FIELDS.output]);
   }
 
-  /** JSON texts, in the order of the IDs; null: there is none. */
+  /** JSON texts, in the order of the IDs; null: no output. */
   outputs(env: string, ids: readonly string[]): Promise<(string | null)[]> {
     return this.#ofEach(env, ids, 'hget', [RUN_FIELDS.output]);
   }

@@ -1,8 +1,7 @@
-/** A run between its fields in Redis and its shape in the code. */
+/** Converts runs from their fields in Redis. */
 import type { HistoryEntry, Run, RunError, RunStatus } from '../../model/runs/run.ts';
 
-/** The fields of a run's hash. Those that every run has are one letter: there are as many of them as there are runs. The scripts in lua/
- *  know them by these names. */
+/** Fields of a run's hash. Fields that every run has are one letter, to save memory. The scripts get them as constants (redis/scripts.ts). */
 export const RUN_FIELDS = {
   functionId: 'f',
   eventId: 'e',
@@ -22,7 +21,10 @@ export const RUN_FIELDS = {
   memoBytes: 'memo_bytes',
 } as const;
 
-/** Characters of what cannot be read, in the message. */
+/** Followed by a number of finished steps: the call with that many may still plan steps. */
+export const PLANNING_FIELD = 'planning:';
+
+/** Characters of an unreadable error in the message. */
 const SHOWN = 200;
 
 export function toRun(env: string, id: string, fields: Record<string, string>): Run {
@@ -46,7 +48,7 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
   };
 }
 
-/** One run that cannot be read must not hide others, nor keep anybody from ending it. */
+/** A run that cannot be read must not hide others, and can still be ended. */
 function readError(text: string): RunError {
   try {
     return JSON.parse(text) as RunError;

@@ -1,5 +1,6 @@
-/** Lists of runs, newest first. Each run is in one index of its function, among the active ones or those that ended likewise: a list of
- *  some functions reads several indexes as one. And it is in one place of the list of all: among the active ones, or in a slot. */
+/** Lists of runs, newest first. Each run is in one index of its function, either of active runs or of runs that ended likewise: a list of some
+ *  functions merges several indexes. For the list of all functions, each run is also in the environment's active runs or in a segment of its
+ *  ended runs. */
 import { groupOf, RUN_GROUPS, type Run, type RunGroup, type RunStatus } from '../../model/runs/run.ts';
 import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
@@ -23,12 +24,12 @@ export type RunBrief = Pick<Run, 'id' | 'functionId' | 'status'>;
 
 export interface RunPage {
   runs: Run[];
-  /** Where the next page begins; undefined: nothing follows. */
+  /** Cursor of the next page; undefined: this is the last. */
   next: Position | undefined;
 }
 
-/** Readings of one page at most: some of what an index names may not be listed. A page may then be short and yet have a next. */
-const MAX_READINGS = 20;
+/** Reads per page: runs of an index may have expired or have another status. A page may then be short and still have a next page. */
+const MAX_READS = 20;
 
 export class RunLists {
   readonly #redis: ScriptedRedis;
@@ -48,7 +49,7 @@ export class RunLists {
     const { env, status, timeRange, limit } = query;
     const runs: Run[] = [];
     let cursor = timeRange.cursor;
-    for (let reading = 0; reading < MAX_READINGS; reading++) {
+    for (let reading = 0; reading < MAX_READS; reading++) {
       const positions = await this.#newest({ ...query, timeRange: { ...timeRange, cursor } });
       const read = await this.listed.read(
         env,
@@ -72,8 +73,8 @@ export class RunLists {
     return newestAtOnce(this.#redis, indexes, timeRange, limit);
   }
 
-  /** The active ones first: a run that ends meanwhile may be found twice, and is never missed. Where they fill the page, no older ones are
-   *  looked for. */
+  /** Reads active runs first: a run that ends in the meantime may be found twice, and is never missed. Where they fill the page, older runs are not
+   *  read. */
   async #newestOfAll(
     env: string,
     groups: readonly RunGroup[],
@@ -93,7 +94,7 @@ export class RunLists {
     return newestFirst([...found.values()]).slice(0, limit);
   }
 
-  /** Of each event, in the order of their IDs: what it caused and how that stands, in the order of their creation. */
+  /** Runs of each event with their status, in the order of creation; events in the order of the IDs. */
   async briefsByEvent(env: string, eventIds: readonly string[]): Promise<RunBrief[][]> {
     if (eventIds.length === 0) return [];
     const listed = await runsOfEvents(this.#redis, this.#keys, env, eventIds);
@@ -108,13 +109,13 @@ export class RunLists {
     );
   }
 
-  /** What an event caused, in the order of their creation. */
+  /** Runs of an event, in the order of creation. */
   async readByEvent(env: string, eventId: string): Promise<Run[]> {
     const [ids = []] = await runsOfEvents(this.#redis, this.#keys, env, [eventId]);
     return this.listed.read(env, ids);
   }
 
-  /** The runs of one event: few enough to be read at once. */
+  /** Runs of one event: few enough to read at once. */
   async listByEvent(eventId: string, { env, functionIds, status, timeRange, limit }: RunQuery): Promise<RunPage> {
     const listed = functionIds && new Set(functionIds);
     const { after = 0, before = Number.POSITIVE_INFINITY, cursor } = timeRange;

@@ -1,5 +1,5 @@
-/** Runs. A run's record, made once under its derived ID, is what makes every repetition of work on it harmless. It lives until the
- *  run has ended, and then for the retention. */
+/** Runs. A run's record is created once under its derived ID, which makes repeated work on it idempotent. It lives until the run has ended, and
+ *  then for the retention. */
 import { type EventRecord, recordOf } from '../../model/events/event.ts';
 import { readEvent } from '../../model/events/event-encoding.ts';
 import type { Memo, Pending } from '../../model/runs/memo.ts';
@@ -10,18 +10,18 @@ import type { Keyspace } from '../redis/keyspace.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { memberOf } from './active-runs.ts';
 import { SEGMENT_SIZE } from './ended-run-index.ts';
-import { isLate } from './event-runs.ts';
-import { RUN_FIELDS, toHistory, toRun } from './run-fields.ts';
+import { isOverflow } from './event-runs.ts';
+import { PLANNING_FIELD, RUN_FIELDS, toHistory, toRun } from './run-fields.ts';
 
 export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId' | 'requestId' | 'queuedAt'> {
   invoker?: Invoker;
   retryOf?: string;
   trace?: string;
-  /** When to look after the run if nothing is heard of it, Unix milliseconds. */
+  /** Time of the first reconciliation, Unix milliseconds. */
   reconcileAt: number;
 }
 
-/** Which call of a run's function is to be made. */
+/** A call of a run's function. */
 export interface CallOf {
   env: string;
   runId: string;
@@ -35,25 +35,25 @@ export interface CallOf {
 /** Everything a call needs. */
 export interface Loaded {
   run: Run;
-  /** undefined: it is no longer stored */
+  /** undefined: no longer stored. */
   event: EventRecord | undefined;
   stack: string[];
   memos: Record<string, Memo>;
   /** Steps that have begun and are not finished. */
   pending: number;
-  /** New steps are to be planned, not run at once: others are under way, or another call may be planning the same ones. */
+  /** New steps are only planned, not run in this call: other steps are pending, or another call may plan the same ones. */
   planOnly: boolean;
 }
 
-/** What a run leaves behind that was ended just now. */
+/** The state of a run's steps when it ended. */
 export interface LeftOver {
-  /** How many steps are done: its next call would have been made with those. */
+  /** Number of finished steps, which the next call would have had. */
   done: number;
-  /** Steps that had begun and were not finished, by their hashed IDs. */
+  /** Pending steps by their hashed IDs. */
   pending: Map<string, Pending>;
 }
 
-/** For a millisecond or two Redis does nothing else. */
+/** Redis does nothing else for a millisecond or two. */
 const CREATED_AT_ONCE = 100;
 
 export class Runs {
@@ -74,11 +74,11 @@ export class Runs {
     this.#segmentSize = segmentSize;
   }
 
-  /** Makes each run that is not there yet. */
+  /** Creates each run that does not exist yet. */
   async create(runs: readonly NewRun[]): Promise<void> {
     if (runs.length === 0) return;
     const pipeline = this.#redis.pipeline();
-    for (const some of portions(runs)) {
+    for (const some of portionsOf(runs)) {
       const [{ env, queuedAt }] = some;
       pipeline.createRuns(
         this.#keys.activeRuns,
@@ -105,11 +105,11 @@ export class Runs {
     reconcileAt: number,
   ): Promise<Loaded | { ended: Run } | undefined> {
     const { env, runId, eventId, at, stepId } = call;
-    const place = locationOf(this.#keys, env, eventId);
+    const location = locationOf(this.#keys, env, eventId);
     const reply = (await this.#redis.loadCall(
       this.#keys.run(env, runId),
-      place.bucket,
-      place.copy,
+      location.bucket,
+      location.overflow,
       this.#keys.activeRuns,
       nowMs,
       attempt,
@@ -118,7 +118,7 @@ export class Runs {
       reconcileAt,
       at ?? '',
       stepId ?? '',
-      place.field,
+      location.field,
     )) as [
       outcome: string,
       run: string[],
@@ -141,33 +141,33 @@ export class Runs {
     };
   }
 
-  /** The call with so many finished steps has planned what it had to: later ones know it from now on. */
+  /** The call with `at` finished steps has planned its steps, so that later calls no longer wait for it. */
   async donePlanning(env: string, id: string, at: number): Promise<void> {
-    await this.#redis.hdel(this.#keys.run(env, id), `planning:${at}`);
+    await this.#redis.hdel(this.#keys.run(env, id), PLANNING_FIELD + at);
   }
 
-  /** Notes why an attempt failed that will be repeated; of a run that has ended meanwhile, nothing. */
+  /** Records why an attempt failed that will be retried. Does nothing when the run has ended. */
   async recordError(env: string, id: string, error: RunError): Promise<void> {
     await this.#redis.recordError(this.#keys.run(env, id), JSON.stringify(error));
   }
 
-  /** A run's history is kept no longer than itself, also when the run has ended meanwhile. */
+  /** The history lives no longer than the run, also when the run has ended in the meantime. */
   async appendHistory(env: string, id: string, entries: readonly HistoryEntry[]): Promise<void> {
     await this.#redis.appendHistory(this.#keys.run(env, id), ...entries.map((entry) => JSON.stringify(entry)));
   }
 
-  /** All has been done that the answer to the call with `at` finished steps said. Of a run that is gone nothing is written. */
+  /** Records that the response to the call with `at` finished steps was applied. Does nothing when the run is gone. */
   async recordAnswered(env: string, id: string, at: number): Promise<void> {
     await this.#redis.recordAnswered(this.#keys.run(env, id), at);
   }
 
-  /** With how many finished steps the function was last called and answered; -1: never. */
+  /** Number of finished steps of the last call that was answered; -1: none. */
   async answeredAt(env: string, id: string): Promise<number> {
     return Number((await this.#redis.hget(this.#keys.run(env, id), RUN_FIELDS.answeredAt)) ?? -1);
   }
 
-  /** Ends the run; what ended it first stands.
-   *  @returns undefined when it had ended before, or is not there */
+  /** Ends the run; the first ending stands.
+   *  @returns undefined when it had ended before, or does not exist */
   async end(run: Pick<Run, 'env' | 'id' | 'functionId'>, ending: Ending, nowMs: number): Promise<LeftOver | undefined> {
     const { env, id, functionId } = run;
     const fields: (string | number)[] = [RUN_FIELDS.status, ending.status, RUN_FIELDS.endedAt, nowMs];
@@ -197,12 +197,12 @@ export class Runs {
     return (await this.readMany(env, [id]))[0];
   }
 
-  /** Attempts and steps in the order of their ends. */
+  /** Attempts and steps in the order they ended. */
   async history(env: string, id: string): Promise<HistoryEntry[]> {
     return toHistory(await this.#redis.lrange(this.#keys.history(env, id), 0, -1));
   }
 
-  /** In the order of their IDs; one that is not there is left out. */
+  /** In the order of the IDs; runs that are not stored are left out. */
   async readMany(env: string, ids: readonly string[]): Promise<Run[]> {
     if (ids.length === 0) return [];
     const pipeline = this.#redis.pipeline();
@@ -212,8 +212,8 @@ export class Runs {
   }
 }
 
-/** Runs of one environment and one time of creation, no more than Redis may make at once. */
-function* portions(runs: readonly NewRun[]): Generator<[NewRun, ...NewRun[]]> {
+/** Runs of one environment and one time of creation, CREATED_AT_ONCE at most. */
+function* portionsOf(runs: readonly NewRun[]): Generator<[NewRun, ...NewRun[]]> {
   let portion: NewRun[] = [];
   for (const run of runs) {
     const [first] = portion;
@@ -226,13 +226,13 @@ function* portions(runs: readonly NewRun[]): Generator<[NewRun, ...NewRun[]]> {
   if (portion.length > 0) yield portion as [NewRun, ...NewRun[]];
 }
 
-/** As create-runs.lua reads it. What has no form in UTF-8 would have none in JSON either that Redis reads. */
+/** As create-runs.lua reads it. Redis cannot decode lone surrogates, hence toWellFormed. */
 function rowOf({ id, reconcileAt, functionId, eventId, queuedAt, requestId, invoker, retryOf, trace }: NewRun) {
   const fields = [RUN_FIELDS.requestId, requestId];
   if (invoker) fields.push(RUN_FIELDS.invokerRun, invoker.runId, RUN_FIELDS.invokerStep, invoker.stepId.toWellFormed());
   if (retryOf) fields.push(RUN_FIELDS.retryOf, retryOf);
   if (trace) fields.push(RUN_FIELDS.trace, trace);
-  return [id, reconcileAt, functionId.toWellFormed(), eventId, isLate(eventId, queuedAt), ...fields];
+  return [id, reconcileAt, functionId.toWellFormed(), eventId, isOverflow(eventId, queuedAt), ...fields];
 }
 
 function parseMemos(texts: Record<string, string>): Record<string, Memo> {

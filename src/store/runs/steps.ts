@@ -1,4 +1,4 @@
-/** The steps of a run: those that are done leave a memo each, those that have begun are pending. */
+/** Steps of a run: a finished step has a memo; a step that has begun and not finished is pending. */
 import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending } from '../../model/runs/memo.ts';
 import type { Run } from '../../model/runs/run.ts';
 import { locationOf } from '../events/event-location.ts';
@@ -7,7 +7,7 @@ import type { Keyspace } from '../redis/keyspace.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { toRun } from './run-fields.ts';
 
-/** What storing a memo found. `was`: the step while it was pending. `there`: an earlier memo stands. `steps`, `bytes`: the run has too
+/** Result of storing a memo. `was`: the step while it was pending. `there`: an earlier memo stands. `steps`, `bytes`: the run has too
  *  many. */
 export type MemoOutcome =
   | { outcome: 'stored'; stackLength: number; run: Run; was: Pending | undefined }
@@ -25,7 +25,7 @@ export class Steps {
     this.#retentionMs = retentionMs;
   }
 
-  /** Stores what a step came to; an earlier memo of the same step stands. */
+  /** Stores the result of a step; an earlier memo of the same step stands. */
   async memoize(env: string, runId: string, stepId: string, memo: Memo): Promise<MemoOutcome> {
     const key = this.#keys.run(env, runId);
     const reply = await this.#redis.storeMemo(key, stepId, JSON.stringify(memo), MAX_STEPS, MAX_STATE_BYTES);
@@ -41,24 +41,24 @@ export class Steps {
     return { outcome, stackLength, run, was: was ? (JSON.parse(was) as Pending) : undefined };
   }
 
-  /** Notes that a step has begun. What was noted first stands, and is returned; undefined: the step is done, or the run has ended;
-   *  'steps': the run has too many. The run's event is kept until the step is over, and then for the retention. */
+  /** Records that a step has begun. The run's event is kept until the step is over, and then for the retention.
+   *  @returns the pending step that was recorded first; undefined: the step is finished, or the run has ended; 'steps': the run has too many */
   async begin(
     run: Pick<Run, 'env' | 'id' | 'eventId'>,
     stepId: string,
     step: Pending,
   ): Promise<Pending | 'steps' | undefined> {
     const { env, id, eventId } = run;
-    const { bucket, field, copy } = locationOf(this.#keys, env, eventId);
-    const keptMs = this.#retentionMs + Math.max(0, (step.until ?? 0) - step.since);
+    const { bucket, field, overflow } = locationOf(this.#keys, env, eventId);
+    const eventTtlMs = this.#retentionMs + Math.max(0, (step.until ?? 0) - step.since);
     const text = JSON.stringify(step);
-    const keys = [this.#keys.run(env, id), bucket, copy];
-    const reply = (await this.#redis.planStep(...keys, stepId, text, keptMs, field, MAX_STEPS)) as string | null;
+    const keys = [this.#keys.run(env, id), bucket, overflow];
+    const reply = (await this.#redis.planStep(...keys, stepId, text, eventTtlMs, field, MAX_STEPS)) as string | null;
     if (reply === 'steps') return 'steps';
     return reply ? (JSON.parse(reply) as Pending) : undefined;
   }
 
-  /** Those that have begun, and how many are done. */
+  /** The pending steps, and the number of finished ones. */
   async progress(env: string, runId: string): Promise<{ pending: Map<string, Pending>; done: number }> {
     const pipeline = this.#redis.pipeline();
     pipeline.hgetall(this.#keys.pending(env, runId)).llen(this.#keys.stack(env, runId));
@@ -66,7 +66,7 @@ export class Steps {
     return { pending: new Map(Object.entries(pending).map(([id, text]) => [id, JSON.parse(text) as Pending])), done };
   }
 
-  /** What a finished step left behind, as JSON text; undefined: it is not done. */
+  /** The memo of a finished step, as JSON text; undefined: it is not finished. */
   async memo(env: string, runId: string, stepId: string): Promise<string | undefined> {
     return (await this.#redis.hget(this.#keys.memos(env, runId), stepId)) ?? undefined;
   }

@@ -8,15 +8,15 @@ import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedPipeline, ScriptedRedis } from '../redis/scripts.ts';
 
-/** Fields by which the waits of a name are found, at most: an event asks for each. */
+/** Maximum number of fields by whose value the waits of a name are found: each event looks up every one of them. */
 const PATHS_MAX = 16;
-/** How long a place outlives the time-out of its last wait. Nothing should be there by then. */
+/** How long a key outlives the timeout of its last wait. It should be empty by then. */
 const MARGIN_MS = 86_400_000;
-/** The same without a time-out, and with one that no wait of a step can have. */
-const ENDLESS_MS = MAX_WAIT_MS + MARGIN_MS;
-/** Waits that are stored in one script: a run may have fifty triggers that cancel it, and each wait is four keys. */
+/** The TTL for waits without a timeout, and the longest of all. */
+const MAX_TTL_MS = MAX_WAIT_MS + MARGIN_MS;
+/** Waits that one script stores: a run may have fifty triggers that cancel it, and each wait has four keys. */
 const ADDED_AT_ONCE = 250;
-/** Waits that are read at once. */
+/** Waits per read. */
 const READ_AT_ONCE = 500;
 
 export interface StoredWait {
@@ -26,16 +26,16 @@ export interface StoredWait {
 
 export interface NewWait extends StoredWait {
   eventName: string;
-  /** What must hold of the event; undefined: the expression does not say. */
+  /** Value that one field of the event must have; undefined: the expression requires none. */
   equality?: { path: Path; digest: string } | undefined;
 }
 
-/** Waits of one name that an event may meet, of those of a batch. */
-export interface Candidates<Arrival> {
+/** Waits of one event name, and the events of a batch that may meet them. */
+export interface Candidates<ReceivedEvent> {
   name: string;
   waits: StoredWait[];
   /** In the order of the batch. */
-  events: Arrival[];
+  events: ReceivedEvent[];
 }
 
 export class Waits {
@@ -47,7 +47,7 @@ export class Waits {
     this.#keys = keys;
   }
 
-  /** @returns those whose run is active, and which are stored now */
+  /** @returns the waits whose run is active, which are now stored */
   async add(env: string, waits: readonly NewWait[], nowMs: number): Promise<NewWait[]> {
     const pipeline = this.#redis.pipeline();
     for (let i = 0; i < waits.length; i += ADDED_AT_ONCE) {
@@ -68,7 +68,7 @@ export class Waits {
       key,
       JSON.stringify(wait),
       equality ? JSON.stringify(equality.path) : '',
-      keptMs(wait, nowMs),
+      ttlOf(wait, nowMs),
     ]);
     pipeline.addWaits(keys.length, ...keys, PATHS_MAX, ...rows);
   }
@@ -77,45 +77,43 @@ export class Waits {
     await this.#redis.removeWait(this.#keys.run(env, runOfWait(key)), key);
   }
 
-  /** What the arrivals may meet, a bounded number at a time; nothing is read twice.
-   *  @param read gives an arrival's event as expressions see it (`async`) */
-  async *candidates<Arrival extends { name: string }>(
+  /** Waits that the events may meet, a bounded number at a time, each once.
+   *  @param read returns an event as expressions see it (`async`) */
+  async *candidates<ReceivedEvent extends { name: string }>(
     env: string,
-    arrivals: readonly Arrival[],
-    read: (arrival: Arrival) => unknown,
-  ): AsyncGenerator<Candidates<Arrival>> {
-    const byName = Map.groupBy(arrivals, ({ name }) => name);
+    events: readonly ReceivedEvent[],
+    read: (event: ReceivedEvent) => unknown,
+  ): AsyncGenerator<Candidates<ReceivedEvent>> {
+    const byName = Map.groupBy(events, ({ name }) => name);
     const pipeline = this.#redis.pipeline();
     for (const name of byName.keys()) {
       pipeline.hkeys(this.#keys.waitPaths(env, name));
       pipeline.hscan(this.#keys.waits(env, name), 0, 'COUNT', READ_AT_ONCE);
     }
     const found = replies<unknown>(await pipeline.exec());
-    const places = new Map<string, Candidates<Arrival> & { cursor: string }>();
+    const keysToRead = new Map<string, Candidates<ReceivedEvent> & { cursor: string }>();
     for (const [i, [name, ofName]] of [...byName].entries()) {
       const [cursor, flat] = found[2 * i + 1] as Scanned;
-      places.set(this.#keys.waits(env, name), { name, events: ofName, cursor, waits: toWaits(flat) });
+      keysToRead.set(this.#keys.waits(env, name), { name, events: ofName, cursor, waits: toWaits(flat) });
       const paths = (found[2 * i] as string[]).map((path) => JSON.parse(path) as Path);
       for (const [digest, having] of byDigest(ofName, paths, read)) {
-        places.set(this.#keys.waitsByValue(env, digest, name), { name, events: having, cursor: '', waits: [] });
+        keysToRead.set(this.#keys.waitsByValue(env, digest, name), { name, events: having, cursor: '', waits: [] });
       }
     }
-    for (let open = [...places]; open.length > 0; ) {
+    for (let open = [...keysToRead]; open.length > 0; ) {
       for (const [, { name, waits, events: some }] of open) if (waits.length > 0) yield { name, waits, events: some };
       open = await this.#next(open.filter(([, { cursor }]) => cursor !== '0'));
     }
   }
 
-  async #next<Place extends { cursor: string; waits: StoredWait[] }>(
-    open: [string, Place][],
-  ): Promise<[string, Place][]> {
+  async #next<Read extends { cursor: string; waits: StoredWait[] }>(open: [string, Read][]): Promise<[string, Read][]> {
     if (open.length === 0) return [];
     const pipeline = this.#redis.pipeline();
     for (const [key, { cursor }] of open) pipeline.hscan(key, cursor || 0, 'COUNT', READ_AT_ONCE);
     const found = replies<Scanned>(await pipeline.exec());
-    return open.map(([key, place], i) => {
+    return open.map(([key, read], i) => {
       const [cursor, flat] = found[i] as Scanned;
-      return [key, { ...place, cursor, waits: toWaits(flat) }];
+      return [key, { ...read, cursor, waits: toWaits(flat) }];
     });
   }
 }
@@ -129,25 +127,25 @@ function toWaits(flat: readonly string[]): StoredWait[] {
   }));
 }
 
-function byDigest<Arrival>(
-  arrivals: readonly Arrival[],
+function byDigest<ReceivedEvent>(
+  events: readonly ReceivedEvent[],
   paths: readonly Path[],
-  read: (arrival: Arrival) => unknown,
-): Map<string, Arrival[]> {
-  const having = new Map<string, Arrival[]>();
+  read: (event: ReceivedEvent) => unknown,
+): Map<string, ReceivedEvent[]> {
+  const having = new Map<string, ReceivedEvent[]>();
   for (const path of paths) {
-    for (const arrival of arrivals) {
-      const digest = digestOf(path, valueAt(read(arrival), path));
+    for (const event of events) {
+      const digest = digestOf(path, valueAt(read(event), path));
       if (digest === undefined) continue;
       const some = having.get(digest);
-      if (some) some.push(arrival);
-      else having.set(digest, [arrival]);
+      if (some) some.push(event);
+      else having.set(digest, [event]);
     }
   }
   return having;
 }
 
-function keptMs({ until }: Wait, nowMs: number): number {
-  const left = until === undefined ? ENDLESS_MS : Math.max(0, until - nowMs) + MARGIN_MS;
-  return Math.min(Math.ceil(left), ENDLESS_MS);
+function ttlOf({ until }: Wait, nowMs: number): number {
+  const left = until === undefined ? MAX_TTL_MS : Math.max(0, until - nowMs) + MARGIN_MS;
+  return Math.min(Math.ceil(left), MAX_TTL_MS);
 }

@@ -1,4 +1,4 @@
-/** What one process counts between two writings to Redis: numbers in memory, so that counting costs a hot path next to nothing. */
+/** Counts of one process between two writes to Redis: numbers in memory, so that counting costs hot paths next to nothing. */
 import { BUCKETS, bucketOf } from '../../model/capacity/histogram.ts';
 
 export const COUNTERS = [
@@ -11,7 +11,7 @@ export const COUNTERS = [
 ] as const;
 export type Counter = (typeof COUNTERS)[number];
 
-/** ack: from a request's arrival to its answer; start: from an event's receipt to the first call of a run's function. */
+/** ack: from a request's arrival to its response; start: from an event's receipt to the first call of a run's function. */
 export const LATENCIES = ['ack', 'start'] as const;
 export type Latency = (typeof LATENCIES)[number];
 
@@ -63,7 +63,7 @@ export class CounterBuffer {
     histogram[bucket] = (histogram[bucket] as number) + 1;
   }
 
-  /** Adds all of another. */
+  /** Adds all counts of another buffer. */
   add(other: CounterBuffer): void {
     for (const [env, { counts, histograms, functions }] of other.environments) {
       const mine = this.#of(env);
@@ -83,9 +83,9 @@ export class CounterBuffer {
   #of(env: string): BufferedCounts {
     const there = this.#environments.get(env);
     if (there) return there;
-    const tallied = empty();
-    this.#environments.set(env, tallied);
-    return tallied;
+    const counts = empty();
+    this.#environments.set(env, counts);
+    return counts;
   }
 }
 

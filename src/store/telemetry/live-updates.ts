@@ -1,13 +1,13 @@
-/** Word between processes of what has just happened, for whoever watches. It is a hint and may be lost: what is true, the store says.
+/** Live updates between processes, for open dashboards and streams. An update is a hint and may be lost; the store has the truth.
  *
- *  What happens in a moment goes out as one message of a kind, at most four in a second, and names at most 100 things; the
- *  message's size is thereby bounded however much happens. */
+ *  Updates are buffered and sent as one message per kind, at most four a second, with at most 100 items: the size of messages is bounded
+ *  regardless of the load. */
 import type { RunStatus } from '../../model/runs/run.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { LogOutcome } from '../webhooks/webhook-log.ts';
 
-/** Of one thing, by its `id`; later news of it take the place of earlier ones. Times are Unix milliseconds. */
+/** Items by kind. A later item replaces an earlier one with the same `id`. Times are Unix milliseconds. */
 export interface LiveUpdateOf {
   events: { id: string; name: string; receivedAt: number; source: string };
   runs: { id: string; functionId: string; eventId: string; status: RunStatus };
@@ -17,7 +17,7 @@ export interface LiveUpdateOf {
 
 export type LiveUpdateKind = keyof LiveUpdateOf;
 
-/** What happened since the last message of the kind. `items`: the last of it, oldest first; of one thing, only how it is now. */
+/** Updates of a kind since its last message. `items`: the last ones, oldest first, one per ID. */
 export interface LiveUpdate<Kind extends LiveUpdateKind = LiveUpdateKind> {
   kind: Kind;
   count: number;
@@ -26,18 +26,18 @@ export interface LiveUpdate<Kind extends LiveUpdateKind = LiveUpdateKind> {
 
 const MAX_ITEMS = 100;
 /** Between two messages of a kind. */
-const PACE_MS = 250;
-/** What comes right after the first of a quiet time goes with it. */
-const GATHER_MS = 10;
+const INTERVAL_MS = 250;
+/** How long the first update after a pause waits for others. */
+const FIRST_WAIT_MS = 10;
 
-/** Gathers news and hands them on in messages, soon and yet not too often. */
+/** Buffers updates and sends them in messages. */
 export class LiveUpdateBuffer {
-  readonly #gathered = new Map<LiveUpdateKind, { count: number; items: Map<string, LiveUpdateOf[LiveUpdateKind]> }>();
-  readonly #send: (news: LiveUpdate[]) => void;
+  readonly #buffered = new Map<LiveUpdateKind, { count: number; items: Map<string, LiveUpdateOf[LiveUpdateKind]> }>();
+  readonly #send: (updates: LiveUpdate[]) => void;
   #timer: NodeJS.Timeout | undefined;
   #sentAt = 0;
 
-  constructor(send: (news: LiveUpdate[]) => void) {
+  constructor(send: (updates: LiveUpdate[]) => void) {
     this.#send = send;
   }
 
@@ -45,14 +45,14 @@ export class LiveUpdateBuffer {
     this.#addTo(kind, 1, [item]);
   }
 
-  /** What another has gathered. */
+  /** Adds updates that another buffer has sent. */
   addAll(all: readonly LiveUpdate[]): void {
     for (const { kind, count, items } of all) this.#addTo(kind, count, items);
   }
 
   #addTo(kind: LiveUpdateKind, count: number, added: readonly LiveUpdateOf[LiveUpdateKind][]): void {
-    const ofKind = this.#gathered.get(kind) ?? { count: 0, items: new Map() };
-    this.#gathered.set(kind, ofKind);
+    const ofKind = this.#buffered.get(kind) ?? { count: 0, items: new Map() };
+    this.#buffered.set(kind, ofKind);
     ofKind.count += count;
     for (const item of added) {
       ofKind.items.delete(item.id);
@@ -65,19 +65,23 @@ export class LiveUpdateBuffer {
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#gathered.size === 0) return;
+    if (this.#buffered.size === 0) return;
     this.#sentAt = performance.now();
-    const news = [...this.#gathered].map(([kind, { count, items }]) => ({ kind, count, items: [...items.values()] }));
-    this.#gathered.clear();
-    this.#send(news as LiveUpdate[]);
+    const updates = [...this.#buffered].map(([kind, { count, items }]) => ({
+      kind,
+      count,
+      items: [...items.values()],
+    }));
+    this.#buffered.clear();
+    this.#send(updates as LiveUpdate[]);
   }
 
   #waitMs(): number {
-    return Math.max(GATHER_MS, this.#sentAt + PACE_MS - performance.now());
+    return Math.max(FIRST_WAIT_MS, this.#sentAt + INTERVAL_MS - performance.now());
   }
 }
 
-/** What a process tells. */
+/** Publishes the updates of a process. */
 export class LiveUpdatePublisher {
   readonly #redis: Redis;
   readonly #keys: Keyspace;
@@ -88,64 +92,64 @@ export class LiveUpdatePublisher {
     this.#keys = keys;
   }
 
-  /** @param env undefined: of the whole account */
+  /** @param env undefined: of the installation */
   publish<Kind extends LiveUpdateKind>(env: string | undefined, kind: Kind, item: LiveUpdateOf[Kind]): void {
     const channel = this.#keys.liveUpdates(env);
-    const gathering = this.#byChannel.get(channel) ?? new LiveUpdateBuffer((news) => this.#publish(channel, news));
-    this.#byChannel.set(channel, gathering);
-    gathering.add(kind, item);
+    const buffer = this.#byChannel.get(channel) ?? new LiveUpdateBuffer((updates) => this.#publish(channel, updates));
+    this.#byChannel.set(channel, buffer);
+    buffer.add(kind, item);
   }
 
-  /** Hands on at once what waits. */
+  /** Sends buffered updates now. */
   flush(): void {
-    for (const gathering of this.#byChannel.values()) gathering.flush();
+    for (const buffer of this.#byChannel.values()) buffer.flush();
   }
 
-  /** While Redis is away nobody listens either: nothing piles up. */
-  #publish(channel: string, news: LiveUpdate[]): void {
+  /** Drops updates while Redis is unavailable: subscribers cannot receive them either. */
+  #publish(channel: string, updates: LiveUpdate[]): void {
     if (this.#redis.status !== 'ready') return;
-    this.#redis.publish(channel, JSON.stringify(news)).catch(() => undefined);
+    this.#redis.publish(channel, JSON.stringify(updates)).catch(() => undefined);
   }
 }
 
-/** What a process hears. It listens only to what somebody has asked for. */
+/** Receives updates. It subscribes only to channels that have listeners. */
 export class LiveFeed {
   readonly #subscriber: Redis;
   readonly #keys: Keyspace;
-  readonly #listeners = new Map<string, Set<(news: LiveUpdate[]) => void>>();
+  readonly #listeners = new Map<string, Set<(updates: LiveUpdate[]) => void>>();
 
-  /** @param subscriber a connection used for nothing else than listening */
+  /** @param subscriber a connection that is used only for subscriptions */
   constructor(subscriber: Redis, keys: Keyspace) {
     this.#subscriber = subscriber;
     this.#keys = keys;
-    subscriber.on('message', (channel, text) => this.#hear(channel, text));
+    subscriber.on('message', (channel, text) => this.#receive(channel, text));
   }
 
-  /** Calls it when news may have been missed: the connection was lost, and is back. */
-  onGap(tell: () => void): void {
-    this.#subscriber.on('ready', tell);
+  /** Calls `listener` when updates may have been missed: after a reconnection. */
+  onGap(listener: () => void): void {
+    this.#subscriber.on('ready', listener);
   }
 
-  /** @param env undefined: the whole account
-   *  @returns what ends it */
-  subscribe(env: string | undefined, onNews: (news: LiveUpdate[]) => void): () => void {
+  /** @param env undefined: the installation
+   *  @returns a function that ends the subscription */
+  subscribe(env: string | undefined, listener: (updates: LiveUpdate[]) => void): () => void {
     const channel = this.#keys.liveUpdates(env);
     const listeners = this.#listeners.get(channel) ?? new Set();
-    listeners.add(onNews);
+    listeners.add(listener);
     this.#listeners.set(channel, listeners);
-    // A connection that is away subscribes when it is back.
+    // ioredis subscribes again after a reconnection.
     if (listeners.size === 1) this.#subscriber.subscribe(channel).catch(() => undefined);
     return () => {
-      if (!listeners.delete(onNews) || listeners.size > 0) return;
+      if (!listeners.delete(listener) || listeners.size > 0) return;
       this.#listeners.delete(channel);
       this.#subscriber.unsubscribe(channel).catch(() => undefined);
     };
   }
 
-  #hear(channel: string, text: string): void {
+  #receive(channel: string, text: string): void {
     const listeners = this.#listeners.get(channel);
     if (!listeners) return;
-    const news = JSON.parse(text) as LiveUpdate[];
-    for (const onNews of listeners) onNews(news);
+    const updates = JSON.parse(text) as LiveUpdate[];
+    for (const listener of listeners) listener(updates);
   }
 }

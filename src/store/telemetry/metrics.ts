@@ -1,8 +1,6 @@
-/** What was counted, by time: each environment's counts and latencies in steps of a minute and of an hour, and the runs of each of its
- *  functions by hour. Everything expires on its own.
+/** Metrics over time: counts and latencies of each environment in steps of a minute and of an hour, and the runs of each function by hour.
  *
- *  A hash holds a block of steps. Its fields are `<step within the block><letter>`, for latencies with the bucket after it. */
-
+ *  A hash holds a block of steps. Its fields are `<step within the block><letter>`, for latencies followed by the bucket. */
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import {
@@ -21,7 +19,7 @@ import {
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
-/** What was counted is kept so long, and a little. */
+/** Metrics are available for this long. */
 export const METRICS_KEPT_MS = 7 * 24 * HOUR_MS;
 
 interface Resolution {
@@ -45,7 +43,7 @@ const COUNTER_BY_LETTER = new Map(COUNTERS.map((counter) => [LETTERS[counter], c
 const LATENCY_BY_LETTER = new Map(LATENCIES.map((latency) => [LATENCY_LETTERS[latency], latency]));
 const FIELD = /^(\d+)([a-z])(\d*)$/;
 
-/** One step: what was counted from `at` (Unix milliseconds) until the next. */
+/** Counts of one step, from `at` (Unix milliseconds) until the next. */
 export interface Point {
   at: number;
   counts: Counts;
@@ -65,12 +63,12 @@ export class Metrics {
     this.#keys = keys;
   }
 
-  /** Adds what was counted, all or nothing. */
-  async add(tally: CounterBuffer, nowMs: number): Promise<void> {
+  /** Adds the counts, all or nothing. */
+  async add(buffer: CounterBuffer, nowMs: number): Promise<void> {
     const writing = this.#redis.multi();
-    for (const [env, tallied] of tally.environments) {
-      for (const resolution of [FINE, COARSE]) this.#addSteps(writing, env, tallied, resolution, nowMs);
-      this.#addFunctions(writing, env, tallied, nowMs);
+    for (const [env, counts] of buffer.environments) {
+      for (const resolution of [FINE, COARSE]) this.#addSteps(writing, env, counts, resolution, nowMs);
+      this.#addFunctions(writing, env, counts, nowMs);
     }
     if (writing.length > 0) replies(await writing.exec());
   }
@@ -107,7 +105,7 @@ export class Metrics {
     writing.pexpire(key, METRICS_KEPT_MS + 2 * HOUR_MS);
   }
 
-  /** Every step from the one that `from` is in to the one that `to` is in, also those in which nothing was counted.
+  /** Every step from the one that contains `from` to the one that contains `to`, also those without counts.
    *  @param stepMs whole minutes up to an hour that divide it, or whole hours */
   async steps(env: string, from: number, to: number, stepMs: number): Promise<Point[]> {
     const points = new Map<number, Point>();
@@ -129,7 +127,7 @@ export class Metrics {
     return [...points.values()];
   }
 
-  /** The runs of each function that had any, over the hours that the timeRange touches. */
+  /** The runs of each function that had any, over the hours that overlap the time range. */
   async functions(env: string, from: number, to: number): Promise<FunctionCounts[]> {
     const hashes = await this.#readAll(
       startsOf(from, to, HOUR_MS).map((hour) => this.#keys.functionMetrics(env, hour)),

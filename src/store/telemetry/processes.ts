@@ -1,11 +1,11 @@
-/** Which processes are alive: each says so every few seconds. One that has not for a while is gone, however it ended. */
+/** Running processes. Each sends a heartbeat every two seconds; a process without one for ten seconds is gone. */
 import type { ThrottledApp } from '../../model/capacity/adaptive-limit.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
 export const BEAT_MS = 2_000;
-/** One that is silent for so long is gone. */
-const SILENT_MS = 10_000;
+/** A process without a heartbeat for this long is gone. */
+const TIMEOUT_MS = 10_000;
 
 export const PROCESS_KINDS = ['web', 'worker'] as const;
 export type ProcessKind = (typeof PROCESS_KINDS)[number];
@@ -20,7 +20,7 @@ export interface ProcessStatus {
   seenAt: number;
   /** Resident. */
   memoryBytes: number;
-  /** Of a worker: apps whose calls it slows. */
+  /** Of a worker: apps whose calls it slows down. */
   slowedApps?: ThrottledApp[];
 }
 
@@ -36,20 +36,20 @@ export class Processes {
   async beat(status: ProcessStatus): Promise<void> {
     const { processes, process } = this.#keys;
     const writing = this.#redis.multi();
-    writing.set(process(status.id), JSON.stringify(status), 'PX', SILENT_MS);
+    writing.set(process(status.id), JSON.stringify(status), 'PX', TIMEOUT_MS);
     writing.zadd(processes, status.seenAt, status.id);
-    writing.zremrangebyscore(processes, '-inf', status.seenAt - SILENT_MS);
-    writing.pexpire(processes, SILENT_MS);
+    writing.zremrangebyscore(processes, '-inf', status.seenAt - TIMEOUT_MS);
+    writing.pexpire(processes, TIMEOUT_MS);
     replies(await writing.exec());
   }
 
-  /** Of a process that ends in order: it is gone at once. */
+  /** Removes a process that shuts down cleanly. */
   async leave(id: string): Promise<void> {
     const { processes, process } = this.#keys;
     replies(await this.#redis.multi().del(process(id)).zrem(processes, id).exec());
   }
 
-  /** Web processes first, and then by their start. */
+  /** Web processes first, then by start time. */
   async alive(): Promise<ProcessStatus[]> {
     const ids = await this.#redis.zrange(this.#keys.processes, 0, '-1');
     if (ids.length === 0) return [];

@@ -10,7 +10,7 @@ export type HeldReason = (typeof HELD_REASONS)[number];
 export interface HeldEvent {
   internalId: string;
   webhookId: string;
-  /** What the request selected, as it was given. */
+  /** Environment that the request selected, as sent. */
   selection?: string | undefined;
   reason: HeldReason;
   event: Event & { ts: number };
@@ -21,11 +21,11 @@ export interface HeldEvent {
 
 export interface WalkedEvent {
   held: HeldEvent;
-  /** Characters that it takes in the store. */
+  /** Characters in Redis. */
   size: number;
 }
 
-/** Read at once while walking; each may have as much as a request. */
+/** Events per read; each may be as large as a request. */
 const BATCH = 25;
 
 export class HeldEvents {
@@ -54,7 +54,7 @@ export class HeldEvents {
     return text === null ? undefined : (JSON.parse(text) as HeldEvent);
   }
 
-  /** Newest first, by time of receipt and then by ID: stable while events arrive and go. */
+  /** Newest first, by time of receipt and then by ID: stable while events arrive and leave. */
   async *iterate({ after, before, cursor }: TimeRange): AsyncGenerator<WalkedEvent> {
     let last = cursor;
     for (;;) {
@@ -68,15 +68,15 @@ export class HeldEvents {
     }
   }
 
-  /** Settles where the event goes; the first to ask decides, so that it never goes to two environments.
-   *  @returns the environment that it goes to */
+  /** Assigns the event to an environment. The first assignment wins, so that an event never goes to two environments.
+   *  @returns the environment that it is assigned to */
   async assign(internalId: string, env: string): Promise<string> {
     const key = this.#keys.heldEventEnvironment(internalId);
     const earlier = await this.#redis.call('SET', key, env, 'NX', 'GET', 'PX', this.#retentionMs);
     return (earlier as string | null) ?? env;
   }
 
-  /** Answers whether it was there. */
+  /** @returns whether it existed */
   async remove(internalId: string): Promise<boolean> {
     const writing = this.#redis.multi().del(this.#keys.heldEvent(internalId));
     writing.zrem(this.#keys.heldEvents, internalId);

@@ -1,4 +1,4 @@
-/** Webhooks by the hash of their keys, in memory, so that a request is authenticated without a question to Redis. */
+/** Webhooks by the hash of their keys, cached in memory, so that a request is authenticated without Redis. */
 import { type AccessListMatcher, matcherOf } from '../../model/auth/allow-lists.ts';
 import { digestOf } from '../../model/auth/secret.ts';
 import type { Redis } from '../redis/connection.ts';
@@ -10,7 +10,7 @@ export type WebhookInUse = Webhook & { allowList: AccessListMatcher };
 export class WebhookDirectory {
   readonly #byDigest: ReplicatedCache<Map<string, WebhookInUse>>;
 
-  /** @param onGone is told of each webhook that was deleted, or whose transform was changed, since the last reading */
+  /** @param onGone called with each webhook that was deleted, or whose transform was changed, since the last read */
   constructor(webhooks: Webhooks, onGone: (id: string) => void = () => {}) {
     let versions = new Map<string, string>();
     this.#byDigest = new ReplicatedCache(webhooks.cacheInvalidation, async () => {
@@ -33,7 +33,7 @@ export class WebhookDirectory {
     return webhook && hasKey(webhook, key, nowMs) ? webhook : undefined;
   }
 
-  /** Asks the store for a key that is not in memory: another process may have made the webhook a moment ago. */
+  /** Reads the webhook of a key from Redis that is not in memory: another process may have created it a moment ago. */
   async findOrFetch(key: string, digest: string, nowMs: number): Promise<WebhookInUse | undefined> {
     await this.#byDigest.current();
     return this.find(key, digest, nowMs);

@@ -1,41 +1,41 @@
-/** The last requests of each webhook, whatever became of them. Bodies are kept as they came, byte for byte. */
+/** The last requests of each webhook, with every outcome. Bodies are stored byte for byte. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { decodeTime, encodeTime } from 'ulid';
 import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
-const KEPT_MS = 7 * 86_400_000;
+const TTL_MS = 7 * 86_400_000;
 const MAX_BYTES = 32 * 1_048_576;
-/** Of a ULID: its first characters, which hold the time. */
+/** Leading characters of a ULID, which encode the time. */
 const TIME_CHARS = 10;
 const EMPTY = Buffer.alloc(0);
 
-/** accepted: an event was made; ignored: the transform answered null; filtered: by the list of event names; held: it is on the
- *  holding page; rejected: the provider was answered an error. */
+/** accepted: an event was created; ignored: the transform returned null; filtered: by the list of event names; held: the event waits for an
+ *  environment; rejected: the provider got an error. */
 export const LOG_OUTCOMES = ['accepted', 'ignored', 'filtered', 'held', 'rejected'] as const;
 export type LogOutcome = (typeof LOG_OUTCOMES)[number];
 
 export interface LogSummary {
-  /** Of the request: a ULID, also in the answer's `x-request-id`. */
+  /** Request ID: a ULID, also in the response's `x-request-id`. */
   id: string;
   /** Unix milliseconds. */
   receivedAt: number;
   method: string;
   ip: string;
   outcome: LogOutcome;
-  /** HTTP status of the answer. */
+  /** HTTP status of the response. */
   status: number;
-  /** An error's code, why an event is held, or event_refused; absent where all went well. */
+  /** Error code, the reason why the event is held, or event_refused; absent on success. */
   reason?: string | undefined;
   message?: string | undefined;
   eventName?: string | undefined;
   ids: string[];
   console: { level: string; text: string }[];
   durationMs: number;
-  /** Bytes of the body; absent: it was not read to its end and is not kept. */
+  /** Bytes of the body; absent: it was not read completely and is not stored. */
   bodyBytes?: number | undefined;
-  /** The logged request that was put through again. */
+  /** The logged request that this one repeats. */
   rerunOf?: string | undefined;
 }
 
@@ -44,13 +44,13 @@ export interface LoggedRequest {
   headers: IncomingHttpHeaders;
   /** The query string. */
   search: string;
-  /** Absent: it was not read to its end. */
+  /** Absent: it was not read completely. */
   body?: Buffer | undefined;
 }
 
-/** Of the requests that a log keeps. */
+/** Statistics of the logged requests. */
 export interface LogStats {
-  /** When the last came, Unix milliseconds; undefined: there is none. */
+  /** Receipt of the last request, Unix milliseconds; undefined: none. */
   lastAt: number | undefined;
   requests: number;
   rejected: number;
@@ -67,7 +67,7 @@ export class WebhookLog {
     this.#maxRequests = maxRequests;
   }
 
-  /** Most requests that the log of a webhook keeps: of more than that, only the newest need to be added. */
+  /** Maximum number of requests in the log of a webhook: of more than that, only the newest need to be added. */
   get maxRequests(): number {
     return this.#maxRequests;
   }
@@ -79,7 +79,7 @@ export class WebhookLog {
       maxRequests: this.#maxRequests,
       maxBytes: MAX_BYTES,
       oldestId: oldestId((requests[0] as LoggedRequest).summary.receivedAt),
-      ttlMs: KEPT_MS,
+      ttlMs: TTL_MS,
       requestPrefix: this.#keys.webhookRequest(webhookId, ''),
     };
     await this.#redis.logRequests(
@@ -104,7 +104,7 @@ export class WebhookLog {
     return texts.flatMap((text) => (text === null ? [] : [JSON.parse(text) as LogSummary]));
   }
 
-  /** Of each webhook, in the order of their IDs. */
+  /** Statistics of each webhook, in the order of the IDs. */
   async stats(webhookIds: readonly string[], nowMs: number): Promise<LogStats[]> {
     if (webhookIds.length === 0) return [];
     const since = `[${oldestId(nowMs)}`;
@@ -130,7 +130,7 @@ export class WebhookLog {
     return { summary, ...request, body: summary.bodyBytes === undefined ? undefined : fields.body };
   }
 
-  /** Of a webhook that is no more. */
+  /** Deletes the log of a deleted webhook. */
   async remove(webhookId: string): Promise<void> {
     const ids = await this.#redis.zrange(this.#keys.webhookLog(webhookId), '0', '-1');
     const keys = ids.map((id) => this.#keys.webhookRequest(webhookId, id));
@@ -140,12 +140,12 @@ export class WebhookLog {
 }
 
 function toArguments({ summary, headers, search, body = EMPTY }: LoggedRequest): (string | number | Buffer)[] {
-  const told = JSON.stringify(summary);
+  const summaryText = JSON.stringify(summary);
   const request = JSON.stringify({ headers, search });
-  return [summary.id, told.length + request.length + body.length, summary.outcome, told, request, body];
+  return [summary.id, summaryText.length + request.length + body.length, summary.outcome, summaryText, request, body];
 }
 
-/** What the ID of a request sorts after that is young enough to be kept. */
+/** The lowest ID of a request that is young enough. */
 function oldestId(nowMs: number): string {
-  return encodeTime(nowMs - KEPT_MS, TIME_CHARS);
+  return encodeTime(nowMs - TTL_MS, TIME_CHARS);
 }

@@ -1,4 +1,4 @@
-/** Webhooks: name, secret keys of the URL, transform, lists. */
+/** Webhooks: name, secret keys of the URL, transform, allow lists. */
 import type { AccessLists } from '../../model/auth/allow-lists.ts';
 import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
 import { type Redis, replies } from '../redis/connection.ts';
@@ -8,14 +8,14 @@ export interface Webhook extends AccessLists {
   id: string;
   /** The path segment that addresses it; a secret. */
   key: string;
-  /** Keys it had before its URL was changed, each taken until then. */
+  /** Keys from before the URL was changed, each accepted until its end. */
   formerKeys?: FormerKey[] | undefined;
   /** Name of the environment it belongs to, or BRANCHES. */
   env: string;
   name: string;
   /** JavaScript that defines the function `transform` (docs/webhooks.md#what-a-transform-gets). */
   transform: string;
-  /** Another one whenever the transform is another. */
+  /** Changes with the transform. */
   version: string;
   /** Unix milliseconds. */
   pausedAt?: number | undefined;
@@ -58,13 +58,13 @@ export class Webhooks {
     return id === null ? undefined : this.read(id);
   }
 
-  /** In the order of their creation. */
+  /** In the order of creation. */
   async all(): Promise<Webhook[]> {
     const texts = await this.#redis.hvals(this.#keys.webhooks);
     return texts.map((text) => JSON.parse(text) as Webhook).sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
-  /** Gives it another key. The present one, and those before it, are taken until `keepUntil` at the latest. */
+  /** Sets another key. The current key and former ones are accepted until `keepUntil` at the latest. */
   async rotate(webhook: Webhook, key: string, keepUntil: number, nowMs: number): Promise<Webhook> {
     const former = [...(webhook.formerKeys ?? []), { key: webhook.key, until: keepUntil }]
       .map((old) => ({ ...old, until: Math.min(old.until, keepUntil) }))
@@ -78,7 +78,7 @@ export class Webhooks {
   }
 
   async remove(webhook: Webhook): Promise<void> {
-    // No transaction: a full Redis refuses to queue anything in one, and deleting is what makes room.
+    // No transaction: Redis refuses MULTI when it is out of memory, and deletions make room.
     const writing = this.#redis.pipeline().hdel(this.#keys.webhooks, webhook.id);
     writing.hdel(this.#keys.webhookKeys, ...keysOf(webhook));
     replies(await writing.exec());
@@ -86,7 +86,7 @@ export class Webhooks {
   }
 }
 
-/** Whether the webhook is addressed by the key now. */
+/** Whether the webhook accepts the key now. */
 export function hasKey(webhook: Webhook, key: string, nowMs: number): boolean {
   if (webhook.key === key) return true;
   return webhook.formerKeys?.some((former) => former.key === key && former.until > nowMs) ?? false;

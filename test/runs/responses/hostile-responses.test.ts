@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { type AppHost, startAppHost } from '../../support/app-host.ts';
 import { type Service, startService } from '../../support/service.ts';
-import { HOSTILE_ANSWERS } from './cases/all.ts';
+import { HOSTILE_RESPONSES } from './cases/all.ts';
 
 const PATIENCE_MS = 60_000;
 
-describe('a function that answers with', function () {
+describe('hostile responses', function () {
   this.timeout(2 * PATIENCE_MS);
   let service: Service;
   let host: AppHost;
@@ -13,8 +13,12 @@ describe('a function that answers with', function () {
   before(async () => {
     service = await startService({ env: { RETRY_SCALE: '0.0001' } });
     host = await startAppHost();
-    for (const [n, { answer }] of HOSTILE_ANSWERS.entries()) host.on(`f${n}`, answer);
-    const functions = HOSTILE_ANSWERS.map((_, n) => ({ id: `f${n}`, triggers: [{ event: 'hostile/x' }], retries: 1 }));
+    for (const [n, { answer }] of HOSTILE_RESPONSES.entries()) host.on(`f${n}`, answer);
+    const functions = HOSTILE_RESPONSES.map((_, n) => ({
+      id: `f${n}`,
+      triggers: [{ event: 'hostile/x' }],
+      retries: 1,
+    }));
     expect((await host.register(service, functions)).status).to.equal(200);
     eventId = (await service.post('/e/key', { name: 'hostile/x', data: {} })).body.ids[0];
   });
@@ -23,7 +27,7 @@ describe('a function that answers with', function () {
     await service.stop();
   });
 
-  for (const [n, { name, must }] of HOSTILE_ANSWERS.entries()) {
+  for (const [n, { name, must }] of HOSTILE_RESPONSES.entries()) {
     it(`${name}: the run is ${must.error ?? must.status}`, async () => {
       const path = `/v1/events/${eventId}/runs`;
       const functionId = `test-app-f${n}`;
@@ -38,7 +42,7 @@ describe('a function that answers with', function () {
     });
   }
 
-  it('any of these leaves the worker as it was: the next run completes, nothing waits, no process has ended', async () => {
+  it('after all hostile responses the next run completes, no job waits, and no process has died', async () => {
     host.on('well', () => ({ body: 'well' }));
     await host.register(service, [{ id: 'well', triggers: [{ event: 'well/x' }] }], { appName: 'other-app' });
     const { body } = await service.post('/e/key', { name: 'well/x', data: {} });

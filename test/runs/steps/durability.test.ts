@@ -4,14 +4,15 @@ import { type AppHost, startAppHost } from '../../support/app-host.ts';
 import { startOwnRedis } from '../../support/own-redis.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
-import { type App, KITS, type Kit, type Loose, startApp } from './sdk-adapters.ts';
+import { type App, type Loose, SDK_ADAPTERS, type SdkAdapter, startApp } from './sdk-adapters.ts';
 
-/** How soon a dead worker's jobs are taken up; a run that lost its job is found after four times as long. */
+/** Another worker takes over a dead worker's jobs after this time; a run without its job is reconciled after four times
+ *  as long. */
 const SOON = { STALLED_AFTER_SECONDS: '1', RETRY_SCALE: '0.0005' };
-const OURS = KITS[0] as Kit;
+const OURS = SDK_ADAPTERS[0] as SdkAdapter;
 
-describe('runs survive', () => {
-  it('workers killed at random during 500 runs of ten steps, some of them parallel', async function () {
+describe('durability of runs', () => {
+  it('500 runs of ten steps, some parallel, survive workers killed at random', async function () {
     this.timeout(120_000);
     const RUNS = 500;
     const KILLS = 5;
@@ -66,7 +67,7 @@ describe('runs survive', () => {
     }
   });
 
-  it('the loss of all their jobs: whoever has none is found and goes on', async () => {
+  it('runs survive the loss of all jobs: the reconciler finds and continues them', async () => {
     const service = await startService({ env: SOON });
     let app: App | undefined;
     try {
@@ -105,7 +106,7 @@ describe('runs survive', () => {
     }
   });
 
-  it('a restart of everything, Redis included, while they sleep', async () => {
+  it('sleeping runs survive a restart of everything, Redis included', async () => {
     const redis = await startOwnRedis();
     const env = { ...SOON, REDIS_URL: redis.url, KEY_PREFIX: 'restart' };
     let service = await startService({ env });
@@ -138,19 +139,19 @@ describe('runs survive', () => {
   });
 });
 
-describe('an event sent by a step', () => {
-  for (const kit of KITS) {
-    it(`is stored once when the answer was lost and the step is repeated, with ${kit.name}`, async () => {
+describe('step.sendEvent', () => {
+  for (const sdk of SDK_ADAPTERS) {
+    it(`stores an event once when the answer is lost and the step repeats, with ${sdk.name}`, async () => {
       const service = await startService({ env: SOON });
       const [lossy, close] = await losingFirstAnswer(service);
       let app: App | undefined;
       try {
-        const client = kit.client({ url: lossy } as Service, 'lossy');
+        const client = sdk.client({ url: lossy } as Service, 'lossy');
         const fn = client.createFunction({ id: 'f', triggers: [{ event: 'lossy/x' }] }, async ({ step }: Loose) => {
           const { ids } = await step.sendEvent('tell', { name: 'lossy/told', data: {} });
           return ids;
         });
-        app = await startApp(kit.serve(client, [fn]));
+        app = await startApp(sdk.serve(client, [fn]));
         const { body } = await service.post('/e/key', { name: 'lossy/x', data: {} });
         const { body: runs } = await service.waitFor(
           `/v1/events/${body.ids[0]}/runs`,
@@ -173,7 +174,7 @@ describe('an event sent by a step', () => {
   }
 });
 
-describe('a run', () => {
+describe('runs with steps', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -202,7 +203,7 @@ describe('a run', () => {
     return (await service.get(`/v1/runs/${body.data[0].run_id}`)).body.data;
   };
 
-  it('of an event with a future ts begins then', async () => {
+  it('a run on an event with a future ts starts at that time', async () => {
     await host.register(service, [{ id: 'f', triggers: [{ event: 'future/x' }] }], { appName: 'future' });
     const ts = Date.now() + 1_500;
     const id = await send({ name: 'future/x', data: {}, ts });
@@ -212,7 +213,7 @@ describe('a run', () => {
     expect(Date.parse(run.run_started_at)).to.be.at.least(ts);
   });
 
-  it('that sleeps longer than events are kept keeps its own', async () => {
+  it('a run that sleeps longer than the retention keeps its event', async () => {
     host.on('f', () => ({ status: 206, body: [op('Sleep', 1, { name: '30d' })] }));
     await host.register(service, [{ id: 'f', triggers: [{ event: 'long/x' }] }], { appName: 'long' });
     const id = await send({ name: 'long/x', data: {} });
@@ -224,7 +225,7 @@ describe('a run', () => {
     });
   });
 
-  it('tells its history: every attempt and step with its times, status and error', async () => {
+  it('a run has a history of every attempt and step with its times, status and error', async () => {
     const answers = [
       { status: 206, body: [op('StepRun', 1, { data: 1 })] },
       { status: 206, body: [op('StepError', 2, { error: { name: 'Busy', message: 'not yet' } })] },
@@ -270,8 +271,8 @@ describe('a run', () => {
     });
   });
 
-  it('plans new steps while others are under way, and runs them at once when none is', async () => {
-    // The second step ends when the call after the first has planned: then nothing is under way but that step.
+  it('new steps are planned while others are in progress, and run at once otherwise', async () => {
+    // The second step ends when the call after the first has planned: then only that step is in progress.
     const planned = (runId: string) => async () => {
       const answered = await service.redis.hmget(
         `${service.prefix}:run:production:${runId}`,
@@ -301,7 +302,7 @@ describe('a run', () => {
     expect(host.calls('f').filter(({ stepId }) => stepId !== 'step').length).to.equal(2);
   });
 
-  it('keeps the first memo of a step, whatever comes later', async () => {
+  it('the first memo of a step wins', async () => {
     const release = Promise.withResolvers<void>();
     host.on('f', async ({ stepId, body }) => {
       if (stepId !== 'step')
@@ -316,7 +317,7 @@ describe('a run', () => {
     await release.promise;
   });
 
-  it('is not called again when it is told once more of a step that it knows, and has been called with', async () => {
+  it('a repeated result of a step causes no further call', async () => {
     host.on('parent', ({ body }) => {
       const isFirst = Object.keys(body.steps).length === 0;
       const child = { opts: { function_id: 'twice-child' } };
@@ -333,7 +334,7 @@ describe('a run', () => {
     const runKey = `${service.prefix}:run:production:${parentId}`;
     await until(async () => (await service.redis.hget(runKey, 'answered_at')) === '1', { describe: 'it is answered' });
 
-    // As after the death of a worker that had told it, and had not noted that.
+    // As if a worker had died after it notified the invoker and before it recorded that.
     const [child] = (await service.get('/v1/runs?function_id=twice-child')).body.data;
     const jobKey = (id: string) => `${service.prefix}:queue:runs:${id}`;
     const connection = service.redis.duplicate();
@@ -354,7 +355,7 @@ describe('a run', () => {
     expect(host.calls('parent').length).to.equal(2);
   });
 
-  it('fails with a clear word past 1,000 steps', async function () {
+  it('a run with more than 1,000 steps fails with a clear error', async function () {
     this.timeout(60_000);
     host.on('f', ({ body }) => ({ status: 206, body: [op('StepRun', body.ctx.stack.current, { data: 1 })] }));
     await host.register(service, [{ id: 'f', triggers: [{ event: 'many/x' }] }], { appName: 'many' });
@@ -366,7 +367,7 @@ describe('a run', () => {
     expect(run.error.message).to.include('1000 steps');
   });
 
-  it('fails with a clear word when its steps hold more than 32 MiB together', async () => {
+  it('a run whose steps have more than 32 MiB fails with a clear error', async () => {
     const large = 'x'.repeat(4 * 1_024 * 1_024 - 100);
     host.on('f', ({ body }) => ({ status: 206, body: [op('StepRun', body.ctx.stack.current, { data: large })] }));
     await host.register(service, [{ id: 'f', triggers: [{ event: 'heavy/x' }] }], { appName: 'heavy' });
@@ -375,7 +376,7 @@ describe('a run', () => {
     expect(run.error.message).to.include('33554432 bytes');
   });
 
-  it('fails with what is wrong with an operation that asks for the impossible', async () => {
+  it('an invalid operation fails the run with the reason', async () => {
     for (const [bad, name] of [
       [op('Sleep', 1, { name: 'a while' }), 'InvalidSleep'],
       [op('WaitForEvent', 1, { name: 'x/y', opts: { timeout: 'soon' } }), 'InvalidTimeout'],
@@ -389,7 +390,7 @@ describe('a run', () => {
     }
   });
 
-  it('is tried again when the app no longer knows the step, or answers what is no operation', async () => {
+  it('a call is retried when the app no longer has the step, or returns no operation', async () => {
     const answers = [
       { status: 206, body: [op('StepNotFound', 1)] },
       { status: 206, body: [{ id: 'x' }] },
@@ -403,7 +404,7 @@ describe('a run', () => {
     expect(run.history.map((entry: Loose) => entry.error?.name ?? null).slice(0, 1)).to.deep.equal([null]);
   });
 
-  it('is not disturbed when its app registers again while it is in flight', async () => {
+  it('a registration does not disturb the app’s runs in flight', async () => {
     const release = Promise.withResolvers<object>();
     host.on('f', ({ number }) =>
       number === 0 ? { status: 206, body: [op('Sleep', 1, { name: '500ms' })] } : release.promise,
@@ -421,7 +422,7 @@ describe('a run', () => {
     expect(host.calls('f').length).to.equal(2);
   });
 
-  it('that has ended cannot be cancelled, and one that is cancelled stays so when its call is answered', async () => {
+  it('an ended run cannot be cancelled, and a cancelled run stays cancelled when its call is answered', async () => {
     const release = Promise.withResolvers<object>();
     host.on('f', () => release.promise);
     await host.register(service, [{ id: 'f', triggers: [{ event: 'cancel/x' }] }], { appName: 'cancel' });
@@ -439,7 +440,7 @@ describe('a run', () => {
     expect((await service.request('DELETE', '/v1/runs/nope')).status).to.equal(404);
   });
 
-  it('that is cancelled while it is called keeps its end, and nothing of the late answer for ever', async () => {
+  it('a late answer leaves nothing permanent of a run that was cancelled during the call', async () => {
     for (const [late, answer] of Object.entries({
       failed: { status: 500, body: { name: 'Late', message: 'too late' } },
       progress: { status: 206, body: [op('StepRun', 1, { data: 1 })] },
@@ -453,7 +454,7 @@ describe('a run', () => {
       await service.request('DELETE', `/v1/runs/${runId}`);
       release.resolve(answer);
       const jobKey = `${service.prefix}:queue:runs:${runId}`;
-      // A job that did its work is not kept.
+      // Completed jobs are not kept.
       await until(async () => (await service.redis.exists(jobKey)) === 0, { describe: 'its job is done' });
       const history = `${service.prefix}:run:production:${runId}:history`;
       expect(await service.redis.llen(history), late).to.be.greaterThan(0);
@@ -463,7 +464,7 @@ describe('a run', () => {
     }
   });
 
-  it('that is deleted while it is called, as those of a deleted environment are, stays gone when the answer comes', async () => {
+  it('a late answer does not bring back a run of a deleted environment', async () => {
     for (const [gone, answer] of Object.entries({
       ended: { body: 'done' },
       failed: { status: 500, body: { name: 'Late', message: 'too late' } },
@@ -489,7 +490,7 @@ describe('a run', () => {
     }
   });
 
-  it('leaves nothing that does not expire', async () => {
+  it('runs leave only keys that expire', async () => {
     host.on('f', ({ number }) =>
       number === 0 ? { status: 206, body: [op('StepRun', 1, { data: 1 })] } : { body: 'done' },
     );
@@ -512,7 +513,7 @@ function waiting(body: Loose): number {
   return body.data.history.filter((entry: Loose) => entry.status === 'Waiting').length;
 }
 
-/** A proxy before the service that passes events on, and loses the first answer to those that a step sends. */
+/** A proxy in front of the service that forwards events, and loses the first answer to those of a step. */
 async function losingFirstAnswer(service: Service): Promise<[url: string, close: () => Promise<void>]> {
   const { createServer } = await import('node:http');
   const { buffer } = await import('node:stream/consumers');

@@ -38,7 +38,7 @@ describe("a run's history", () => {
     await service.stop();
   });
 
-  it('has each wait from its beginning to its end, whatever ended it', async () => {
+  it('has each wait from its start to its end, whatever ended it', async () => {
     const { body } = await service.post('/e/key', { name: 'history/wait', data: {} });
     const [{ run_id }] = (
       await service.waitFor(`/v1/events/${body.ids[0]}/runs`, ({ body }) => body.data?.length === 1)

@@ -13,7 +13,7 @@ const op = (kind: string, name: string, rest: object = {}) => ({
 });
 const progress = (...ops: object[]): CallAnswer => ({ status: 206, body: ops });
 
-describe('calls of one run that overlap', () => {
+describe('overlapping calls of one run', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -30,7 +30,7 @@ describe('calls of one run that overlap', () => {
     return body.data[0];
   };
 
-  it('do not run a step that the earlier one is still planning', async () => {
+  it('a call does not run a step that an earlier call is still planning', async () => {
     const planning = Promise.withResolvers<void>();
     const later = Promise.withResolvers<void>();
     let ran = 0;
@@ -39,7 +39,7 @@ describe('calls of one run that overlap', () => {
       if (name === 'y2') ran++;
       return progress(op('StepRun', name, { data: name }));
     };
-    // y1, y2 and beside them z: two calls find y2, one of them when nothing else is under way any more.
+    // y1, y2 and, in parallel, z: two calls find y2, one of them when nothing else is in progress.
     host.on('chains', async ({ stepId, body: { steps, ctx } }) => {
       if (stepId === hash('z')) await planning.promise;
       const requested = ['y1', 'y2', 'z'].find((name) => stepId === hash(name));
@@ -65,12 +65,12 @@ describe('calls of one run that overlap', () => {
     expect(ran).to.equal(1);
   });
 
-  it('have failed, and say so, when the app begins a finished step again', async () => {
+  it('an attempt fails with a reason when the app starts a finished step again', async () => {
     host.on('forgetful', () => progress(op('StepRun', 'first', { data: 1 })));
     await host.register(service, [{ id: 'forgetful', retries: 1, triggers: [{ event: 'overlap/forgetful' }] }]);
     const { body } = await service.post('/e/key', { name: 'overlap/forgetful', data: {} });
     const run = await ended(body.ids[0]);
     expect(run.status).to.equal('Failed');
-    expect(run.error.message).to.match(/^the app began step "first" again, which is done; .*use_api/);
+    expect(run.error.message).to.match(/^the app started step "first" again, which is finished; .*use_api/);
   });
 });

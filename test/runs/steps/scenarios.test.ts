@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import { type Service, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { SCENARIOS, type Scenario, type Tools } from './scenarios.ts';
-import { type App, KITS, type Kit, type Loose, startApp } from './sdk-adapters.ts';
+import { type App, type Loose, SDK_ADAPTERS, type SdkAdapter, startApp } from './sdk-adapters.ts';
 
 const PATIENCE_MS = 20_000;
 
-for (const kit of KITS) {
-  describe(`steps, with ${kit.name}`, () => {
+for (const sdk of SDK_ADAPTERS) {
+  describe(`steps, with ${sdk.name}`, () => {
     let service: Service;
     before(async () => {
       service = await startService({ env: { RETRY_SCALE: '0.0005' } });
@@ -16,27 +16,27 @@ for (const kit of KITS) {
 
     for (const [number, scenario] of SCENARIOS.entries()) {
       it(scenario.title, async () => {
-        const played = await play(scenario, `s${number}`, kit, service);
+        const result = await runScenario(scenario, `s${number}`, sdk, service);
         try {
-          await check(scenario, played, service);
+          await check(scenario, result, service);
         } finally {
-          await played.app.close();
+          await result.app.close();
         }
       });
     }
   });
 }
 
-interface Played {
+interface ScenarioResult {
   app: App;
   runId: string;
   effects: string[];
 }
 
-/** Registers the scenario's functions, starts it, and does what happens meanwhile. */
-async function play(scenario: Scenario, id: string, kit: Kit, service: Service): Promise<Played> {
+/** Registers the functions, starts the scenario, and runs what happens meanwhile. */
+async function runScenario(scenario: Scenario, id: string, sdk: SdkAdapter, service: Service): Promise<ScenarioResult> {
   const effects: string[] = [];
-  const client = kit.client(service, id);
+  const client = sdk.client(service, id);
   const named = (name: string) => `${id}/${name}`;
   const send = async (name: string, data: object = {}) => {
     const { status } = await service.post('/e/key', { name: named(name), data });
@@ -45,7 +45,7 @@ async function play(scenario: Scenario, id: string, kit: Kit, service: Service):
   const functions = new Map<string, Loose>();
   const tools = (args: Loose): Tools => ({
     ...args,
-    kit,
+    sdk,
     named,
     send,
     log: (effect) => void effects.push(effect),
@@ -71,7 +71,7 @@ async function play(scenario: Scenario, id: string, kit: Kit, service: Service):
   const hosted = [...functions.values(), define('main', scenario)];
   functions.set('unregistered', define('unregistered', { handler: () => null }));
 
-  const app = await startApp(kit.serve(client, hosted));
+  const app = await startApp(sdk.serve(client, hosted));
   const { body } = await service.post('/e/key', { name: named('main'), data: scenario.data ?? {} });
   const { body: runs } = await service.waitFor(`/v1/events/${body.ids[0]}/runs`, ({ body }) => body.data?.length === 1);
   const runId = runs.data[0].run_id as string;
@@ -91,13 +91,13 @@ async function play(scenario: Scenario, id: string, kit: Kit, service: Service):
 
 async function check(
   { status = 'Completed', output, error, effects }: Scenario,
-  played: Played,
+  result: ScenarioResult,
   service: Service,
 ): Promise<void> {
-  const { body } = await service.waitFor(`/v1/runs/${played.runId}`, ({ body }) => body.data?.ended_at, PATIENCE_MS);
+  const { body } = await service.waitFor(`/v1/runs/${result.runId}`, ({ body }) => body.data?.ended_at, PATIENCE_MS);
   const run = body.data;
   expect(run.status, JSON.stringify(run.error)).to.equal(status);
   if (output !== undefined) expect(run.output).to.deep.equal(output);
   if (error) expect(`${run.error.name} ${run.error.message}`).to.match(error);
-  if (effects) expect([...played.effects].sort()).to.deep.equal([...effects].sort());
+  if (effects) expect([...result.effects].sort()).to.deep.equal([...effects].sort());
 }

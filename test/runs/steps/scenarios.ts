@@ -1,23 +1,23 @@
-/** The table of scenarios: what a function does, and what must come of it. Each is written once, for any library. */
-import type { Kit, Loose } from './sdk-adapters.ts';
+/** Scenarios: a function and its expected result. Each is written once, for any SDK. */
+import type { Loose, SdkAdapter } from './sdk-adapters.ts';
 
 export interface Scenario {
   title: string;
   /** Configuration beside id and triggers. */
   config?: Loose;
-  /** The function. `log` notes effects, `send` sends an event named within the scenario. */
+  /** The function. `log` records effects, `send` sends an event of the scenario. */
   handler(tools: Tools): Loose;
   /** Further functions, by id, on events of that name or on none. */
   others?: Record<string, { config?: Loose; handler(tools: Tools): Loose }>;
   /** Data of the event that starts it. */
   data?: object;
-  /** What happens while it runs. */
+  /** Runs beside the function. */
   during?(outside: Outside): Promise<void>;
   status?: 'Completed' | 'Failed' | 'Cancelled';
   output?: unknown;
   /** Name of the error, or a pattern of its message. */
   error?: RegExp;
-  /** What was noted, in any order. */
+  /** Recorded effects, in any order. */
   effects?: string[];
 }
 
@@ -27,10 +27,10 @@ export interface Tools {
   attempt: number;
   error: Loose;
   log(effect: string): void;
-  /** Notes an effect, and returns the value. */
+  /** Records an effect, and returns the value. */
   note<T>(effect: string, value: T): T;
   send(name: string, data?: object): Promise<void>;
-  kit: Kit;
+  sdk: SdkAdapter;
   /** Full name of an event of the scenario. */
   named(name: string): string;
   /** Of another function of the scenario, for step.invoke. */
@@ -38,7 +38,7 @@ export interface Tools {
 }
 
 export interface Outside {
-  /** Resolves when that was noted. */
+  /** Resolves when the effect is recorded. */
   noted(effect: string): Promise<void>;
   send(name: string, data?: object): Promise<void>;
   /** Resolves when a step of the run waits. */
@@ -64,7 +64,7 @@ export const SCENARIOS: Scenario[] = [
     effects: ['a', 'b', 'c'],
   },
   {
-    title: 'a step that returns nothing is done all the same',
+    title: 'a step that returns nothing finishes',
     async handler({ step, log }) {
       await step.run('nothing', () => log('nothing'));
       return 'on';
@@ -82,7 +82,7 @@ export const SCENARIOS: Scenario[] = [
     effects: ['a', 'b', 'c', 'd', 'join'],
   },
   {
-    title: 'chains of steps under Promise.all go on each at its own pace',
+    title: 'chains of steps under Promise.all progress independently',
     async handler({ step, note }) {
       const chain = async (name: string, length: number) => {
         let sum = 0;
@@ -95,7 +95,7 @@ export const SCENARIOS: Scenario[] = [
     effects: ['x0', 'y0', 'y1', 'y2', 'z0', 'z1'],
   },
   {
-    title: 'the first of a Promise.race decides, whatever comes later',
+    title: 'the first step of a Promise.race wins',
     async handler({ step }) {
       const first = await Promise.race([step.run('quick', () => 'quick'), step.sleep('slow', '2s').then(() => 'slow')]);
       return step.run('after', () => `${first} won`);
@@ -123,7 +123,7 @@ export const SCENARIOS: Scenario[] = [
     output: true,
   },
   {
-    title: 'a sleep until a date ends then, and one until a past date at once',
+    title: 'a sleep until a date ends at that time, and at once if the date is past',
     async handler({ step }) {
       const until: string = await step.run('when', () => new Date(Date.now() + 300).toISOString());
       await step.sleepUntil('then', until);
@@ -133,7 +133,7 @@ export const SCENARIOS: Scenario[] = [
     output: true,
   },
   {
-    title: 'a step that throws is tried again, alone, until it succeeds',
+    title: 'a step that throws is retried, alone, until it succeeds',
     config: { retries: 3 },
     async handler({ step, log, attempt }) {
       await step.run('first', () => log('first'));
@@ -147,7 +147,7 @@ export const SCENARIOS: Scenario[] = [
     effects: ['first', 'flaky', 'flaky', 'flaky'],
   },
   {
-    title: 'the success of a step gives the next one all its attempts again',
+    title: 'each step has all attempts of the function',
     config: { retries: 1 },
     async handler({ step, log, attempt }) {
       for (const id of ['a', 'b', 'c']) {
@@ -162,7 +162,7 @@ export const SCENARIOS: Scenario[] = [
     effects: ['a0', 'a1', 'b0', 'b1', 'c0', 'c1'],
   },
   {
-    title: 'a step that has failed for good can be caught',
+    title: 'a function can catch a permanently failed step',
     config: { retries: 1 },
     async handler({ step, log }) {
       try {
@@ -178,8 +178,8 @@ export const SCENARIOS: Scenario[] = [
     effects: ['hopeless', 'hopeless'],
   },
   {
-    title: 'a step that has failed for good and is not caught fails the run, and the failure handler runs',
-    config: { retries: 0, onFailure: ({ error, kit: _kit, log }: Tools) => log(`handler: ${error.message}`) },
+    title: 'a permanently failed step that is not caught fails the run, and the failure handler runs',
+    config: { retries: 0, onFailure: ({ error, sdk: _sdk, log }: Tools) => log(`handler: ${error.message}`) },
     async handler({ step }) {
       await step.run('hopeless', () => {
         throw new Error('no way');
@@ -194,11 +194,11 @@ export const SCENARIOS: Scenario[] = [
   {
     title: 'a non-retriable error in a step fails the step at once, and can be caught',
     config: { retries: 3 },
-    async handler({ step, log, kit }) {
+    async handler({ step, log, sdk }) {
       try {
         await step.run('bad', () => {
           log('bad');
-          throw new kit.NonRetriableError('never again');
+          throw new sdk.NonRetriableError('never again');
         });
       } catch (error) {
         return `caught: ${(error as Error).message}`;
@@ -208,12 +208,12 @@ export const SCENARIOS: Scenario[] = [
     effects: ['bad'],
   },
   {
-    title: 'a step may say when it wants to be tried again',
+    title: 'a step can set the time of its retry',
     config: { retries: 1 },
-    async handler({ step, log, attempt, kit }) {
+    async handler({ step, log, attempt, sdk }) {
       return step.run('later', () => {
         log(`later ${attempt}`);
-        if (attempt === 0) throw new kit.RetryAfterError('in a second', 1_000);
+        if (attempt === 0) throw new sdk.RetryAfterError('in a second', 1_000);
         return 'served';
       });
     },
@@ -221,7 +221,7 @@ export const SCENARIOS: Scenario[] = [
     effects: ['later 0', 'later 1'],
   },
   {
-    title: 'an error between steps is tried again, and finished steps are not',
+    title: 'an error between steps is retried, and finished steps do not run again',
     config: { retries: 2 },
     async handler({ step, log, attempt }) {
       await step.run('once', () => log('once'));
@@ -232,7 +232,7 @@ export const SCENARIOS: Scenario[] = [
     effects: ['once'],
   },
   {
-    title: 'one of several parallel steps fails while the others are done once',
+    title: 'one of several parallel steps fails while each of the others runs once',
     config: { retries: 0 },
     async handler({ step, log, note }) {
       const results = await Promise.allSettled([
@@ -249,7 +249,7 @@ export const SCENARIOS: Scenario[] = [
     effects: ['good', 'bad', 'fine'],
   },
   {
-    title: 'a wait is met by the event that meets its expression, and by no other',
+    title: 'a wait ends with the event that matches its expression, and with no other',
     async handler({ step, named }) {
       const event = await step.waitForEvent('approval', {
         event: named('approved'),
@@ -267,16 +267,16 @@ export const SCENARIOS: Scenario[] = [
     output: { order: 'A1', by: 'me' },
   },
   {
-    title: 'a wait that is met by nothing gives null when its time is over',
+    title: 'a wait without a match returns null after its timeout',
     async handler({ step, named }) {
       return { met: await step.waitForEvent('never', { event: named('never'), timeout: '300ms' }) };
     },
     output: { met: null },
   },
   {
-    title: 'a wait is met by an event that arrives while it is being stored',
+    title: 'a wait ends with an event that arrives while the wait is stored',
     async handler({ step, named, send }) {
-      // Not in a step: sent by the very call that then asks to wait.
+      // Outside a step: the call that sends it also starts the wait.
       await send('meanwhile', { quick: true });
       const event = await step.waitForEvent('meanwhile', { event: named('meanwhile'), timeout: '20s' });
       return event?.data;
@@ -284,14 +284,14 @@ export const SCENARIOS: Scenario[] = [
     output: { quick: true },
   },
   {
-    title: 'a wait is not met by the event that started the run',
+    title: 'a wait does not match the event that triggered the run',
     async handler({ step, event }) {
       return { met: await step.waitForEvent('self', { event: event.name, timeout: '300ms' }) };
     },
     output: { met: null },
   },
   {
-    title: 'several waits and sleeps go on side by side',
+    title: 'several waits and sleeps run in parallel',
     async handler({ step, named }) {
       const [a, b] = await Promise.all([
         step.waitForEvent('a', { event: named('a'), timeout: '1h' }),
@@ -308,13 +308,13 @@ export const SCENARIOS: Scenario[] = [
     output: [1, 2],
   },
   {
-    title: 'an invoked function hands its result to the caller',
+    title: 'an invoked function returns its result to the invoker',
     handler: async ({ step, fn }) => ({ sum: await step.invoke('add', { function: fn('add'), data: { a: 1, b: 2 } }) }),
     others: { add: { handler: ({ event }) => event.data.a + event.data.b } },
     output: { sum: 3 },
   },
   {
-    title: 'an invoked function that has steps of its own is waited for',
+    title: 'an invocation waits for a function with steps',
     handler: async ({ step, fn }) =>
       Promise.all([1, 2, 3].map((n) => step.invoke(`i${n}`, { function: fn('double'), data: { n } }))),
     others: {
@@ -328,7 +328,7 @@ export const SCENARIOS: Scenario[] = [
     output: [2, 4, 6],
   },
   {
-    title: 'an invoked function that fails throws in the caller',
+    title: 'an invoked function that fails throws in the invoker',
     async handler({ step, fn }) {
       try {
         await step.invoke('call', { function: fn('broken'), data: {} });
@@ -347,7 +347,7 @@ export const SCENARIOS: Scenario[] = [
     output: 'caught: broken inside',
   },
   {
-    title: 'an invoked function that takes too long throws in the caller',
+    title: 'an invoked function that exceeds the timeout throws in the invoker',
     async handler({ step, fn }) {
       try {
         await step.invoke('call', { function: fn('slow'), data: {}, timeout: '300ms' });
@@ -388,7 +388,7 @@ export const SCENARIOS: Scenario[] = [
     effects: ['after', 'heard 1', 'heard 2'],
   },
   {
-    title: 'a run that sleeps is cancelled through the API, and its steps do not go on',
+    title: 'a sleeping run that the API cancels runs no further step',
     async handler({ step, log }) {
       await step.sleep('long', '700ms');
       await step.run('never', () => log('never'));
@@ -401,7 +401,7 @@ export const SCENARIOS: Scenario[] = [
     effects: [],
   },
   {
-    title: 'a run is cancelled by an event that meets its expression, and by no other',
+    title: 'an event that matches the expression of a cancel trigger cancels the run, and no other does',
     config: { cancelOn: [{ event: 'cancelled', if: 'async.data.order == event.data.order' }] },
     handler: async ({ step }) => step.sleep('long', '1h'),
     data: { order: 'A1' },
@@ -413,7 +413,7 @@ export const SCENARIOS: Scenario[] = [
     status: 'Cancelled',
   },
   {
-    title: 'a run is no longer cancelled by an event after the time-out of that',
+    title: 'an event after the timeout of a cancel trigger does not cancel the run',
     config: { cancelOn: [{ event: 'too-late', timeout: '1s' }] },
     async handler({ step, log }) {
       await step.sleep('first', '1200ms');
@@ -428,7 +428,7 @@ export const SCENARIOS: Scenario[] = [
     output: 'lived',
   },
   {
-    title: 'memos of more than 4 MiB together are fetched by the app',
+    title: 'an app fetches memos of more than 4 MiB in total',
     async handler({ step }) {
       let length = 0;
       for (const id of ['a', 'b', 'c']) length += (await step.run(id, () => id.repeat(2_000_000))).length;
@@ -437,7 +437,7 @@ export const SCENARIOS: Scenario[] = [
     output: 6_000_000,
   },
   {
-    title: 'a step whose output is larger than 4 MiB fails the run, and says so',
+    title: 'a step output larger than 4 MiB fails the run with a clear error',
     handler: async ({ step }) => step.run('huge', () => 'x'.repeat(4 * 1_024 * 1_024 + 1)),
     status: 'Failed',
     error: /larger than 4194304|more than 4194304/,

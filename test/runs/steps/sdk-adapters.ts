@@ -1,4 +1,5 @@
-/** The two libraries that every scenario is written with once and run with twice: our client and the official SDK. */
+/** Every scenario is written once, and runs with two SDKs: the client of this repository and the official Inngest
+ *  SDK. */
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Inngest, NonRetriableError as OfficialNonRetriable, RetryAfterError as OfficialRetryAfter } from 'inngest';
@@ -10,8 +11,8 @@ import type { Service } from '../../support/service.ts';
 // biome-ignore lint/suspicious/noExplicitAny: the libraries agree in shape, not in types
 export type Loose = any;
 
-/** What a scenario has of a library. */
-export interface Kit {
+/** The parts of an SDK that scenarios use. */
+export interface SdkAdapter {
   name: string;
   client(service: Service, id: string): Loose;
   serve(client: Loose, functions: Loose[]): RequestListener;
@@ -19,9 +20,9 @@ export interface Kit {
   RetryAfterError: new (message: string, delay: number | string | Date) => Error;
 }
 
-const silent = { info() {}, warn() {}, error() {}, debug() {} };
+const quiet = { info() {}, warn() {}, error() {}, debug() {} };
 
-export const KITS: Kit[] = [
+export const SDK_ADAPTERS: SdkAdapter[] = [
   {
     name: 'our client',
     client: (service, id) => new Tidegate({ id, isDev: true, baseUrl: service.url }),
@@ -31,7 +32,7 @@ export const KITS: Kit[] = [
   },
   {
     name: 'the official SDK',
-    client: (service, id) => new Inngest({ id, isDev: true, baseUrl: service.url, logger: silent }),
+    client: (service, id) => new Inngest({ id, isDev: true, baseUrl: service.url, logger: quiet }),
     serve: (client, functions) => serveOfficial({ client, functions }),
     NonRetriableError: OfficialNonRetriable,
     RetryAfterError: OfficialRetryAfter,

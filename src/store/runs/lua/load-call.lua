@@ -9,7 +9,6 @@
 -- ended; {'superseded'}: a later call does the work of this one, or the step is finished; {'gone'}.
 local run, bucket, overflow, active_runs = unpack(KEYS)
 local now, attempt, retention, member, reconcile_at, stack_length, step, event_field = unpack(ARGV)
-local PLANNING = 'planning:'
 local memos, stack = run .. SUFFIX_MEMOS, run .. SUFFIX_STACK
 
 local status, started_at = unpack(redis.call('HMGET', run, FIELD_STATUS, FIELD_STARTED_AT))
@@ -34,9 +33,9 @@ local pending = redis.call('HLEN', run .. SUFFIX_PENDING)
 local plan_only = pending > 0
 if stack_length ~= '' then
   -- A planning call that has not been answered may still plan steps that are new to this call.
-  local own = PLANNING .. stack_length
+  local own = FIELD_PLANNING .. stack_length
   for i = 1, #fields, 2 do
-    if string.sub(fields[i], 1, #PLANNING) == PLANNING and fields[i] ~= own then
+    if string.sub(fields[i], 1, #FIELD_PLANNING) == FIELD_PLANNING and fields[i] ~= own then
       plan_only = true
     end
   end

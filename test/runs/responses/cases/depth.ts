@@ -1,7 +1,7 @@
-/** Answers that nest too deep, or seem to. */
-import { deep, failedAfterRetry, failedAtOnce, type HostileAnswer, raw, step } from './entry.ts';
+/** Responses that are nested too deep, or look like it. */
+import { deep, failedAfterRetry, failedAtOnce, type HostileResponse, raw, step } from './entry.ts';
 
-export const DEPTH: readonly HostileAnswer[] = [
+export const DEPTH: readonly HostileResponse[] = [
   {
     name: 'an output nested 100,000 deep',
     answer: () => ({ body: raw(deep(100_000)) }),

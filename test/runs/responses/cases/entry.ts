@@ -1,11 +1,11 @@
-/** What an entry of the table of hostile answers is made of. */
+/** The fields of a hostile response. */
 import { createHash } from 'node:crypto';
 import type { Call, CallAnswer } from '../../../support/app-host.ts';
 
-export interface HostileAnswer {
-  /** Completes "a function that answers with …". */
+export interface HostileResponse {
+  /** Title of the test. */
   name: string;
-  /** What the app answers to each call. */
+  /** The response to each call. */
   answer: (call: Call) => CallAnswer | 'hang up';
   must: {
     status: 'Completed' | 'Failed';
@@ -13,9 +13,9 @@ export interface HostileAnswer {
     error?: string;
     /** Part of the error's message. */
     says?: string;
-    /** Calls in all. Where retrying cannot help there must be one; else two, since each function has one retry. */
+    /** Number of calls: one where a retry cannot help, otherwise two, since each function has one retry. */
     calls: number;
-    /** What a completed run returned, where it matters. */
+    /** Output of a completed run, if it matters. */
     output?: unknown;
   };
 }
@@ -32,12 +32,12 @@ export function step(name: string): string {
 
 export const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 export const raw = (text: string) => Buffer.from(text);
-/** One op at the first call, and the end at any later one. */
+/** Returns the operations to the first call, and completes on any later one. */
 export const opsOnce =
   (...ops: object[]) =>
   (call: Call): CallAnswer =>
     call.number === 0 ? { status: 206, body: ops } : { body: 'went on' };
 export const op = (kind: string, fields: object = {}) => ({ id: step('s'), op: kind, name: 's', ...fields });
 export const many = (count: number, one: (n: number) => object) => Array.from({ length: count }, (_, n) => one(n));
-/** A whole response as it goes over the wire. */
+/** The bytes of a whole response. */
 export const wire = (...lines: string[]) => ({ wire: raw(lines.join('\r\n')) });

@@ -1,20 +1,20 @@
-/** Answers that are small lies: statuses, headers and operations that contradict each other or themselves. */
-import { failedAfterRetry, failedAtOnce, type HostileAnswer, many, op, opsOnce, raw, step } from './entry.ts';
+/** Contradictory responses: statuses, headers and operations that contradict each other or themselves. */
+import { failedAfterRetry, failedAtOnce, type HostileResponse, many, op, opsOnce, raw, step } from './entry.ts';
 
-export const FURTHER: readonly HostileAnswer[] = [
+export const FURTHER: readonly HostileResponse[] = [
   {
-    name: 'white space by the megabyte',
+    name: 'megabytes of white space',
     answer: () => ({ body: raw(' '.repeat(1_000_000)) }),
     must: { status: 'Completed', calls: 1, output: null },
   },
-  { name: 'two values of JSON', answer: () => ({ body: raw('1 2') }), must: failedAfterRetry('AppError', 'not JSON') },
+  { name: 'two JSON values', answer: () => ({ body: raw('1 2') }), must: failedAfterRetry('AppError', 'not JSON') },
   {
-    name: 'a number beyond all numbers',
+    name: 'a number too large for a double',
     answer: () => ({ body: raw('1e400') }),
     must: { status: 'Completed', calls: 1 },
   },
   {
-    name: 'an output of a key __proto__',
+    name: 'an output with the key __proto__',
     answer: () => ({ body: raw('{"__proto__":{"polluted":true}}') }),
     must: { status: 'Completed', calls: 1 },
   },
@@ -24,19 +24,19 @@ export const FURTHER: readonly HostileAnswer[] = [
     must: { status: 'Completed', calls: 1, output: { name: 'Error', message: 'no' } },
   },
   { name: 'no content', answer: () => ({ status: 204, body: raw('') }), must: failedAfterRetry('Error', '204') },
-  { name: 'a status that there is not', answer: () => ({ status: 599, body: 'x' }), must: failedAfterRetry('Error') },
+  { name: 'an unknown status', answer: () => ({ status: 599, body: 'x' }), must: failedAfterRetry('Error') },
   {
-    name: 'too many requests, and no word of when',
+    name: '429 without retry-after',
     answer: () => ({ status: 429, body: {} }),
     must: failedAfterRetry('Error'),
   },
   {
-    name: 'a retry-after that is negative',
+    name: 'a negative retry-after',
     answer: () => ({ status: 500, headers: { 'retry-after': '-5' }, body: {} }),
     must: failedAfterRetry('Error'),
   },
   {
-    name: 'no-retry beside operations',
+    name: 'no-retry with operations',
     answer: ({ number }) =>
       number === 0
         ? { status: 206, headers: { 'x-service-no-retry': 'true' }, body: [op('StepRun', { data: 1 })] }
@@ -49,7 +49,7 @@ export const FURTHER: readonly HostileAnswer[] = [
     must: failedAfterRetry('Error'),
   },
   {
-    name: '200,000 empty objects for operations',
+    name: '200,000 empty objects as operations',
     answer: () => ({ status: 206, body: raw(`[${'{},'.repeat(200_000)}{}]`) }),
     must: failedAtOnce('TooManyOperations'),
   },
@@ -62,7 +62,7 @@ export const FURTHER: readonly HostileAnswer[] = [
     must: { status: 'Completed', calls: 2, output: 'went on' },
   },
   {
-    name: 'an operation of a known name in small letters',
+    name: 'a known operation in lower case',
     answer: () => ({ status: 206, body: [op('steprun')] }),
     must: failedAfterRetry('AppError'),
   },
@@ -72,7 +72,7 @@ export const FURTHER: readonly HostileAnswer[] = [
     must: failedAfterRetry('AppError'),
   },
   {
-    name: 'one step that is done and has failed',
+    name: 'one step both finished and failed',
     answer: opsOnce(op('StepRun', { data: 1 }), op('StepFailed', { error: { name: 'E', message: 'm' } })),
     must: { status: 'Completed', calls: 2, output: 'went on' },
   },
@@ -96,7 +96,7 @@ export const FURTHER: readonly HostileAnswer[] = [
     must: failedAtOnce('E', 'm'),
   },
   {
-    name: 'an end whose output is not there',
+    name: 'a completion without output',
     answer: () => ({ status: 206, body: [op('RunComplete')] }),
     must: { status: 'Completed', calls: 1, output: null },
   },

@@ -1,8 +1,8 @@
 /** Responses that are broken below the body. */
 import { gzipSync } from 'node:zlib';
-import { failedAfterRetry, type HostileAnswer, many, wire } from './entry.ts';
+import { failedAfterRetry, type HostileResponse, many, wire } from './entry.ts';
 
-export const HTTP: readonly HostileAnswer[] = [
+export const HTTP: readonly HostileResponse[] = [
   {
     name: 'no sdk header',
     answer: () => ({ headers: { 'x-service-sdk': undefined } }),
@@ -42,20 +42,20 @@ export const HTTP: readonly HostileAnswer[] = [
     answer: () => ({ headers: { 'content-encoding': 'gzip' }, body: gzipSync('{}') }),
     must: failedAfterRetry('AppError', 'not JSON'),
   },
-  { name: 'nothing but the end of the connection', answer: () => 'hang up', must: failedAfterRetry('CallError') },
+  { name: 'a closed connection without a response', answer: () => 'hang up', must: failedAfterRetry('CallError') },
   {
-    name: 'half of the body that was announced',
+    name: 'half of the announced body',
     answer: () => wire('HTTP/1.1 200 OK', 'x-service-sdk: test:v1.0.0', 'content-length: 100', '', '{"half":'),
     must: failedAfterRetry('CallError'),
   },
   {
-    name: 'chunks that are none',
+    name: 'invalid chunks',
     answer: () => wire('HTTP/1.1 200 OK', 'x-service-sdk: test:v1.0.0', 'transfer-encoding: chunked', '', 'zz', 'null'),
     must: failedAfterRetry('CallError'),
   },
-  { name: 'something that is no HTTP', answer: () => wire('+OK', '$-1', ''), must: failedAfterRetry('CallError') },
+  { name: 'bytes that are not HTTP', answer: () => wire('+OK', '$-1', ''), must: failedAfterRetry('CallError') },
   {
-    name: 'a length and chunks at once',
+    name: 'both a length and chunks',
     answer: () =>
       wire(
         'HTTP/1.1 200 OK',
@@ -72,7 +72,7 @@ export const HTTP: readonly HostileAnswer[] = [
     must: failedAfterRetry('CallError'),
   },
   {
-    name: 'early hints by the dozen before the answer',
+    name: 'dozens of early hints before the response',
     answer: () =>
       wire(
         ...many(24, () => ({})).flatMap(() => ['HTTP/1.1 103 Early Hints', 'link: </x>', '']),

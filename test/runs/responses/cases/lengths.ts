@@ -1,7 +1,7 @@
 /** Names, outputs and errors that are too long, or of the wrong kind. */
-import { failedAfterRetry, failedAtOnce, type HostileAnswer, op, opsOnce, raw } from './entry.ts';
+import { failedAfterRetry, failedAtOnce, type HostileResponse, op, opsOnce, raw } from './entry.ts';
 
-export const LENGTHS: readonly HostileAnswer[] = [
+export const LENGTHS: readonly HostileResponse[] = [
   {
     name: 'a step name of 5,000 characters',
     answer: opsOnce(op('StepRun', { displayName: 'n'.repeat(5_000) })),
@@ -13,7 +13,7 @@ export const LENGTHS: readonly HostileAnswer[] = [
     must: failedAtOnce('NameTooLong'),
   },
   {
-    name: 'an output of more numbers that a double cannot hold than are kept exactly',
+    name: 'an output with more large numbers than are kept exactly',
     answer: () => ({ body: raw(`[${Array(20_001).fill('12345678901234567890')}]`) }),
     must: { status: 'Completed', calls: 1, output: Array(20_001).fill(12_345_678_901_234_567_000) },
   },
@@ -37,17 +37,17 @@ export const LENGTHS: readonly HostileAnswer[] = [
     must: failedAtOnce('E', '(1000000 characters in all)'),
   },
   {
-    name: 'an error that is no object',
+    name: 'an error that is not an object',
     answer: () => ({ status: 500, body: 42 }),
     must: failedAfterRetry('Error', 'status 500'),
   },
   {
-    name: 'an error whose parts are no text',
+    name: 'an error whose fields are not text',
     answer: () => ({ status: 500, body: { name: {}, message: [], stack: 1 } }),
     must: failedAfterRetry('Error'),
   },
   {
-    name: 'a failed step whose error is no error',
+    name: 'a failed step with an invalid error',
     answer: opsOnce(op('StepFailed', { data: { name: {}, message: 5 } })),
     must: { status: 'Completed', calls: 2 },
   },

@@ -1,32 +1,40 @@
-/** Bodies that are not what the protocol says. */
-import { failedAfterRetry, type HostileAnswer, op, opsOnce, raw, step } from './entry.ts';
+/** Bodies that break the protocol. */
+import { failedAfterRetry, type HostileResponse, op, opsOnce, raw, step } from './entry.ts';
 
-export const SHAPES: readonly HostileAnswer[] = [
+export const SHAPES: readonly HostileResponse[] = [
   {
-    name: 'an ID that is no hash',
+    name: 'an ID that is not a hash',
     answer: () => ({ status: 206, body: [op('StepRun', { id: '../../etc' })] }),
     must: failedAfterRetry('AppError', '0.id'),
   },
   {
-    name: 'an operation that there is not',
+    name: 'an unknown operation',
     answer: () => ({ status: 206, body: [op('FlushAll')] }),
     must: failedAfterRetry('AppError', '0.op'),
   },
-  { name: 'null for operations', answer: () => ({ status: 206, body: null }), must: failedAfterRetry('AppError') },
+  {
+    name: 'null instead of operations',
+    answer: () => ({ status: 206, body: null }),
+    must: failedAfterRetry('AppError'),
+  },
   {
     name: 'a list of lists of operations',
     answer: () => ({ status: 206, body: [[op('StepRun')]] }),
     must: failedAfterRetry('AppError'),
   },
-  { name: 'no JSON', answer: () => ({ body: raw('<html>') }), must: failedAfterRetry('AppError', 'not JSON') },
+  {
+    name: 'HTML instead of JSON',
+    answer: () => ({ body: raw('<html>') }),
+    must: failedAfterRetry('AppError', 'not JSON'),
+  },
   {
     name: 'a byte order mark',
     answer: () => ({ body: raw('\ufeff{}') }),
     must: failedAfterRetry('AppError', 'not JSON'),
   },
-  { name: 'nothing', answer: () => ({ body: raw('') }), must: { status: 'Completed', calls: 1, output: null } },
+  { name: 'an empty body', answer: () => ({ body: raw('') }), must: { status: 'Completed', calls: 1, output: null } },
   {
-    name: 'bytes that are no UTF-8',
+    name: 'bytes that are not UTF-8',
     answer: () => ({ body: Buffer.from([0x22, 0xff, 0xfe, 0x22]) }),
     must: { status: 'Completed', calls: 1, output: '\ufffd\ufffd' },
   },
@@ -39,7 +47,7 @@ export const SHAPES: readonly HostileAnswer[] = [
     must: { status: 'Completed', calls: 2 },
   },
   {
-    name: 'a number beyond all numbers in a step',
+    name: 'a step output with a number too large for a double',
     answer: ({ number }) =>
       number === 0
         ? { status: 206, body: raw(`[{"id":"${step('s')}","op":"StepRun","name":"s","data":1e999}]`) }
@@ -47,7 +55,7 @@ export const SHAPES: readonly HostileAnswer[] = [
     must: { status: 'Completed', calls: 2 },
   },
   {
-    name: 'the prototype of all objects',
+    name: 'operations that pollute the prototype',
     answer: ({ number }) =>
       number === 0
         ? {
@@ -60,17 +68,17 @@ export const SHAPES: readonly HostileAnswer[] = [
     must: { status: 'Completed', calls: 2 },
   },
   {
-    name: 'an end among other operations',
+    name: 'a completion among other operations',
     answer: () => ({ status: 206, body: [op('Sleep', { name: '1d' }), op('RunComplete', { data: 'over' })] }),
     must: { status: 'Completed', calls: 1, output: 'over' },
   },
   {
-    name: 'a step that its code does not have',
+    name: 'a step that the function does not have',
     answer: () => ({ status: 206, body: [op('StepNotFound')] }),
     must: failedAfterRetry('StepNotFound'),
   },
   {
-    name: 'an invocation of a function that there is not',
+    name: 'an invocation of an unknown function',
     answer: opsOnce(op('InvokeFunction', { opts: { function_id: 'nobody' } })),
     must: { status: 'Completed', calls: 2 },
   },

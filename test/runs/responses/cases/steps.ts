@@ -1,7 +1,7 @@
-/** Answers with too many operations, or with none that lead anywhere. */
-import { failedAfterRetry, failedAtOnce, type HostileAnswer, many, op, opsOnce, step } from './entry.ts';
+/** Responses with too many operations, or without progress. */
+import { failedAfterRetry, failedAtOnce, type HostileResponse, many, op, opsOnce, step } from './entry.ts';
 
-export const STEPS: readonly HostileAnswer[] = [
+export const STEPS: readonly HostileResponse[] = [
   {
     name: '9,000 planned steps at once',
     answer: () => ({ status: 206, body: many(9_000, (n) => op('StepPlanned', { id: step(`${n}`) })) }),
@@ -13,7 +13,7 @@ export const STEPS: readonly HostileAnswer[] = [
     must: failedAtOnce('TooManyOperations'),
   },
   {
-    name: 'more planned steps with each call than a run may have',
+    name: 'more planned steps in each response until the run has too many',
     answer: ({ number }) => ({
       status: 206,
       body: [
@@ -31,10 +31,10 @@ export const STEPS: readonly HostileAnswer[] = [
   {
     name: 'no operation at all',
     answer: () => ({ status: 206, body: [] }),
-    must: failedAfterRetry('AppError', 'nothing is left to do'),
+    must: failedAfterRetry('AppError', 'returned no operation'),
   },
   {
-    name: 'a step that is done, again and again',
+    name: 'a finished step in every response',
     answer: () => ({ status: 206, body: [op('StepRun', { data: 1 })] }),
     must: { status: 'Failed', error: 'AppError', says: 'again', calls: 3 },
   },

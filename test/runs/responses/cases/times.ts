@@ -1,7 +1,7 @@
-/** Sleeps and time-outs that never end, or are none. */
-import { failedAfterRetry, failedAtOnce, type HostileAnswer, op, opsOnce } from './entry.ts';
+/** Sleeps and timeouts that never end, or are invalid. */
+import { failedAfterRetry, failedAtOnce, type HostileResponse, op, opsOnce } from './entry.ts';
 
-export const TIMES: readonly HostileAnswer[] = [
+export const TIMES: readonly HostileResponse[] = [
   {
     name: 'a sleep of 99999999999999 weeks',
     answer: opsOnce(op('Sleep', { name: '99999999999999w' })),
@@ -18,12 +18,12 @@ export const TIMES: readonly HostileAnswer[] = [
     must: failedAtOnce('SleepTooLong'),
   },
   {
-    name: 'a sleep until the last date there is',
+    name: 'a sleep until the last possible date',
     answer: opsOnce(op('Sleep', { name: '+275760-09-13T00:00:00Z' })),
     must: failedAtOnce('SleepTooLong'),
   },
   {
-    name: 'a sleep of minus 99999999999999 weeks',
+    name: 'a sleep of -99999999999999 weeks',
     answer: opsOnce(op('Sleep', { name: '-99999999999999w' })),
     must: { status: 'Completed', calls: 2 },
   },

@@ -1,0 +1,35 @@
+/** What every process starts first, before it connects to Redis: tracing and metrics. */
+import type { Config } from '../config.ts';
+import type { Logger } from '../log.ts';
+import { type MetricsServer, startMetricsServer } from '../metrics/metrics-server.ts';
+import type { ProcessMetrics } from '../metrics/process-metrics.ts';
+import { type MetricsRecorder, NOOP_RECORDER } from '../metrics/recorder.ts';
+import { startMetrics } from '../metrics/start.ts';
+import type { ProcessKind } from '../store/telemetry/processes.ts';
+import { startTracing } from '../tracing/start.ts';
+import type { Tracing } from '../tracing/tracing.ts';
+
+export interface Core {
+  kind: ProcessKind;
+  config: Config;
+  log: Logger;
+  /** undefined: tracing is off. */
+  tracing: Tracing | undefined;
+  /** undefined: metrics are off. */
+  metrics: ProcessMetrics | undefined;
+  recorder: MetricsRecorder;
+  /** Listens before Redis is there, so that it can report that it is not. */
+  metricsServer: MetricsServer | undefined;
+}
+
+/** @throws ConfigError when the metrics port is taken */
+export async function startCore(kind: ProcessKind, config: Config, log: Logger): Promise<Core> {
+  const { metricsPort, metricsToken } = config;
+  const tracing = await startTracing(config.tracing, kind, log);
+  // With a token and without a port of its own, a web process serves its metrics beside the API.
+  const areMetricsOn = metricsPort !== undefined || (kind === 'web' && metricsToken !== undefined);
+  const metrics = await startMetrics(areMetricsOn, kind);
+  const metricsServer =
+    metrics && metricsPort !== undefined ? await startMetricsServer(config, metrics, log) : undefined;
+  return { kind, config, log, tracing, metrics, recorder: metrics?.recorder ?? NOOP_RECORDER, metricsServer };
+}

@@ -1,0 +1,40 @@
+/** The parts that start, continue and end runs, the same in web and worker. */
+import { CancelTriggers } from '../jobs/runs/cancel-triggers.ts';
+import { Invocations } from '../jobs/runs/invocations.ts';
+import { RunRetries } from '../jobs/runs/run-retries.ts';
+import { RunScheduler } from '../jobs/runs/run-scheduler.ts';
+import { RunStarter } from '../jobs/runs/run-starter.ts';
+import { RunTransitions } from '../jobs/runs/state-transitions.ts';
+import { WaitMatcher } from '../jobs/runs/wait-matcher.ts';
+import type { Store } from '../store/store.ts';
+import type { Core } from './core.ts';
+import type { Ingestion } from './ingestion.ts';
+
+export interface RunServices {
+  scheduler: RunScheduler;
+  transitions: RunTransitions;
+  waitMatcher: WaitMatcher;
+  starter: RunStarter;
+  invocations: Invocations;
+  retries: RunRetries;
+}
+
+export function createRunServices(
+  { config: { reconcileAfterMs }, tracing }: Core,
+  { runs, steps, events, waits, environmentKinds }: Store,
+  { runQueue, functions, evaluator, telemetry, acceptor }: Ingestion,
+): RunServices {
+  const scheduler = new RunScheduler(runQueue, environmentKinds);
+  const transitions = new RunTransitions({ runs, steps, events, functions, scheduler, acceptor, telemetry });
+  const waitMatcher = new WaitMatcher({ events, waits, transitions, evaluator });
+  const cancelTriggers = new CancelTriggers(waits, events, waitMatcher);
+  const starter = new RunStarter({ events, runs, cancelTriggers, scheduler, telemetry, reconcileAfterMs, tracing });
+  return {
+    scheduler,
+    transitions,
+    waitMatcher,
+    starter,
+    invocations: new Invocations({ events, functions, starter, transitions, telemetry }),
+    retries: new RunRetries({ runs, steps, events, functions, starter, scheduler }),
+  };
+}

@@ -1,0 +1,105 @@
+/** Puts the web process together. */
+import { createApp } from '../api/app.ts';
+import { claimSecretKey } from '../api/auth/reencrypt-secrets.ts';
+import { Readiness } from '../api/operations/readiness.ts';
+import { RequestLogWriter } from '../api/receive/request-log-writer.ts';
+import { LiveStreams } from '../api/rest/live-streams.ts';
+import { HttpAgent } from '../functions/http-agent.ts';
+import { SYNC_REQUEST_TIMEOUT_MS } from '../functions/sync-request.ts';
+import { Backpressure } from '../jobs/queues/backpressure.ts';
+import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
+import { exitBeforeReady } from '../process.ts';
+import { connect, type Redis } from '../store/redis/connection.ts';
+import { createStore, type Store } from '../store/store.ts';
+import { WebhookDirectory } from '../store/webhooks/webhook-directory.ts';
+import { createTransforms, type Transforms, traceTransforms } from '../transforms/transforms.ts';
+import type { Core } from './core.ts';
+import { createIngestion, type Ingestion } from './ingestion.ts';
+import { createRunServices } from './runs.ts';
+
+export interface WebStore {
+  /** For commands. They fail at once when Redis is away. */
+  redis: Redis;
+  /** For subscriptions alone. */
+  subscriber: Redis;
+  store: Store;
+  transforms: Transforms;
+  webhookDirectory: WebhookDirectory;
+  /** Resolves once SECRET_KEY has decrypted what Redis has. */
+  secretKeyClaimed: Promise<void>;
+  /** Resolves once everything that the process keeps in memory has been read. */
+  firstReads: Promise<unknown>;
+}
+
+/** Connects, and starts to read what the process keeps in memory. */
+export function openWebStore({ config, log, recorder, tracing }: Core): WebStore {
+  const redis = connect(config, 'answer-soon', log);
+  const subscriber = connect(config, 'wait', log);
+  const store = createStore(redis, config);
+  const { transformTimeoutMs: timeoutMs, transformThreads: threads } = config;
+  const transforms = traceTransforms(createTransforms({ timeoutMs, threads, log, recorder: recorder }), tracing);
+  const webhookDirectory = new WebhookDirectory(store.webhooks, (id) => transforms.evict(id));
+  const secretKeyClaimed = claimSecretKey(store, log).catch((error: Error) => exitBeforeReady(log, error));
+  const firstReads = Promise.all([
+    secretKeyClaimed,
+    webhookDirectory.follow(subscriber),
+    store.environments.follow(subscriber),
+    store.apiKeys.follow(subscriber),
+    store.eventKeys.follow(subscriber),
+    store.installationLimits.follow(subscriber),
+  ]);
+  return { redis, subscriber, store, transforms, webhookDirectory, secretKeyClaimed, firstReads };
+}
+
+export interface Web {
+  app: ReturnType<typeof createApp>;
+  ingestion: Ingestion;
+  readiness: Readiness;
+  liveStreams: LiveStreams;
+  backpressure: Backpressure;
+  requestLogWriter: RequestLogWriter;
+  /** Sends requests to apps. */
+  httpAgent: HttpAgent;
+}
+
+export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
+  const { config, log, metrics, tracing } = core;
+  const { redis, subscriber, store, transforms, webhookDirectory, firstReads } = opened;
+  const queueOptions = { connection: redis, prefix: store.queuePrefix, skipVersionCheck: true };
+  const ingestion = await createIngestion(core, store, queueOptions);
+  const { ingestQueue, runQueue, functions, telemetry, acceptor } = ingestion;
+  const { transitions, retries, invocations } = createRunServices(core, store, ingestion);
+  const queues = [ingestQueue, runQueue] as const;
+  const backpressure = new Backpressure({ redis, queues, thresholds: config.thresholds, log });
+  const httpAgent = new HttpAgent({ ...config, timeoutMs: SYNC_REQUEST_TIMEOUT_MS });
+  const readiness = new Readiness({ redis, queue: ingestQueue, firstReads });
+  const requestLogWriter = new RequestLogWriter(store.webhookLog, telemetry, log);
+  const liveStreams = new LiveStreams(store.liveFeed(subscriber));
+  metrics?.setGaugeSources({
+    eventsUncommitted: () => acceptor.unansweredEvents,
+    transforms: () => transforms.usage(),
+    stored: storedGauges(store, queues),
+  });
+  const app = createApp({
+    config,
+    store,
+    webhookDirectory,
+    functionTables: functions,
+    transforms,
+    acceptor,
+    backpressure,
+    readiness,
+    requestLogWriter,
+    telemetry,
+    transitions,
+    retries,
+    invocations,
+    httpAgent,
+    queues,
+    liveStreams,
+    tracing,
+    metrics,
+    log,
+  });
+  return { app, ingestion, readiness, liveStreams, backpressure, requestLogWriter, httpAgent };
+}

@@ -1,0 +1,107 @@
+/** Puts the worker process together. */
+import { FunctionClient } from '../functions/function-client.ts';
+import type { BranchLifecycleDeps } from '../jobs/environments/branch-lifecycle.ts';
+import { INGEST, RUNS } from '../jobs/queues/queues.ts';
+import { AppLimits } from '../jobs/runs/app-limits.ts';
+import { CallLimiter } from '../jobs/runs/call-limiter.ts';
+import type { ReconcileDeps } from '../jobs/runs/reconcile.ts';
+import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
+import { FairShares } from '../model/capacity/fair-shares.ts';
+import type { Redis } from '../store/redis/connection.ts';
+import type { Store } from '../store/store.ts';
+import { startWorkers, type Workers } from '../workers/workers.ts';
+import type { Core } from './core.ts';
+import { createIngestion, type Ingestion } from './ingestion.ts';
+import { createRunServices } from './runs.ts';
+
+export interface WorkerParts {
+  ingestion: Ingestion;
+  workers: Workers;
+  functionClient: FunctionClient;
+  appLimits: AppLimits;
+  reconcileDeps: ReconcileDeps;
+  branchDeps: BranchLifecycleDeps;
+}
+
+/** The workers take jobs from here on.
+ *  @param queueRedis connection of the queues alone */
+export async function createWorker(core: Core, store: Store, queueRedis: Redis): Promise<WorkerParts> {
+  const { config, log, recorder, metrics, tracing } = core;
+  const { environments, environmentKinds, activeRuns, events, runs, steps, waits } = store;
+  const { reconcileAfterMs } = config;
+  const queueOptions = { connection: queueRedis, prefix: store.queuePrefix };
+  const ingestion = await createIngestion(core, store, queueOptions);
+  const { ingestQueue, runQueue, functions, evaluator, telemetry, acceptor } = ingestion;
+  const { scheduler, transitions, waitMatcher, starter, invocations } = createRunServices(core, store, ingestion);
+
+  const appLimits = new AppLimits(config.runConcurrency);
+  const functionClient = new FunctionClient({
+    timeoutMs: config.callTimeoutMs,
+    outbound: config.outbound,
+    signingKeyOf: (env) => (config.dev ? config.signingKey : store.signingKeys.current(env)),
+    kindOf: (env) => environmentKinds.of(env),
+    dev: config.dev,
+    onEnd: (env, app, call) => appLimits.record(env, app, call),
+    tracing,
+  });
+  const shares = new FairShares({ ...config, capacity: config.runConcurrency });
+  const callLimiter = new CallLimiter(shares, appLimits, (jobId) => {
+    scheduler
+      .promoteDeferred(jobId)
+      .catch((error: Error) => log.debug({ err: error.message }, 'a deferred call could not be promoted'));
+  });
+  const workers = startWorkers({
+    config,
+    queueOptions,
+    ingestQueue,
+    handlers: {
+      ingest: { environments, events, functions, starter, waitMatcher, evaluator, telemetry },
+      call: {
+        runs,
+        steps,
+        waits,
+        functions,
+        functionClient,
+        transitions,
+        waitMatcher,
+        invocations,
+        scheduler,
+        telemetry,
+        reconcileAfterMs,
+      },
+      wake: { runs, steps, waits, transitions },
+    },
+    callLimiter,
+    callOwner: { functions, environmentKinds },
+    log,
+    recorder,
+    tracing,
+  });
+  metrics?.setGaugeSources({
+    eventsUncommitted: () => acceptor.unansweredEvents,
+    calls: () => {
+      const { waiting, deferred } = callLimiter.state;
+      return { waiting, parked: deferred, slowedApps: appLimits.throttled().length };
+    },
+    concurrency: { [INGEST]: config.ingestConcurrency, [RUNS]: config.runConcurrency },
+    stored: storedGauges(store, [ingestQueue, runQueue]),
+  });
+  return {
+    ingestion,
+    workers,
+    functionClient,
+    appLimits,
+    reconcileDeps: { activeRuns, events, runs, steps, functions, scheduler, transitions, reconcileAfterMs, log },
+    branchDeps: {
+      redis: store.redis,
+      environments,
+      environmentData: store.environmentData,
+      apiKeys: store.apiKeys,
+      apps: store.apps,
+      auditLog: store.auditLog,
+      locks: store.locks,
+      queues: [ingestQueue, runQueue],
+      log,
+    },
+  };
+}

@@ -1,0 +1,111 @@
+/** What wraps the handler of every job: metrics, locks, outages of Redis, and release at shutdown. */
+import { DelayedError, type Job, WaitingError } from 'bullmq';
+import { isJobOutcome } from '../jobs/runs/service-errors.ts';
+import type { Logger } from '../log.ts';
+import { type MetricsRecorder, NOOP_RECORDER } from '../metrics/recorder.ts';
+import { isStoreFailure } from '../store/redis/connection.ts';
+
+const OUTAGE_DELAY_MIN_MS = 500;
+const OUTAGE_DELAY_MAX_MS = 15_000;
+/** All active jobs fail at once during an outage; one log line in this time is enough. */
+const OUTAGE_LOG_EVERY_MS = 5_000;
+
+export type Handler<Data> = (job: Job<Data>) => Promise<void>;
+
+/** Counts and times the jobs of a queue. @returns the handler itself where there are no metrics */
+export function withMetrics<Data>(queue: string, handler: Handler<Data>, recorder: MetricsRecorder): Handler<Data> {
+  if (recorder === NOOP_RECORDER) return handler;
+  recorder.registerQueue(queue);
+  return async (job) => {
+    const startedAt = performance.now();
+    let outcome: 'completed' | 'failed' = 'failed';
+    recorder.jobStarted(queue);
+    try {
+      await handler(job);
+      outcome = 'completed';
+    } finally {
+      recorder.jobFinished(queue, outcome, performance.now() - startedAt);
+    }
+  };
+}
+
+/** Delays a run's job while Redis is unreachable or refuses writes, as often as needed. That is not the function's
+ *  fault, so no attempt is used up. */
+export function withOutageDelay<Data>(handler: Handler<Data>, log: Logger): Handler<Data> {
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  return async (job) => {
+    try {
+      await handler(job);
+    } catch (error) {
+      if (isJobOutcome(error) || !isStoreFailure(error)) throw error;
+      const nowMs = performance.now();
+      if (nowMs - loggedAt >= OUTAGE_LOG_EVERY_MS) {
+        loggedAt = nowMs;
+        log.warn({ err: (error as Error).message, job: job.id }, 'Redis refuses commands; jobs of runs are delayed');
+      }
+      await delayJob(job);
+    }
+  };
+}
+
+/** If Redis refuses this too, the job stays active until its lock expires, and a worker takes it over.
+ *  @throws DelayedError always: BullMQ then counts no attempt */
+async function delayJob<Data>(job: Job<Data>): Promise<never> {
+  await job.moveToDelayed(Date.now() + outageDelayMs(job), job.token).catch(() => undefined);
+  throw new DelayedError();
+}
+
+function outageDelayMs({ attemptsStarted, attemptsMade }: Job): number {
+  const delaysBefore = Math.max(0, attemptsStarted - attemptsMade - 1);
+  const delayMs = OUTAGE_DELAY_MIN_MS * 2 ** Math.min(delaysBefore, 10);
+  return Math.min(delayMs, OUTAGE_DELAY_MAX_MS) * (0.75 + Math.random() / 2);
+}
+
+/** Keeps the lock of a job that was delayed and is active again. BullMQ renews locks by job ID: if a worker takes a job
+ *  again before it has finished delaying it (because Redis is slow, say), the end of the first execution stops the
+ *  renewal for the second, and a second worker would do the same work at the same time. */
+export function withLockExtension<Data>(handler: Handler<Data>, lockMs: number): Handler<Data> {
+  return async (job) => {
+    // The job was not delayed: this is its first execution, or follows a counted attempt.
+    if (job.attemptsStarted <= job.attemptsMade + 1) return handler(job);
+    const renewal = setInterval(() => void job.extendLock(job.token as string, lockMs).catch(() => {}), lockMs / 3);
+    try {
+      await handler(job);
+    } finally {
+      clearInterval(renewal);
+    }
+  };
+}
+
+/** Releases active jobs at shutdown: another worker takes them at once, and no attempt is used up. BullMQ itself can
+ *  only abandon them until their locks expire. */
+export class JobRelease {
+  readonly #active = new Set<() => void>();
+
+  /** @returns the handler, whose job ends when it is released. What the handler does after that must have no effect. */
+  wrap<Data>(handler: Handler<Data>): Handler<Data> {
+    return (job) =>
+      new Promise<void>((resolve, reject) => {
+        const release = () => releaseJob(job).catch(reject);
+        this.#active.add(release);
+        handler(job)
+          .then(resolve, reject)
+          .finally(() => this.#active.delete(release));
+      });
+  }
+
+  /** @returns the number of jobs released */
+  releaseAll(): number {
+    const count = this.#active.size;
+    for (const release of this.#active) void release();
+    this.#active.clear();
+    return count;
+  }
+}
+
+/** If Redis refuses, the job's lock expires, and another worker takes it then.
+ *  @throws WaitingError always, which tells BullMQ that this worker no longer has the job */
+async function releaseJob<Data>(job: Job<Data>): Promise<never> {
+  await job.moveToWait(job.token).catch(() => undefined);
+  throw new WaitingError();
+}

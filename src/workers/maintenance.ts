@@ -1,0 +1,83 @@
+/** Periodic work of every worker: reconciles idle runs, and expires and deletes branch environments. Intervals vary a
+ *  little, so that several workers do not run it at the same moment. */
+import { setTimeout } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import { type BranchLifecycleDeps, deleteEnvironments, expireBranches } from '../jobs/environments/branch-lifecycle.ts';
+import { type ReconcileDeps, reconcile } from '../jobs/runs/reconcile.ts';
+
+/** At shutdown, a longer round of reconciling is abandoned: any worker may die at any time. */
+const LAST_RECONCILE_MS = 1_000;
+const FAILURES_MAX = 10_000;
+
+const BRANCH_ROUND_MS = 5_000;
+/** While an environment is being deleted, which takes two rounds at least. */
+const DELETION_ROUND_MS = 1_000;
+/** Checking which branches are used costs a few reads for each. */
+const EXPIRY_CHECK_MS = 600_000;
+
+export interface PeriodicTask {
+  close(): Promise<void>;
+}
+
+/** Starts with a round at once. */
+export function startReconciler(deps: ReconcileDeps): PeriodicTask {
+  const { log, reconcileAfterMs } = deps;
+  const failures = new LRUCache<string, number>({ max: FAILURES_MAX });
+  const { stop, stopped } = repeatUntilStopped(async () => {
+    try {
+      const count = await reconcile(deps, Date.now(), failures);
+      if (count > 0) log.info({ runs: count }, 'reconciled idle runs');
+    } catch (error) {
+      log.warn({ err: (error as Error).message }, 'runs could not be reconciled');
+    }
+    return reconcileAfterMs;
+  });
+  return {
+    async close() {
+      stop();
+      await Promise.race([stopped, setTimeout(LAST_RECONCILE_MS, undefined, { ref: false })]);
+    },
+  };
+}
+
+/** @param expiryMs undefined: branches do not expire */
+export function startBranchMaintenance(deps: BranchLifecycleDeps, expiryMs: number | undefined): PeriodicTask {
+  let checkedAt = 0;
+  const { stop, stopped } = repeatUntilStopped(async (signal) => {
+    let isDeleting = false;
+    try {
+      const now = Date.now();
+      if (expiryMs !== undefined && now - checkedAt >= Math.min(EXPIRY_CHECK_MS, expiryMs)) {
+        checkedAt = now;
+        await expireBranches(deps, expiryMs, now);
+      }
+      isDeleting = await deleteEnvironments(deps, signal, Date.now());
+    } catch (error) {
+      deps.log.warn({ err: (error as Error).message }, 'branch environments could not be maintained');
+    }
+    return isDeleting ? DELETION_ROUND_MS : BRANCH_ROUND_MS;
+  });
+  return {
+    async close() {
+      stop();
+      await stopped;
+    },
+  };
+}
+
+/** @param round must not throw; returns the time until the next round in milliseconds */
+function repeatUntilStopped(round: (signal: AbortSignal) => Promise<number>): {
+  stop: () => void;
+  stopped: Promise<void>;
+} {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const loop = async () => {
+    while (!signal.aborted) {
+      const delayMs = await round(signal);
+      // Rejects when it is stopped early, which is no error.
+      await setTimeout(delayMs * (0.75 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
+    }
+  };
+  return { stop: () => controller.abort(), stopped: loop() };
+}
