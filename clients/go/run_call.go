@@ -16,9 +16,9 @@ func runCall(ctx context.Context, f *function, c call, logger *slog.Logger, send
 		c.maxAttempts = f.retries + 1
 	}
 	hooks := replay.Hooks{
-		Describe:      describe,
-		ClassifyError: func(err error) (bool, *int64) { return isNonRetriable(err), retryAfterSeconds(err) },
-		StepError:     newStepError,
+		Describe:  describe,
+		Classify:  func(err error) (bool, *int64) { return isNonRetriable(err), retryAfterSeconds(err) },
+		StepError: newStepError,
 	}
 	ctx = run.With(ctx, run.Run{ID: c.runID, EventTime: c.eventTime(), Send: send})
 	return replay.Run(ctx, c.replay, hooks, func(ctx context.Context, replaying func() bool) (any, error) {

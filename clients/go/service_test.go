@@ -121,7 +121,7 @@ func (s realService) create(t *testing.T, options tidegate.FunctionOpts, handler
 	return fn
 }
 
-// run sends the event of a function, and returns its run.
+// run sends the event of a function and returns the result of its run.
 func (s realService) run(t *testing.T, id string, data map[string]any) runState {
 	t.Helper()
 	eventID, err := s.client.Send(t.Context(), tidegate.Event{Name: s.named(id), Data: data})

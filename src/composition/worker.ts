@@ -81,7 +81,7 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
     eventsUncommitted: () => acceptor.unansweredEvents,
     calls: () => {
       const { waiting, deferred } = callLimiter.state;
-      return { waiting, deferred, slowedApps: appLimits.throttled().length };
+      return { waiting, deferred, throttledApps: appLimits.throttled().length };
     },
     concurrency: { [INGEST]: config.ingestConcurrency, [RUNS]: config.runConcurrency },
     stored: storedGauges(store, [ingestQueue, runQueue]),

@@ -27,7 +27,7 @@ export interface GaugeSources {
   /** Of web. */
   transforms?(): { threads: number; queued: number; inFlight: number };
   /** Of a worker: calls that wait in it for capacity, calls that it deferred for lack of capacity, and apps that it throttles. */
-  calls?(): { waiting: number; deferred: number; slowedApps: number };
+  calls?(): { waiting: number; deferred: number; throttledApps: number };
   /** Of a worker: how many jobs of each queue it runs at the same time. */
   concurrency?: Readonly<Record<string, number>>;
 }
@@ -83,7 +83,7 @@ function workerGauges(registry: MetricsRegistry): (sources: GaugeSources) => voi
     if (state) {
       waiting.set(state.waiting);
       deferred.set(state.deferred);
-      throttled.set(state.slowedApps);
+      throttled.set(state.throttledApps);
     }
     for (const [queue, limit] of Object.entries(limits)) concurrency(queue).set(limit);
   };

@@ -47,7 +47,7 @@ export function archived(environment: Environment, nowMs: number): Environment {
   return { ...environment, archivedAt: environment.archivedAt ?? nowMs };
 }
 
-/** Marks the environment for deletion with all data. */
+/** Schedules the environment for deletion with all data. */
 export function deleting(environment: Environment, nowMs: number): Environment {
   return { ...archived(environment, nowMs), deletingAt: environment.deletingAt ?? nowMs };
 }

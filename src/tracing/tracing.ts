@@ -76,7 +76,7 @@ export class Tracing {
     return injectSpan(span?.spanContext());
   }
 
-  /** Marks the operation of the span as failed.
+  /** Records that the operation of the span failed.
    *  @param errorType an error code, status or name */
   markFailed(span: Span, errorType: string): void {
     span.setAttribute('error.type', errorType);

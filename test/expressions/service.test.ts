@@ -79,11 +79,11 @@ describe('Expressions of functions', () => {
     const problem = await until(() => problemOf('test-app-costly'), { describe: 'it is written down' });
     expect(problem).to.include({ reason: 'too_costly', expression: COSTLY, events: 1 });
     const listed = (await service.get('/v1/functions?limit=100')).body.data;
-    const told = listed.map(({ id, expression_problem }: { id: string; expression_problem: unknown }) => [
+    const reported = listed.map(({ id, expression_problem }: { id: string; expression_problem: unknown }) => [
       id,
       expression_problem !== null,
     ]);
-    expect(told).to.deep.include(['test-app-costly', true]).and.deep.include(['test-app-cheap', false]);
+    expect(reported).to.deep.include(['test-app-costly', true]).and.deep.include(['test-app-cheap', false]);
     // A list within its fuel.
     expect(await functionsOf(await send('cost/x', { list: [1, 2] }))).to.include('test-app-costly');
   });

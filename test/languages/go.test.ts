@@ -51,8 +51,8 @@ describe('The Go client', function () {
       const { exitCode, output } = await run('go', args, { cwd: CLIENT, env: services.env });
       const events = eventsOf(output);
       const skipped = events.filter(({ Action, Test }) => Action === 'skip' && Test !== undefined);
-      expect(exitCode, told(events, ['fail']) || output).to.equal(0);
-      expect(skipped, told(events, ['skip'])).to.deep.equal([]);
+      expect(exitCode, outputOf(events, ['fail']) || output).to.equal(0);
+      expect(skipped, outputOf(events, ['skip'])).to.deep.equal([]);
       expect(events.filter(({ Action, Test }) => Action === 'pass' && Test !== undefined)).not.to.have.length(0);
     });
   });
@@ -73,7 +73,7 @@ function eventsOf(output: string): GoEvent[] {
 }
 
 /** Output of tests and packages with this result, and of the compiler. */
-function told(events: GoEvent[], endings: string[]): string {
+function outputOf(events: GoEvent[], endings: string[]): string {
   const key = ({ Package, Test }: GoEvent) => `${Package}/${Test ?? ''}`;
   const ended = new Set(events.filter(({ Action }) => endings.includes(Action)).map(key));
   return events

@@ -65,8 +65,8 @@ describe('Apps in three languages', function () {
     };
     expect(await outcomeOf(asked)).to.deep.equal(['together-ts-asks', 'Completed', { answer: { doubled: 42 } }]);
     expect(await outcomeOf(listened)).to.deep.equal(['together-go-hears', 'Completed', { heard: 42 }]);
-    const [told] = (await service.get('/v1/runs?function_id=together-py-tells&fields=output')).body.data;
-    expect([told.status, told.output]).to.deep.equal(['Completed', { doubled: 42 }]);
+    const [run] = (await service.get('/v1/runs?function_id=together-py-tells&fields=output')).body.data;
+    expect([run.status, run.output]).to.deep.equal(['Completed', { doubled: 42 }]);
   });
 });
 

@@ -11,10 +11,10 @@ describe('Lists of event names', () => {
     fc.assert(
       fc.property(items, text, (list, name) => {
         const expected = list.some(([item, star]) => (star ? name.startsWith(item) : item === name));
-        const matches = (mode: 'allow' | 'deny') =>
+        const allows = (mode: 'allow' | 'deny') =>
           matcherOf({ eventNames: { mode, items: list.map((parts) => parts.join('')) } }).allowsName(name);
-        expect(matches('allow')).to.equal(expected);
-        expect(matches('deny')).to.equal(!expected);
+        expect(allows('allow')).to.equal(expected);
+        expect(allows('deny')).to.equal(!expected);
       }),
     );
   });

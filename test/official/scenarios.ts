@@ -27,7 +27,7 @@ export const SCENARIOS: Scenario[] = [
   { title: 'runs steps side by side', fn: 'branches', output: { sum: 3 } },
   { title: 'is called again when it throws', fn: 'stumbles', output: { attempt: 2 } },
   { title: 'has a step tried again', fn: 'flaky', output: { attempt: 2 } },
-  { title: 'catches the error of a step that has failed for good', fn: 'caught', output: { caught: 'broken' } },
+  { title: 'catches the error of a step that has failed permanently', fn: 'caught', output: { caught: 'broken' } },
   { title: 'sends an event by a step', fn: 'sends', data: { n: 3 }, output: received({ n: 3 }) },
   { title: 'sends events by its client', fn: 'relays', output: received({ n: 1 }, { n: 2 }) },
   {

@@ -23,15 +23,15 @@ const BUSY = 'main [aria-busy=true]';
 /** Length of the page text in the message of a failed test. */
 const SHOWN_CHARACTERS = 6_000;
 
-export interface PageOptions extends BrowserContextOptions {
+export interface BrowserOptions extends BrowserContextOptions {
   /** Console errors that the test expects, such as a rejected request. */
   forgive?: RegExp;
 }
 
-export type WithPage = (work: (page: Page) => Promise<void>, options?: PageOptions) => Promise<void>;
+export type WithPage = (work: (page: Page) => Promise<void>, options?: BrowserOptions) => Promise<void>;
 
 /** Starts a browser before the tests of a suite and closes it afterwards.
- *  @returns a function that runs with a new browser context, does the work, and fails on console errors */
+ *  @returns a function that opens a page in a new browser context, does the work, and fails on console errors */
 export function browserForSuite(): WithPage {
   let browser: Browser;
   before(async function () {

@@ -144,8 +144,8 @@ describe('Quarantine of a transform', function () {
     const bad = loop();
     for (let i = 0; i < 3; i += 1) await errorOf(transforms.run(bad));
     expect((await errorOf(transforms.run(bad))).code).to.equal('transform_quarantined');
-    const good = edited(bad, 'const transform = () => ({ name: "mended" })');
-    expect((await transforms.run(good)).event).to.deep.equal({ name: 'mended' });
+    const good = edited(bad, 'const transform = () => ({ name: "fixed" })');
+    expect((await transforms.run(good)).event).to.deep.equal({ name: 'fixed' });
   });
 
   it('ends after a minute', async () => {

@@ -94,7 +94,7 @@ type AgeOpts struct {
 	// ReceivedAt is when the webhook arrived. Default: now. A function that may start late, or verify again in a retry,
 	// gives its event's time here, unless the transform has set that.
 	ReceivedAt time.Time
-	// Tolerance between signing and receipt, either way. Default: five minutes.
+	// Tolerance between signing and receipt, in either direction. Default: five minutes.
 	Tolerance time.Duration
 }
 

@@ -103,7 +103,7 @@ def test_a_refusal_is_told_in_the_words_of_the_service(client: Tidegate) -> None
 
 
 def _run(client: Tidegate, way: str, functions: Any, event: Event, until: threading.Event | None = None) -> Any:
-    """Hosts the functions, registers them, sends the event, and gives the one run that it caused."""
+    """Hosts the functions, registers them, sends the event, and gives the one run that came of it."""
     path = "/api/service"
     module, host = (tidegate.asgi, asgi_host) if way.startswith("async") else (tidegate.wsgi, wsgi_host)
     settings = client.settings()

@@ -161,7 +161,7 @@ def test_branches_with_one_id_keep_their_steps_apart_in_async_and_plain_code() -
 @pytest.mark.filterwarnings("error")
 def test_nothing_is_left_of_a_call_that_ends_at_a_step(caplog: pytest.LogCaptureFixture) -> None:
     unwound: list[str] = []
-    orphans: list[asyncio.Task[None]] = []
+    extras: list[asyncio.Task[None]] = []
 
     async def branch(ctx: Context, name: str) -> None:
         try:
@@ -173,7 +173,7 @@ def test_nothing_is_left_of_a_call_that_ends_at_a_step(caplog: pytest.LogCapture
 
     @created
     async def fn(ctx: Context) -> None:
-        orphans.append(asyncio.create_task(branch(ctx, "orphan")))
+        extras.append(asyncio.create_task(branch(ctx, "extra")))
         await asyncio.gather(branch(ctx, "a"), branch(ctx, "b"))
 
     async def run() -> int:
@@ -183,7 +183,7 @@ def test_nothing_is_left_of_a_call_that_ends_at_a_step(caplog: pytest.LogCapture
     with caplog.at_level(logging.WARNING, "asyncio"):
         assert asyncio.run(run()) == 1
         gc.collect()
-    assert sorted(unwound) == ["a", "b", "orphan"]
+    assert sorted(unwound) == ["a", "b", "extra"]
     assert not caplog.records
 
 

@@ -34,7 +34,7 @@ def thank_plain(ctx: SyncContext) -> Any:
 
 
 @pytest.mark.parametrize("fn", [thank, thank_plain])
-def test_it_runs_the_steps_and_reports_their_results(fn: Any) -> None:
+def test_it_runs_the_steps_and_returns_their_results(fn: Any) -> None:
     run = run_function(fn, event={"data": {"total": 3}})
     assert (run.result, run.error) == ([6, ["test-event-1"], None], None)
     assert [(step.id, step.kind) for step in run.steps] == [

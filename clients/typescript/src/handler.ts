@@ -105,8 +105,8 @@ async function authenticCall(request: AppRequest, settings: Settings): Promise<C
 }
 
 function indexById(client: AppClient, functions: readonly TidegateFunction[]): ReadonlyMap<string, TidegateFunction> {
-  const stranger = functions.find(({ appId }) => appId !== client.id);
-  if (stranger) throw new TypeError(`Function "${stranger.id}" is of the app "${stranger.appId}", not "${client.id}"`);
+  const foreign = functions.find(({ appId }) => appId !== client.id);
+  if (foreign) throw new TypeError(`Function "${foreign.id}" is of the app "${foreign.appId}", not "${client.id}"`);
   const byId = new Map(functions.map((fn) => [compositeId(fn), fn]));
   if (byId.size < functions.length) throw new TypeError('Two functions of the app have the same id');
   return byId;

@@ -2,10 +2,10 @@
 import { RE2JS } from 're2js';
 
 const MAX_LENGTH = 256;
-/** Instructions that a pattern may compile to: each can reach each character. */
+/** Instructions that a pattern may compile to: each can run for each character. */
 const MAX_SIZE = 300;
 /** Fuel for one instruction and one character, in the worst case. */
-const UNITS_PER_STATE = 1;
+const UNITS_PER_STEP = 1;
 
 export interface Pattern {
   matches(text: string): boolean;
@@ -24,7 +24,7 @@ export function compilePattern(source: string): Pattern {
   const compiled = compile(source);
   const size = compiled.programSize();
   if (size > MAX_SIZE) throw tooLarge(size);
-  return { matches: (text) => compiled.test(text), unitsPerCharacter: size * UNITS_PER_STATE };
+  return { matches: (text) => compiled.test(text), unitsPerCharacter: size * UNITS_PER_STEP };
 }
 
 function compile(source: string): RE2JS {

@@ -14,10 +14,10 @@ type branch struct {
 	session *session
 	ctx     context.Context
 	body    func(context.Context) error
-	// wake resumes a branch that is blocked.
+	// wake resumes a branch that waits.
 	wake    chan struct{}
 	started bool
-	blocked bool
+	waiting bool
 	// ended is closed once all of it is over, its deferred functions too.
 	ended chan struct{}
 	// in is what it is one of; nil for the handler.
@@ -32,27 +32,27 @@ type group struct {
 	err     error
 }
 
-// position is where in a function a context belongs.
-type position struct {
+// location is where in a function a context belongs.
+type location struct {
 	branch *branch
 	// step is the name of the one that the code runs inside of.
 	step string
 }
 
-type positionKey struct{}
+type placeKey struct{}
 
-func positionOf(ctx context.Context) (position, bool) {
-	p, ok := ctx.Value(positionKey{}).(position)
+func locationOf(ctx context.Context) (location, bool) {
+	p, ok := ctx.Value(placeKey{}).(location)
 	return p, ok && p.branch != nil
 }
 
-func (p position) in(ctx context.Context) context.Context {
-	return context.WithValue(ctx, positionKey{}, p)
+func (p location) in(ctx context.Context) context.Context {
+	return context.WithValue(ctx, placeKey{}, p)
 }
 
 func (s *session) newBranch(ctx context.Context, body func(context.Context) error, in *group) *branch {
 	b := &branch{session: s, body: body, wake: make(chan struct{}), ended: make(chan struct{}), in: in}
-	b.ctx = position{branch: b}.in(ctx)
+	b.ctx = location{branch: b}.in(ctx)
 	s.branches = append(s.branches, b)
 	return b
 }
@@ -99,7 +99,7 @@ func asPanic(value any) *Panic {
 // the goroutine unwinds, which no recover can stop. Enter and leave it with the lock.
 func (b *branch) park() {
 	s := b.session
-	b.blocked = true
+	b.waiting = true
 	s.current = nil
 	s.mu.Unlock()
 	s.yielded <- struct{}{}

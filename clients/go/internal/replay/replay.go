@@ -30,8 +30,8 @@ type Call struct {
 // Hooks are how errors of the app are read: what they mean is not decided here.
 type Hooks struct {
 	Describe func(error) *WireError
-	// ClassifyError says of an error of a step whether it is final, and else when to try again, if it says so.
-	ClassifyError func(error) (final bool, retryAfterSeconds *int64)
+	// Classify says of an error of a step whether it is final, and else when to try again, if it says so.
+	Classify func(error) (final bool, retryAfterSeconds *int64)
 	// StepError is what a failed step returns in the code.
 	StepError func(stepID string, failure *WireError) error
 }
@@ -112,7 +112,7 @@ func (s *session) settleAll() {
 		s.ready = s.ready[1:]
 		s.current = b
 		started := b.started
-		b.started, b.blocked = true, false
+		b.started, b.waiting = true, false
 		s.mu.Unlock()
 		if started {
 			b.wake <- struct{}{}
@@ -240,10 +240,10 @@ func (s *session) release() {
 	s.mu.Unlock()
 	for _, b := range slices.Backward(branches) {
 		s.mu.Lock()
-		blocked, started := b.blocked, b.started
-		b.blocked = false
+		waiting, started := b.waiting, b.started
+		b.waiting = false
 		s.mu.Unlock()
-		if blocked {
+		if waiting {
 			b.wake <- struct{}{}
 		}
 		if started {

@@ -23,7 +23,7 @@ func (s *session) run(found *step) *Progress {
 		op.Data = data
 		return &Progress{Kind: Under, Ops: []Op{op}}
 	}
-	final, retryAfter := s.hooks.ClassifyError(err)
+	final, retryAfter := s.hooks.Classify(err)
 	op := found.opAs(OpStepError)
 	if final {
 		op.Code = OpStepFailed
@@ -42,7 +42,7 @@ var errStepExited = errors.New("the step ended its goroutine (runtime.Goexit) wi
 
 // call runs the step in a goroutine of its own, which the step may end as it likes.
 func (s *step) call() (result any, err error) {
-	ctx := position{branch: s.branch, step: s.displayName}.in(s.ctx)
+	ctx := location{branch: s.branch, step: s.displayName}.in(s.ctx)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -38,7 +38,7 @@ var errNoID = errors.New("a step needs an ID, a string that is its own in the fu
 // Do registers the step and returns what it came to, as JSON, when that is known in this call. Otherwise it never
 // returns: the calling goroutine ends.
 func Do(ctx context.Context, d Description) (json.RawMessage, error) {
-	at, ok := positionOf(ctx)
+	at, ok := locationOf(ctx)
 	if !ok {
 		return nil, ErrOutside
 	}
@@ -74,7 +74,7 @@ func (s *session) find(ctx context.Context, b *branch, d Description) *step {
 // Parallel runs the bodies side by side, each in a branch of its own, and returns when all have ended, or with the
 // first error. Those that have not ended then stay where they are until the call ends.
 func Parallel(ctx context.Context, bodies []func(context.Context) error) error {
-	at, ok := positionOf(ctx)
+	at, ok := locationOf(ctx)
 	if !ok {
 		return ErrOutside
 	}
@@ -101,7 +101,7 @@ func Parallel(ctx context.Context, bodies []func(context.Context) error) error {
 }
 
 // refusal says why a step cannot be used here; nil when it can.
-func (s *session) refusal(at position, what string) error {
+func (s *session) refusal(at location, what string) error {
 	switch {
 	case s.over:
 		return ErrEnded

@@ -1,7 +1,7 @@
-"""What an app and the service say to each other is written once, as generators, for plain and for async code alike.
+"""The protocol between app and service, implemented once as generators for synchronous and asynchronous code.
 
-A generator yields what is to be done (an effect: a request, a pause, a call of a function) and is sent the result of
-it; `drive` does so by blocking, `drive_async` by awaiting.
+A generator yields an effect (a request, a pause, a call of a function) and receives its result; `drive` executes
+effects by blocking, `drive_async` by awaiting.
 """
 
 from __future__ import annotations

@@ -45,11 +45,11 @@ class HttpxTransport:
             raise TransportError(reason_of(error)) from error
 
     async def send_async(self, request: HttpRequest) -> HttpResponse:
-        round_trip = self._of_loop().request(
+        pending = self._of_loop().request(
             request.method, request.url, headers=request.headers, content=request.body, timeout=None
         )
         try:
-            response = await asyncio.wait_for(round_trip, request.timeout)
+            response = await asyncio.wait_for(pending, request.timeout)
         except asyncio.TimeoutError as error:
             raise TransportError(LATE) from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:

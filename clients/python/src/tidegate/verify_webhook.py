@@ -59,7 +59,7 @@ def stripe(
 
     received_at_ms: when it arrived, milliseconds since 1970. Default: now. A function that may start late, or verify
         again in a retry, gives `ctx.event.ts` here, unless its transform has set that.
-    tolerance_seconds: between its signing and its receipt, either way.
+    tolerance_seconds: between its signing and its receipt, in either direction.
     """
     raw, sig = _texts(data, secret, "raw", "sig")
     fields = [[*field.strip().split("="), ""][:2] for field in sig.split(",")]

@@ -54,9 +54,9 @@ export async function ask(origin: string, given: RequestCase): Promise<{ answer:
   const body = typeof given.body === 'string' ? given.body : given.body === undefined ? '' : canonical(given.body);
   const signature = sign && signaturesOf(path, body, sign);
   const { hostname, port } = new URL(origin);
-  const clientRequest = request({ hostname, port, method, path, headers: { ...headers, ...signature }, agent: false });
-  clientRequest.end(body);
-  const [answer] = (await once(clientRequest, 'response')) as [IncomingMessage];
+  const sent = request({ hostname, port, method, path, headers: { ...headers, ...signature }, agent: false });
+  sent.end(body);
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
   return { answer, body: JSON.parse(await text(answer)) };
 }
 

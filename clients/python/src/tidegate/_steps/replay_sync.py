@@ -18,7 +18,7 @@ from .outcomes import Ops, refuse_nesting, run_step, running
 from .strands import CallEnded, Strand
 
 
-class _Cell:
+class _Result:
     """Keeps a step's memo until the code that waits for it is resumed."""
 
     def __init__(self) -> None:
@@ -79,10 +79,10 @@ class SyncReplay:
         """Returns when the step's memo is delivered; ends the call if it is not in there."""
         refuse_nesting(description.id)
         self._check_turn()
-        cell = _Cell()
-        self.board.find(description, cell)
-        self._wait(lambda: cell.filled)
-        return cell.take()
+        result = _Result()
+        self.board.find(description, result)
+        self._wait(lambda: result.filled)
+        return result.take()
 
     def parallel(self, branches: Iterable[Callable[[], Any]]) -> tuple[Any, ...]:
         refuse_nesting("parallel")
