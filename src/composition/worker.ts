@@ -79,10 +79,7 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
   });
   metrics?.setGaugeSources({
     eventsUncommitted: () => acceptor.unansweredEvents,
-    calls: () => {
-      const { waiting, deferred } = callLimiter.state;
-      return { waiting, parked: deferred, slowedApps: appLimits.throttled().length };
-    },
+    calls: () => ({ ...callLimiter.state, throttledApps: appLimits.throttled().length }),
     concurrency: { [INGEST]: config.ingestConcurrency, [RUNS]: config.runConcurrency },
     stored: storedGauges(store, [ingestQueue, runQueue]),
   });

@@ -27,7 +27,7 @@ export interface GaugeSources {
   /** Of web. */
   transforms?(): { threads: number; queued: number; inFlight: number };
   /** Of a worker: calls that wait in it for capacity, calls that it deferred for lack of capacity, and apps that it throttles. */
-  calls?(): { waiting: number; parked: number; slowedApps: number };
+  calls?(): { waiting: number; deferred: number; throttledApps: number };
   /** Of a worker: how many jobs of each queue it runs at the same time. */
   concurrency?: Readonly<Record<string, number>>;
 }
@@ -82,8 +82,8 @@ function workerGauges(registry: MetricsRegistry): (sources: GaugeSources) => voi
     const state = calls?.();
     if (state) {
       waiting.set(state.waiting);
-      deferred.set(state.parked);
-      throttled.set(state.slowedApps);
+      deferred.set(state.deferred);
+      throttled.set(state.throttledApps);
     }
     for (const [queue, limit] of Object.entries(limits)) concurrency(queue).set(limit);
   };

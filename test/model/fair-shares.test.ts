@@ -130,33 +130,33 @@ describe('Deferred calls', () => {
   const b = owner('production', 'b');
 
   it('return one after the other', () => {
-    const parked = new DeferredCalls();
-    const due = Array.from({ length: 1_000 }, (_, n) => parked.defer(a, `job-${n}`, 0) as number);
+    const deferred = new DeferredCalls();
+    const due = Array.from({ length: 1_000 }, (_, n) => deferred.defer(a, `job-${n}`, 0) as number);
     expect(due[0]).to.equal(1_000);
     expect(due).to.deep.equal(due.toSorted((x, y) => x - y));
     expect(due.at(-1)).to.be.within(9_000, 12_000);
   });
 
   it('return within five minutes, in any number', () => {
-    const parked = new DeferredCalls();
-    const due = Array.from({ length: 50_000 }, (_, n) => parked.defer(a, `job-${n}`, 0) as number);
+    const deferred = new DeferredCalls();
+    const due = Array.from({ length: 50_000 }, (_, n) => deferred.defer(a, `job-${n}`, 0) as number);
     expect(Math.max(...due)).to.be.at.most(300_000);
   });
 
   it('return when their app has capacity, or else calls of another app', () => {
-    const parked = new DeferredCalls();
-    for (const id of ['a1', 'a2', 'a3']) parked.defer(a, id, 0);
-    parked.defer(b, 'b1', 0);
-    expect(parked.takeReady(a, () => 5, 10)).to.deep.equal(['a1', 'a2']);
-    expect(parked.takeReady(a, ({ app }) => (app === 'b' ? 1 : 0), 10)).to.deep.equal(['b1']);
-    expect(parked.takeReady(a, () => 0, 10)).to.deep.equal([]);
-    expect(parked.count).to.equal(1);
+    const deferred = new DeferredCalls();
+    for (const id of ['a1', 'a2', 'a3']) deferred.defer(a, id, 0);
+    deferred.defer(b, 'b1', 0);
+    expect(deferred.takeReady(a, () => 5, 10)).to.deep.equal(['a1', 'a2']);
+    expect(deferred.takeReady(a, ({ app }) => (app === 'b' ? 1 : 0), 10)).to.deep.equal(['b1']);
+    expect(deferred.takeReady(a, () => 0, 10)).to.deep.equal([]);
+    expect(deferred.count).to.equal(1);
   });
 
   it('are forgotten when they have returned by themselves', () => {
-    const parked = new DeferredCalls();
-    parked.defer(a, 'a1', 0);
-    expect(parked.takeReady(a, () => 5, 60_000)).to.deep.equal([]);
-    expect(parked.count).to.equal(0);
+    const deferred = new DeferredCalls();
+    deferred.defer(a, 'a1', 0);
+    expect(deferred.takeReady(a, () => 5, 60_000)).to.deep.equal([]);
+    expect(deferred.count).to.equal(0);
   });
 });
