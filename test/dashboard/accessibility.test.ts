@@ -38,7 +38,7 @@ const PHONE = { width: 390, height: 844 };
 
 describe('dashboard accessibility', function () {
   this.timeout(120_000);
-  const visit = browserForSuite();
+  const withPage = browserForSuite();
   let empty: Service;
   let full: Service;
   let host: AppHost;
@@ -63,10 +63,10 @@ describe('dashboard accessibility', function () {
   }
 
   it('axe finds no violations on empty pages, light or dark', () =>
-    visit((page) => expectNone(page, empty, STATIC_PAGES, violations)));
+    withPage((page) => expectNone(page, empty, STATIC_PAGES, violations)));
 
   it('axe finds no violations on pages with content, light or dark', () =>
-    visit(
+    withPage(
       async (page) => {
         await enter(page);
         await expectNone(page, full, pages, violations);
@@ -75,7 +75,7 @@ describe('dashboard accessibility', function () {
     ));
 
   it('axe finds no violations in dialogs, light or dark', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       await enter(page);
       await expectNone(page, full, Object.keys(DIALOGS), async () => {
         await page.getByRole('button', { name: DIALOGS[new URL(page.url()).pathname] as string }).click();
@@ -85,7 +85,7 @@ describe('dashboard accessibility', function () {
     }));
 
   it('no page scrolls sideways on a phone', () =>
-    visit(
+    withPage(
       async (page) => {
         await enter(page);
         await expectNone(page, full, pages, tooWide);

@@ -11,7 +11,7 @@ const MANY = 2_000;
 const BATCH = 500;
 
 describe('dashboard events', () => {
-  const visit = browserForSuite();
+  const withPage = browserForSuite();
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -34,7 +34,7 @@ describe('dashboard events', () => {
   }
 
   it('event list shows new events live, with their runs', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       await stored({ name: 'before/x', data: {} });
       await open(page, `${service.url}/events`);
       await rows(page).filter({ hasText: 'before/x' }).waitFor();
@@ -46,7 +46,7 @@ describe('dashboard events', () => {
     }));
 
   it('paused event list counts new events instead of showing them', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       await stored({ name: 'paused/x', data: {} });
       await open(page, `${service.url}/events?name=paused%2Fx`);
       await rows(page).filter({ hasText: 'paused/x' }).waitFor();
@@ -60,7 +60,7 @@ describe('dashboard events', () => {
     }));
 
   it('pausing stops events that have arrived but are not shown yet', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       await stored({ name: 'early/x', data: {} });
       await page.clock.install();
       await open(page, `${service.url}/events?name=early%2Fx`);
@@ -81,7 +81,7 @@ describe('dashboard events', () => {
     }));
 
   it('event list filters by name and ID, and keeps the filters in the URL', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       const id = await stored({ name: 'find/this', id: 'exactly-this', data: {} });
       await stored({ name: 'find/other', data: {} });
       await open(page, `${service.url}/events`);
@@ -96,7 +96,7 @@ describe('dashboard events', () => {
     }));
 
   it('dragging on the histogram selects a time range', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       await stored({ name: 'span/x', data: {} });
       await open(page, `${service.url}/events`);
       const chart = page.getByRole('figure').locator('canvas');
@@ -109,7 +109,7 @@ describe('dashboard events', () => {
     }));
 
   it('scrolling a list of thousands of events reaches the oldest', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       const oldest = await stored({ name: 'many/x', data: {} });
       for (let sent = 0; sent < MANY; sent += BATCH) {
         await send(service, Array(BATCH).fill({ name: 'many/x', data: {} }));
@@ -127,7 +127,7 @@ describe('dashboard events', () => {
     })).timeout(60_000);
 
   it('event payload keeps all digits of integers, as tree and raw', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       const id = await stored(`{"name": "exact/x", "data": {"order": ${BIG}, "price": 1.10}}`);
       await open(page, `${service.url}/events/${id}`);
       await page.getByText(BIG).first().waitFor();
@@ -136,7 +136,7 @@ describe('dashboard events', () => {
     }));
 
   it('event payload of 512 KB expands as a tree', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       const lines = Array.from({ length: 7_000 }, (_, n) => ({ number: n, text: `line ${n} `.padEnd(40, '.') }));
       const id = await stored({ name: 'big/x', data: { lines } });
       await open(page, `${service.url}/events/${id}`);
@@ -147,7 +147,7 @@ describe('dashboard events', () => {
     }));
 
   it('event page resends an event, and sends an edited copy', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       const id = await stored({ name: 'tail/again', data: { n: 1 } });
       await host.nextCall('greet');
       await open(page, `${service.url}/events/${id}`);
@@ -164,7 +164,7 @@ describe('dashboard events', () => {
     }));
 
   it('typing over highlighted text in the editor obeys the CSP and can be undone', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       await open(page, `${service.url}/events`);
       await page.getByRole('button', { name: 'Send event' }).click();
       const editor = page.getByRole('dialog').getByRole('textbox').first();

@@ -8,7 +8,7 @@ import { type Service, startService } from '../support/service.ts';
 const EVENT = { name: 'order/placed', id: 'order-9', ts: 1_700_000_000_000, data: { number: 9 }, user: { id: 'u' } };
 
 describe('dashboard: send to dev server', () => {
-  const visit = browserForSuite();
+  const withPage = browserForSuite();
   let production: Service;
   let dev: Service;
   let id: string;
@@ -37,7 +37,7 @@ describe('dashboard: send to dev server', () => {
   }
 
   it('forwards a production event to a local dev server, with id and ts', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       const dialog = await openDialog(page, dev.url);
       const copyId = await dialog.getByText(/[0-9A-HJKMNP-TV-Z]{26}/).innerText();
       const [ulid] = /[0-9A-HJKMNP-TV-Z]{26}/.exec(copyId) ?? [];
@@ -48,7 +48,7 @@ describe('dashboard: send to dev server', () => {
     }));
 
   it('shows an error when no dev server is running', () =>
-    visit(
+    withPage(
       async (page) => {
         const dialog = await openDialog(page, `http://127.0.0.1:${await freePort()}`);
         await dialog.getByRole('alert').waitFor();

@@ -8,7 +8,7 @@ import { make } from './fixtures.ts';
 const TRANSFORM = 'const transform = (evt) => ({ name: "order/placed", data: evt })';
 
 describe('dashboard holding page', () => {
-  const visit = browserForSuite();
+  const withPage = browserForSuite();
   let service: Service;
   let path: string;
   before(async () => {
@@ -27,7 +27,7 @@ describe('dashboard holding page', () => {
   }
 
   it('shows events without a valid environment live, and assigns them to a selected one', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       await openHoldingPage(page);
       const { body } = await service.post(path, { number: 1 }, { 'x-service-env': 'nowhere' });
       const row = page.getByRole('row').filter({ hasText: 'order/placed' });
@@ -43,7 +43,7 @@ describe('dashboard holding page', () => {
     }));
 
   it('asks for confirmation before discarding an event', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       await service.post(path, { number: 2 });
       await openHoldingPage(page);
       const row = page.getByRole('row').filter({ hasText: 'order/placed' });

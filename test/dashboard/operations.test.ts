@@ -5,7 +5,7 @@ import { browserForSuite, open } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 
 describe('dashboard operations', () => {
-  const visit = browserForSuite();
+  const withPage = browserForSuite();
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -21,14 +21,14 @@ describe('dashboard operations', () => {
   const dialog = (page: Page, name: string) => page.getByRole('dialog', { name });
 
   it('overview warns when no worker is running and shows how to start one', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       await open(page, service.url);
       await page.getByText('No workers are running').waitFor();
       await page.getByText('npm run start:worker').waitFor();
     }));
 
   it('overview warns when new events are rejected, with the reason', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       const full = await startService({ workers: 0, env: { REDIS_MEMORY_BYTES: '1' } });
       try {
         await open(page, full.url);
@@ -40,7 +40,7 @@ describe('dashboard operations', () => {
     }));
 
   it('send dialog links to a sent event that is not stored yet', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       await open(page, `${service.url}/events`);
       await page.getByRole('button', { name: 'Send event' }).click();
       const sendDialog = dialog(page, 'Send event');
@@ -51,7 +51,7 @@ describe('dashboard operations', () => {
     }));
 
   it('function page pauses a function after confirmation, and resumes it', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       await open(page, `${service.url}/functions/depot-pack`);
       const paused = async () => (await service.get('/v1/functions/depot-pack')).body.data.paused_at !== null;
       await page.getByRole('button', { name: 'Pause', exact: true }).click();
@@ -64,7 +64,7 @@ describe('dashboard operations', () => {
     }));
 
   it('creating an event key shows its secret once', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       await open(page, `${service.url}/keys`);
       await page.getByRole('button', { name: 'Create event key' }).click();
       await dialog(page, 'Create event key').getByLabel('Name', { exact: true }).fill('Depot');
@@ -79,7 +79,7 @@ describe('dashboard operations', () => {
     }));
 
   it('health check of an unreachable app shows the problem and a fix', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       const app = await startAppHost();
       await app.register(service, [{ id: 'sort', triggers: [{ event: 'order/sorted' }] }], { appName: 'mill' });
       await open(page, `${service.url}/apps/mill`);
@@ -93,7 +93,7 @@ describe('dashboard operations', () => {
     }));
 
   it('registering a URL without an app shows the error in the dialog', () =>
-    visit(
+    withPage(
       async (page) => {
         await open(page, `${service.url}/apps`);
         await page.getByRole('button', { name: 'Register app' }).click();

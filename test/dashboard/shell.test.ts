@@ -8,7 +8,7 @@ import { declaredPaths, resourcePages, STATIC_PAGES } from './pages.ts';
 const FIRST_LOAD_BYTES = 250_000;
 
 describe('dashboard shell', () => {
-  const visit = browserForSuite();
+  const withPage = browserForSuite();
   let service: Service;
   before(async () => {
     service = await startService();
@@ -16,7 +16,7 @@ describe('dashboard shell', () => {
   after(() => service.stop());
 
   it('first load is below 250 kB and excludes the editor, the charts and the command palette', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       const answers: Response[] = [];
       page.on('response', (answer) => answers.push(answer));
       await open(page, `${service.url}/users`);
@@ -28,7 +28,7 @@ describe('dashboard shell', () => {
     }));
 
   it('navigation opens every page and sets the tab title', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       await open(page, service.url);
       const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
       for (const link of await links.all()) {
@@ -42,7 +42,7 @@ describe('dashboard shell', () => {
     }));
 
   it('keyboard shortcuts open the command palette, pages and the list of shortcuts', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       await open(page, service.url);
       await page.keyboard.press('Control+k');
       await page.getByRole('combobox', { name: 'Jump to' }).fill('audit');
@@ -58,7 +58,7 @@ describe('dashboard shell', () => {
     }));
 
   it('theme follows the system or a stored choice', () =>
-    visit(
+    withPage(
       async (page) => {
         const theme = () => page.locator('html').getAttribute('data-theme');
         await open(page, service.url);
@@ -72,7 +72,7 @@ describe('dashboard shell', () => {
     ));
 
   it('navigation keeps the environment in the URL', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       await service.post('/v1/environments', { name: 'feature', kind: 'branch' });
       await open(page, service.url);
       await page.getByRole('combobox', { name: 'Environment' }).selectOption('feature');
@@ -82,7 +82,7 @@ describe('dashboard shell', () => {
     }));
 
   it('unknown path shows the not-found page', () =>
-    visit(
+    withPage(
       async (page) => {
         await page.goto(`${service.url}/events/a/b/c`);
         await page.getByRole('heading', { name: 'Page not found' }).waitFor();

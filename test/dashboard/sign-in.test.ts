@@ -15,7 +15,7 @@ const WRITE_ACTIONS =
 const READ_ONLY_ACTIONS = /^\/events Pause|Send to dev server$/;
 
 describe('dashboard sign-in', () => {
-  const visit = browserForSuite();
+  const withPage = browserForSuite();
   let service: Service;
   before(async () => {
     service = await startService({ dev: false });
@@ -25,7 +25,7 @@ describe('dashboard sign-in', () => {
   after(() => service.stop());
 
   it('sign-in returns to the requested page with its filters', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       await page.goto(`${service.url}/runs?status=Failed&env=production`);
       expect(new URL(page.url()).pathname).to.equal('/sign-in');
       await signIn(page, ADMIN);
@@ -34,7 +34,7 @@ describe('dashboard sign-in', () => {
     }));
 
   it('an expired session leads to sign-in and back', () =>
-    visit(
+    withPage(
       async (page) => {
         // This page has no live updates, whose refetch could get the 401 before the click.
         await page.goto(`${service.url}/environments`);
@@ -50,7 +50,7 @@ describe('dashboard sign-in', () => {
     ));
 
   it('audit log shows admins rejected sign-in attempts with their count', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       for (let n = 0; n < 3; n++) {
         await service.post('/auth/sign-in', { email: 'mallory@example.com', password: 'let me in' });
       }
@@ -63,7 +63,7 @@ describe('dashboard sign-in', () => {
     }));
 
   it('several 401 responses cause one redirect to sign-in', () =>
-    visit(
+    withPage(
       async (page) => {
         await page.goto(`${service.url}/events`);
         await signIn(page, ADMIN);
@@ -85,7 +85,7 @@ describe('dashboard sign-in', () => {
     ));
 
   it('signing out ends the session', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       await page.goto(service.url);
       await signIn(page, ADMIN);
       await page.getByRole('button', { name: 'Sign out' }).click();
@@ -102,7 +102,7 @@ describe('dashboard sign-in', () => {
     after(() => host.close());
 
     it('no page offers an enabled button that requires write access', () =>
-      visit(
+      withPage(
         async (page) => {
           const fixtures = await createFixtures(service, host);
           await page.goto(service.url);

@@ -25,7 +25,7 @@ const ERROR = {
 
 /** One scenario in steps: each test continues where the previous one ended. */
 describe('dashboard scenario: from a new webhook to a re-run', () => {
-  const visit = browserForSuite();
+  const withPage = browserForSuite();
   let service: Service;
   let host: AppHost;
   let webhook: string;
@@ -45,7 +45,7 @@ describe('dashboard scenario: from a new webhook to a re-run', () => {
   });
 
   it('workbench: creates a webhook and saves a transform with a live preview of a pasted request', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       await open(page, `${service.url}/webhooks`);
       await page.getByRole('button', { name: 'Create webhook' }).click();
       await page.getByLabel('Name').fill('GitHub');
@@ -63,7 +63,7 @@ describe('dashboard scenario: from a new webhook to a re-run', () => {
     }));
 
   it('event list: shows the event of a webhook request without a reload', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       await open(page, `${service.url}/events`);
       const answer = await request('POST', address, { body: PUSH, headers: HEADERS });
       expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
@@ -75,7 +75,7 @@ describe('dashboard scenario: from a new webhook to a re-run', () => {
     }));
 
   it('run page: shows the failed attempt and the next one; Retry now starts it', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       await open(page, run);
       await page.getByText(/Attempt 2 of 2 starts in/).waitFor();
       const attempts = page.getByRole('list', { name: 'Attempts and steps' }).getByRole('listitem');
@@ -87,7 +87,7 @@ describe('dashboard scenario: from a new webhook to a re-run', () => {
     }));
 
   it('run page: re-runs the failed run, which completes', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       await open(page, run);
       await page.getByRole('button', { name: 'Re-run', exact: true }).click();
       await page.waitForURL((url) => url.pathname.startsWith('/runs/') && url.href !== run);
@@ -96,7 +96,7 @@ describe('dashboard scenario: from a new webhook to a re-run', () => {
     }));
 
   it('request log: re-runs the webhook request', () =>
-    visit(async (page) => {
+    withPage(async (page) => {
       await open(page, `${webhook.split('?')[0]}?tab=requests`);
       await page.getByRole('table', { name: 'Requests' }).getByRole('link', { name: 'github/push' }).click();
       await fact(page, 'Response', /^200 in/).waitFor();

@@ -44,7 +44,7 @@ export function useEventRuns(env: string, id: string, enabled: boolean) {
 
 export function useProvenance(env: string, id: string) {
   return useQuery({
-    queryKey: ['events', env, 'one', id, 'arrival'],
+    queryKey: ['events', env, 'one', id, 'provenance'],
     queryFn: ({ signal }) => callApi<EventProvenance>(`/v1/events/${encodeURIComponent(id)}/arrival`, { env, signal }),
     staleTime: 60_000,
   });
