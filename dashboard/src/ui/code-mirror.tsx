@@ -52,7 +52,7 @@ function nonce(): string {
   return document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
 }
 
-/** Marks a change that came from `value`, not from the user: `onChange` is not called. */
+/** Annotates a change that came from `value`, not from the user: `onChange` is not called. */
 const EXTERNAL_CHANGE = Annotation.define<boolean>();
 
 /** Browsers take seconds to wrap a line of 512 KB, as some providers send: long lines scroll sideways. */

@@ -26,7 +26,7 @@ export function useEventRows(env: string, filters: Query) {
     [queries, key],
   );
 
-  const refreshTop = useSingleFlight(
+  const refreshTop = useSharedCall(
     useCallback(async () => {
       const top = await fetchPage(env, filters);
       change((before) => mergeFirstPage(before, top));
@@ -42,7 +42,7 @@ export function useEventRows(env: string, filters: Query) {
   const [loadingCursor, setLoadingCursor] = useState<string>();
   const next = pages?.at(-1)?.next;
   const full = rows.length >= MAX_ROWS;
-  const loadNext = useSingleFlight(
+  const loadNext = useSharedCall(
     useCallback(async () => {
       if (next === undefined) return;
       setError(undefined);
@@ -75,8 +75,8 @@ async function fetchPage(env: string, filters: Query, signal?: AbortSignal): Pro
   return { rows: data.map(toRow), next: metadata.cursor };
 }
 
-/** Single flight: a call during a running one gets the same promise. */
-function useSingleFlight(work: () => Promise<void>): () => Promise<void> {
+/** A call during a running one gets its promise. */
+function useSharedCall(work: () => Promise<void>): () => Promise<void> {
   const running = useRef<{ work: () => Promise<void>; done: Promise<void> }>(null);
   return useCallback(() => {
     if (running.current?.work === work) return running.current.done;
