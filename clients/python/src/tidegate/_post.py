@@ -12,7 +12,7 @@ from ._effects import Effects, does
 from ._json import parse_object
 from ._moments import retry_after_ms
 from ._settings import Settings
-from ._transport import RoundTrip, HttpRequest, HttpResponse
+from ._transport import HttpRequest, HttpResponse, RoundTrip
 from .errors import TransportError
 
 _MAX_TRIES = 5

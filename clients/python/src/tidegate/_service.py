@@ -8,7 +8,7 @@ from . import _headers as headers
 from ._effects import Effects, does
 from ._settings import Settings
 from ._signature import hashed_key
-from ._transport import RoundTrip, HttpRequest, HttpResponse
+from ._transport import HttpRequest, HttpResponse, RoundTrip
 from .errors import ServeError, TransportError
 
 _TIMEOUT_SECONDS = 30.0

@@ -1,5 +1,7 @@
-"""Whether a webhook came from its provider (docs/webhooks.md#verify-signatures): its transform hands on the raw body and the signature, as `raw`
-and `sig` in the event's data, and the function verifies them before anything else.
+"""Verifies that a provider sent a webhook (docs/webhooks.md#verify-signatures).
+
+The webhook's transform puts the raw body and the signature into the event's data, as `raw` and `sig`. The function
+verifies them before it does anything else.
 
 Each function returns when the webhook is genuine, in constant time as to the signature; otherwise it raises a
 WebhookVerificationError, which fails the run for good.
