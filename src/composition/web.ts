@@ -37,7 +37,7 @@ export function openWebStore({ config, log, recorder, tracing }: Core): WebStore
   const subscriber = connect(config, 'wait', log);
   const store = createStore(redis, config);
   const { transformTimeoutMs: timeoutMs, transformThreads: threads } = config;
-  const transforms = traceTransforms(createTransforms({ timeoutMs, threads, log, recorder: recorder }), tracing);
+  const transforms = traceTransforms(createTransforms({ timeoutMs, threads, log, recorder }), tracing);
   const webhookDirectory = new WebhookDirectory(store.webhooks, (id) => transforms.evict(id));
   const secretKeyClaimed = claimSecretKey(store, log).catch((error: Error) => exitBeforeReady(log, error));
   const firstReads = Promise.all([

@@ -1,5 +1,5 @@
-/** Processes a webhook request (docs/webhooks.md#request-life-cycle), a new one or one from the log: runs the transform, decides the outcome (webhook-outcome.ts) and commits it.
- *  A dry run decides and does not commit. */
+/** Processes a webhook request, a new one or one from the log (docs/webhooks.md#request-life-cycle): runs the transform, decides the outcome
+ *  (webhook-outcome.ts) and commits it. A dry run decides and does not commit. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
 import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
