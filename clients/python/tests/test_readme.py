@@ -15,7 +15,8 @@ README = Path(__file__).parents[1] / "README.md"
 
 
 def _blocks() -> list[str]:
-    return re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    """Without the copies of files of examples/, which the repository's tests run as programs."""
+    return re.findall(r"(?<!-->\n)```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
 
 
 def test_its_blocks_run_one_after_the_other() -> None:

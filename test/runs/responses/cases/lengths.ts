@@ -34,7 +34,7 @@ export const LENGTHS: readonly HostileResponse[] = [
       headers: { 'x-service-no-retry': 'true' },
       body: { name: 'E', message: 'm'.repeat(1_000_000) },
     }),
-    must: failedAtOnce('E', '(1000000 characters in all)'),
+    must: failedAtOnce('E', '(1000000 characters in total)'),
   },
   {
     name: 'an error that is not an object',
