@@ -13,6 +13,7 @@ const LAYERS = [
   ['model'],
   ['tracing'],
   ['config.ts', 'errors.ts', 'graceful-shutdown.ts', 'log.ts'],
+  ['setting-display.ts'],
   ['settings.ts'],
 ];
 
@@ -35,7 +36,12 @@ const IN_THE_DASHBOARD = ['src/model/runs/run-status.ts'];
 const OUTSIDE_SRC = {
   'clients/typescript/src': [],
   'examples/typescript': ['clients/typescript/src'],
-  scripts: ['src/settings.ts', 'src/store/redis/keyspace.ts', 'src/store/redis/key-declaration.ts'],
+  scripts: [
+    'src/settings.ts',
+    'src/setting-display.ts',
+    'src/store/redis/keyspace.ts',
+    'src/store/redis/key-declaration.ts',
+  ],
   bench: ['scripts/lib', 'src'],
   chaos: ['clients/typescript/src', 'scripts/lib', 'src', 'test/support'],
   fuzz: ['bench/statistics.ts', 'scripts/lib', 'src', 'test/support'],

@@ -1,6 +1,7 @@
 /** The only place that reads the environment: a validated, frozen value, created at startup and passed as an argument. */
 import { z } from 'zod';
-import { SETTINGS, type Setting, settingsOf, shownGiven } from './settings.ts';
+import { type Setting, settingsOf, shownGiven } from './setting-display.ts';
+import { SETTINGS } from './settings.ts';
 
 const DAY_MS = 86_400_000;
 /** Encrypts secrets in dev mode, which requires no credentials anyway. */

@@ -1,9 +1,9 @@
-/** All settings: their types, defaults and meanings, and how to show them. `node scripts/docs.ts` writes docs/settings.md and
+/** All settings: their types, defaults and meanings. `node scripts/docs.ts` writes docs/settings.md and
  *  .env.example from them. */
 import { z } from 'zod';
 
-/** Values of these settings are never shown. */
-const SECRET = new Set([
+/** Values of these settings are never shown (setting-display.ts). */
+export const SECRET_SETTINGS: ReadonlySet<string> = new Set([
   'EVENT_KEYS',
   'SECRET_KEY',
   'SECRET_KEY_FALLBACK',
@@ -298,46 +298,3 @@ export const SETTING_GROUPS = {
   Shutdown: shutdown,
   Metrics: metrics,
 } satisfies Record<string, Partial<typeof SETTINGS>>;
-
-/** A setting as the API shows it. */
-export interface Setting {
-  readonly name: string;
-  /** The value in effect, set or default; null for none and for secrets. */
-  readonly value: string | null;
-  readonly default: string | null;
-  readonly meaning: string;
-  readonly isSet: boolean;
-  readonly secret: boolean;
-}
-
-/** All settings with the values in effect. */
-export function settingsOf(given: Record<string, string | undefined>): Setting[] {
-  return Object.entries(SETTINGS).map(([name, takes]) => {
-    const secret = SECRET.has(name);
-    const byDefault = textOf(takes.safeParse(undefined).data);
-    const value = secret ? null : withoutPassword(given[name] ?? byDefault);
-    return {
-      name,
-      value,
-      default: byDefault,
-      meaning: takes.description ?? '',
-      isSet: given[name] !== undefined,
-      secret,
-    };
-  });
-}
-
-/** The value as the environment spells it; null for none. */
-function textOf(value: unknown): string | null {
-  return value === undefined || (Array.isArray(value) && value.length === 0) ? null : String(value);
-}
-
-/** Hides the password in a Redis URL. */
-function withoutPassword(value: string | null): string | null {
-  return value?.replace(/^(\w+:\/\/[^:/@]*:).*(?=@)/, '$1***').replace(/([?&]password=)[^&]*/i, '$1***') ?? null;
-}
-
-/** The given value for an error message; of a secret only the length. */
-export function shownGiven(name: string, value: string | undefined): string {
-  return SECRET.has(name) ? `${value?.length} characters` : JSON.stringify(value);
-}

@@ -1,5 +1,6 @@
 /** docs/settings.md and .env.example, from src/settings.ts. */
-import { SETTING_GROUPS, type Setting, settingsOf } from '../../src/settings.ts';
+import { type Setting, settingsOf } from '../../src/setting-display.ts';
+import { SETTING_GROUPS } from '../../src/settings.ts';
 
 export function settingsPage(): string {
   const tables = groups().map(([heading, settings]) => {
