@@ -41,6 +41,9 @@ export async function startMetricsServer(
       const error = thrown instanceof ServiceError ? thrown : new ServiceError('internal', { cause: thrown });
       const { status, code, message, cause } = error;
       if (status >= 500) log.error({ request_id: requestId, code, err: cause }, message);
+      else log.info({ request_id: requestId, code, status }, 'request rejected');
+      // A request that is answered before it was read cannot be followed by another on its connection.
+      if (!request.complete) response.setHeader('connection', 'close');
       response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
       response.end(JSON.stringify({ error: message, code, status }));
     }

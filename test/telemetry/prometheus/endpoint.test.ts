@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { freePort } from '../../../scripts/lib/ports.ts';
 import { readConfig } from '../../../src/config.ts';
@@ -81,6 +83,18 @@ describe('Metrics endpoint', () => {
         const { status, body } = await request(method, at(process) + path);
         expect([status, body.code], `${method} ${path}`).to.deep.equal([404, 'not_found']);
       }
+    }
+  });
+
+  it('answers a request with an unread body on METRICS_PORT at once, and closes its connection', async () => {
+    service = await startService({ env: { METRICS_PORT: '0' } });
+    for (const process of [service.webs[0], service.workers[0]]) {
+      const socket = connect(Number(process?.metricsPort), '127.0.0.1');
+      socket.write('POST /metrics HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000000\r\n\r\nx');
+      const answer = await text(socket);
+      expect(answer)
+        .to.match(/^HTTP\/1\.1 404 /)
+        .and.match(/\r\nconnection: close\r\n/i);
     }
   });
 
