@@ -174,7 +174,7 @@ const webhooks = {
     .min(0)
     .max(10_000)
     .default(200)
-    .describe('Number of requests to keep in the log of each webhook, for up to 7 days and 32 MB. 0 disables the log'),
+    .describe('Number of requests to keep in the log of each webhook, for up to 7 days and 32 MiB. 0 disables the log'),
   TRANSFORM_TIMEOUT_MS: positive.default(1_000).describe('Maximum duration of a webhook transform'),
   TRANSFORM_THREADS: positive.default(2).describe('Number of threads that run transforms per web process'),
 };
@@ -233,7 +233,7 @@ const quotas = {
     .min(0)
     .default(30)
     .describe(
-      'Archive a branch environment after this many days without events and registrations, and delete it after twice as many. 0 disables expiry',
+      'Archive a branch environment after this many days without events, registrations and active runs, and delete it after twice as many. 0 disables expiry',
     ),
 };
 
