@@ -8,11 +8,12 @@ import type { Loaded, Runs } from '../../store/runs/runs.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import { type CallJob, type JobAttempts, toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { type AnsweredCall, type ApplyOperationsDeps, applyOperations } from './apply-operations.ts';
+import { applyOperations } from './apply-operations.ts';
+import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
 import { attemptHistory, type CallAttempt, needsNoHistory } from './run-history.ts';
 import { AttemptFailed, retryStoreWrites, withServiceErrors } from './service-errors.ts';
 
-export interface CallDeps extends ApplyOperationsDeps {
+export interface CallDeps extends OperationDeps {
   runs: Runs;
   functions: FunctionTables;
   functionClient: FunctionClient;

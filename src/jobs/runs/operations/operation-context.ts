@@ -1,0 +1,29 @@
+/** What applying an operation needs. */
+import type { Loaded } from '../../../store/runs/runs.ts';
+import type { Steps } from '../../../store/runs/steps.ts';
+import type { Waits } from '../../../store/runs/waits.ts';
+import type { TracedRunRef } from '../../queues/queues.ts';
+import type { Invocations } from '../invocations.ts';
+import type { RunScheduler } from '../run-scheduler.ts';
+import type { RunTransitions } from '../state-transitions.ts';
+import type { WaitMatcher } from '../wait-matcher.ts';
+
+export interface OperationDeps {
+  transitions: RunTransitions;
+  steps: Steps;
+  waits: Waits;
+  waitMatcher: WaitMatcher;
+  invocations: Invocations;
+  scheduler: RunScheduler;
+}
+
+/** A call and its context, once the app has answered. */
+export interface AnsweredCall {
+  loaded: Loaded & { event: NonNullable<Loaded['event']> };
+  ref: TracedRunRef;
+  /** Retries of a planned step. */
+  retries: number;
+  /** Whether another attempt of this call may follow. */
+  mayRetry: boolean;
+  startedAt: number;
+}

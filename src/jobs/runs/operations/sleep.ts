@@ -1,0 +1,23 @@
+/** `Sleep`: the step ends at a moment. */
+import type { Failure } from '../../../functions/interpret-response.ts';
+import { permanentFailure } from '../../../functions/interpret-response.ts';
+import { type Op, stepName } from '../../../model/runs/operation.ts';
+import { momentMs } from '../../../model/values/duration.ts';
+import type { AnsweredCall, OperationDeps } from './operation-context.ts';
+import { enqueueWake, startStep } from './steps.ts';
+import { isTooFar, tooFar } from './timeout.ts';
+
+export async function startSleep(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
+  const text = op.opts?.duration ?? op.name ?? '';
+  const until = momentMs(text, Date.now());
+  if (until === undefined)
+    return permanentFailure(
+      'InvalidSleep',
+      `step "${stepName(op)}" sleeps for ${JSON.stringify(text)}, which is neither a time string nor an ISO date`,
+    );
+  if (isTooFar(until)) return tooFar('SleepTooLong', `step "${stepName(op)}" sleeps for ${JSON.stringify(text)}`);
+  const sleeping = await startStep(op, call, deps, { op: 'Sleep', name: stepName(op), until });
+  if (sleeping && 'kind' in sleeping) return sleeping;
+  if (sleeping?.until !== undefined) await enqueueWake(op, call, deps, { untilMs: sleeping.until });
+  return undefined;
+}

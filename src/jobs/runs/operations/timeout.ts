@@ -1,0 +1,31 @@
+/** Timeouts of steps. */
+import type { Failure } from '../../../functions/interpret-response.ts';
+import { permanentFailure } from '../../../functions/interpret-response.ts';
+import { type Op, stepName } from '../../../model/runs/operation.ts';
+import { MAX_WAIT_MS, momentMs } from '../../../model/values/duration.ts';
+
+/** When the step times out, from its `timeout`; a failure if that is invalid. */
+export function untilOf(op: Op): { until?: number } | Failure {
+  const timeout = op.opts?.timeout;
+  if (timeout === undefined || timeout === null) return {};
+  const until = momentMs(timeout, Date.now());
+  if (until !== undefined && isTooFar(until)) {
+    return tooFar('TimeoutTooLong', `step "${stepName(op)}" has the timeout ${JSON.stringify(timeout)}`);
+  }
+  if (until !== undefined) return { until };
+  return permanentFailure(
+    'InvalidTimeout',
+    `step "${stepName(op)}" has the timeout ${JSON.stringify(timeout)}, which is neither a time string nor an ISO date`,
+  );
+}
+
+export function isTooFar(untilMs: number): boolean {
+  return untilMs - Date.now() > MAX_WAIT_MS;
+}
+
+export function tooFar(name: string, what: string): Failure {
+  return permanentFailure(
+    name,
+    `${what}, which ends more than ${MAX_WAIT_MS / 86_400_000} days from now; use a shorter time`,
+  );
+}

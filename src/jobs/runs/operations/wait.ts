@@ -1,0 +1,46 @@
+/** `WaitForEvent`: the step ends with an event that matches, or at its timeout. */
+import type { Failure } from '../../../functions/interpret-response.ts';
+import { permanentFailure } from '../../../functions/interpret-response.ts';
+import { payloadOf } from '../../../model/events/event.ts';
+import { compileWait } from '../../../model/expressions/expression.ts';
+import { type Op, stepName } from '../../../model/runs/operation.ts';
+import { waitKey } from '../../../model/runs/wait.ts';
+import { indexWait } from '../../../model/runs/wait-index.ts';
+import type { AnsweredCall, OperationDeps } from './operation-context.ts';
+import { enqueueWake, startStep } from './steps.ts';
+import { untilOf } from './timeout.ts';
+
+export async function startWait(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
+  const { run, event } = call.loaded;
+  const eventName = op.opts?.event ?? op.name ?? '';
+  const expression = op.opts?.if ?? undefined;
+  const problem = eventName === '' ? 'waits for an event without a name' : expression && problemOf(expression);
+  if (problem) return permanentFailure('InvalidWait', `step "${stepName(op)}" ${problem}`);
+  const until = untilOf(op);
+  if (until && 'kind' in until) return until;
+  const waiting = await startStep(op, call, deps, { op: 'WaitForEvent', name: eventName, ...until });
+  if (!waiting || 'kind' in waiting) return waiting;
+  const described = {
+    runId: run.id,
+    functionId: run.functionId,
+    eventId: run.eventId,
+    stepId: op.id,
+    ...(expression && { expression }),
+    ...until,
+  };
+  const added = { key: waitKey(described), eventName, ...indexWait(described, payloadOf(event)) };
+  // Before an event can match the wait: a match removes the wake job.
+  if (waiting.until !== undefined) await enqueueWake(op, call, deps, { untilMs: waiting.until, eventName });
+  const stored = await deps.waits.add(run.env, [added], Date.now());
+  await deps.waitMatcher.matchPastEvents(run.env, eventName, stored, call.startedAt);
+  return undefined;
+}
+
+function problemOf(expression: string): string | undefined {
+  try {
+    compileWait(expression);
+    return undefined;
+  } catch (error) {
+    return `has an invalid "if": ${(error as Error).message}`;
+  }
+}
