@@ -4,8 +4,9 @@ import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { Invocations } from '../../jobs/runs/invocations.ts';
-import { eventSchema, rejectDeep } from '../../model/events/event.ts';
+import { rejectDeep, sentEventSchema } from '../../model/events/sent-event.ts';
 import type { Environments } from '../../store/environments/environments.ts';
+import type { EventLimits } from '../../store/environments/event-limits.ts';
 import { rejectArchived } from '../receive/resolve-environment.ts';
 import { type Route, route } from '../rest/route.ts';
 
@@ -21,8 +22,7 @@ export interface InvokeRouteDeps {
   acceptor: Acceptor;
   invocations: Invocations;
   backpressure: Backpressure;
-  /** Bytes of the largest body that holds an event. */
-  eventLimit: () => number;
+  eventLimits: EventLimits;
 }
 
 export function invokeRoutes({
@@ -30,7 +30,7 @@ export function invokeRoutes({
   acceptor,
   invocations,
   backpressure,
-  eventLimit,
+  eventLimits,
 }: InvokeRouteDeps): Route[] {
   return [
     route({
@@ -47,8 +47,8 @@ export function invokeRoutes({
           .string()
           .meta({ description: "The function's ID with the app's name as prefix, as in `function_id` of runs" }),
       }),
-      body: eventSchema.pick({ data: true, user: true, v: true }),
-      eventLimit,
+      body: sentEventSchema.pick({ data: true, user: true, v: true }),
+      eventLimit: (env) => eventLimits.of(env),
       status: 201,
       data: invokedSchema,
       errors: [
