@@ -108,7 +108,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   );
 
   const { sessions, apiKeys } = store;
-  const principals = new Principals({ config, apiKeys, sessions });
+  const principals = new Principals({ config, apiKeys, sessions, signingKeys, environments });
   const auditLogger = new AuditLogger(store.auditLog, store.rejectionLog, log);
   const accounts = new Accounts({
     users: store.users,

@@ -11,6 +11,7 @@ import type { AuditLogger } from '../auth/audit-logger.ts';
 import { allow, environmentOf } from '../auth/guard.ts';
 import { principalOf } from '../auth/principals.ts';
 import { bodyError, describeType, isJsonType, mediaTypeOf, readBody, rejectEncoding } from '../http/body.ts';
+import { dialectOfRequest } from '../http/dialect.ts';
 import type { Context, Middleware, RouteContext, Router } from '../http/router.ts';
 import { ListPage } from './list-response.ts';
 import type { Route } from './route.ts';
@@ -94,6 +95,7 @@ async function serve(ctx: RouteContext, route: Route, { environments, auditLogge
     env: route.scope === 'environment' ? await selectedEnvironment(ctx, environments) : PRODUCTION,
     requestId: ctx.state.requestId,
     principal: principalOf(ctx),
+    dialect: dialectOfRequest(ctx),
     origin: `${ctx.protocol}://${ctx.host}`,
   });
   if (route.method !== 'get' && route.audited !== false) {
@@ -101,7 +103,7 @@ async function serve(ctx: RouteContext, route: Route, { environments, auditLogge
   }
   ctx.status = route.status ?? (route.data ? 200 : 204);
   if (route.data) {
-    const metadata = { fetched_at: new Date().toISOString(), ...reply.metadata };
+    const metadata = { fetched_at: new Date().toISOString(), cached_until: null, ...reply.metadata };
     ctx.type = 'json';
     ctx.body = reply.data instanceof ListPage ? reply.data.toJson(metadata) : { data: reply.data, metadata };
   }

@@ -26,6 +26,7 @@ export function eventRoutes({ events, eventLists, runLists }: EventRouteDeps): R
       tag,
       access: 'read',
       scope: 'environment',
+      forApps: true,
       summary: 'List events',
       description:
         'Newest first. With `source`, or with large events, a page may have fewer events than its limit although more follow: the last page has no cursor.',
@@ -46,13 +47,13 @@ export function eventRoutes({ events, eventLists, runLists }: EventRouteDeps): R
       }),
       data: z.array(listedEventSchema),
       errors: [],
-      async handle({ env, query }) {
+      async handle({ env, query, dialect }) {
         const { name, source, id, received_after, received_before, include, exclude, limit, cursor } = query;
         const timeRange = { after: received_after, before: received_before, cursor };
         const wanted = { env, name, source, timeRange, limit };
         const page = await (id === undefined ? eventLists.list(wanted, Date.now()) : eventLists.listById(id, wanted));
         const data = page.events.map((event) => {
-          const { data, ...rest } = presentEvent(event);
+          const { data, ...rest } = presentEvent(event, env, dialect);
           return exclude === 'data' ? rest : { ...rest, data };
         });
         const ids = data.map(({ internal_id }) => internal_id);
@@ -75,14 +76,15 @@ export function eventRoutes({ events, eventLists, runLists }: EventRouteDeps): R
       tag,
       access: 'read',
       scope: 'environment',
+      forApps: true,
       summary: 'Get an event',
       params: eventParams,
       data: storedEventSchema,
       errors: ['not_found'],
-      async handle({ env, params: { id } }) {
+      async handle({ env, dialect, params: { id } }) {
         const event = await events.read(env, id);
         if (!event) throw eventNotFound(id);
-        return { data: presentEvent(event) };
+        return { data: presentEvent(event, env, dialect) };
       },
     }),
     route({
@@ -91,16 +93,17 @@ export function eventRoutes({ events, eventLists, runLists }: EventRouteDeps): R
       tag,
       access: 'read',
       scope: 'environment',
+      forApps: true,
       summary: 'List the runs that an event triggered',
       params: eventParams,
       query: z.object(cursorQuery(timePosition)),
       data: z.array(listedRunSchema),
       errors: ['not_found'],
-      async handle({ env, params: { id }, query: { cursor } }) {
+      async handle({ env, dialect, params: { id }, query: { cursor } }) {
         if (!(await events.read(env, id))) throw eventNotFound(id);
         const all = await runLists.readByEvent(env, id);
         const from = cursor ? all.findIndex((run) => run.id === cursor.id) + 1 : 0;
-        return listOfRuns(runLists.listed, env, all.slice(from), { withOutputs: true });
+        return listOfRuns(runLists.listed, env, all.slice(from), { withOutputs: true, dialect });
       },
     }),
   ];

@@ -39,6 +39,7 @@ export function invokeRoutes({
       tag: 'Functions',
       access: 'write',
       scope: 'environment',
+      forApps: true,
       summary: 'Invoke a function',
       description:
         'Runs only this function, on a new event named `inngest/function.invoked`, which is stored. Works for paused functions too.',
