@@ -30,7 +30,10 @@ const TAGS: Record<string, string> = {
 
 const metadataSchema = z.object({
   fetched_at: z.iso.datetime(),
-  cached_until: z.null().meta({ description: 'Responses are not cached' }),
+  cached_until: z
+    .null()
+    .optional()
+    .meta({ description: 'Only in requests of official SDKs: responses are not cached' }),
   cursor: z.string().optional(),
 });
 

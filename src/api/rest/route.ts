@@ -59,6 +59,10 @@ export interface Route {
 /** What a handler returns; `metadata` is merged with `fetched_at`. */
 export interface Reply {
   data?: unknown;
+  /** Fields of the response beside `data` and `metadata`. */
+  beside?: Record<string, unknown>;
+  /** Instead of the route's. */
+  status?: number;
   metadata?: Record<string, unknown>;
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { EventLists } from '../../store/events/event-lists.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { RunLists } from '../../store/runs/run-lists.ts';
-import { cursorQuery, pageQuery, timePosition } from '../rest/list-query.ts';
+import { cursorQuery, eventPosition, pageQuery, timePosition } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import { listedRunSchema, listOfRuns } from '../rest/run-list.ts';
@@ -19,6 +19,13 @@ export interface EventRouteDeps {
 
 export function eventRoutes({ events, eventLists, runLists }: EventRouteDeps): Route[] {
   const tag = 'Events';
+
+  async function positionOf(env: string, id: string) {
+    const event = await events.read(env, id);
+    if (!event) throw eventNotFound(id);
+    return { at: event.received_at, id };
+  }
+
   return [
     route({
       method: 'get',
@@ -43,13 +50,14 @@ export function eventRoutes({ events, eventLists, runLists }: EventRouteDeps): R
           .enum(['data'])
           .optional()
           .meta({ description: 'data: omits the data of the events, which may be large' }),
-        ...pageQuery(timePosition),
+        ...pageQuery(eventPosition),
       }),
       data: z.array(listedEventSchema),
-      errors: [],
+      errors: ['not_found'],
       async handle({ env, query, dialect }) {
         const { name, source, id, received_after, received_before, include, exclude, limit, cursor } = query;
-        const timeRange = { after: received_after, before: received_before, cursor };
+        const position = cursor && ('at' in cursor ? cursor : await positionOf(env, cursor.id));
+        const timeRange = { after: received_after, before: received_before, cursor: position };
         const wanted = { env, name, source, timeRange, limit };
         const page = await (id === undefined ? eventLists.list(wanted, Date.now()) : eventLists.listById(id, wanted));
         const data = page.events.map((event) => {
