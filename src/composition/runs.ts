@@ -4,6 +4,7 @@ import { Invocations } from '../jobs/runs/invocations.ts';
 import { RunRetries } from '../jobs/runs/run-retries.ts';
 import { RunScheduler } from '../jobs/runs/run-scheduler.ts';
 import { RunStarter } from '../jobs/runs/run-starter.ts';
+import { SignalSender } from '../jobs/runs/signal-sender.ts';
 import { RunTransitions } from '../jobs/runs/state-transitions.ts';
 import { WaitMatcher } from '../jobs/runs/wait-matcher.ts';
 import type { Store } from '../store/store.ts';
@@ -17,11 +18,12 @@ export interface RunServices {
   starter: RunStarter;
   invocations: Invocations;
   retries: RunRetries;
+  signalSender: SignalSender;
 }
 
 export function createRunServices(
   { config: { reconcileAfterMs }, tracing }: Core,
-  { runs, steps, events, waits, environmentKinds }: Store,
+  { runs, steps, events, waits, signals, environmentKinds }: Store,
   { runQueue, functions, evaluator, telemetry, acceptor }: Ingestion,
 ): RunServices {
   const scheduler = new RunScheduler(runQueue, environmentKinds);
@@ -36,5 +38,6 @@ export function createRunServices(
     starter,
     invocations: new Invocations({ events, functions, starter, transitions, telemetry }),
     retries: new RunRetries({ runs, steps, events, functions, starter, scheduler }),
+    signalSender: new SignalSender({ signals, waits, transitions }),
   };
 }

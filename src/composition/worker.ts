@@ -27,7 +27,7 @@ export interface WorkerParts {
  *  @param queueRedis connection of the queues alone */
 export async function createWorker(core: Core, store: Store, queueRedis: Redis): Promise<WorkerParts> {
   const { config, log, recorder, metrics, tracing } = core;
-  const { environments, environmentKinds, activeRuns, events, runs, steps, waits } = store;
+  const { environments, environmentKinds, activeRuns, events, runs, steps, waits, signals } = store;
   const { reconcileAfterMs } = config;
   const queueOptions = { connection: queueRedis, prefix: store.queuePrefix };
   const ingestion = await createIngestion(core, store, queueOptions);
@@ -60,6 +60,7 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
         runs,
         steps,
         waits,
+        signals,
         functions,
         functionClient,
         transitions,

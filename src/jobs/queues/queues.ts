@@ -51,7 +51,7 @@ export interface CallJob extends RunRef {
 export interface WakeJob extends RunRef {
   kind: 'wake';
   stepId: string;
-  /** Name of the awaited event, for a wait. */
+  /** Name of the awaited event or signal, for a wait. */
   eventName?: string;
 }
 

@@ -4,6 +4,7 @@ import { retriableFailure } from '../../functions/interpret-response.ts';
 import { errorOf, failureMemo, type Op, stepName } from '../../model/runs/operation.ts';
 import { startInvocation } from './operations/invocation.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
+import { startSignal } from './operations/signal.ts';
 import { startSleep } from './operations/sleep.ts';
 import { finishStep, planStep } from './operations/steps.ts';
 import { startWait } from './operations/wait.ts';
@@ -52,6 +53,8 @@ async function applyOp(op: Op, call: AnsweredCall, deps: OperationDeps): Promise
       return startSleep(op, call, deps);
     case 'WaitForEvent':
       return startWait(op, call, deps);
+    case 'WaitForSignal':
+      return startSignal(op, call, deps);
     case 'InvokeFunction':
       return startInvocation(op, call, deps);
     case 'RunComplete':

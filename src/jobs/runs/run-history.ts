@@ -55,7 +55,7 @@ export function attemptHistory(
 /** The entry of a step that waited: a sleep, a wait for an event, an invocation. */
 export function waitHistory(stepId: string, { op, name, since }: Pending, memo: Memo, endedAt: number): HistoryEntry {
   const error = op === 'InvokeFunction' ? (memo as { error?: RunError }).error : undefined;
-  const timedOut = op === 'WaitForEvent' && memo === null;
+  const timedOut = (op === 'WaitForEvent' || op === 'WaitForSignal') && memo === null;
   const entry: HistoryEntry = { kind: 'step', stepId, name, op, startedAt: since, endedAt, ...resultOf(error) };
   return timedOut ? { ...entry, timedOut } : entry;
 }

@@ -42,7 +42,7 @@ export interface WakeToSchedule {
   stepId: string;
   untilMs: number;
   nowMs: number;
-  /** Name of the awaited event, for a wait. */
+  /** Name of the awaited event or signal, for a wait. */
   eventName?: string | undefined;
 }
 

@@ -34,30 +34,35 @@ export class RunTransitions {
     this.#deps = deps;
   }
 
-  /** Stores the result of a step and schedules the next call of the function. */
-  async finishStep(env: string, runId: string, stepId: string, memo: Memo): Promise<void> {
+  /** Stores the result of a step and schedules the next call of the function.
+   *  @returns whether this stored it; an earlier result stands */
+  async finishStep(env: string, runId: string, stepId: string, memo: Memo): Promise<boolean> {
     const result = await this.#deps.steps.memoize(env, runId, stepId, memo);
     switch (result.outcome) {
       case 'stored':
         if (result.was) await this.#recordWaitEnd(result.run, stepId, result.was, memo);
-        return this.scheduleNextCall(result.run, result.stackLength);
+        await this.scheduleNextCall(result.run, result.stackLength);
+        return true;
       case 'there':
         // If a call with all finished steps was answered already, another would do nothing.
-        if ((await this.#deps.runs.answeredAt(env, runId)) >= result.stackLength) return;
-        return this.scheduleNextCall(result.run, result.stackLength);
+        if ((await this.#deps.runs.answeredAt(env, runId)) >= result.stackLength) return false;
+        await this.scheduleNextCall(result.run, result.stackLength);
+        return false;
       case 'steps':
-        return this.fail(result.run, {
+        await this.fail(result.run, {
           name: 'TooManySteps',
           message: `the run has more than ${MAX_STEPS} steps; split the function, and invoke its parts`,
         });
+        return false;
       case 'bytes':
-        return this.fail(result.run, {
+        await this.fail(result.run, {
           name: 'StateTooLarge',
           message: `the outputs of the run's steps are larger than ${MAX_STATE_BYTES} bytes together; store large data elsewhere`,
         });
+        return false;
       case 'ended':
       case 'gone':
-        return;
+        return false;
     }
   }
 

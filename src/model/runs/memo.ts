@@ -1,7 +1,7 @@
 /** Memos: stored results of finished steps, with which an SDK replays a function (docs/protocol.md#memos), and their limits. */
 import type { RunError } from './run.ts';
 
-/** The memo of a sleep is null; of a wait, the event or null after its timeout. */
+/** The memo of a sleep is null; of a wait, the event, or null after its timeout. */
 export type Memo = { data: unknown } | { error: RunError & { data?: unknown } } | Record<string, unknown> | null;
 
 /** Finished and pending steps of a run. */
@@ -14,7 +14,7 @@ export const MAX_CALL_BYTES = 4 * 1_024 * 1_024;
 
 /** A step that is not finished: planned, sleeping, waiting, or invoking another run. */
 export interface Pending {
-  op: 'StepPlanned' | 'Sleep' | 'WaitForEvent' | 'InvokeFunction';
+  op: 'StepPlanned' | 'Sleep' | 'WaitForEvent' | 'WaitForSignal' | 'InvokeFunction';
   name: string;
   /** Unix milliseconds. */
   since: number;

@@ -7,7 +7,7 @@ import { boundedError, type RunError } from './run.ts';
 /** A run cannot have more steps, so a response cannot need more operations. */
 export const MAX_OPS = MAX_STEPS;
 /** Names are stored with every attempt and shown in lists. */
-const MAX_NAME_LENGTH = 1_024;
+export const MAX_NAME_LENGTH = 1_024;
 
 const errorSchema = z.looseObject({
   name: z.string().catch('Error'),
@@ -20,6 +20,8 @@ const optionsSchema = z.looseObject({
   event: z.string().optional(),
   timeout: z.string().nullish(),
   if: z.string().nullish(),
+  signal: z.string().nullish(),
+  conflict: z.string().nullish(),
   function_id: z.string().optional(),
   payload: z.looseObject({ data: z.unknown(), user: z.unknown(), v: z.unknown() }).partial().optional(),
 });
@@ -34,6 +36,7 @@ const opSchema = z.object({
     'StepFailed',
     'Sleep',
     'WaitForEvent',
+    'WaitForSignal',
     'InvokeFunction',
     'RunComplete',
     'StepNotFound',
@@ -79,6 +82,7 @@ function longNameIn({ id, name, displayName, opts }: Op): string | undefined {
     ['name', name, MAX_NAME_LENGTH],
     ['displayName', displayName, MAX_NAME_LENGTH],
     ['event', opts?.event, MAX_NAME_LENGTH],
+    ['signal', opts?.signal, MAX_NAME_LENGTH],
     ['function_id', opts?.function_id, MAX_NAME_LENGTH],
     ['duration', opts?.duration, MAX_TIME_LENGTH],
     ['timeout', opts?.timeout, MAX_TIME_LENGTH],

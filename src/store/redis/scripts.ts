@@ -22,6 +22,7 @@ const SCRIPTS = {
   endRun: { file: 'runs/lua/end-run.lua', numberOfKeys: 6 },
   addWaits: { file: 'runs/lua/add-waits.lua' },
   removeWait: { file: 'runs/lua/remove-wait.lua', numberOfKeys: 1 },
+  addSignal: { file: 'runs/lua/add-signal.lua', numberOfKeys: 2 },
   extendRetention: { file: 'events/lua/extend-retention.lua', numberOfKeys: 2 },
   storeOverflowEvent: { file: 'events/lua/store-overflow-event.lua', numberOfKeys: 2 },
   indexEvents: { file: 'events/lua/index-events.lua', numberOfKeys: 4 },

@@ -33,6 +33,7 @@ export const runKeys = (prefix: string) => ({
   waitsByValue: (env: string, digest: string, eventName: string) =>
     `${prefix}:waits-by-value:${env}:${digest}:${eventName}`,
   waitPaths: (env: string, eventName: string) => `${prefix}:wait-paths:${env}:${eventName}`,
+  signal: (env: string, signal: string) => `${prefix}:signals:${env}:${signal}`,
 });
 
 export const RUN_KEY_DECLARATIONS = {
@@ -166,5 +167,13 @@ export const RUN_KEY_DECLARATIONS = {
     ttl: 'timeout of its last wait + 24 h',
     size: '16 fields',
     description: 'Path of a field, as JSON → number of waits that are found by its value.',
+  },
+  signal: {
+    pattern: 'signals:<env>:<signal>',
+    type: 'hash',
+    owner: 'runs/signals.ts',
+    ttl: 'timeout of its wait + 24 h',
+    size: '1 field',
+    description: '`<run ID>/<step>` of the step that waits for the signal.',
   },
 } as const satisfies Record<keyof ReturnType<typeof runKeys>, KeyDeclaration>;

@@ -4,6 +4,7 @@ import { ActiveRuns } from './active-runs.ts';
 import { EndedRunIndex } from './ended-run-index.ts';
 import { RunLists } from './run-lists.ts';
 import { Runs } from './runs.ts';
+import { Signals } from './signals.ts';
 import { Steps } from './steps.ts';
 import { Waits } from './waits.ts';
 
@@ -13,6 +14,7 @@ export interface RunStore {
   activeRuns: ActiveRuns;
   steps: Steps;
   waits: Waits;
+  signals: Signals;
 }
 
 export function createRunStore({ redis, keys, config: { retentionMs } }: StoreContext): RunStore {
@@ -22,5 +24,6 @@ export function createRunStore({ redis, keys, config: { retentionMs } }: StoreCo
     activeRuns: new ActiveRuns(redis, keys),
     steps: new Steps(redis, keys, retentionMs),
     waits: new Waits(redis, keys),
+    signals: new Signals(redis, keys),
   };
 }

@@ -29,6 +29,7 @@ export interface TimelineRowData {
 const KINDS: Record<string, RowKind> = {
   Sleep: 'slept',
   WaitForEvent: 'waited',
+  WaitForSignal: 'waited',
   InvokeFunction: 'invoked',
   StepPlanned: 'queued',
 };

@@ -1,5 +1,6 @@
 /** What applying an operation needs. */
 import type { Loaded } from '../../../store/runs/runs.ts';
+import type { Signals } from '../../../store/runs/signals.ts';
 import type { Steps } from '../../../store/runs/steps.ts';
 import type { Waits } from '../../../store/runs/waits.ts';
 import type { TracedRunRef } from '../../queues/queues.ts';
@@ -12,6 +13,7 @@ export interface OperationDeps {
   transitions: RunTransitions;
   steps: Steps;
   waits: Waits;
+  signals: Signals;
   waitMatcher: WaitMatcher;
   invocations: Invocations;
   scheduler: RunScheduler;
