@@ -40,7 +40,7 @@ describe('signals', () => {
   const runOf = async (eventId: string, isThere: (run: { status: string; ended_at: unknown }) => unknown) => {
     const { body } = await service.waitFor(
       `/v1/events/${eventId}/runs`,
-      ({ body }) => body.data?.length === 1 && isThere(body.data[0]),
+      ({ body }) => body.data?.length === 1 && Boolean(isThere(body.data[0])),
     );
     return body.data[0];
   };
