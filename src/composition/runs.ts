@@ -23,11 +23,11 @@ export interface RunServices {
 
 export function createRunServices(
   { config: { reconcileAfterMs }, tracing }: Core,
-  { runs, steps, events, waits, signals, environmentKinds }: Store,
+  { runs, steps, events, waits, signals, requests, environmentKinds }: Store,
   { runQueue, functions, evaluator, telemetry, acceptor }: Ingestion,
 ): RunServices {
   const scheduler = new RunScheduler(runQueue, environmentKinds);
-  const transitions = new RunTransitions({ runs, steps, events, functions, scheduler, acceptor, telemetry });
+  const transitions = new RunTransitions({ runs, steps, requests, events, functions, scheduler, acceptor, telemetry });
   const waitMatcher = new WaitMatcher({ events, waits, transitions, evaluator });
   const cancelTriggers = new CancelTriggers(waits, events, waitMatcher);
   const starter = new RunStarter({ events, runs, cancelTriggers, scheduler, telemetry, reconcileAfterMs, tracing });

@@ -55,7 +55,15 @@ export interface WakeJob extends RunRef {
   eventName?: string;
 }
 
-export type RunJob = CallJob | WakeJob;
+/** The request that a step asks the service to make. */
+export interface RequestJob extends RunRef {
+  kind: 'request';
+  stepId: string;
+  /** Origin of its URL. */
+  origin: string;
+}
+
+export type RunJob = CallJob | WakeJob | RequestJob;
 
 /** Attempts of a job before the current one, and in all. */
 export interface JobAttempts {

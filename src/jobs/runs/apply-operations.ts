@@ -4,6 +4,7 @@ import { retriableFailure } from '../../functions/interpret-response.ts';
 import { errorOf, failureMemo, type Op, stepName } from '../../model/runs/operation.ts';
 import { startInvocation } from './operations/invocation.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
+import { startRequest } from './operations/request.ts';
 import { startSignal } from './operations/signal.ts';
 import { startSleep } from './operations/sleep.ts';
 import { finishStep, planStep } from './operations/steps.ts';
@@ -57,6 +58,9 @@ async function applyOp(op: Op, call: AnsweredCall, deps: OperationDeps): Promise
       return startSignal(op, call, deps);
     case 'InvokeFunction':
       return startInvocation(op, call, deps);
+    case 'Gateway':
+    case 'AIGateway':
+      return startRequest(op, call, deps);
     case 'RunComplete':
       // interpret-response.ts has turned it into a completion.
       return undefined;

@@ -75,6 +75,7 @@ async function ensureJobs(run: Run, deps: ReconcileDeps, nowMs: number): Promise
   if (answeredAt < done) await scheduler.ensureCall({ ref, at: done, retries });
   for (const [stepId, step] of pending) {
     if (step.op === 'StepPlanned') await scheduler.ensureCall({ ref, stepId, retries });
+    if (step.origin !== undefined) await scheduler.ensureRequest({ ref, stepId, origin: step.origin, retries });
     if (step.op === 'InvokeFunction') await finishInvocation(run, stepId, deps);
     if (step.until !== undefined) {
       const eventName = isWait(step) ? step.name : undefined;

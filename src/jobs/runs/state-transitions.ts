@@ -2,13 +2,14 @@
  *  Each is idempotent, and the first write wins. */
 import { type Event, type EventRecord, FUNCTION_FAILED, payloadOf } from '../../model/events/event.ts';
 import { derivedEventId } from '../../model/ids.ts';
-import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending } from '../../model/runs/memo.ts';
+import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending, requestsOutside } from '../../model/runs/memo.ts';
 import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
 import type { Ending, Run, RunError } from '../../model/runs/run.ts';
 import { isShallowJson, MAX_DEPTH } from '../../model/values/json.ts';
 import type { Events } from '../../store/events/events.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
 import type { LeftOver, Runs } from '../../store/runs/runs.ts';
+import type { SealedRequests } from '../../store/runs/sealed-requests.ts';
 import type { Steps } from '../../store/runs/steps.ts';
 import type { Acceptor } from '../ingestion/acceptor.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
@@ -20,6 +21,7 @@ import type { RunScheduler } from './run-scheduler.ts';
 export interface RunTransitionsDeps {
   runs: Runs;
   steps: Steps;
+  requests: SealedRequests;
   events: Events;
   functions: FunctionTables;
   scheduler: RunScheduler;
@@ -70,6 +72,7 @@ export class RunTransitions {
   async #recordWaitEnd({ env, id }: Run, stepId: string, step: Pending, memo: Memo): Promise<void> {
     if (step.op === 'StepPlanned') return;
     await this.#deps.runs.appendHistory(env, id, [waitHistory(stepId, step, memo, Date.now())]);
+    if (requestsOutside(step)) await this.#deps.requests.remove(env, id, stepId);
     // Only its own wake job ends a sleep, and that job is active.
     if (step.op !== 'Sleep' && step.until !== undefined) await this.#deps.scheduler.removeWakes(id, [stepId]);
   }
@@ -120,7 +123,9 @@ export class RunTransitions {
   /** Delayed jobs would wait, possibly for months, only to find a run that has ended. */
   async #removeJobs(runId: string, { status }: Ending, { done, pending }: LeftOver): Promise<void> {
     const { scheduler } = this.#deps;
-    const calls = [...pending].filter(([, { op }]) => op === 'StepPlanned').map(([stepId]) => ({ runId, stepId }));
+    const calls = [...pending]
+      .filter(([, step]) => step.op === 'StepPlanned' || requestsOutside(step))
+      .map(([stepId, step]) => ({ runId, stepId, request: requestsOutside(step) }));
     const wakes = [...pending].filter(([, { until }]) => until !== undefined).map(([stepId]) => stepId);
     if (wakes.length > 0) await scheduler.removeWakes(runId, wakes);
     // The next call of a completed run is the call that completed it.

@@ -38,6 +38,8 @@ const opSchema = z.object({
     'WaitForEvent',
     'WaitForSignal',
     'InvokeFunction',
+    'Gateway',
+    'AIGateway',
     'RunComplete',
     'StepNotFound',
   ]),

@@ -7,6 +7,7 @@ export const RUN_SUFFIXES = {
   memos: ':memos',
   stack: ':stack',
   pending: ':pending',
+  requests: ':requests',
   history: ':history',
   waits: ':waits',
 } as const;
@@ -19,6 +20,7 @@ export const runKeys = (prefix: string) => ({
   memos: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.memos}`,
   stack: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.stack}`,
   pending: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.pending}`,
+  requests: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.requests}`,
   history: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.history}`,
   waitsOfRun: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.waits}`,
   activeRuns: `${prefix}:active-runs`,
@@ -68,6 +70,14 @@ export const RUN_KEY_DECLARATIONS = {
     ttl: 'deleted when the run ends',
     size: '1 field per step that has begun',
     description: 'Hashed ID of a step that has begun and not finished → the step, as JSON.',
+  },
+  requests: {
+    pattern: 'run:<env>:<run ID>:requests',
+    type: 'hash',
+    owner: 'runs/sealed-requests.ts',
+    ttl: 'deleted when the run ends',
+    size: '1 field per step that makes a request, until its response; with the memos 32 MiB',
+    description: 'Hashed step ID → the request, encrypted with `SECRET_KEY`.',
   },
   history: {
     pattern: 'run:<env>:<run ID>:history',

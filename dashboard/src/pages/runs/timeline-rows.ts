@@ -2,7 +2,7 @@
 import type { HistoryEntry, RunWithHistory } from '../../api/types.ts';
 import { hasEnded } from '../../features/runs/run.ts';
 
-export type RowKind = 'called' | 'slept' | 'waited' | 'invoked' | 'queued';
+export type RowKind = 'called' | 'slept' | 'waited' | 'signaled' | 'invoked' | 'requested' | 'queued';
 
 export interface TimelineRowData {
   /** Stable while the run continues. */
@@ -29,8 +29,10 @@ export interface TimelineRowData {
 const KINDS: Record<string, RowKind> = {
   Sleep: 'slept',
   WaitForEvent: 'waited',
-  WaitForSignal: 'waited',
+  WaitForSignal: 'signaled',
   InvokeFunction: 'invoked',
+  Gateway: 'requested',
+  AIGateway: 'requested',
   StepPlanned: 'queued',
 };
 /** Key of the row for the current state, which is not in the history. */

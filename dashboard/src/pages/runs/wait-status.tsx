@@ -35,6 +35,7 @@ export function WaitStatus({ run, maxAttempts }: { run: RunWithHistory; maxAttem
                 Waiting for signal <code className="font-mono text-xs">{name}</code>
               </>
             )}
+            {(op === 'Gateway' || op === 'AIGateway') && <>Waiting for the response to the request of {name}</>}
             {op === 'InvokeFunction' && <>Waiting for the function invoked by {name}</>}
             {until && (
               <>

@@ -1,5 +1,6 @@
 /** What applying an operation needs. */
 import type { Loaded } from '../../../store/runs/runs.ts';
+import type { SealedRequests } from '../../../store/runs/sealed-requests.ts';
 import type { Signals } from '../../../store/runs/signals.ts';
 import type { Steps } from '../../../store/runs/steps.ts';
 import type { Waits } from '../../../store/runs/waits.ts';
@@ -14,6 +15,7 @@ export interface OperationDeps {
   steps: Steps;
   waits: Waits;
   signals: Signals;
+  requests: SealedRequests;
   waitMatcher: WaitMatcher;
   invocations: Invocations;
   scheduler: RunScheduler;

@@ -41,7 +41,7 @@ redis.call('ZREM', active_runs, member)
 redis.call('ZREM', active_runs_in_env, run_id)
 redis.call('ZREM', active_index, run_id)
 redis.call('ZADD', ended_index, queued_at, run_id)
-redis.call('DEL', pending)
+redis.call('DEL', pending, run .. SUFFIX_REQUESTS)
 remove_waits(run)
 for _, key in ipairs({ run, ended_index, memos, stack, history }) do
   redis.call('PEXPIRE', key, retention)
