@@ -1,5 +1,6 @@
 /** The parts that start, continue and end runs, the same in web and worker. */
 import { CancelTriggers } from '../jobs/runs/cancel-triggers.ts';
+import { DeferredFunctions } from '../jobs/runs/deferred-functions.ts';
 import { Invocations } from '../jobs/runs/invocations.ts';
 import { RunRetries } from '../jobs/runs/run-retries.ts';
 import { RunScheduler } from '../jobs/runs/run-scheduler.ts';
@@ -23,11 +24,22 @@ export interface RunServices {
 
 export function createRunServices(
   { config: { reconcileAfterMs }, tracing }: Core,
-  { runs, steps, events, waits, signals, requests, environmentKinds }: Store,
+  { runs, steps, events, waits, signals, requests, defers, environmentKinds }: Store,
   { runQueue, functions, evaluator, telemetry, acceptor }: Ingestion,
 ): RunServices {
   const scheduler = new RunScheduler(runQueue, environmentKinds);
-  const transitions = new RunTransitions({ runs, steps, requests, events, functions, scheduler, acceptor, telemetry });
+  const deferredFunctions = new DeferredFunctions(defers, acceptor);
+  const transitions = new RunTransitions({
+    runs,
+    steps,
+    requests,
+    events,
+    functions,
+    scheduler,
+    deferredFunctions,
+    acceptor,
+    telemetry,
+  });
   const waitMatcher = new WaitMatcher({ events, waits, transitions, evaluator });
   const cancelTriggers = new CancelTriggers(waits, events, waitMatcher);
   const starter = new RunStarter({ events, runs, cancelTriggers, scheduler, telemetry, reconcileAfterMs, tracing });

@@ -29,7 +29,7 @@ export interface WorkerParts {
  *  @param queueRedis connection of the queues alone */
 export async function createWorker(core: Core, store: Store, queueRedis: Redis): Promise<WorkerParts> {
   const { config, log, recorder, metrics, tracing } = core;
-  const { environments, environmentKinds, activeRuns, events, runs, steps, waits, signals, requests } = store;
+  const { environments, environmentKinds, activeRuns, events, runs, steps, waits, signals, requests, defers } = store;
   const { reconcileAfterMs } = config;
   const queueOptions = { connection: queueRedis, prefix: store.queuePrefix };
   const ingestion = await createIngestion(core, store, queueOptions);
@@ -65,6 +65,7 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
         waits,
         signals,
         requests,
+        defers,
         functions,
         functionClient,
         transitions,

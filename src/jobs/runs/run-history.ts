@@ -14,11 +14,11 @@ export interface CallAttempt {
   startedAt: number;
 }
 
-const FINISHED = new Set<Op['op']>(['Step', 'StepRun', 'StepFailed', 'StepError']);
+const FINISHED = new Set<Op['op']>(['Step', 'StepRun', 'StepFailed', 'StepError', 'DeferAdd', 'DeferAbort']);
 
 /** A run that completes with its first call needs no history beside its own record. */
 export function needsNoHistory({ stack, pending }: Loaded, outcome: Outcome, attemptsMade: number): boolean {
-  return outcome.kind === 'completed' && stack.length === 0 && pending === 0 && attemptsMade === 0;
+  return outcome.kind === 'completed' && !outcome.ops && stack.length === 0 && pending === 0 && attemptsMade === 0;
 }
 
 export function attemptHistory(
@@ -34,8 +34,7 @@ export function attemptHistory(
     ...times,
     ...resultOf(outcome.kind === 'failed' ? outcome.error : undefined),
   };
-  if (outcome.kind !== 'steps') return [attempt];
-  const steps = outcome.ops
+  const steps = (outcome.ops ?? [])
     .filter(({ op }) => FINISHED.has(op))
     .map((op): HistoryEntry => {
       const failed = op.op === 'StepError' || op.op === 'StepFailed';

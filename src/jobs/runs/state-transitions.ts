@@ -15,6 +15,7 @@ import type { Acceptor } from '../ingestion/acceptor.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import { toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { DeferredFunctions } from './deferred-functions.ts';
 import { waitHistory } from './run-history.ts';
 import type { RunScheduler } from './run-scheduler.ts';
 
@@ -25,6 +26,7 @@ export interface RunTransitionsDeps {
   events: Events;
   functions: FunctionTables;
   scheduler: RunScheduler;
+  deferredFunctions: DeferredFunctions;
   acceptor: Acceptor;
   telemetry: Telemetry;
 }
@@ -112,7 +114,11 @@ export class RunTransitions {
 
   async #end(run: Run, ending: Ending): Promise<void> {
     const { runs, telemetry } = this.#deps;
-    const leftOver = await runs.end(run, ending, Date.now());
+    let leftOver = await runs.end(run, ending, Date.now());
+    // First the events, then the end: if this process dies in between, repeating both changes nothing.
+    while (leftOver === 'defers') {
+      leftOver = await runs.end(run, ending, Date.now(), await this.#deps.deferredFunctions.start(run));
+    }
     if (leftOver) telemetry.recordRunEnd(run, ending.status);
     const ended = await this.#readEnded(run, ending);
     await this.notifyInvoker(ended);

@@ -11,6 +11,8 @@ const jsonObject = (field: string) =>
 export const RESERVED_PREFIXES = ['inngest/', 'service/internal.'] as const;
 export const FUNCTION_FAILED = 'inngest/function.failed';
 export const FUNCTION_INVOKED = 'inngest/function.invoked';
+/** Triggers deferred functions; the official SDKs expect this name. */
+export const FUNCTION_DEFERRED = 'inngest/deferred.schedule';
 
 const TS_MIN = Date.UTC(1980, 0);
 const TS_MAX = Date.UTC(2100, 0);

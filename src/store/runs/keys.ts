@@ -8,6 +8,7 @@ export const RUN_SUFFIXES = {
   stack: ':stack',
   pending: ':pending',
   requests: ':requests',
+  defers: ':defers',
   history: ':history',
   waits: ':waits',
 } as const;
@@ -20,6 +21,7 @@ export const runKeys = (prefix: string) => ({
   memos: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.memos}`,
   stack: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.stack}`,
   pending: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.pending}`,
+  defers: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.defers}`,
   requests: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.requests}`,
   history: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.history}`,
   waitsOfRun: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.waits}`,
@@ -70,6 +72,14 @@ export const RUN_KEY_DECLARATIONS = {
     ttl: 'deleted when the run ends',
     size: '1 field per step that has begun',
     description: 'Hashed ID of a step that has begun and not finished → the step, as JSON.',
+  },
+  defers: {
+    pattern: 'run:<env>:<run ID>:defers',
+    type: 'hash',
+    owner: 'runs/defers.ts',
+    ttl: 'deleted when the run ends',
+    size: '1 field per deferred function, 1,000; with the memos 32 MiB',
+    description: "ID → a function to run after the run's end and its input, as JSON; empty when it was aborted.",
   },
   requests: {
     pattern: 'run:<env>:<run ID>:requests',

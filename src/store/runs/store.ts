@@ -2,6 +2,7 @@
 import { Sealer } from '../../model/auth/seal.ts';
 import type { StoreContext } from '../store-context.ts';
 import { ActiveRuns } from './active-runs.ts';
+import { Defers } from './defers.ts';
 import { EndedRunIndex } from './ended-run-index.ts';
 import { RunLists } from './run-lists.ts';
 import { Runs } from './runs.ts';
@@ -18,6 +19,7 @@ export interface RunStore {
   waits: Waits;
   signals: Signals;
   requests: SealedRequests;
+  defers: Defers;
 }
 
 export function createRunStore({ redis, keys, config }: StoreContext): RunStore {
@@ -29,6 +31,7 @@ export function createRunStore({ redis, keys, config }: StoreContext): RunStore 
     steps: new Steps(redis, keys, retentionMs),
     waits: new Waits(redis, keys),
     signals: new Signals(redis, keys),
+    defers: new Defers(redis, keys),
     requests: new SealedRequests(redis, keys, new Sealer(secretKey, secretKeyFallback)),
   };
 }

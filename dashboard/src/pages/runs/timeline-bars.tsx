@@ -17,6 +17,7 @@ const STYLES: Record<RowKind, string> = {
   signaled: 'inset-y-1 rounded-sm border-2 border-dotted border-warn',
   invoked: 'inset-y-1 rounded-sm border-2 border-busy',
   requested: 'inset-y-1 rounded-sm border-2 border-double border-busy',
+  deferred: 'inset-y-1 rounded-sm border-2 border-muted',
   queued: 'top-1/2 border-t-2 border-dashed border-line-strong',
 };
 
@@ -35,6 +36,7 @@ const LEGEND_LABELS: Record<RowKind, string> = {
   signaled: 'waited for a signal',
   invoked: 'waited for an invoked function',
   requested: 'requested by the service',
+  deferred: 'deferred a function',
   queued: 'queued',
 };
 

@@ -83,6 +83,7 @@ function summaryOf({ kind, status, attempt, untilMs, timedOut }: TimelineRowData
         ? 'invoked function failed'
         : 'invoked';
   }
+  if (kind === 'deferred') return 'deferred until the end';
   if (kind === 'queued') return untilMs === null ? 'queued' : 'waiting';
   if (status === 'Running') return 'running';
   const suffix = attempt === null || attempt === 0 ? '' : ` on attempt ${attempt + 1}`;

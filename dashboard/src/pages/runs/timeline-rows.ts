@@ -2,7 +2,7 @@
 import type { HistoryEntry, RunWithHistory } from '../../api/types.ts';
 import { hasEnded } from '../../features/runs/run.ts';
 
-export type RowKind = 'called' | 'slept' | 'waited' | 'signaled' | 'invoked' | 'requested' | 'queued';
+export type RowKind = 'called' | 'slept' | 'waited' | 'signaled' | 'invoked' | 'requested' | 'deferred' | 'queued';
 
 export interface TimelineRowData {
   /** Stable while the run continues. */
@@ -33,6 +33,8 @@ const KINDS: Record<string, RowKind> = {
   InvokeFunction: 'invoked',
   Gateway: 'requested',
   AIGateway: 'requested',
+  DeferAdd: 'deferred',
+  DeferAbort: 'deferred',
   StepPlanned: 'queued',
 };
 /** Key of the row for the current state, which is not in the history. */

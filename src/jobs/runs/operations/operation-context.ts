@@ -1,4 +1,5 @@
 /** What applying an operation needs. */
+import type { Defers } from '../../../store/runs/defers.ts';
 import type { Loaded } from '../../../store/runs/runs.ts';
 import type { SealedRequests } from '../../../store/runs/sealed-requests.ts';
 import type { Signals } from '../../../store/runs/signals.ts';
@@ -16,6 +17,7 @@ export interface OperationDeps {
   waits: Waits;
   signals: Signals;
   requests: SealedRequests;
+  defers: Defers;
   waitMatcher: WaitMatcher;
   invocations: Invocations;
   scheduler: RunScheduler;
