@@ -2,6 +2,7 @@
  *  SDK has an app with a function for each feature here that needs one; it runs on the event <app>/<function>. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
+import { close, subscribe, tokenFor } from '../support/realtime.ts';
 import type { Loose, Outside } from './outside.ts';
 
 /** As in the tables of docs/compatibility.md. */
@@ -38,7 +39,6 @@ export const SHOWN_BY_SCENARIOS: Readonly<Record<string, readonly string[]>> = {
 /** Addresses that an SDK asks the service for. */
 export const ADDRESSES: Readonly<Record<string, string>> = {
   connect: '/v0/connect/start',
-  realtime: '/v1/realtime/publish',
 };
 
 /** Long enough that two runs which start together overlap, and longer than the time-out of `timeouts`. */
@@ -76,6 +76,16 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   'step.ai.infer': isRefused,
   'step.fetch': isRefused,
   'step.waitForSignal': isRefused,
+
+  /** The function publishes what it was sent. */
+  async realtime(outside, fn) {
+    const { app, service } = outside;
+    const subscriber = await subscribe(service.url, await tokenFor(service, app, ['numbers']));
+    await outside.send(fn, { n: 7, url: service.url });
+    const { data } = await subscriber.next(({ kind }) => kind === 'data');
+    await close(subscriber);
+    return data.n === 7 ? 'acts' : 'ignored';
+  },
 
   async cron(outside) {
     const { registered_at } = (await outside.service.get(`/v1/apps/${outside.app}`)).body.data;

@@ -1,5 +1,5 @@
 /** The functions of features.ts, written with the official TypeScript SDK and hosted in this process. */
-import { Inngest, openai, RetryAfterError } from 'inngest';
+import { Inngest, openai, RetryAfterError, realtime, staticSchema } from 'inngest';
 import { serve } from 'inngest/node';
 import { startApp } from '../runs/steps/sdk-adapters.ts';
 import type { HostProgram } from '../support/program.ts';
@@ -39,6 +39,7 @@ function functionsOf(client: Inngest, app: string) {
       await new Promise((resolve) => setTimeout(resolve, event.data.ms));
       return { from, to: Date.now(), events: events.length };
     });
+  const numbers = realtime.channel({ name: app, topics: { numbers: { schema: staticSchema<{ n: number }>() } } });
   const done = async () => 'done';
   const key = 'event.data.n';
 
@@ -73,6 +74,9 @@ function functionsOf(client: Inngest, app: string) {
       step.ai.infer('ask', { model: openai({ model: 'gpt-4o', apiKey: 'none' }), body: { messages: [] } }),
     ),
     on('step.fetch', ({ event, step }) => step.fetch(event.data.url)),
+    on('realtime', async ({ event }) => {
+      await client.realtime.publish(numbers.numbers, { n: event.data.n });
+    }),
     on('step.waitForSignal', ({ step }) => step.waitForSignal('wait', { signal: 'go', timeout: '1h' })),
   ];
 }

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import inngest
-from inngest.experimental import ai
+from inngest.experimental import ai, realtime
 
 MINUTE = datetime.timedelta(minutes=1)
 KEY = "event.data.n"
@@ -71,5 +71,9 @@ def functions(client: inngest.Inngest) -> list[inngest.Function[Any]]:
     async def infer(ctx: inngest.Context) -> Any:
         adapter = ai.openai.Adapter(auth_key="none", model="gpt-4o")
         return await ctx.step.ai.infer("ask", adapter=adapter, body={"messages": []})
+
+    @on_event("realtime")
+    async def publish(ctx: inngest.Context) -> None:
+        await realtime.publish(client, app, "numbers", {"n": ctx.event.data["n"]})
 
     return hosted

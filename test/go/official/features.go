@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
 	"github.com/inngest/inngestgo"
 	"github.com/inngest/inngestgo/pkg/checkpoint"
+	"github.com/inngest/inngestgo/realtime"
 	"github.com/inngest/inngestgo/step"
 )
 
@@ -28,6 +30,7 @@ func hostFeatures(client inngestgo.Client) {
 	a.hostTriggers()
 	a.hostTimes()
 	a.hostUnknownSteps()
+	a.hostRealtime()
 }
 
 func (a app) hostFlowControl() {
@@ -112,5 +115,22 @@ func (a app) hostUnknownSteps() {
 	})
 	on(a, "step-waitforsignal", none, func(ctx context.Context, _ inngestgo.Input[object]) (any, error) {
 		return step.WaitForSignal[object](ctx, "wait", step.WaitForSignalOpts{Signal: "go", Timeout: time.Hour})
+	})
+}
+
+// number is the data of an event with a number and the address of the service.
+type number struct {
+	N   int    `json:"n"`
+	URL string `json:"url"`
+}
+
+func (a app) hostRealtime() {
+	on(a, "realtime", inngestgo.IntPtr(0), func(ctx context.Context, in inngestgo.Input[number]) (any, error) {
+		data, err := json.Marshal(object{"n": in.Event.Data.N})
+		if err != nil {
+			return nil, err
+		}
+		url := in.Event.Data.URL + "/v1/realtime/publish"
+		return nil, realtime.PublishWithURL(ctx, url, a.client.AppID(), "numbers", data)
 	})
 }
