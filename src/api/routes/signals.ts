@@ -3,18 +3,18 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
 import type { SignalSender } from '../../jobs/runs/signal-sender.ts';
-import { rejectDeep } from '../../model/events/event.ts';
+import { rejectDeep } from '../../model/events/sent-event.ts';
 import { MAX_NAME_LENGTH } from '../../model/runs/operation.ts';
+import type { EventLimits } from '../../store/environments/event-limits.ts';
 import { type Route, route } from '../rest/route.ts';
 
 export interface SignalRouteDeps {
   acceptor: Acceptor;
   signalSender: SignalSender;
-  /** Bytes of the largest body that holds an event. */
-  eventLimit: () => number;
+  eventLimits: EventLimits;
 }
 
-export function signalRoutes({ acceptor, signalSender, eventLimit }: SignalRouteDeps): Route[] {
+export function signalRoutes({ acceptor, signalSender, eventLimits }: SignalRouteDeps): Route[] {
   return [
     route({
       method: 'post',
@@ -22,6 +22,7 @@ export function signalRoutes({ acceptor, signalSender, eventLimit }: SignalRoute
       tag: 'Runs',
       access: 'write',
       scope: 'environment',
+      forApps: true,
       summary: 'Send a signal',
       description:
         'Ends the one step of the environment that waits for the signal (`step.waitForSignal`); its run goes on with `signal` and `data`. 404 when no step waits for it.',
@@ -29,7 +30,7 @@ export function signalRoutes({ acceptor, signalSender, eventLimit }: SignalRoute
         signal: z.string().min(1).max(MAX_NAME_LENGTH).meta({ description: 'Name of the signal' }),
         data: z.unknown().optional().meta({ description: 'Any JSON; absent: null' }),
       }),
-      eventLimit,
+      eventLimit: (env) => eventLimits.of(env),
       // Steps of functions send signals: there may be thousands a minute, as there are events.
       audited: false,
       data: z.object({ run_id: z.string().meta({ description: 'The run that goes on' }) }).meta({ id: 'SentSignal' }),
