@@ -18,21 +18,26 @@ import { assignRequestId, parseQueriesOnce, rejectLongQueries, rejectUnknownMeth
 import { recordRequestMetrics, traceRequests } from './http/request-telemetry.ts';
 import { type RequestState, Router } from './http/router.ts';
 import { securityHeaders } from './http/security-headers.ts';
+import { devInfoRoute } from './official/dev-info.ts';
+import { unsupportedRoutes } from './official/unsupported.ts';
 import { board, boardBodyErrors, boardPolicy } from './operations/board.ts';
 import { allowOnBoard, auditBoard, clampBoardQuery, findBoardRoute } from './operations/board-access.ts';
 import { healthRoutes } from './operations/health.ts';
 import { metricsEndpoint, noMetricsEndpoint } from './operations/metrics-endpoint.ts';
 import type { Readiness } from './operations/readiness.ts';
+import type { Realtime } from './realtime/realtime.ts';
 import { Credentials } from './receive/credentials.ts';
 import { receiveRoutes } from './receive/routes.ts';
 import type { LiveStreams } from './rest/live-streams.ts';
-import { type ApiDeps, apiRoutes, restApi } from './rest-api.ts';
+import { mount } from './rest/mount.ts';
+import { type ApiDeps, apiRoutes, officialRoutes, restApi } from './rest-api.ts';
 import { streamRoute } from './routes/stream.ts';
 
 export interface AppDeps extends ApiDeps {
   webhookDirectory: WebhookDirectory;
   readiness: Readiness;
   liveStreams: LiveStreams;
+  realtime: Realtime;
   tracing?: Tracing | undefined;
   /** undefined: metrics are off. */
   metrics: ProcessMetrics | undefined;
@@ -80,6 +85,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   );
 
   const open = new Router();
+  if (config.dev) devInfoRoute(open, store);
   healthRoutes(open, { readiness: deps.readiness, backpressure, mode: config.dev ? 'dev' : 'production' });
   registerRoute(open, {
     dev: config.dev,
@@ -99,6 +105,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     environments,
     signingKeys,
   });
+  deps.realtime.addRoutes(open);
   app.use(open.routes());
   app.use(
     deps.metrics && config.metricsToken !== undefined
@@ -107,7 +114,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   );
 
   const { sessions, apiKeys } = store;
-  const principals = new Principals({ config, apiKeys, sessions });
+  const principals = new Principals({ config, apiKeys, sessions, signingKeys, environments });
   const auditLogger = new AuditLogger(store.auditLog, store.rejectionLog, log);
   const accounts = new Accounts({
     users: store.users,
@@ -121,6 +128,9 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
 
   app.use(streamRoute({ principals, environments, liveStreams: deps.liveStreams }).routes());
   app.use(restApi(apiRoutes(deps), { environments, auditLogger }).routes());
+  const official = new Router();
+  mount(official, officialRoutes(deps), { environments, auditLogger });
+  app.use(official.routes()).use(unsupportedRoutes().routes());
   app.use(findBoardRoute()).use(allowOnBoard).use(auditBoard(auditLogger)).use(clampBoardQuery);
   app.use(boardPolicy).use(boardBodyErrors).use(board(queues));
   return app;

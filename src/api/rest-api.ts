@@ -7,6 +7,7 @@ import type { Backpressure } from '../jobs/queues/backpressure.ts';
 import type { IngestQueue, RunQueue } from '../jobs/queues/queues.ts';
 import type { Invocations } from '../jobs/runs/invocations.ts';
 import type { RunRetries } from '../jobs/runs/run-retries.ts';
+import type { SignalSender } from '../jobs/runs/signal-sender.ts';
 import type { RunTransitions } from '../jobs/runs/state-transitions.ts';
 import type { Telemetry } from '../jobs/telemetry/telemetry.ts';
 import type { Logger } from '../log.ts';
@@ -15,6 +16,8 @@ import type { Transforms } from '../transforms/transforms.ts';
 import { Accounts } from './auth/accounts.ts';
 import { sendPage } from './http/html-page.ts';
 import { Router } from './http/router.ts';
+import { officialInvokeRoutes } from './official/invoke.ts';
+import { officialListRoutes } from './official/lists.ts';
 import { openApi } from './openapi/document.ts';
 import { DOCS_STYLE, docsPage } from './openapi/page.ts';
 import type { RequestLogWriter } from './receive/request-log-writer.ts';
@@ -39,6 +42,7 @@ import { overviewRoutes } from './routes/overview.ts';
 import { runRoutes } from './routes/runs.ts';
 import { sendEventRoutes } from './routes/send-events.ts';
 import { settingRoutes } from './routes/settings.ts';
+import { signalRoutes } from './routes/signals.ts';
 import { signingKeyRoutes } from './routes/signing-keys.ts';
 import { transformRoutes } from './routes/transforms.ts';
 import { userRoutes } from './routes/users.ts';
@@ -59,6 +63,7 @@ export interface ApiDeps {
   transitions: RunTransitions;
   retries: RunRetries;
   invocations: Invocations;
+  signalSender: SignalSender;
   httpAgent: HttpAgent;
   queues: readonly [IngestQueue, RunQueue];
   log: Logger;
@@ -118,7 +123,18 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...functionRoutes({ functions, expressionProblems }),
     ...overviewRoutes({ redis: store.redis, processes, metrics, functions, backpressure, queues: deps.queues }),
     ...invokeRoutes({ environments, acceptor, invocations: deps.invocations, backpressure, eventLimits }),
+    ...signalRoutes({ acceptor, signalSender: deps.signalSender, eventLimits }),
     ...settingRoutes({ settings: config.settings }),
+  ];
+}
+
+/** Routes that only users of the official SDKs know; they are not in the documentation of the API (docs/rest.md). */
+export function officialRoutes(deps: ApiDeps): Route[] {
+  const { store, acceptor, backpressure, invocations, functionTables, retries } = deps;
+  const { environments, runs, steps, apps, functions, eventLimits } = store;
+  return [
+    ...officialInvokeRoutes({ environments, acceptor, invocations, backpressure, eventLimits, functionTables }),
+    ...officialListRoutes({ runs, steps, retries, apps, functions }),
   ];
 }
 
