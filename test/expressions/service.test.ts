@@ -152,7 +152,7 @@ describe('Expressions of functions', () => {
     const id = await send('w/x', {});
     const { body } = await service.waitFor(`/v1/events/${id}/runs`, ({ body }) => body.data?.[0]?.ended_at);
     expect(body.data[0].status).to.equal('Failed');
-    expect(body.data[0].error.name).to.equal('InvalidWait');
+    expect(body.data[0].error.name).to.equal('InvalidExpression');
     expect(body.data[0].error.message).to.include('step "w"').and.include('RE2');
   });
 

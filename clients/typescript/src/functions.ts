@@ -28,7 +28,9 @@ export function defineFunction(appId: string, config: AnyFunctionConfig, handler
   }
   checkFlow(id, flow);
   if (given === undefined) {
-    throw new TypeError(`Function "${id}" has no triggers; write triggers: [] for one that only other functions invoke`);
+    throw new TypeError(
+      `Function "${id}" has no triggers; write triggers: [] for one that only other functions invoke`,
+    );
   }
   const triggers = [given].flat();
   for (const trigger of triggers) checkTrigger(id, trigger);
