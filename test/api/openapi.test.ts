@@ -107,6 +107,10 @@ describe('OpenAPI document', () => {
         await call('GET /v1/runs/:id', { id: run.run_id });
       }
       await call('GET /v1/runs');
+      const range = { app_id: 'shop', function_id: 'works', started_before: new Date().toISOString() };
+      const { id: cancellation } = await call('POST /v1/cancellations', {}, range);
+      await call('GET /v1/cancellations');
+      await call('DELETE /v1/cancellations/:id', { id: cancellation });
       const step = { id: runs.waits as string, step_id: STEP.id };
       await service.waitFor(`/v1/runs/${step.id}/steps/${step.step_id}`, ({ status }) => status === 200);
       await call('GET /v1/runs/:id/steps/:step_id', step);
