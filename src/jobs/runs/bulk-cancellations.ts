@@ -74,7 +74,7 @@ async function cancelMatching(
 }
 
 async function idsThatMeet(
-  { env, functionId, expression: source = '' }: Cancellation,
+  { env, functionId, expression: source = '', createdAt }: Cancellation,
   ids: readonly string[],
   { runs, events, evaluator }: BulkCancellationDeps,
 ): Promise<string[]> {
@@ -86,7 +86,7 @@ async function idsThatMeet(
   evaluator.startTurn();
   for (const { id, eventId } of read) {
     const event = payloads.get(eventId);
-    if (event && evaluator.matches({ env, functionId, source, expression }, { event })) matching.push(id);
+    if (event && evaluator.matches({ env, functionId, source, expression }, { event }, createdAt)) matching.push(id);
     if (evaluator.shouldYield) await evaluator.yieldTurn();
   }
   await evaluator.reportSkipped();
