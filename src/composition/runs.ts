@@ -1,5 +1,6 @@
 /** The parts that start, continue and end runs, the same in web and worker. */
 import { CancelTriggers } from '../jobs/runs/cancel-triggers.ts';
+import { CallCheckpoints } from '../jobs/runs/checkpoints.ts';
 import { Invocations } from '../jobs/runs/invocations.ts';
 import { RunRetries } from '../jobs/runs/run-retries.ts';
 import { RunScheduler } from '../jobs/runs/run-scheduler.ts';
@@ -17,11 +18,12 @@ export interface RunServices {
   starter: RunStarter;
   invocations: Invocations;
   retries: RunRetries;
+  callCheckpoints: CallCheckpoints;
 }
 
 export function createRunServices(
   { config: { reconcileAfterMs }, tracing }: Core,
-  { runs, steps, events, waits, environmentKinds }: Store,
+  { runs, steps, checkpoints, events, waits, environmentKinds }: Store,
   { runQueue, functions, evaluator, telemetry, acceptor }: Ingestion,
 ): RunServices {
   const scheduler = new RunScheduler(runQueue, environmentKinds);
@@ -36,5 +38,13 @@ export function createRunServices(
     starter,
     invocations: new Invocations({ events, functions, starter, transitions, telemetry }),
     retries: new RunRetries({ runs, steps, events, functions, starter, scheduler }),
+    callCheckpoints: new CallCheckpoints({
+      runs,
+      checkpoints,
+      scheduler,
+      transitions,
+      telemetry,
+      reconcileAfterMs,
+    }),
   };
 }

@@ -27,7 +27,7 @@ export interface WorkerParts {
  *  @param queueRedis connection of the queues alone */
 export async function createWorker(core: Core, store: Store, queueRedis: Redis): Promise<WorkerParts> {
   const { config, log, recorder, metrics, tracing } = core;
-  const { environments, environmentKinds, activeRuns, events, runs, steps, waits } = store;
+  const { environments, environmentKinds, activeRuns, events, runs, steps, checkpoints, waits } = store;
   const { reconcileAfterMs } = config;
   const queueOptions = { connection: queueRedis, prefix: store.queuePrefix };
   const ingestion = await createIngestion(core, store, queueOptions);
@@ -59,6 +59,7 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
       call: {
         runs,
         steps,
+        checkpoints,
         waits,
         functions,
         functionClient,
@@ -68,6 +69,7 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
         scheduler,
         telemetry,
         reconcileAfterMs,
+        retryScale: config.retryScale,
       },
       wake: { runs, steps, waits, transitions },
     },

@@ -13,10 +13,13 @@ export interface Failure {
   retryAfterMs?: number | undefined;
   /** No response came, or none in time. */
   noResponse?: true;
+  /** Number of finished steps at the failure, where the call had stored some of them before. */
+  at?: number;
 }
 
 export type Outcome =
-  | { kind: 'completed'; output: string }
+  /** `ops`: the operations before the end of the run. */
+  | { kind: 'completed'; output: string; ops?: Op[] }
   /** `retryAfterMs`: the delay that the app requests if a step failed. */
   | { kind: 'steps'; ops: Op[]; retryAfterMs?: number | undefined }
   | Failure;
@@ -88,7 +91,9 @@ function steps(body: string): Outcome {
     return retriableFailure('AppError', `the response (status 206) is not a list of step operations: ${ops.message}`);
   }
   const done = ops.find(({ op }) => op === 'RunComplete');
-  return done ? { kind: 'completed', output: JSON.stringify(done.data ?? null) } : { kind: 'steps', ops };
+  if (!done) return { kind: 'steps', ops };
+  const before = ops.filter((op) => op !== done);
+  return { kind: 'completed', output: JSON.stringify(done.data ?? null), ...(before.length > 0 && { ops: before }) };
 }
 
 function errorOf(body: string, status: number): RunError {

@@ -29,8 +29,9 @@ export function hashedKey(signingKey: string): string {
   return prefix + createHash('sha256').update(secret).digest('hex');
 }
 
-/** Whether the bearer token is the hashed key. The official Python SDK omits the prefix, which is not secret. */
+/** Whether the bearer token is the hashed key. The official Python SDK omits the prefix, which is not secret; the official Go SDK sends the key
+ *  itself with a checkpoint. */
 export function provesKey(bearer: string, signingKey: string): boolean {
   const hashed = hashedKey(signingKey);
-  return [hashed, hashed.replace(KEY_PREFIX, '')].some((expected) => sameSecret(bearer, expected));
+  return [hashed, hashed.replace(KEY_PREFIX, ''), signingKey].some((expected) => sameSecret(bearer, expected));
 }

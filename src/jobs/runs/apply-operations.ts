@@ -2,6 +2,7 @@
 import type { Failure } from '../../functions/interpret-response.ts';
 import { retriableFailure } from '../../functions/interpret-response.ts';
 import { errorOf, failureMemo, type Op, stepName } from '../../model/runs/operation.ts';
+import { finishedStepsOf, finishSteps, isFinished } from './operations/finished-steps.ts';
 import { startInvocation } from './operations/invocation.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
 import { startSleep } from './operations/sleep.ts';
@@ -14,13 +15,37 @@ export async function applyOperations(
   call: AnsweredCall,
   deps: OperationDeps,
 ): Promise<Failure | undefined> {
+  const finished = ops.length > 1 ? ops.filter((op) => isFinished(op, call)) : [];
+  if (finished.length === 0) return (await applyEach(ops, call, deps)) ?? withoutProgress(ops, call);
+  return finishSteps(finished, call, deps, () =>
+    applyEach(
+      ops.filter((op) => !finished.includes(op)),
+      call,
+      deps,
+    ),
+  );
+}
+
+/** @returns the failure of the attempt, if an operation fails it */
+export async function applyEach(
+  ops: readonly Op[],
+  call: AnsweredCall,
+  deps: OperationDeps,
+): Promise<Failure | undefined> {
   let failure: Failure | undefined;
   for (const op of ops) {
     failure = (await applyOp(op, call, deps)) ?? failure;
     // The run is about to end: no further step starts.
     if (failure?.retriable === false) return failure;
   }
-  return failure ?? withoutProgress(ops, call);
+  return failure;
+}
+
+/** Applies what a response reports beside the end of the run. Nothing follows, so no step starts, and no call is scheduled. */
+export async function applyBeforeEnd(ops: readonly Op[], call: AnsweredCall, deps: OperationDeps): Promise<void> {
+  const { env, id } = call.loaded.run;
+  const finished = finishedStepsOf(ops.filter((op) => isFinished(op, call)));
+  if (!('kind' in finished) && finished.length > 0) await deps.checkpoints.store(env, id, finished);
 }
 
 /** Fails a response after which the run would never continue. */
@@ -56,6 +81,9 @@ async function applyOp(op: Op, call: AnsweredCall, deps: OperationDeps): Promise
       return startInvocation(op, call, deps);
     case 'RunComplete':
       // interpret-response.ts has turned it into a completion.
+      return undefined;
+    case 'DiscoveryRequest':
+      // Asks for the next call, which follows in any case if there was progress.
       return undefined;
     case 'StepNotFound':
       return retriableFailure(

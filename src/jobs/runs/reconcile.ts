@@ -71,8 +71,9 @@ async function ensureJobs(run: Run, deps: ReconcileDeps, nowMs: number): Promise
   const retries = (await functions.find(env, functionId))?.retries ?? DEFAULT_RETRIES;
   await events.extendRetention(env, eventId);
   const { pending, done } = await steps.progress(env, id);
-  const answeredAt = await runs.answeredAt(env, id);
-  if (answeredAt < done) await scheduler.ensureCall({ ref, at: done, retries });
+  const { answeredAt, owner = done } = await runs.position(env, id, done);
+  // A call that has stored steps continues with them.
+  if (answeredAt < done) await scheduler.ensureCall({ ref, at: Number(owner), retries });
   for (const [stepId, step] of pending) {
     if (step.op === 'StepPlanned') await scheduler.ensureCall({ ref, stepId, retries });
     if (step.op === 'InvokeFunction') await finishInvocation(run, stepId, deps);

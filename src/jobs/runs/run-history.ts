@@ -5,6 +5,7 @@ import { errorOf, type Op, stepName } from '../../model/runs/operation.ts';
 import type { HistoryEntry, RunError } from '../../model/runs/run.ts';
 import type { Loaded } from '../../store/runs/runs.ts';
 import type { CallJob, JobAttempts } from '../queues/queues.ts';
+import { stepHistory } from './operations/finished-steps.ts';
 
 export interface CallAttempt {
   job: CallJob;
@@ -12,13 +13,15 @@ export interface CallAttempt {
   loaded: Loaded;
   queuedAt: number;
   startedAt: number;
+  /** Number of finished steps with which another call continues the run, because this one had stored some and failed. */
+  continuesAt?: number;
 }
 
 const FINISHED = new Set<Op['op']>(['Step', 'StepRun', 'StepFailed', 'StepError']);
 
 /** A run that completes with its first call needs no history beside its own record. */
 export function needsNoHistory({ stack, pending }: Loaded, outcome: Outcome, attemptsMade: number): boolean {
-  return outcome.kind === 'completed' && stack.length === 0 && pending === 0 && attemptsMade === 0;
+  return outcome.kind === 'completed' && !outcome.ops && stack.length === 0 && pending === 0 && attemptsMade === 0;
 }
 
 export function attemptHistory(
@@ -34,21 +37,23 @@ export function attemptHistory(
     ...times,
     ...resultOf(outcome.kind === 'failed' ? outcome.error : undefined),
   };
-  if (outcome.kind !== 'steps') return [attempt];
-  const steps = outcome.ops
-    .filter(({ op }) => FINISHED.has(op))
-    .map((op): HistoryEntry => {
-      const failed = op.op === 'StepError' || op.op === 'StepFailed';
-      return {
-        kind: 'step',
-        stepId: op.id,
-        name: stepName(op),
-        op: op.op,
-        attempt: attempts.made,
-        ...times,
-        ...resultOf(failed ? errorOf(op) : undefined),
-      };
-    });
+  const ops = (outcome.kind !== 'failed' && outcome.ops) || [];
+  const finished = ops.filter(({ op }) => FINISHED.has(op));
+  // Each has times of its own.
+  if (finished.length > 1 || outcome.kind === 'completed')
+    return [attempt, ...finished.map((op) => stepHistory(op, attempts.made, times))];
+  const steps = finished.map((op): HistoryEntry => {
+    const failed = op.op === 'StepError' || op.op === 'StepFailed';
+    return {
+      kind: 'step',
+      stepId: op.id,
+      name: stepName(op),
+      op: op.op,
+      attempt: attempts.made,
+      ...times,
+      ...resultOf(failed ? errorOf(op) : undefined),
+    };
+  });
   return [attempt, ...steps];
 }
 

@@ -27,6 +27,18 @@ export interface RunTransitionsDeps {
   telemetry: Telemetry;
 }
 
+/** Why a run fails whose steps are too many, or too large together. */
+export const STATE_ERRORS: Record<'steps' | 'bytes', RunError> = {
+  steps: {
+    name: 'TooManySteps',
+    message: `the run has more than ${MAX_STEPS} steps; split the function, and invoke its parts`,
+  },
+  bytes: {
+    name: 'StateTooLarge',
+    message: `the outputs of the run's steps are larger than ${MAX_STATE_BYTES} bytes together; store large data elsewhere`,
+  },
+};
+
 export class RunTransitions {
   readonly #deps: RunTransitionsDeps;
 
@@ -46,15 +58,8 @@ export class RunTransitions {
         if ((await this.#deps.runs.answeredAt(env, runId)) >= result.stackLength) return;
         return this.scheduleNextCall(result.run, result.stackLength);
       case 'steps':
-        return this.fail(result.run, {
-          name: 'TooManySteps',
-          message: `the run has more than ${MAX_STEPS} steps; split the function, and invoke its parts`,
-        });
       case 'bytes':
-        return this.fail(result.run, {
-          name: 'StateTooLarge',
-          message: `the outputs of the run's steps are larger than ${MAX_STATE_BYTES} bytes together; store large data elsewhere`,
-        });
+        return this.fail(result.run, STATE_ERRORS[result.outcome]);
       case 'ended':
       case 'gone':
         return;
@@ -78,8 +83,9 @@ export class RunTransitions {
     });
   }
 
-  async complete(run: Run, output: string): Promise<void> {
-    await this.#end(run, { status: 'Completed', output });
+  /** @returns what the run left over; undefined: it had ended before */
+  async complete(run: Run, output: string): Promise<LeftOver | undefined> {
+    return this.#end(run, { status: 'Completed', output });
   }
 
   /** Accepts the failure event first: if the process dies in between, repeating both changes nothing.
@@ -102,7 +108,7 @@ export class RunTransitions {
     await this.finishStep(run.env, run.invoker.runId, run.invoker.stepId, invocationResult(run));
   }
 
-  async #end(run: Run, ending: Ending): Promise<void> {
+  async #end(run: Run, ending: Ending): Promise<LeftOver | undefined> {
     const { runs, telemetry } = this.#deps;
     const leftOver = await runs.end(run, ending, Date.now());
     if (leftOver) telemetry.recordRunEnd(run, ending.status);
@@ -110,6 +116,7 @@ export class RunTransitions {
     await this.notifyInvoker(ended);
     // Last: a job that stays finds a run that has ended, and does nothing.
     if (leftOver) await this.#removeJobs(run.id, ending, leftOver);
+    return leftOver;
   }
 
   /** Delayed jobs would wait, possibly for months, only to find a run that has ended. */

@@ -51,6 +51,8 @@ export interface LeftOver {
   done: number;
   /** Pending steps by their hashed IDs. */
   pending: Map<string, Pending>;
+  /** Whether a call stored steps while it was in flight. */
+  checkpointed: boolean;
 }
 
 /** Redis does nothing else for a millisecond or two. */
@@ -166,6 +168,18 @@ export class Runs {
     return Number((await this.#redis.hget(this.#keys.run(env, id), RUN_FIELDS.answeredAt)) ?? -1);
   }
 
+  /** Where the run continues: the number of finished steps of the last call that was answered (-1: none), and who owns the state with the
+   *  given number of finished steps because it stored the last of them (undefined: the next call). */
+  async position(env: string, id: string, finishedSteps: number): Promise<{ answeredAt: number; owner?: string }> {
+    const { answeredAt, checkpoint } = RUN_FIELDS;
+    const [answered, stored] = await this.#redis.hmget(this.#keys.run(env, id), answeredAt, checkpoint);
+    const prefix = `${finishedSteps}:`;
+    return {
+      answeredAt: Number(answered ?? -1),
+      ...(stored?.startsWith(prefix) && { owner: stored.slice(prefix.length) }),
+    };
+  }
+
   /** Ends the run; the first ending stands.
    *  @returns undefined when it had ended before, or does not exist */
   async end(run: Pick<Run, 'env' | 'id' | 'functionId'>, ending: Ending, nowMs: number): Promise<LeftOver | undefined> {
@@ -173,7 +187,7 @@ export class Runs {
     const fields: (string | number)[] = [RUN_FIELDS.status, ending.status, RUN_FIELDS.endedAt, nowMs];
     if (ending.status === 'Completed') fields.push(RUN_FIELDS.output, ending.output);
     if (ending.status === 'Failed') fields.push(RUN_FIELDS.error, JSON.stringify(ending.error));
-    const [ended, done = 0, begun = []] = (await this.#redis.endRun(
+    const [ended, done = 0, begun = [], checkpointed = 0] = (await this.#redis.endRun(
       this.#keys.run(env, id),
       this.#keys.activeRuns,
       this.#keys.activeRunsIn(env),
@@ -187,10 +201,10 @@ export class Runs {
       this.#keys.endedRuns(env, ending.status, ''),
       this.#segmentSize,
       ...fields,
-    )) as [ended: number, done?: number, begun?: string[]];
+    )) as [ended: number, done?: number, begun?: string[], checkpointed?: number];
     if (ended !== 1) return undefined;
     const pending = Object.entries(fromFlat(begun)).map(([id, text]) => [id, JSON.parse(text) as Pending] as const);
-    return { done, pending: new Map(pending) };
+    return { done, pending: new Map(pending), checkpointed: checkpointed === 1 };
   }
 
   async read(env: string, id: string): Promise<Run | undefined> {

@@ -1,6 +1,7 @@
 /** Runs: their records, steps and waits, the runs that are active, and the lists of all. */
 import type { StoreContext } from '../store-context.ts';
 import { ActiveRuns } from './active-runs.ts';
+import { Checkpoints } from './checkpoints.ts';
 import { EndedRunIndex } from './ended-run-index.ts';
 import { RunLists } from './run-lists.ts';
 import { Runs } from './runs.ts';
@@ -12,6 +13,7 @@ export interface RunStore {
   runLists: RunLists;
   activeRuns: ActiveRuns;
   steps: Steps;
+  checkpoints: Checkpoints;
   waits: Waits;
 }
 
@@ -21,6 +23,7 @@ export function createRunStore({ redis, keys, config: { retentionMs } }: StoreCo
     runLists: new RunLists(redis, keys, new EndedRunIndex(redis, keys)),
     activeRuns: new ActiveRuns(redis, keys),
     steps: new Steps(redis, keys, retentionMs),
+    checkpoints: new Checkpoints(redis, keys),
     waits: new Waits(redis, keys),
   };
 }

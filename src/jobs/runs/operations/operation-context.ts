@@ -1,5 +1,6 @@
 /** What applying an operation needs. */
-import type { Loaded } from '../../../store/runs/runs.ts';
+import type { Checkpoints } from '../../../store/runs/checkpoints.ts';
+import type { Loaded, Runs } from '../../../store/runs/runs.ts';
 import type { Steps } from '../../../store/runs/steps.ts';
 import type { Waits } from '../../../store/runs/waits.ts';
 import type { TracedRunRef } from '../../queues/queues.ts';
@@ -10,7 +11,9 @@ import type { WaitMatcher } from '../wait-matcher.ts';
 
 export interface OperationDeps {
   transitions: RunTransitions;
+  runs: Runs;
   steps: Steps;
+  checkpoints: Checkpoints;
   waits: Waits;
   waitMatcher: WaitMatcher;
   invocations: Invocations;

@@ -5,13 +5,16 @@
 --       ended likewise (zset), minutes with runs that ended likewise (zset)
 -- ARGV: run ID, retention (ms), member of the run in the active runs, now (ms), key of the ended runs up to the segment, entries that a
 --       segment holds, then fields and values to set. Positional: this runs for every run, and HSET takes the fields as they are.
--- Returns {1, number of finished steps, pending steps: ID, JSON, ID, JSON, …}: ended now; {0}: it had ended, or does not exist.
+-- Returns {1, number of finished steps, pending steps: ID, JSON, ID, JSON, …, 1 if it had checkpoints}: ended now; {0}: it had ended, or
+-- does not exist.
 local run, active_runs, active_runs_in_env, active_index, ended_index, ended_minutes = unpack(KEYS)
 local run_id, retention, member, now, segment_prefix, segment_size = unpack(ARGV, 1, 6)
 local FIRST_FIELD = 7
 local TRIMMED_AT_ONCE = 8
 
-local status, queued_at, former_error = unpack(redis.call('HMGET', run, FIELD_STATUS, FIELD_QUEUED_AT, FIELD_ERROR))
+local status, queued_at, former_error, checkpoint = unpack(
+  redis.call('HMGET', run, FIELD_STATUS, FIELD_QUEUED_AT, FIELD_ERROR, FIELD_CHECKPOINT)
+)
 if not is_active(status) then
   return {0}
 end
@@ -33,8 +36,8 @@ local function trim(index, up_to, key_prefix)
   end
 end
 
-if former_error then
-  redis.call('HDEL', run, FIELD_ERROR)
+if former_error or checkpoint then
+  redis.call('HDEL', run, FIELD_ERROR, FIELD_CHECKPOINT)
 end
 redis.call('HSET', run, unpack(ARGV, FIRST_FIELD))
 redis.call('ZREM', active_runs, member)
@@ -71,4 +74,4 @@ if redis.call('PTTL', segment) < tonumber(retention) then
   redis.call('PEXPIRE', ended_minutes, retention + MINUTE_MS)
   trim(ended_minutes, oldest - MINUTE_MS, segment_prefix .. MINUTE_MS .. ':')
 end
-return {1, finished_steps, pending_steps}
+return {1, finished_steps, pending_steps, checkpoint and 1 or 0}
