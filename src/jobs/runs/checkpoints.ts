@@ -6,7 +6,8 @@ import type { RunError } from '../../model/runs/run.ts';
 import type { Checkpoints } from '../../store/runs/checkpoints.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { finishedStepsOf, isFinished, stepHistory } from './operations/finished-steps.ts';
+import { finishedStepsOf, isFinished } from './operations/finished-steps.ts';
+import { stepHistory } from './run-history.ts';
 import type { RunScheduler } from './run-scheduler.ts';
 import { type RunTransitions, STATE_ERRORS } from './state-transitions.ts';
 

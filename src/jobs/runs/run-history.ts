@@ -5,7 +5,6 @@ import { errorOf, type Op, stepName } from '../../model/runs/operation.ts';
 import type { HistoryEntry, RunError } from '../../model/runs/run.ts';
 import type { Loaded } from '../../store/runs/runs.ts';
 import type { CallJob, JobAttempts } from '../queues/queues.ts';
-import { stepHistory } from './operations/finished-steps.ts';
 
 export interface CallAttempt {
   job: CallJob;
@@ -55,6 +54,24 @@ export function attemptHistory(
     };
   });
   return [attempt, ...steps];
+}
+
+/** The entry of a step that ran as one of several in a call.
+ *  @param during the call that the step ran in, Unix milliseconds: an app's clock may be wrong */
+export function stepHistory(op: Op, attempt: number, during: { startedAt: number; endedAt: number }): HistoryEntry {
+  const { timing } = op;
+  const within = (ms: number) => Math.round(Math.min(Math.max(ms, during.startedAt), during.endedAt));
+  const failed = op.op === 'StepError' || op.op === 'StepFailed';
+  return {
+    kind: 'step',
+    stepId: op.id,
+    name: stepName(op),
+    op: op.op,
+    attempt,
+    startedAt: timing ? within(timing.a / 1e6) : during.startedAt,
+    endedAt: timing ? within((timing.a + timing.b) / 1e6) : during.endedAt,
+    ...resultOf(failed ? errorOf(op) : undefined),
+  };
 }
 
 /** The entry of a step that waited: a sleep, a wait for an event, an invocation. */

@@ -2,7 +2,7 @@
  *  of them, which would run the others again. */
 import type { Failure } from '../../../functions/interpret-response.ts';
 import type { Memo } from '../../../model/runs/memo.ts';
-import { errorOf, failureMemo, type Op, stepName } from '../../../model/runs/operation.ts';
+import { failureMemo, type Op } from '../../../model/runs/operation.ts';
 import type { HistoryEntry } from '../../../model/runs/run.ts';
 import type { FinishedStep } from '../../../store/runs/checkpoints.ts';
 import { STATE_ERRORS } from '../state-transitions.ts';
@@ -59,21 +59,4 @@ export async function finishSteps(
   if (pending.size > 0) await runs.recordAnswered(run.env, run.id, stored.stackLength);
   else await transitions.scheduleNextCall(run, done);
   return undefined;
-}
-
-/** @param during the call that the step ran in, Unix milliseconds: an app's clock may be wrong */
-export function stepHistory(op: Op, attempt: number, during: { startedAt: number; endedAt: number }): HistoryEntry {
-  const { timing } = op;
-  const within = (ms: number) => Math.round(Math.min(Math.max(ms, during.startedAt), during.endedAt));
-  const failed = op.op === 'StepError' || op.op === 'StepFailed';
-  return {
-    kind: 'step',
-    stepId: op.id,
-    name: stepName(op),
-    op: op.op,
-    attempt,
-    startedAt: timing ? within(timing.a / 1e6) : during.startedAt,
-    endedAt: timing ? within((timing.a + timing.b) / 1e6) : during.endedAt,
-    ...(failed ? { status: 'Failed', error: errorOf(op) } : { status: 'Completed' }),
-  };
 }
