@@ -7,12 +7,9 @@ import type { Checkpoints } from '../../store/runs/checkpoints.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { finishedStepsOf, isFinished } from './operations/finished-steps.ts';
-import { stepHistory } from './run-history.ts';
+import { DAY_MS, stepHistory } from './run-history.ts';
 import type { RunScheduler } from './run-scheduler.ts';
 import { type RunTransitions, STATE_ERRORS } from './state-transitions.ts';
-
-/** An app that says that a step ran earlier has a wrong clock. */
-const DAY_MS = 86_400_000;
 
 export interface CallCheckpointsDeps {
   runs: Runs;
@@ -37,8 +34,7 @@ export class CallCheckpoints {
     if (at === undefined) throw superseded(runId, 'a call of one planned step has no checkpoints');
     const nowMs = Date.now();
     const during = { startedAt: nowMs - DAY_MS, endedAt: nowMs };
-    const entryOf = (op: Op) => stepHistory(op.timing ? op : { ...op, timing: { a: nowMs * 1e6, b: 0 } }, 0, during);
-    const steps = finishedStepsOf(finishedIn(ops), entryOf);
+    const steps = finishedStepsOf(finishedIn(ops), (op) => stepHistory(op, 0, during, nowMs));
     if ('kind' in steps) return this.#fail(env, runId, steps.error);
     const job = { key: scheduler.callJobKey({ runId, at }), executions };
     const owner = { name: String(at), job, reconcileAt: nowMs + reconcileAfterMs };
@@ -79,10 +75,10 @@ function finishedIn(ops: readonly Op[]): Op[] {
   return ops.filter((op) => op.op !== 'StepPlanned');
 }
 
-function superseded(runId: string, why: string): ServiceError {
+export function superseded(runId: string, why: string): ServiceError {
   return new ServiceError('call_superseded', { detail: `run "${runId}": ${why}` });
 }
 
-function ended(runId: string, why = 'its steps are no longer stored'): ServiceError {
+export function ended(runId: string, why = 'its steps are no longer stored'): ServiceError {
   return new ServiceError('run_ended', { detail: `"${runId}": ${why}` });
 }

@@ -16,6 +16,9 @@ export interface CallAttempt {
   continuesAt?: number;
 }
 
+/** An app that says that a step ran longer ago has a wrong clock. */
+export const DAY_MS = 86_400_000;
+
 const FINISHED = new Set<Op['op']>(['Step', 'StepRun', 'StepFailed', 'StepError']);
 
 /** A run that completes with its first call needs no history beside its own record. */
@@ -57,8 +60,14 @@ export function attemptHistory(
 }
 
 /** The entry of a step that ran as one of several in a call.
- *  @param during the call that the step ran in, Unix milliseconds: an app's clock may be wrong */
-export function stepHistory(op: Op, attempt: number, during: { startedAt: number; endedAt: number }): HistoryEntry {
+ *  @param during the call that the step ran in, Unix milliseconds: an app's clock may be wrong
+ *  @param otherwise its start, if the app does not tell */
+export function stepHistory(
+  op: Op,
+  attempt: number,
+  during: { startedAt: number; endedAt: number },
+  otherwise = during.startedAt,
+): HistoryEntry {
   const { timing } = op;
   const within = (ms: number) => Math.round(Math.min(Math.max(ms, during.startedAt), during.endedAt));
   const failed = op.op === 'StepError' || op.op === 'StepFailed';
@@ -68,7 +77,7 @@ export function stepHistory(op: Op, attempt: number, during: { startedAt: number
     name: stepName(op),
     op: op.op,
     attempt,
-    startedAt: timing ? within(timing.a / 1e6) : during.startedAt,
+    startedAt: timing ? within(timing.a / 1e6) : otherwise,
     endedAt: timing ? within((timing.a + timing.b) / 1e6) : during.endedAt,
     ...resultOf(failed ? errorOf(op) : undefined),
   };

@@ -86,6 +86,9 @@ export type Registration = z.infer<typeof registrationSchema>;
 /** Header prefix that an app uses (docs/protocol.md#dialects). */
 export type Dialect = 'service' | 'inngest';
 
+/** How the service calls an endpoint again: what it signs, the body of the request or the ID of the run. */
+export type EndpointProtocol = 'signed-body' | 'signed-run-id';
+
 /** An event that cancels the function's runs. */
 export interface CancelTrigger {
   event: string;
@@ -115,6 +118,8 @@ export interface AppFunction {
   archived: boolean;
   /** Unix milliseconds; undefined: not paused. */
   pausedAt?: number;
+  /** An HTTP endpoint with steps, which runs on requests of its own clients; undefined: a function that was registered. */
+  endpoint?: EndpointProtocol;
   config: Record<string, unknown>;
 }
 

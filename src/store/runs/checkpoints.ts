@@ -7,6 +7,9 @@ import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { memberOf } from './active-runs.ts';
 import { toRun } from './run-fields.ts';
 
+/** The owner of a run that the request of an endpoint runs. */
+export const ENDPOINT = 'endpoint';
+
 export interface FinishedStep {
   id: string;
   memo: Memo;

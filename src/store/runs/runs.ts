@@ -3,7 +3,7 @@
 import { type EventRecord, recordOf } from '../../model/events/event.ts';
 import { readEvent } from '../../model/events/event-encoding.ts';
 import type { Memo, Pending } from '../../model/runs/memo.ts';
-import type { Ending, HistoryEntry, Invoker, Run, RunError } from '../../model/runs/run.ts';
+import type { Ending, HistoryEntry, Invoker, Run, RunError, RunStatus } from '../../model/runs/run.ts';
 import { locationOf } from '../events/event-location.ts';
 import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
@@ -19,6 +19,8 @@ export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId
   trace?: string;
   /** Time of the first reconciliation, Unix milliseconds. */
   reconcileAt: number;
+  /** Who runs it already (checkpoints.ts); undefined: its first call will. */
+  owner?: string;
 }
 
 /** A call of a run's function. */
@@ -241,11 +243,15 @@ function* portionsOf(runs: readonly NewRun[]): Generator<[NewRun, ...NewRun[]]> 
 }
 
 /** As create-runs.lua reads it. Redis cannot decode lone surrogates, hence toWellFormed. */
-function rowOf({ id, reconcileAt, functionId, eventId, queuedAt, requestId, invoker, retryOf, trace }: NewRun) {
+function rowOf({ id, reconcileAt, functionId, eventId, queuedAt, requestId, invoker, retryOf, trace, owner }: NewRun) {
   const fields = [RUN_FIELDS.requestId, requestId];
   if (invoker) fields.push(RUN_FIELDS.invokerRun, invoker.runId, RUN_FIELDS.invokerStep, invoker.stepId.toWellFormed());
   if (retryOf) fields.push(RUN_FIELDS.retryOf, retryOf);
   if (trace) fields.push(RUN_FIELDS.trace, trace);
+  if (owner) {
+    const { status, startedAt, checkpoint } = RUN_FIELDS;
+    fields.push(status, 'Running' satisfies RunStatus, startedAt, String(queuedAt), checkpoint, `0:${owner}`);
+  }
   return [id, reconcileAt, functionId.toWellFormed(), eventId, isOverflow(eventId, queuedAt), ...fields];
 }
 
