@@ -1,6 +1,6 @@
 /** Turns an app's response to a call into an outcome (docs/protocol.md#answers). */
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Op, parseOps } from '../model/runs/operation.ts';
+import { isFunctionError, type Op, parseOps, errorOf as stepErrorOf } from '../model/runs/operation.ts';
 import { retryAfterMs } from '../model/runs/retry.ts';
 import { boundedError, type RunError } from '../model/runs/run.ts';
 import { isShallowJson, MAX_DEPTH } from '../model/values/json.ts';
@@ -15,10 +15,12 @@ export interface Failure {
   noResponse?: true;
   /** Number of finished steps at the failure, where the call had stored some of them before. */
   at?: number;
+  /** What the response reports beside its error. */
+  ops?: Op[];
 }
 
 export type Outcome =
-  /** `ops`: the operations before the end of the run. */
+  /** `ops`: what the response reports beside the completion. */
   | { kind: 'completed'; output: string; ops?: Op[] }
   /** `retryAfterMs`: the delay that the app requests if a step failed. */
   | { kind: 'steps'; ops: Op[]; retryAfterMs?: number | undefined }
@@ -91,9 +93,14 @@ function steps(body: string): Outcome {
     return retriableFailure('AppError', `the response (status 206) is not a list of step operations: ${ops.message}`);
   }
   const done = ops.find(({ op }) => op === 'RunComplete');
-  if (!done) return { kind: 'steps', ops };
-  const before = ops.filter((op) => op !== done);
-  return { kind: 'completed', output: JSON.stringify(done.data ?? null), ...(before.length > 0 && { ops: before }) };
+  if (done) {
+    const beside = ops.filter((op) => op !== done);
+    return { kind: 'completed', output: JSON.stringify(done.data ?? null), ...(beside.length > 0 && { ops: beside }) };
+  }
+  const failed = ops.find(isFunctionError);
+  if (!failed) return { kind: 'steps', ops };
+  const beside = ops.filter((op) => op !== failed);
+  return { kind: 'failed', error: stepErrorOf(failed), retriable: failed.op === 'StepError', ops: beside };
 }
 
 function errorOf(body: string, status: number): RunError {

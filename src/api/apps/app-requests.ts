@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Next } from 'koa';
 import { ServiceError } from '../../errors.ts';
 import { readHeader } from '../../functions/headers.ts';
-import { provesKey } from '../../functions/signing.ts';
+import { isKey } from '../../functions/signing.ts';
 import { BRANCHES, type Environment, environmentNameSchema, ownerOf, PRODUCTION } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
 import type { SigningKeyPair, SigningKeys } from '../../store/auth/signing-keys.ts';
@@ -77,7 +77,7 @@ async function provesKeyOf(ctx: Context, owner: string, signingKeys: SigningKeys
   const given = bearerOf(ctx);
   if (given === undefined) return false;
   const proves = ({ current, fallback }: SigningKeyPair) =>
-    [current, fallback].some((key) => key !== undefined && provesKey(given, key));
+    [current, fallback].some((key) => key !== undefined && isKey(given, key));
   return proves(await signingKeys.latest(owner));
 }
 

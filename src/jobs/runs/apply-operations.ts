@@ -1,10 +1,13 @@
 /** Applies the operations of an app's response to the run (docs/protocol.md#operations). */
 import type { Failure } from '../../functions/interpret-response.ts';
 import { retriableFailure } from '../../functions/interpret-response.ts';
-import { errorOf, failureMemo, type Op, stepName } from '../../model/runs/operation.ts';
-import { finishedStepsOf, finishSteps, isFinished } from './operations/finished-steps.ts';
+import { errorOf, failureMemo, isAside, type Op, stepName } from '../../model/runs/operation.ts';
+import { abortDefer, addDefer } from './operations/defer.ts';
+import { finishedStepsOf, finishSteps, isFinished, stateFailure } from './operations/finished-steps.ts';
 import { startInvocation } from './operations/invocation.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
+import { startRequest } from './operations/request.ts';
+import { startSignal } from './operations/signal.ts';
 import { startSleep } from './operations/sleep.ts';
 import { finishStep, planStep } from './operations/steps.ts';
 import { startWait } from './operations/wait.ts';
@@ -41,17 +44,28 @@ export async function applyEach(
   return failure;
 }
 
-/** Applies what a response reports beside the end of the run. Nothing follows, so no step starts, and no call is scheduled. */
-export async function applyBeforeEnd(ops: readonly Op[], call: AnsweredCall, deps: OperationDeps): Promise<void> {
+/** Applies what a response reports beside the end of its function, or beside an error. No call is scheduled for it.
+ *  @returns the failure of the run, if an operation fails it; `at`: the number of finished steps, if there are new ones */
+export async function applyBeside(
+  ops: readonly Op[],
+  call: AnsweredCall,
+  deps: OperationDeps,
+): Promise<{ failure?: Failure | undefined; at?: number }> {
   const { env, id } = call.loaded.run;
-  const finished = finishedStepsOf(ops.filter((op) => isFinished(op, call)));
-  if (!('kind' in finished) && finished.length > 0) await deps.checkpoints.store(env, id, finished);
+  const finished = ops.filter((op) => isFinished(op, call));
+  const steps = finishedStepsOf(finished);
+  if ('kind' in steps) return { failure: steps };
+  const stored = steps.length > 0 ? await deps.checkpoints.store(env, id, steps) : undefined;
+  if (stored?.outcome === 'steps' || stored?.outcome === 'bytes') return { failure: stateFailure(stored.outcome) };
+  const failure = await applyEach(ops.filter(isAside), call, deps);
+  return { failure, ...(stored?.outcome === 'stored' && { at: stored.stackLength }) };
 }
 
 /** Fails a response after which the run would never continue. */
 function withoutProgress(ops: readonly Op[], { loaded: { pending, memos } }: AnsweredCall): Failure | undefined {
-  if (pending > 0 || ops.some(({ id }) => !Object.hasOwn(memos, id))) return undefined;
-  const [repeated] = ops;
+  const steps = ops.filter((op) => !isAside(op));
+  if (pending > 0 || steps.some(({ id }) => !Object.hasOwn(memos, id))) return undefined;
+  const [repeated] = steps;
   return retriableFailure(
     'AppError',
     repeated
@@ -77,8 +91,17 @@ async function applyOp(op: Op, call: AnsweredCall, deps: OperationDeps): Promise
       return startSleep(op, call, deps);
     case 'WaitForEvent':
       return startWait(op, call, deps);
+    case 'WaitForSignal':
+      return startSignal(op, call, deps);
     case 'InvokeFunction':
       return startInvocation(op, call, deps);
+    case 'Gateway':
+    case 'AIGateway':
+      return startRequest(op, call, deps);
+    case 'DeferAdd':
+      return addDefer(op, call, deps);
+    case 'DeferAbort':
+      return abortDefer(op, call, deps);
     case 'RunComplete':
       // interpret-response.ts has turned it into a completion.
       return undefined;

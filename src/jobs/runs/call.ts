@@ -9,7 +9,7 @@ import type { LeftOver, Loaded } from '../../store/runs/runs.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import { type CallJob, type JobAttempts, toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { applyBeforeEnd, applyOperations } from './apply-operations.ts';
+import { applyBeside, applyOperations } from './apply-operations.ts';
 import { attemptsAt, type FailedCallDeps, firstAttempt, retryFromCheckpoint, settle } from './failed-call.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
 import { attemptHistory, type CallAttempt, needsNoHistory } from './run-history.ts';
@@ -81,7 +81,11 @@ async function attempt(called: CallAttempt, deps: CallDeps): Promise<FailedAttem
     const noHistory = needsNoHistory(loaded, outcome, one.attempts.made);
     const addHistory = () => deps.runs.appendHistory(job.env, job.runId, attemptHistory(early ?? outcome, one));
     if (!noHistory) await retryStoreWrites(addHistory);
-    if (early) return { failure: early, one };
+    const reported = outcome.kind === 'steps' ? [] : (outcome.ops ?? []);
+    const beside =
+      reported.length > 0 ? await retryStoreWrites(() => applyBeside(reported, toAnsweredCall(one), deps)) : {};
+    const failure = early ?? beside.failure;
+    if (failure) return { failure, one: beside.at === undefined ? one : continuing(one, beside.at) };
     const applied = await retryStoreWrites(() => applyOutcome(outcome, one, deps));
     if (applied && 'kind' in applied) return settleFailure(applied, one, deps);
     if (noHistory && applied?.checkpointed) await retryStoreWrites(addHistory);
@@ -94,11 +98,15 @@ async function attempt(called: CallAttempt, deps: CallDeps): Promise<FailedAttem
 }
 
 async function settleFailure(failure: Failure, one: CallAttempt, deps: CallDeps): Promise<FailedAttempt | undefined> {
-  if (failure.at !== undefined) {
-    return { failure, one: { ...one, continuesAt: failure.at, attempts: firstAttempt(one.attempts) } };
-  }
+  if (failure.at !== undefined) return { failure, one: continuing(one, failure.at) };
   const settled = await settle(one, deps);
   return settled && { failure, one: settled };
+}
+
+/** The attempt as one of another call, with the steps that were stored before it failed. */
+function continuing(one: CallAttempt, finishedSteps: number): CallAttempt {
+  if (one.job.at === undefined) return one;
+  return { ...one, continuesAt: finishedSteps, attempts: firstAttempt(one.attempts) };
 }
 
 /** Whether the outcome may depend on the number of attempts. */
@@ -116,6 +124,8 @@ async function callFunction(
   const fn = await deps.functions.find(run.env, run.functionId);
   if (!fn) return permanentFailure('FunctionGone', `the function ${run.functionId} is not registered`);
   if (!event) return permanentFailure('EventGone', `the event ${run.eventId} is no longer stored`);
+  // Only the official SDKs defer functions; they defer again what they are not told of.
+  const defers = run.defers === undefined ? undefined : await deps.defers.ids(run.env, run.id);
   const calledAt = performance.now();
   const outcome = await deps.functionClient.call(fn, {
     run: { ...run, attempt: attempts.made },
@@ -127,6 +137,7 @@ async function callFunction(
     stack,
     memos,
     planOnly: planOnly && stepId === undefined,
+    defers,
   });
   deps.telemetry.recordCall(outcome, performance.now() - calledAt);
   return outcome;
@@ -140,10 +151,7 @@ async function applyOutcome(
   deps: CallDeps,
 ): Promise<Failure | LeftOver | undefined> {
   const { job, loaded } = attempt;
-  if (outcome.kind === 'completed') {
-    if (outcome.ops) await applyBeforeEnd(outcome.ops, toAnsweredCall(attempt), deps);
-    return deps.transitions.complete(loaded.run, outcome.output);
-  }
+  if (outcome.kind === 'completed') return deps.transitions.complete(loaded.run, outcome.output);
   if (outcome.kind !== 'steps') return undefined;
   const continued = await continueAfterCheckpoint(outcome.ops, attempt, deps);
   const failure = continued ? undefined : await applyOperations(outcome.ops, toAnsweredCall(attempt), deps);

@@ -1,11 +1,13 @@
 /** Checkpoints of calls: an app stores finished steps while its call is in flight, and goes on in the same call. */
 import { ServiceError } from '../../errors.ts';
 import type { QueueItem } from '../../functions/call-ids.ts';
-import { type Op, stepName } from '../../model/runs/operation.ts';
+import { isAside, type Op, stepName } from '../../model/runs/operation.ts';
 import type { RunError } from '../../model/runs/run.ts';
 import type { Checkpoints } from '../../store/runs/checkpoints.ts';
+import type { Defers } from '../../store/runs/defers.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import { abortDefer, addDefer } from './operations/defer.ts';
 import { finishedStepsOf, isFinished } from './operations/finished-steps.ts';
 import { DAY_MS, stepHistory } from './run-history.ts';
 import type { RunScheduler } from './run-scheduler.ts';
@@ -14,6 +16,7 @@ import { type RunTransitions, STATE_ERRORS } from './state-transitions.ts';
 export interface CallCheckpointsDeps {
   runs: Runs;
   checkpoints: Checkpoints;
+  defers: Defers;
   scheduler: RunScheduler;
   transitions: RunTransitions;
   telemetry: Telemetry;
@@ -41,8 +44,7 @@ export class CallCheckpoints {
     const stored = await checkpoints.store(env, runId, steps, owner);
     switch (stored.outcome) {
       case 'stored':
-        telemetry.publishRun(stored.run, 'Running');
-        return;
+        break;
       case 'steps':
       case 'bytes':
         return this.#fail(env, runId, STATE_ERRORS[stored.outcome]);
@@ -52,6 +54,12 @@ export class CallCheckpoints {
         throw ended(runId);
       case 'gone':
         throw new ServiceError('not_found', { detail: `there is no run with the ID "${runId}"` });
+    }
+    telemetry.publishRun(stored.run, 'Running');
+    const call = { loaded: { run: stored.run } };
+    for (const op of ops.filter(isAside)) {
+      const failure = await (op.op === 'DeferAdd' ? addDefer : abortDefer)(op, call, this.#deps);
+      if (failure) return this.#fail(env, runId, failure.error);
     }
   }
 
@@ -66,13 +74,14 @@ export class CallCheckpoints {
 /** The steps to store. `StepPlanned` only says that a step has begun.
  *  @throws ServiceError input_invalid for an operation that is the end of a call */
 function finishedIn(ops: readonly Op[]): Op[] {
-  const other = ops.find((op) => !isFinished(op, { mayRetry: true }) && op.op !== 'StepPlanned');
+  const isAllowed = (op: Op) => isFinished(op, { mayRetry: true }) || isAside(op) || op.op === 'StepPlanned';
+  const other = ops.find((op) => !isAllowed(op));
   if (other) {
     throw new ServiceError('input_invalid', {
       detail: `step "${stepName(other)}" has the operation ${other.op}, which belongs into the response to the call`,
     });
   }
-  return ops.filter((op) => op.op !== 'StepPlanned');
+  return ops.filter((op) => isFinished(op, { mayRetry: true }));
 }
 
 export function superseded(runId: string, why: string): ServiceError {

@@ -1,6 +1,6 @@
 /** The history entries of an attempt: the attempt itself, and the steps that finished with it. */
 import type { Failure, Outcome } from '../../functions/interpret-response.ts';
-import type { Memo, Pending } from '../../model/runs/memo.ts';
+import { type Memo, type Pending, requestsOutside } from '../../model/runs/memo.ts';
 import { errorOf, type Op, stepName } from '../../model/runs/operation.ts';
 import type { HistoryEntry, RunError } from '../../model/runs/run.ts';
 import type { Loaded } from '../../store/runs/runs.ts';
@@ -19,7 +19,7 @@ export interface CallAttempt {
 /** An app that says that a step ran longer ago has a wrong clock. */
 export const DAY_MS = 86_400_000;
 
-const FINISHED = new Set<Op['op']>(['Step', 'StepRun', 'StepFailed', 'StepError']);
+const FINISHED = new Set<Op['op']>(['Step', 'StepRun', 'StepFailed', 'StepError', 'DeferAdd', 'DeferAbort']);
 
 /** A run that completes with its first call needs no history beside its own record. */
 export function needsNoHistory({ stack, pending }: Loaded, outcome: Outcome, attemptsMade: number): boolean {
@@ -39,28 +39,17 @@ export function attemptHistory(
     ...times,
     ...resultOf(outcome.kind === 'failed' ? outcome.error : undefined),
   };
-  const ops = (outcome.kind !== 'failed' && outcome.ops) || [];
-  const finished = ops.filter(({ op }) => FINISHED.has(op));
-  // Each has times of its own.
-  if (finished.length > 1 || outcome.kind === 'completed')
-    return [attempt, ...finished.map((op) => stepHistory(op, attempts.made, times))];
-  const steps = finished.map((op): HistoryEntry => {
-    const failed = op.op === 'StepError' || op.op === 'StepFailed';
-    return {
-      kind: 'step',
-      stepId: op.id,
-      name: stepName(op),
-      op: op.op,
-      attempt: attempts.made,
-      ...times,
-      ...resultOf(failed ? errorOf(op) : undefined),
-    };
-  });
-  return [attempt, ...steps];
+  const finished = (outcome.ops ?? []).filter(({ op }) => FINISHED.has(op));
+  // Several have times of their own.
+  const entryOf = (op: Op): HistoryEntry => {
+    const entry = stepHistory(op, attempts.made, times);
+    return finished.length > 1 || outcome.kind !== 'steps' ? entry : { ...entry, ...times };
+  };
+  return [attempt, ...finished.map(entryOf)];
 }
 
-/** The entry of a step that ran as one of several in a call.
- *  @param during the call that the step ran in, Unix milliseconds: an app's clock may be wrong
+/** The entry of a step that ran in a call.
+ *  @param during the call, Unix milliseconds: an app's clock may be wrong
  *  @param otherwise its start, if the app does not tell */
 export function stepHistory(
   op: Op,
@@ -83,12 +72,22 @@ export function stepHistory(
   };
 }
 
-/** The entry of a step that waited: a sleep, a wait for an event, an invocation. */
+/** The entry of a step that waited: a sleep, a wait for an event or a signal, an invocation, a request. */
 export function waitHistory(stepId: string, { op, name, since }: Pending, memo: Memo, endedAt: number): HistoryEntry {
-  const error = op === 'InvokeFunction' ? (memo as { error?: RunError }).error : undefined;
-  const timedOut = op === 'WaitForEvent' && memo === null;
+  const ended = op === 'InvokeFunction' || requestsOutside({ op });
+  const error = ended ? (memo as { error?: RunError }).error : undefined;
+  const timedOut = (op === 'WaitForEvent' || op === 'WaitForSignal') && memo === null;
   const entry: HistoryEntry = { kind: 'step', stepId, name, op, startedAt: since, endedAt, ...resultOf(error) };
   return timedOut ? { ...entry, timedOut } : entry;
+}
+
+/** The entry of a request that failed. */
+export function requestHistory(
+  stepId: string,
+  { op, name }: Pending,
+  failed: Required<Pick<HistoryEntry, 'attempt' | 'error' | 'queuedAt' | 'startedAt' | 'endedAt'>>,
+): HistoryEntry {
+  return { kind: 'attempt', stepId, name, op, ...failed, status: 'Failed' };
 }
 
 function resultOf(error: RunError | undefined): Pick<HistoryEntry, 'status' | 'error'> {

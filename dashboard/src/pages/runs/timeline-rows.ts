@@ -2,7 +2,7 @@
 import type { HistoryEntry, RunWithHistory } from '../../api/types.ts';
 import { hasEnded } from '../../features/runs/run.ts';
 
-export type RowKind = 'called' | 'slept' | 'waited' | 'invoked' | 'queued';
+export type RowKind = 'called' | 'slept' | 'waited' | 'signaled' | 'invoked' | 'requested' | 'deferred' | 'queued';
 
 export interface TimelineRowData {
   /** Stable while the run continues. */
@@ -29,7 +29,12 @@ export interface TimelineRowData {
 const KINDS: Record<string, RowKind> = {
   Sleep: 'slept',
   WaitForEvent: 'waited',
+  WaitForSignal: 'signaled',
   InvokeFunction: 'invoked',
+  Gateway: 'requested',
+  AIGateway: 'requested',
+  DeferAdd: 'deferred',
+  DeferAbort: 'deferred',
   StepPlanned: 'queued',
 };
 /** Key of the row for the current state, which is not in the history. */

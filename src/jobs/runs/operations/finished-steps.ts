@@ -30,11 +30,16 @@ export function finishedStepsOf(ops: readonly Op[], entryOf?: (op: Op) => Histor
   return steps;
 }
 
+/** Why a run fails whose steps are too many, or too large together. */
+export function stateFailure(outcome: 'steps' | 'bytes'): Failure {
+  return { kind: 'failed', error: STATE_ERRORS[outcome], retriable: false };
+}
+
 /** Stores the memos, applies the rest of the response, and then schedules the next call, unless a step is pending: then that step does.
  *  @param applyRest applies the other operations of the response */
 export async function finishSteps(
   ops: readonly Op[],
-  { loaded: { run, event } }: AnsweredCall,
+  { loaded: { run } }: AnsweredCall,
   { checkpoints, steps, runs, transitions }: OperationDeps,
   applyRest: () => Promise<Failure | undefined>,
 ): Promise<Failure | undefined> {
@@ -44,8 +49,7 @@ export async function finishSteps(
   switch (stored.outcome) {
     case 'steps':
     case 'bytes':
-      await transitions.fail(run, STATE_ERRORS[stored.outcome], event);
-      return undefined;
+      return stateFailure(stored.outcome);
     case 'stored':
       break;
     default:
