@@ -26,6 +26,7 @@ import { allowOnBoard, auditBoard, clampBoardQuery, findBoardRoute } from './ope
 import { healthRoutes } from './operations/health.ts';
 import { metricsEndpoint, noMetricsEndpoint } from './operations/metrics-endpoint.ts';
 import type { Readiness } from './operations/readiness.ts';
+import type { Realtime } from './realtime/realtime.ts';
 import { Credentials } from './receive/credentials.ts';
 import { receiveRoutes } from './receive/routes.ts';
 import type { LiveStreams } from './rest/live-streams.ts';
@@ -37,6 +38,7 @@ export interface AppDeps extends ApiDeps {
   webhookDirectory: WebhookDirectory;
   readiness: Readiness;
   liveStreams: LiveStreams;
+  realtime: Realtime;
   tracing?: Tracing | undefined;
   /** undefined: metrics are off. */
   metrics: ProcessMetrics | undefined;
@@ -105,6 +107,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     signingKeys,
   });
   checkpointRoutes(open, { dev: config.dev, callCheckpoints: deps.callCheckpoints, environments, signingKeys });
+  deps.realtime.addRoutes(open);
   app.use(open.routes());
   app.use(
     deps.metrics && config.metricsToken !== undefined

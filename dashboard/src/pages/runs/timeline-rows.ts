@@ -75,16 +75,17 @@ function isOf(entry: HistoryEntry | undefined, attempt: HistoryEntry): boolean {
 }
 
 function rowOf(entry: HistoryEntry, key: number, names: ReadonlyMap<string, string>): TimelineRowData {
-  const { kind, step_id: stepId, status, attempt } = entry;
+  const { kind: entryKind, step_id: stepId, status, attempt } = entry;
+  const kind = KINDS[entry.op ?? ''] ?? 'called';
   const queuedMs = msOf(entry.queued_at);
   return {
     key,
     name: stepId === null ? 'Function' : (names.get(stepId) ?? `Step ${stepId.slice(0, 8)}`),
-    kind: KINDS[entry.op ?? ''] ?? 'called',
+    kind,
     status,
     attempt,
     stepId,
-    isStep: kind === 'step' && status === 'Completed',
+    isStep: entryKind === 'step' && status === 'Completed' && kind !== 'deferred',
     queuedMs,
     startedMs: msOf(entry.started_at) ?? queuedMs ?? 0,
     endedMs: msOf(entry.ended_at),
