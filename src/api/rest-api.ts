@@ -5,6 +5,7 @@ import type { Acceptor } from '../jobs/ingestion/acceptor.ts';
 import type { FunctionTables } from '../jobs/ingestion/function-tables.ts';
 import type { Backpressure } from '../jobs/queues/backpressure.ts';
 import type { IngestQueue, RunQueue } from '../jobs/queues/queues.ts';
+import type { CallCheckpoints } from '../jobs/runs/checkpoints.ts';
 import type { Invocations } from '../jobs/runs/invocations.ts';
 import type { RunRetries } from '../jobs/runs/run-retries.ts';
 import type { SignalSender } from '../jobs/runs/signal-sender.ts';
@@ -64,6 +65,7 @@ export interface ApiDeps {
   transitions: RunTransitions;
   retries: RunRetries;
   invocations: Invocations;
+  callCheckpoints: CallCheckpoints;
   signalSender: SignalSender;
   httpAgent: HttpAgent;
   queues: readonly [IngestQueue, RunQueue];

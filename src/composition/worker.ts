@@ -31,7 +31,8 @@ export interface WorkerParts {
  *  @param queueRedis connection of the queues alone */
 export async function createWorker(core: Core, store: Store, queueRedis: Redis): Promise<WorkerParts> {
   const { config, log, recorder, metrics, tracing } = core;
-  const { environments, environmentKinds, activeRuns, events, runs, steps, waits, signals, requests, defers } = store;
+  const { environments, environmentKinds, activeRuns, events, runs, steps, checkpoints, waits, signals } = store;
+  const { requests, defers } = store;
   const { reconcileAfterMs } = config;
   const queueOptions = { connection: queueRedis, prefix: store.queuePrefix };
   const ingestion = await createIngestion(core, store, queueOptions);
@@ -64,6 +65,7 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
       call: {
         runs,
         steps,
+        checkpoints,
         waits,
         signals,
         requests,
@@ -76,6 +78,7 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
         scheduler,
         telemetry,
         reconcileAfterMs,
+        retryScale: config.retryScale,
       },
       wake: { runs, steps, waits, transitions },
       request: {
@@ -109,7 +112,18 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
     functionClient,
     requestClient,
     appLimits,
-    reconcileDeps: { activeRuns, events, runs, steps, functions, scheduler, transitions, reconcileAfterMs, log },
+    reconcileDeps: {
+      activeRuns,
+      events,
+      runs,
+      steps,
+      checkpoints,
+      functions,
+      scheduler,
+      transitions,
+      reconcileAfterMs,
+      log,
+    },
     cancellationDeps: { cancellations: store.cancellations, runs, events, evaluator, transitions, locks: store.locks },
     branchDeps: {
       redis: store.redis,

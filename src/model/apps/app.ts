@@ -36,6 +36,9 @@ export type Registration = z.infer<typeof registrationSchema>;
 /** Header prefix that an app uses (docs/protocol.md#dialects). */
 export type Dialect = 'service' | 'inngest';
 
+/** How the service calls an endpoint again: what it signs, the body of the request or the ID of the run. */
+export type EndpointProtocol = 'signed-body' | 'signed-run-id';
+
 /** An event that cancels the function's runs. */
 export interface CancelTrigger {
   event: string;
@@ -67,6 +70,8 @@ export interface AppFunction {
   pausedAt?: number;
   /** What does not work as the app configured it; absent: nothing. */
   problems?: string[];
+  /** An HTTP endpoint with steps, which runs on requests of its own clients; undefined: a function that was registered. */
+  endpoint?: EndpointProtocol;
   config: Record<string, unknown>;
 }
 

@@ -48,12 +48,15 @@ const opSchema = z.object({
     'DeferAbort',
     'RunComplete',
     'StepNotFound',
+    'DiscoveryRequest',
   ]),
   name: z.string().nullish(),
   displayName: z.string().nullish(),
   opts: optionsSchema.nullish(),
   data: z.unknown().optional(),
   error: errorSchema.nullish(),
+  /** When the step ran: its start and its duration, nanoseconds. */
+  timing: z.object({ a: z.number(), b: z.number() }).nullish().catch(undefined),
 });
 
 export type Op = z.infer<typeof opSchema>;

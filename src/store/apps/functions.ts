@@ -78,6 +78,21 @@ export class Functions {
     return replaced;
   }
 
+  /** Adds or replaces one function of an app; the app's others stay as they are.
+   *  @param most maximum number of live functions of the environment
+   *  @throws ServiceError registration_invalid when another app has a function of the same ID, quota_exceeded */
+  async put(env: string, fn: AppFunction, most: number): Promise<void> {
+    const { functions: known } = await this.all(env);
+    checkOwner(
+      known.find(({ id }) => id === fn.id),
+      fn.app,
+    );
+    const others = known.filter(({ id, app, archived }) => app === fn.app && !archived && id !== fn.id);
+    checkQuota(env, fn.app, [...others, fn], known, most);
+    const writing = this.#redis.multi().hset(this.#keys.functions(env), fn.id, JSON.stringify(fn));
+    replies(await this.#withNewVersion(writing, env).exec());
+  }
+
   /** A version starts with the time, so it never equals one of a deleted environment of the same name. */
   #withNewVersion(writing: ChainableCommander, env: string): ChainableCommander {
     const key = this.#keys.functionsVersion(env);
