@@ -2,6 +2,7 @@
 import { Sealer } from '../../model/auth/seal.ts';
 import type { StoreContext } from '../store-context.ts';
 import { ActiveRuns } from './active-runs.ts';
+import { Cancellations } from './cancellations.ts';
 import { Defers } from './defers.ts';
 import { EndedRunIndex } from './ended-run-index.ts';
 import { RunLists } from './run-lists.ts';
@@ -17,6 +18,7 @@ export interface RunStore {
   activeRuns: ActiveRuns;
   steps: Steps;
   waits: Waits;
+  cancellations: Cancellations;
   signals: Signals;
   requests: SealedRequests;
   defers: Defers;
@@ -30,6 +32,7 @@ export function createRunStore({ redis, keys, config }: StoreContext): RunStore 
     activeRuns: new ActiveRuns(redis, keys),
     steps: new Steps(redis, keys, retentionMs),
     waits: new Waits(redis, keys),
+    cancellations: new Cancellations(redis, keys, retentionMs),
     signals: new Signals(redis, keys),
     defers: new Defers(redis, keys),
     requests: new SealedRequests(redis, keys, new Sealer(secretKey, secretKeyFallback)),
