@@ -17,8 +17,8 @@ export interface Failure {
 
 export type Outcome =
   | { kind: 'completed'; output: string }
-  /** `retryAfterMs`: the delay that the app requests if a step failed. */
-  | { kind: 'steps'; ops: Op[]; retryAfterMs?: number | undefined }
+  /** `retryAfterMs`: the delay that the app requests if a step failed. `race`: it asks for race mode in all steps. */
+  | { kind: 'steps'; ops: Op[]; retryAfterMs?: number | undefined; race?: true }
   | Failure;
 
 export interface CallResponse {
@@ -29,6 +29,8 @@ export interface CallResponse {
 
 /** An SDK sends about ten headers, and proxies add as many. */
 const MAX_HEADERS = 200;
+/** Of the call format, in which steps do not wait for each other. */
+const FORMER_VERSIONS: ReadonlySet<string> = new Set(['0', '1']);
 /** Quoted part of a body that is not a protocol error. */
 const BODY_CHARS = 500;
 
@@ -53,9 +55,14 @@ export function interpretResponse({ status, headers, body }: CallResponse, nowMs
   if (status === 200) return completed(body);
   const [retryAfter] = [headers['retry-after']].flat();
   const delay = retryAfter === undefined ? {} : { retryAfterMs: retryAfterMs(retryAfter, nowMs) };
-  if (status === 206) return { ...steps(body), ...delay };
+  if (status === 206) return { ...steps(body), ...delay, ...(asksForRace(headers) && { race: true }) };
   const retriable = readHeader(headers, 'no-retry') !== 'true';
   return { kind: 'failed', error: errorOf(body, status), retriable, ...delay };
+}
+
+/** An SDK that speaks a former version of the call format replays promises in the order in which their steps end. */
+function asksForRace(headers: IncomingHttpHeaders): boolean {
+  return FORMER_VERSIONS.has(readHeader(headers, 'req-version') ?? '');
 }
 
 function countOf(headers: IncomingHttpHeaders): number {

@@ -5,8 +5,10 @@ import { errorOf, failureMemo, type Op, stepName } from '../../model/runs/operat
 import { startInvocation } from './operations/invocation.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
 import { startSleep } from './operations/sleep.ts';
+import { beginTogether } from './operations/starting-steps.ts';
 import { finishStep, planStep } from './operations/steps.ts';
 import { startWait } from './operations/wait.ts';
+import type { CallToSchedule } from './run-scheduler.ts';
 
 /** @returns the failure of the attempt, if an operation fails it */
 export async function applyOperations(
@@ -14,13 +16,30 @@ export async function applyOperations(
   call: AnsweredCall,
   deps: OperationDeps,
 ): Promise<Failure | undefined> {
+  const begun = await beginTogether(ops, call, deps);
+  const planned: CallToSchedule[] = [];
+  const lastResult = ops.findLastIndex((op) => isResult(op, call));
   let failure: Failure | undefined;
-  for (const op of ops) {
-    failure = (await applyOp(op, call, deps)) ?? failure;
+  for (const [i, op] of ops.entries()) {
+    failure = (await applyOp(op, begun, deps, { planned, more: i < lastResult })) ?? failure;
     // The run is about to end: no further step starts.
     if (failure?.retriable === false) return failure;
   }
+  await deps.scheduler.enqueueCalls(planned);
   return failure ?? withoutProgress(ops, call);
+}
+
+/** What the operations of one response share. */
+interface Shared {
+  /** Calls of planned steps, to be enqueued together. */
+  planned: CallToSchedule[];
+  /** Results of steps follow. */
+  more: boolean;
+}
+
+/** Whether the operation finishes its step. */
+function isResult({ op }: Op, { mayRetry }: AnsweredCall): boolean {
+  return op === 'Step' || op === 'StepRun' || op === 'StepFailed' || (op === 'StepError' && !mayRetry);
 }
 
 /** Fails a response after which the run would never continue. */
@@ -35,19 +54,24 @@ function withoutProgress(ops: readonly Op[], { loaded: { pending, memos } }: Ans
   );
 }
 
-async function applyOp(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
-  const { run, event } = call.loaded;
+async function applyOp(
+  op: Op,
+  call: AnsweredCall,
+  deps: OperationDeps,
+  { planned, more }: Shared,
+): Promise<Failure | undefined> {
+  const { event } = call.loaded;
   switch (op.op) {
     case 'Step':
     case 'StepRun':
-      return finishStep(run, op, { data: op.data ?? null }, deps);
+      return finishStep(op, { data: op.data ?? null }, call, deps, more);
     case 'StepFailed':
-      return finishStep(run, op, failureMemo(op), deps);
+      return finishStep(op, failureMemo(op), call, deps, more);
     case 'StepError':
       if (call.mayRetry) return { kind: 'failed', error: errorOf(op), retriable: true };
-      return finishStep(run, op, failureMemo(op), deps);
+      return finishStep(op, failureMemo(op), call, deps, more);
     case 'StepPlanned':
-      return planStep(op, call, deps);
+      return planStep(op, call, deps, planned);
     case 'Sleep':
       return startSleep(op, call, deps);
     case 'WaitForEvent':

@@ -39,6 +39,7 @@ async function callOnce(job: CallJob, queuedAt: number, attempts: JobAttempts, d
   );
   if (!loaded) return;
   if ('ended' in loaded) return deps.transitions.notifyInvoker(loaded.ended);
+  if ('next' in loaded) return deps.transitions.scheduleNextCall(loaded.next, loaded.finishedSteps);
   recordStart(loaded, startedAt, deps.telemetry);
   const failure = await attempt({ job, loaded, attempts, startedAt, queuedAt }, deps);
   if (!failure) return;
@@ -110,7 +111,7 @@ async function applyOutcome(outcome: Outcome, attempt: CallAttempt, deps: CallDe
     return undefined;
   }
   if (outcome.kind !== 'steps') return undefined;
-  const failure = await applyOperations(outcome.ops, toAnsweredCall(attempt), deps);
+  const failure = await applyOperations(outcome.ops, toAnsweredCall(attempt, outcome.race === true), deps);
   deps.telemetry.publishRun(loaded.run, 'Running');
   if (failure) return { ...failure, retryAfterMs: outcome.retryAfterMs };
   if (job.at !== undefined) await deps.runs.recordAnswered(job.env, job.runId, job.at);
@@ -125,12 +126,13 @@ function tooLarge(outcome: Outcome): Failure | undefined {
   );
 }
 
-function toAnsweredCall({ loaded, attempts, startedAt }: CallAttempt): AnsweredCall {
+function toAnsweredCall({ loaded, attempts, startedAt }: CallAttempt, race: boolean): AnsweredCall {
   return {
     loaded: loaded as AnsweredCall['loaded'],
     ref: toRunRef(loaded.run),
     retries: attempts.max - 1,
     mayRetry: attempts.made + 1 < attempts.max,
     startedAt,
+    race,
   };
 }

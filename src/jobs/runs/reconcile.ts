@@ -71,8 +71,10 @@ async function ensureJobs(run: Run, deps: ReconcileDeps, nowMs: number): Promise
   const retries = (await functions.find(env, functionId))?.retries ?? DEFAULT_RETRIES;
   await events.extendRetention(env, eventId);
   const { pending, done } = await steps.progress(env, id);
-  const answeredAt = await runs.answeredAt(env, id);
-  if (answeredAt < done) await scheduler.ensureCall({ ref, at: done, retries });
+  const { answeredAt, racedAt } = await runs.callState(env, id);
+  // While steps are pending, the last one that ends schedules the call (store-memo.lua).
+  const isDue = answeredAt < done && (pending.size === 0 || racedAt > answeredAt);
+  if (isDue) await scheduler.ensureCall({ ref, at: done, retries });
   for (const [stepId, step] of pending) {
     if (step.op === 'StepPlanned') await scheduler.ensureCall({ ref, stepId, retries });
     if (step.op === 'InvokeFunction') await finishInvocation(run, stepId, deps);

@@ -21,6 +21,7 @@ const optionsSchema = z.looseObject({
   timeout: z.string().nullish(),
   if: z.string().nullish(),
   function_id: z.string().optional(),
+  parallelMode: z.string().optional().catch(undefined),
   payload: z.looseObject({ data: z.unknown(), user: z.unknown(), v: z.unknown() }).partial().optional(),
 });
 
@@ -89,6 +90,11 @@ function longNameIn({ id, name, displayName, opts }: Op): string | undefined {
     }
   }
   return undefined;
+}
+
+/** Whether the function is to be called again as soon as this step ends, although others are pending. Some SDKs write the mode in upper case. */
+export function asksForRace({ opts }: Op): boolean {
+  return opts?.parallelMode?.toLowerCase() === 'race';
 }
 
 /** The step's display name. */

@@ -97,13 +97,14 @@ export class Runs {
   }
 
   /** Begins a call and reads what it needs.
-   *  @returns a run that has ended; undefined when there is nothing to call it for */
+   *  @returns a run that has ended; `next`: it is to be called with more finished steps, by another job; undefined when there is nothing to
+   *    call it for */
   async load(
     call: CallOf,
     attempt: number,
     nowMs: number,
     reconcileAt: number,
-  ): Promise<Loaded | { ended: Run } | undefined> {
+  ): Promise<Loaded | { ended: Run } | { next: Run; finishedSteps: number } | undefined> {
     const { env, runId, eventId, at, stepId } = call;
     const location = locationOf(this.#keys, env, eventId);
     const reply = (await this.#redis.loadCall(
@@ -130,6 +131,7 @@ export class Runs {
     ];
     const [outcome, run, event, stack, memos, pending, planOnly] = reply;
     if (outcome === 'ended') return { ended: toRun(env, runId, fromFlat(run)) };
+    if (outcome === 'due') return { next: toRun(env, runId, fromFlat(run)), finishedSteps: Number(event) };
     if (outcome !== 'call') return undefined;
     return {
       run: toRun(env, runId, fromFlat(run)),
@@ -161,9 +163,12 @@ export class Runs {
     await this.#redis.recordAnswered(this.#keys.run(env, id), at);
   }
 
-  /** Number of finished steps of the last call that was answered; -1: none. */
-  async answeredAt(env: string, id: string): Promise<number> {
-    return Number((await this.#redis.hget(this.#keys.run(env, id), RUN_FIELDS.answeredAt)) ?? -1);
+  /** Numbers of finished steps, -1: none. `answeredAt`: of the last call that was answered; `racedAt`: when a step in race mode last ended
+   *  while others were pending. */
+  async callState(env: string, id: string): Promise<{ answeredAt: number; racedAt: number }> {
+    const { answeredAt, racedAt } = RUN_FIELDS;
+    const [answered, raced] = await this.#redis.hmget(this.#keys.run(env, id), answeredAt, racedAt);
+    return { answeredAt: Number(answered ?? -1), racedAt: Number(raced ?? -1) };
   }
 
   /** Ends the run; the first ending stands.

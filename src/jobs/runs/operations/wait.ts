@@ -7,26 +7,33 @@ import { type Op, stepName } from '../../../model/runs/operation.ts';
 import { waitKey } from '../../../model/runs/wait.ts';
 import { indexWait } from '../../../model/runs/wait-index.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
-import { enqueueWake, startStep } from './steps.ts';
+import { enqueueWake, type StartingStep, startStep } from './steps.ts';
 import { untilOf } from './timeout.ts';
+
+export function pendingWait(op: Op): StartingStep | Failure {
+  const name = op.opts?.event ?? op.name ?? '';
+  const expression = op.opts?.if ?? undefined;
+  const problem = name === '' ? 'waits for an event without a name' : expression && problemOf(expression);
+  if (problem) return permanentFailure('InvalidWait', `step "${stepName(op)}" ${problem}`);
+  const until = untilOf(op);
+  return 'kind' in until ? until : { op: 'WaitForEvent', name, ...until };
+}
 
 export async function startWait(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
   const { run, event } = call.loaded;
-  const eventName = op.opts?.event ?? op.name ?? '';
-  const expression = op.opts?.if ?? undefined;
-  const problem = eventName === '' ? 'waits for an event without a name' : expression && problemOf(expression);
-  if (problem) return permanentFailure('InvalidWait', `step "${stepName(op)}" ${problem}`);
-  const until = untilOf(op);
-  if (until && 'kind' in until) return until;
-  const waiting = await startStep(op, call, deps, { op: 'WaitForEvent', name: eventName, ...until });
+  const step = pendingWait(op);
+  if ('kind' in step) return step;
+  const waiting = await startStep(op, call, deps, step);
   if (!waiting || 'kind' in waiting) return waiting;
+  const eventName = step.name;
+  const expression = op.opts?.if ?? undefined;
   const described = {
     runId: run.id,
     functionId: run.functionId,
     eventId: run.eventId,
     stepId: op.id,
     ...(expression && { expression }),
-    ...until,
+    ...(step.until !== undefined && { until: step.until }),
   };
   const added = { key: waitKey(described), eventName, ...indexWait(described, payloadOf(event)) };
   // Before an event can match the wait: a match removes the wake job.
