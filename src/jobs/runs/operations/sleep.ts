@@ -8,7 +8,8 @@ import { enqueueWake, type StartingStep, startStep } from './steps.ts';
 import { isTooFar, tooFar } from './timeout.ts';
 
 export function pendingSleep(op: Op): StartingStep | Failure {
-  const text = op.opts?.duration ?? op.name ?? '';
+  // Version 3 of the official TypeScript SDK sends an empty duration for less than a second.
+  const text = op.opts?.duration || op.name || '0s';
   const until = momentMs(text, Date.now());
   if (until === undefined)
     return permanentFailure(

@@ -11,7 +11,7 @@ import { enqueueWake, type StartingStep, startStep } from './steps.ts';
 import { untilOf } from './timeout.ts';
 
 export function pendingWait(op: Op): StartingStep | Failure {
-  const name = op.opts?.event ?? op.name ?? '';
+  const name = op.opts?.event || op.name || '';
   const expression = op.opts?.if ?? undefined;
   const problem = name === '' ? 'waits for an event without a name' : expression && problemOf(expression);
   if (problem) return permanentFailure('InvalidWait', `step "${stepName(op)}" ${problem}`);
@@ -33,7 +33,7 @@ export async function startWait(op: Op, call: AnsweredCall, deps: OperationDeps)
     eventId: run.eventId,
     stepId: op.id,
     ...(expression && { expression }),
-    ...(step.until !== undefined && { until: step.until }),
+    ...(waiting.until !== undefined && { until: waiting.until }),
   };
   const added = { key: waitKey(described), eventName, ...indexWait(described, payloadOf(event)) };
   // Before an event can match the wait: a match removes the wake job.
