@@ -68,13 +68,12 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   app.use(
     receiveRoutes({
       dev: config.dev,
-      eventMaxBytes: config.eventMaxBytes,
       eventMaxFutureMs: config.eventMaxFutureMs,
       credentials: new Credentials(store.eventKeys, deps.webhookDirectory, config.dev),
       environments,
       eventKeys: store.eventKeys,
       heldEvents: store.heldEvents,
-      installationLimits: store.installationLimits,
+      eventLimits: store.eventLimits,
       acceptor,
       backpressure,
       requestLogWriter,
