@@ -5,6 +5,7 @@ import type { FinishedCall } from '../model/capacity/adaptive-limit.ts';
 import type { EnvironmentKind } from '../model/environment.ts';
 import { MAX_STEP_BYTES } from '../model/runs/memo.ts';
 import type { Tracing } from '../tracing/tracing.ts';
+import { identifyingHeaders } from './call-headers.ts';
 import { type CallContext, callRequestBody } from './call-request.ts';
 import { headerName, SERVER_SDK, signatureHeaders } from './headers.ts';
 import { AddressBlocked, HttpAgent, type HttpAgentOptions, ResponseTooLarge } from './http-agent.ts';
@@ -16,6 +17,7 @@ import {
   permanentFailure,
   retriableFailure,
 } from './interpret-response.ts';
+import { RedirectRefused, redirectTarget } from './redirects.ts';
 import { tracedCall } from './trace-context.ts';
 
 /** Largest response: the output of a step and its envelope. */
@@ -72,6 +74,7 @@ export class FunctionClient {
       if (error instanceof errors.HeadersOverflowError) {
         return retriableFailure('HeadersTooLarge', `the response headers are larger than ${MAX_HEADER_BYTES} bytes`);
       }
+      if (error instanceof RedirectRefused) return retriableFailure(error.name, `${fn.url}: ${error.message}`);
       if (error instanceof AddressBlocked)
         return { ...retriableFailure(error.name, `${fn.url} was not called: ${error.message}`), noResponse: true };
       return { ...retriableFailure('CallError', this.#callErrorMessage(fn.url, error as Error)), noResponse: true };
@@ -85,7 +88,6 @@ export class FunctionClient {
     { signingKey, kind }: CallEnvironment,
     traceHeaders: Record<string, string>,
   ): Promise<CallResponse> {
-    const { run } = context;
     const { dev, timeoutMs } = this.#options;
     const { dialect } = fn;
     const url = urlOf(fn, context);
@@ -95,12 +97,18 @@ export class FunctionClient {
       [headerName(dialect, 'server-kind')]: dev ? 'dev' : 'cloud',
       [headerName(dialect, 'req-version')]: '-1',
       ...signatureHeaders(dialect, url, body, signingKey),
-      'x-run-id': run.id,
-      'x-request-id': run.requestId,
+      ...identifyingHeaders(dialect, context),
       ...traceHeaders,
     };
     const agent = this.#agents.for(kind);
-    return httpPost(agent, url, headers, body, { timeoutMs, maxBytes: RESPONSE_MAX_BYTES });
+    const deadline = Date.now() + timeoutMs;
+    for (let [target, followed] = [url, 0]; ; followed++) {
+      const limits = { timeoutMs: deadline - Date.now(), maxBytes: RESPONSE_MAX_BYTES };
+      const response = await httpPost(agent, target, headers, body, limits);
+      const next = redirectTarget(target, response, followed);
+      if (next === undefined) return response;
+      target = next;
+    }
   }
 
   #callErrorMessage(url: string, error: Error): string {

@@ -11,6 +11,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import { applyOperations } from './apply-operations.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
 import { attemptHistory, type CallAttempt, needsNoHistory } from './run-history.ts';
+import { callJobId } from './run-scheduler.ts';
 import { AttemptFailed, retryStoreWrites, withServiceErrors } from './service-errors.ts';
 
 export interface CallDeps extends OperationDeps {
@@ -64,7 +65,7 @@ function recordStart({ run, event }: Loaded, startedAt: number, telemetry: Telem
 async function attempt(one: CallAttempt, deps: CallDeps): Promise<Failure | undefined> {
   const { job, loaded, attempts } = one;
   try {
-    const outcome = await callFunction(loaded, job, attempts, deps);
+    const outcome = await callFunction(one, deps);
     const failure = outcome.kind === 'failed' ? outcome : tooLarge(outcome);
     if (!needsNoHistory(loaded, outcome, attempts.made)) {
       const entries = attemptHistory(failure ?? outcome, one);
@@ -79,9 +80,7 @@ async function attempt(one: CallAttempt, deps: CallDeps): Promise<Failure | unde
 }
 
 async function callFunction(
-  loaded: Loaded,
-  { stepId }: CallJob,
-  attempts: JobAttempts,
+  { job: { at, stepId }, loaded, attempts, startedAt }: CallAttempt,
   deps: CallDeps,
 ): Promise<Outcome> {
   const { run, event, stack, memos, planOnly } = loaded;
@@ -93,6 +92,8 @@ async function callFunction(
     run: { ...run, attempt: attempts.made },
     event,
     maxAttempts: attempts.max,
+    jobId: callJobId(run.id, at, stepId),
+    startedAt,
     stepId,
     stack,
     memos,

@@ -77,11 +77,11 @@ describe('calls of a run with parallel steps', () => {
     ['of an SDK that speaks version 1 of the call format', 'version-1', { headers: { 'x-service-req-version': '1' } }],
   ] as const) {
     it(`a branch goes on while the other runs, ${title}`, async () => {
-      const gate = Promise.withResolvers<void>();
+      const barrier = Promise.withResolvers<void>();
       const order: string[] = [];
-      const run_ = async (name: string) => {
-        if (name === 'b1') await gate.promise;
-        if (name === 'a2') gate.resolve();
+      const runInOrder = async (name: string) => {
+        if (name === 'b1') await barrier.promise;
+        if (name === 'a2') barrier.resolve();
         order.push(name);
         return ran(name);
       };
@@ -92,7 +92,7 @@ describe('calls of a run with parallel steps', () => {
             ['a1', 'a2'],
             ['b1', 'b2'],
           ],
-          { ...answering, run: run_ },
+          { ...answering, run: runInOrder },
         ),
       );
       expect(await run(fnId)).to.include({ status: 'Completed', output: 'done' });
