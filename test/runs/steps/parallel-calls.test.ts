@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { type AppHost, type Call, type CallAnswer, startAppHost } from '../../support/app-host.ts';
 import { type Service, startService } from '../../support/service.ts';
+import { type Loose, SDK_ADAPTERS, startApp } from './sdk-adapters.ts';
 
 const hash = (name: string) => createHash('sha1').update(name).digest('hex');
 const op = (kind: string, name: string, rest: object = {}) => ({
@@ -172,4 +173,58 @@ describe('calls of a run with parallel steps', () => {
     expect(told).to.deep.equal([false]);
     expect(host.calls('after')).to.have.length(5);
   });
+
+  for (const sdk of SDK_ADAPTERS) {
+    const twoByTwo = async ({ step }: Loose) => {
+      const branch = async (name: string) => {
+        const first: number = await step.run(`${name}1`, () => 1);
+        return first + ((await step.run(`${name}2`, () => 1)) as number);
+      };
+      return Promise.all([branch('a'), branch('b')]);
+    };
+
+    it(`two branches of two steps take seven calls of ${sdk.name}`, async () => {
+      expect(await countedBySdk(sdk, 'waits', twoByTwo)).to.equal(7);
+    });
+  }
+
+  it('in race mode, two branches of two steps take up to nine calls of the official SDK', async () => {
+    const official = SDK_ADAPTERS.find(({ name }) => name === 'the official SDK') as (typeof SDK_ADAPTERS)[number];
+    const barrier = Promise.withResolvers<void>();
+    const order: string[] = [];
+    const race = ({ step, group }: Loose) =>
+      group.parallel({ mode: 'race' }, () => {
+        const branch = async (name: string) => {
+          for (const id of [`${name}1`, `${name}2`]) {
+            await step.run(id, async () => {
+              if (id === 'b1') await barrier.promise;
+              if (id === 'a2') barrier.resolve();
+              order.push(id);
+            });
+          }
+        };
+        return Promise.all([branch('a'), branch('b')]);
+      });
+    const calls = await countedBySdk(official, 'races', race);
+    expect(order).to.deep.equal(['a1', 'a2', 'b1', 'b2']);
+    expect(calls).to.be.within(8, 9);
+  });
+
+  /** Runs the function once. @returns the number of its calls */
+  async function countedBySdk(sdk: (typeof SDK_ADAPTERS)[number], id: string, handler: Loose): Promise<number> {
+    const name = `counted/${id}-${sdk.name}`;
+    const client = sdk.client(service, `counted-${id}`);
+    const app = await startApp(
+      sdk.serve(client, [client.createFunction({ id: 'f', triggers: [{ event: name }] }, handler)]),
+    );
+    try {
+      const { body: sent } = await service.post('/e/key', { name, data: {} });
+      const { body } = await service.waitFor(`/v1/events/${sent.ids[0]}/runs`, ({ body }) => body.data?.[0]?.ended_at);
+      const run = (await service.get(`/v1/runs/${body.data[0].run_id}`)).body.data;
+      expect(run.status, JSON.stringify(run.error)).to.equal('Completed');
+      return run.history.filter(({ kind }: Loose) => kind === 'attempt').length;
+    } finally {
+      await app.close();
+    }
+  }
 });
