@@ -20,6 +20,7 @@ export const RUN_FIELDS = {
   answeredAt: 'answered_at',
   racedAt: 'raced_at',
   memoBytes: 'memo_bytes',
+  defers: 'defers',
 } as const;
 
 /** Followed by a number of finished steps: the call with that many may still plan steps. */
@@ -32,7 +33,7 @@ export const PENDING_RACE = '"race":true';
 const SHOWN = 200;
 
 export function toRun(env: string, id: string, fields: Record<string, string>): Run {
-  const { f, e, r, s, a, q, b, x, o, error, invoker_run, invoker_step, retry_of, trace } = fields;
+  const { f, e, r, s, a, q, b, x, o, error, invoker_run, invoker_step, retry_of, trace, defers } = fields;
   return {
     id,
     env,
@@ -42,6 +43,7 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     ...(invoker_run && invoker_step && { invoker: { runId: invoker_run, stepId: invoker_step } }),
     ...(retry_of && { retryOf: retry_of }),
     ...(trace && { trace }),
+    ...(defers && { defers: Number(defers) }),
     status: s as RunStatus,
     attempt: Number(a),
     queuedAt: Number(q),

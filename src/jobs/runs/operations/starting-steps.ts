@@ -4,6 +4,8 @@ import type { Failure } from '../../../functions/interpret-response.ts';
 import type { Op } from '../../../model/runs/operation.ts';
 import { pendingInvocation } from './invocation.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
+import { pendingRequest } from './request.ts';
+import { pendingSignal } from './signal.ts';
 import { pendingSleep } from './sleep.ts';
 import { pendingStep, plannedStep, type StartingStep } from './steps.ts';
 import { pendingWait } from './wait.ts';
@@ -18,8 +20,13 @@ function startingStep(op: Op): StartingStep | Failure | undefined {
       return pendingSleep(op);
     case 'WaitForEvent':
       return pendingWait(op);
+    case 'WaitForSignal':
+      return pendingSignal(op);
     case 'InvokeFunction':
       return pendingInvocation(op);
+    case 'Gateway':
+    case 'AIGateway':
+      return pendingRequest(op);
     default:
       return undefined;
   }
