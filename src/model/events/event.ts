@@ -130,7 +130,7 @@ export function copyToResend({ name, data, user, v }: Event): Event {
   return { name, data, ...(user !== undefined && { user }), ...(v !== undefined && { v }) };
 }
 
-/** The event that a function receives (docs/protocol.md#calls). */
+/** An event as it was sent, with its ID and time. */
 export function payloadOf(record: EventRecord): Event & { ts: number } {
   const { name, data, id, ts, user, v, internal_id } = record;
   return {
@@ -141,4 +141,9 @@ export function payloadOf(record: EventRecord): Event & { ts: number } {
     ...(user !== undefined && { user }),
     ...(v !== undefined && { v }),
   };
+}
+
+/** The event that a function receives (docs/protocol.md#calls). */
+export function receivedEventOf(record: EventRecord): Event & { ts: number } {
+  return { user: {}, ...payloadOf(record) };
 }

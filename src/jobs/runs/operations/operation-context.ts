@@ -1,4 +1,5 @@
 /** What applying an operation needs. */
+import type { Pending } from '../../../model/runs/memo.ts';
 import type { Checkpoints } from '../../../store/runs/checkpoints.ts';
 import type { Defers } from '../../../store/runs/defers.ts';
 import type { Loaded, Runs } from '../../../store/runs/runs.ts';
@@ -35,4 +36,8 @@ export interface AnsweredCall {
   /** Whether another attempt of this call may follow. */
   mayRetry: boolean;
   startedAt: number;
+  /** The app asks for race mode in all steps of the response. */
+  race: boolean;
+  /** Steps that have begun already, and what beginning them returned. */
+  begun?: ReadonlyMap<string, Pending | 'steps' | undefined>;
 }
