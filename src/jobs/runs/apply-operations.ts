@@ -3,6 +3,7 @@ import type { Failure } from '../../functions/interpret-response.ts';
 import { retriableFailure } from '../../functions/interpret-response.ts';
 import { errorOf, failureMemo, type Op, stepName } from '../../model/runs/operation.ts';
 import { startInvocation } from './operations/invocation.ts';
+import { storeMetadata } from './operations/metadata.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
 import { startSleep } from './operations/sleep.ts';
 import { finishStep, planStep } from './operations/steps.ts';
@@ -16,6 +17,8 @@ export async function applyOperations(
 ): Promise<Failure | undefined> {
   let failure: Failure | undefined;
   for (const op of ops) {
+    // Before its step is finished: a repeated operation of a finished step may be left out.
+    if (op.metadata != null) await storeMetadata(op, call, deps);
     failure = (await applyOp(op, call, deps)) ?? failure;
     // The run is about to end: no further step starts.
     if (failure?.retriable === false) return failure;

@@ -42,6 +42,7 @@ const opSchema = z.object({
   displayName: z.string().nullish(),
   opts: optionsSchema.nullish(),
   data: z.unknown().optional(),
+  metadata: z.unknown().optional(),
   error: errorSchema.nullish(),
 });
 

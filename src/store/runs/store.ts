@@ -3,12 +3,14 @@ import type { StoreContext } from '../store-context.ts';
 import { ActiveRuns } from './active-runs.ts';
 import { EndedRunIndex } from './ended-run-index.ts';
 import { RunLists } from './run-lists.ts';
+import { RunMetadata } from './run-metadata.ts';
 import { Runs } from './runs.ts';
 import { Steps } from './steps.ts';
 import { Waits } from './waits.ts';
 
 export interface RunStore {
   runs: Runs;
+  runMetadata: RunMetadata;
   runLists: RunLists;
   activeRuns: ActiveRuns;
   steps: Steps;
@@ -18,6 +20,7 @@ export interface RunStore {
 export function createRunStore({ redis, keys, config: { retentionMs } }: StoreContext): RunStore {
   return {
     runs: new Runs({ redis, keys, retentionMs }),
+    runMetadata: new RunMetadata(redis, keys),
     runLists: new RunLists(redis, keys, new EndedRunIndex(redis, keys)),
     activeRuns: new ActiveRuns(redis, keys),
     steps: new Steps(redis, keys, retentionMs),

@@ -1,4 +1,6 @@
 /** What applying an operation needs. */
+
+import type { RunMetadata } from '../../../store/runs/run-metadata.ts';
 import type { Loaded } from '../../../store/runs/runs.ts';
 import type { Steps } from '../../../store/runs/steps.ts';
 import type { Waits } from '../../../store/runs/waits.ts';
@@ -11,6 +13,7 @@ import type { WaitMatcher } from '../wait-matcher.ts';
 export interface OperationDeps {
   transitions: RunTransitions;
   steps: Steps;
+  runMetadata: RunMetadata;
   waits: Waits;
   waitMatcher: WaitMatcher;
   invocations: Invocations;

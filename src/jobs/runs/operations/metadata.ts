@@ -1,0 +1,24 @@
+/** Stores the metadata that comes with an operation, about its step. */
+import { metadataOfOperation, REJECTED_KIND } from '../../../model/runs/metadata.ts';
+import type { Op } from '../../../model/runs/operation.ts';
+import type { AnsweredCall, OperationDeps } from './operation-context.ts';
+
+/** Metadata never fails an attempt: what cannot be stored is told in the run's metadata, if there is room. */
+export async function storeMetadata(op: Op, { loaded }: AnsweredCall, { runMetadata }: OperationDeps): Promise<void> {
+  if (op.metadata == null) return;
+  const { env, id } = loaded.run;
+  const entries = metadataOfOperation(op.metadata, op.id);
+  const reject = (reason: string) =>
+    runMetadata.update(
+      env,
+      id,
+      { scope: 'step', stepId: op.id },
+      { kind: REJECTED_KIND, op: 'set', values: { reason } },
+      Date.now(),
+    );
+  if (typeof entries === 'string') return void (await reject(entries));
+  for (const { target, update } of entries) {
+    const outcome = await runMetadata.update(env, id, target, update, Date.now());
+    if (outcome === 'full') await reject(`the run has too much metadata for the kind "${update.kind}"`);
+  }
+}
