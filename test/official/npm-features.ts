@@ -1,6 +1,6 @@
 /** The functions of features.ts, written with the official TypeScript SDK. */
 import { functionOf } from './feature-names.ts';
-import type { NpmApp } from './npm-host.ts';
+import type { NpmApp } from './npm-types.ts';
 import type { Loose } from './outside.ts';
 
 export function featureFunctions({ sdk, client, app, create }: NpmApp): Loose[] {

@@ -154,8 +154,8 @@ describe('Realtime', () => {
   });
 
   it("$run on a run's own channel announces its end, also to those who come later", async () => {
-    const gate = Promise.withResolvers<object>();
-    host.on('slow', () => gate.promise);
+    const held = Promise.withResolvers<object>();
+    host.on('slow', () => held.promise);
     await host.register(service, [{ id: 'slow', triggers: [{ event: 'rt/slow' }] }], { appName: 'rt' });
     const [eventId] = (await service.post('/e/key', { name: 'rt/slow', data: {} })).body.ids;
     const { body } = await service.waitFor(
@@ -164,7 +164,7 @@ describe('Realtime', () => {
     );
     const runId = body.data[0].run_id;
     const early = await follow(runId, ['$run']);
-    gate.resolve({ body: { done: 1 } });
+    held.resolve({ body: { done: 1 } });
     const expected = {
       kind: 'run',
       channel: runId,

@@ -1,7 +1,9 @@
 /** What applying an operation needs. */
-
+import type { Defers } from '../../../store/runs/defers.ts';
 import type { RunMetadata } from '../../../store/runs/run-metadata.ts';
 import type { Loaded } from '../../../store/runs/runs.ts';
+import type { SealedRequests } from '../../../store/runs/sealed-requests.ts';
+import type { Signals } from '../../../store/runs/signals.ts';
 import type { Steps } from '../../../store/runs/steps.ts';
 import type { Waits } from '../../../store/runs/waits.ts';
 import type { TracedRunRef } from '../../queues/queues.ts';
@@ -15,6 +17,9 @@ export interface OperationDeps {
   steps: Steps;
   runMetadata: RunMetadata;
   waits: Waits;
+  signals: Signals;
+  requests: SealedRequests;
+  defers: Defers;
   waitMatcher: WaitMatcher;
   invocations: Invocations;
   scheduler: RunScheduler;
