@@ -5,6 +5,7 @@ import type { Acceptor } from '../jobs/ingestion/acceptor.ts';
 import type { FunctionTables } from '../jobs/ingestion/function-tables.ts';
 import type { Backpressure } from '../jobs/queues/backpressure.ts';
 import type { IngestQueue, RunQueue } from '../jobs/queues/queues.ts';
+import type { CallCheckpoints } from '../jobs/runs/checkpoints.ts';
 import type { Invocations } from '../jobs/runs/invocations.ts';
 import type { RunRetries } from '../jobs/runs/run-retries.ts';
 import type { SignalSender } from '../jobs/runs/signal-sender.ts';
@@ -27,6 +28,7 @@ import { apiKeyRoutes } from './routes/api-keys.ts';
 import { appCheckRoutes } from './routes/app-check.ts';
 import { appRoutes } from './routes/apps.ts';
 import { auditRoutes } from './routes/audit.ts';
+import { cancellationRoutes } from './routes/cancellations.ts';
 import { environmentLimitRoutes } from './routes/environment-limits.ts';
 import { environmentRoutes } from './routes/environments.ts';
 import { eventCountRoutes } from './routes/event-counts.ts';
@@ -64,6 +66,7 @@ export interface ApiDeps {
   transitions: RunTransitions;
   retries: RunRetries;
   invocations: Invocations;
+  callCheckpoints: CallCheckpoints;
   signalSender: SignalSender;
   httpAgent: HttpAgent;
   queues: readonly [IngestQueue, RunQueue];
@@ -99,6 +102,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       transitions: deps.transitions,
       retries: deps.retries,
     }),
+    ...cancellationRoutes({ cancellations: store.cancellations, functionTables: deps.functionTables }),
     ...webhookStatsRoutes({ webhooks, webhookLog }),
     ...webhookRoutes({ webhooks, webhookLog, environments, transforms, publicUrl }),
     ...webhookActionRoutes({ webhooks, publicUrl }),

@@ -4,6 +4,7 @@ import { StepRequestClient } from '../functions/step-request-client.ts';
 import type { BranchLifecycleDeps } from '../jobs/environments/branch-lifecycle.ts';
 import { INGEST, RUNS } from '../jobs/queues/queues.ts';
 import { AppLimits } from '../jobs/runs/app-limits.ts';
+import type { BulkCancellationDeps } from '../jobs/runs/bulk-cancellations.ts';
 import { CallLimiter } from '../jobs/runs/call-limiter.ts';
 import type { ReconcileDeps } from '../jobs/runs/reconcile.ts';
 import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
@@ -23,13 +24,15 @@ export interface WorkerParts {
   appLimits: AppLimits;
   reconcileDeps: ReconcileDeps;
   branchDeps: BranchLifecycleDeps;
+  cancellationDeps: BulkCancellationDeps;
 }
 
 /** The workers take jobs from here on.
  *  @param queueRedis connection of the queues alone */
 export async function createWorker(core: Core, store: Store, queueRedis: Redis): Promise<WorkerParts> {
   const { config, log, recorder, metrics, tracing } = core;
-  const { environments, environmentKinds, activeRuns, events, runs, steps, waits, signals, requests, defers } = store;
+  const { environments, environmentKinds, activeRuns, events, runs, steps, checkpoints, waits, signals } = store;
+  const { requests, defers } = store;
   const { reconcileAfterMs } = config;
   const queueOptions = { connection: queueRedis, prefix: store.queuePrefix };
   const ingestion = await createIngestion(core, store, queueOptions);
@@ -62,6 +65,7 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
       call: {
         runs,
         steps,
+        checkpoints,
         waits,
         signals,
         requests,
@@ -75,6 +79,7 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
         scheduler,
         telemetry,
         reconcileAfterMs,
+        retryScale: config.retryScale,
       },
       wake: { runs, steps, waits, transitions },
       request: {
@@ -108,7 +113,19 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
     functionClient,
     requestClient,
     appLimits,
-    reconcileDeps: { activeRuns, events, runs, steps, functions, scheduler, transitions, reconcileAfterMs, log },
+    reconcileDeps: {
+      activeRuns,
+      events,
+      runs,
+      steps,
+      checkpoints,
+      functions,
+      scheduler,
+      transitions,
+      reconcileAfterMs,
+      log,
+    },
+    cancellationDeps: { cancellations: store.cancellations, runs, events, evaluator, transitions, locks: store.locks },
     branchDeps: {
       redis: store.redis,
       environments,

@@ -2,12 +2,17 @@
 import { type EventRecord, payloadOf } from '../model/events/event.ts';
 import { MAX_CALL_BYTES, type Memo } from '../model/runs/memo.ts';
 import type { Run } from '../model/runs/run.ts';
+import { encodeQueueItem, functionUuid } from './call-ids.ts';
 import { canonical } from './canonical-json.ts';
 
 export interface CallContext {
   run: Run;
   event: EventRecord;
   maxAttempts: number;
+  /** Number of finished steps that the call is for; undefined: it is for one planned step. */
+  at?: number | undefined;
+  /** How often the job of the call has been executed. */
+  executions: number;
   /** Hashed ID of the planned step to run; undefined: continue the function. */
   stepId?: string | undefined;
   /** Hashed IDs of the finished steps in the order of their completion. */
@@ -28,7 +33,9 @@ export function callRequestBody(context: CallContext): string {
     attempt: run.attempt,
     disable_immediate_execution: planOnly,
     env: run.env,
+    fn_id: functionUuid(run.env, run.functionId),
     max_attempts: maxAttempts,
+    qi_id: encodeQueueItem({ env: run.env, at: context.at, executions: context.executions }),
     run_id: run.id,
     stack: { current: stack.length, stack },
     step_id: stepId ?? 'step',

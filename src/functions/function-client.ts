@@ -6,6 +6,7 @@ import type { EnvironmentKind } from '../model/environment.ts';
 import { MAX_STEP_BYTES } from '../model/runs/memo.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { type CallContext, callRequestBody } from './call-request.ts';
+import { endpointRequest } from './endpoint-request.ts';
 import { headerName, SERVER_SDK, signatureHeaders } from './headers.ts';
 import { AddressBlocked, HttpAgent, type HttpAgentOptions, ResponseTooLarge } from './http-agent.ts';
 import { httpPost } from './http-post.ts';
@@ -52,7 +53,7 @@ export class FunctionClient {
   /** Calls the function and returns the outcome, also when no response comes. Throws only before the call: if the memos cannot be
    *  serialized or the signing key cannot be read. */
   async call(fn: AppFunction, context: CallContext): Promise<Outcome> {
-    const body = callRequestBody(context);
+    const body = fn.endpoint ? '' : callRequestBody(context);
     const { env } = context.run;
     const [signingKey, kind] = await Promise.all([this.#options.signingKeyOf(env), this.#options.kindOf(env)]);
     const startedAt = Date.now();
@@ -87,7 +88,15 @@ export class FunctionClient {
   ): Promise<CallResponse> {
     const { run } = context;
     const { dev, timeoutMs } = this.#options;
-    const { dialect } = fn;
+    const { dialect, endpoint } = fn;
+    const agent = this.#agents.for(kind);
+    const limits = { timeoutMs, maxBytes: RESPONSE_MAX_BYTES };
+    if (endpoint) {
+      const request = endpointRequest({ ...fn, endpoint }, context, signingKey);
+      const common = { [headerName(dialect, 'server-kind')]: dev ? 'dev' : 'cloud', 'x-request-id': run.requestId };
+      const headers = { ...common, ...request.headers, ...traceHeaders };
+      return httpPost(agent, request.url, headers, request.body, limits, request.method);
+    }
     const url = urlOf(fn, context);
     const headers = {
       'content-type': 'application/json',
@@ -99,8 +108,7 @@ export class FunctionClient {
       'x-request-id': run.requestId,
       ...traceHeaders,
     };
-    const agent = this.#agents.for(kind);
-    return httpPost(agent, url, headers, body, { timeoutMs, maxBytes: RESPONSE_MAX_BYTES });
+    return httpPost(agent, url, headers, body, limits);
   }
 
   #callErrorMessage(url: string, error: Error): string {

@@ -15,7 +15,9 @@ export type Suffix =
   | 'no-retry'
   | 'server-kind'
   | 'expected-server-kind'
-  | 'event-id-seed';
+  | 'event-id-seed'
+  | 'step-id'
+  | 'force-step-plan';
 
 export function headerName(dialect: Dialect, suffix: Suffix): string {
   return PREFIXES[dialect] + suffix;

@@ -1,6 +1,6 @@
 /** Turns an app's response to a call into an outcome (docs/protocol.md#answers). */
 import type { IncomingHttpHeaders } from 'node:http';
-import { isAside, isFunctionError, type Op, parseOps, errorOf as stepErrorOf } from '../model/runs/operation.ts';
+import { isFunctionError, type Op, parseOps, errorOf as stepErrorOf } from '../model/runs/operation.ts';
 import { retryAfterMs } from '../model/runs/retry.ts';
 import { boundedError, type RunError } from '../model/runs/run.ts';
 import { isShallowJson, MAX_DEPTH } from '../model/values/json.ts';
@@ -13,12 +13,14 @@ export interface Failure {
   retryAfterMs?: number | undefined;
   /** No response came, or none in time. */
   noResponse?: true;
-  /** What the response asks for beside its error. */
+  /** Number of finished steps at the failure, where the call had stored some of them before. */
+  at?: number;
+  /** What the response reports beside its error. */
   ops?: Op[];
 }
 
 export type Outcome =
-  /** `ops`: what the response asks for beside the completion. */
+  /** `ops`: what the response reports beside the completion. */
   | { kind: 'completed'; output: string; ops?: Op[] }
   /** `retryAfterMs`: the delay that the app requests if a step failed. */
   | { kind: 'steps'; ops: Op[]; retryAfterMs?: number | undefined }
@@ -92,8 +94,8 @@ function steps(body: string): Outcome {
   }
   const done = ops.find(({ op }) => op === 'RunComplete');
   if (done) {
-    const aside = ops.filter(isAside);
-    return { kind: 'completed', output: JSON.stringify(done.data ?? null), ...(aside.length > 0 && { ops: aside }) };
+    const beside = ops.filter((op) => op !== done);
+    return { kind: 'completed', output: JSON.stringify(done.data ?? null), ...(beside.length > 0 && { ops: beside }) };
   }
   const failed = ops.find(isFunctionError);
   if (!failed) return { kind: 'steps', ops };

@@ -3,6 +3,7 @@ import type { Failure } from '../../functions/interpret-response.ts';
 import { retriableFailure } from '../../functions/interpret-response.ts';
 import { errorOf, failureMemo, isAside, type Op, stepName } from '../../model/runs/operation.ts';
 import { abortDefer, addDefer } from './operations/defer.ts';
+import { finishedStepsOf, finishSteps, isFinished, stateFailure } from './operations/finished-steps.ts';
 import { startInvocation } from './operations/invocation.ts';
 import { storeMetadata } from './operations/metadata.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
@@ -18,29 +19,49 @@ export async function applyOperations(
   call: AnsweredCall,
   deps: OperationDeps,
 ): Promise<Failure | undefined> {
-  let failure: Failure | undefined;
-  for (const op of ops) {
-    // Before its step is finished: a repeated operation of a finished step may be left out.
-    if (op.metadata != null) await storeMetadata(op, call, deps);
-    failure = (await applyOp(op, call, deps)) ?? failure;
-    // The run is about to end: no further step starts.
-    if (failure?.retriable === false) return failure;
-  }
-  return failure ?? withoutProgress(ops, call);
+  await storeMetadata(ops, call.loaded.run, deps.runMetadata);
+  const finished = ops.length > 1 ? ops.filter((op) => isFinished(op, call)) : [];
+  if (finished.length === 0) return (await applyEach(ops, call, deps)) ?? withoutProgress(ops, call);
+  return finishSteps(finished, call, deps, () =>
+    applyEach(
+      ops.filter((op) => !finished.includes(op)),
+      call,
+      deps,
+    ),
+  );
 }
 
-/** Applies what a response asks for beside the end of its function, or beside an error.
- *  @returns the failure of the run, if an operation fails it */
-export async function applyAside(
+/** @returns the failure of the attempt, if an operation fails it */
+export async function applyEach(
   ops: readonly Op[],
   call: AnsweredCall,
   deps: OperationDeps,
 ): Promise<Failure | undefined> {
+  let failure: Failure | undefined;
   for (const op of ops) {
-    const failure = await applyOp(op, call, deps);
+    failure = (await applyOp(op, call, deps)) ?? failure;
+    // The run is about to end: no further step starts.
     if (failure?.retriable === false) return failure;
   }
-  return undefined;
+  return failure;
+}
+
+/** Applies what a response reports beside the end of its function, or beside an error. No call is scheduled for it.
+ *  @returns the failure of the run, if an operation fails it; `at`: the number of finished steps, if there are new ones */
+export async function applyBeside(
+  ops: readonly Op[],
+  call: AnsweredCall,
+  deps: OperationDeps,
+): Promise<{ failure?: Failure | undefined; at?: number }> {
+  const { env, id } = call.loaded.run;
+  await storeMetadata(ops, call.loaded.run, deps.runMetadata);
+  const finished = ops.filter((op) => isFinished(op, call));
+  const steps = finishedStepsOf(finished);
+  if ('kind' in steps) return { failure: steps };
+  const stored = steps.length > 0 ? await deps.checkpoints.store(env, id, steps) : undefined;
+  if (stored?.outcome === 'steps' || stored?.outcome === 'bytes') return { failure: stateFailure(stored.outcome) };
+  const failure = await applyEach(ops.filter(isAside), call, deps);
+  return { failure, ...(stored?.outcome === 'stored' && { at: stored.stackLength }) };
 }
 
 /** Fails a response after which the run would never continue. */
@@ -86,6 +107,9 @@ async function applyOp(op: Op, call: AnsweredCall, deps: OperationDeps): Promise
       return abortDefer(op, call, deps);
     case 'RunComplete':
       // interpret-response.ts has turned it into a completion.
+      return undefined;
+    case 'DiscoveryRequest':
+      // Asks for the next call, which follows in any case if there was progress.
       return undefined;
     case 'StepNotFound':
       return retriableFailure(

@@ -31,6 +31,18 @@ export interface RunTransitionsDeps {
   telemetry: Telemetry;
 }
 
+/** Why a run fails whose steps are too many, or too large together. */
+export const STATE_ERRORS: Record<'steps' | 'bytes', RunError> = {
+  steps: {
+    name: 'TooManySteps',
+    message: `the run has more than ${MAX_STEPS} steps; split the function, and invoke its parts`,
+  },
+  bytes: {
+    name: 'StateTooLarge',
+    message: `the outputs of the run's steps are larger than ${MAX_STATE_BYTES} bytes together; store large data elsewhere`,
+  },
+};
+
 export class RunTransitions {
   readonly #deps: RunTransitionsDeps;
 
@@ -53,16 +65,8 @@ export class RunTransitions {
         await this.scheduleNextCall(result.run, result.stackLength);
         return false;
       case 'steps':
-        await this.fail(result.run, {
-          name: 'TooManySteps',
-          message: `the run has more than ${MAX_STEPS} steps; split the function, and invoke its parts`,
-        });
-        return false;
       case 'bytes':
-        await this.fail(result.run, {
-          name: 'StateTooLarge',
-          message: `the outputs of the run's steps are larger than ${MAX_STATE_BYTES} bytes together; store large data elsewhere`,
-        });
+        await this.fail(result.run, STATE_ERRORS[result.outcome]);
         return false;
       case 'ended':
       case 'gone':
@@ -88,8 +92,9 @@ export class RunTransitions {
     });
   }
 
-  async complete(run: Run, output: string): Promise<void> {
-    await this.#end(run, { status: 'Completed', output });
+  /** @returns what the run left over; undefined: it had ended before */
+  async complete(run: Run, output: string): Promise<LeftOver | undefined> {
+    return this.#end(run, { status: 'Completed', output });
   }
 
   /** Accepts the failure event first: if the process dies in between, repeating both changes nothing.
@@ -112,7 +117,7 @@ export class RunTransitions {
     await this.finishStep(run.env, run.invoker.runId, run.invoker.stepId, invocationResult(run));
   }
 
-  async #end(run: Run, ending: Ending): Promise<void> {
+  async #end(run: Run, ending: Ending): Promise<LeftOver | undefined> {
     const { runs, telemetry } = this.#deps;
     let leftOver = await runs.end(run, ending, Date.now());
     // First the events, then the end: if this process dies in between, repeating both changes nothing.
@@ -124,6 +129,7 @@ export class RunTransitions {
     await this.notifyInvoker(ended);
     // Last: a job that stays finds a run that has ended, and does nothing.
     if (leftOver) await this.#removeJobs(run.id, ending, leftOver);
+    return leftOver;
   }
 
   /** Delayed jobs would wait, possibly for months, only to find a run that has ended. */

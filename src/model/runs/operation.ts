@@ -48,6 +48,7 @@ const opSchema = z.object({
     'DeferAbort',
     'RunComplete',
     'StepNotFound',
+    'DiscoveryRequest',
   ]),
   name: z.string().nullish(),
   displayName: z.string().nullish(),
@@ -55,6 +56,8 @@ const opSchema = z.object({
   data: z.unknown().optional(),
   metadata: z.unknown().optional(),
   error: errorSchema.nullish(),
+  /** When the step ran: its start and its duration, nanoseconds. */
+  timing: z.object({ a: z.number(), b: z.number() }).nullish().catch(undefined),
 });
 
 export type Op = z.infer<typeof opSchema>;

@@ -19,6 +19,9 @@ export const RUN_FIELDS = {
   trace: 'trace',
   answeredAt: 'answered_at',
   memoBytes: 'memo_bytes',
+  /** `<finished steps>:<owner>`: the owner stored the last of these steps and continues from there; absent: the next call does. The owner
+   *  is a call (the number of finished steps that it was made for), or the endpoint's own request. */
+  checkpoint: 'checkpoint',
   defers: 'defers',
 } as const;
 

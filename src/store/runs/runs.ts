@@ -3,7 +3,7 @@
 import { type EventRecord, recordOf } from '../../model/events/event.ts';
 import { readEvent } from '../../model/events/event-encoding.ts';
 import type { Memo, Pending } from '../../model/runs/memo.ts';
-import type { Ending, HistoryEntry, Invoker, Run, RunError } from '../../model/runs/run.ts';
+import type { Ending, HistoryEntry, Invoker, Run, RunError, RunStatus } from '../../model/runs/run.ts';
 import { locationOf } from '../events/event-location.ts';
 import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
@@ -19,6 +19,8 @@ export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId
   trace?: string;
   /** Time of the first reconciliation, Unix milliseconds. */
   reconcileAt: number;
+  /** Who runs it already (checkpoints.ts); undefined: its first call will. */
+  owner?: string;
 }
 
 /** A call of a run's function. */
@@ -51,6 +53,8 @@ export interface LeftOver {
   done: number;
   /** Pending steps by their hashed IDs. */
   pending: Map<string, Pending>;
+  /** Whether a call stored steps while it was in flight. */
+  checkpointed: boolean;
 }
 
 /** Redis does nothing else for a millisecond or two. */
@@ -166,6 +170,18 @@ export class Runs {
     return Number((await this.#redis.hget(this.#keys.run(env, id), RUN_FIELDS.answeredAt)) ?? -1);
   }
 
+  /** Where the run continues: the number of finished steps of the last call that was answered (-1: none), and who owns the state with the
+   *  given number of finished steps because it stored the last of them (undefined: the next call). */
+  async position(env: string, id: string, finishedSteps: number): Promise<{ answeredAt: number; owner?: string }> {
+    const { answeredAt, checkpoint } = RUN_FIELDS;
+    const [answered, stored] = await this.#redis.hmget(this.#keys.run(env, id), answeredAt, checkpoint);
+    const prefix = `${finishedSteps}:`;
+    return {
+      answeredAt: Number(answered ?? -1),
+      ...(stored?.startsWith(prefix) && { owner: stored.slice(prefix.length) }),
+    };
+  }
+
   /** Ends the run; the first ending stands.
    *  @param startedDefers number of deferred functions that are started
    *  @returns undefined when it had ended before, or does not exist; 'defers': it has not ended, because the functions that it has deferred
@@ -180,7 +196,7 @@ export class Runs {
     const fields: (string | number)[] = [RUN_FIELDS.status, ending.status, RUN_FIELDS.endedAt, nowMs];
     if (ending.status === 'Completed') fields.push(RUN_FIELDS.output, ending.output);
     if (ending.status === 'Failed') fields.push(RUN_FIELDS.error, JSON.stringify(ending.error));
-    const [ended, done = 0, begun = []] = (await this.#redis.endRun(
+    const [ended, done = 0, begun = [], checkpointed = 0] = (await this.#redis.endRun(
       this.#keys.run(env, id),
       this.#keys.activeRuns,
       this.#keys.activeRunsIn(env),
@@ -195,11 +211,11 @@ export class Runs {
       this.#segmentSize,
       startedDefers,
       ...fields,
-    )) as [ended: number, done?: number, begun?: string[]];
+    )) as [ended: number, done?: number, begun?: string[], checkpointed?: number];
     if (ended === 2) return 'defers';
     if (ended !== 1) return undefined;
     const pending = Object.entries(fromFlat(begun)).map(([id, text]) => [id, JSON.parse(text) as Pending] as const);
-    return { done, pending: new Map(pending) };
+    return { done, pending: new Map(pending), checkpointed: checkpointed === 1 };
   }
 
   async read(env: string, id: string): Promise<Run | undefined> {
@@ -236,11 +252,15 @@ function* portionsOf(runs: readonly NewRun[]): Generator<[NewRun, ...NewRun[]]> 
 }
 
 /** As create-runs.lua reads it. Redis cannot decode lone surrogates, hence toWellFormed. */
-function rowOf({ id, reconcileAt, functionId, eventId, queuedAt, requestId, invoker, retryOf, trace }: NewRun) {
+function rowOf({ id, reconcileAt, functionId, eventId, queuedAt, requestId, invoker, retryOf, trace, owner }: NewRun) {
   const fields = [RUN_FIELDS.requestId, requestId];
   if (invoker) fields.push(RUN_FIELDS.invokerRun, invoker.runId, RUN_FIELDS.invokerStep, invoker.stepId.toWellFormed());
   if (retryOf) fields.push(RUN_FIELDS.retryOf, retryOf);
   if (trace) fields.push(RUN_FIELDS.trace, trace);
+  if (owner) {
+    const { status, startedAt, checkpoint } = RUN_FIELDS;
+    fields.push(status, 'Running' satisfies RunStatus, startedAt, String(queuedAt), checkpoint, `0:${owner}`);
+  }
   return [id, reconcileAt, functionId.toWellFormed(), eventId, isOverflow(eventId, queuedAt), ...fields];
 }
 

@@ -2,6 +2,8 @@
 import { Sealer } from '../../model/auth/seal.ts';
 import type { StoreContext } from '../store-context.ts';
 import { ActiveRuns } from './active-runs.ts';
+import { Cancellations } from './cancellations.ts';
+import { Checkpoints } from './checkpoints.ts';
 import { Defers } from './defers.ts';
 import { EndedRunIndex } from './ended-run-index.ts';
 import { RunLists } from './run-lists.ts';
@@ -18,7 +20,9 @@ export interface RunStore {
   runLists: RunLists;
   activeRuns: ActiveRuns;
   steps: Steps;
+  checkpoints: Checkpoints;
   waits: Waits;
+  cancellations: Cancellations;
   signals: Signals;
   requests: SealedRequests;
   defers: Defers;
@@ -32,7 +36,9 @@ export function createRunStore({ redis, keys, config }: StoreContext): RunStore 
     runLists: new RunLists(redis, keys, new EndedRunIndex(redis, keys)),
     activeRuns: new ActiveRuns(redis, keys),
     steps: new Steps(redis, keys, retentionMs),
+    checkpoints: new Checkpoints(redis, keys),
     waits: new Waits(redis, keys),
+    cancellations: new Cancellations(redis, keys, retentionMs),
     signals: new Signals(redis, keys),
     defers: new Defers(redis, keys),
     requests: new SealedRequests(redis, keys, new Sealer(secretKey, secretKeyFallback)),

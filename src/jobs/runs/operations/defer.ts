@@ -8,7 +8,11 @@ import { isJsonObject } from '../../../model/values/json.ts';
 import type { DeferOutcome } from '../../../store/runs/defers.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
 
-export async function addDefer(op: Op, call: AnsweredCall, { defers }: OperationDeps): Promise<Failure | undefined> {
+/** The part of an answered call that is needed here. */
+type OfRun = { loaded: Pick<AnsweredCall['loaded'], 'run'> };
+type DeferDeps = Pick<OperationDeps, 'defers'>;
+
+export async function addDefer(op: Op, call: OfRun, { defers }: DeferDeps): Promise<Failure | undefined> {
   const { env, id: runId } = call.loaded.run;
   const { fn_slug: functionId, input = {} } = op.opts ?? {};
   if (!functionId || !isJsonObject(input)) {
@@ -18,7 +22,7 @@ export async function addDefer(op: Op, call: AnsweredCall, { defers }: Operation
   return failureOf(await defers.add(env, runId, op.id, { functionId, input, meta: metaOf(op.opts) }));
 }
 
-export async function abortDefer(op: Op, call: AnsweredCall, { defers }: OperationDeps): Promise<Failure | undefined> {
+export async function abortDefer(op: Op, call: OfRun, { defers }: DeferDeps): Promise<Failure | undefined> {
   const { env, id: runId } = call.loaded.run;
   const target = op.opts?.target_hashed_id;
   if (!target) return permanentFailure('InvalidDefer', `"${stepName(op)}" aborts nothing: it has no target_hashed_id`);

@@ -1,7 +1,8 @@
 /** What applying an operation needs. */
+import type { Checkpoints } from '../../../store/runs/checkpoints.ts';
 import type { Defers } from '../../../store/runs/defers.ts';
 import type { RunMetadata } from '../../../store/runs/run-metadata.ts';
-import type { Loaded } from '../../../store/runs/runs.ts';
+import type { Loaded, Runs } from '../../../store/runs/runs.ts';
 import type { SealedRequests } from '../../../store/runs/sealed-requests.ts';
 import type { Signals } from '../../../store/runs/signals.ts';
 import type { Steps } from '../../../store/runs/steps.ts';
@@ -14,8 +15,10 @@ import type { WaitMatcher } from '../wait-matcher.ts';
 
 export interface OperationDeps {
   transitions: RunTransitions;
+  runs: Runs;
   steps: Steps;
   runMetadata: RunMetadata;
+  checkpoints: Checkpoints;
   waits: Waits;
   signals: Signals;
   requests: SealedRequests;

@@ -12,13 +12,18 @@ export async function finishStep(
   memo: Memo,
   { transitions }: OperationDeps,
 ): Promise<Failure | undefined> {
-  const bytes = Buffer.byteLength(JSON.stringify(memo));
-  if (bytes > MAX_STEP_BYTES) {
-    const message = `the output of step "${stepName(op)}" has ${bytes} bytes, more than ${MAX_STEP_BYTES}; store large data elsewhere and return a reference`;
-    return permanentFailure('OutputTooLarge', message);
-  }
+  const failure = tooLarge(op, memo);
+  if (failure) return failure;
   await transitions.finishStep(run.env, run.id, op.id, memo);
   return undefined;
+}
+
+/** The failure of the run, if the step's memo is too large. */
+export function tooLarge(op: Op, memo: Memo): Failure | undefined {
+  const bytes = Buffer.byteLength(JSON.stringify(memo));
+  if (bytes <= MAX_STEP_BYTES) return undefined;
+  const message = `the output of step "${stepName(op)}" has ${bytes} bytes, more than ${MAX_STEP_BYTES}; store large data elsewhere and return a reference`;
+  return permanentFailure('OutputTooLarge', message);
 }
 
 /** Stores the step as pending. @returns undefined when it is finished already, or its run has ended */

@@ -19,7 +19,9 @@ if not is_active(status) then
   return {'ended', redis.call('HGETALL', run)}
 end
 local finished_steps = redis.call('LRANGE', stack, 0, -1)
-if stack_length ~= '' and #finished_steps ~= tonumber(stack_length) then
+if stack_length ~= '' and #finished_steps ~= tonumber(stack_length)
+  and redis.call('HGET', run, FIELD_CHECKPOINT) ~= #finished_steps .. ':' .. stack_length then
+  -- Other than by a checkpoint of this very call, whose process then died.
   return {'superseded'}
 end
 if step ~= '' and redis.call('HEXISTS', memos, step) == 1 then
