@@ -26,7 +26,19 @@ export interface RunServices {
 
 export function createRunServices(
   { config: { reconcileAfterMs }, tracing }: Core,
-  { runs, steps, checkpoints, events, waits, signals, requests, defers, environmentKinds, deduplication }: Store,
+  {
+    runs,
+    runMetadata,
+    steps,
+    checkpoints,
+    events,
+    waits,
+    signals,
+    requests,
+    defers,
+    environmentKinds,
+    deduplication,
+  }: Store,
   { runQueue, functions, evaluator, telemetry, acceptor }: Ingestion,
 ): RunServices {
   const scheduler = new RunScheduler(runQueue, environmentKinds);
@@ -54,6 +66,7 @@ export function createRunServices(
     retries: new RunRetries({ runs, steps, events, functions, starter, scheduler }),
     callCheckpoints: new CallCheckpoints({
       runs,
+      runMetadata,
       checkpoints,
       defers,
       scheduler,

@@ -5,6 +5,7 @@ import { errorOf, failureMemo, isAside, type Op, stepName } from '../../model/ru
 import { abortDefer, addDefer } from './operations/defer.ts';
 import { finishedStepsOf, finishSteps, isFinished, stateFailure } from './operations/finished-steps.ts';
 import { startInvocation } from './operations/invocation.ts';
+import { storeMetadata } from './operations/metadata.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
 import { startRequest } from './operations/request.ts';
 import { startSignal } from './operations/signal.ts';
@@ -20,6 +21,7 @@ export async function applyOperations(
   call: AnsweredCall,
   deps: OperationDeps,
 ): Promise<Failure | undefined> {
+  await storeMetadata(ops, call.loaded.run, deps.runMetadata);
   const finished = ops.length > 1 ? ops.filter((op) => isFinished(op, call)) : [];
   const begun = await beginTogether(ops, call, deps);
   if (finished.length === 0) return (await applyEach(ops, begun, deps)) ?? withoutProgress(ops, call);
@@ -57,6 +59,7 @@ export async function applyBeside(
   deps: OperationDeps,
 ): Promise<{ failure?: Failure | undefined; at?: number }> {
   const { env, id } = call.loaded.run;
+  await storeMetadata(ops, call.loaded.run, deps.runMetadata);
   const finished = ops.filter((op) => isFinished(op, call));
   const steps = finishedStepsOf(finished);
   if ('kind' in steps) return { failure: steps };

@@ -55,6 +55,7 @@ const opSchema = z.object({
   displayName: z.string().nullish(),
   opts: optionsSchema.nullish(),
   data: z.unknown().optional(),
+  metadata: z.unknown().optional(),
   error: errorSchema.nullish(),
   /** When the step ran: its start and its duration, nanoseconds. */
   timing: z.object({ a: z.number(), b: z.number() }).nullish().catch(undefined),

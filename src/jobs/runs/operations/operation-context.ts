@@ -2,6 +2,7 @@
 import type { Pending } from '../../../model/runs/memo.ts';
 import type { Checkpoints } from '../../../store/runs/checkpoints.ts';
 import type { Defers } from '../../../store/runs/defers.ts';
+import type { RunMetadata } from '../../../store/runs/run-metadata.ts';
 import type { Loaded, Runs } from '../../../store/runs/runs.ts';
 import type { SealedRequests } from '../../../store/runs/sealed-requests.ts';
 import type { Signals } from '../../../store/runs/signals.ts';
@@ -17,6 +18,7 @@ export interface OperationDeps {
   transitions: RunTransitions;
   runs: Runs;
   steps: Steps;
+  runMetadata: RunMetadata;
   checkpoints: Checkpoints;
   waits: Waits;
   signals: Signals;
