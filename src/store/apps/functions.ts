@@ -83,10 +83,11 @@ export class Functions {
    *  @throws ServiceError registration_invalid when another app has a function of the same ID, quota_exceeded */
   async put(env: string, fn: AppFunction, most: number): Promise<void> {
     const { functions: known } = await this.all(env);
-    checkOwner(
+    const refused = ownerProblem(
       known.find(({ id }) => id === fn.id),
       fn.app,
     );
+    if (refused) throw new ServiceError('registration_invalid', { detail: refused.problem });
     const others = known.filter(({ id, app, archived }) => app === fn.app && !archived && id !== fn.id);
     checkQuota(env, fn.app, [...others, fn], known, most);
     const writing = this.#redis.multi().hset(this.#keys.functions(env), fn.id, JSON.stringify(fn));
