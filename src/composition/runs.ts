@@ -1,6 +1,8 @@
 /** The parts that start, continue and end runs, the same in web and worker. */
 import { CancelTriggers } from '../jobs/runs/cancel-triggers.ts';
+import { InvocationListeners } from '../jobs/runs/invocation-listeners.ts';
 import { Invocations } from '../jobs/runs/invocations.ts';
+import { LifecycleEvents } from '../jobs/runs/lifecycle-events.ts';
 import { RunRetries } from '../jobs/runs/run-retries.ts';
 import { RunScheduler } from '../jobs/runs/run-scheduler.ts';
 import { RunStarter } from '../jobs/runs/run-starter.ts';
@@ -25,16 +27,18 @@ export function createRunServices(
   { runQueue, functions, evaluator, telemetry, acceptor }: Ingestion,
 ): RunServices {
   const scheduler = new RunScheduler(runQueue, environmentKinds);
-  const transitions = new RunTransitions({ runs, steps, events, functions, scheduler, acceptor, telemetry });
+  const lifecycleEvents = new LifecycleEvents({ events, waits, functions, acceptor, evaluator });
+  const transitions = new RunTransitions({ runs, steps, functions, scheduler, lifecycleEvents, telemetry });
   const waitMatcher = new WaitMatcher({ events, waits, transitions, evaluator });
   const cancelTriggers = new CancelTriggers(waits, events, waitMatcher);
   const starter = new RunStarter({ events, runs, cancelTriggers, scheduler, telemetry, reconcileAfterMs, tracing });
+  const listeners = new InvocationListeners({ functions, evaluator, waits, waitMatcher });
   return {
     scheduler,
     transitions,
     waitMatcher,
     starter,
-    invocations: new Invocations({ events, functions, starter, transitions, telemetry }),
+    invocations: new Invocations({ events, functions, starter, listeners, transitions, telemetry }),
     retries: new RunRetries({ runs, steps, events, functions, starter, scheduler }),
   };
 }

@@ -3,32 +3,26 @@ import { errors } from 'undici';
 import type { AppFunction } from '../model/apps/app.ts';
 import type { FinishedCall } from '../model/capacity/adaptive-limit.ts';
 import type { EnvironmentKind } from '../model/environment.ts';
-import { MAX_STEP_BYTES } from '../model/runs/memo.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { type CallContext, callRequestBody } from './call-request.ts';
 import { headerName, SERVER_SDK, signatureHeaders } from './headers.ts';
 import { AddressBlocked, HttpAgent, type HttpAgentOptions, ResponseTooLarge } from './http-agent.ts';
-import { httpPost } from './http-post.ts';
-import {
-  type CallResponse,
-  interpretResponse,
-  type Outcome,
-  permanentFailure,
-  retriableFailure,
-} from './interpret-response.ts';
+import { httpPost, ResponseMemory } from './http-post.ts';
+import { type CallResponse, interpretResponse, type Outcome, retriableFailure } from './interpret-response.ts';
 import { tracedCall } from './trace-context.ts';
 
-/** Largest response: the output of a step and its envelope. */
-export const RESPONSE_MAX_BYTES = MAX_STEP_BYTES + 65_536;
+/** How many of the largest responses a worker reads at the same time. */
+const LARGEST_AT_ONCE = 32;
 /** Node's limit, which undici uses too. */
 const MAX_HEADER_BYTES = 16_384;
-const TOO_LARGE = `the response is larger than ${MAX_STEP_BYTES} bytes; store large data elsewhere and return its location`;
 
 export interface FunctionClientOptions extends HttpAgentOptions {
   /** Signing key of an environment; undefined: calls are not signed. */
   signingKeyOf: (env: string) => Promise<string | undefined> | string | undefined;
   kindOf: (env: string) => Promise<EnvironmentKind> | EnvironmentKind;
   dev: boolean;
+  /** Largest body of a response. */
+  responseMaxBytes: number;
   /** Runs after each call. */
   onEnd?: ((env: string, app: string, call: FinishedCall) => void) | undefined;
   tracing?: Tracing | undefined;
@@ -42,11 +36,13 @@ interface CallEnvironment {
 export class FunctionClient {
   readonly #options: FunctionClientOptions;
   readonly #agents: HttpAgent;
+  readonly #memory: ResponseMemory;
   #isAbandoned = false;
 
   constructor(options: FunctionClientOptions) {
     this.#options = options;
     this.#agents = new HttpAgent(options);
+    this.#memory = new ResponseMemory(LARGEST_AT_ONCE * options.responseMaxBytes);
   }
 
   /** Calls the function and returns the outcome, also when no response comes. Throws only before the call: if the memos cannot be
@@ -68,7 +64,7 @@ export class FunctionClient {
       if (this.#isAbandoned) return new Promise<never>(() => {});
       // A response that is too large is still a response.
       recordEnd(error instanceof ResponseTooLarge ? 200 : undefined);
-      if (error instanceof ResponseTooLarge) return permanentFailure('OutputTooLarge', TOO_LARGE);
+      if (error instanceof ResponseTooLarge) return retriableFailure('OutputTooLarge', error.message);
       if (error instanceof errors.HeadersOverflowError) {
         return retriableFailure('HeadersTooLarge', `the response headers are larger than ${MAX_HEADER_BYTES} bytes`);
       }
@@ -86,7 +82,7 @@ export class FunctionClient {
     traceHeaders: Record<string, string>,
   ): Promise<CallResponse> {
     const { run } = context;
-    const { dev, timeoutMs } = this.#options;
+    const { dev, timeoutMs, responseMaxBytes: maxBytes } = this.#options;
     const { dialect } = fn;
     const url = urlOf(fn, context);
     const headers = {
@@ -100,7 +96,7 @@ export class FunctionClient {
       ...traceHeaders,
     };
     const agent = this.#agents.for(kind);
-    return httpPost(agent, url, headers, body, { timeoutMs, maxBytes: RESPONSE_MAX_BYTES });
+    return httpPost(agent, url, headers, body, { timeoutMs, maxBytes, memory: this.#memory });
   }
 
   #callErrorMessage(url: string, error: Error): string {

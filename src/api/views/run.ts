@@ -4,7 +4,14 @@ import { RUN_STATUSES, type Run } from '../../model/runs/run.ts';
 import { isShallowJson, MAX_DEPTH, parseStored } from '../../model/values/json.ts';
 import { time } from './time.ts';
 
-export const runErrorSchema = z.object({ name: z.string(), message: z.string(), stack: z.string().optional() });
+export const runErrorSchema = z.object({
+  name: z.string(),
+  message: z.string(),
+  stack: z.string().optional(),
+  cause: z.unknown().optional().meta({ description: 'Another error, or any other value' }),
+  data: z.unknown().optional().meta({ description: 'What a failed step returned beside its error' }),
+  code: z.union([z.string(), z.number()]).optional(),
+});
 
 export const runSchema = z
   .object({
@@ -16,7 +23,9 @@ export const runSchema = z
     queued_at: z.iso.datetime(),
     run_started_at: z.iso.datetime().nullable(),
     ended_at: z.iso.datetime().nullable(),
-    output: z.unknown().meta({ description: 'What the function returned; null before it has' }),
+    output: z.unknown().meta({
+      description: 'What the function returned; null before it has. Of a failed run, the error as the app sent it',
+    }),
     error: runErrorSchema
       .nullable()
       .meta({ description: 'Error of the last failed attempt; null when none failed or a later one succeeded' }),
@@ -44,7 +53,7 @@ function readOutput(output: string): { output: unknown } | { error: z.infer<type
 
 export function presentRun(run: Run) {
   const { id, functionId, eventId, requestId, status, attempt, queuedAt, startedAt, endedAt, output, error } = run;
-  const read = output === undefined ? { output: null } : readOutput(output);
+  const read = output === undefined ? { output: (status === 'Failed' && error) || null } : readOutput(output);
   return {
     run_id: id,
     function_id: functionId,

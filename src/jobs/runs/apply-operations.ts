@@ -1,14 +1,37 @@
 /** Applies the operations of an app's response to the run (docs/protocol.md#operations). */
 import type { Failure } from '../../functions/interpret-response.ts';
 import { retriableFailure } from '../../functions/interpret-response.ts';
-import { errorOf, failureMemo, type Op, stepName } from '../../model/runs/operation.ts';
+import { type Op, stepName } from '../../model/runs/operation.ts';
+import type { RunError } from '../../model/runs/run-error.ts';
 import { startInvocation } from './operations/invocation.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
 import { startSleep } from './operations/sleep.ts';
-import { finishStep, planStep } from './operations/steps.ts';
+import { failStep, planStep, runStep, stepNotFound, tryStep } from './operations/steps.ts';
 import { startWait } from './operations/wait.ts';
 
-/** @returns the failure of the attempt, if an operation fails it */
+/** Applies one operation; idempotent.
+ *  @returns the failure of the attempt, if it fails it */
+export type ApplyOperation = (op: Op, call: AnsweredCall, deps: OperationDeps) => Promise<Failure | undefined>;
+
+const OPERATIONS: ReadonlyMap<string, ApplyOperation> = new Map<string, ApplyOperation>([
+  ['Step', runStep],
+  ['StepRun', runStep],
+  ['StepError', tryStep],
+  ['StepFailed', failStep],
+  ['StepPlanned', planStep],
+  ['StepNotFound', stepNotFound],
+  ['Sleep', startSleep],
+  ['WaitForEvent', startWait],
+  ['InvokeFunction', startInvocation],
+  // interpret-response.ts has turned it into a completion.
+  ['RunComplete', async () => undefined],
+]);
+
+export const OPERATION_NAMES: readonly string[] = [...OPERATIONS.keys()];
+
+/** An operation that is not supported changes nothing, and the run's history tells it. It fails the attempt only if the
+ *  run would not go on otherwise.
+ *  @returns the failure of the attempt, if an operation fails it */
 export async function applyOperations(
   ops: readonly Op[],
   call: AnsweredCall,
@@ -16,7 +39,7 @@ export async function applyOperations(
 ): Promise<Failure | undefined> {
   let failure: Failure | undefined;
   for (const op of ops) {
-    failure = (await applyOp(op, call, deps)) ?? failure;
+    failure = (await OPERATIONS.get(op.op)?.(op, call, deps)) ?? failure;
     // The run is about to end: no further step starts.
     if (failure?.retriable === false) return failure;
   }
@@ -25,7 +48,9 @@ export async function applyOperations(
 
 /** Fails a response after which the run would never continue. */
 function withoutProgress(ops: readonly Op[], { loaded: { pending, memos } }: AnsweredCall): Failure | undefined {
-  if (pending > 0 || ops.some(({ id }) => !Object.hasOwn(memos, id))) return undefined;
+  if (pending > 0 || ops.some((op) => OPERATIONS.has(op.op) && !Object.hasOwn(memos, op.id))) return undefined;
+  const [unsupported] = ops.map(problemOf).filter((problem) => problem !== undefined);
+  if (unsupported) return { kind: 'failed', error: unsupported, retriable: true };
   const [repeated] = ops;
   return retriableFailure(
     'AppError',
@@ -35,32 +60,10 @@ function withoutProgress(ops: readonly Op[], { loaded: { pending, memos } }: Ans
   );
 }
 
-async function applyOp(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
-  const { run, event } = call.loaded;
-  switch (op.op) {
-    case 'Step':
-    case 'StepRun':
-      return finishStep(run, op, { data: op.data ?? null }, deps);
-    case 'StepFailed':
-      return finishStep(run, op, failureMemo(op), deps);
-    case 'StepError':
-      if (call.mayRetry) return { kind: 'failed', error: errorOf(op), retriable: true };
-      return finishStep(run, op, failureMemo(op), deps);
-    case 'StepPlanned':
-      return planStep(op, call, deps);
-    case 'Sleep':
-      return startSleep(op, call, deps);
-    case 'WaitForEvent':
-      return startWait(op, call, deps);
-    case 'InvokeFunction':
-      return startInvocation(op, call, deps);
-    case 'RunComplete':
-      // interpret-response.ts has turned it into a completion.
-      return undefined;
-    case 'StepNotFound':
-      return retriableFailure(
-        'StepNotFound',
-        `the function no longer has the step "${stepName(op)}"; has its code changed? (run of event ${event.name})`,
-      );
-  }
+/** Why an operation is not applied; undefined: it is. */
+export function problemOf(op: Op): RunError | undefined {
+  if (OPERATIONS.has(op.op)) return undefined;
+  const known = OPERATION_NAMES.join(', ');
+  const message = `step "${stepName(op)}" is the operation ${JSON.stringify(op.op)}, which the service does not support; supported: ${known}`;
+  return { name: 'UnsupportedOperation', message };
 }

@@ -2,13 +2,13 @@
  *  job, which BullMQ repeats after the delay that the failure asks for. */
 import { UnrecoverableError } from 'bullmq';
 import type { FunctionClient } from '../../functions/function-client.ts';
-import { type Failure, type Outcome, permanentFailure } from '../../functions/interpret-response.ts';
+import { type Failure, type Outcome, permanentFailure, retriableFailure } from '../../functions/interpret-response.ts';
 import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
 import type { Loaded, Runs } from '../../store/runs/runs.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import { type CallJob, type JobAttempts, toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { applyOperations } from './apply-operations.ts';
+import { applyOperations, problemOf } from './apply-operations.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
 import { attemptHistory, type CallAttempt, needsNoHistory } from './run-history.ts';
 import { AttemptFailed, retryStoreWrites, withServiceErrors } from './service-errors.ts';
@@ -38,7 +38,7 @@ async function callOnce(job: CallJob, queuedAt: number, attempts: JobAttempts, d
     startedAt + deps.reconcileAfterMs,
   );
   if (!loaded) return;
-  if ('ended' in loaded) return deps.transitions.notifyInvoker(loaded.ended);
+  if ('ended' in loaded) return deps.transitions.repeatEnd(loaded.ended);
   recordStart(loaded, startedAt, deps.telemetry);
   const failure = await attempt({ job, loaded, attempts, startedAt, queuedAt }, deps);
   if (!failure) return;
@@ -47,7 +47,7 @@ async function callOnce(job: CallJob, queuedAt: number, attempts: JobAttempts, d
     deps.telemetry.publishRun(loaded.run, 'Running');
     throw new AttemptFailed(failure.error, failure.retryAfterMs);
   }
-  await retryStoreWrites(() => deps.transitions.fail(loaded.run, failure.error, loaded.event));
+  await retryStoreWrites(() => deps.transitions.fail(loaded.run, failure, loaded.event));
   throw new UnrecoverableError(`${failure.error.name}: ${failure.error.message}`);
 }
 
@@ -66,7 +66,7 @@ async function attempt(one: CallAttempt, deps: CallDeps): Promise<Failure | unde
     const outcome = await callFunction(loaded, job, attempts, deps);
     const failure = outcome.kind === 'failed' ? outcome : tooLarge(outcome);
     if (!needsNoHistory(loaded, outcome, attempts.made)) {
-      const entries = attemptHistory(failure ?? outcome, one);
+      const entries = attemptHistory(failure ?? outcome, one, problemOf);
       await retryStoreWrites(() => deps.runs.appendHistory(job.env, job.runId, entries));
     }
     return failure ?? (await retryStoreWrites(() => applyOutcome(outcome, one, deps)));
@@ -106,11 +106,11 @@ async function callFunction(
 async function applyOutcome(outcome: Outcome, attempt: CallAttempt, deps: CallDeps): Promise<Failure | undefined> {
   const { job, loaded } = attempt;
   if (outcome.kind === 'completed') {
-    await deps.transitions.complete(loaded.run, outcome.output);
+    await deps.transitions.complete(loaded.run, outcome.output, loaded.event);
     return undefined;
   }
   if (outcome.kind !== 'steps') return undefined;
-  const failure = await applyOperations(outcome.ops, toAnsweredCall(attempt), deps);
+  const failure = await applyOperations(outcome.ops, toAnsweredCall(attempt, outcome.noRetry), deps);
   deps.telemetry.publishRun(loaded.run, 'Running');
   if (failure) return { ...failure, retryAfterMs: outcome.retryAfterMs };
   if (job.at !== undefined) await deps.runs.recordAnswered(job.env, job.runId, job.at);
@@ -119,18 +119,18 @@ async function applyOutcome(outcome: Outcome, attempt: CallAttempt, deps: CallDe
 
 function tooLarge(outcome: Outcome): Failure | undefined {
   if (outcome.kind !== 'completed' || Buffer.byteLength(outcome.output) <= MAX_STEP_BYTES) return undefined;
-  return permanentFailure(
+  return retriableFailure(
     'OutputTooLarge',
     `the function's output is larger than ${MAX_STEP_BYTES} bytes; store large data elsewhere and return a reference`,
   );
 }
 
-function toAnsweredCall({ loaded, attempts, startedAt }: CallAttempt): AnsweredCall {
+function toAnsweredCall({ loaded, attempts, startedAt }: CallAttempt, noRetry = false): AnsweredCall {
   return {
     loaded: loaded as AnsweredCall['loaded'],
     ref: toRunRef(loaded.run),
     retries: attempts.max - 1,
-    mayRetry: attempts.made + 1 < attempts.max,
+    mayRetry: !noRetry && attempts.made + 1 < attempts.max,
     startedAt,
   };
 }

@@ -14,16 +14,20 @@ export interface CallAttempt {
   startedAt: number;
 }
 
-const FINISHED = new Set<Op['op']>(['Step', 'StepRun', 'StepFailed', 'StepError']);
+const FINISHED: ReadonlySet<string> = new Set(['Step', 'StepRun']);
+const STEP_FAILURES: ReadonlySet<string> = new Set(['StepFailed', 'StepError']);
 
 /** A run that completes with its first call needs no history beside its own record. */
 export function needsNoHistory({ stack, pending }: Loaded, outcome: Outcome, attemptsMade: number): boolean {
-  return outcome.kind === 'completed' && stack.length === 0 && pending === 0 && attemptsMade === 0;
+  if (outcome.kind !== 'completed' || outcome.ops) return false;
+  return stack.length === 0 && pending === 0 && attemptsMade === 0;
 }
 
+/** @param problemOf why an operation is not applied; undefined: it is */
 export function attemptHistory(
   outcome: Outcome | Failure,
   { job, attempts, queuedAt, startedAt }: CallAttempt,
+  problemOf: (op: Op) => RunError | undefined,
 ): HistoryEntry[] {
   const endedAt = Date.now();
   const times = { queuedAt, startedAt, endedAt };
@@ -34,21 +38,21 @@ export function attemptHistory(
     ...times,
     ...resultOf(outcome.kind === 'failed' ? outcome.error : undefined),
   };
-  if (outcome.kind !== 'steps') return [attempt];
-  const steps = outcome.ops
-    .filter(({ op }) => FINISHED.has(op))
-    .map((op): HistoryEntry => {
-      const failed = op.op === 'StepError' || op.op === 'StepFailed';
-      return {
+  const ops = outcome.kind === 'failed' ? [] : (outcome.ops ?? []);
+  const steps = ops
+    .map((op) => ({ op, error: STEP_FAILURES.has(op.op) ? errorOf(op) : problemOf(op) }))
+    .filter(({ op, error }) => error || FINISHED.has(op.op))
+    .map(
+      ({ op, error }): HistoryEntry => ({
         kind: 'step',
         stepId: op.id,
         name: stepName(op),
         op: op.op,
         attempt: attempts.made,
         ...times,
-        ...resultOf(failed ? errorOf(op) : undefined),
-      };
-    });
+        ...resultOf(error),
+      }),
+    );
   return [attempt, ...steps];
 }
 

@@ -1,29 +1,28 @@
 /** State transitions of a run: a step finishes, the run completes, fails, or is cancelled. Any process may apply them.
  *  Each is idempotent, and the first write wins. */
-import { type Event, type EventRecord, FUNCTION_FAILED, payloadOf } from '../../model/events/event.ts';
-import { derivedEventId } from '../../model/ids.ts';
+import type { EventRecord } from '../../model/events/event.ts';
+import { FUNCTION_FAILED } from '../../model/events/lifecycle.ts';
 import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending } from '../../model/runs/memo.ts';
 import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
-import type { Ending, Run, RunError } from '../../model/runs/run.ts';
+import { type Ending, hasEnded, type Run } from '../../model/runs/run.ts';
+import { failedOutput, type RunFailure } from '../../model/runs/run-failure.ts';
 import { isShallowJson, MAX_DEPTH } from '../../model/values/json.ts';
-import type { Events } from '../../store/events/events.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
 import type { LeftOver, Runs } from '../../store/runs/runs.ts';
 import type { Steps } from '../../store/runs/steps.ts';
-import type { Acceptor } from '../ingestion/acceptor.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import { toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { LifecycleEvents } from './lifecycle-events.ts';
 import { waitHistory } from './run-history.ts';
 import type { RunScheduler } from './run-scheduler.ts';
 
 export interface RunTransitionsDeps {
   runs: Runs;
   steps: Steps;
-  events: Events;
   functions: FunctionTables;
   scheduler: RunScheduler;
-  acceptor: Acceptor;
+  lifecycleEvents: LifecycleEvents;
   telemetry: Telemetry;
 }
 
@@ -47,13 +46,17 @@ export class RunTransitions {
         return this.scheduleNextCall(result.run, result.stackLength);
       case 'steps':
         return this.fail(result.run, {
-          name: 'TooManySteps',
-          message: `the run has more than ${MAX_STEPS} steps; split the function, and invoke its parts`,
+          error: {
+            name: 'TooManySteps',
+            message: `the run has more than ${MAX_STEPS} steps; split the function, and invoke its parts`,
+          },
         });
       case 'bytes':
         return this.fail(result.run, {
-          name: 'StateTooLarge',
-          message: `the outputs of the run's steps are larger than ${MAX_STATE_BYTES} bytes together; store large data elsewhere`,
+          error: {
+            name: 'StateTooLarge',
+            message: `the outputs of the run's steps are larger than ${MAX_STATE_BYTES} bytes together; store large data elsewhere`,
+          },
         });
       case 'ended':
       case 'gone':
@@ -78,22 +81,35 @@ export class RunTransitions {
     });
   }
 
-  async complete(run: Run, output: string): Promise<void> {
-    await this.#end(run, { status: 'Completed', output });
+  /** @param event that caused the run, if it is at hand */
+  async complete(run: Run, output: string, event?: EventRecord): Promise<void> {
+    const { ended, awaited } = await this.#end(run, { status: 'Completed', output });
+    if (ended.status === 'Completed') await this.#deps.lifecycleEvents.completed(ended, event, awaited);
   }
 
   /** Accepts the failure event first: if the process dies in between, repeating both changes nothing.
    *  @param event that caused the run, if it is at hand */
-  async fail(run: Run, error: RunError, event?: EventRecord): Promise<void> {
-    await this.#end(run, { status: 'Failed', error: await this.#sendFailureEvent(run, error, event) });
+  async fail(run: Run, failure: RunFailure, event?: EventRecord): Promise<void> {
+    const error = await this.#sendFailureEvent(run, failure, event);
+    const fn = await this.#deps.functions.find(run.env, run.functionId);
+    const output = failedOutput(failure, fn?.dialect);
+    const isKnown = output === JSON.stringify(failure.error);
+    await this.#end(run, { status: 'Failed', error, ...(!isKnown && { output }) });
   }
 
   /** A run that has ended stays as it is.
    *  @returns the run; undefined when there is none */
   async cancel(env: string, runId: string): Promise<Run | undefined> {
     const run = await this.#deps.runs.read(env, runId);
+    if (run && !hasEnded(run)) await this.#deps.lifecycleEvents.cancelled(run);
     if (run) await this.#end(run, { status: 'Cancelled' });
     return this.#deps.runs.read(env, runId);
+  }
+
+  /** Repeats what follows the end of a run, in case the process died that ended it. */
+  async repeatEnd(run: Run): Promise<void> {
+    await this.notifyInvoker(run);
+    if (run.status === 'Completed') await this.#deps.lifecycleEvents.completed(run);
   }
 
   /** Finishes the step that invoked the run with the run's result. */
@@ -102,14 +118,16 @@ export class RunTransitions {
     await this.finishStep(run.env, run.invoker.runId, run.invoker.stepId, invocationResult(run));
   }
 
-  async #end(run: Run, ending: Ending): Promise<void> {
+  /** @returns the run as it has ended; `awaited` is undefined when it had ended before */
+  async #end(run: Run, ending: Ending): Promise<{ ended: Run; awaited?: boolean }> {
     const { runs, telemetry } = this.#deps;
     const leftOver = await runs.end(run, ending, Date.now());
     if (leftOver) telemetry.recordRunEnd(run, ending.status);
-    const ended = await this.#readEnded(run, ending);
+    const ended = leftOver ? { ...run, ...ending } : await this.#readEnded(run, ending);
     await this.notifyInvoker(ended);
     // Last: a job that stays finds a run that has ended, and does nothing.
     if (leftOver) await this.#removeJobs(run.id, ending, leftOver);
+    return { ended, ...(leftOver && { awaited: leftOver.awaited }) };
   }
 
   /** Delayed jobs would wait, possibly for months, only to find a run that has ended. */
@@ -124,37 +142,23 @@ export class RunTransitions {
 
   /** The first ending wins, and only that one may reach the invoker. */
   async #readEnded(run: Run, ending: Ending): Promise<Run> {
-    if (!run.invoker) return { ...run, ...ending };
     return (await this.#deps.runs.read(run.env, run.id)) ?? { ...run, ...ending };
   }
 
   /** @returns the error of the run; it says so if the failure event could not be sent, because the run fails all the
    *  same */
-  async #sendFailureEvent(run: Run, error: RunError, event: EventRecord | undefined): Promise<RunError> {
+  async #sendFailureEvent(run: Run, failure: RunFailure, event: EventRecord | undefined): Promise<RunFailure['error']> {
     try {
-      const cause = event ?? (await this.#deps.events.record(run.env, run.eventId));
-      // No failure event for a failed handler of failure events: that would never end.
-      if (cause && cause.name !== FUNCTION_FAILED) await this.#acceptFailureEvent(run, cause, error);
-      return error;
+      await this.#deps.lifecycleEvents.failed(run, failure, event);
+      return failure.error;
     } catch (sendError) {
       if (isStoreFailure(sendError)) throw sendError;
+      const { error } = failure;
       return {
         ...error,
         message: `${error.message} (${FUNCTION_FAILED} was not sent: ${(sendError as Error).message})`,
       };
     }
-  }
-
-  async #acceptFailureEvent(run: Run, event: EventRecord, error: RunError): Promise<void> {
-    const payload = payloadOf(event);
-    const data = { function_id: run.functionId, run_id: run.id, error, event: payload, events: [payload] };
-    const failed: Event = { name: FUNCTION_FAILED, data };
-    await this.#deps.acceptor.acceptWithId(failed, derivedEventId(run.id, 'failed'), {
-      env: run.env,
-      source: 'service',
-      requestId: run.requestId,
-      receivedAt: Date.now(),
-    });
   }
 
   async #retriesOf(run: Run): Promise<number> {

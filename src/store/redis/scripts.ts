@@ -19,7 +19,7 @@ const SCRIPTS = {
   appendHistory: { file: 'runs/lua/append-history.lua', numberOfKeys: 1 },
   recordAnswered: { file: 'runs/lua/record-answered.lua', numberOfKeys: 1 },
   recordError: { file: 'runs/lua/record-error.lua', numberOfKeys: 1 },
-  endRun: { file: 'runs/lua/end-run.lua', numberOfKeys: 6 },
+  endRun: { file: 'runs/lua/end-run.lua', numberOfKeys: 8 },
   addWaits: { file: 'runs/lua/add-waits.lua' },
   removeWait: { file: 'runs/lua/remove-wait.lua', numberOfKeys: 1 },
   extendRetention: { file: 'events/lua/extend-retention.lua', numberOfKeys: 2 },

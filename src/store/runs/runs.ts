@@ -2,6 +2,7 @@
  *  then for the retention. */
 import { type EventRecord, recordOf } from '../../model/events/event.ts';
 import { readEvent } from '../../model/events/event-encoding.ts';
+import { FUNCTION_FINISHED } from '../../model/events/lifecycle.ts';
 import type { Memo, Pending } from '../../model/runs/memo.ts';
 import type { Ending, HistoryEntry, Invoker, Run, RunError } from '../../model/runs/run.ts';
 import { locationOf } from '../events/event-location.ts';
@@ -51,6 +52,8 @@ export interface LeftOver {
   done: number;
   /** Pending steps by their hashed IDs. */
   pending: Map<string, Pending>;
+  /** Whether runs wait for the event that tells this end. */
+  awaited: boolean;
 }
 
 /** Redis does nothing else for a millisecond or two. */
@@ -172,14 +175,19 @@ export class Runs {
     const { env, id, functionId } = run;
     const fields: (string | number)[] = [RUN_FIELDS.status, ending.status, RUN_FIELDS.endedAt, nowMs];
     if (ending.status === 'Completed') fields.push(RUN_FIELDS.output, ending.output);
-    if (ending.status === 'Failed') fields.push(RUN_FIELDS.error, JSON.stringify(ending.error));
-    const [ended, done = 0, begun = []] = (await this.#redis.endRun(
+    if (ending.status === 'Failed') {
+      fields.push(RUN_FIELDS.error, JSON.stringify(ending.error));
+      if (ending.output !== undefined) fields.push(RUN_FIELDS.output, ending.output);
+    }
+    const [ended, done = 0, begun = [], keysWithWaits = 0] = (await this.#redis.endRun(
       this.#keys.run(env, id),
       this.#keys.activeRuns,
       this.#keys.activeRunsIn(env),
       this.#keys.runIndex(env, 'active', functionId),
       this.#keys.runIndex(env, ending.status, functionId),
       this.#keys.endedRunMinutes(env, ending.status),
+      this.#keys.waits(env, FUNCTION_FINISHED),
+      this.#keys.waitPaths(env, FUNCTION_FINISHED),
       id,
       this.#retentionMs,
       memberOf(env, id),
@@ -187,10 +195,10 @@ export class Runs {
       this.#keys.endedRuns(env, ending.status, ''),
       this.#segmentSize,
       ...fields,
-    )) as [ended: number, done?: number, begun?: string[]];
+    )) as [ended: number, done?: number, begun?: string[], keysWithWaits?: number];
     if (ended !== 1) return undefined;
     const pending = Object.entries(fromFlat(begun)).map(([id, text]) => [id, JSON.parse(text) as Pending] as const);
-    return { done, pending: new Map(pending) };
+    return { done, pending: new Map(pending), awaited: keysWithWaits > 0 };
   }
 
   async read(env: string, id: string): Promise<Run | undefined> {

@@ -8,7 +8,7 @@ import { enqueueWake, startStep } from './steps.ts';
 import { isTooFar, tooFar } from './timeout.ts';
 
 export async function startSleep(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
-  const text = op.opts?.duration ?? op.name ?? '';
+  const text = op.opts?.duration || op.name || '';
   const until = momentMs(text, Date.now());
   if (until === undefined)
     return permanentFailure(

@@ -1,10 +1,34 @@
 /** Finishes, plans and starts steps of a run. */
 import type { Failure } from '../../../functions/interpret-response.ts';
-import { permanentFailure } from '../../../functions/interpret-response.ts';
+import { permanentFailure, retriableFailure } from '../../../functions/interpret-response.ts';
 import { MAX_STEP_BYTES, MAX_STEPS, type Memo, type Pending } from '../../../model/runs/memo.ts';
-import { type Op, stepName } from '../../../model/runs/operation.ts';
+import { errorOf, failureMemo, type Op, stepName } from '../../../model/runs/operation.ts';
 import type { Run } from '../../../model/runs/run.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
+
+/** `StepRun`, and `Step` of earlier versions: a finished step. */
+export async function runStep(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
+  return finishStep(call.loaded.run, op, { data: op.data ?? null }, deps);
+}
+
+/** `StepError`: an attempt of a step has failed. */
+export async function tryStep(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
+  if (!call.mayRetry || op.error?.noRetry === true) return failStep(op, call, deps);
+  return { kind: 'failed', error: errorOf(op), retriable: true };
+}
+
+/** `StepFailed`: a step has failed for good. */
+export async function failStep(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
+  return finishStep(call.loaded.run, op, failureMemo(op), deps);
+}
+
+/** `StepNotFound`: the function no longer has the step that was called. */
+export async function stepNotFound(op: Op, { loaded }: AnsweredCall): Promise<Failure | undefined> {
+  return retriableFailure(
+    'StepNotFound',
+    `the function no longer has the step "${stepName(op)}"; has its code changed? (run of event ${loaded.event.name})`,
+  );
+}
 
 export async function finishStep(
   run: Run,
@@ -15,7 +39,7 @@ export async function finishStep(
   const bytes = Buffer.byteLength(JSON.stringify(memo));
   if (bytes > MAX_STEP_BYTES) {
     const message = `the output of step "${stepName(op)}" has ${bytes} bytes, more than ${MAX_STEP_BYTES}; store large data elsewhere and return a reference`;
-    return permanentFailure('OutputTooLarge', message);
+    return retriableFailure('OutputTooLarge', message);
   }
   await transitions.finishStep(run.env, run.id, op.id, memo);
   return undefined;

@@ -2,11 +2,12 @@
 -- @include runs/lua/lib/remove-waits.lua
 -- Ends a run, once: the first ending stands. The run moves from the indexes of active runs to those of runs that ended likewise.
 -- KEYS: run (hash), active runs (zset), active runs of the environment (zset), active runs of the function (zset), runs of the function that
---       ended likewise (zset), minutes with runs that ended likewise (zset)
+--       ended likewise (zset), minutes with runs that ended likewise (zset), waits for the event that tells the end, and paths of those (hashes)
 -- ARGV: run ID, retention (ms), member of the run in the active runs, now (ms), key of the ended runs up to the segment, entries that a
 --       segment holds, then fields and values to set. Positional: this runs for every run, and HSET takes the fields as they are.
--- Returns {1, number of finished steps, pending steps: ID, JSON, ID, JSON, …}: ended now; {0}: it had ended, or does not exist.
-local run, active_runs, active_runs_in_env, active_index, ended_index, ended_minutes = unpack(KEYS)
+-- Returns {1, number of finished steps, pending steps: ID, JSON, ID, JSON, …, number of keys with waits}: ended now; {0}: it had ended, or does
+-- not exist.
+local run, active_runs, active_runs_in_env, active_index, ended_index, ended_minutes, waits, wait_paths = unpack(KEYS)
 local run_id, retention, member, now, segment_prefix, segment_size = unpack(ARGV, 1, 6)
 local FIRST_FIELD = 7
 local TRIMMED_AT_ONCE = 8
@@ -71,4 +72,4 @@ if redis.call('PTTL', segment) < tonumber(retention) then
   redis.call('PEXPIRE', ended_minutes, retention + MINUTE_MS)
   trim(ended_minutes, oldest - MINUTE_MS, segment_prefix .. MINUTE_MS .. ':')
 end
-return {1, finished_steps, pending_steps}
+return {1, finished_steps, pending_steps, redis.call('EXISTS', waits, wait_paths)}
