@@ -15,6 +15,8 @@ import type { Transforms } from '../transforms/transforms.ts';
 import { Accounts } from './auth/accounts.ts';
 import { sendPage } from './http/html-page.ts';
 import { Router } from './http/router.ts';
+import { officialInvokeRoutes } from './official/invoke.ts';
+import { officialListRoutes } from './official/lists.ts';
 import { openApi } from './openapi/document.ts';
 import { DOCS_STYLE, docsPage } from './openapi/page.ts';
 import type { RequestLogWriter } from './receive/request-log-writer.ts';
@@ -117,6 +119,17 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...overviewRoutes({ redis: store.redis, processes, metrics, functions, backpressure, queues: deps.queues }),
     ...invokeRoutes({ environments, acceptor, invocations: deps.invocations, backpressure, eventLimit }),
     ...settingRoutes({ settings: config.settings }),
+  ];
+}
+
+/** Routes that only users of the official SDKs know; they are not in the documentation of the API (docs/rest.md). */
+export function officialRoutes(deps: ApiDeps): Route[] {
+  const { config, store, acceptor, backpressure, invocations, functionTables, retries } = deps;
+  const { environments, runs, steps, apps, functions, installationLimits } = store;
+  const eventLimit = () => installationLimits.limits.eventMaxBytes ?? config.eventMaxBytes;
+  return [
+    ...officialInvokeRoutes({ environments, acceptor, invocations, backpressure, eventLimit, functionTables }),
+    ...officialListRoutes({ runs, steps, retries, apps, functions }),
   ];
 }
 

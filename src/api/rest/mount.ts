@@ -11,6 +11,7 @@ import type { AuditLogger } from '../auth/audit-logger.ts';
 import { allow, environmentOf } from '../auth/guard.ts';
 import { principalOf } from '../auth/principals.ts';
 import { bodyError, describeType, isJsonType, mediaTypeOf, readBody, rejectEncoding } from '../http/body.ts';
+import { dialectOfRequest } from '../http/dialect.ts';
 import type { Context, Middleware, RouteContext, Router } from '../http/router.ts';
 import { ListPage } from './list-response.ts';
 import type { Route } from './route.ts';
@@ -86,6 +87,7 @@ function requireJson(contentType: string): void {
 }
 
 async function serve(ctx: RouteContext, route: Route, { environments, auditLogger }: MountDeps): Promise<void> {
+  const dialect = dialectOfRequest(ctx);
   const { params, query = NO_FIELDS, body = NO_FIELDS } = route;
   const reply = await route.handle({
     params: (params && validate(params, ctx.params, 'path parameter')) as never,
@@ -94,16 +96,19 @@ async function serve(ctx: RouteContext, route: Route, { environments, auditLogge
     env: route.scope === 'environment' ? await selectedEnvironment(ctx, environments) : PRODUCTION,
     requestId: ctx.state.requestId,
     principal: principalOf(ctx),
+    dialect,
     origin: `${ctx.protocol}://${ctx.host}`,
   });
   if (route.method !== 'get' && route.audited !== false) {
     await auditLogger.log(ctx, auditEntryOf(ctx, route, reply.data));
   }
-  ctx.status = route.status ?? (route.data ? 200 : 204);
+  ctx.status = reply.status ?? route.status ?? (route.data ? 200 : 204);
   if (route.data) {
-    const metadata = { fetched_at: new Date().toISOString(), ...reply.metadata };
+    const cached = dialect === 'inngest' && { cached_until: null };
+    const metadata = { fetched_at: new Date().toISOString(), ...cached, ...reply.metadata };
     ctx.type = 'json';
-    ctx.body = reply.data instanceof ListPage ? reply.data.toJson(metadata) : { data: reply.data, metadata };
+    ctx.body =
+      reply.data instanceof ListPage ? reply.data.toJson(metadata) : { ...reply.beside, data: reply.data, metadata };
   }
 }
 

@@ -1,6 +1,7 @@
 /** A route of the REST API, declared once: its schemas validate the input and describe it in the OpenAPI document. */
 import type { z } from 'zod';
 import type { ErrorCode } from '../../errors.ts';
+import type { Dialect } from '../../model/apps/app.ts';
 import type { Access, Principal } from '../../model/auth/access.ts';
 import { strict } from './validation.ts';
 
@@ -17,6 +18,8 @@ export interface Input<Params, Query, Body> {
   /** Becomes the request ID of the events and runs that the request creates. */
   requestId: string;
   principal: Principal;
+  /** Whose meaning the fields of the response have, where dialects differ (http/dialect.ts). */
+  dialect: Dialect;
   /** Scheme and host by which the client reached the service. */
   origin: string;
 }
@@ -30,6 +33,8 @@ export interface Route {
   access: Access;
   /** What the route acts on: one environment, which `x-service-env` selects, or the whole installation. */
   scope: 'environment' | 'installation';
+  /** Apps may use it too, with their signing key. */
+  forApps?: true;
   summary: string;
   description?: string;
   params?: z.ZodObject;
@@ -54,6 +59,10 @@ export interface Route {
 /** What a handler returns; `metadata` is merged with `fetched_at`. */
 export interface Reply {
   data?: unknown;
+  /** Fields of the response beside `data` and `metadata`. */
+  beside?: Record<string, unknown>;
+  /** Instead of the route's. */
+  status?: number;
   metadata?: Record<string, unknown>;
 }
 

@@ -1,9 +1,9 @@
 /** `POST /v1/functions/:id/invoke`: runs one function by hand. */
 import { z } from 'zod';
-import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
+import { BACKPRESSURE_ERRORS, type ErrorCode, ServiceError } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
-import type { Invocations } from '../../jobs/runs/invocations.ts';
+import type { ApiInvocation, Invocations, Invoked } from '../../jobs/runs/invocations.ts';
 import { eventSchema, rejectDeep } from '../../model/events/event.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import { rejectArchived } from '../receive/resolve-environment.ts';
@@ -25,13 +25,32 @@ export interface InvokeRouteDeps {
   eventLimit: () => number;
 }
 
-export function invokeRoutes({
-  environments,
-  acceptor,
-  invocations,
-  backpressure,
-  eventLimit,
-}: InvokeRouteDeps): Route[] {
+/** Errors of every route that invokes a function. */
+export const INVOKE_ERRORS = [
+  'not_found',
+  'function_archived',
+  'event_invalid',
+  'body_too_large',
+  'environment_archived',
+  ...BACKPRESSURE_ERRORS,
+] as const satisfies ErrorCode[];
+
+/** @throws ServiceError of INVOKE_ERRORS */
+export async function invoke(
+  { environments, acceptor, invocations, backpressure }: InvokeRouteDeps,
+  invocation: Omit<ApiInvocation, 'nowMs'>,
+): Promise<Invoked> {
+  const { env, functionId, payload } = invocation;
+  rejectDeep(payload);
+  backpressure.admit();
+  const environment = await environments.findOrFetch(env);
+  if (environment) rejectArchived(environment);
+  const invoked = await acceptor.writeDurably(() => invocations.invokeFromApi({ ...invocation, nowMs: Date.now() }));
+  if (!invoked) throw new ServiceError('not_found', { detail: `there is no function with the ID "${functionId}"` });
+  return invoked;
+}
+
+export function invokeRoutes(deps: InvokeRouteDeps): Route[] {
   return [
     route({
       method: 'post',
@@ -39,6 +58,7 @@ export function invokeRoutes({
       tag: 'Functions',
       access: 'write',
       scope: 'environment',
+      forApps: true,
       summary: 'Invoke a function',
       description:
         'Runs only this function, on a new event named `inngest/function.invoked`, which is stored. Works for paused functions too.',
@@ -48,27 +68,13 @@ export function invokeRoutes({
           .meta({ description: "The function's ID with the app's name as prefix, as in `function_id` of runs" }),
       }),
       body: eventSchema.pick({ data: true, user: true, v: true }),
-      eventLimit,
+      eventLimit: deps.eventLimit,
       status: 201,
       data: invokedSchema,
-      errors: [
-        'not_found',
-        'function_archived',
-        'event_invalid',
-        'body_too_large',
-        'environment_archived',
-        ...BACKPRESSURE_ERRORS,
-      ],
+      errors: [...INVOKE_ERRORS],
       async handle({ env, params: { id }, body, requestId }) {
-        rejectDeep(body);
-        backpressure.admit();
-        const environment = await environments.findOrFetch(env);
-        if (environment) rejectArchived(environment);
-        const run = await acceptor.writeDurably(() =>
-          invocations.invokeFromApi({ env, functionId: id, payload: body, requestId, nowMs: Date.now() }),
-        );
-        if (!run) throw new ServiceError('not_found', { detail: `there is no function with the ID "${id}"` });
-        return { data: { internal_id: run.eventId, run_id: run.runId } };
+        const { eventId, runId } = await invoke(deps, { env, functionId: id, payload: body, requestId });
+        return { data: { internal_id: eventId, run_id: runId } };
       },
     }),
   ];

@@ -7,6 +7,7 @@ import { derivedEventId, derivedId, newId } from '../../model/ids.ts';
 import { type Op, stepName } from '../../model/runs/operation.ts';
 import { type Run, runIdOf } from '../../model/runs/run.ts';
 import { isJsonObject } from '../../model/values/json.ts';
+import type { Claim, Claimed, Deduplication } from '../../store/events/deduplication.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -21,6 +22,7 @@ export interface InvocationsDeps {
   listeners: InvocationListeners;
   transitions: RunTransitions;
   telemetry: Telemetry;
+  deduplication: Deduplication;
 }
 
 export interface ApiInvocation {
@@ -29,6 +31,15 @@ export interface ApiInvocation {
   payload: Pick<Event, 'data' | 'user' | 'v'>;
   requestId: string;
   nowMs: number;
+  /** A second invocation of the function with the same key within a day is the first one. */
+  idempotencyKey?: string | undefined;
+}
+
+export interface Invoked {
+  eventId: string;
+  runId: string;
+  /** An earlier invocation had the same key. */
+  repeat: boolean;
 }
 
 export class Invocations {
@@ -67,17 +78,30 @@ export class Invocations {
     payload,
     requestId,
     nowMs,
-  }: ApiInvocation): Promise<{ eventId: string; runId: string } | undefined> {
+    idempotencyKey,
+  }: ApiInvocation): Promise<Invoked | undefined> {
     const fn = (await this.#deps.functions.of(env)).find(functionId);
     if (!fn) return undefined;
     if (fn.archived) throw new ServiceError('function_archived', { detail: `"${functionId}" has no live app` });
-    const eventId = newId(nowMs);
+    const claim = idempotencyKey === undefined ? undefined : { env, id: claimedId(functionId, idempotencyKey) };
+    const { eventId, isFirst, isDone } = await this.#claimEventId(claim, newId(nowMs));
+    const runId = runIdOf(eventId, functionId);
+    if (isDone) return { eventId, runId, repeat: true };
     const provenance = { internalId: eventId, env, receivedAt: nowMs, source: 'api', requestId, index: 0 } as const;
     const data = { ...payload.data, _inngest: { fn_id: functionId } };
     const event = toEnvelope({ name: FUNCTION_INVOKED, ...payload, data }, provenance);
-    const runId = runIdOf(eventId, functionId);
     await this.#start({ id: runId, fn, event, dueAt: nowMs }, event, nowMs);
-    return { eventId, runId };
+    if (claim) await this.#deps.deduplication.confirm([{ ...claim, internalId: eventId }]);
+    return { eventId, runId, repeat: !isFirst };
+  }
+
+  /** The ID of the event to invoke with: the earlier invocation's, if there is one. That one may have died half-way, so it is repeated until
+   *  it is confirmed. */
+  async #claimEventId(claim: Omit<Claim, 'internalId'> | undefined, ownId: string) {
+    if (!claim) return { eventId: ownId, isFirst: true, isDone: false };
+    const [claimed] = await this.#deps.deduplication.claim([{ ...claim, internalId: ownId }]);
+    const { internalId, repeat } = claimed as Claimed;
+    return { eventId: internalId, isFirst: internalId === ownId, isDone: repeat };
   }
 
   async #start(run: RunToStart, event: Envelope, nowMs: number, untold = false): Promise<void> {
@@ -89,6 +113,11 @@ export class Invocations {
     telemetry.recordIngested(stored, Date.now());
     await listeners.matchWaits(event);
   }
+}
+
+/** Keys of invocations are claimed like deduplication IDs. */
+function claimedId(functionId: string, idempotencyKey: string): string {
+  return `${FUNCTION_INVOKED}:${functionId}:${idempotencyKey}`;
 }
 
 function invocationEvent(invokingRun: Run, op: Op, nowMs: number): Envelope {
