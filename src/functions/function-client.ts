@@ -7,10 +7,12 @@ import type { Tracing } from '../tracing/tracing.ts';
 import { type CallContext, callRequestBody } from './call-request.ts';
 import { headerName, SERVER_SDK, signatureHeaders } from './headers.ts';
 import { AddressBlocked, HttpAgent, type HttpAgentOptions, ResponseTooLarge } from './http-agent.ts';
-import { httpPost, ResponseMemory } from './http-post.ts';
+import { httpPost, ResponseCutOff, ResponseMemory } from './http-post.ts';
 import { type CallResponse, interpretResponse, type Outcome, retriableFailure } from './interpret-response.ts';
 import { tracedCall } from './trace-context.ts';
 
+/** Users of the official SDKs know these words. */
+const CUT_OFF = 'Your server reset the connection while we were reading the reply';
 /** How many of the largest responses a worker reads at the same time. */
 const LARGEST_AT_ONCE = 32;
 /** Node's limit, which undici uses too. */
@@ -70,7 +72,9 @@ export class FunctionClient {
       }
       if (error instanceof AddressBlocked)
         return { ...retriableFailure(error.name, `${fn.url} was not called: ${error.message}`), noResponse: true };
-      return { ...retriableFailure('CallError', this.#callErrorMessage(fn.url, error as Error)), noResponse: true };
+      const failure = retriableFailure('CallError', this.#callErrorMessage(fn.url, error as Error));
+      if (error instanceof ResponseCutOff) failure.error.stack = `${CUT_OFF}: ${error.message}`;
+      return { ...failure, noResponse: true };
     }
   }
 

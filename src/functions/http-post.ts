@@ -13,6 +13,17 @@ const FIRST_FINAL_STATUS = 200;
 /** A response up to this size is read whatever others are in memory. */
 const SMALL_BYTES = 1_048_576;
 
+const CUT_OFF: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET']);
+
+/** The connection ended in the middle of the response. */
+export class ResponseCutOff extends Error {
+  override name = 'ResponseCutOff';
+
+  constructor(cause: Error) {
+    super(cause.message, { cause });
+  }
+}
+
 /** Bytes of the responses that are being read. */
 export class ResponseMemory {
   readonly #max: number;
@@ -119,7 +130,8 @@ class BufferingHandler implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.#end();
-    this.#reject(error);
+    const { code = '' } = error as NodeJS.ErrnoException;
+    this.#reject(this.#status > 0 && CUT_OFF.has(code) ? new ResponseCutOff(error) : error);
   }
 
   /** Happens at most twice, once with nothing left to release. */

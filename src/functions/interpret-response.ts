@@ -65,7 +65,9 @@ function notFromAnSdk({ status, body }: CallResponse): Failure {
     'AppError',
     `the response (status ${status}) did not come from an SDK: it has no sdk header; check the URL`,
   );
-  return status === 206 ? failure : { ...failure, output: textOutput(body) };
+  // Official apps know a 206 of something else by these words.
+  const output = status === 206 ? textOutput(`error reading generator opcode response: ${body}`) : textOutput(body);
+  return { ...failure, output };
 }
 
 function tooDeep(status: number): Failure {

@@ -88,8 +88,7 @@ export class Invocations {
     const runId = runIdOf(eventId, functionId);
     if (isDone) return { eventId, runId, repeat: true };
     const provenance = { internalId: eventId, env, receivedAt: nowMs, source: 'api', requestId, index: 0 } as const;
-    const data = { ...payload.data, _inngest: { fn_id: functionId } };
-    const event = toEnvelope({ name: FUNCTION_INVOKED, ...payload, data }, provenance);
+    const event = toEnvelope({ name: FUNCTION_INVOKED, ...payload }, provenance);
     await this.#start({ id: runId, fn, event, dueAt: nowMs }, event, nowMs);
     if (claim) await this.#deps.deduplication.confirm([{ ...claim, internalId: eventId }]);
     return { eventId, runId, repeat: !isFirst };

@@ -13,6 +13,8 @@ export interface RunError {
 const MAX_LENGTH = { name: 256, message: 16_384, stack: 65_536, code: 256 } as const;
 /** Bytes of JSON of a `cause` or of `data`. */
 const MAX_VALUE_BYTES = 16_384;
+/** Of each error among the causes. */
+const MAX_CAUSE_LENGTH = { message: 4_096, stack: 8_192 } as const;
 /** Nested causes that are kept as errors; the official TypeScript SDK sends as many. */
 const MAX_CAUSES = 5;
 /** An error is part of events, which are nested up to a limit of their own. */
@@ -56,7 +58,7 @@ function boundedCause(cause: unknown, causes: number): unknown {
     const { name, message } = cause;
     return {
       ...(typeof name === 'string' && { name: truncate(name, MAX_LENGTH.name) }),
-      message: truncate(message, MAX_VALUE_BYTES),
+      message: truncate(message, MAX_CAUSE_LENGTH.message),
       ...optionalFields({ ...cause, stack: shortened(cause.stack) }, causes - 1),
     };
   }
@@ -69,7 +71,7 @@ function isErrorLike(value: unknown): value is Record<string, unknown> & { messa
 }
 
 function shortened(stack: unknown): unknown {
-  return typeof stack === 'string' ? truncate(stack, MAX_VALUE_BYTES) : undefined;
+  return typeof stack === 'string' ? truncate(stack, MAX_CAUSE_LENGTH.stack) : undefined;
 }
 
 function isBounded(value: unknown): boolean {
