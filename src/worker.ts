@@ -20,7 +20,7 @@ const queueRedis = connect(config, 'wait', log);
 await Promise.all([ready(redis), ready(queueRedis)]);
 const store = createStore(redis, config);
 await store.secretKeyCheck.claim().catch((error: Error) => exitBeforeReady(log, error));
-const { ingestion, workers, functionClient, appLimits, reconcileDeps, branchDeps } = await createWorker(
+const { ingestion, workers, functionClient, requestClient, appLimits, reconcileDeps, branchDeps } = await createWorker(
   core,
   store,
   queueRedis,
@@ -41,7 +41,13 @@ async function close(): Promise<void> {
   const { ingestQueue, runQueue, durability } = ingestion;
   await Promise.all([workers.close(), reconciler.close(), branchMaintenance.close()]);
   await reporter.close();
-  await Promise.all([ingestQueue.close(), runQueue.close(), functionClient.close(), core.metricsServer?.close()]);
+  await Promise.all([
+    ingestQueue.close(),
+    runQueue.close(),
+    functionClient.close(),
+    requestClient.close(),
+    core.metricsServer?.close(),
+  ]);
   durability?.close();
   redis.disconnect();
   queueRedis.disconnect();

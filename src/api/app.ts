@@ -25,6 +25,7 @@ import { allowOnBoard, auditBoard, clampBoardQuery, findBoardRoute } from './ope
 import { healthRoutes } from './operations/health.ts';
 import { metricsEndpoint, noMetricsEndpoint } from './operations/metrics-endpoint.ts';
 import type { Readiness } from './operations/readiness.ts';
+import type { Realtime } from './realtime/realtime.ts';
 import { Credentials } from './receive/credentials.ts';
 import { receiveRoutes } from './receive/routes.ts';
 import type { LiveStreams } from './rest/live-streams.ts';
@@ -36,6 +37,7 @@ export interface AppDeps extends ApiDeps {
   webhookDirectory: WebhookDirectory;
   readiness: Readiness;
   liveStreams: LiveStreams;
+  realtime: Realtime;
   tracing?: Tracing | undefined;
   /** undefined: metrics are off. */
   metrics: ProcessMetrics | undefined;
@@ -68,13 +70,12 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   app.use(
     receiveRoutes({
       dev: config.dev,
-      eventMaxBytes: config.eventMaxBytes,
       eventMaxFutureMs: config.eventMaxFutureMs,
       credentials: new Credentials(store.eventKeys, deps.webhookDirectory, config.dev),
       environments,
       eventKeys: store.eventKeys,
       heldEvents: store.heldEvents,
-      installationLimits: store.installationLimits,
+      eventLimits: store.eventLimits,
       acceptor,
       backpressure,
       requestLogWriter,
@@ -104,6 +105,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     environments,
     signingKeys,
   });
+  deps.realtime.addRoutes(open);
   app.use(open.routes());
   app.use(
     deps.metrics && config.metricsToken !== undefined

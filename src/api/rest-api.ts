@@ -7,6 +7,7 @@ import type { Backpressure } from '../jobs/queues/backpressure.ts';
 import type { IngestQueue, RunQueue } from '../jobs/queues/queues.ts';
 import type { Invocations } from '../jobs/runs/invocations.ts';
 import type { RunRetries } from '../jobs/runs/run-retries.ts';
+import type { SignalSender } from '../jobs/runs/signal-sender.ts';
 import type { RunTransitions } from '../jobs/runs/state-transitions.ts';
 import type { Telemetry } from '../jobs/telemetry/telemetry.ts';
 import type { Logger } from '../log.ts';
@@ -26,6 +27,7 @@ import { apiKeyRoutes } from './routes/api-keys.ts';
 import { appCheckRoutes } from './routes/app-check.ts';
 import { appRoutes } from './routes/apps.ts';
 import { auditRoutes } from './routes/audit.ts';
+import { environmentLimitRoutes } from './routes/environment-limits.ts';
 import { environmentRoutes } from './routes/environments.ts';
 import { eventCountRoutes } from './routes/event-counts.ts';
 import { eventKeyRoutes } from './routes/event-keys.ts';
@@ -40,6 +42,7 @@ import { overviewRoutes } from './routes/overview.ts';
 import { runRoutes } from './routes/runs.ts';
 import { sendEventRoutes } from './routes/send-events.ts';
 import { settingRoutes } from './routes/settings.ts';
+import { signalRoutes } from './routes/signals.ts';
 import { signingKeyRoutes } from './routes/signing-keys.ts';
 import { transformRoutes } from './routes/transforms.ts';
 import { userRoutes } from './routes/users.ts';
@@ -60,6 +63,7 @@ export interface ApiDeps {
   transitions: RunTransitions;
   retries: RunRetries;
   invocations: Invocations;
+  signalSender: SignalSender;
   httpAgent: HttpAgent;
   queues: readonly [IngestQueue, RunQueue];
   log: Logger;
@@ -74,14 +78,15 @@ export function apiRoutes(deps: ApiDeps): Route[] {
   const { webhooks, webhookLog, heldEvents } = store;
   const { users, sessions, oneTimeTokens, signInThrottle, installationLimits } = store;
   const accounts = new Accounts({ users, sessions, oneTimeTokens, signInThrottle });
-  const eventLimit = () => installationLimits.limits.eventMaxBytes ?? config.eventMaxBytes;
+  const { eventLimits } = store;
   return [
     ...environmentRoutes({ environments, quotas }),
+    ...environmentLimitRoutes({ environments }),
     ...eventKeyRoutes({ eventKeys, environments }),
     ...installationLimitRoutes({ installationLimits, eventMaxBytes: config.eventMaxBytes }),
     ...eventCountRoutes({ eventCounts: store.eventCounts }),
     ...eventRoutes({ events, eventLists: store.eventLists, runLists }),
-    ...sendEventRoutes({ events, environments, acceptor, backpressure, eventMaxFutureMs, eventLimit }),
+    ...sendEventRoutes({ events, environments, acceptor, backpressure, eventMaxFutureMs, eventLimits }),
     ...provenanceRoutes({ events, eventKeys, webhooks, webhookLog }),
     ...runRoutes({
       runs,
@@ -117,18 +122,18 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...metricsRoutes({ metrics }),
     ...functionRoutes({ functions, expressionProblems }),
     ...overviewRoutes({ redis: store.redis, processes, metrics, functions, backpressure, queues: deps.queues }),
-    ...invokeRoutes({ environments, acceptor, invocations: deps.invocations, backpressure, eventLimit }),
+    ...invokeRoutes({ environments, acceptor, invocations: deps.invocations, backpressure, eventLimits }),
+    ...signalRoutes({ acceptor, signalSender: deps.signalSender, eventLimits }),
     ...settingRoutes({ settings: config.settings }),
   ];
 }
 
 /** Routes that only users of the official SDKs know; they are not in the documentation of the API (docs/rest.md). */
 export function officialRoutes(deps: ApiDeps): Route[] {
-  const { config, store, acceptor, backpressure, invocations, functionTables, retries } = deps;
-  const { environments, runs, steps, apps, functions, installationLimits } = store;
-  const eventLimit = () => installationLimits.limits.eventMaxBytes ?? config.eventMaxBytes;
+  const { store, acceptor, backpressure, invocations, functionTables, retries } = deps;
+  const { environments, runs, steps, apps, functions, eventLimits } = store;
   return [
-    ...officialInvokeRoutes({ environments, acceptor, invocations, backpressure, eventLimit, functionTables }),
+    ...officialInvokeRoutes({ environments, acceptor, invocations, backpressure, eventLimits, functionTables }),
     ...officialListRoutes({ runs, steps, retries, apps, functions }),
   ];
 }

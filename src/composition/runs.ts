@@ -1,11 +1,13 @@
 /** The parts that start, continue and end runs, the same in web and worker. */
 import { CancelTriggers } from '../jobs/runs/cancel-triggers.ts';
+import { DeferredFunctions } from '../jobs/runs/deferred-functions.ts';
 import { InvocationListeners } from '../jobs/runs/invocation-listeners.ts';
 import { Invocations } from '../jobs/runs/invocations.ts';
 import { LifecycleEvents } from '../jobs/runs/lifecycle-events.ts';
 import { RunRetries } from '../jobs/runs/run-retries.ts';
 import { RunScheduler } from '../jobs/runs/run-scheduler.ts';
 import { RunStarter } from '../jobs/runs/run-starter.ts';
+import { SignalSender } from '../jobs/runs/signal-sender.ts';
 import { RunTransitions } from '../jobs/runs/state-transitions.ts';
 import { WaitMatcher } from '../jobs/runs/wait-matcher.ts';
 import type { Store } from '../store/store.ts';
@@ -19,16 +21,27 @@ export interface RunServices {
   starter: RunStarter;
   invocations: Invocations;
   retries: RunRetries;
+  signalSender: SignalSender;
 }
 
 export function createRunServices(
   { config: { reconcileAfterMs }, tracing }: Core,
-  { runs, steps, events, waits, environmentKinds, deduplication }: Store,
+  { runs, steps, events, waits, signals, requests, defers, environmentKinds, deduplication }: Store,
   { runQueue, functions, evaluator, telemetry, acceptor }: Ingestion,
 ): RunServices {
   const scheduler = new RunScheduler(runQueue, environmentKinds);
+  const deferredFunctions = new DeferredFunctions(defers, acceptor);
   const lifecycleEvents = new LifecycleEvents({ events, waits, functions, acceptor, evaluator });
-  const transitions = new RunTransitions({ runs, steps, functions, scheduler, lifecycleEvents, telemetry });
+  const transitions = new RunTransitions({
+    runs,
+    steps,
+    requests,
+    functions,
+    scheduler,
+    deferredFunctions,
+    lifecycleEvents,
+    telemetry,
+  });
   const waitMatcher = new WaitMatcher({ events, waits, transitions, evaluator });
   const cancelTriggers = new CancelTriggers(waits, events, waitMatcher);
   const starter = new RunStarter({ events, runs, cancelTriggers, scheduler, telemetry, reconcileAfterMs, tracing });
@@ -40,5 +53,6 @@ export function createRunServices(
     starter,
     invocations: new Invocations({ events, functions, starter, listeners, transitions, telemetry, deduplication }),
     retries: new RunRetries({ runs, steps, events, functions, starter, scheduler }),
+    signalSender: new SignalSender({ signals, waits, transitions }),
   };
 }

@@ -1,5 +1,6 @@
 /** Puts the worker process together. */
 import { FunctionClient } from '../functions/function-client.ts';
+import { StepRequestClient } from '../functions/step-request-client.ts';
 import type { BranchLifecycleDeps } from '../jobs/environments/branch-lifecycle.ts';
 import { INGEST, RUNS } from '../jobs/queues/queues.ts';
 import { AppLimits } from '../jobs/runs/app-limits.ts';
@@ -18,6 +19,7 @@ export interface WorkerParts {
   ingestion: Ingestion;
   workers: Workers;
   functionClient: FunctionClient;
+  requestClient: StepRequestClient;
   appLimits: AppLimits;
   reconcileDeps: ReconcileDeps;
   branchDeps: BranchLifecycleDeps;
@@ -27,7 +29,7 @@ export interface WorkerParts {
  *  @param queueRedis connection of the queues alone */
 export async function createWorker(core: Core, store: Store, queueRedis: Redis): Promise<WorkerParts> {
   const { config, log, recorder, metrics, tracing } = core;
-  const { environments, environmentKinds, activeRuns, events, runs, steps, waits } = store;
+  const { environments, environmentKinds, activeRuns, events, runs, steps, waits, signals, requests, defers } = store;
   const { reconcileAfterMs } = config;
   const queueOptions = { connection: queueRedis, prefix: store.queuePrefix };
   const ingestion = await createIngestion(core, store, queueOptions);
@@ -45,6 +47,7 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
     onEnd: (env, app, call) => appLimits.record(env, app, call),
     tracing,
   });
+  const requestClient = new StepRequestClient({ timeoutMs: config.callTimeoutMs, outbound: config.outbound });
   const shares = new FairShares({ ...config, capacity: config.runConcurrency });
   const callLimiter = new CallLimiter(shares, appLimits, (jobId) => {
     scheduler
@@ -61,6 +64,9 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
         runs,
         steps,
         waits,
+        signals,
+        requests,
+        defers,
         functions,
         functionClient,
         transitions,
@@ -71,6 +77,15 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
         reconcileAfterMs,
       },
       wake: { runs, steps, waits, transitions },
+      request: {
+        runs,
+        steps,
+        requests,
+        transitions,
+        requestClient,
+        kindOf: (env) => environmentKinds.of(env),
+        telemetry,
+      },
     },
     callLimiter,
     callOwner: { functions, environmentKinds },
@@ -91,6 +106,7 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
     ingestion,
     workers,
     functionClient,
+    requestClient,
     appLimits,
     reconcileDeps: { activeRuns, events, runs, steps, functions, scheduler, transitions, reconcileAfterMs, log },
     branchDeps: {

@@ -1,6 +1,6 @@
 /** Turns an app's response to a call into an outcome (docs/protocol.md#answers). */
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Op, parseOps } from '../model/runs/operation.ts';
+import { errorOf, isFunctionError, type Op, parseOps } from '../model/runs/operation.ts';
 import { retryAfterMs } from '../model/runs/retry.ts';
 import type { RunFailure } from '../model/runs/run-failure.ts';
 import { isShallowJson, MAX_DEPTH } from '../model/values/json.ts';
@@ -17,10 +17,12 @@ export interface Failure extends RunFailure {
   retryAfterMs?: number | undefined;
   /** No response came, or none in time. */
   noResponse?: true;
+  /** What the response asks for beside its error. */
+  ops?: Op[];
 }
 
 export type Outcome =
-  /** `ops`: operations beside the output. */
+  /** `ops`: what the response asks for beside the completion. */
   | { kind: 'completed'; output: string; ops?: Op[] }
   /** `retryAfterMs`: the delay that the app requests if a step failed. `noRetry`: a step that failed is not retried. */
   | { kind: 'steps'; ops: Op[]; retryAfterMs?: number | undefined; noRetry?: true }
@@ -110,12 +112,23 @@ function steps(body: string): Outcome {
     return retriableFailure('AppError', `the response (status 206) is not a list of step operations: ${ops.message}`);
   }
   const done = ops.find(({ op }) => op === 'RunComplete');
-  if (!done) return { kind: 'steps', ops };
   const others = ops.filter((op) => op !== done);
+  if (done) {
+    return {
+      kind: 'completed',
+      output: JSON.stringify(done.data ?? null),
+      ...(others.length > 0 && { ops: others }),
+    };
+  }
+  const failed = ops.find(isFunctionError);
+  if (!failed) return { kind: 'steps', ops };
+  const retriable = failed.op === 'StepError';
   return {
-    kind: 'completed',
-    output: JSON.stringify(done.data ?? null),
-    ...(others.length > 0 && { ops: others }),
+    kind: 'failed',
+    error: errorOf(failed),
+    summary: retriable ? 'invalid status code: 206' : 'NonRetriableError',
+    retriable,
+    ops: ops.filter((op) => op !== failed),
   };
 }
 

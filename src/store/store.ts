@@ -4,6 +4,7 @@ import { type AppStore, createAppStore } from './apps/store.ts';
 import { type AuthStore, createAuthStore } from './auth/store.ts';
 import { createEnvironmentStore, type EnvironmentStore } from './environments/store.ts';
 import { createEventStore, type EventStore } from './events/store.ts';
+import { createRealtimeStore, type RealtimeStore } from './realtime/store.ts';
 import { CacheInvalidation } from './redis/cache-invalidation.ts';
 import type { Redis } from './redis/connection.ts';
 import { keyspace } from './redis/keyspace.ts';
@@ -21,7 +22,8 @@ export interface Store
     EnvironmentStore,
     WebhookStore,
     AuthStore,
-    TelemetryStore {
+    TelemetryStore,
+    RealtimeStore {
   redis: Redis;
   /** Prefix of the keys that BullMQ makes. */
   queuePrefix: string;
@@ -47,5 +49,6 @@ export function createStore(connection: Redis, config: Config): Store {
     ...createWebhookStore(context),
     ...createAuthStore(context, environmentStore.environments),
     ...createTelemetryStore(context),
+    ...createRealtimeStore(context),
   };
 }

@@ -5,6 +5,7 @@ import type { FunctionTables } from '../jobs/ingestion/function-tables.ts';
 import type { RunJob } from '../jobs/queues/queues.ts';
 import type { CallLimiter } from '../jobs/runs/call-limiter.ts';
 import type { CallOwner } from '../model/capacity/fair-shares.ts';
+import type { EnvironmentKind } from '../model/environment.ts';
 import type { EnvironmentKinds } from '../store/environments/environment-kinds.ts';
 
 export interface OwnerDeps {
@@ -18,8 +19,14 @@ type Handler = (job: Job<RunJob>) => Promise<void>;
 export type OwnerOf = (job: RunJob) => CallOwner | Promise<CallOwner>;
 
 export function ownerOf({ functions, environmentKinds }: OwnerDeps): OwnerOf {
-  return ({ env, functionId }) => {
+  return (job) => {
+    const { env, functionId } = job;
     const kind = environmentKinds.of(env);
+    // The requests of steps share capacity by the host that they go to: a slow one holds up neither apps nor other hosts.
+    if (job.kind === 'request') {
+      const owner = (known: EnvironmentKind) => ({ env, branch: known === 'branch', app: job.origin });
+      return typeof kind === 'string' ? owner(kind) : kind.then(owner);
+    }
     const fn = functions.cached(env, functionId);
     if (fn && typeof kind === 'string') return { env, branch: kind === 'branch', app: fn.app };
     return Promise.all([kind, fn ?? functions.find(env, functionId)]).then(([known, found]) => ({

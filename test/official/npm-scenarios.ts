@@ -1,5 +1,5 @@
 /** The functions of scenarios.ts with the official TypeScript SDK. */
-import type { NpmApp } from './npm-host.ts';
+import type { NpmApp } from './npm-types.ts';
 import type { Loose } from './outside.ts';
 
 export function scenarioFunctions({ sdk, client, app, create }: NpmApp): Loose[] {

@@ -1,12 +1,12 @@
 /** Invoking a function under the URLs that users of the official SDKs know (docs/rest.md). */
 import { z } from 'zod';
 import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
-import { eventSchema } from '../../model/events/event.ts';
+import { sentEventSchema } from '../../model/events/sent-event.ts';
 import { type Route, route } from '../rest/route.ts';
 import { INVOKE_ERRORS, type InvokeRouteDeps, invoke, invokedSchema } from '../routes/invoke.ts';
 
 const keySchema = z.string().min(1).max(256).optional();
-const payloadSchema = eventSchema.pick({ data: true, user: true, v: true });
+const payloadSchema = sentEventSchema.pick({ data: true, user: true, v: true });
 
 export interface OfficialInvokeDeps extends InvokeRouteDeps {
   functionTables: FunctionTables;
@@ -20,7 +20,7 @@ export function officialInvokeRoutes(deps: OfficialInvokeDeps): Route[] {
     scope: 'environment' as const,
     forApps: true as const,
     summary: 'Invoke a function',
-    eventLimit: deps.eventLimit,
+    eventLimit: (env: string) => deps.eventLimits.of(env),
     errors: [...INVOKE_ERRORS],
   } satisfies Partial<Route>;
 

@@ -6,6 +6,7 @@ import { ServiceError } from '../../errors.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import { describe, parseExact } from '../../model/values/json.ts';
 import type { Environments } from '../../store/environments/environments.ts';
+import type { EventLimit } from '../../store/environments/event-limits.ts';
 import { auditEntryOf } from '../auth/audit-entry.ts';
 import type { AuditLogger } from '../auth/audit-logger.ts';
 import { allow, environmentOf } from '../auth/guard.ts';
@@ -65,9 +66,10 @@ function readJson(limitBytes: number): Middleware {
   });
 }
 
-function readEvent(limitBytes: () => number): Middleware {
+function readEvent(limitOf: (env: string) => EventLimit): Middleware {
   return async (ctx: Context, next: Next) => {
-    const text = (await readBody(ctx.req, limitBytes())).toString('utf8');
+    const { bytes, remedy } = limitOf(environmentOf(ctx));
+    const text = (await readBody(ctx.req, bytes, remedy)).toString('utf8');
     try {
       if (text !== '') ctx.request.body = parseExact(text) as NonNullable<typeof ctx.request.body>;
     } catch (error) {

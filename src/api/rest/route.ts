@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { ErrorCode } from '../../errors.ts';
 import type { Dialect } from '../../model/apps/app.ts';
 import type { Access, Principal } from '../../model/auth/access.ts';
+import type { EventLimit } from '../../store/environments/event-limits.ts';
 import { strict } from './validation.ts';
 
 type Schema = z.ZodType;
@@ -40,8 +41,8 @@ export interface Route {
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: Schema;
-  /** Bytes of the largest body that holds an event. Such a body is parsed without losing digits of its numbers. */
-  eventLimit?: () => number;
+  /** Limit of a body that holds an event. Such a body is parsed without losing digits of its numbers. */
+  eventLimit?: (env: string) => EventLimit;
   /** Bytes of the largest body, where it is not the default. */
   bodyLimitBytes?: number;
   /** false: the route changes nothing although its method is not GET, so the audit log leaves it out. */

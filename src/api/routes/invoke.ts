@@ -4,8 +4,9 @@ import { BACKPRESSURE_ERRORS, type ErrorCode, ServiceError } from '../../errors.
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { ApiInvocation, Invocations, Invoked } from '../../jobs/runs/invocations.ts';
-import { eventSchema, rejectDeep } from '../../model/events/event.ts';
+import { rejectDeep, sentEventSchema } from '../../model/events/sent-event.ts';
 import type { Environments } from '../../store/environments/environments.ts';
+import type { EventLimits } from '../../store/environments/event-limits.ts';
 import { rejectArchived } from '../receive/resolve-environment.ts';
 import { type Route, route } from '../rest/route.ts';
 
@@ -21,8 +22,7 @@ export interface InvokeRouteDeps {
   acceptor: Acceptor;
   invocations: Invocations;
   backpressure: Backpressure;
-  /** Bytes of the largest body that holds an event. */
-  eventLimit: () => number;
+  eventLimits: EventLimits;
 }
 
 /** Errors of every route that invokes a function. */
@@ -67,8 +67,8 @@ export function invokeRoutes(deps: InvokeRouteDeps): Route[] {
           .string()
           .meta({ description: "The function's ID with the app's name as prefix, as in `function_id` of runs" }),
       }),
-      body: eventSchema.pick({ data: true, user: true, v: true }),
-      eventLimit: deps.eventLimit,
+      body: sentEventSchema.pick({ data: true, user: true, v: true }),
+      eventLimit: (env) => deps.eventLimits.of(env),
       status: 201,
       data: invokedSchema,
       errors: [...INVOKE_ERRORS],

@@ -1,10 +1,13 @@
 /** Applies the operations of an app's response to the run (docs/protocol.md#operations). */
 import type { Failure } from '../../functions/interpret-response.ts';
 import { retriableFailure } from '../../functions/interpret-response.ts';
-import { type Op, stepName } from '../../model/runs/operation.ts';
+import { isAside, type Op, stepName } from '../../model/runs/operation.ts';
 import type { RunError } from '../../model/runs/run-error.ts';
+import { abortDefer, addDefer } from './operations/defer.ts';
 import { startInvocation } from './operations/invocation.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
+import { startRequest } from './operations/request.ts';
+import { startSignal } from './operations/signal.ts';
 import { startSleep } from './operations/sleep.ts';
 import { failStep, planStep, runStep, stepNotFound, tryStep } from './operations/steps.ts';
 import { startWait } from './operations/wait.ts';
@@ -22,7 +25,12 @@ const OPERATIONS: ReadonlyMap<string, ApplyOperation> = new Map<string, ApplyOpe
   ['StepNotFound', stepNotFound],
   ['Sleep', startSleep],
   ['WaitForEvent', startWait],
+  ['WaitForSignal', startSignal],
   ['InvokeFunction', startInvocation],
+  ['Gateway', startRequest],
+  ['AIGateway', startRequest],
+  ['DeferAdd', addDefer],
+  ['DeferAbort', abortDefer],
   // interpret-response.ts has turned it into a completion.
   ['RunComplete', async () => undefined],
 ]);
@@ -46,12 +54,28 @@ export async function applyOperations(
   return failure ?? withoutProgress(ops, call);
 }
 
+/** Applies what a response asks for beside the end of its function, or beside an error.
+ *  @returns the failure of the run, if an operation fails it */
+export async function applyAside(
+  ops: readonly Op[],
+  call: AnsweredCall,
+  deps: OperationDeps,
+): Promise<Failure | undefined> {
+  for (const op of ops) {
+    const failure = await OPERATIONS.get(op.op)?.(op, call, deps);
+    if (failure?.retriable === false) return failure;
+  }
+  return undefined;
+}
+
 /** Fails a response after which the run would never continue. */
 function withoutProgress(ops: readonly Op[], { loaded: { pending, memos } }: AnsweredCall): Failure | undefined {
-  if (pending > 0 || ops.some((op) => OPERATIONS.has(op.op) && !Object.hasOwn(memos, op.id))) return undefined;
-  const [unsupported] = ops.map(problemOf).filter((problem) => problem !== undefined);
+  const steps = ops.filter((op) => !isAside(op));
+  const isOpen = (op: Op) => OPERATIONS.has(op.op) && !Object.hasOwn(memos, op.id);
+  if (pending > 0 || steps.some(isOpen)) return undefined;
+  const [unsupported] = steps.map(problemOf).filter((problem) => problem !== undefined);
   if (unsupported) return { kind: 'failed', error: unsupported, retriable: true };
-  const [repeated] = ops;
+  const [repeated] = steps;
   return retriableFailure(
     'AppError',
     repeated

@@ -4,11 +4,12 @@ import { UnrecoverableError } from 'bullmq';
 import type { FunctionClient } from '../../functions/function-client.ts';
 import { type Failure, type Outcome, permanentFailure, retriableFailure } from '../../functions/interpret-response.ts';
 import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
+import { isAside, type Op } from '../../model/runs/operation.ts';
 import type { Loaded, Runs } from '../../store/runs/runs.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import { type CallJob, type JobAttempts, toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { applyOperations, problemOf } from './apply-operations.ts';
+import { applyAside, applyOperations, problemOf } from './apply-operations.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
 import { attemptHistory, type CallAttempt, needsNoHistory } from './run-history.ts';
 import { AttemptFailed, retryStoreWrites, withServiceErrors } from './service-errors.ts';
@@ -69,7 +70,10 @@ async function attempt(one: CallAttempt, deps: CallDeps): Promise<Failure | unde
       const entries = attemptHistory(failure ?? outcome, one, problemOf);
       await retryStoreWrites(() => deps.runs.appendHistory(job.env, job.runId, entries));
     }
-    return failure ?? (await retryStoreWrites(() => applyOutcome(outcome, one, deps)));
+    const aside = asideOf(outcome);
+    const asideFailure =
+      aside.length > 0 ? await retryStoreWrites(() => applyAside(aside, toAnsweredCall(one), deps)) : undefined;
+    return failure ?? asideFailure ?? (await retryStoreWrites(() => applyOutcome(outcome, one, deps)));
   } finally {
     const { at } = job;
     if (loaded.planOnly && at !== undefined)
@@ -87,6 +91,8 @@ async function callFunction(
   const fn = await deps.functions.find(run.env, run.functionId);
   if (!fn) return permanentFailure('FunctionGone', `the function ${run.functionId} is not registered`);
   if (!event) return permanentFailure('EventGone', `the event ${run.eventId} is no longer stored`);
+  // Only the official SDKs defer functions; they defer again what they are not told of.
+  const defers = run.defers === undefined ? undefined : await deps.defers.ids(run.env, run.id);
   const calledAt = performance.now();
   const outcome = await deps.functionClient.call(fn, {
     run: { ...run, attempt: attempts.made },
@@ -96,6 +102,7 @@ async function callFunction(
     stack,
     memos,
     planOnly: planOnly && stepId === undefined,
+    defers,
   });
   deps.telemetry.recordCall(outcome, performance.now() - calledAt);
   return outcome;
@@ -115,6 +122,12 @@ async function applyOutcome(outcome: Outcome, attempt: CallAttempt, deps: CallDe
   if (failure) return { ...failure, retryAfterMs: outcome.retryAfterMs };
   if (job.at !== undefined) await deps.runs.recordAnswered(job.env, job.runId, job.at);
   return undefined;
+}
+
+/** What to apply beside the end of the function, or beside its error. No step of a function that has ended starts. */
+function asideOf(outcome: Outcome): Op[] {
+  if (outcome.kind === 'completed') return (outcome.ops ?? []).filter(isAside);
+  return outcome.kind === 'failed' ? (outcome.ops ?? []) : [];
 }
 
 function tooLarge(outcome: Outcome): Failure | undefined {

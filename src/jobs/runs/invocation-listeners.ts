@@ -1,5 +1,6 @@
 /** Functions and waits that listen to invocations of others, by the event `inngest/function.invoked`. */
 import { type Envelope, type EventRecord, recordOf } from '../../model/events/event.ts';
+import { triggerEventOf } from '../../model/events/expression-event.ts';
 import { FUNCTION_INVOKED } from '../../model/events/lifecycle.ts';
 import type { TriggerExpression } from '../../model/events/triggers.ts';
 import { runIdOf } from '../../model/runs/run.ts';
@@ -32,9 +33,9 @@ export class InvocationListeners {
     const table = await functions.of(event.env);
     if (!table.isTrigger(FUNCTION_INVOKED)) return [];
     const runs: RunToStart[] = [];
-    const read = () => ({ ...recordOf(event), source: event.source });
+    const read = () => triggerEventOf(recordOf(event), event.source);
     const isMet = ({ fn, source, expression }: TriggerExpression, record: unknown) =>
-      evaluator.matches({ env: event.env, functionId: fn.id, source, expression }, { event: record });
+      evaluator.matches({ env: event.env, functionId: fn.id, source, expression }, { event: record }, event.receivedAt);
     evaluator.startTurn();
     for (const fn of table.match(FUNCTION_INVOKED, read, isMet)) {
       const listens =

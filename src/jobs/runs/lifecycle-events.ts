@@ -2,6 +2,7 @@
  *  only where a function or a wait of the environment might match them (docs/decisions/0021-lifecycle-events.md). All
  *  have IDs derived from the run: sending one again changes nothing. */
 import { type Event, type EventRecord, payloadOf } from '../../model/events/event.ts';
+import { triggerEventOf } from '../../model/events/expression-event.ts';
 import {
   correlationId,
   FUNCTION_CANCELLED,
@@ -110,17 +111,17 @@ export class LifecycleEvents {
     const { evaluator } = this.#deps;
     if (!table.isTrigger(event.name)) return false;
     const now = Date.now();
-    const read = () => ({
+    const record = {
       ...event,
       internal_id: idOf(run, event.name),
       ts: now,
       received_at: now,
       request_id: run.requestId,
       index: 0,
-      source: 'service',
-    });
-    const isMet = ({ fn, source, expression }: TriggerExpression, record: unknown) =>
-      evaluator.matches({ env: run.env, functionId: fn.id, source, expression }, { event: record });
+    };
+    const read = () => triggerEventOf(record, 'service');
+    const isMet = ({ fn, source, expression }: TriggerExpression, read: unknown) =>
+      evaluator.matches({ env: run.env, functionId: fn.id, source, expression }, { event: read }, now);
     evaluator.startTurn();
     for (const fn of table.match(event.name, read, isMet)) {
       if (fn) return true;

@@ -1,6 +1,6 @@
 /** The history entries of an attempt: the attempt itself, and the steps that finished with it. */
 import type { Failure, Outcome } from '../../functions/interpret-response.ts';
-import type { Memo, Pending } from '../../model/runs/memo.ts';
+import { type Memo, type Pending, requestsOutside } from '../../model/runs/memo.ts';
 import { errorOf, type Op, stepName } from '../../model/runs/operation.ts';
 import type { HistoryEntry, RunError } from '../../model/runs/run.ts';
 import type { Loaded } from '../../store/runs/runs.ts';
@@ -14,7 +14,7 @@ export interface CallAttempt {
   startedAt: number;
 }
 
-const FINISHED: ReadonlySet<string> = new Set(['Step', 'StepRun']);
+const FINISHED: ReadonlySet<string> = new Set(['Step', 'StepRun', 'DeferAdd', 'DeferAbort']);
 const STEP_FAILURES: ReadonlySet<string> = new Set(['StepFailed', 'StepError']);
 
 /** A run that completes with its first call needs no history beside its own record. */
@@ -38,8 +38,7 @@ export function attemptHistory(
     ...times,
     ...resultOf(outcome.kind === 'failed' ? outcome.error : undefined),
   };
-  const ops = outcome.kind === 'failed' ? [] : (outcome.ops ?? []);
-  const steps = ops
+  const steps = (outcome.ops ?? [])
     .map((op) => ({ op, error: STEP_FAILURES.has(op.op) ? errorOf(op) : problemOf(op) }))
     .filter(({ op, error }) => error || FINISHED.has(op.op))
     .map(
@@ -56,12 +55,22 @@ export function attemptHistory(
   return [attempt, ...steps];
 }
 
-/** The entry of a step that waited: a sleep, a wait for an event, an invocation. */
+/** The entry of a step that waited: a sleep, a wait for an event or a signal, an invocation, a request. */
 export function waitHistory(stepId: string, { op, name, since }: Pending, memo: Memo, endedAt: number): HistoryEntry {
-  const error = op === 'InvokeFunction' ? (memo as { error?: RunError }).error : undefined;
-  const timedOut = op === 'WaitForEvent' && memo === null;
+  const ended = op === 'InvokeFunction' || requestsOutside({ op });
+  const error = ended ? (memo as { error?: RunError }).error : undefined;
+  const timedOut = (op === 'WaitForEvent' || op === 'WaitForSignal') && memo === null;
   const entry: HistoryEntry = { kind: 'step', stepId, name, op, startedAt: since, endedAt, ...resultOf(error) };
   return timedOut ? { ...entry, timedOut } : entry;
+}
+
+/** The entry of a request that failed. */
+export function requestHistory(
+  stepId: string,
+  { op, name }: Pending,
+  failed: Required<Pick<HistoryEntry, 'attempt' | 'error' | 'queuedAt' | 'startedAt' | 'endedAt'>>,
+): HistoryEntry {
+  return { kind: 'attempt', stepId, name, op, ...failed, status: 'Failed' };
 }
 
 function resultOf(error: RunError | undefined): Pick<HistoryEntry, 'status' | 'error'> {

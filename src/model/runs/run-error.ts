@@ -30,6 +30,11 @@ export function toRunError(sent: Record<string, unknown>, defaultMessage: string
   };
 }
 
+/** The error, small enough to store with every attempt. */
+export function boundedError(error: RunError): RunError {
+  return toRunError({ ...error }, '');
+}
+
 /** The error of a JSON object exactly as sent, apart from the bounds: without fields that it does not have. */
 export function sentError(sent: Record<string, unknown>): Record<string, unknown> {
   const { name, message, ...rest } = toRunError(sent, '');
