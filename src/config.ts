@@ -88,6 +88,7 @@ export interface Config {
   readonly retentionMs: number;
   readonly retryScale: number;
   readonly callTimeoutMs: number;
+  readonly callResponseMaxBytes: number;
   readonly outbound: OutboundSettings;
   readonly runConcurrency: number;
   /** From 0 to 1. */
@@ -239,6 +240,7 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
     retentionMs: env.RETENTION_DAYS * DAY_MS,
     retryScale: env.RETRY_SCALE,
     callTimeoutMs: env.CALL_TIMEOUT_SECONDS * 1_000,
+    callResponseMaxBytes: env.CALL_RESPONSE_MAX_BYTES,
     outbound: {
       blockPrivate: env.BLOCK_PRIVATE_ADDRESSES,
       deny: env.OUTBOUND_DENY_CIDRS,

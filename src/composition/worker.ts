@@ -42,6 +42,7 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
   const appLimits = new AppLimits(config.runConcurrency);
   const functionClient = new FunctionClient({
     timeoutMs: config.callTimeoutMs,
+    responseMaxBytes: config.callResponseMaxBytes,
     outbound: config.outbound,
     signingKeyOf: (env) => (config.dev ? config.signingKey : store.signingKeys.current(env)),
     kindOf: (env) => environmentKinds.of(env),
