@@ -2,6 +2,7 @@
 import { CancelTriggers } from '../jobs/runs/cancel-triggers.ts';
 import { CallCheckpoints } from '../jobs/runs/checkpoints.ts';
 import { DeferredFunctions } from '../jobs/runs/deferred-functions.ts';
+import { Endpoints } from '../jobs/runs/endpoints.ts';
 import { Invocations } from '../jobs/runs/invocations.ts';
 import { RunRetries } from '../jobs/runs/run-retries.ts';
 import { RunScheduler } from '../jobs/runs/run-scheduler.ts';
@@ -21,11 +22,12 @@ export interface RunServices {
   invocations: Invocations;
   retries: RunRetries;
   callCheckpoints: CallCheckpoints;
+  endpoints: Endpoints;
   signalSender: SignalSender;
 }
 
 export function createRunServices(
-  { config: { reconcileAfterMs }, tracing }: Core,
+  { config: { reconcileAfterMs, callTimeoutMs, retryScale }, tracing }: Core,
   { runs, steps, checkpoints, events, waits, signals, requests, defers, environmentKinds, deduplication }: Store,
   { runQueue, functions, evaluator, telemetry, acceptor }: Ingestion,
 ): RunServices {
@@ -45,13 +47,17 @@ export function createRunServices(
   const waitMatcher = new WaitMatcher({ events, waits, transitions, evaluator });
   const cancelTriggers = new CancelTriggers(waits, events, waitMatcher);
   const starter = new RunStarter({ events, runs, cancelTriggers, scheduler, telemetry, reconcileAfterMs, tracing });
+  const invocations = new Invocations({ events, functions, starter, transitions, telemetry, deduplication });
+  const operations = { transitions, runs, steps, checkpoints, waits, signals, requests, defers, waitMatcher };
+  const endpointDeps = { ...operations, invocations, scheduler, events, functions, telemetry };
   return {
     scheduler,
     transitions,
     waitMatcher,
     starter,
-    invocations: new Invocations({ events, functions, starter, transitions, telemetry, deduplication }),
+    invocations,
     retries: new RunRetries({ runs, steps, events, functions, starter, scheduler }),
+    endpoints: new Endpoints({ ...endpointDeps, callTimeoutMs, retryScale }),
     callCheckpoints: new CallCheckpoints({
       runs,
       checkpoints,
