@@ -7,7 +7,7 @@ import { createLog } from './log.ts';
 import { exitBeforeReady, runProcess } from './process.ts';
 import { connect, ready } from './store/redis/connection.ts';
 import { createStore } from './store/store.ts';
-import { startBranchMaintenance, startReconciler } from './workers/maintenance.ts';
+import { startBranchMaintenance, startBulkCancellations, startReconciler } from './workers/maintenance.ts';
 
 // Boot: settings and metrics first, then Redis, then the workers, then what runs at intervals.
 const config = readConfig();
@@ -20,14 +20,12 @@ const queueRedis = connect(config, 'wait', log);
 await Promise.all([ready(redis), ready(queueRedis)]);
 const store = createStore(redis, config);
 await store.secretKeyCheck.claim().catch((error: Error) => exitBeforeReady(log, error));
-const { ingestion, workers, functionClient, requestClient, appLimits, reconcileDeps, branchDeps } = await createWorker(
-  core,
-  store,
-  queueRedis,
-);
+const { ingestion, workers, functionClient, requestClient, appLimits, reconcileDeps, branchDeps, cancellationDeps } =
+  await createWorker(core, store, queueRedis);
 await workers.ready();
 const reconciler = startReconciler(reconcileDeps);
 const branchMaintenance = startBranchMaintenance(branchDeps, config.branchExpiryMs);
+const bulkCancellations = startBulkCancellations(cancellationDeps, log);
 const reporter = startTelemetry({
   telemetry: ingestion.telemetry,
   processes: store.processes,
@@ -39,7 +37,7 @@ const reporter = startTelemetry({
 // Shutdown: no new jobs, wait for calls in flight, send the last telemetry, disconnect.
 async function close(): Promise<void> {
   const { ingestQueue, runQueue, durability } = ingestion;
-  await Promise.all([workers.close(), reconciler.close(), branchMaintenance.close()]);
+  await Promise.all([workers.close(), reconciler.close(), branchMaintenance.close(), bulkCancellations.close()]);
   await reporter.close();
   await Promise.all([
     ingestQueue.close(),

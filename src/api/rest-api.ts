@@ -29,6 +29,7 @@ import { apiKeyRoutes } from './routes/api-keys.ts';
 import { appCheckRoutes } from './routes/app-check.ts';
 import { appRoutes } from './routes/apps.ts';
 import { auditRoutes } from './routes/audit.ts';
+import { cancellationRoutes } from './routes/cancellations.ts';
 import { environmentLimitRoutes } from './routes/environment-limits.ts';
 import { environmentRoutes } from './routes/environments.ts';
 import { eventCountRoutes } from './routes/event-counts.ts';
@@ -100,6 +101,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       transitions: deps.transitions,
       retries: deps.retries,
     }),
+    ...cancellationRoutes({ cancellations: store.cancellations, functionTables: deps.functionTables }),
     ...webhookStatsRoutes({ webhooks, webhookLog }),
     ...webhookRoutes({ webhooks, webhookLog, environments, transforms, publicUrl }),
     ...webhookActionRoutes({ webhooks, publicUrl }),

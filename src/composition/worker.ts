@@ -4,6 +4,7 @@ import { StepRequestClient } from '../functions/step-request-client.ts';
 import type { BranchLifecycleDeps } from '../jobs/environments/branch-lifecycle.ts';
 import { INGEST, RUNS } from '../jobs/queues/queues.ts';
 import { AppLimits } from '../jobs/runs/app-limits.ts';
+import type { BulkCancellationDeps } from '../jobs/runs/bulk-cancellations.ts';
 import { CallLimiter } from '../jobs/runs/call-limiter.ts';
 import type { ReconcileDeps } from '../jobs/runs/reconcile.ts';
 import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
@@ -23,6 +24,7 @@ export interface WorkerParts {
   appLimits: AppLimits;
   reconcileDeps: ReconcileDeps;
   branchDeps: BranchLifecycleDeps;
+  cancellationDeps: BulkCancellationDeps;
 }
 
 /** The workers take jobs from here on.
@@ -122,6 +124,7 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
       reconcileAfterMs,
       log,
     },
+    cancellationDeps: { cancellations: store.cancellations, runs, events, evaluator, transitions, locks: store.locks },
     branchDeps: {
       redis: store.redis,
       environments,

@@ -114,6 +114,10 @@ describe('OpenAPI document', () => {
         await call('GET /v1/runs/:id', { id: run.run_id });
       }
       await call('GET /v1/runs');
+      const range = { app_id: 'shop', function_id: 'works', started_before: new Date().toISOString() };
+      const { id: cancellation } = await call('POST /v1/cancellations', {}, range);
+      await call('GET /v1/cancellations');
+      await call('DELETE /v1/cancellations/:id', { id: cancellation });
       const [asking] = (await service.post(service.eventPath, { name: 'shop/asks', data: {} })).body.ids;
       await ended(asking, 'Running');
       const [{ run_id: askingRun }] = (await service.get(`/v1/events/${asking}/runs`)).body.data;

@@ -3,7 +3,9 @@ import { expect } from 'chai';
 import { Inngest } from 'inngest';
 import { createDefer } from 'inngest/experimental';
 import { serve } from 'inngest/node';
+import { derivedId } from '../../src/model/ids.ts';
 import { type AppHost, type Call, startAppHost } from '../support/app-host.ts';
+import { envelope, openStore } from '../support/own-store.ts';
 import { keysOf } from '../support/redis.ts';
 import { type Service, startService } from '../support/service.ts';
 import { startApp } from './steps/sdk-adapters.ts';
@@ -137,6 +139,30 @@ describe('deferred functions', () => {
         expect([run.status, run.error.name]).to.deep.equal(['Failed', 'InvalidDefer']);
       }
     });
+  });
+
+  it('are started before the end of their run: it does not end while one is not', async () => {
+    const store = openStore();
+    try {
+      const event = envelope();
+      const run = { env: 'production', id: derivedId(event.internalId, 'run', 'f'), functionId: 'f' };
+      const queuedAt = Date.now();
+      const { internalId: eventId, requestId } = event;
+      await store.runs.create([{ ...run, eventId, requestId, queuedAt, reconcileAt: queuedAt }]);
+      const deferred = { functionId: 'g', input: {} };
+      const end = (started?: number) => store.runs.end(run, { status: 'Completed', output: '1' }, Date.now(), started);
+      expect(await store.defers.add(run.env, run.id, 'a', deferred)).to.equal('stored');
+      expect(await end()).to.equal('defers');
+      expect(await store.defers.add(run.env, run.id, 'b', deferred)).to.equal('stored');
+      expect(await end(1)).to.equal('defers');
+      expect((await store.runs.read(run.env, run.id))?.status).to.equal('Queued');
+      expect(await end(2)).to.deep.include({ done: 0 });
+      expect(await end(2)).to.equal(undefined);
+      expect(await store.defers.add(run.env, run.id, 'c', deferred)).to.equal('ended');
+      expect(await store.defers.ids(run.env, run.id)).to.deep.equal([]);
+    } finally {
+      await store.close();
+    }
   });
 
   it('of the official SDK run with the data that the parent gave them, and know their parent', async () => {

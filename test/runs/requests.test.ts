@@ -345,6 +345,47 @@ describe('requests of steps', () => {
     expect(outside.received).to.have.length(2);
   });
 
+  describe('to a host that does not answer', () => {
+    let slow: Service;
+    before(async () => {
+      slow = await startService({ env: { RUN_CONCURRENCY: '8', CALL_TIMEOUT_SECONDS: '4', RETRY_SCALE: '0.001' } });
+    });
+    after(() => slow?.stop());
+
+    it('hold up neither calls of functions nor requests to other hosts, and end at the timeout', async () => {
+      const prompt = new Outside();
+      await prompt.listen();
+      outside.answer = () => {};
+      const asks = (opts: object) => (call: Call) =>
+        call.body.steps[STEP] === undefined
+          ? { status: 206, body: [{ op: 'Gateway', id: STEP, displayName: 'ask', opts }] }
+          : { body: call.body.steps[STEP] };
+      host.on('slow', asks({ url: outside.url }));
+      host.on('prompt', asks({ url: prompt.url }));
+      const ids = ['slow', 'prompt', 'plain'];
+      const functions = ids.map((id) => ({ id, triggers: [{ event: `held/${id}` }], retries: 0 }));
+      await host.register(slow, functions, { appName: 'held' });
+      const send = async (id: string, times: number) =>
+        (await slow.post('/e/key', Array(times).fill({ name: `held/${id}`, data: {} }))).body.ids as string[];
+      const ended = async (eventId: string) =>
+        (await slow.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data?.[0]?.ended_at)).body.data[0];
+      const held = await send('slow', 30);
+      await until(() => outside.received.length > 1, { describe: 'requests are in flight' });
+      const [one] = await send('prompt', 1);
+      const [other] = await send('plain', 1);
+      expect((await ended(one as string)).output.data.status_code).to.equal(200);
+      expect((await ended(other as string)).status).to.equal('Completed');
+      // None of the slow ones has ended meanwhile.
+      expect(outside.received.length).to.be.lessThan(8);
+      const { output } = await ended(held[0] as string);
+      expect(output.error).to.deep.equal({
+        name: 'RequestError',
+        message: `${outside.url} did not respond within 4 s`,
+      });
+      prompt.close();
+    });
+  });
+
   it('a cancelled run makes no further request and leaves nothing behind', async () => {
     outside.answer = (_, response) => void response.writeHead(500).end();
     const eventId = await start('AIGateway', { url: outside.url, format: 'openai-chat', auth_key: KEY, body: {} }, 20);

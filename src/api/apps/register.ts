@@ -5,14 +5,15 @@ import { ServiceError } from '../../errors.ts';
 import { dialectOf, headerName, readHeader, SERVER_SDK } from '../../functions/headers.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import {
+  type AppFunction,
   appNameIn,
   type Dialect,
-  expressionProblems as expressionProblemsIn,
-  functionsOf,
+  type RefusedFunction,
   type Registration,
   registrationSchema,
 } from '../../model/apps/app.ts';
 import { enforceQuotas } from '../../model/apps/quotas.ts';
+import { checkFunctions } from '../../model/apps/registered-functions.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import type { App, Apps } from '../../store/apps/apps.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
@@ -50,12 +51,13 @@ export function registerRoute(router: Router, deps: RegisterRouteDeps): void {
     const text = (await readBody(ctx.req, BODY_MAX_BYTES)).toString('utf8');
     try {
       const registration = parseRegistration(text, quotas);
-      await validateExpressions(registration);
+      const checked = await checkAll(registration, dialect);
       const env = await environmentOfApp(ctx.req.headers, environments, quotas.branches);
-      const modified = await queue.run(env, () => save(env, registration, dialect));
+      const { modified, registered, refused } = await queue.run(env, () => save(env, registration, checked, dialect));
       // A changed expression may no longer have its problem.
-      if (modified) await expressionProblems.remove(env, idsOf(registration));
-      ctx.body = { ok: true, modified };
+      if (modified) await expressionProblems.remove(env, idsOf(registered));
+      rejectRefused(registered.length, refused);
+      ctx.body = { ok: true, modified, ...problemsOf(registered) };
     } catch (error) {
       const env = readHeader(ctx.req.headers, 'env') || PRODUCTION;
       const name = appNameInText(text);
@@ -66,13 +68,19 @@ export function registerRoute(router: Router, deps: RegisterRouteDeps): void {
     }
   });
 
-  /** @returns whether a function has changed */
-  async function save(env: string, registration: Registration, dialect: Dialect): Promise<boolean> {
+  /** `modified`: whether a function has changed. */
+  async function save(
+    env: string,
+    registration: Registration,
+    checked: CheckedFunctions,
+    dialect: Dialect,
+  ): Promise<CheckedFunctions & { modified: boolean }> {
     const { appName } = registration;
     await apps.checkQuota(env, appName, quotas.apps);
-    const modified = await functions.replaceForApp(env, appName, functionsOf(registration, dialect), quotas.functions);
-    await apps.save(env, appOf(registration, dialect, Date.now()));
-    return modified;
+    const saved = await functions.replaceForApp(env, appName, checked.registered, quotas.functions, checked.refused);
+    const refused = [...checked.refused, ...saved.refused];
+    await apps.save(env, { ...appOf(registration, dialect, Date.now()), ...(refused.length > 0 && { refused }) });
+    return { ...saved, refused };
   }
 }
 
@@ -85,8 +93,42 @@ function rejectOtherKind(ctx: Context, serverKind: 'dev' | 'cloud'): void {
   });
 }
 
-function idsOf({ functions }: Registration): string[] {
+interface CheckedFunctions {
+  registered: AppFunction[];
+  refused: RefusedFunction[];
+}
+
+function idsOf(functions: readonly { id: string }[]): string[] {
   return functions.map(({ id }) => id);
+}
+
+/** Tells about the functions that are registered and do not work as configured. */
+function problemsOf(registered: readonly AppFunction[]): { functions?: { id: string; problems: string[] }[] } {
+  const functions = registered.flatMap(({ id, problems }) => (problems ? [{ id, problems }] : []));
+  return functions.length > 0 ? { functions } : {};
+}
+
+function nameOf(id: string | null): string {
+  return id === null ? 'without an ID' : `"${id}"`;
+}
+
+/** The other functions are registered.
+ *  @throws ServiceError registration_invalid if there are refused functions */
+function rejectRefused(registered: number, refused: readonly RefusedFunction[]): void {
+  const [first, ...others] = refused;
+  if (!first) return;
+  const rest =
+    others.length === 0
+      ? ''
+      : `; ${others.length} more refused: ${others
+          .slice(0, 20)
+          .map(({ id }) => nameOf(id))
+          .join(', ')}`;
+  const state = `the other functions are registered (${registered}); refused ones stay as they were registered before`;
+  throw new ServiceError('registration_invalid', {
+    detail: `function ${nameOf(first.id)}: ${first.problem}${rest}. Correct them and register again; ${state}`,
+    facts: { registered, functions: refused },
+  });
 }
 
 function appOf({ appName, url, sdk, framework }: Registration, dialect: Dialect, nowMs: number): App {
@@ -103,15 +145,18 @@ function appNameInText(text: string): unknown {
   }
 }
 
-/** Pauses regularly, so that other requests get their turn. @throws ServiceError registration_invalid */
-async function validateExpressions(registration: Registration): Promise<void> {
+/** Pauses regularly, so that other requests get their turn. */
+async function checkAll(registration: Registration, dialect: Dialect): Promise<CheckedFunctions> {
+  const all: CheckedFunctions = { registered: [], refused: [] };
   let sliceStartedAt = performance.now();
-  for (const problem of expressionProblemsIn(registration)) {
-    if (problem) throw new ServiceError('registration_invalid', { detail: problem });
+  for (const checked of checkFunctions(registration, dialect)) {
+    if (checked && 'registered' in checked) all.registered.push(checked.registered);
+    else if (checked) all.refused.push(checked.refused);
     if (performance.now() - sliceStartedAt < SLICE_MS) continue;
     await setImmediate();
     sliceStartedAt = performance.now();
   }
+  return all;
 }
 
 /** @throws ServiceError quota_exceeded, registration_invalid */

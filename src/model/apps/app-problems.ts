@@ -29,6 +29,8 @@ export interface KnownApp {
   functionCount: number;
   /** How many of them are failure handlers: not all SDKs count those. */
   handlerCount: number;
+  /** Of its registered functions: what does not work as configured. */
+  functionProblems: readonly string[];
   /** Error of the last registration, if it failed. */
   syncError: string | undefined;
 }
@@ -47,6 +49,7 @@ export const PROBLEM_CODES = [
   'signing_key',
   'function_count',
   'sync_failed',
+  'function_problem',
   'unreachable',
 ] as const;
 
@@ -68,7 +71,7 @@ export function problemsOf(found: ProbeResult, known: KnownApp): Problem[] {
   const problems = found.connectionProblem
     ? [connectionProblemOf(found.connectionProblem, found.message ?? '', known)]
     : responseProblems(found, known);
-  return [...problems, ...syncProblem(known)];
+  return [...problems, ...syncProblem(known), ...known.functionProblems.map(functionProblem)];
 }
 
 function connectionProblemOf(code: ConnectionProblem, message: string, { url }: KnownApp): Problem {
@@ -156,6 +159,10 @@ function countProblem(found: ProbeResult, { functionCount, handlerCount }: Known
       fix: 'Register it again.',
     },
   ];
+}
+
+function functionProblem(message: string): Problem {
+  return { code: 'function_problem', message, fix: 'Correct the function, and register the app again.' };
 }
 
 function syncProblem({ syncError }: KnownApp): Problem[] {

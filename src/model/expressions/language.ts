@@ -4,9 +4,10 @@
  *  receives the values of its operands. test/expressions fails if a later version of cel-js differs. */
 import { type ASTNode, Environment, type ParseResult } from '@marcbachmann/cel-js';
 import { checkBounds, checkLength, PARSER_LIMITS, readableError } from './bounds.ts';
+import type { CheckedNode, Evaluator } from './checked-node.ts';
 import { EXHAUSTED, Fuel, NOT_EVALUABLE } from './fuel.ts';
 import { type EvaluationTime, registerFunctions } from './functions.ts';
-import { type CheckedNode, type Evaluator, meter } from './prices.ts';
+import { meter } from './prices.ts';
 
 /** JSON has one type of number, CEL two that do not mix. These operators combine integers of an expression with doubles of JSON. */
 const MIXED_OPERATORS: Record<string, (a: number, b: number) => number> = {

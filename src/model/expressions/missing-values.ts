@@ -2,8 +2,8 @@
  *  `null`; `null` comes before every other value; a text takes anything as its continuation; `&&`, `||`, `!` and `? :` take any value as a
  *  condition. cel-js has errors in these places. The wait index relies on the same rules (runs/wait-index.ts). */
 import { isJsonObject } from '../values/json.ts';
+import type { CheckedNode, Evaluator, Handle } from './checked-node.ts';
 import type { Fuel } from './fuel.ts';
-import type { CheckedNode, Evaluator, Handle } from './prices.ts';
 import { isPlain, joinedText } from './text-of.ts';
 
 type Order = '<' | '<=' | '>' | '>=';

@@ -1,6 +1,7 @@
 /** Prices: makes each node of an expression spend fuel for its operations on data, before it executes them. language.ts charges for
  *  the evaluation of the node itself. */
 import { partsOf } from './bounds.ts';
+import type { CheckedNode, Handle } from './checked-node.ts';
 import { type Fuel, NOT_EVALUABLE } from './fuel.ts';
 import { tolerateConditions, tolerateMissing } from './missing-values.ts';
 import { compilePattern } from './pattern.ts';
@@ -23,27 +24,6 @@ const UNITS_OF_TIME_ZONE = 5_000;
 const MAX_DURATION = 64;
 /** Functions whose time can grow with the product of two lengths. */
 const SEARCHES = new Set(['contains', 'indexOf', 'lastIndexOf', 'split']);
-
-export type Handle = (...args: unknown[]) => unknown;
-
-/** A node after cel-js's type check; `handle` receives the values of its operands. */
-export interface CheckedNode {
-  op: string;
-  args: unknown;
-  handle?: Handle;
-  meta: { alternate?: CheckedNode; macro?: { macroHasProps?: CheckedNode[] } };
-  /** Operands of logical and conditional operators. */
-  left?: CheckedNode;
-  right?: CheckedNode;
-  evaluate(evaluator: Evaluator, node: CheckedNode, context: unknown): unknown;
-}
-
-/** The part of cel-js's evaluator that runs nodes. */
-export interface Evaluator {
-  run(node: CheckedNode, context: unknown): unknown;
-  /** Returns the error instead of throwing it. */
-  tryEval(node: CheckedNode, context: unknown): unknown;
-}
 
 /** Wraps the handles of a node and its children. */
 export function meter(node: CheckedNode, fuel: Fuel, seen = new Set<CheckedNode>()): void {

@@ -37,6 +37,8 @@ export const runKeys = (prefix: string) => ({
   waitsByValue: (env: string, digest: string, eventName: string) =>
     `${prefix}:waits-by-value:${env}:${digest}:${eventName}`,
   waitPaths: (env: string, eventName: string) => `${prefix}:wait-paths:${env}:${eventName}`,
+  cancellations: (env: string) => `${prefix}:cancellations:${env}`,
+  dueCancellations: `${prefix}:due-cancellations`,
   signal: (env: string, signal: string) => `${prefix}:signals:${env}:${signal}`,
 });
 
@@ -195,5 +197,21 @@ export const RUN_KEY_DECLARATIONS = {
     ttl: 'timeout of its wait + 24 h',
     size: '1 field',
     description: '`<run ID>/<step>` of the step that waits for the signal.',
+  },
+  cancellations: {
+    pattern: 'cancellations:<env>',
+    type: 'hash',
+    owner: 'runs/cancellations.ts',
+    ttl: 'end of the last range + retention',
+    size: '1,000 fields, 5 KB each',
+    description: 'Bulk cancellations: ID → cancellation, as JSON.',
+  },
+  dueCancellations: {
+    pattern: 'due-cancellations',
+    type: 'zset',
+    owner: 'runs/cancellations.ts',
+    ttl: 'none',
+    size: '100 entries per environment, while in progress',
+    description: '`<env>/<ID>` of bulk cancellations in progress, by the time they go on (ms).',
   },
 } as const satisfies Record<keyof ReturnType<typeof runKeys>, KeyDeclaration>;

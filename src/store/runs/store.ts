@@ -2,6 +2,7 @@
 import { Sealer } from '../../model/auth/seal.ts';
 import type { StoreContext } from '../store-context.ts';
 import { ActiveRuns } from './active-runs.ts';
+import { Cancellations } from './cancellations.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Defers } from './defers.ts';
 import { EndedRunIndex } from './ended-run-index.ts';
@@ -19,6 +20,7 @@ export interface RunStore {
   steps: Steps;
   checkpoints: Checkpoints;
   waits: Waits;
+  cancellations: Cancellations;
   signals: Signals;
   requests: SealedRequests;
   defers: Defers;
@@ -33,6 +35,7 @@ export function createRunStore({ redis, keys, config }: StoreContext): RunStore 
     steps: new Steps(redis, keys, retentionMs),
     checkpoints: new Checkpoints(redis, keys),
     waits: new Waits(redis, keys),
+    cancellations: new Cancellations(redis, keys, retentionMs),
     signals: new Signals(redis, keys),
     defers: new Defers(redis, keys),
     requests: new SealedRequests(redis, keys, new Sealer(secretKey, secretKeyFallback)),

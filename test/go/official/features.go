@@ -118,7 +118,7 @@ func (a app) hostRequests() {
 		return step.Infer[object, object](ctx, "ask", step.InferOpts[object]{Opts: model, Body: body})
 	})
 	on(a, "step-fetch", none, func(ctx context.Context, in inngestgo.Input[asked]) (any, error) {
-		response, err := step.Fetch[object](ctx, "fetch", step.FetchOpts{URL: in.Event.Data.URL, Method: "GET"})
+		response, err := step.Fetch[string](ctx, "fetch", step.FetchOpts{URL: in.Event.Data.URL, Method: "GET"})
 		return response.StatusCode, err
 	})
 	on(a, "step-waitforsignal", none, func(ctx context.Context, in inngestgo.Input[asked]) (any, error) {

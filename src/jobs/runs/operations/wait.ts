@@ -14,8 +14,11 @@ export async function startWait(op: Op, call: AnsweredCall, deps: OperationDeps)
   const { run, event } = call.loaded;
   const eventName = op.opts?.event || op.name || '';
   const expression = op.opts?.if ?? undefined;
-  const problem = eventName === '' ? 'waits for an event without a name' : expression && problemOf(expression);
-  if (problem) return permanentFailure('InvalidWait', `step "${stepName(op)}" ${problem}`);
+  if (eventName === '') {
+    return permanentFailure('InvalidWait', `step "${stepName(op)}" waits for an event without a name`);
+  }
+  const problem = expression && problemOf(expression);
+  if (problem) return permanentFailure('InvalidExpression', `step "${stepName(op)}" ${problem}`);
   const until = untilOf(op);
   if (until && 'kind' in until) return until;
   const waiting = await startStep(op, call, deps, { op: 'WaitForEvent', name: eventName, ...until });
