@@ -57,7 +57,7 @@ export function endpointRunRoutes(router: Router, deps: EndpointRouteDeps): void
   const { endpoints, environments, quotas, responseTokens, acceptor } = deps;
   const envOf = ({ req }: Context) => environmentOfApp(req.headers, environments, quotas.branches);
 
-  const create = (protocol: EndpointProtocol) => async (ctx: Context) => {
+  const create = (kind: EndpointProtocol) => async (ctx: Context) => {
     deps.backpressure.admit();
     const text = await readCheckpoint(ctx);
     const { run_id: runId, event, steps, retries } = validate(runSchema, text, 'field');
@@ -66,13 +66,13 @@ export function endpointRunRoutes(router: Router, deps: EndpointRouteDeps): void
     if (Math.abs(timeOf(runId) - nowMs) > CLOCK_SKEW_MS) {
       throw new ServiceError('input_invalid', { detail: 'the time in run_id is more than a day from now' });
     }
-    const data = protocol === 'signed-run-id' ? withTextBody(event.data) : event.data;
+    const data = kind === 'signed-run-id' ? withTextBody(event.data) : event.data;
     endpointRequestOf(data);
     const env = await envOf(ctx);
     rejectLarge(data, deps.eventLimits.of(env).bytes);
     const fn = functionOf(data, ctx, {
-      protocol,
-      retries: retries ?? (protocol === 'signed-run-id' ? 0 : DEFAULT_RETRIES),
+      kind,
+      retries: retries ?? (kind === 'signed-run-id' ? 0 : DEFAULT_RETRIES),
     });
     await register(env, fn, ctx, data.domain, nowMs);
     const { requestId } = ctx.state;
@@ -134,14 +134,14 @@ export function endpointRunRoutes(router: Router, deps: EndpointRouteDeps): void
 function functionOf(
   data: z.infer<typeof requestSchema>,
   { req }: Context,
-  { protocol, retries }: { protocol: EndpointProtocol; retries: number },
+  { kind, retries }: { kind: EndpointProtocol; retries: number },
 ): AppFunction {
   const { app, id, name } = endpointNames(data);
   // Only the official SDKs have endpoints, and the one for Go sends no header of its dialect.
   const dialect = dialectOf(req.headers) ?? 'inngest';
   const url = new URL(data.path, data.domain).href;
   const shared = { id, name, app, url, dialect, retries, triggers: [], cancel: [], archived: false, config: {} };
-  return { ...shared, endpoint: protocol };
+  return { ...shared, endpoint: kind };
 }
 
 /** @throws ServiceError body_too_large */

@@ -1,5 +1,6 @@
 /** Registered functions of all apps of an environment. Pauses are stored apart, since a registration does not change them. */
 import type { ChainableCommander } from 'ioredis';
+import { ServiceError } from '../../errors.ts';
 import type { AppFunction, RefusedFunction } from '../../model/apps/app.ts';
 import { quotaExceeded } from '../../model/apps/quotas.ts';
 import { inPipelines, type Redis, replies } from '../redis/connection.ts';
