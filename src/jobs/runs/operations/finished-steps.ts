@@ -35,7 +35,8 @@ export function stateFailure(outcome: 'steps' | 'bytes'): Failure {
   return { kind: 'failed', error: STATE_ERRORS[outcome], retriable: false };
 }
 
-/** Stores the memos, applies the rest of the response, and then schedules the next call, unless a step is pending: then that step does.
+/** Stores the memos, applies the rest of the response, and then schedules the next call, unless a step is pending that the app does not race:
+ *  then that step does.
  *  @param applyRest applies the other operations of the response */
 export async function finishSteps(
   ops: readonly Op[],
@@ -60,7 +61,8 @@ export async function finishSteps(
   const { pending, done } = await steps.progress(run.env, run.id);
   if (failure) return { ...failure, at: done };
   // The app knows of these steps already.
-  if (pending.size > 0) await runs.recordAnswered(run.env, run.id, stored.stackLength);
+  const races = ops.some(({ opts }) => opts?.parallelMode === 'race');
+  if (pending.size > 0 && !races) await runs.recordAnswered(run.env, run.id, stored.stackLength);
   else await transitions.scheduleNextCall(run, done);
   return undefined;
 }
