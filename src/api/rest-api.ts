@@ -42,6 +42,7 @@ import { installationLimitRoutes } from './routes/installation-limits.ts';
 import { invokeRoutes } from './routes/invoke.ts';
 import { metricsRoutes } from './routes/metrics.ts';
 import { overviewRoutes } from './routes/overview.ts';
+import { runMetadataRoutes } from './routes/run-metadata.ts';
 import { runRoutes } from './routes/runs.ts';
 import { sendEventRoutes } from './routes/send-events.ts';
 import { settingRoutes } from './routes/settings.ts';
@@ -93,8 +94,10 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...eventRoutes({ events, eventLists: store.eventLists, runLists }),
     ...sendEventRoutes({ events, environments, acceptor, backpressure, eventMaxFutureMs, eventLimits }),
     ...provenanceRoutes({ events, eventKeys, webhooks, webhookLog }),
+    ...runMetadataRoutes(store),
     ...runRoutes({
       runs,
+      runMetadata: store.runMetadata,
       runLists,
       steps,
       functionTables: deps.functionTables,

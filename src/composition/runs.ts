@@ -28,7 +28,19 @@ export interface RunServices {
 
 export function createRunServices(
   { config: { reconcileAfterMs, callTimeoutMs, retryScale }, tracing }: Core,
-  { runs, steps, checkpoints, events, waits, signals, requests, defers, environmentKinds, deduplication }: Store,
+  {
+    runs,
+    runMetadata,
+    steps,
+    checkpoints,
+    events,
+    waits,
+    signals,
+    requests,
+    defers,
+    environmentKinds,
+    deduplication,
+  }: Store,
   { runQueue, functions, evaluator, telemetry, acceptor }: Ingestion,
 ): RunServices {
   const scheduler = new RunScheduler(runQueue, environmentKinds);
@@ -48,7 +60,18 @@ export function createRunServices(
   const cancelTriggers = new CancelTriggers(waits, events, waitMatcher);
   const starter = new RunStarter({ events, runs, cancelTriggers, scheduler, telemetry, reconcileAfterMs, tracing });
   const invocations = new Invocations({ events, functions, starter, transitions, telemetry, deduplication });
-  const operations = { transitions, runs, steps, checkpoints, waits, signals, requests, defers, waitMatcher };
+  const operations = {
+    transitions,
+    runs,
+    runMetadata,
+    steps,
+    checkpoints,
+    waits,
+    signals,
+    requests,
+    defers,
+    waitMatcher,
+  };
   const endpointDeps = { ...operations, invocations, scheduler, events, functions, telemetry };
   return {
     scheduler,
@@ -60,6 +83,7 @@ export function createRunServices(
     endpoints: new Endpoints({ ...endpointDeps, callTimeoutMs, retryScale }),
     callCheckpoints: new CallCheckpoints({
       runs,
+      runMetadata,
       checkpoints,
       defers,
       scheduler,

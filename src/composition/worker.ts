@@ -74,6 +74,7 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
         functionClient,
         transitions,
         waitMatcher,
+        runMetadata: store.runMetadata,
         invocations,
         scheduler,
         telemetry,

@@ -5,6 +5,7 @@ import type { FinishedCall } from '../model/capacity/adaptive-limit.ts';
 import type { EnvironmentKind } from '../model/environment.ts';
 import { MAX_STEP_BYTES } from '../model/runs/memo.ts';
 import type { Tracing } from '../tracing/tracing.ts';
+import { identifyingHeaders } from './call-headers.ts';
 import { type CallContext, callRequestBody } from './call-request.ts';
 import { endpointRequest } from './endpoint-request.ts';
 import { headerName, SERVER_SDK, signatureHeaders } from './headers.ts';
@@ -17,6 +18,7 @@ import {
   permanentFailure,
   retriableFailure,
 } from './interpret-response.ts';
+import { RedirectRefused, redirectTarget } from './redirects.ts';
 import { tracedCall } from './trace-context.ts';
 
 /** Largest response: the output of a step and its envelope. */
@@ -73,6 +75,7 @@ export class FunctionClient {
       if (error instanceof errors.HeadersOverflowError) {
         return retriableFailure('HeadersTooLarge', `the response headers are larger than ${MAX_HEADER_BYTES} bytes`);
       }
+      if (error instanceof RedirectRefused) return retriableFailure(error.name, `${fn.url}: ${error.message}`);
       if (error instanceof AddressBlocked)
         return { ...retriableFailure(error.name, `${fn.url} was not called: ${error.message}`), noResponse: true };
       return { ...retriableFailure('CallError', this.#callErrorMessage(fn.url, error as Error)), noResponse: true };
@@ -86,14 +89,16 @@ export class FunctionClient {
     { signingKey, kind }: CallEnvironment,
     traceHeaders: Record<string, string>,
   ): Promise<CallResponse> {
-    const { run } = context;
     const { dev, timeoutMs } = this.#options;
     const { dialect, endpoint } = fn;
     const agent = this.#agents.for(kind);
-    const limits = { timeoutMs, maxBytes: RESPONSE_MAX_BYTES };
     if (endpoint) {
+      const limits = { timeoutMs, maxBytes: RESPONSE_MAX_BYTES };
       const request = endpointRequest({ ...fn, endpoint }, context, signingKey);
-      const common = { [headerName(dialect, 'server-kind')]: dev ? 'dev' : 'cloud', 'x-request-id': run.requestId };
+      const common = {
+        [headerName(dialect, 'server-kind')]: dev ? 'dev' : 'cloud',
+        'x-request-id': context.run.requestId,
+      };
       const headers = { ...common, ...request.headers, ...traceHeaders };
       return httpPost(agent, request.url, headers, request.body, limits, request.method);
     }
@@ -104,11 +109,17 @@ export class FunctionClient {
       [headerName(dialect, 'server-kind')]: dev ? 'dev' : 'cloud',
       [headerName(dialect, 'req-version')]: '-1',
       ...signatureHeaders(dialect, url, body, signingKey),
-      'x-run-id': run.id,
-      'x-request-id': run.requestId,
+      ...identifyingHeaders(dialect, context),
       ...traceHeaders,
     };
-    return httpPost(agent, url, headers, body, limits);
+    const deadline = Date.now() + timeoutMs;
+    for (let [target, followed] = [url, 0]; ; followed++) {
+      const limits = { timeoutMs: deadline - Date.now(), maxBytes: RESPONSE_MAX_BYTES };
+      const response = await httpPost(agent, target, headers, body, limits);
+      const next = redirectTarget(target, response, followed);
+      if (next === undefined) return response;
+      target = next;
+    }
   }
 
   #callErrorMessage(url: string, error: Error): string {

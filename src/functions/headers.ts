@@ -16,7 +16,10 @@ export type Suffix =
   | 'server-kind'
   | 'expected-server-kind'
   | 'event-id-seed'
+  | 'run-id'
   | 'step-id'
+  | 'job-id'
+  | 'generation-id'
   | 'force-step-plan';
 
 export function headerName(dialect: Dialect, suffix: Suffix): string {

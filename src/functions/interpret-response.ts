@@ -22,8 +22,8 @@ export interface Failure {
 export type Outcome =
   /** `ops`: what the response reports beside the completion. */
   | { kind: 'completed'; output: string; ops?: Op[] }
-  /** `retryAfterMs`: the delay that the app requests if a step failed. */
-  | { kind: 'steps'; ops: Op[]; retryAfterMs?: number | undefined }
+  /** `retryAfterMs`: the delay that the app requests if a step failed. `race`: it asks for race mode in all steps. */
+  | { kind: 'steps'; ops: Op[]; retryAfterMs?: number | undefined; race?: true }
   | Failure;
 
 export interface CallResponse {
@@ -34,6 +34,8 @@ export interface CallResponse {
 
 /** An SDK sends about ten headers, and proxies add as many. */
 const MAX_HEADERS = 200;
+/** Of the call format, in which steps do not wait for each other. */
+const FORMER_VERSIONS: ReadonlySet<string> = new Set(['0', '1']);
 /** Quoted part of a body that is not a protocol error. */
 const BODY_CHARS = 500;
 
@@ -58,9 +60,14 @@ export function interpretResponse({ status, headers, body }: CallResponse, nowMs
   if (status === 200) return completed(body);
   const [retryAfter] = [headers['retry-after']].flat();
   const delay = retryAfter === undefined ? {} : { retryAfterMs: retryAfterMs(retryAfter, nowMs) };
-  if (status === 206) return { ...steps(body), ...delay };
+  if (status === 206) return { ...steps(body), ...delay, ...(asksForRace(headers) && { race: true }) };
   const retriable = readHeader(headers, 'no-retry') !== 'true';
   return { kind: 'failed', error: errorOf(body, status), retriable, ...delay };
+}
+
+/** An SDK that speaks a former version of the call format replays promises in the order in which their steps end. */
+function asksForRace(headers: IncomingHttpHeaders): boolean {
+  return FORMER_VERSIONS.has(readHeader(headers, 'req-version') ?? '');
 }
 
 function countOf(headers: IncomingHttpHeaders): number {

@@ -5,12 +5,15 @@ import { errorOf, failureMemo, isAside, type Op, stepName } from '../../model/ru
 import { abortDefer, addDefer } from './operations/defer.ts';
 import { finishedStepsOf, finishSteps, isFinished, stateFailure } from './operations/finished-steps.ts';
 import { startInvocation } from './operations/invocation.ts';
+import { storeMetadata } from './operations/metadata.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
 import { startRequest } from './operations/request.ts';
 import { startSignal } from './operations/signal.ts';
 import { startSleep } from './operations/sleep.ts';
+import { beginTogether } from './operations/starting-steps.ts';
 import { finishStep, planStep } from './operations/steps.ts';
 import { startWait } from './operations/wait.ts';
+import type { CallToSchedule } from './run-scheduler.ts';
 
 /** @returns the failure of the attempt, if an operation fails it */
 export async function applyOperations(
@@ -18,12 +21,14 @@ export async function applyOperations(
   call: AnsweredCall,
   deps: OperationDeps,
 ): Promise<Failure | undefined> {
+  await storeMetadata(ops, call.loaded.run, deps.runMetadata);
   const finished = ops.length > 1 ? ops.filter((op) => isFinished(op, call)) : [];
-  if (finished.length === 0) return (await applyEach(ops, call, deps)) ?? withoutProgress(ops, call);
-  return finishSteps(finished, call, deps, () =>
+  const begun = await beginTogether(ops, call, deps);
+  if (finished.length === 0) return (await applyEach(ops, begun, deps)) ?? withoutProgress(ops, call);
+  return finishSteps(finished, begun, deps, () =>
     applyEach(
       ops.filter((op) => !finished.includes(op)),
-      call,
+      begun,
       deps,
     ),
   );
@@ -35,12 +40,14 @@ export async function applyEach(
   call: AnsweredCall,
   deps: OperationDeps,
 ): Promise<Failure | undefined> {
+  const planned: CallToSchedule[] = [];
   let failure: Failure | undefined;
   for (const op of ops) {
-    failure = (await applyOp(op, call, deps)) ?? failure;
+    failure = (await applyOp(op, call, deps, planned)) ?? failure;
     // The run is about to end: no further step starts.
     if (failure?.retriable === false) return failure;
   }
+  await deps.scheduler.enqueueCalls(planned);
   return failure;
 }
 
@@ -52,6 +59,7 @@ export async function applyBeside(
   deps: OperationDeps,
 ): Promise<{ failure?: Failure | undefined; at?: number }> {
   const { env, id } = call.loaded.run;
+  await storeMetadata(ops, call.loaded.run, deps.runMetadata);
   const finished = ops.filter((op) => isFinished(op, call));
   const steps = finishedStepsOf(finished);
   if ('kind' in steps) return { failure: steps };
@@ -74,19 +82,24 @@ function withoutProgress(ops: readonly Op[], { loaded: { pending, memos } }: Ans
   );
 }
 
-async function applyOp(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
-  const { run, event } = call.loaded;
+async function applyOp(
+  op: Op,
+  call: AnsweredCall,
+  deps: OperationDeps,
+  planned: CallToSchedule[],
+): Promise<Failure | undefined> {
+  const { event } = call.loaded;
   switch (op.op) {
     case 'Step':
     case 'StepRun':
-      return finishStep(run, op, { data: op.data ?? null }, deps);
+      return finishStep(op, { data: op.data ?? null }, call, deps);
     case 'StepFailed':
-      return finishStep(run, op, failureMemo(op), deps);
+      return finishStep(op, failureMemo(op), call, deps);
     case 'StepError':
       if (call.mayRetry) return { kind: 'failed', error: errorOf(op), retriable: true };
-      return finishStep(run, op, failureMemo(op), deps);
+      return finishStep(op, failureMemo(op), call, deps);
     case 'StepPlanned':
-      return planStep(op, call, deps);
+      return planStep(op, call, deps, planned);
     case 'Sleep':
       return startSleep(op, call, deps);
     case 'WaitForEvent':

@@ -13,6 +13,7 @@ import { applyBeside, applyOperations } from './apply-operations.ts';
 import { attemptsAt, type FailedCallDeps, firstAttempt, retryFromCheckpoint, settle } from './failed-call.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
 import { attemptHistory, type CallAttempt, needsNoHistory } from './run-history.ts';
+import { callJobId } from './run-scheduler.ts';
 import { AttemptFailed, retryStoreWrites, withServiceErrors } from './service-errors.ts';
 
 export interface CallDeps extends OperationDeps, FailedCallDeps {
@@ -40,6 +41,7 @@ async function callOnce(job: CallJob, queuedAt: number, attempts: JobAttempts, d
   );
   if (!loaded) return;
   if ('ended' in loaded) return deps.transitions.notifyInvoker(loaded.ended);
+  if ('next' in loaded) return deps.transitions.scheduleNextCall(loaded.next, loaded.finishedSteps);
   recordStart(loaded, startedAt, deps.telemetry);
   const counted = attemptsAt(job, loaded.stack.length, attempts);
   const result = await attempt({ job, loaded, attempts: counted, startedAt, queuedAt }, deps);
@@ -74,7 +76,7 @@ interface FailedAttempt {
 async function attempt(called: CallAttempt, deps: CallDeps): Promise<FailedAttempt | undefined> {
   const { job, loaded } = called;
   try {
-    const outcome = await callFunction(loaded, job, called.attempts, deps);
+    const outcome = await callFunction(called, deps);
     const early = outcome.kind === 'failed' ? outcome : tooLarge(outcome);
     const one = early || hasFailedStep(outcome) ? await settle(called, deps) : called;
     if (!one) return undefined;
@@ -115,9 +117,7 @@ function hasFailedStep(outcome: Outcome): boolean {
 }
 
 async function callFunction(
-  loaded: Loaded,
-  { at, stepId }: CallJob,
-  attempts: JobAttempts,
+  { job: { at, stepId }, loaded, attempts, startedAt }: CallAttempt,
   deps: CallDeps,
 ): Promise<Outcome> {
   const { run, event, stack, memos, planOnly } = loaded;
@@ -133,6 +133,8 @@ async function callFunction(
     maxAttempts: attempts.max,
     at,
     executions: attempts.executions,
+    jobId: callJobId(run.id, at, stepId),
+    startedAt,
     stepId,
     stack,
     memos,
@@ -154,7 +156,8 @@ async function applyOutcome(
   if (outcome.kind === 'completed') return deps.transitions.complete(loaded.run, outcome.output);
   if (outcome.kind !== 'steps') return undefined;
   const continued = await continueAfterCheckpoint(outcome.ops, attempt, deps);
-  const failure = continued ? undefined : await applyOperations(outcome.ops, toAnsweredCall(attempt), deps);
+  const answered = toAnsweredCall(attempt, outcome.race === true);
+  const failure = continued ? undefined : await applyOperations(outcome.ops, answered, deps);
   deps.telemetry.publishRun(loaded.run, 'Running');
   if (failure) return { ...failure, retryAfterMs: outcome.retryAfterMs };
   if (job.at !== undefined) await deps.runs.recordAnswered(job.env, job.runId, job.at);
@@ -183,12 +186,13 @@ function tooLarge(outcome: Outcome): Failure | undefined {
   );
 }
 
-function toAnsweredCall({ loaded, attempts, startedAt }: CallAttempt): AnsweredCall {
+function toAnsweredCall({ loaded, attempts, startedAt }: CallAttempt, race = false): AnsweredCall {
   return {
     loaded: loaded as AnsweredCall['loaded'],
     ref: toRunRef(loaded.run),
     retries: attempts.max - 1,
     mayRetry: attempts.made + 1 < attempts.max,
     startedAt,
+    race,
   };
 }

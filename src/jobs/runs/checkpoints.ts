@@ -5,16 +5,19 @@ import { isAside, type Op, stepName } from '../../model/runs/operation.ts';
 import type { RunError } from '../../model/runs/run.ts';
 import type { Checkpoints } from '../../store/runs/checkpoints.ts';
 import type { Defers } from '../../store/runs/defers.ts';
+import type { RunMetadata } from '../../store/runs/run-metadata.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { abortDefer, addDefer } from './operations/defer.ts';
 import { finishedStepsOf, isFinished } from './operations/finished-steps.ts';
+import { storeMetadata } from './operations/metadata.ts';
 import { DAY_MS, stepHistory } from './run-history.ts';
 import type { RunScheduler } from './run-scheduler.ts';
 import { type RunTransitions, STATE_ERRORS } from './state-transitions.ts';
 
 export interface CallCheckpointsDeps {
   runs: Runs;
+  runMetadata: RunMetadata;
   checkpoints: Checkpoints;
   defers: Defers;
   scheduler: RunScheduler;
@@ -41,6 +44,7 @@ export class CallCheckpoints {
     if ('kind' in steps) return this.#fail(env, runId, steps.error);
     const job = { key: scheduler.callJobKey({ runId, at }), executions };
     const owner = { name: String(at), job, reconcileAt: nowMs + reconcileAfterMs };
+    await storeMetadata(ops, { env, id: runId }, this.#deps.runMetadata);
     const stored = await checkpoints.store(env, runId, steps, owner);
     switch (stored.outcome) {
       case 'stored':

@@ -119,7 +119,7 @@ export class Endpoints {
     if (!event) return transitions.fail(run, { name: 'EventGone', message: 'the request is no longer stored' });
     const ref = toRunRef(run);
     const loaded: AnsweredCall['loaded'] = { run, event, stack: [], memos: {}, pending: 0, planOnly: false };
-    const call = { loaded, ref, retries, mayRetry: retries > 0, startedAt: run.startedAt ?? run.queuedAt };
+    const call = { loaded, ref, retries, mayRetry: retries > 0, startedAt: run.startedAt ?? run.queuedAt, race: false };
     const failure = await applyEach(rest, call, this.#deps);
     if (failure?.retriable === false) return transitions.fail(run, failure.error, event);
     const { pending } = await steps.progress(env, id);

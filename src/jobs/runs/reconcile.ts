@@ -73,11 +73,13 @@ async function ensureJobs(run: Run, deps: ReconcileDeps, nowMs: number): Promise
   const retries = (await functions.find(env, functionId))?.retries ?? DEFAULT_RETRIES;
   await events.extendRetention(env, eventId);
   const { pending, done } = await steps.progress(env, id);
-  const { answeredAt, owner = done } = await runs.position(env, id, done);
+  const { answeredAt, racedAt, owner } = await runs.position(env, id, done);
   // The request of an endpoint seems dead: from here on the service calls it.
   if (owner === ENDPOINT) await checkpoints.handOver(env, id, owner);
-  // A call that has stored steps continues with them.
-  if (answeredAt < done) await scheduler.ensureCall({ ref, at: owner === ENDPOINT ? done : Number(owner), retries });
+  // While steps are pending, the last one that ends schedules the call (store-memo.lua). A call that has stored steps continues with them.
+  const isDue = pending.size === 0 || racedAt > answeredAt || owner !== undefined;
+  const at = owner === undefined || owner === ENDPOINT ? done : Number(owner);
+  if (answeredAt < done && isDue) await scheduler.ensureCall({ ref, at, retries });
   for (const [stepId, step] of pending) {
     if (step.op === 'StepPlanned') await scheduler.ensureCall({ ref, stepId, retries });
     if (step.origin !== undefined) await scheduler.ensureRequest({ ref, stepId, origin: step.origin, retries });

@@ -231,7 +231,7 @@ function traceOptions(trace: string | undefined): JobsOptions {
 }
 
 /** The first call has the ID of its run. */
-function callJobId(runId: string, at: number | undefined, stepId: string | undefined): string {
+export function callJobId(runId: string, at: number | undefined, stepId: string | undefined): string {
   if (stepId) return `${runId}-${stepId}`;
   return at === 0 || at === undefined ? runId : `${runId}-${at}`;
 }

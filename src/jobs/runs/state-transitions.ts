@@ -10,7 +10,7 @@ import type { Events } from '../../store/events/events.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
 import type { LeftOver, Runs } from '../../store/runs/runs.ts';
 import type { SealedRequests } from '../../store/runs/sealed-requests.ts';
-import type { Steps } from '../../store/runs/steps.ts';
+import type { ResultContext, Steps } from '../../store/runs/steps.ts';
 import type { Acceptor } from '../ingestion/acceptor.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import { toRunRef } from '../queues/queues.ts';
@@ -50,19 +50,17 @@ export class RunTransitions {
     this.#deps = deps;
   }
 
-  /** Stores the result of a step and schedules the next call of the function.
+  /** Stores the result of a step. Schedules the next call of the function, unless it waits for other steps.
    *  @returns whether this stored it; an earlier result stands */
-  async finishStep(env: string, runId: string, stepId: string, memo: Memo): Promise<boolean> {
-    const result = await this.#deps.steps.memoize(env, runId, stepId, memo);
+  async finishStep(env: string, runId: string, stepId: string, memo: Memo, context?: ResultContext): Promise<boolean> {
+    const result = await this.#deps.steps.memoize(env, runId, stepId, memo, context);
     switch (result.outcome) {
       case 'stored':
         if (result.was) await this.#recordWaitEnd(result.run, stepId, result.was, memo);
-        await this.scheduleNextCall(result.run, result.stackLength);
+        if (result.callAgain) await this.scheduleNextCall(result.run, result.stackLength);
         return true;
       case 'there':
-        // If a call with all finished steps was answered already, another would do nothing.
-        if ((await this.#deps.runs.answeredAt(env, runId)) >= result.stackLength) return false;
-        await this.scheduleNextCall(result.run, result.stackLength);
+        if (result.callAgain) await this.scheduleNextCall(result.run, result.stackLength);
         return false;
       case 'steps':
       case 'bytes':

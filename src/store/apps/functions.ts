@@ -1,4 +1,5 @@
 /** Registered functions of all apps of an environment. Pauses are stored apart, since a registration does not change them. */
+
 import type { ChainableCommander } from 'ioredis';
 import { ServiceError } from '../../errors.ts';
 import type { AppFunction, RefusedFunction } from '../../model/apps/app.ts';

@@ -41,8 +41,15 @@ export class Checkpoints {
   }
 
   /** Stores the results of all steps, or of none. An earlier memo of a step stands.
-   *  @param owner undefined: the steps came with the response to a call */
-  async store(env: string, runId: string, steps: readonly FinishedStep[], owner?: Owner): Promise<CheckpointOutcome> {
+   *  @param owner undefined: the steps came with the response to a call
+   *  @param race the results are in race mode: the run goes on although other steps are pending */
+  async store(
+    env: string,
+    runId: string,
+    steps: readonly FinishedStep[],
+    owner?: Owner,
+    race = false,
+  ): Promise<CheckpointOutcome> {
     const reply = (await this.#redis.storeMemos(
       this.#keys.run(env, runId),
       this.#keys.activeRuns,
@@ -53,6 +60,7 @@ export class Checkpoints {
       MAX_STATE_BYTES,
       memberOf(env, runId),
       owner?.reconcileAt ?? '',
+      +race,
       ...steps.flatMap(({ id, memo, entry }) => [id, JSON.stringify(memo), entry ? JSON.stringify(entry) : '']),
     )) as [outcome: CheckpointOutcome['outcome'], stackLength: number, fields: string[]];
     const [outcome, stackLength, fields] = reply;

@@ -7,6 +7,7 @@ import { RUN_FIELDS, toRun } from './run-fields.ts';
 const {
   output: _output,
   answeredAt: _answeredAt,
+  racedAt: _racedAt,
   memoBytes: _memoBytes,
   checkpoint: _checkpoint,
   ...LISTED_FIELDS

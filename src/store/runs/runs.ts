@@ -101,13 +101,14 @@ export class Runs {
   }
 
   /** Begins a call and reads what it needs.
-   *  @returns a run that has ended; undefined when there is nothing to call it for */
+   *  @returns a run that has ended; `next`: it is to be called with more finished steps, by another job; undefined when there is nothing to
+   *    call it for */
   async load(
     call: CallOf,
     attempt: number,
     nowMs: number,
     reconcileAt: number,
-  ): Promise<Loaded | { ended: Run } | undefined> {
+  ): Promise<Loaded | { ended: Run } | { next: Run; finishedSteps: number } | undefined> {
     const { env, runId, eventId, at, stepId } = call;
     const location = locationOf(this.#keys, env, eventId);
     const reply = (await this.#redis.loadCall(
@@ -134,6 +135,7 @@ export class Runs {
     ];
     const [outcome, run, event, stack, memos, pending, planOnly] = reply;
     if (outcome === 'ended') return { ended: toRun(env, runId, fromFlat(run)) };
+    if (outcome === 'due') return { next: toRun(env, runId, fromFlat(run)), finishedSteps: Number(event) };
     if (outcome !== 'call') return undefined;
     return {
       run: toRun(env, runId, fromFlat(run)),
@@ -165,19 +167,21 @@ export class Runs {
     await this.#redis.recordAnswered(this.#keys.run(env, id), at);
   }
 
-  /** Number of finished steps of the last call that was answered; -1: none. */
-  async answeredAt(env: string, id: string): Promise<number> {
-    return Number((await this.#redis.hget(this.#keys.run(env, id), RUN_FIELDS.answeredAt)) ?? -1);
-  }
-
-  /** Where the run continues: the number of finished steps of the last call that was answered (-1: none), and who owns the state with the
-   *  given number of finished steps because it stored the last of them (undefined: the next call). */
-  async position(env: string, id: string, finishedSteps: number): Promise<{ answeredAt: number; owner?: string }> {
-    const { answeredAt, checkpoint } = RUN_FIELDS;
-    const [answered, stored] = await this.#redis.hmget(this.#keys.run(env, id), answeredAt, checkpoint);
+  /** Where the run continues: numbers of finished steps (-1: none) of the last call that was answered, and when a step in race mode last ended
+   *  while others were pending; and who owns the state with the given number of finished steps because it stored the last of them
+   *  (undefined: the next call). */
+  async position(
+    env: string,
+    id: string,
+    finishedSteps: number,
+  ): Promise<{ answeredAt: number; racedAt: number; owner?: string }> {
+    const { answeredAt, racedAt, checkpoint } = RUN_FIELDS;
+    const key = this.#keys.run(env, id);
+    const [answered, raced, stored] = await this.#redis.hmget(key, answeredAt, racedAt, checkpoint);
     const prefix = `${finishedSteps}:`;
     return {
       answeredAt: Number(answered ?? -1),
+      racedAt: Number(raced ?? -1),
       ...(stored?.startsWith(prefix) && { owner: stored.slice(prefix.length) }),
     };
   }

@@ -7,6 +7,7 @@ import { Checkpoints } from './checkpoints.ts';
 import { Defers } from './defers.ts';
 import { EndedRunIndex } from './ended-run-index.ts';
 import { RunLists } from './run-lists.ts';
+import { RunMetadata } from './run-metadata.ts';
 import { Runs } from './runs.ts';
 import { SealedRequests } from './sealed-requests.ts';
 import { Signals } from './signals.ts';
@@ -15,6 +16,7 @@ import { Waits } from './waits.ts';
 
 export interface RunStore {
   runs: Runs;
+  runMetadata: RunMetadata;
   runLists: RunLists;
   activeRuns: ActiveRuns;
   steps: Steps;
@@ -30,6 +32,7 @@ export function createRunStore({ redis, keys, config }: StoreContext): RunStore 
   const { retentionMs, secretKey, secretKeyFallback } = config;
   return {
     runs: new Runs({ redis, keys, retentionMs }),
+    runMetadata: new RunMetadata(redis, keys),
     runLists: new RunLists(redis, keys, new EndedRunIndex(redis, keys)),
     activeRuns: new ActiveRuns(redis, keys),
     steps: new Steps(redis, keys, retentionMs),

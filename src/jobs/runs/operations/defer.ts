@@ -1,6 +1,7 @@
 /** `DeferAdd` and `DeferAbort`: a function runs when the run has ended, however it ends (../deferred-functions.ts). */
 import type { Failure } from '../../../functions/interpret-response.ts';
 import { permanentFailure } from '../../../functions/interpret-response.ts';
+import { metaOf } from '../../../model/events/sessions.ts';
 import { MAX_STATE_BYTES, MAX_STEPS } from '../../../model/runs/memo.ts';
 import { type Op, stepName } from '../../../model/runs/operation.ts';
 import { isJsonObject } from '../../../model/values/json.ts';
@@ -18,7 +19,7 @@ export async function addDefer(op: Op, call: OfRun, { defers }: DeferDeps): Prom
     const what = functionId ? 'data that is not an object' : 'no function';
     return permanentFailure('InvalidDefer', `"${stepName(op)}" defers ${what}`);
   }
-  return failureOf(await defers.add(env, runId, op.id, { functionId, input }));
+  return failureOf(await defers.add(env, runId, op.id, { functionId, input, meta: metaOf(op.opts) }));
 }
 
 export async function abortDefer(op: Op, call: OfRun, { defers }: DeferDeps): Promise<Failure | undefined> {

@@ -2,7 +2,7 @@
  *  of them, which would run the others again. */
 import type { Failure } from '../../../functions/interpret-response.ts';
 import type { Memo } from '../../../model/runs/memo.ts';
-import { failureMemo, type Op } from '../../../model/runs/operation.ts';
+import { asksForRace, failureMemo, type Op } from '../../../model/runs/operation.ts';
 import type { HistoryEntry } from '../../../model/runs/run.ts';
 import type { FinishedStep } from '../../../store/runs/checkpoints.ts';
 import { STATE_ERRORS } from '../state-transitions.ts';
@@ -35,18 +35,19 @@ export function stateFailure(outcome: 'steps' | 'bytes'): Failure {
   return { kind: 'failed', error: STATE_ERRORS[outcome], retriable: false };
 }
 
-/** Stores the memos, applies the rest of the response, and then schedules the next call, unless a step is pending that the app does not race:
- *  then that step does.
+/** Stores the memos, applies the rest of the response, and then schedules the next call, unless a step is pending: then that step does (but
+ *  for race mode).
  *  @param applyRest applies the other operations of the response */
 export async function finishSteps(
   ops: readonly Op[],
-  { loaded: { run } }: AnsweredCall,
+  { loaded: { run }, race: allRace }: AnsweredCall,
   { checkpoints, steps, runs, transitions }: OperationDeps,
   applyRest: () => Promise<Failure | undefined>,
 ): Promise<Failure | undefined> {
   const finished = finishedStepsOf(ops);
   if ('kind' in finished) return finished;
-  const stored = await checkpoints.store(run.env, run.id, finished);
+  const race = allRace || ops.some(asksForRace);
+  const stored = await checkpoints.store(run.env, run.id, finished, undefined, race);
   switch (stored.outcome) {
     case 'steps':
     case 'bytes':
@@ -61,8 +62,7 @@ export async function finishSteps(
   const { pending, done } = await steps.progress(run.env, run.id);
   if (failure) return { ...failure, at: done };
   // The app knows of these steps already.
-  const races = ops.some(({ opts }) => opts?.parallelMode === 'race');
-  if (pending.size > 0 && !races) await runs.recordAnswered(run.env, run.id, stored.stackLength);
+  if (pending.size > 0 && !race) await runs.recordAnswered(run.env, run.id, stored.stackLength);
   else await transitions.scheduleNextCall(run, done);
   return undefined;
 }

@@ -2,19 +2,22 @@
 import type { Failure } from '../../../functions/interpret-response.ts';
 import { permanentFailure } from '../../../functions/interpret-response.ts';
 import { MAX_STEP_BYTES, MAX_STEPS, type Memo, type Pending } from '../../../model/runs/memo.ts';
-import { type Op, stepName } from '../../../model/runs/operation.ts';
-import type { Run } from '../../../model/runs/run.ts';
+import { asksForRace, type Op, stepName } from '../../../model/runs/operation.ts';
+import type { CallToSchedule } from '../run-scheduler.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
 
+/** How an operation's step is pending, apart from what all steps have. */
+export type StartingStep = Omit<Pending, 'since' | 'race'>;
+
 export async function finishStep(
-  run: Run,
   op: Op,
   memo: Memo,
+  { loaded: { run }, race }: AnsweredCall,
   { transitions }: OperationDeps,
 ): Promise<Failure | undefined> {
   const failure = tooLarge(op, memo);
   if (failure) return failure;
-  await transitions.finishStep(run.env, run.id, op.id, memo);
+  await transitions.finishStep(run.env, run.id, op.id, memo, { race: race || asksForRace(op) });
   return undefined;
 }
 
@@ -31,9 +34,11 @@ export async function startStep(
   op: Op,
   call: AnsweredCall,
   { steps }: OperationDeps,
-  step: Omit<Pending, 'since'>,
+  step: StartingStep,
 ): Promise<Pending | Failure | undefined> {
-  const started = await steps.begin(call.loaded.run, op.id, { ...step, since: call.startedAt });
+  const started = call.begun?.has(op.id)
+    ? call.begun.get(op.id)
+    : await steps.begin(call.loaded.run, op.id, pendingStep(op, call, step));
   if (started !== 'steps') return started;
   return permanentFailure(
     'TooManySteps',
@@ -41,10 +46,25 @@ export async function startStep(
   );
 }
 
-export async function planStep(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
-  const planned = await startStep(op, call, deps, { op: 'StepPlanned', name: stepName(op) });
-  if (planned && 'kind' in planned) return planned;
-  if (planned) await deps.scheduler.enqueueCall({ ref: call.ref, stepId: op.id, retries: call.retries });
+export function pendingStep(op: Op, { startedAt, race }: AnsweredCall, step: StartingStep): Pending {
+  return { ...step, since: startedAt, ...((race || asksForRace(op)) && { race: true }) };
+}
+
+export function plannedStep(op: Op): StartingStep {
+  return { op: 'StepPlanned', name: stepName(op) };
+}
+
+/** Plans a step. Its call is enqueued with those of the other planned steps. */
+export async function planStep(
+  op: Op,
+  call: AnsweredCall,
+  deps: OperationDeps,
+  planned: CallToSchedule[],
+): Promise<Failure | undefined> {
+  const step = await startStep(op, call, deps, plannedStep(op));
+  if (step && 'kind' in step) return step;
+  if (step) planned.push({ ref: call.ref, stepId: op.id, retries: call.retries });
+  return undefined;
 }
 
 export async function enqueueWake(

@@ -2,13 +2,13 @@
 -- Stores the results of several steps at once, with their history. First write wins: a stored memo never changes.
 -- KEYS: run (hash), active runs (zset), job of the call that stores them (hash of BullMQ) or ''
 -- ARGV: owner ('': whoever stores them may), executions of the job so far or '', maximum number of steps, maximum bytes of all memos, member
---       of the run in the active runs, time of the next reconciliation (ms) or '', then for each step: its ID, memo (JSON), history entry
+--       of the run in the active runs, time of the next reconciliation (ms) or '', 1 if the results are in race mode or 0, then for each step: its ID, memo (JSON), history entry
 --       (JSON) or ''. Positional: this runs for every checkpoint.
 -- Returns {outcome, length of the stack, run}; outcomes: 'stored' (all of them, or there already), 'stale' (the owner no longer continues
 -- the run), 'ended', 'steps' or 'bytes' (too many: none is stored), 'gone'.
 local run, active_runs, job = unpack(KEYS)
-local owner, executions, max_steps, max_bytes, member, reconcile_at = unpack(ARGV, 1, 6)
-local FIRST_STEP = 7
+local owner, executions, max_steps, max_bytes, member, reconcile_at, race = unpack(ARGV, 1, 7)
+local FIRST_STEP = 8
 local memos, stack, pending, history = run .. SUFFIX_MEMOS, run .. SUFFIX_STACK, run .. SUFFIX_PENDING, run .. SUFFIX_HISTORY
 
 local status, checkpoint = unpack(redis.call('HMGET', run, FIELD_STATUS, FIELD_CHECKPOINT))
@@ -54,6 +54,9 @@ for _, i in ipairs(new) do
 end
 if owner ~= '' and #new > 0 then
   redis.call('HSET', run, FIELD_CHECKPOINT, length .. ':' .. owner)
+end
+if race == '1' and #new > 0 and redis.call('HLEN', pending) > 0 then
+  redis.call('HSET', run, FIELD_RACED_AT, length)
 end
 if reconcile_at ~= '' then
   redis.call('ZADD', active_runs, 'XX', reconcile_at, member)
