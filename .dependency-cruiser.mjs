@@ -20,6 +20,8 @@ const LAYERS = [
 /** Packages that only the named rooms import. */
 const PACKAGE_HOMES = [
   ['koa', 'koa|koa-[^/]+|@koa/[^/]+|@bull-board/[^/]+', ['api']],
+  ['websockets', 'ws', ['api']],
+  ['protobuf', '@bufbuild/[^/]+', ['functions']],
   ['bullmq', 'bullmq', ['jobs', 'workers']],
   ['isolates', 'isolated-vm|piscina', ['transforms']],
   ['redis', 'ioredis', ['store']],

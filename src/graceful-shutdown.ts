@@ -18,7 +18,7 @@ export interface GracefulShutdownOptions {
   drainMs: number;
   /** From the start of step 1 to step 3. */
   graceMs: number;
-  /** Ends responses that have no end of their own. Called once the server no longer listens, so that clients reconnect
+  /** Ends responses that have no end of their own, and WebSockets. Called once the server no longer listens, so that clients reconnect
    *  to another process. */
   endStreams(): void;
 }
@@ -36,6 +36,8 @@ export function gracefulShutdown(
     connections.set(socket, undefined);
     socket.once('close', () => connections.delete(socket));
   });
+  // From here on it is a WebSocket, which `endStreams` ends.
+  server.on('upgrade', ({ socket }: IncomingMessage) => connections.delete(socket));
   // Before the application, which might respond at once.
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     connections.set(socket, response);

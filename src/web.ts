@@ -37,7 +37,12 @@ const server = createServer(
   web.app.callback(),
 );
 const { shutdownDrainMs: drainMs, shutdownGraceMs: graceMs } = config;
-const closeServer = gracefulShutdown(server, { drainMs, graceMs, endStreams: () => web.liveStreams.close() });
+web.gateway.attach(server);
+const endStreams = () => {
+  web.liveStreams.close();
+  void web.gateway.drain().then(() => web.gateway.close(Math.max(0, graceMs - drainMs)));
+};
+const closeServer = gracefulShutdown(server, { drainMs, graceMs, endStreams });
 await new Promise<void>((resolve, reject) => {
   server.once('error', reject);
   server.listen(config.port, config.host, resolve);
@@ -55,6 +60,7 @@ web.backpressure.start();
 async function close(): Promise<void> {
   const { ingestQueue, runQueue, durability } = web.ingestion;
   web.readiness.shutDown();
+  web.gateway.refuseConnections();
   await closeServer();
   web.backpressure.close();
   await Promise.all([opened.transforms.close(), web.httpAgent.destroy()]);

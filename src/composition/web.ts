@@ -1,6 +1,8 @@
 /** Puts the web process together. */
 import { createApp } from '../api/app.ts';
+import { Registrar } from '../api/apps/register.ts';
 import { claimSecretKey } from '../api/auth/reencrypt-secrets.ts';
+import { Gateway } from '../api/connect/gateway.ts';
 import { Readiness } from '../api/operations/readiness.ts';
 import { RequestLogWriter } from '../api/receive/request-log-writer.ts';
 import { LiveStreams } from '../api/rest/live-streams.ts';
@@ -8,6 +10,7 @@ import { HttpAgent } from '../functions/http-agent.ts';
 import { SYNC_REQUEST_TIMEOUT_MS } from '../functions/sync-request.ts';
 import { Backpressure } from '../jobs/queues/backpressure.ts';
 import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
+import { newId } from '../model/ids.ts';
 import { exitBeforeReady } from '../process.ts';
 import { connect, type Redis } from '../store/redis/connection.ts';
 import { createStore, type Store } from '../store/store.ts';
@@ -53,6 +56,7 @@ export function openWebStore({ config, log, recorder, tracing }: Core): WebStore
 
 export interface Web {
   app: ReturnType<typeof createApp>;
+  gateway: Gateway;
   ingestion: Ingestion;
   readiness: Readiness;
   liveStreams: LiveStreams;
@@ -75,9 +79,29 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   const readiness = new Readiness({ redis, queue: ingestQueue, firstReads });
   const requestLogWriter = new RequestLogWriter(store.webhookLog, telemetry, log);
   const liveStreams = new LiveStreams(store.liveFeed(subscriber));
+  const registrar = new Registrar({
+    quotas: config.quotas,
+    apps: store.apps,
+    functions: store.functions,
+    expressionProblems: store.expressionProblems,
+  });
+  const gateway = new Gateway({
+    gatewayId: newId(),
+    registrar,
+    apps: store.apps,
+    connections: store.connections,
+    sessions: store.connectSessions,
+    calls: store.connectCalls,
+    channels: store.connectChannels(subscriber),
+    leaseMs: config.connect.leaseMs,
+    callsMax: config.connect.calls,
+    connectionsMax: config.connect.connections,
+    log,
+  });
   metrics?.setGaugeSources({
     eventsUncommitted: () => acceptor.unansweredEvents,
     transforms: () => transforms.usage(),
+    appConnections: () => gateway.connectionCount,
     stored: storedGauges(store, queues),
   });
   const app = createApp({
@@ -97,9 +121,11 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     httpAgent,
     queues,
     liveStreams,
+    registrar,
+    gateway,
     tracing,
     metrics,
     log,
   });
-  return { app, ingestion, readiness, liveStreams, backpressure, requestLogWriter, httpAgent };
+  return { app, gateway, ingestion, readiness, liveStreams, backpressure, requestLogWriter, httpAgent };
 }

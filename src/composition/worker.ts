@@ -1,5 +1,6 @@
 /** Puts the worker process together. */
 import { FunctionClient } from '../functions/function-client.ts';
+import { ConnectCaller } from '../jobs/connect/connect-caller.ts';
 import type { BranchLifecycleDeps } from '../jobs/environments/branch-lifecycle.ts';
 import { INGEST, RUNS } from '../jobs/queues/queues.ts';
 import { AppLimits } from '../jobs/runs/app-limits.ts';
@@ -18,14 +19,21 @@ export interface WorkerParts {
   ingestion: Ingestion;
   workers: Workers;
   functionClient: FunctionClient;
+  connectCaller: ConnectCaller;
   appLimits: AppLimits;
   reconcileDeps: ReconcileDeps;
   branchDeps: BranchLifecycleDeps;
 }
 
 /** The workers take jobs from here on.
- *  @param queueRedis connection of the queues alone */
-export async function createWorker(core: Core, store: Store, queueRedis: Redis): Promise<WorkerParts> {
+ *  @param queueRedis connection of the queues alone
+ *  @param subscriber connection of subscriptions alone */
+export async function createWorker(
+  core: Core,
+  store: Store,
+  queueRedis: Redis,
+  subscriber: Redis,
+): Promise<WorkerParts> {
   const { config, log, recorder, metrics, tracing } = core;
   const { environments, environmentKinds, activeRuns, events, runs, steps, waits } = store;
   const { reconcileAfterMs } = config;
@@ -35,12 +43,21 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
   const { scheduler, transitions, waitMatcher, starter, invocations } = createRunServices(core, store, ingestion);
 
   const appLimits = new AppLimits(config.runConcurrency);
+  const connectCaller = new ConnectCaller({
+    calls: store.connectCalls,
+    channels: store.connectChannels(subscriber),
+    timeoutMs: config.callTimeoutMs,
+    leaseMs: config.connect.leaseMs,
+    onConnection: ({ env, app, concurrency }) => callLimiter.unblock(env, app, concurrency, Date.now()),
+    log,
+  });
   const functionClient = new FunctionClient({
     timeoutMs: config.callTimeoutMs,
     outbound: config.outbound,
     signingKeyOf: (env) => (config.dev ? config.signingKey : store.signingKeys.current(env)),
     kindOf: (env) => environmentKinds.of(env),
     dev: config.dev,
+    connect: connectCaller,
     onEnd: (env, app, call) => appLimits.record(env, app, call),
     tracing,
   });
@@ -50,6 +67,7 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
       .promoteDeferred(jobId)
       .catch((error: Error) => log.debug({ err: error.message }, 'a deferred call could not be promoted'));
   });
+  connectCaller.start();
   const workers = startWorkers({
     config,
     queueOptions,
@@ -62,6 +80,7 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
         waits,
         functions,
         functionClient,
+        connectCaller,
         transitions,
         waitMatcher,
         invocations,
@@ -73,6 +92,7 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
     },
     callLimiter,
     callOwner: { functions, environmentKinds },
+    connector: connectCaller,
     log,
     recorder,
     tracing,
@@ -83,6 +103,7 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
       const { waiting, deferred } = callLimiter.state;
       return { waiting, deferred, throttledApps: appLimits.throttled().length };
     },
+    connectCalls: () => connectCaller.inProgress,
     concurrency: { [INGEST]: config.ingestConcurrency, [RUNS]: config.runConcurrency },
     stored: storedGauges(store, [ingestQueue, runQueue]),
   });
@@ -90,6 +111,7 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
     ingestion,
     workers,
     functionClient,
+    connectCaller,
     appLimits,
     reconcileDeps: { activeRuns, events, runs, steps, functions, scheduler, transitions, reconcileAfterMs, log },
     branchDeps: {

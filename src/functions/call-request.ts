@@ -8,6 +8,8 @@ export interface CallContext {
   run: Run;
   event: EventRecord;
   maxAttempts: number;
+  /** Number of finished steps with which the function continues; undefined for the call of one planned step. */
+  at?: number | undefined;
   /** Hashed ID of the planned step to run; undefined: continue the function. */
   stepId?: string | undefined;
   /** Hashed IDs of the finished steps in the order of their completion. */

@@ -28,18 +28,22 @@ export const BODY_MAX_BYTES = 2 * 1_048_576;
 /** How long the main thread validates expressions before other requests get their turn. */
 const SLICE_MS = 10;
 
-export interface RegisterRouteDeps extends AppGuardDeps {
+export interface RegistrarDeps {
   quotas: Quotas;
   apps: Apps;
   functions: Functions;
   expressionProblems: ExpressionProblems;
+}
+
+export interface RegisterRouteDeps extends AppGuardDeps {
+  quotas: Quotas;
+  apps: Apps;
   backpressure: Backpressure;
 }
 
-export function registerRoute(router: Router, deps: RegisterRouteDeps): void {
-  const { dev, quotas, apps, functions, expressionProblems, environments, backpressure } = deps;
+export function registerRoute(router: Router, registrar: Registrar, deps: RegisterRouteDeps): void {
+  const { dev, quotas, apps, environments, backpressure } = deps;
   const serverKind = dev ? 'dev' : 'cloud';
-  const queue = new KeyedQueue();
 
   router.post('/fn/register', appGuard(deps), async (ctx) => {
     const dialect = dialectOf(ctx.req.headers) ?? 'service';
@@ -49,12 +53,9 @@ export function registerRoute(router: Router, deps: RegisterRouteDeps): void {
     backpressure.admitRegistration();
     const text = (await readBody(ctx.req, BODY_MAX_BYTES)).toString('utf8');
     try {
-      const registration = parseRegistration(text, quotas);
-      await validateExpressions(registration);
+      const registration = await registrar.parse(text);
       const env = await environmentOfApp(ctx.req.headers, environments, quotas.branches);
-      const modified = await queue.run(env, () => save(env, registration, dialect));
-      // A changed expression may no longer have its problem.
-      if (modified) await expressionProblems.remove(env, idsOf(registration));
+      const modified = await registrar.register(env, registration, dialect);
       ctx.body = { ok: true, modified };
     } catch (error) {
       const env = readHeader(ctx.req.headers, 'env') || PRODUCTION;
@@ -65,9 +66,35 @@ export function registerRoute(router: Router, deps: RegisterRouteDeps): void {
       throw error;
     }
   });
+}
 
-  /** @returns whether a function has changed */
-  async function save(env: string, registration: Registration, dialect: Dialect): Promise<boolean> {
+/** Registers apps, for the route above and for apps that connect. */
+export class Registrar {
+  readonly #deps: RegistrarDeps;
+  readonly #queue = new KeyedQueue();
+
+  constructor(deps: RegistrarDeps) {
+    this.#deps = deps;
+  }
+
+  /** @throws ServiceError quota_exceeded, registration_invalid */
+  async parse(text: string): Promise<Registration> {
+    const registration = parseRegistration(text, this.#deps.quotas);
+    await validateExpressions(registration);
+    return registration;
+  }
+
+  /** @returns whether a function has changed
+   *  @throws ServiceError quota_exceeded */
+  async register(env: string, registration: Registration, dialect: Dialect): Promise<boolean> {
+    const modified = await this.#queue.run(env, () => this.#save(env, registration, dialect));
+    // A changed expression may no longer have its problem.
+    if (modified) await this.#deps.expressionProblems.remove(env, idsOf(registration));
+    return modified;
+  }
+
+  async #save(env: string, registration: Registration, dialect: Dialect): Promise<boolean> {
+    const { apps, functions, quotas } = this.#deps;
     const { appName } = registration;
     await apps.checkQuota(env, appName, quotas.apps);
     const modified = await functions.replaceForApp(env, appName, functionsOf(registration, dialect), quotas.functions);

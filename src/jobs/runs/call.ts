@@ -5,18 +5,20 @@ import type { FunctionClient } from '../../functions/function-client.ts';
 import { type Failure, type Outcome, permanentFailure } from '../../functions/interpret-response.ts';
 import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
 import type { Loaded, Runs } from '../../store/runs/runs.ts';
+import type { ConnectCaller } from '../connect/connect-caller.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import { type CallJob, type JobAttempts, toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { applyOperations } from './apply-operations.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
 import { attemptHistory, type CallAttempt, needsNoHistory } from './run-history.ts';
-import { AttemptFailed, retryStoreWrites, withServiceErrors } from './service-errors.ts';
+import { AttemptFailed, isJobOutcome, retryStoreWrites, withServiceErrors } from './service-errors.ts';
 
 export interface CallDeps extends OperationDeps {
   runs: Runs;
   functions: FunctionTables;
   functionClient: FunctionClient;
+  connectCaller: Pick<ConnectCaller, 'finish'>;
   telemetry: Telemetry;
   /** A run that is idle for so long is reconciled. */
   reconcileAfterMs: number;
@@ -25,7 +27,15 @@ export interface CallDeps extends OperationDeps {
 /** @throws AttemptFailed when another attempt follows, UnrecoverableError when the run has failed; Redis's error when
  *    it refuses commands: then the attempt has no outcome and must be repeated */
 export async function call(job: CallJob, queuedAt: number, attempts: JobAttempts, deps: CallDeps): Promise<void> {
-  await withServiceErrors(job, attempts, deps, () => callOnce(job, queuedAt, attempts, deps));
+  const { runId, at, stepId } = job;
+  const finish = () => deps.connectCaller.finish({ runId, at, stepId, attempt: attempts.made });
+  try {
+    await withServiceErrors(job, attempts, deps, () => callOnce(job, queuedAt, attempts, deps));
+  } catch (error) {
+    if (isJobOutcome(error)) await finish();
+    throw error;
+  }
+  await finish();
 }
 
 async function callOnce(job: CallJob, queuedAt: number, attempts: JobAttempts, deps: CallDeps): Promise<void> {
@@ -79,7 +89,7 @@ async function attempt(one: CallAttempt, deps: CallDeps): Promise<Failure | unde
 
 async function callFunction(
   loaded: Loaded,
-  { stepId }: CallJob,
+  { stepId, at }: CallJob,
   attempts: JobAttempts,
   deps: CallDeps,
 ): Promise<Outcome> {
@@ -92,6 +102,7 @@ async function callFunction(
     run: { ...run, attempt: attempts.made },
     event,
     maxAttempts: attempts.max,
+    at,
     stepId,
     stack,
     memos,

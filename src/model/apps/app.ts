@@ -4,10 +4,14 @@ import { compile, compileWait } from '../expressions/expression.ts';
 import { DEFAULT_RETRIES } from '../runs/retry.ts';
 import { durationMs } from '../values/duration.ts';
 import { isJsonObject } from '../values/json.ts';
+import { CONNECT_URL } from './connection.ts';
 
 const MAX_RETRIES = 20;
 
 const httpUrl = z.url({ protocol: /^https?$/, error: 'an http or https URL' }).max(2_048);
+
+/** Where the service calls a function or an app; apps that connect have no URL. */
+const appUrl = z.union([httpUrl, z.literal(CONNECT_URL)], { error: 'an http or https URL' });
 
 const triggerSchema = z
   .looseObject({
@@ -19,7 +23,7 @@ const triggerSchema = z
 
 const stepSchema = z.looseObject({
   id: z.string().max(256),
-  runtime: z.looseObject({ url: httpUrl }),
+  runtime: z.looseObject({ url: appUrl }),
   retries: z.looseObject({ attempts: z.int().min(0).max(MAX_RETRIES).optional() }).nullish(),
 });
 
@@ -56,7 +60,7 @@ export const registrationSchema = z.preprocess(
   normalizeAppName,
   z
     .object({
-      url: httpUrl,
+      url: appUrl,
       appName: z.string().min(1).max(128),
       sdk: z.string().max(256).optional(),
       framework: z.string().max(256).nullish(),

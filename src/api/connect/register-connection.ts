@@ -1,0 +1,94 @@
+/** An app that connects registers the functions that come with its connection. */
+import { createHash } from 'node:crypto';
+import { ServiceError } from '../../errors.ts';
+import type { AppConfiguration, WorkerConnectRequest } from '../../functions/connect/messages.ts';
+import { CONNECT_URL, type ConnectedApp } from '../../model/apps/connection.ts';
+import { isJsonObject, isShallowJson } from '../../model/values/json.ts';
+import type { Apps } from '../../store/apps/apps.ts';
+import type { Connections } from '../../store/connect/connections.ts';
+import type { ConnectSession } from '../../store/connect/sessions.ts';
+import type { Registrar } from '../apps/register.ts';
+
+export interface RegisterConnectionDeps {
+  registrar: Registrar;
+  apps: Apps;
+  connections: Connections;
+}
+
+/** @throws ServiceError registration_invalid, quota_exceeded */
+export async function registerConnection(
+  session: ConnectSession,
+  request: WorkerConnectRequest,
+  sdk: string,
+  deps: RegisterConnectionDeps,
+): Promise<ConnectedApp[]> {
+  const given = request.apps.flatMap((app) => app ?? []);
+  if (given.length === 0) throw new ServiceError('registration_invalid', { detail: 'the connection has no apps' });
+  const connected: ConnectedApp[] = [];
+  for (const app of given) connected.push(await registerApp(app, session, request, sdk, deps));
+  return connected;
+}
+
+async function registerApp(
+  app: AppConfiguration,
+  { env, dialect }: ConnectSession,
+  { instanceId, framework }: WorkerConnectRequest,
+  sdk: string,
+  { registrar, apps, connections }: RegisterConnectionDeps,
+): Promise<ConnectedApp> {
+  const { appName: name, appVersion: version } = app;
+  const functionsHash = createHash('sha256')
+    .update(JSON.stringify([name, version ?? '', sdk]))
+    .update(app.functions)
+    .digest('base64url')
+    .slice(0, 22);
+  const functions = functionsIn(app);
+  await connections.addFunctions(env, functionsHash, functions.flatMap(idOf));
+  const registered = await apps.read(env, name);
+  const isRegistered =
+    registered?.url === CONNECT_URL && (await connections.isReconnection(env, instanceId, functionsHash));
+  if (isRegistered) return { name, version, functionsHash };
+  try {
+    const registration = await registrar.parse(
+      JSON.stringify({ url: CONNECT_URL, appName: name, sdk, framework: framework || 'connect', functions }),
+    );
+    await registrar.register(env, registration, dialect);
+  } catch (error) {
+    await apps.recordSyncFailure(env, (one) => one.name === name, (error as Error).message, Date.now());
+    throw error;
+  }
+  return { name, version, functionsHash };
+}
+
+/** The functions' configurations, which have no URL to be called at. */
+function functionsIn({ appName, functions }: AppConfiguration): unknown[] {
+  const text = Buffer.from(functions).toString('utf8');
+  const parsed = isShallowJson(text) ? parse(text) : undefined;
+  if (!Array.isArray(parsed)) {
+    throw new ServiceError('registration_invalid', {
+      detail: `the functions of the app ${JSON.stringify(appName.slice(0, 128))} are not a JSON array`,
+    });
+  }
+  return parsed.map(withoutUrl);
+}
+
+function withoutUrl(fn: unknown): unknown {
+  if (!isJsonObject(fn) || !isJsonObject(fn.steps)) return fn;
+  const steps = Object.entries(fn.steps).map(([id, step]) => [
+    id,
+    isJsonObject(step) ? { ...step, runtime: { type: 'ws', url: CONNECT_URL } } : step,
+  ]);
+  return { ...fn, steps: Object.fromEntries(steps) };
+}
+
+function idOf(fn: unknown): string[] {
+  return isJsonObject(fn) && typeof fn.id === 'string' ? [fn.id] : [];
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
