@@ -1,6 +1,7 @@
 /** Writes the documents that are generated from code. `node scripts/docs.ts --check` writes nothing and fails when one is stale. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { compatibilityPage } from './lib/compatibility-docs.ts';
 import { Problem, runMain } from './lib/problem.ts';
 import { redisPage } from './lib/redis-docs.ts';
 import { envExample, settingsPage } from './lib/settings-docs.ts';
@@ -9,6 +10,7 @@ const ROOT = resolve(import.meta.dirname, '..');
 
 /** Each generated document, by path. */
 export const GENERATED: Record<string, () => string> = {
+  'docs/compatibility.md': compatibilityPage,
   'docs/redis.md': redisPage,
   'docs/settings.md': settingsPage,
   '.env.example': envExample,

@@ -21,6 +21,7 @@ export const CATALOGUE = {
   event_invalid: [400, 'An event is invalid, so none was accepted'],
   event_refused: [403, 'The key does not accept events with this name'],
   event_gone: [409, 'The event is no longer stored'],
+  feature_unsupported: [501, 'The service does not have this feature'],
   function_archived: [409, 'The function is no longer registered'],
   input_invalid: [400, 'The input is invalid'],
   internal: [500, 'The service had an internal error'],

@@ -20,6 +20,8 @@ import { assignRequestId, parseQueriesOnce, rejectLongQueries, rejectUnknownMeth
 import { recordRequestMetrics, traceRequests } from './http/request-telemetry.ts';
 import { type RequestState, Router } from './http/router.ts';
 import { securityHeaders } from './http/security-headers.ts';
+import { devInfoRoute } from './official/dev-info.ts';
+import { unsupportedRoutes } from './official/unsupported.ts';
 import { board, boardBodyErrors, boardPolicy } from './operations/board.ts';
 import { allowOnBoard, auditBoard, clampBoardQuery, findBoardRoute } from './operations/board-access.ts';
 import { healthRoutes } from './operations/health.ts';
@@ -28,7 +30,8 @@ import type { Readiness } from './operations/readiness.ts';
 import { Credentials } from './receive/credentials.ts';
 import { receiveRoutes } from './receive/routes.ts';
 import type { LiveStreams } from './rest/live-streams.ts';
-import { type ApiDeps, apiRoutes, restApi } from './rest-api.ts';
+import { mount } from './rest/mount.ts';
+import { type ApiDeps, apiRoutes, officialRoutes, restApi } from './rest-api.ts';
 import { streamRoute } from './routes/stream.ts';
 
 export interface AppDeps extends ApiDeps {
@@ -69,13 +72,12 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   app.use(
     receiveRoutes({
       dev: config.dev,
-      eventMaxBytes: config.eventMaxBytes,
       eventMaxFutureMs: config.eventMaxFutureMs,
       credentials: new Credentials(store.eventKeys, deps.webhookDirectory, config.dev),
       environments,
       eventKeys: store.eventKeys,
       heldEvents: store.heldEvents,
-      installationLimits: store.installationLimits,
+      eventLimits: store.eventLimits,
       acceptor,
       backpressure,
       requestLogWriter,
@@ -85,6 +87,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   );
 
   const open = new Router();
+  if (config.dev) devInfoRoute(open, store);
   healthRoutes(open, { readiness: deps.readiness, backpressure, mode: config.dev ? 'dev' : 'production' });
   registerRoute(open, deps.registrar, {
     dev: config.dev,
@@ -123,7 +126,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   );
 
   const { sessions, apiKeys } = store;
-  const principals = new Principals({ config, apiKeys, sessions });
+  const principals = new Principals({ config, apiKeys, sessions, signingKeys, environments });
   const auditLogger = new AuditLogger(store.auditLog, store.rejectionLog, log);
   const accounts = new Accounts({
     users: store.users,
@@ -137,6 +140,9 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
 
   app.use(streamRoute({ principals, environments, liveStreams: deps.liveStreams }).routes());
   app.use(restApi(apiRoutes(deps), { environments, auditLogger }).routes());
+  const official = new Router();
+  mount(official, officialRoutes(deps), { environments, auditLogger });
+  app.use(official.routes()).use(unsupportedRoutes().routes());
   app.use(findBoardRoute()).use(allowOnBoard).use(auditBoard(auditLogger)).use(clampBoardQuery);
   app.use(boardPolicy).use(boardBodyErrors).use(board(queues));
   return app;

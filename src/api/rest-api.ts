@@ -15,6 +15,8 @@ import type { Transforms } from '../transforms/transforms.ts';
 import { Accounts } from './auth/accounts.ts';
 import { sendPage } from './http/html-page.ts';
 import { Router } from './http/router.ts';
+import { officialInvokeRoutes } from './official/invoke.ts';
+import { officialListRoutes } from './official/lists.ts';
 import { openApi } from './openapi/document.ts';
 import { DOCS_STYLE, docsPage } from './openapi/page.ts';
 import type { RequestLogWriter } from './receive/request-log-writer.ts';
@@ -25,6 +27,7 @@ import { appCheckRoutes } from './routes/app-check.ts';
 import { appConnectionRoutes } from './routes/app-connections.ts';
 import { appRoutes } from './routes/apps.ts';
 import { auditRoutes } from './routes/audit.ts';
+import { environmentLimitRoutes } from './routes/environment-limits.ts';
 import { environmentRoutes } from './routes/environments.ts';
 import { eventCountRoutes } from './routes/event-counts.ts';
 import { eventKeyRoutes } from './routes/event-keys.ts';
@@ -73,14 +76,15 @@ export function apiRoutes(deps: ApiDeps): Route[] {
   const { webhooks, webhookLog, heldEvents } = store;
   const { users, sessions, oneTimeTokens, signInThrottle, installationLimits } = store;
   const accounts = new Accounts({ users, sessions, oneTimeTokens, signInThrottle });
-  const eventLimit = () => installationLimits.limits.eventMaxBytes ?? config.eventMaxBytes;
+  const { eventLimits } = store;
   return [
     ...environmentRoutes({ environments, quotas }),
+    ...environmentLimitRoutes({ environments }),
     ...eventKeyRoutes({ eventKeys, environments }),
     ...installationLimitRoutes({ installationLimits, eventMaxBytes: config.eventMaxBytes }),
     ...eventCountRoutes({ eventCounts: store.eventCounts }),
     ...eventRoutes({ events, eventLists: store.eventLists, runLists }),
-    ...sendEventRoutes({ events, environments, acceptor, backpressure, eventMaxFutureMs, eventLimit }),
+    ...sendEventRoutes({ events, environments, acceptor, backpressure, eventMaxFutureMs, eventLimits }),
     ...provenanceRoutes({ events, eventKeys, webhooks, webhookLog }),
     ...runRoutes({
       runs,
@@ -125,8 +129,18 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...metricsRoutes({ metrics }),
     ...functionRoutes({ functions, expressionProblems }),
     ...overviewRoutes({ redis: store.redis, processes, metrics, functions, backpressure, queues: deps.queues }),
-    ...invokeRoutes({ environments, acceptor, invocations: deps.invocations, backpressure, eventLimit }),
+    ...invokeRoutes({ environments, acceptor, invocations: deps.invocations, backpressure, eventLimits }),
     ...settingRoutes({ settings: config.settings }),
+  ];
+}
+
+/** Routes that only users of the official SDKs know; they are not in the documentation of the API (docs/rest.md). */
+export function officialRoutes(deps: ApiDeps): Route[] {
+  const { store, acceptor, backpressure, invocations, functionTables, retries } = deps;
+  const { environments, runs, steps, apps, functions, eventLimits } = store;
+  return [
+    ...officialInvokeRoutes({ environments, acceptor, invocations, backpressure, eventLimits, functionTables }),
+    ...officialListRoutes({ runs, steps, retries, apps, functions }),
   ];
 }
 

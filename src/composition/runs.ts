@@ -21,7 +21,7 @@ export interface RunServices {
 
 export function createRunServices(
   { config: { reconcileAfterMs }, tracing }: Core,
-  { runs, steps, events, waits, environmentKinds }: Store,
+  { runs, steps, events, waits, environmentKinds, deduplication }: Store,
   { runQueue, functions, evaluator, telemetry, acceptor }: Ingestion,
 ): RunServices {
   const scheduler = new RunScheduler(runQueue, environmentKinds);
@@ -34,7 +34,7 @@ export function createRunServices(
     transitions,
     waitMatcher,
     starter,
-    invocations: new Invocations({ events, functions, starter, transitions, telemetry }),
+    invocations: new Invocations({ events, functions, starter, transitions, telemetry, deduplication }),
     retries: new RunRetries({ runs, steps, events, functions, starter, scheduler }),
   };
 }

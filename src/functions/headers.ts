@@ -35,6 +35,11 @@ export function dialectOf(headers: IncomingHttpHeaders): Dialect | undefined {
   return DIALECTS.find((dialect) => headers[headerName(dialect, 'sdk')] !== undefined);
 }
 
+/** Whether any header has the prefix of the dialect. */
+export function hasHeaderOf(headers: IncomingHttpHeaders, dialect: Dialect): boolean {
+  return Object.keys(headers).some((name) => name.startsWith(PREFIXES[dialect]));
+}
+
 /** Names of headers and query parameters that select a branch environment. */
 export const ENV_SELECTORS: readonly string[] = DIALECTS.map((dialect) => headerName(dialect, 'env'));
 

@@ -29,6 +29,11 @@ export function hashedKey(signingKey: string): string {
   return prefix + createHash('sha256').update(secret).digest('hex');
 }
 
+/** Whether the bearer token is the key itself or the hashed key. */
+export function isKey(bearer: string, signingKey: string): boolean {
+  return sameSecret(bearer, signingKey) || provesKey(bearer, signingKey);
+}
+
 /** Whether the bearer token is the hashed key. The official Python SDK omits the prefix, which is not secret. */
 export function provesKey(bearer: string, signingKey: string): boolean {
   const hashed = hashedKey(signingKey);

@@ -33,6 +33,8 @@ export interface Environment {
   reopenedAt?: number;
   /** Last use of a branch environment, to within a day. */
   usedAt?: number;
+  /** Largest body of a request that sends events; absent: that of the installation. */
+  eventMaxBytes?: number;
   /** Start of its deletion with all data; it stays archived from then on. */
   deletingAt?: number;
 }

@@ -182,6 +182,7 @@ describe('OpenAPI document', () => {
       await call('DELETE /v1/event-keys/:id', { id: keyId });
       await call('GET /v1/account/limits');
       await call('PUT /v1/account/limits', {}, { event_max_bytes: 600_000 });
+      await call('PUT /v1/environments/:name/limits', { name: 'production' }, { event_max_bytes: null });
       const { id: apiKeyId } = await call('POST /v1/api-keys', {}, { name: 'CI', access: 'read' });
       await call('GET /v1/api-keys');
       await call('DELETE /v1/api-keys/:id', { id: apiKeyId });

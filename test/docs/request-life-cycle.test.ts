@@ -101,7 +101,6 @@ describe('the request life cycle in docs/', () => {
       { code: 'ip_refused', apply: (sent) => Object.assign(sent, { url: `${service.url}/e/${denied}` }) },
       { code: 'environment_mismatch', apply: changeHeader('x-service-env', 'elsewhere') },
       ...bodyFaults,
-      { code: 'content_type_unsupported', apply: changeHeader('content-type', 'text/plain') },
       { code: 'body_not_json', apply: replace(']', ',]') },
       { code: 'event_invalid', apply: replace('"name":"ok/b","data":{}', '"name":"ok/b","data":7') },
       { code: 'event_refused', apply: replace('ok/a', 'no/a') },

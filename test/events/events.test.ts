@@ -97,12 +97,10 @@ describe('POST /e/:key', () => {
   for (const [what, event, field] of [
     ['no name', { data: {} }, 'name'],
     ['an empty name', { name: '', data: {} }, 'name'],
-    ['a name of 257 characters', { name: 'x'.repeat(257), data: {} }, 'name'],
+    ['a name of 513 characters', { name: 'x'.repeat(513), data: {} }, 'name'],
     ['a name that the service keeps for itself', { name: 'inngest/x', data: {} }, 'name'],
     ['another such name', { name: 'service/internal.x', data: {} }, 'name'],
-    ['no data', { name: 'x' }, 'data'],
     ['data that is a string', { name: 'x', data: 'y' }, 'data'],
-    ['an empty id', { name: 'x', data: {}, id: '' }, 'id'],
     ['an id of 513 characters', { name: 'x', data: {}, id: 'x'.repeat(513) }, 'id'],
     ['an id that is a number', { name: 'x', data: {}, id: 7 }, 'id'],
     ['a ts in seconds', { name: 'x', data: {}, ts: 1_700_000_000 }, 'ts'],
@@ -140,13 +138,45 @@ describe('POST /e/:key', () => {
       ['', 'application/json', 400, 'body_missing'],
       ['{"name":', 'application/json', 400, 'body_not_json'],
       [Buffer.from([0x22, 0xff, 0x22]), 'application/json', 400, 'body_not_json'],
-      ['{}', 'text/plain', 415, 'content_type_unsupported'],
-      ['{}', undefined, 415, 'content_type_unsupported'],
+      ['name=x', 'application/x-www-form-urlencoded', 400, 'body_not_json'],
+      ['--x\r\n', 'multipart/form-data; boundary=x', 400, 'body_not_json'],
     ] as const) {
       const answer = await raw(body, type);
       expect(answer.body).to.include({ code, status });
       expect(answer.status).to.equal(status);
     }
+  });
+
+  it('counts fields that typed clients leave empty as absent', async () => {
+    const before = Date.now();
+    const { status, body } = await send([
+      { name: 'empty/x' },
+      { name: 'empty/x', data: null, id: null, ts: null, user: null, v: null },
+      { name: 'empty/x', data: {}, id: '', ts: 0 },
+      { name: 'empty/x', data: {}, id: '', ts: 0 },
+    ]);
+    expect(status).to.equal(200);
+    expect(new Set(body.ids).size).to.equal(4);
+    for (const event of await Promise.all(body.ids.map(stored))) {
+      expect(event.data).to.deep.equal({});
+      expect(event.ts).to.be.within(before, Date.now());
+      expect(event).to.not.have.any.keys('user', 'v');
+    }
+  });
+
+  it('accepts names of 512 characters', async () => {
+    const name = `long/${'x'.repeat(507)}`;
+    const { body } = await send({ name });
+    expect((await stored(body.ids[0])).name).to.equal(name);
+  });
+
+  it('takes JSON under any content type, as curl -d and other senders announce it', async () => {
+    for (const type of ['application/x-www-form-urlencoded', 'text/plain', undefined, 'application/octet-stream']) {
+      const answer = await raw('{"name":"typed/x","data":{"n":1}}', type);
+      expect([answer.status, (answer.body.ids as string[] | undefined)?.length], type).to.deep.equal([200, 1]);
+    }
+    const form = await raw('name=typed', 'application/x-www-form-urlencoded');
+    expect(form.body.error).to.include('"application/x-www-form-urlencoded"').and.include('events are JSON');
   });
 
   it('parses JSON with a charset and a byte order mark', async () => {

@@ -1,42 +1,33 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { expect } from 'chai';
 import { request } from '../support/http.ts';
 import type { HostProgram } from '../support/program.ts';
 import { type Service, startService } from '../support/service.ts';
-import { ADDRESSES, type Effect, functionOf, PROBES, SHOWN_BY_SCENARIOS } from './features.ts';
-import { FEATURES, IN_DEV_MODE, type OfficialApp, streamingNpm } from './hosts.ts';
+import { expectEffect, ROWS, SDKS } from './compatibility.ts';
+import { functionOf } from './feature-names.ts';
+import { type Effect, PROBES, SHOWN_BY_SCENARIOS } from './features.ts';
+import { FEATURES, IN_DEV_MODE, type OfficialApp, STREAMING } from './hosts.ts';
 import { Outside } from './outside.ts';
 import { SCENARIOS } from './scenarios.ts';
 
-const PAGE = readFileSync(new URL('../../docs/compatibility.md', import.meta.url), 'utf8');
+const ROOT = resolve(import.meta.dirname, '../..');
 const INSTALL_MS = 300_000;
 const MINUTE_MS = 60_000;
-const STREAMING = 'streaming responses';
-const BRANCHES = 'branch environments';
-const COLUMNS = ['TypeScript', 'Python', 'Go'] as const;
-/** What is ignored is a field of the registered function. */
-const KEPT = new Set(Object.keys(PROBES).filter((feature) => !['cron', 'checkpointing'].includes(feature)));
+const STREAMING_ROW = 'streaming responses';
+const BRANCHES_ROW = 'branch environments';
+/** A function option that does not act is a field of the registered function. */
+const OPTIONS = Object.keys(PROBES).filter((feature) => !['cron', 'checkpointing'].includes(feature));
 
 interface ProbedApp {
+  official: OfficialApp;
   host: HostProgram;
   /** By feature. */
   effects: ReadonlyMap<string, Promise<Effect>>;
 }
 
-/** Feature, and what the page says of it in each language. */
-const rows = [...PAGE.matchAll(/^\| ([^|]+) \| (acts|ignored|refused|–) \| (\S+) \| (\S+) \|$/gm)].map(
-  ([, feature = '', ...cells]) => ({ feature: plain(feature), cells: cells as Effect[] }),
-);
-
-/** `step.run` of "`step.run`"; "large state" of "large state (more than …)"; "`if` of triggers" as it is. */
-function plain(cell: string): string {
-  const [, code] = /^`([^`]+)`(?:$| \(|,)/.exec(cell) ?? [];
-  return code ?? (/^(?:catching a step|[^(,]+?)(?='s| \(|,|$)/.exec(cell)?.[0] as string);
-}
-
 describe('docs/compatibility.md', () => {
   let service: Service;
-  /** In the order of the columns. */
   let apps: ProbedApp[] = [];
   before(async function () {
     this.timeout(INSTALL_MS);
@@ -49,72 +40,80 @@ describe('docs/compatibility.md', () => {
   });
 
   it('has a row for every tested feature, and no other', () => {
-    const tested = [...Object.keys(SHOWN_BY_SCENARIOS), ...Object.keys(ADDRESSES), ...Object.keys(PROBES)];
-    expect(rows.map(({ feature }) => feature)).to.have.members([...tested, STREAMING, BRANCHES]);
+    const elsewhere = ROWS.filter((row) => row.shown_by).map(({ feature }) => feature);
+    const tested = [...Object.keys(SHOWN_BY_SCENARIOS), ...Object.keys(PROBES), ...elsewhere];
+    expect(ROWS.map(({ feature }) => feature)).to.have.members([...tested, STREAMING_ROW, BRANCHES_ROW]);
+  });
+
+  it('names a test for every feature that another test shows', () => {
+    for (const { feature, shown_by } of ROWS) {
+      if (!shown_by) continue;
+      expect(existsSync(resolve(ROOT, shown_by.file)), `${feature}: ${shown_by.file}`).to.equal(true);
+      expect(readFileSync(resolve(ROOT, shown_by.file), 'utf8'), feature).to.include(shown_by.title);
+    }
+  });
+
+  it('has the versions that run here', () => {
+    const sources = ['package.json', 'test/python/requirements.txt', 'test/go/official/go.mod'];
+    const pinned = sources.map((file) => readFileSync(resolve(ROOT, file), 'utf8')).join('\n');
+    for (const { name, version } of SDKS) expect(pinned, name).to.match(new RegExp(`inngest\\S*\\W+${version}\\b`));
   });
 
   it('says "acts" for every feature that a passing scenario shows', () => {
-    for (const [column, language] of COLUMNS.entries()) {
-      const lacks = IN_DEV_MODE.find((app) => app.language === language)?.lacks ?? {};
+    for (const { name } of SDKS) {
+      const lacks = IN_DEV_MODE.find((app) => app.sdk === name)?.lacks ?? {};
       for (const [feature, functions] of Object.entries(SHOWN_BY_SCENARIOS)) {
         const known = functions.every((fn) => fn === 'hopeless' || SCENARIOS.some((scenario) => scenario.fn === fn));
         expect(known, feature).to.equal(true);
         const has = functions.every((fn) => lacks[fn] === undefined) && lacks[feature] === undefined;
-        expect([language, feature, cell(feature, column)]).to.deep.equal([language, feature, has ? 'acts' : '–']);
+        expectEffect(feature, name, has ? 'acts' : '–');
       }
     }
   });
 
-  it('says "refused" for every feature whose endpoint the service lacks', async () => {
-    for (const [feature, path] of Object.entries(ADDRESSES)) {
-      const { status } = await service.post(path, {});
-      expect(status, path).to.equal(404);
-      for (const column of COLUMNS.keys()) expect(cell(feature, column), feature).to.equal('refused');
-    }
-  });
-
-  it('says "refused" for streaming responses of TypeScript', async () => {
-    const host = await streamingNpm(service);
-    try {
-      expect((await request('PUT', host.url)).status).to.equal(200);
-      const outside = new Outside(service, 'official-npm-streaming');
-      const run = await outside.endedRun(await outside.send('streaming-responses', { ms: 0 }));
-      expect([run.status, run.error.message]).to.satisfy(([status, message]: string[]) => {
-        return status === 'Failed' && message?.includes('status 201');
-      });
-      expect(rows.find(({ feature }) => feature === STREAMING)?.cells).to.deep.equal(['refused', '–', '–']);
-    } finally {
-      await host.stop();
-    }
-  });
+  for (const official of STREAMING) {
+    it(`${official.sdk}: ${STREAMING_ROW}`, async () => {
+      const host = await official.start(service);
+      try {
+        expect((await request('PUT', host.url)).status).to.equal(200);
+        const outside = new Outside(service, official.app);
+        const run = await outside.endedRun(await outside.send('streaming-responses', { ms: 0 }));
+        expectEffect(STREAMING_ROW, official.sdk, run.status === 'Completed' ? 'acts' : 'not there');
+        if (run.status === 'Completed') expect(run.output.events).to.equal(1);
+      } finally {
+        await host.stop();
+      }
+    });
+  }
 
   for (const official of FEATURES) {
-    const column = COLUMNS.indexOf(official.language);
+    const { sdk } = official;
 
-    describe(official.language, () => {
+    describe(sdk, () => {
       for (const feature of Object.keys(PROBES)) {
-        it(`${feature}: ${cell(feature, column)}`, async function () {
+        it(feature, async function () {
           this.timeout(2 * MINUTE_MS);
-          expect(await apps[column]?.effects.get(feature)).to.equal(cell(feature, column));
+          const probed = apps.find((app) => app.official === official);
+          expectEffect(feature, sdk, await probed?.effects.get(feature));
         });
       }
 
-      it(`branch environments: ${cell(BRANCHES, column)}`, async function () {
+      it(BRANCHES_ROW, async function () {
         this.timeout(INSTALL_MS);
-        const branch = `branch-${official.language.toLowerCase()}`;
+        const branch = `branch-${sdk.toLowerCase().replace(' ', '-')}`;
         const host = await official.start(service, branch);
         try {
           expect((await request('PUT', host.url)).status).to.equal(200);
           const { status } = await service.get(`/v1/apps/${official.app}`, { 'x-service-env': branch });
-          expect(status === 200 ? 'acts' : 'ignored', host.output()).to.equal(cell(BRANCHES, column));
+          expectEffect(BRANCHES_ROW, sdk, status === 200 ? 'acts' : 'not there');
         } finally {
           await host.stop();
         }
       });
 
-      it('stores every ignored option with the function', async () => {
-        for (const { feature, cells } of rows) {
-          if (cells[column] !== 'ignored' || !KEPT.has(feature)) continue;
+      it('stores every option that does not act with the function', async () => {
+        for (const { feature, effects } of ROWS) {
+          if (effects[sdk] !== 'not there' || !OPTIONS.includes(feature) || feature.startsWith('step.')) continue;
           const { body } = await service.get(`/v1/functions/${official.app}-${functionOf(feature)}`);
           const names = Object.keys(body.data.configuration).map((name) => name.toLowerCase());
           expect(names, feature).to.include(feature.toLowerCase());
@@ -140,9 +139,5 @@ async function beginProbes(official: OfficialApp, service: Service): Promise<Pro
     effect.catch(() => {});
     effects.set(feature, effect);
   }
-  return { host, effects };
-}
-
-function cell(feature: string, column: number): Effect | undefined {
-  return rows.find((row) => row.feature === feature)?.cells[column];
+  return { official, host, effects };
 }

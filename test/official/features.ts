@@ -2,18 +2,12 @@
  *  SDK has an app with a function for each feature here that needs one; it runs on the event <app>/<function>. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
+import { functionOf } from './feature-names.ts';
 import type { Loose, Outside } from './outside.ts';
+import { COMPLETION, startProvider } from './provider.ts';
 
 /** As in the tables of docs/compatibility.md. */
-export type Effect = 'acts' | 'ignored' | 'refused' | '–';
-
-/** The function of a feature, without its app: `step.ai.infer` is `step-ai-infer`, `` `if` of triggers `` is `if-of-triggers`. */
-export function functionOf(feature: string): string {
-  return feature
-    .toLowerCase()
-    .replaceAll(/[^a-z]+/g, '-')
-    .replaceAll(/^-|-$/g, '');
-}
+export type Effect = 'acts' | 'differs' | 'not there' | '–';
 
 /** Features that scenarios.ts has, by the functions that show them. */
 export const SHOWN_BY_SCENARIOS: Readonly<Record<string, readonly string[]>> = {
@@ -35,19 +29,13 @@ export const SHOWN_BY_SCENARIOS: Readonly<Record<string, readonly string[]>> = {
   'signed calls': ['receipt'],
 };
 
-/** Addresses that an SDK asks the service for. */
-export const ADDRESSES: Readonly<Record<string, string>> = {
-  connect: '/v0/connect/start',
-  realtime: '/v1/realtime/publish',
-};
-
 /** Long enough that two runs which start together overlap, and longer than the time-out of `timeouts`. */
 const HOLD_MS = 1_500;
 /** An hour or a minute is meant to be longer than this. */
 const SOON_MS = 12_000;
 
 /** Sends two events that one of these would hold back, drop, join or end.
- *  @returns 'ignored' when each had its own run at once */
+ *  @returns 'not there' when each had its own run at once */
 async function holdsBack(outside: Outside, fn: string): Promise<Effect> {
   const data = { n: 1, ms: HOLD_MS };
   const sentAt = Date.now();
@@ -56,13 +44,16 @@ async function holdsBack(outside: Outside, fn: string): Promise<Effect> {
   const [one, other] = outputs.map(({ from, to }: Loose) => ({ from, to }));
   const overlap = Math.min(one?.to, other?.to) - Math.max(one?.from, other?.from);
   const alone = outputs.every(({ events }: Loose) => events === 1);
-  return alone && overlap > 0 && Date.now() - sentAt < SOON_MS ? 'ignored' : 'acts';
+  return alone && overlap > 0 && Date.now() - sentAt < SOON_MS ? 'not there' : 'acts';
 }
 
-async function isRefused(outside: Outside, fn: string): Promise<Effect> {
-  const eventId = await outside.send(fn, { n: 1, ms: 0, url: `${outside.service.url}/livez` });
-  const { status, error } = await outside.endedRun(eventId);
-  return status === 'Failed' && error.name === 'AppError' ? 'refused' : 'acts';
+/** Whether the run of this event ends with this output. */
+async function putsOut(outside: Outside, eventId: string, output: unknown): Promise<Effect> {
+  const run = await outside.endedRun(eventId);
+  if (run.status === 'Failed' && run.error.name === 'AppError') return 'not there';
+  expect(run.status, JSON.stringify(run.error)).to.equal('Completed');
+  expect(run.output).to.deep.equal(output);
+  return 'acts';
 }
 
 type Probe = (outside: Outside, fn: string) => Promise<Effect>;
@@ -73,46 +64,74 @@ export const PROBES: Readonly<Record<string, Probe>> = {
       .split(' ')
       .map((feature) => [feature, holdsBack]),
   ),
-  'step.ai.infer': isRefused,
-  'step.fetch': isRefused,
-  'step.waitForSignal': isRefused,
+  async 'step.fetch'(outside, fn) {
+    const url = `${outside.service.url}/livez`;
+    return putsOut(outside, await outside.send(fn, { url }), 200);
+  },
+
+  async 'step.ai.infer'(outside, fn) {
+    const provider = await startProvider();
+    try {
+      const eventId = await outside.send(fn, { provider: `${provider.url}/v1` });
+      return await putsOut(outside, eventId, COMPLETION);
+    } finally {
+      await provider.close();
+    }
+  },
+
+  async 'step.waitForSignal'(outside, fn) {
+    const signal = `${outside.app}-awaited`;
+    const eventId = await outside.send(fn, { signal });
+    if (!(await outside.isWaitingOrEnded(eventId, 'WaitForSignal'))) return putsOut(outside, eventId, undefined);
+    await outside.service.post('/v1/signals', { signal, data: 7 });
+    return putsOut(outside, eventId, { signal, data: 7 });
+  },
+
+  /** Ends the wait of another run. */
+  async 'step.sendSignal'(outside, fn) {
+    const signal = `${outside.app}-sent`;
+    const waiting = await outside.send(functionOf('step.waitForSignal'), { signal });
+    if (!(await outside.isWaitingOrEnded(waiting, 'WaitForSignal'))) return 'not there';
+    await outside.output(await outside.send(fn, { signal }));
+    return putsOut(outside, waiting, { signal, data: 7 });
+  },
 
   async cron(outside) {
     const { registered_at } = (await outside.service.get(`/v1/apps/${outside.app}`)).body.data;
     const due = Math.ceil(Date.parse(registered_at) / 60_000) * 60_000 + 3_000;
     await pause(Math.max(0, due - Date.now()));
     const { body } = await outside.service.get(`/v1/runs?function_id=${outside.app}-cron`);
-    return body.data.length === 0 ? 'ignored' : 'acts';
+    return body.data.length === 0 ? 'not there' : 'acts';
   },
 
   async '`if` of triggers'(outside, fn) {
     const [small, large] = [await outside.send(fn, { n: 1 }), await outside.send(fn, { n: 11 })];
     expect(await outside.output(large)).to.equal('done');
-    return (await outside.service.get(`/v1/events/${small}/runs`)).body.data.length === 0 ? 'acts' : 'ignored';
+    return (await outside.service.get(`/v1/events/${small}/runs`)).body.data.length === 0 ? 'acts' : 'not there';
   },
 
   async 'wildcard triggers'(outside) {
-    return (await outside.output(await outside.send('wild/any'))) === 'done' ? 'acts' : 'ignored';
+    return (await outside.output(await outside.send('wild/any'))) === 'done' ? 'acts' : 'not there';
   },
 
   async cancelOn(outside, fn) {
     const eventId = await outside.send(fn, { n: 7 });
     await outside.service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data?.[0]?.status === 'Running');
     await outside.send('cancel', { n: 7 });
-    return (await outside.endedRun(eventId)).status === 'Cancelled' ? 'acts' : 'ignored';
+    return (await outside.endedRun(eventId)).status === 'Cancelled' ? 'acts' : 'not there';
   },
 
   async 'step.sleepUntil'(outside, fn) {
     const until = Date.now() + 1_500;
     const run = await outside.endedRun(await outside.send(fn, { until: new Date(until).toISOString() }));
     expect(run.status).to.equal('Completed');
-    return Date.parse(run.ended_at) >= until - 500 ? 'acts' : 'ignored';
+    return Date.parse(run.ended_at) >= until - 500 ? 'acts' : 'not there';
   },
 
   /** The schedule would have it wait 15 s at least. */
   async RetryAfterError(outside, fn) {
     const sentAt = Date.now();
     expect(await outside.output(await outside.send(fn))).to.equal(1);
-    return Date.now() - sentAt < SOON_MS ? 'acts' : 'ignored';
+    return Date.now() - sentAt < SOON_MS ? 'acts' : 'not there';
   },
 };

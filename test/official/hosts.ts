@@ -4,8 +4,6 @@ import { buildGo } from '../support/go.ts';
 import { type HostProgram, startHost } from '../support/program.ts';
 import { installPython } from '../support/python.ts';
 import type { Service } from '../support/service.ts';
-import { startNpmApp } from './npm-app.ts';
-import { startNpmFeatures } from './npm-features.ts';
 
 const PYTHON = resolve(import.meta.dirname, '../python');
 const GO = resolve(import.meta.dirname, '../go/official');
@@ -13,7 +11,8 @@ const GO = resolve(import.meta.dirname, '../go/official');
 /** An app with an official SDK. */
 export interface OfficialApp {
   title: string;
-  language: 'TypeScript' | 'Python' | 'Go';
+  /** Its column in docs/compatibility.md. */
+  sdk: 'TypeScript 4' | 'TypeScript 3' | 'Python' | 'Go';
   /** Its id. */
   app: string;
   /** Functions and features of scenarios.ts that it does not have, and why. */
@@ -25,25 +24,23 @@ export interface OfficialApp {
   start(service: Service, branch?: string): Promise<HostProgram>;
 }
 
-const npm = (app: string, startApp = startNpmApp): OfficialApp => ({
-  title: 'npm',
-  language: 'TypeScript',
+const npm = (major: 3 | 4, kind: 'scenarios' | 'features' | 'streaming', app: string): OfficialApp => ({
+  title: `npm, version ${major}`,
+  sdk: `TypeScript ${major}`,
   app,
   install: async () => {},
-  start: (service, env) => startApp(app, { ...connectionTo(service), ...(env && { env }) }),
+  start(service, branch) {
+    const name = major === 3 ? 'inngest-3' : 'inngest';
+    const env = variables(service, branch);
+    return startHost(process.execPath, ['npm-host.ts', name, kind, app], { cwd: import.meta.dirname, env });
+  },
 });
-
-/** As the SDK of TypeScript takes it. */
-function connectionTo({ url, dev, env }: Service) {
-  const keys = { eventKey: env.EVENT_KEYS, signingKey: env.SIGNING_KEY };
-  return { baseUrl: url, isDev: dev, ...(!dev && keys) };
-}
 
 const python = (kind: 'async' | 'sync' | 'features'): OfficialApp => {
   const install = () => installPython('python-hosts', resolve(PYTHON, 'requirements.txt'));
   return {
     title: `PyPI, functions that are ${kind}`,
-    language: 'Python',
+    sdk: 'Python',
     app: `official-py-${kind}`,
     install,
     async start(service, branch) {
@@ -58,10 +55,10 @@ const go = (app = 'official-go', args: string[] = []): OfficialApp => {
   const install = () => buildGo('official', '.', GO);
   return {
     title: 'Go',
-    language: 'Go',
+    sdk: 'Go',
     app,
     lacks: {
-      bulky: 'the SDK (0.15.1) does not fetch what a call leaves out (use_api)',
+      bulky: 'the SDK (0.16.0) does not fetch what a call leaves out (use_api)',
       onFailure: 'the SDK has no failure handlers; the app has a function on inngest/function.failed',
     },
     install,
@@ -77,17 +74,30 @@ function variables({ dev, url, env }: Service, branch = ''): Record<string, stri
   return { INNGEST_DEV: '', INNGEST_BASE_URL: url, INNGEST_ENV: branch, ...keys };
 }
 
-export const IN_DEV_MODE: OfficialApp[] = [npm('official-npm'), python('async'), python('sync'), go()];
-export const IN_PRODUCTION: OfficialApp[] = [npm('official-npm'), python('async'), go()];
+export const IN_DEV_MODE: OfficialApp[] = [
+  npm(4, 'scenarios', 'official-npm'),
+  npm(3, 'scenarios', 'official-npm-3'),
+  python('async'),
+  python('sync'),
+  go(),
+];
+export const IN_PRODUCTION: OfficialApp[] = [
+  npm(4, 'scenarios', 'official-npm'),
+  npm(3, 'scenarios', 'official-npm-3'),
+  python('async'),
+  go(),
+];
 
 /** Apps with the functions of features.ts. */
 export const FEATURES: OfficialApp[] = [
-  npm('official-npm-features', startNpmFeatures),
+  npm(4, 'features', 'official-npm-features'),
+  npm(3, 'features', 'official-npm-3-features'),
   python('features'),
   go('official-go-features', ['features']),
 ];
 
-/** The same functions, in an app that streams its answers. */
-export function streamingNpm(service: Service): Promise<HostProgram> {
-  return startNpmFeatures('official-npm-streaming', connectionTo(service), true);
-}
+/** The same functions, in apps that stream their answers. */
+export const STREAMING: OfficialApp[] = [
+  npm(4, 'streaming', 'official-npm-4-streaming'),
+  npm(3, 'streaming', 'official-npm-3-streaming'),
+];

@@ -1,35 +1,19 @@
-/** The functions of features.ts, written with the official TypeScript SDK and hosted in this process. */
-import { Inngest, openai, RetryAfterError } from 'inngest';
-import { serve } from 'inngest/node';
-import { startApp } from '../runs/steps/sdk-adapters.ts';
-import type { HostProgram } from '../support/program.ts';
-import { functionOf } from './features.ts';
+/** The functions of features.ts, written with the official TypeScript SDK. */
+import { functionOf } from './feature-names.ts';
+import type { NpmApp } from './npm-host.ts';
 import type { Loose } from './outside.ts';
 
-const silent = { info() {}, warn() {}, error() {}, debug() {} };
-
-/** @param connection address and keys, as options of the SDK's client
- *  @param streaming whether answers are streamed */
-export async function startNpmFeatures(app: string, connection: object, streaming = false): Promise<HostProgram> {
-  const client = new Inngest({ id: app, logger: silent, ...connection });
-  const { url, close } = await startApp(serve({ client, functions: functionsOf(client, app), streaming }));
-  return { url, output: () => '', stop: close };
-}
-
-function functionsOf(client: Inngest, app: string) {
+export function featureFunctions({ sdk, app, create }: NpmApp): Loose[] {
+  const { openai, RetryAfterError } = sdk;
   const on = (
     feature: string,
     handler: (args: Loose) => Promise<unknown>,
     options: object = {},
     trigger: object = {},
   ) =>
-    client.createFunction(
-      {
-        id: functionOf(feature),
-        retries: 0,
-        triggers: [{ event: `${app}/${functionOf(feature)}`, ...trigger }],
-        ...options,
-      },
+    create(
+      { id: functionOf(feature), retries: 0, ...options },
+      [{ event: `${app}/${functionOf(feature)}`, ...trigger }],
       handler,
     );
 
@@ -54,7 +38,7 @@ function functionsOf(client: Inngest, app: string) {
     on('timeouts', hold, { timeouts: { finish: '1s' } }),
     on('checkpointing', hold, { checkpointing: true }),
     on('streaming responses', hold),
-    client.createFunction({ id: 'cron', triggers: [{ cron: '* * * * *' }] }, done),
+    create({ id: 'cron' }, [{ cron: '* * * * *' }], done),
     on('`if` of triggers', done, {}, { if: 'event.data.n > 10' }),
     on('wildcard triggers', done, {}, { event: `${app}/wild/*` }),
     on('cancelOn', ({ step }) => step.sleep('nap', '1h'), {
@@ -69,10 +53,14 @@ function functionsOf(client: Inngest, app: string) {
       },
       { retries: 1 },
     ),
-    on('step.ai.infer', ({ step }) =>
-      step.ai.infer('ask', { model: openai({ model: 'gpt-4o', apiKey: 'none' }), body: { messages: [] } }),
+    on('step.ai.infer', ({ event, step }) => {
+      const model = openai({ model: 'a-model', apiKey: 'a-key', baseUrl: event.data.provider });
+      return step.ai.infer('ask', { model, body: { messages: [{ role: 'user', content: 'hello' }] } });
+    }),
+    on('step.fetch', async ({ event, step }) => (await step.fetch(event.data.url)).status),
+    on('step.waitForSignal', ({ event, step }) =>
+      step.waitForSignal('wait', { signal: event.data.signal, timeout: '1h' }),
     ),
-    on('step.fetch', ({ event, step }) => step.fetch(event.data.url)),
-    on('step.waitForSignal', ({ step }) => step.waitForSignal('wait', { signal: 'go', timeout: '1h' })),
+    on('step.sendSignal', ({ event, step }) => step.sendSignal('send', { signal: event.data.signal, data: 7 })),
   ];
 }

@@ -47,6 +47,15 @@ export class Outside {
     );
   }
 
+  /** Resolves when the event's run waits in such an operation (true), or has ended without (false). */
+  async isWaitingOrEnded(eventId: string, op: string): Promise<boolean> {
+    const { body } = await this.service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data?.length === 1);
+    const waits = ({ history }: Loose) => history.some((entry: Loose) => entry.op === op && entry.status === 'Waiting');
+    const path = `/v1/runs/${body.data[0].run_id}`;
+    const run = await this.service.waitFor(path, ({ body }) => body.data?.ended_at || waits(body.data), PATIENCE_MS);
+    return !run.body.data.ended_at;
+  }
+
   /** Waits for the first event <app>/<name> and returns its data. */
   async eventData(name: string): Promise<Loose> {
     const path = `/v1/events?name=${encodeURIComponent(`${this.app}/${name}`)}`;

@@ -25,7 +25,7 @@ import { registrationSchema } from '../../src/model/apps/app.ts';
 import { enforceQuotas } from '../../src/model/apps/quotas.ts';
 import { addressListSchema, matcherOf, nameListSchema } from '../../src/model/auth/allow-lists.ts';
 import { environmentNameSchema } from '../../src/model/environment.ts';
-import { validateEvents } from '../../src/model/events/event.ts';
+import { validateEvents } from '../../src/model/events/sent-event.ts';
 import { compile, compileWait } from '../../src/model/expressions/expression.ts';
 import { parseSeed } from '../../src/model/ids.ts';
 import { parseOps } from '../../src/model/runs/operation.ts';

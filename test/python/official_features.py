@@ -69,7 +69,9 @@ def functions(client: inngest.Inngest) -> list[inngest.Function[Any]]:
 
     @on_event("step-ai-infer")
     async def infer(ctx: inngest.Context) -> Any:
-        adapter = ai.openai.Adapter(auth_key="none", model="gpt-4o")
-        return await ctx.step.ai.infer("ask", adapter=adapter, body={"messages": []})
+        provider = str(ctx.event.data["provider"])
+        adapter = ai.openai.Adapter(auth_key="a-key", base_url=provider, model="a-model")
+        messages: Any = [{"role": "user", "content": "hello"}]
+        return await ctx.step.ai.infer("ask", adapter=adapter, body={"messages": messages})
 
     return hosted

@@ -83,7 +83,7 @@ export type Setting = z.output<typeof settingSchema>;
 
 /** `GET /auth/me` */
 export interface CurrentUser {
-  kind: 'user' | 'api-key' | 'setting' | 'dev';
+  kind: AuditEntry['who']['kind'];
   id: string;
   name: string;
   access: 'read' | 'write' | 'admin';

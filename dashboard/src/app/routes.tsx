@@ -134,7 +134,7 @@ const audit = createRoute({
   path: '/audit-log',
   validateSearch: searchSchema({
     q: text,
-    who: oneOf(['user', 'api-key', 'setting', 'dev']),
+    who: oneOf(['user', 'api-key', 'signing-key', 'setting', 'dev']),
     tab: oneOf(['changes', 'refusals']),
   }),
   component: lazyRouteComponent(() => import('../pages/audit-log/page.tsx')),

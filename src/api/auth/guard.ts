@@ -34,11 +34,16 @@ function isBrowser(ctx: Context): boolean {
 export interface AccessRule {
   access: Access;
   scope: 'environment' | 'installation';
+  /** Apps may use it too, with their signing key. */
+  forApps?: true | undefined;
 }
 
 /** @throws ServiceError access_denied */
-export function allow(ctx: Context, { access, scope }: AccessRule): void {
+export function allow(ctx: Context, { access, scope, forApps }: AccessRule): void {
   const principal = principalOf(ctx);
+  if (principal.kind === 'signing-key' && !forApps) {
+    throw accessDenied('a signing key gives an app access to its events and runs only; use an API key');
+  }
   requireAccess(principal, access);
   const { environment } = principal;
   if (environment === undefined) return;

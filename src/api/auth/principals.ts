@@ -1,12 +1,17 @@
-/** Authenticates a request: by its API key, else by its session cookie. Dev mode authenticates nobody. */
+/** Authenticates a request: by its API key or signing key, else by its session cookie. Dev mode authenticates nobody. */
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import { DEV_PRINCIPAL, type Principal, SETTING_PRINCIPAL } from '../../model/auth/access.ts';
+import { isKey } from '../../functions/signing.ts';
+import { DEV_PRINCIPAL, type Principal, principalOfApp, SETTING_PRINCIPAL } from '../../model/auth/access.ts';
 import { principalOfKey } from '../../model/auth/api-key.ts';
 import { bearerToken, digestOf, sameSecret } from '../../model/auth/secret.ts';
 import { principalOfUser } from '../../model/auth/user.ts';
+import { BRANCHES, ownerOf, PRODUCTION } from '../../model/environment.ts';
 import type { ApiKeys } from '../../store/auth/api-keys.ts';
 import type { Sessions } from '../../store/auth/sessions.ts';
+import type { SigningKeys } from '../../store/auth/signing-keys.ts';
+import type { Environments } from '../../store/environments/environments.ts';
+import { environmentSelection } from '../http/environment-selection.ts';
 import type { Context } from '../http/router.ts';
 import { isSecure, readSessionCookie } from './session-cookie.ts';
 
@@ -14,6 +19,8 @@ export interface PrincipalsDeps {
   config: Pick<Config, 'dev' | 'apiKey' | 'publicUrl'>;
   apiKeys: ApiKeys;
   sessions: Sessions;
+  signingKeys: SigningKeys;
+  environments: Environments;
 }
 
 export class Principals {
@@ -28,7 +35,7 @@ export class Principals {
     const { config, sessions } = this.#deps;
     if (config.dev) return DEV_PRINCIPAL;
     const secret = bearerOf(ctx);
-    if (secret !== undefined) return this.#ofApiKey(secret);
+    if (secret !== undefined) return (await this.#ofApiKey(secret)) ?? this.#ofSigningKey(secret, ctx);
     const token = readSessionCookie(ctx, isSecure(ctx, config.publicUrl));
     const user = token ? await sessions.userOf(token, Date.now()) : undefined;
     return user && principalOfUser(user);
@@ -41,6 +48,16 @@ export class Principals {
     if (!key) return undefined;
     apiKeys.recordUse(key.id, Date.now());
     return principalOfKey(key);
+  }
+
+  /** An app: the secret is the signing key of the selected environment, hashed as SDKs send it or as it is. */
+  async #ofSigningKey(secret: string, ctx: Context): Promise<Principal | undefined> {
+    const { environments, signingKeys } = this.#deps;
+    const name = environmentSelection(ctx) ?? PRODUCTION;
+    const environment = await environments.findOrFetch(name);
+    const { current, fallback } = await signingKeys.latest(environment ? ownerOf(environment) : BRANCHES);
+    const isOurs = [current, fallback].some((key) => key !== undefined && isKey(secret, key));
+    return isOurs ? principalOfApp(name) : undefined;
   }
 }
 

@@ -3,26 +3,27 @@ import type { IncomingMessage } from 'node:http';
 import readRaw from 'raw-body';
 import { ServiceError } from '../../errors.ts';
 
-/** @throws ServiceError body_too_large, body_invalid, content_encoding_unsupported */
-export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+/** @param remedy how to raise the limit, where users can
+ *  @throws ServiceError body_too_large, body_invalid, content_encoding_unsupported */
+export async function readBody(request: IncomingMessage, limitBytes: number, remedy?: string): Promise<Buffer> {
   rejectEncoding(request);
   const length = request.headers['content-length'];
   try {
     return await readRaw(request, { limit: limitBytes, ...(length !== undefined && { length }) });
   } catch (error) {
     throw (
-      bodyError(error, limitBytes) ??
+      bodyError(error, limitBytes, remedy) ??
       new ServiceError('body_invalid', { detail: (error as Error).message, cause: error })
     );
   }
 }
 
 /** Translates an error of raw-body; undefined: the error is not from raw-body. */
-export function bodyError(error: unknown, limitBytes: number): ServiceError | undefined {
+export function bodyError(error: unknown, limitBytes: number, remedy?: string): ServiceError | undefined {
   const { type, message } = error as Error & { type?: string };
   if (type === 'entity.too.large') {
     return new ServiceError('body_too_large', {
-      detail: `the limit is ${limitBytes} bytes; send fewer or smaller events in one request`,
+      detail: `the limit is ${limitBytes} bytes; send fewer or smaller events in one request${remedy ? `, or ${remedy}` : ''}`,
       facts: { limit_bytes: limitBytes },
     });
   }

@@ -28,7 +28,14 @@ const TAGS: Record<string, string> = {
   Health: 'Health checks; they need no authentication.',
 };
 
-const metadataSchema = z.object({ fetched_at: z.iso.datetime(), cursor: z.string().optional() });
+const metadataSchema = z.object({
+  fetched_at: z.iso.datetime(),
+  cached_until: z
+    .null()
+    .optional()
+    .meta({ description: 'Only in requests of official SDKs: responses are not cached' }),
+  cursor: z.string().optional(),
+});
 
 /** Errors that every route of the API may return. */
 const COMMON: ErrorCode[] = ['credentials_invalid', 'access_denied', 'unavailable', 'internal'];

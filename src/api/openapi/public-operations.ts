@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
 import { BACKPRESSURE_ERRORS } from '../../errors.ts';
-import { eventSchema } from '../../model/events/event.ts';
+import { sentEventSchema } from '../../model/events/sent-event.ts';
 import { environmentHeader, failures, json } from './operation-parts.ts';
 
 const send: ZodOpenApiOperationObject = {
@@ -15,7 +15,7 @@ const send: ZodOpenApiOperationObject = {
     path: z.object({ key: z.string().meta({ description: 'Event key, or the key in the URL of a webhook' }) }),
     header: environmentHeader,
   },
-  requestBody: { required: true, content: json(z.union([eventSchema, z.array(eventSchema)])) },
+  requestBody: { required: true, content: json(z.union([sentEventSchema, z.array(sentEventSchema)])) },
   responses: {
     '200': { description: 'Accepted', content: json(z.object({ ids: z.array(z.string()), status: z.literal(200) })) },
     ...failures([
@@ -34,7 +34,6 @@ const send: ZodOpenApiOperationObject = {
       'event_refused',
       'webhook_paused',
       'body_too_large',
-      'content_type_unsupported',
       'content_encoding_unsupported',
       'transform_quarantined',
       ...BACKPRESSURE_ERRORS,

@@ -7,12 +7,13 @@ import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
 import { isStored } from '../../model/auth/event-key.ts';
-import { type Event, rejectFarFuture, validateEvents } from '../../model/events/event.ts';
+import type { Event } from '../../model/events/event.ts';
+import { rejectFarFuture, validateEvents } from '../../model/events/sent-event.ts';
 import { parseSeed, type Seed } from '../../model/ids.ts';
 import { parseExact } from '../../model/values/json.ts';
 import type { EventKeyInUse, EventKeys } from '../../store/auth/event-keys.ts';
 import type { Environments } from '../../store/environments/environments.ts';
-import type { InstallationLimits } from '../../store/environments/installation-limits.ts';
+import type { EventLimits } from '../../store/environments/event-limits.ts';
 import { describeType, isJsonType, mediaTypeOf, readBody } from '../http/body.ts';
 import { environmentSelection } from '../http/environment-selection.ts';
 import { clientAddress } from '../http/incoming-request.ts';
@@ -21,9 +22,8 @@ import { ANY_KEY, rejectAddress, rejectNames } from './credentials.ts';
 import { environmentOfKey, environmentOfUnknownKey, type Received } from './resolve-environment.ts';
 
 export interface ReceiveEventsDeps {
-  eventMaxBytes: number;
   eventMaxFutureMs: number;
-  installationLimits: InstallationLimits;
+  eventLimits: EventLimits;
   environments: Environments;
   eventKeys: EventKeys;
   acceptor: Acceptor;
@@ -46,8 +46,8 @@ export async function receiveEvents(
   const env = await (key === ANY_KEY
     ? environmentOfUnknownKey(selection, environments)
     : environmentOfKey(key.env, selection, environments));
-  const limitBytes = key.maxBytes ?? deps.installationLimits.limits.eventMaxBytes ?? deps.eventMaxBytes;
-  const body = await readBody(ctx.req, limitBytes);
+  const limit = deps.eventLimits.ofKey(key, env);
+  const body = await readBody(ctx.req, limit.bytes, limit.remedy);
   telemetry.recordReceived(body.length);
   const events = parseEvents(body, ctx.req.headers);
   rejectFarFuture(events, receivedAt, deps.eventMaxFutureMs);
@@ -62,18 +62,13 @@ export async function receiveEvents(
   return { ids, env };
 }
 
+/** Events are JSON under any content type: `curl -d` announces a form, other senders nothing at all. */
 function parseEvents(body: Buffer, headers: IncomingHttpHeaders): Event[] {
-  const mediaType = mediaTypeOf(headers['content-type']);
-  if (!isJsonType(mediaType)) {
-    throw new ServiceError('content_type_unsupported', {
-      detail: `got ${describeType(mediaType)}; send events as application/json`,
-    });
-  }
   if (body.length === 0) {
     throw new ServiceError('body_missing', { detail: 'send one event object or an array of them' });
   }
   const text = textOf(body);
-  return validateEvents(parsed(text), text);
+  return validateEvents(parsed(text, mediaTypeOf(headers['content-type'])), text);
 }
 
 function textOf(body: Buffer): string {
@@ -82,11 +77,12 @@ function textOf(body: Buffer): string {
   return text.startsWith('\ufeff') ? text.slice(1) : text;
 }
 
-function parsed(text: string): unknown {
+function parsed(text: string, mediaType: string): unknown {
   try {
     return parseExact(text);
   } catch (error) {
-    throw new ServiceError('body_not_json', { detail: (error as Error).message, cause: error });
+    const hint = isJsonType(mediaType) ? '' : `; the content type is ${describeType(mediaType)}, and events are JSON`;
+    throw new ServiceError('body_not_json', { detail: `${(error as Error).message}${hint}`, cause: error });
   }
 }
 

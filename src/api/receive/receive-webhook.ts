@@ -2,9 +2,10 @@
  *  outcome, so that it can be re-run. */
 import { ServiceError } from '../../errors.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
-import type { InstallationLimits } from '../../store/environments/installation-limits.ts';
+import type { EventLimits } from '../../store/environments/event-limits.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-directory.ts';
 import { readBody } from '../http/body.ts';
+import { environmentSelection } from '../http/environment-selection.ts';
 import { clientAddress } from '../http/incoming-request.ts';
 import type { Context } from '../http/router.ts';
 import { rejectAddress } from './credentials.ts';
@@ -16,8 +17,7 @@ import { logFieldsOf, rejected, responseOf, type WebhookResult } from './webhook
 const PAUSED_RETRY_AFTER_SECONDS = 300;
 
 export interface ReceiveWebhookDeps extends ProcessWebhookDeps {
-  eventMaxBytes: number;
-  installationLimits: InstallationLimits;
+  eventLimits: EventLimits;
   backpressure: Backpressure;
   requestLogWriter: RequestLogWriter;
 }
@@ -60,7 +60,8 @@ export async function receiveWebhook(
 
   async function readAndProcess(): Promise<WebhookResult> {
     // The body comes first: the log has it also of requests that are then rejected.
-    body = await readBody(ctx.req, deps.installationLimits.limits.eventMaxBytes ?? deps.eventMaxBytes);
+    const limit = deps.eventLimits.of(environmentSelection(ctx) ?? webhook.env);
+    body = await readBody(ctx.req, limit.bytes, limit.remedy);
     telemetry.recordReceived(body.length);
     rejectAddress(webhook.allowList, ip);
     rejectPaused(webhook);

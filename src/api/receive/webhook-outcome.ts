@@ -2,7 +2,8 @@
  *  log entry here again. */
 import { ServiceError } from '../../errors.ts';
 import type { AccessListMatcher } from '../../model/auth/allow-lists.ts';
-import { type Event, rejectFarFuture, validateEvents } from '../../model/events/event.ts';
+import type { Event } from '../../model/events/event.ts';
+import { rejectFarFuture, requireData, validateEvents } from '../../model/events/sent-event.ts';
 import { translateAway } from '../../store/redis/connection.ts';
 import type { HeldReason } from '../../store/webhooks/held-events.ts';
 import type { LogSummary } from '../../store/webhooks/webhook-log.ts';
@@ -56,6 +57,7 @@ export function decide(input: DecisionInput): Decision {
 export function eventOfTransform(returned: unknown, text: string, nowMs: number, maxFutureMs: number): Event {
   try {
     const events = validateEvents(returned, text);
+    requireData(returned);
     rejectFarFuture(events, nowMs, maxFutureMs);
     return events[0] as Event;
   } catch (error) {

@@ -11,6 +11,9 @@ const CURSOR_INVALID = 'expected the metadata.cursor of the previous page';
 /** A position in a list ordered by time and then by ID. */
 export const timePosition = z.object({ at: z.int().min(0), id: z.string().regex(ID_PATTERN) });
 
+/** A position in a list of events. To users of the official SDKs, the cursor is the internal ID of the last event of the previous page. */
+export const eventPosition = z.union([timePosition, z.object({ id: timePosition.shape.id })]);
+
 /** A position in a list ordered by name. */
 export const namePosition = z.string();
 
@@ -34,7 +37,7 @@ export function cursorQuery<Position>(position: z.ZodType<Position>) {
     cursor: z
       .string()
       .transform((text, context): Position => {
-        const { success, data } = position.safeParse(decoded(text));
+        const { success, data } = position.safeParse(ID_PATTERN.test(text) ? { id: text } : decoded(text));
         if (success) return data;
         context.addIssue({ code: 'custom', message: CURSOR_INVALID });
         return z.NEVER;

@@ -6,11 +6,13 @@ import { ServiceError } from '../../errors.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import { describe, parseExact } from '../../model/values/json.ts';
 import type { Environments } from '../../store/environments/environments.ts';
+import type { EventLimit } from '../../store/environments/event-limits.ts';
 import { auditEntryOf } from '../auth/audit-entry.ts';
 import type { AuditLogger } from '../auth/audit-logger.ts';
 import { allow, environmentOf } from '../auth/guard.ts';
 import { principalOf } from '../auth/principals.ts';
 import { bodyError, describeType, isJsonType, mediaTypeOf, readBody, rejectEncoding } from '../http/body.ts';
+import { dialectOfRequest } from '../http/dialect.ts';
 import type { Context, Middleware, RouteContext, Router } from '../http/router.ts';
 import { ListPage } from './list-response.ts';
 import type { Route } from './route.ts';
@@ -64,9 +66,10 @@ function readJson(limitBytes: number): Middleware {
   });
 }
 
-function readEvent(limitBytes: () => number): Middleware {
+function readEvent(limitOf: (env: string) => EventLimit): Middleware {
   return async (ctx: Context, next: Next) => {
-    const text = (await readBody(ctx.req, limitBytes())).toString('utf8');
+    const { bytes, remedy } = limitOf(environmentOf(ctx));
+    const text = (await readBody(ctx.req, bytes, remedy)).toString('utf8');
     try {
       if (text !== '') ctx.request.body = parseExact(text) as NonNullable<typeof ctx.request.body>;
     } catch (error) {
@@ -86,6 +89,7 @@ function requireJson(contentType: string): void {
 }
 
 async function serve(ctx: RouteContext, route: Route, { environments, auditLogger }: MountDeps): Promise<void> {
+  const dialect = dialectOfRequest(ctx);
   const { params, query = NO_FIELDS, body = NO_FIELDS } = route;
   const reply = await route.handle({
     params: (params && validate(params, ctx.params, 'path parameter')) as never,
@@ -94,16 +98,19 @@ async function serve(ctx: RouteContext, route: Route, { environments, auditLogge
     env: route.scope === 'environment' ? await selectedEnvironment(ctx, environments) : PRODUCTION,
     requestId: ctx.state.requestId,
     principal: principalOf(ctx),
+    dialect,
     origin: `${ctx.protocol}://${ctx.host}`,
   });
   if (route.method !== 'get' && route.audited !== false) {
     await auditLogger.log(ctx, auditEntryOf(ctx, route, reply.data));
   }
-  ctx.status = route.status ?? (route.data ? 200 : 204);
+  ctx.status = reply.status ?? route.status ?? (route.data ? 200 : 204);
   if (route.data) {
-    const metadata = { fetched_at: new Date().toISOString(), ...reply.metadata };
+    const cached = dialect === 'inngest' && { cached_until: null };
+    const metadata = { fetched_at: new Date().toISOString(), ...cached, ...reply.metadata };
     ctx.type = 'json';
-    ctx.body = reply.data instanceof ListPage ? reply.data.toJson(metadata) : { data: reply.data, metadata };
+    ctx.body =
+      reply.data instanceof ListPage ? reply.data.toJson(metadata) : { ...reply.beside, data: reply.data, metadata };
   }
 }
 

@@ -1,7 +1,9 @@
 /** A route of the REST API, declared once: its schemas validate the input and describe it in the OpenAPI document. */
 import type { z } from 'zod';
 import type { ErrorCode } from '../../errors.ts';
+import type { Dialect } from '../../model/apps/app.ts';
 import type { Access, Principal } from '../../model/auth/access.ts';
+import type { EventLimit } from '../../store/environments/event-limits.ts';
 import { strict } from './validation.ts';
 
 type Schema = z.ZodType;
@@ -17,6 +19,8 @@ export interface Input<Params, Query, Body> {
   /** Becomes the request ID of the events and runs that the request creates. */
   requestId: string;
   principal: Principal;
+  /** Whose meaning the fields of the response have, where dialects differ (http/dialect.ts). */
+  dialect: Dialect;
   /** Scheme and host by which the client reached the service. */
   origin: string;
 }
@@ -30,13 +34,15 @@ export interface Route {
   access: Access;
   /** What the route acts on: one environment, which `x-service-env` selects, or the whole installation. */
   scope: 'environment' | 'installation';
+  /** Apps may use it too, with their signing key. */
+  forApps?: true;
   summary: string;
   description?: string;
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: Schema;
-  /** Bytes of the largest body that holds an event. Such a body is parsed without losing digits of its numbers. */
-  eventLimit?: () => number;
+  /** Limit of a body that holds an event. Such a body is parsed without losing digits of its numbers. */
+  eventLimit?: (env: string) => EventLimit;
   /** Bytes of the largest body, where it is not the default. */
   bodyLimitBytes?: number;
   /** false: the route changes nothing although its method is not GET, so the audit log leaves it out. */
@@ -54,6 +60,10 @@ export interface Route {
 /** What a handler returns; `metadata` is merged with `fetched_at`. */
 export interface Reply {
   data?: unknown;
+  /** Fields of the response beside `data` and `metadata`. */
+  beside?: Record<string, unknown>;
+  /** Instead of the route's. */
+  status?: number;
   metadata?: Record<string, unknown>;
 }
 

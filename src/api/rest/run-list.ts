@@ -1,5 +1,6 @@
 /** Lists of runs, without outputs or with as many as fit into a response. */
 import { z } from 'zod';
+import type { Dialect } from '../../model/apps/app.ts';
 import type { Run } from '../../model/runs/run.ts';
 import { parseStored } from '../../model/values/json.ts';
 import type { Position } from '../../store/redis/pagination.ts';
@@ -23,6 +24,7 @@ export interface RunListOptions {
   /** Position after the last run; undefined: this is the last page. */
   next?: Position | undefined;
   withOutputs: boolean;
+  dialect: Dialect;
 }
 
 /** @param page runs without outputs */
@@ -30,9 +32,10 @@ export async function listOfRuns(
   runs: ListedRuns,
   env: string,
   page: readonly Run[],
-  { next, withOutputs }: RunListOptions,
+  { next, withOutputs, dialect }: RunListOptions,
 ): Promise<Reply> {
-  if (!withOutputs) return listReply(page, { present: withoutOutput, positionOf, next, omittable: ['error'] });
+  if (!withOutputs)
+    return listReply(page, { present: (run) => withoutOutput(run, dialect), positionOf, next, omittable: ['error'] });
   const ids = page.map(({ id }) => id);
   const sizes = await runs.outputSizes(env, ids);
   const count = countThatFits(sizes);
@@ -40,7 +43,7 @@ export async function listOfRuns(
   const outputs = isTooLarge ? [] : await runs.outputs(env, ids.slice(0, count));
   const rows = page.slice(0, count).map((run, i): Row => ({ ...run, json: outputs[i] ?? null, isTooLarge }));
   return listReply(rows, {
-    present: withOutput,
+    present: (row: Row) => withOutput(row, dialect),
     positionOf,
     next: count < page.length ? positionOf(page[count - 1] as Run) : next,
     omittable: ['output', 'error'],
@@ -49,14 +52,16 @@ export async function listOfRuns(
 
 type Row = Run & { json: string | null; isTooLarge: boolean };
 
-function withoutOutput(run: Run): object {
-  const { output: _, ...rest } = presentRun(run);
+function withoutOutput(run: Run, dialect: Dialect): object {
+  const { output: _, ...rest } = presentRun(run, dialect);
   return rest;
 }
 
-function withOutput({ json, isTooLarge, ...run }: Row): object {
+function withOutput({ json, isTooLarge, ...run }: Row, dialect: Dialect): object {
   const output = isTooLarge ? undefined : parsed(json);
-  return output === undefined ? { ...withoutOutput(run), omitted: ['output'] } : { ...presentRun(run), output };
+  if (output === undefined) return { ...withoutOutput(run, dialect), omitted: ['output'] };
+  const shown = presentRun(run, dialect);
+  return json === null ? shown : { ...shown, output };
 }
 
 /** undefined: it is nested too deeply. */

@@ -1,5 +1,6 @@
 /** `/v1/audit`: the audit log and the rejection log. */
 import { z } from 'zod';
+import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
 import type { AuditLog, StoredAuditEntry } from '../../store/auth/audit-log.ts';
 import type { RejectionLog, StoredRejection } from '../../store/auth/rejection-log.ts';
 import { pageQuery } from '../rest/list-query.ts';
@@ -14,7 +15,7 @@ export const entrySchema = z
   .object({
     id: z.string(),
     at: z.iso.datetime(),
-    who: z.object({ kind: z.enum(['user', 'api-key', 'setting', 'dev']), id: z.string(), name: z.string() }),
+    who: z.object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() }),
     action: z.string().meta({ description: 'A route of the API, or sign-in, set-up or set-password' }),
     target: z.string().nullable().meta({ description: 'ID or name of the changed object' }),
     environment: z.string().nullable(),

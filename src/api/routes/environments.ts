@@ -16,6 +16,7 @@ import { namePosition, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import { time } from '../views/time.ts';
+import { maxBytesSchema } from './installation-limits.ts';
 
 export const environmentSchema = z
   .object({
@@ -26,6 +27,9 @@ export const environmentSchema = z
       .datetime()
       .nullable()
       .meta({ description: 'When it was archived; since then it rejects new events' }),
+    event_max_bytes: maxBytesSchema
+      .nullable()
+      .meta({ description: 'Largest request body in bytes; null: the limit of the installation' }),
     deleting_at: z.iso.datetime().nullable().meta({
       description: 'When its deletion began; the environment disappears when all its data is deleted',
     }),
@@ -72,7 +76,7 @@ export function environmentRoutes({ environments, quotas }: EnvironmentRouteDeps
         const rest = cursor === undefined ? all : all.slice(1).filter(({ name }) => after(name, cursor));
         const page = rest.slice(0, limit);
         const next = rest.length > limit ? page.at(-1)?.name : undefined;
-        return listReply(page, { present, positionOf: ({ name }) => name, next });
+        return listReply(page, { present: presentEnvironment, positionOf: ({ name }) => name, next });
       },
     }),
     route({
@@ -92,7 +96,7 @@ export function environmentRoutes({ environments, quotas }: EnvironmentRouteDeps
         if (!(await environments.create(environment, quotas.branches))) {
           throw new ServiceError('environment_exists', { detail: describe(name) });
         }
-        return { data: present(environment) };
+        return { data: presentEnvironment(environment) };
       },
     }),
     route({
@@ -106,7 +110,7 @@ export function environmentRoutes({ environments, quotas }: EnvironmentRouteDeps
       data: environmentSchema,
       errors: ['environment_unknown'],
       async handle({ params: { name } }) {
-        return { data: present(await existing(name)) };
+        return { data: presentEnvironment(await existing(name)) };
       },
     }),
     route({
@@ -123,7 +127,7 @@ export function environmentRoutes({ environments, quotas }: EnvironmentRouteDeps
       errors: ['environment_unknown', 'input_invalid'],
       async handle({ params: { name } }) {
         if (name === PRODUCTION) throw new ServiceError('input_invalid', { detail: 'production cannot be archived' });
-        return { data: present(await change(name, (one) => archived(one, Date.now()))) };
+        return { data: presentEnvironment(await change(name, (one) => archived(one, Date.now()))) };
       },
     }),
     route({
@@ -137,8 +141,8 @@ export function environmentRoutes({ environments, quotas }: EnvironmentRouteDeps
       data: environmentSchema,
       errors: ['environment_unknown', 'environment_deleting'],
       async handle({ params: { name } }) {
-        if (name === PRODUCTION) return { data: present(await existing(name)) };
-        return { data: present(await change(name, (one) => reopened(one, Date.now()))) };
+        if (name === PRODUCTION) return { data: presentEnvironment(await existing(name)) };
+        return { data: presentEnvironment(await change(name, (one) => reopened(one, Date.now()))) };
       },
     }),
     route({
@@ -162,7 +166,7 @@ export function environmentRoutes({ environments, quotas }: EnvironmentRouteDeps
             detail: `${describe(name)} is not a branch environment, and only branch environments can be deleted; archive it instead`,
           });
         }
-        return { data: present(await change(name, (one) => deleting(one, Date.now()))) };
+        return { data: presentEnvironment(await change(name, (one) => deleting(one, Date.now()))) };
       },
     }),
   ];
@@ -178,12 +182,13 @@ function after(name: string, cursor: string): boolean {
   return cursor === PRODUCTION || name.localeCompare(cursor) > 0;
 }
 
-function present({ name, kind, createdAt, archivedAt, deletingAt }: Environment) {
+export function presentEnvironment({ name, kind, createdAt, archivedAt, eventMaxBytes, deletingAt }: Environment) {
   return {
     name,
     kind,
     created_at: createdAt === 0 ? null : time(createdAt),
     archived_at: archivedAt === undefined ? null : time(archivedAt),
+    event_max_bytes: eventMaxBytes ?? null,
     deleting_at: deletingAt === undefined ? null : time(deletingAt),
   };
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { EventLists } from '../../store/events/event-lists.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { RunLists } from '../../store/runs/run-lists.ts';
-import { cursorQuery, pageQuery, timePosition } from '../rest/list-query.ts';
+import { cursorQuery, eventPosition, pageQuery, timePosition } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import { listedRunSchema, listOfRuns } from '../rest/run-list.ts';
@@ -19,6 +19,13 @@ export interface EventRouteDeps {
 
 export function eventRoutes({ events, eventLists, runLists }: EventRouteDeps): Route[] {
   const tag = 'Events';
+
+  async function positionOf(env: string, id: string) {
+    const event = await events.read(env, id);
+    if (!event) throw eventNotFound(id);
+    return { at: event.received_at, id };
+  }
+
   return [
     route({
       method: 'get',
@@ -26,6 +33,7 @@ export function eventRoutes({ events, eventLists, runLists }: EventRouteDeps): R
       tag,
       access: 'read',
       scope: 'environment',
+      forApps: true,
       summary: 'List events',
       description:
         'Newest first. With `source`, or with large events, a page may have fewer events than its limit although more follow: the last page has no cursor.',
@@ -42,17 +50,18 @@ export function eventRoutes({ events, eventLists, runLists }: EventRouteDeps): R
           .enum(['data'])
           .optional()
           .meta({ description: 'data: omits the data of the events, which may be large' }),
-        ...pageQuery(timePosition),
+        ...pageQuery(eventPosition),
       }),
       data: z.array(listedEventSchema),
-      errors: [],
-      async handle({ env, query }) {
+      errors: ['not_found'],
+      async handle({ env, query, dialect }) {
         const { name, source, id, received_after, received_before, include, exclude, limit, cursor } = query;
-        const timeRange = { after: received_after, before: received_before, cursor };
+        const position = cursor && ('at' in cursor ? cursor : await positionOf(env, cursor.id));
+        const timeRange = { after: received_after, before: received_before, cursor: position };
         const wanted = { env, name, source, timeRange, limit };
         const page = await (id === undefined ? eventLists.list(wanted, Date.now()) : eventLists.listById(id, wanted));
         const data = page.events.map((event) => {
-          const { data, ...rest } = presentEvent(event);
+          const { data, ...rest } = presentEvent(event, env, dialect);
           return exclude === 'data' ? rest : { ...rest, data };
         });
         const ids = data.map(({ internal_id }) => internal_id);
@@ -75,14 +84,15 @@ export function eventRoutes({ events, eventLists, runLists }: EventRouteDeps): R
       tag,
       access: 'read',
       scope: 'environment',
+      forApps: true,
       summary: 'Get an event',
       params: eventParams,
       data: storedEventSchema,
       errors: ['not_found'],
-      async handle({ env, params: { id } }) {
+      async handle({ env, dialect, params: { id } }) {
         const event = await events.read(env, id);
         if (!event) throw eventNotFound(id);
-        return { data: presentEvent(event) };
+        return { data: presentEvent(event, env, dialect) };
       },
     }),
     route({
@@ -91,16 +101,17 @@ export function eventRoutes({ events, eventLists, runLists }: EventRouteDeps): R
       tag,
       access: 'read',
       scope: 'environment',
+      forApps: true,
       summary: 'List the runs that an event triggered',
       params: eventParams,
       query: z.object(cursorQuery(timePosition)),
       data: z.array(listedRunSchema),
       errors: ['not_found'],
-      async handle({ env, params: { id }, query: { cursor } }) {
+      async handle({ env, dialect, params: { id }, query: { cursor } }) {
         if (!(await events.read(env, id))) throw eventNotFound(id);
         const all = await runLists.readByEvent(env, id);
         const from = cursor ? all.findIndex((run) => run.id === cursor.id) + 1 : 0;
-        return listOfRuns(runLists.listed, env, all.slice(from), { withOutputs: true });
+        return listOfRuns(runLists.listed, env, all.slice(from), { withOutputs: true, dialect });
       },
     }),
   ];

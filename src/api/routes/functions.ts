@@ -39,6 +39,7 @@ export function functionRoutes({ functions, expressionProblems }: FunctionRouteD
       tag,
       access: 'read',
       scope: 'environment',
+      forApps: true,
       summary: 'List functions',
       description: 'Sorted by ID.',
       query: z.object({
@@ -71,6 +72,7 @@ export function functionRoutes({ functions, expressionProblems }: FunctionRouteD
       tag,
       access: 'read',
       scope: 'environment',
+      forApps: true,
       summary: 'Get a function with its configuration',
       params,
       data: detailedFunctionSchema,

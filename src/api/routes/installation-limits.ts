@@ -1,13 +1,12 @@
 /** `/v1/account/limits`: the limits of the installation. */
 import { z } from 'zod';
+import { EVENT_LIMIT_MAX_BYTES } from '../../store/environments/event-limits.ts';
 import type { InstallationLimits } from '../../store/environments/installation-limits.ts';
 import { type Route, route } from '../rest/route.ts';
 
-const MAX_BYTES = 16 * 1_048_576;
-
-export const maxBytesSchema = z.int().min(1).max(MAX_BYTES).meta({
+export const maxBytesSchema = z.int().min(1).max(EVENT_LIMIT_MAX_BYTES).meta({
   description:
-    "Largest request body in bytes; null: the next wider limit, which is the installation's, then the setting EVENT_MAX_BYTES",
+    'Largest request body in bytes; null: the next wider limit: that of the environment, of the installation, then the setting EVENT_MAX_BYTES',
 });
 
 export const limitsSchema = z

@@ -1,11 +1,12 @@
 /** `POST /v1/functions/:id/invoke`: runs one function by hand. */
 import { z } from 'zod';
-import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
+import { BACKPRESSURE_ERRORS, type ErrorCode, ServiceError } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
-import type { Invocations } from '../../jobs/runs/invocations.ts';
-import { eventSchema, rejectDeep } from '../../model/events/event.ts';
+import type { ApiInvocation, Invocations, Invoked } from '../../jobs/runs/invocations.ts';
+import { rejectDeep, sentEventSchema } from '../../model/events/sent-event.ts';
 import type { Environments } from '../../store/environments/environments.ts';
+import type { EventLimits } from '../../store/environments/event-limits.ts';
 import { rejectArchived } from '../receive/resolve-environment.ts';
 import { type Route, route } from '../rest/route.ts';
 
@@ -21,17 +22,35 @@ export interface InvokeRouteDeps {
   acceptor: Acceptor;
   invocations: Invocations;
   backpressure: Backpressure;
-  /** Bytes of the largest body that holds an event. */
-  eventLimit: () => number;
+  eventLimits: EventLimits;
 }
 
-export function invokeRoutes({
-  environments,
-  acceptor,
-  invocations,
-  backpressure,
-  eventLimit,
-}: InvokeRouteDeps): Route[] {
+/** Errors of every route that invokes a function. */
+export const INVOKE_ERRORS = [
+  'not_found',
+  'function_archived',
+  'event_invalid',
+  'body_too_large',
+  'environment_archived',
+  ...BACKPRESSURE_ERRORS,
+] as const satisfies ErrorCode[];
+
+/** @throws ServiceError of INVOKE_ERRORS */
+export async function invoke(
+  { environments, acceptor, invocations, backpressure }: InvokeRouteDeps,
+  invocation: Omit<ApiInvocation, 'nowMs'>,
+): Promise<Invoked> {
+  const { env, functionId, payload } = invocation;
+  rejectDeep(payload);
+  backpressure.admit();
+  const environment = await environments.findOrFetch(env);
+  if (environment) rejectArchived(environment);
+  const invoked = await acceptor.writeDurably(() => invocations.invokeFromApi({ ...invocation, nowMs: Date.now() }));
+  if (!invoked) throw new ServiceError('not_found', { detail: `there is no function with the ID "${functionId}"` });
+  return invoked;
+}
+
+export function invokeRoutes(deps: InvokeRouteDeps): Route[] {
   return [
     route({
       method: 'post',
@@ -39,6 +58,7 @@ export function invokeRoutes({
       tag: 'Functions',
       access: 'write',
       scope: 'environment',
+      forApps: true,
       summary: 'Invoke a function',
       description:
         'Runs only this function, on a new event named `inngest/function.invoked`, which is stored. Works for paused functions too.',
@@ -47,28 +67,14 @@ export function invokeRoutes({
           .string()
           .meta({ description: "The function's ID with the app's name as prefix, as in `function_id` of runs" }),
       }),
-      body: eventSchema.pick({ data: true, user: true, v: true }),
-      eventLimit,
+      body: sentEventSchema.pick({ data: true, user: true, v: true }),
+      eventLimit: (env) => deps.eventLimits.of(env),
       status: 201,
       data: invokedSchema,
-      errors: [
-        'not_found',
-        'function_archived',
-        'event_invalid',
-        'body_too_large',
-        'environment_archived',
-        ...BACKPRESSURE_ERRORS,
-      ],
+      errors: [...INVOKE_ERRORS],
       async handle({ env, params: { id }, body, requestId }) {
-        rejectDeep(body);
-        backpressure.admit();
-        const environment = await environments.findOrFetch(env);
-        if (environment) rejectArchived(environment);
-        const run = await acceptor.writeDurably(() =>
-          invocations.invokeFromApi({ env, functionId: id, payload: body, requestId, nowMs: Date.now() }),
-        );
-        if (!run) throw new ServiceError('not_found', { detail: `there is no function with the ID "${id}"` });
-        return { data: { internal_id: run.eventId, run_id: run.runId } };
+        const { eventId, runId } = await invoke(deps, { env, functionId: id, payload: body, requestId });
+        return { data: { internal_id: eventId, run_id: runId } };
       },
     }),
   ];

@@ -57,6 +57,7 @@ export function runRoutes({ runs, runLists, functionTables, steps, transitions, 
       tag,
       access: 'read',
       scope: 'environment',
+      forApps: true,
       summary: 'List runs',
       description:
         'Newest first, without outputs unless `fields` includes them. A page may have fewer runs than its limit although more follow: the last page has no cursor.',
@@ -76,12 +77,17 @@ export function runRoutes({ runs, runLists, functionTables, steps, transitions, 
       errors: [],
       async handle({
         env,
+        dialect,
         query: { status, function_id, app, event_id, queued_after, queued_before, limit, cursor, fields },
       }) {
         const timeRange = { after: queued_after, before: queued_before, cursor };
         const query = { env, functionIds: await functionIds(env, app, function_id), status, timeRange, limit };
         const page = await (event_id === undefined ? runLists.list(query) : runLists.listByEvent(event_id, query));
-        return listOfRuns(runLists.listed, env, page.runs, { next: page.next, withOutputs: fields.includes('output') });
+        return listOfRuns(runLists.listed, env, page.runs, {
+          next: page.next,
+          withOutputs: fields.includes('output'),
+          dialect,
+        });
       },
     }),
     route({
@@ -90,18 +96,19 @@ export function runRoutes({ runs, runLists, functionTables, steps, transitions, 
       tag,
       access: 'read',
       scope: 'environment',
+      forApps: true,
       summary: 'Get a run with its history',
       params,
       data: detailedRunSchema,
       errors: ['not_found'],
-      async handle({ env, params: { id } }) {
+      async handle({ env, dialect, params: { id } }) {
         const run = await runs.read(env, id);
         if (!run) throw notFound(id);
         const [history, progress] = await Promise.all([runs.history(env, id), steps.progress(env, id)]);
         const nextTryAt = time(await retries.nextAttemptAt(run, progress));
         return {
           data: {
-            ...presentRun(run),
+            ...presentRun(run, dialect),
             next_try_at: nextTryAt,
             history: presentHistory(run, history, progress.pending),
           },
@@ -114,6 +121,7 @@ export function runRoutes({ runs, runLists, functionTables, steps, transitions, 
       tag,
       access: 'read',
       scope: 'environment',
+      forApps: true,
       summary: 'Get the result of a finished step',
       params: params.extend({
         step_id: z.string().meta({ description: 'Hashed ID of the step, as in the history' }),
@@ -136,6 +144,7 @@ export function runRoutes({ runs, runLists, functionTables, steps, transitions, 
       tag,
       access: 'write',
       scope: 'environment',
+      forApps: true,
       summary: 'Re-run a finished run',
       description:
         'Creates a new run of the same function on the same event, without finished steps. While that run is active, repeating the request ' +
@@ -156,6 +165,7 @@ export function runRoutes({ runs, runLists, functionTables, steps, transitions, 
       tag,
       access: 'write',
       scope: 'environment',
+      forApps: true,
       summary: 'Retry a run now',
       description:
         'Starts the next attempt at once instead of when it is due. It counts as a regular attempt. Sleeps and waits are not shortened.',
@@ -174,17 +184,18 @@ export function runRoutes({ runs, runLists, functionTables, steps, transitions, 
       tag,
       access: 'write',
       scope: 'environment',
+      forApps: true,
       summary: 'Cancel a run',
       description: 'A call in flight is not aborted; its response is ignored. Canceling twice has no further effect.',
       params,
       status: 200,
       data: runSchema,
       errors: ['not_found', 'run_ended'],
-      async handle({ env, params: { id } }) {
+      async handle({ env, dialect, params: { id } }) {
         const run = await transitions.cancel(env, id);
         if (!run) throw notFound(id);
         if (run.status !== 'Cancelled') throw new ServiceError('run_ended', { detail: `its status is ${run.status}` });
-        return { data: presentRun(run) };
+        return { data: presentRun(run, dialect) };
       },
     }),
   ];

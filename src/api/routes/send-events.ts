@@ -3,15 +3,10 @@ import { z } from 'zod';
 import { BACKPRESSURE_ERRORS } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
-import {
-  copyToResend,
-  type Event,
-  eventSchema,
-  rejectDeep,
-  rejectFarFuture,
-  type Source,
-} from '../../model/events/event.ts';
+import { copyToResend, type Event, type Source } from '../../model/events/event.ts';
+import { rejectDeep, rejectFarFuture, sentEventSchema } from '../../model/events/sent-event.ts';
 import type { Environments } from '../../store/environments/environments.ts';
+import type { EventLimits } from '../../store/environments/event-limits.ts';
 import type { Events } from '../../store/events/events.ts';
 import { rejectArchived } from '../receive/resolve-environment.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -23,12 +18,11 @@ export interface SendEventRouteDeps {
   environments: Environments;
   acceptor: Acceptor;
   backpressure: Backpressure;
-  /** Bytes of the largest body that holds an event. */
-  eventLimit: () => number;
+  eventLimits: EventLimits;
 }
 
 export function sendEventRoutes(deps: SendEventRouteDeps): Route[] {
-  const { eventMaxFutureMs, events, environments, acceptor, backpressure, eventLimit } = deps;
+  const { eventMaxFutureMs, events, environments, acceptor, backpressure, eventLimits } = deps;
   const shared = { method: 'post', tag: 'Events', access: 'write', scope: 'environment', status: 201 } as const;
 
   async function accept(event: Event, env: string, source: Source, requestId: string): Promise<string> {
@@ -47,8 +41,8 @@ export function sendEventRoutes(deps: SendEventRouteDeps): Route[] {
       description:
         'Works like sending with an event key: the event is stored, triggers functions, and is ignored as a duplicate when its `id` was seen ' +
         'within 24 hours; then the response has the ID of the first event. Programs should send events with an event key.',
-      body: eventSchema,
-      eventLimit,
+      body: sentEventSchema,
+      eventLimit: (env) => eventLimits.of(env),
       data: z.object({
         internal_id: z.string().meta({
           description: 'Internal ID of the event; if an earlier event has the same `id`, the ID of that event',

@@ -1,16 +1,23 @@
 /** The API's representation of an event. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
+import type { Dialect } from '../../model/apps/app.ts';
 import { eventSchema } from '../../model/events/event.ts';
+import { uuidOf } from '../../model/values/uuid.ts';
 import type { FoundEvent } from '../../store/events/events.ts';
 import { omittedField } from '../rest/list-response.ts';
 import { runSchema } from './run.ts';
 import { time } from './time.ts';
 
+const ACCOUNT_ID = uuidOf('installation');
+
 export const storedEventSchema = z
   .object({
     internal_id: z.string().meta({ description: 'The ID that the service assigned to the event' }),
-    id: z.string().nullable().meta({ description: 'The deduplication ID, if the sender set one' }),
+    id: z.string().nullable().meta({
+      description:
+        'The deduplication ID, if the sender set one. The internal ID in requests with a signing key or an x-inngest header',
+    }),
     name: z.string(),
     data: eventSchema.shape.data,
     ts: z.int().meta({ description: 'Unix milliseconds' }),
@@ -24,6 +31,10 @@ export const storedEventSchema = z
     }),
     request_id: z.string(),
     duplicates: z.int().meta({ description: 'How often the event was sent again and ignored' }),
+    receivedAt: z.iso.datetime().meta({ description: 'As received_at' }),
+    environmentID: z.string().meta({ description: 'A UUID that stands for the environment' }),
+    accountID: z.string().meta({ description: 'A UUID that stands for the installation' }),
+    sourceID: z.string().nullable().meta({ description: 'Always null' }),
   })
   .meta({ id: 'StoredEvent' });
 
@@ -44,20 +55,27 @@ export const listedEventSchema = storedEventSchema
 
 export const eventParams = z.object({ id: z.string().meta({ description: 'Internal ID' }) });
 
-export function presentEvent(event: FoundEvent) {
+/** @param env the event's environment
+ *  @param dialect to official SDKs, `id` is the internal ID */
+export function presentEvent(event: FoundEvent, env: string, dialect: Dialect) {
   const { internal_id, id, name, data, ts, user, v, received_at, source, request_id, duplicates } = event;
+  const receivedAt = time(received_at) as string;
   return {
     internal_id,
-    id: id ?? null,
+    id: dialect === 'inngest' ? internal_id : (id ?? null),
     name,
     data,
     ts,
     user,
     v,
-    received_at: time(received_at) as string,
+    received_at: receivedAt,
     source,
     request_id,
     duplicates,
+    receivedAt,
+    environmentID: uuidOf(env),
+    accountID: ACCOUNT_ID,
+    sourceID: null,
   };
 }
 

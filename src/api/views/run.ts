@@ -1,10 +1,21 @@
 /** The API's representation of a run. */
 import { z } from 'zod';
+import type { Dialect } from '../../model/apps/app.ts';
 import { RUN_STATUSES, type Run } from '../../model/runs/run.ts';
 import { isShallowJson, MAX_DEPTH, parseStored } from '../../model/values/json.ts';
+import { uuidOf } from '../../model/values/uuid.ts';
 import { time } from './time.ts';
 
 export const runErrorSchema = z.object({ name: z.string(), message: z.string(), stack: z.string().optional() });
+
+/** Fields that users of the official SDKs read besides (docs/rest.md). */
+const officialFields = {
+  function_version: z.int().meta({ description: 'Always 1' }),
+  environment_id: z.string().meta({ description: 'A UUID that stands for the environment' }),
+  original_run_id: z.string().nullable().meta({ description: 'As retry_of' }),
+  batch_id: z.string().nullable().meta({ description: 'Always null' }),
+  cron: z.string().nullable().meta({ description: 'Always null' }),
+};
 
 export const runSchema = z
   .object({
@@ -16,12 +27,15 @@ export const runSchema = z
     queued_at: z.iso.datetime(),
     run_started_at: z.iso.datetime().nullable(),
     ended_at: z.iso.datetime().nullable(),
-    output: z.unknown().meta({ description: 'What the function returned; null before it has' }),
+    output: z
+      .unknown()
+      .meta({ description: 'What the function returned; null before it has. Of a failed run: its error' }),
     error: runErrorSchema
       .nullable()
       .meta({ description: 'Error of the last failed attempt; null when none failed or a later one succeeded' }),
     request_id: z.string().meta({ description: 'ID of the request that sent the event' }),
     retry_of: z.string().nullable().meta({ description: 'The run of which this is a re-run' }),
+    ...officialFields,
   })
   .meta({ id: 'Run' });
 
@@ -42,21 +56,29 @@ function readOutput(output: string): { output: unknown } | { error: z.infer<type
   return { error: { name: 'OutputUnreadable', message } };
 }
 
-export function presentRun(run: Run) {
-  const { id, functionId, eventId, requestId, status, attempt, queuedAt, startedAt, endedAt, output, error } = run;
+/** @param dialect to official SDKs a run is `Running` from the start, and starts when it is queued */
+export function presentRun(run: Run, dialect: Dialect = 'service') {
+  const { id, env, functionId, eventId, requestId, status, attempt, queuedAt, startedAt, endedAt, output, error } = run;
   const read = output === undefined ? { output: null } : readOutput(output);
+  const shownError = error ?? ('error' in read ? read.error : null);
+  const queued = time(queuedAt) as string;
   return {
     run_id: id,
     function_id: functionId,
     event_id: eventId,
-    status,
+    status: dialect === 'inngest' && status === 'Queued' ? 'Running' : status,
     attempt,
-    queued_at: time(queuedAt),
-    run_started_at: time(startedAt),
+    queued_at: queued,
+    run_started_at: time(startedAt) ?? (dialect === 'inngest' ? queued : null),
     ended_at: time(endedAt),
-    output: 'output' in read ? read.output : null,
-    error: error ?? ('error' in read ? read.error : null),
+    output: status === 'Failed' ? shownError : 'output' in read ? read.output : null,
+    error: shownError,
     request_id: requestId,
     retry_of: run.retryOf ?? null,
+    function_version: 1,
+    environment_id: uuidOf(env),
+    original_run_id: run.retryOf ?? null,
+    batch_id: null,
+    cron: null,
   };
 }

@@ -6,6 +6,7 @@ import { derivedEventId, derivedId, newId } from '../../model/ids.ts';
 import { type Op, stepName } from '../../model/runs/operation.ts';
 import { type Run, runIdOf } from '../../model/runs/run.ts';
 import { isJsonObject } from '../../model/values/json.ts';
+import type { Claim, Claimed, Deduplication } from '../../store/events/deduplication.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -18,6 +19,7 @@ export interface InvocationsDeps {
   starter: RunStarter;
   transitions: RunTransitions;
   telemetry: Telemetry;
+  deduplication: Deduplication;
 }
 
 export interface ApiInvocation {
@@ -26,6 +28,15 @@ export interface ApiInvocation {
   payload: Pick<Event, 'data' | 'user' | 'v'>;
   requestId: string;
   nowMs: number;
+  /** A second invocation of the function with the same key within a day is the first one. */
+  idempotencyKey?: string | undefined;
+}
+
+export interface Invoked {
+  eventId: string;
+  runId: string;
+  /** An earlier invocation had the same key. */
+  repeat: boolean;
 }
 
 export class Invocations {
@@ -61,16 +72,29 @@ export class Invocations {
     payload,
     requestId,
     nowMs,
-  }: ApiInvocation): Promise<{ eventId: string; runId: string } | undefined> {
+    idempotencyKey,
+  }: ApiInvocation): Promise<Invoked | undefined> {
     const fn = (await this.#deps.functions.of(env)).find(functionId);
     if (!fn) return undefined;
     if (fn.archived) throw new ServiceError('function_archived', { detail: `"${functionId}" has no live app` });
-    const eventId = newId(nowMs);
+    const claim = idempotencyKey === undefined ? undefined : { env, id: claimedId(functionId, idempotencyKey) };
+    const { eventId, isFirst, isDone } = await this.#claimEventId(claim, newId(nowMs));
+    const runId = runIdOf(eventId, functionId);
+    if (isDone) return { eventId, runId, repeat: true };
     const provenance = { internalId: eventId, env, receivedAt: nowMs, source: 'api', requestId, index: 0 } as const;
     const event = toEnvelope({ name: FUNCTION_INVOKED, ...payload }, provenance);
-    const runId = runIdOf(eventId, functionId);
     await this.#start({ id: runId, fn, event, dueAt: nowMs }, event, nowMs);
-    return { eventId, runId };
+    if (claim) await this.#deps.deduplication.confirm([{ ...claim, internalId: eventId }]);
+    return { eventId, runId, repeat: !isFirst };
+  }
+
+  /** The ID of the event to invoke with: the earlier invocation's, if there is one. That one may have died half-way, so it is repeated until
+   *  it is confirmed. */
+  async #claimEventId(claim: Omit<Claim, 'internalId'> | undefined, ownId: string) {
+    if (!claim) return { eventId: ownId, isFirst: true, isDone: false };
+    const [claimed] = await this.#deps.deduplication.claim([{ ...claim, internalId: ownId }]);
+    const { internalId, repeat } = claimed as Claimed;
+    return { eventId: internalId, isFirst: internalId === ownId, isDone: repeat };
   }
 
   async #start(run: RunToStart, event: Envelope, nowMs: number): Promise<void> {
@@ -80,6 +104,11 @@ export class Invocations {
     await events.markIngested(stored, nowMs);
     telemetry.recordIngested(stored, Date.now());
   }
+}
+
+/** Keys of invocations are claimed like deduplication IDs. */
+function claimedId(functionId: string, idempotencyKey: string): string {
+  return `${FUNCTION_INVOKED}:${functionId}:${idempotencyKey}`;
 }
 
 function invocationEvent(invokingRun: Run, op: Op, nowMs: number): Envelope {

@@ -1,5 +1,6 @@
 /** Registrations of apps: functions with their triggers (docs/protocol.md#registration). */
 import { z } from 'zod';
+import { EVENT_NAME_MAX } from '../events/event.ts';
 import { compile, compileWait } from '../expressions/expression.ts';
 import { DEFAULT_RETRIES } from '../runs/retry.ts';
 import { durationMs } from '../values/duration.ts';
@@ -15,7 +16,7 @@ const appUrl = z.union([httpUrl, z.literal(CONNECT_URL)], { error: 'an http or h
 
 const triggerSchema = z
   .looseObject({
-    event: z.string().min(1).max(256).optional(),
+    event: z.string().min(1).max(EVENT_NAME_MAX).optional(),
     expression: z.string().nullish(),
     cron: z.string().min(1).max(256).optional(),
   })
@@ -30,7 +31,7 @@ const stepSchema = z.looseObject({
 const timeString = z.string().refine((text) => durationMs(text) !== undefined, 'a time string such as "30m" or "7d"');
 
 const cancelSchema = z.looseObject({
-  event: z.string().min(1).max(256),
+  event: z.string().min(1).max(EVENT_NAME_MAX),
   if: z.string().nullish(),
   timeout: timeString.nullish(),
 });

@@ -8,9 +8,12 @@ export function covers(has: Access, needed: Access): boolean {
   return ACCESS.indexOf(has) >= ACCESS.indexOf(needed);
 }
 
+export const PRINCIPAL_KINDS = ['user', 'api-key', 'signing-key', 'setting', 'dev'] as const;
+export type PrincipalKind = (typeof PRINCIPAL_KINDS)[number];
+
 /** The authenticated origin of a request. */
 export interface Principal {
-  kind: 'user' | 'api-key' | 'setting' | 'dev';
+  kind: PrincipalKind;
   id: string;
   /** Display name: an email address, a key's name. */
   name: string;
@@ -29,3 +32,14 @@ export const SETTING_PRINCIPAL: Principal = {
 
 /** The principal of all requests in dev mode. */
 export const DEV_PRINCIPAL: Principal = { kind: 'dev', id: 'dev', name: 'dev mode', access: 'admin' };
+
+/** The principal of an app, which has the signing key of its environment. Only routes for apps accept it. */
+export function principalOfApp(environment: string): Principal {
+  return {
+    kind: 'signing-key',
+    id: environment,
+    name: `an app with the signing key of ${environment}`,
+    access: 'write',
+    environment,
+  };
+}

@@ -16,7 +16,7 @@ export const nameListSchema = z
         z
           .string()
           .min(1)
-          .max(256)
+          .max(512)
           .regex(/^[^*]*\*?$/, 'an event name, or a prefix followed by "*"'),
       )
       .min(1)

@@ -1,9 +1,8 @@
-/** Events: the schema that senders use, its validation, and the data of accepted events (docs/events.md). */
+/** Events as the service accepts and stores them (docs/events.md). */
 import { z } from 'zod';
-import { ServiceError } from '../../errors.ts';
-import { describe, isJsonObject, isShallow, MAX_DEPTH } from '../values/json.ts';
+import { isJsonObject } from '../values/json.ts';
 
-const jsonObject = (field: string) =>
+export const jsonObject = (field: string) =>
   z
     .custom<Record<string, unknown>>(isJsonObject, 'a JSON object')
     .meta({ type: 'object', additionalProperties: true, description: field });
@@ -12,42 +11,33 @@ export const RESERVED_PREFIXES = ['inngest/', 'service/internal.'] as const;
 export const FUNCTION_FAILED = 'inngest/function.failed';
 export const FUNCTION_INVOKED = 'inngest/function.invoked';
 
-const TS_MIN = Date.UTC(1980, 0);
-const TS_MAX = Date.UTC(2100, 0);
+export const EVENT_NAME_MAX = 512;
+export const EVENT_ID_MAX = 512;
+export const TS_MIN = Date.UTC(1980, 0);
+export const TS_MAX = Date.UTC(2100, 0);
 
-const nameRule = 'a string of 1 to 256 characters';
-const idRule = 'a string of 1 to 512 characters, or omit the field';
-const tsRule = 'integer milliseconds since 1970, within 1980 to 2100, or omit the field';
-
-/** docs/events.md#fields. Messages say what is expected; `invalid` adds what was received. */
+/** An accepted event. Senders may leave more out (sent-event.ts). */
 export const eventSchema = z
   .object({
     name: z
-      .string(nameRule)
-      .min(1, nameRule)
-      .max(256, nameRule)
-      .refine(
-        (name) => !RESERVED_PREFIXES.some((prefix) => name.startsWith(prefix)),
-        `a name that does not start with ${RESERVED_PREFIXES.join(' or ')}, which are reserved`,
-      )
+      .string()
+      .min(1)
+      .max(EVENT_NAME_MAX)
       .meta({ description: 'Event name', examples: ['order/paid'] }),
     data: jsonObject('Arbitrary user data'),
-    id: z.string(idRule).min(1, idRule).max(512, idRule).optional().meta({
+    id: z.string().min(1).max(EVENT_ID_MAX).optional().meta({
       description: 'Deduplication ID: within 24 hours, an event with an ID already seen is ignored whatever its name',
     }),
     ts: z
-      .int(tsRule)
-      .min(TS_MIN, tsRule)
-      .max(TS_MAX, tsRule)
+      .int()
+      .min(TS_MIN)
+      .max(TS_MAX)
       .optional()
       .meta({ description: 'Event time in Unix milliseconds; absent: the time of receipt' }),
     user: jsonObject('Passed through to functions').optional(),
-    v: z
-      .string('a string, or omit the field')
-      .optional()
-      .meta({ description: 'Version of the payload, passed through' }),
+    v: z.string().optional().meta({ description: 'Version of the payload, passed through' }),
   })
-  .meta({ id: 'Event', description: 'An event to send' });
+  .meta({ id: 'Event', description: 'An event' });
 
 export type Event = z.infer<typeof eventSchema>;
 
@@ -97,53 +87,6 @@ export interface Envelope {
 
 /** The parts of an EventRecord. */
 export type RecordParts = Pick<Envelope, 'internalId' | 'receivedAt' | 'requestId' | 'index' | 'payload'>;
-
-/** Validates every event of a request; one invalid event rejects all.
- *  @param text the JSON text of `body`
- *  @throws ServiceError event_invalid with index, field, received and expected value */
-export function validateEvents(body: unknown, text: string): Event[] {
-  rejectDeep(body, text);
-  const list = Array.isArray(body) ? body : [body];
-  return list.map(validateEvent);
-}
-
-/** @throws ServiceError event_invalid if it is nested too deeply for later serializers */
-export function rejectDeep(value: unknown, text?: string): void {
-  if (isShallow(value, text)) return;
-  throw new ServiceError('event_invalid', { detail: `nested deeper than ${MAX_DEPTH} levels; flatten the data` });
-}
-
-const DAY_MS = 86_400_000;
-
-/** Bounds `ts`, because the service keeps an event with a future `ts` until its functions run.
- *  @throws ServiceError event_invalid with index, field, received and expected value */
-export function rejectFarFuture(events: readonly Event[], nowMs: number, maxFutureMs: number): void {
-  for (const [index, { ts }] of events.entries()) {
-    if (ts === undefined || ts - nowMs <= maxFutureMs) continue;
-    const days = maxFutureMs / DAY_MS;
-    const latest = new Date(nowMs + maxFutureMs).toISOString();
-    throw invalid(index, 'ts', ts, `a time at most ${days} days in the future (EVENT_MAX_FUTURE_DAYS), now ${latest}`);
-  }
-}
-
-function validateEvent(candidate: unknown, index: number): Event {
-  if (!isJsonObject(candidate)) {
-    throw invalid(index, undefined, candidate, 'a JSON object with name and data');
-  }
-  const { success, data, error } = eventSchema.safeParse(candidate);
-  if (success) return data;
-  const { path, message } = error.issues[0] as z.core.$ZodIssue;
-  const field = String(path[0]);
-  throw invalid(index, field, candidate[field], message);
-}
-
-function invalid(index: number, field: string | undefined, got: unknown, expected: string): ServiceError {
-  const location = field === undefined ? `event ${index}` : `event ${index}, field "${field}"`;
-  return new ServiceError('event_invalid', {
-    detail: `${location}: got ${describe(got)}; expected ${expected}`,
-    facts: { index, ...(field !== undefined && { field }) },
-  });
-}
 
 /** The payload is JSON text that preserves every digit of the event's data. */
 export function toEnvelope(

@@ -41,15 +41,15 @@ export class Environments {
 
   /** From Redis, also in a process that has no cache. */
   async read(name: string): Promise<Environment | undefined> {
-    if (name === PRODUCTION) return PRODUCTION_ENVIRONMENT;
     const text = await this.#redis.hget(this.#key, name);
-    return text === null ? undefined : (JSON.parse(text) as Environment);
+    if (text !== null) return JSON.parse(text) as Environment;
+    return name === PRODUCTION ? PRODUCTION_ENVIRONMENT : undefined;
   }
 
   /** Production first, then by name. */
   async all(): Promise<Environment[]> {
-    const others = [...(await this.#readAll()).values()].filter(({ kind }) => kind !== 'production');
-    return [PRODUCTION_ENVIRONMENT, ...others.sort((a, b) => a.name.localeCompare(b.name))];
+    const [production, ...others] = (await this.#readAll()).values();
+    return [production ?? PRODUCTION_ENVIRONMENT, ...others.sort((a, b) => a.name.localeCompare(b.name))];
   }
 
   /** Creates an environment; an existing one stays as it is.
@@ -73,6 +73,8 @@ export class Environments {
   /** Changes an environment atomically.
    *  @returns the changed environment; undefined: there is none of that name */
   async change(name: string, change: (environment: Environment) => Environment): Promise<Environment | undefined> {
+    // Production is stored from its first change on.
+    if (name === PRODUCTION) await this.#redis.hsetnx(this.#key, name, JSON.stringify(PRODUCTION_ENVIRONMENT));
     for (;;) {
       const text = await this.#redis.hget(this.#key, name);
       if (text === null) return undefined;

@@ -13,7 +13,7 @@ export const ENVIRONMENT_KEY_DECLARATIONS = {
     owner: 'environments/environments.ts',
     ttl: 'none',
     size: '1 field per environment (branches: quota)',
-    description: 'Name → environment, as JSON. Production is not stored.',
+    description: 'Name → environment, as JSON. Production is stored when its limits are first set.',
   },
   installationLimits: {
     pattern: 'installation-limits',

@@ -3,6 +3,7 @@ import type { StoreContext } from '../store-context.ts';
 import { EnvironmentData } from './environment-data.ts';
 import { EnvironmentKinds } from './environment-kinds.ts';
 import { Environments } from './environments.ts';
+import { EventLimits } from './event-limits.ts';
 import { InstallationLimits } from './installation-limits.ts';
 
 export interface EnvironmentStore {
@@ -10,14 +11,17 @@ export interface EnvironmentStore {
   environmentKinds: EnvironmentKinds;
   environmentData: EnvironmentData;
   installationLimits: InstallationLimits;
+  eventLimits: EventLimits;
 }
 
 export function createEnvironmentStore({ redis, keys, config, cacheInvalidation }: StoreContext): EnvironmentStore {
   const environments = new Environments(redis, keys, cacheInvalidation);
+  const installationLimits = new InstallationLimits(redis, keys, cacheInvalidation);
   return {
     environments,
     environmentKinds: new EnvironmentKinds(environments),
     environmentData: new EnvironmentData(redis, config.keyPrefix),
-    installationLimits: new InstallationLimits(redis, keys, cacheInvalidation),
+    installationLimits,
+    eventLimits: new EventLimits(environments, installationLimits, config.eventMaxBytes),
   };
 }

@@ -15,10 +15,16 @@ type held struct {
 	MS int `json:"ms"`
 }
 
-// timed is the data of an event with a time and an address.
+// asked is the data of an event that names what a step asks for.
+type asked struct {
+	URL      string `json:"url"`
+	Provider string `json:"provider"`
+	Signal   string `json:"signal"`
+}
+
+// timed is the data of an event with a time.
 type timed struct {
 	Until time.Time `json:"until"`
-	URL   string    `json:"url"`
 }
 
 // hostFeatures hosts the functions of test/official/features.ts.
@@ -27,14 +33,14 @@ func hostFeatures(client inngestgo.Client) {
 	a.hostFlowControl()
 	a.hostTriggers()
 	a.hostTimes()
-	a.hostUnknownSteps()
+	a.hostRequests()
 }
 
 func (a app) hostFlowControl() {
 	key := "event.data.n"
 	second, minute := time.Second, time.Minute
 	for id, opts := range map[string]inngestgo.FunctionOpts{
-		"concurrency":   {Concurrency: []inngestgo.ConfigStepConcurrency{{Limit: 1, Key: &key}}},
+		"concurrency":   {Concurrency: &inngestgo.ConfigConcurrency{Step: []inngestgo.ConfigStepConcurrency{{Limit: 1, Key: &key}}}},
 		"throttle":      {Throttle: &inngestgo.ConfigThrottle{Limit: 1, Period: minute, Key: &key}},
 		"ratelimit":     {RateLimit: &inngestgo.ConfigRateLimit{Limit: 1, Period: minute, Key: &key}},
 		"debounce":      {Debounce: &inngestgo.ConfigDebounce{Key: key, Period: minute}},
@@ -100,17 +106,21 @@ func (a app) hostTimes() {
 	})
 }
 
-// hostUnknownSteps hosts functions with steps that the service refuses.
-func (a app) hostUnknownSteps() {
+// hostRequests hosts functions whose steps the service carries out.
+func (a app) hostRequests() {
 	none := inngestgo.IntPtr(0)
-	on(a, "step-ai-infer", none, func(ctx context.Context, _ inngestgo.Input[object]) (any, error) {
-		opts := step.InferOpts[object]{Opts: step.InferOpenAIOpts(inngestgo.StrPtr("none"), nil), Body: object{}}
-		return step.Infer[object, object](ctx, "ask", opts)
+	on(a, "step-ai-infer", none, func(ctx context.Context, in inngestgo.Input[asked]) (any, error) {
+		model := step.InferOpenAIOpts(inngestgo.StrPtr("a-key"), &in.Event.Data.Provider)
+		body := object{"model": "a-model", "messages": []object{{"role": "user", "content": "hello"}}}
+		return step.Infer[object, object](ctx, "ask", step.InferOpts[object]{Opts: model, Body: body})
 	})
-	on(a, "step-fetch", none, func(ctx context.Context, in inngestgo.Input[timed]) (any, error) {
-		return step.Fetch[string](ctx, "fetch", step.FetchOpts{URL: in.Event.Data.URL, Method: "GET"})
+	on(a, "step-fetch", none, func(ctx context.Context, in inngestgo.Input[asked]) (any, error) {
+		response, err := step.Fetch[object](ctx, "fetch", step.FetchOpts{URL: in.Event.Data.URL, Method: "GET"})
+		return response.StatusCode, err
 	})
-	on(a, "step-waitforsignal", none, func(ctx context.Context, _ inngestgo.Input[object]) (any, error) {
-		return step.WaitForSignal[object](ctx, "wait", step.WaitForSignalOpts{Signal: "go", Timeout: time.Hour})
+	on(a, "step-waitforsignal", none, func(ctx context.Context, in inngestgo.Input[asked]) (any, error) {
+		wait := step.WaitForSignalOpts{Signal: in.Event.Data.Signal, Timeout: time.Hour}
+		signal, err := step.WaitForSignal[int](ctx, "wait", wait)
+		return object{"signal": signal.Signal, "data": signal.Data}, err
 	})
 }

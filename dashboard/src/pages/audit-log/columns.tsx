@@ -8,6 +8,7 @@ type Kind = AuditEntry['who']['kind'];
 export const ACTOR_KINDS: Record<Kind, string> = {
   user: 'Users',
   'api-key': 'API keys',
+  'signing-key': 'Apps',
   setting: 'API_KEY setting',
   dev: 'Dev mode',
 };
@@ -15,11 +16,18 @@ export const ACTOR_KINDS: Record<Kind, string> = {
 export const ACTOR_KIND: Record<Kind, string> = {
   user: 'user',
   'api-key': 'API key',
+  'signing-key': 'app, by its signing key',
   setting: 'API_KEY setting',
   dev: 'dev mode, no sign-in',
 };
 
-const ICONS: Record<Kind, IconName> = { user: 'users', 'api-key': 'key', setting: 'sliders', dev: 'code' };
+const ICONS: Record<Kind, IconName> = {
+  user: 'users',
+  'api-key': 'key',
+  'signing-key': 'key',
+  setting: 'sliders',
+  dev: 'code',
+};
 
 export function columnsFor(onOpen: (entry: AuditEntry) => void): Column<AuditEntry>[] {
   return [

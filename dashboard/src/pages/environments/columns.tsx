@@ -8,6 +8,7 @@ import { ConfirmButton } from '../../ui/dialog.tsx';
 import { Badge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useAction } from '../../ui/use-action.ts';
+import { RequestLimit } from './limit-form.tsx';
 
 const KINDS = { production: 'production', named: 'named', branch: 'branch' } as const;
 
@@ -22,6 +23,13 @@ export function columnsFor(isAdmin: boolean): Column<Environment>[] {
       width: '8rem',
       hideOnMobile: true,
       cell: ({ created_at }) => (created_at ? <Time at={created_at} /> : <span className="text-muted">built in</span>),
+    },
+    {
+      id: 'limit',
+      header: 'Max request',
+      width: '8rem',
+      hideOnMobile: true,
+      cell: (one) => <RequestLimit of={one} isAdmin={isAdmin} />,
     },
     { id: 'actions', header: '', width: '12rem', align: 'right', cell: (one) => isAdmin && <Actions of={one} /> },
   ];

@@ -99,7 +99,7 @@ function MaxBytes({ value, onChange }: { value: string; onChange(text: string): 
   return (
     <TextField
       label="Maximum request size (bytes)"
-      hint="Default: the installation limit"
+      hint="Default: the limit of the environment, else of the installation"
       type="number"
       min={1}
       max={16 * 1_048_576}

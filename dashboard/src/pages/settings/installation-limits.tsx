@@ -48,7 +48,7 @@ function Form({ limits: { event_max_bytes, default_event_max_bytes } }: { limits
       {save.error && <ErrorAlert error={save.error} />}
       <TextField
         label="Maximum request size (bytes)"
-        hint={`Default: ${default_event_max_bytes.toLocaleString()} (EVENT_MAX_BYTES). An event key can have its own limit.`}
+        hint={`Default: ${default_event_max_bytes.toLocaleString()} (EVENT_MAX_BYTES). Environments and event keys can have their own.`}
         type="number"
         min={1}
         max={MAX_BYTES}

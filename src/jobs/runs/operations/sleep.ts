@@ -8,7 +8,8 @@ import { enqueueWake, startStep } from './steps.ts';
 import { isTooFar, tooFar } from './timeout.ts';
 
 export async function startSleep(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
-  const text = op.opts?.duration ?? op.name ?? '';
+  // Version 3 of the official TypeScript SDK sends an empty duration for less than a second.
+  const text = op.opts?.duration || op.name || '0s';
   const until = momentMs(text, Date.now());
   if (until === undefined)
     return permanentFailure(

@@ -12,7 +12,7 @@ import { untilOf } from './timeout.ts';
 
 export async function startWait(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
   const { run, event } = call.loaded;
-  const eventName = op.opts?.event ?? op.name ?? '';
+  const eventName = op.opts?.event || op.name || '';
   const expression = op.opts?.if ?? undefined;
   const problem = eventName === '' ? 'waits for an event without a name' : expression && problemOf(expression);
   if (problem) return permanentFailure('InvalidWait', `step "${stepName(op)}" ${problem}`);

@@ -1,23 +1,12 @@
-/** The functions of scenarios.ts with the official TypeScript SDK, hosted in this process. */
-import { Inngest, NonRetriableError } from 'inngest';
-import { serve } from 'inngest/node';
-import { startApp } from '../runs/steps/sdk-adapters.ts';
-import type { HostProgram } from '../support/program.ts';
+/** The functions of scenarios.ts with the official TypeScript SDK. */
+import type { NpmApp } from './npm-host.ts';
 import type { Loose } from './outside.ts';
 
-const silent = { info() {}, warn() {}, error() {}, debug() {} };
-
-/** @param connection address and keys, as options of the SDK's client */
-export async function startNpmApp(app: string, connection: object): Promise<HostProgram> {
-  const client = new Inngest({ id: app, logger: silent, ...connection });
-  const { url, close } = await startApp(serve({ client, functions: functionsOf(client, app) }));
-  return { url, output: () => '', stop: close };
-}
-
-function functionsOf(client: Inngest, app: string) {
+export function scenarioFunctions({ sdk, client, app, create }: NpmApp): Loose[] {
+  const { NonRetriableError } = sdk;
   const named = (name: string) => `${app}/${name}`;
   const on = (id: string, handler: (args: Loose) => Promise<unknown>, options: object = {}) =>
-    client.createFunction({ id, triggers: [{ event: named(id) }], ...options }, handler);
+    create({ id, ...options }, [{ event: named(id) }], handler);
 
   const receipt = on('receipt', async ({ event }) => ({ got: event.data }));
   return [

@@ -1,0 +1,79 @@
+import { useQuery } from '@tanstack/react-query';
+import { type FormEvent, useId, useState } from 'react';
+import { callApi } from '../../api/client.ts';
+import type { Environment, Limits } from '../../api/types.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { useAction } from '../../ui/use-action.ts';
+
+/** The largest request that sends events to the environment, with the button that opens the form. */
+export function RequestLimit({ of: environment, isAdmin }: { of: Environment; isAdmin: boolean }) {
+  const [editing, setEditing] = useState(false);
+  const { event_max_bytes } = environment;
+  const text = event_max_bytes === null ? 'default' : `${event_max_bytes.toLocaleString()} B`;
+  if (!isAdmin || environment.deleting_at) return <span className="text-muted">{text}</span>;
+  return (
+    <>
+      <Button variant="ghost" title={`Maximum request size of ${environment.name}`} onClick={() => setEditing(true)}>
+        {text}
+      </Button>
+      {editing && <LimitForm environment={environment} onClose={() => setEditing(false)} />}
+    </>
+  );
+}
+
+function LimitForm({ environment: { name, event_max_bytes }, onClose }: { environment: Environment; onClose(): void }) {
+  const form = useId();
+  const [text, setText] = useState(event_max_bytes?.toString() ?? '');
+  const { data } = useQuery({
+    queryKey: ['limits'],
+    queryFn: ({ signal }) => callApi<Limits>('/v1/account/limits', { signal }),
+  });
+  const wider = data && (data.data.event_max_bytes ?? data.data.default_event_max_bytes);
+  const save = useAction({
+    run: () =>
+      callApi<Environment>(`/v1/environments/${encodeURIComponent(name)}/limits`, {
+        method: 'PUT',
+        body: { event_max_bytes: text === '' ? null : Number(text) },
+      }),
+    successMessage: 'Limit saved',
+    invalidates: 'environments',
+    onSuccess: onClose,
+    showsError: true,
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save.mutate();
+  };
+  return (
+    <Dialog
+      open
+      title={`Limit of ${name}`}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" type="submit" form={form} busy={save.isPending}>
+            Save
+          </Button>
+        </>
+      }
+    >
+      <form id={form} onSubmit={submit} className="space-y-5">
+        {save.error && <ErrorAlert error={save.error} />}
+        <TextField
+          label="Maximum request size (bytes)"
+          hint="Empty: the installation limit. An event key can have its own limit."
+          type="number"
+          min={1}
+          max={16 * 1_048_576}
+          placeholder={wider?.toString()}
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+        />
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,32 @@
+/** `GET /dev`: what official SDKs and their tools read to find out whether a development server is there. Dev mode only. */
+import { PRODUCTION } from '../../model/environment.ts';
+import type { Apps } from '../../store/apps/apps.ts';
+import type { Functions } from '../../store/apps/functions.ts';
+import type { Router } from '../http/router.ts';
+
+/** The rest are in `GET /v1/functions`. */
+const FUNCTIONS_MAX = 1_000;
+
+export function devInfoRoute(router: Router, { apps, functions }: { apps: Apps; functions: Functions }): void {
+  router.get('/dev', async (ctx) => {
+    const [registered, all] = await Promise.all([apps.all(PRODUCTION), functions.all(PRODUCTION)]);
+    const live = all.functions.filter(({ archived }) => !archived);
+    ctx.body = {
+      version: 'tidegate-0.1.0',
+      authed: false,
+      startOpts: { autodiscover: false, poll: false },
+      functions: live.slice(0, FUNCTIONS_MAX).map(({ id, name, triggers, url }) => ({
+        id,
+        slug: id,
+        name,
+        triggers,
+        steps: [{ id: 'step', name, uri: url }],
+      })),
+      handlers: registered.map(({ name, url, sdk, framework }) => ({ sdk: { appName: name, url, sdk, framework } })),
+      isSingleNodeService: false,
+      isMissingSigningKey: false,
+      isMissingEventKeys: false,
+      features: {},
+    };
+  });
+}

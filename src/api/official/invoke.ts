@@ -1,0 +1,71 @@
+/** Invoking a function under the URLs that users of the official SDKs know (docs/rest.md). */
+import { z } from 'zod';
+import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
+import { sentEventSchema } from '../../model/events/sent-event.ts';
+import { type Route, route } from '../rest/route.ts';
+import { INVOKE_ERRORS, type InvokeRouteDeps, invoke, invokedSchema } from '../routes/invoke.ts';
+
+const keySchema = z.string().min(1).max(256).optional();
+const payloadSchema = sentEventSchema.pick({ data: true, user: true, v: true });
+
+export interface OfficialInvokeDeps extends InvokeRouteDeps {
+  functionTables: FunctionTables;
+}
+
+export function officialInvokeRoutes(deps: OfficialInvokeDeps): Route[] {
+  const common = {
+    method: 'post' as const,
+    tag: 'Functions',
+    access: 'write' as const,
+    scope: 'environment' as const,
+    forApps: true as const,
+    summary: 'Invoke a function',
+    eventLimit: (env: string) => deps.eventLimits.of(env),
+    errors: [...INVOKE_ERRORS],
+  } satisfies Partial<Route>;
+
+  /** The composite ID; some clients send that one already. */
+  async function compositeId(env: string, app: string, id: string): Promise<string> {
+    const own = (await deps.functionTables.of(env)).find(id);
+    return own?.app === app ? id : `${app}-${id}`;
+  }
+
+  const byApp = (path: `/${string}/:app/functions/:id/invoke`) =>
+    route({
+      ...common,
+      path,
+      params: z.object({ app: z.string(), id: z.string() }),
+      body: payloadSchema.extend({ idempotencyKey: keySchema, idempotency_key: keySchema }),
+      data: z.object({ runId: z.string() }),
+      async handle({ env, params: { app, id }, body, requestId }) {
+        const { idempotencyKey, idempotency_key, ...payload } = body;
+        const functionId = await compositeId(env, app, id);
+        const { runId, repeat } = await invoke(deps, {
+          env,
+          functionId,
+          payload,
+          requestId,
+          idempotencyKey: idempotencyKey ?? idempotency_key,
+        });
+        const metadata = { fetchedAt: new Date().toISOString() };
+        return { data: { runId }, metadata, ...(repeat && { status: 409 }) };
+      },
+    });
+
+  return [
+    route({
+      ...common,
+      path: '/invoke/:id',
+      params: z.object({ id: z.string() }),
+      body: payloadSchema.partial({ data: true }),
+      data: invokedSchema,
+      async handle({ env, params: { id }, body: { data = {}, ...rest }, requestId }) {
+        const payload = { data, ...rest };
+        const { eventId, runId } = await invoke(deps, { env, functionId: id, payload, requestId });
+        return { data: { internal_id: eventId, run_id: runId }, beside: { id: eventId, status: 200 } };
+      },
+    }),
+    byApp('/v2/apps/:app/functions/:id/invoke'),
+    byApp('/api/v2/apps/:app/functions/:id/invoke'),
+  ];
+}

@@ -1,0 +1,77 @@
+/** Lists under the URLs that users of the official SDKs know (docs/rest.md). */
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import type { RunRetries } from '../../jobs/runs/run-retries.ts';
+import { hasEnded } from '../../model/runs/run.ts';
+import type { Apps } from '../../store/apps/apps.ts';
+import type { Functions } from '../../store/apps/functions.ts';
+import type { Runs } from '../../store/runs/runs.ts';
+import type { Steps } from '../../store/runs/steps.ts';
+import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
+import { listReply } from '../rest/list-response.ts';
+import { type Route, route } from '../rest/route.ts';
+import { listedFunctionSchema, presentFunction } from '../views/function.ts';
+import { time } from '../views/time.ts';
+
+export interface OfficialListDeps {
+  runs: Runs;
+  steps: Steps;
+  retries: RunRetries;
+  apps: Apps;
+  functions: Functions;
+}
+
+const jobSchema = z.object({
+  at: z.iso.datetime().nullable(),
+  position: z.int(),
+  attempt: z.int(),
+});
+
+export function officialListRoutes({ runs, steps, retries, apps, functions }: OfficialListDeps): Route[] {
+  const common = { method: 'get', access: 'read', scope: 'environment', forApps: true } as const;
+  return [
+    route({
+      ...common,
+      path: '/v1/runs/:id/jobs',
+      tag: 'Runs',
+      summary: 'List what a run will do next',
+      params: z.object({ id: z.string() }),
+      data: z.array(jobSchema),
+      errors: ['not_found'],
+      async handle({ env, params: { id } }) {
+        const run = await runs.read(env, id);
+        if (!run) throw new ServiceError('not_found', { detail: `there is no run with the ID "${id}"` });
+        if (hasEnded(run)) return { data: [] };
+        const progress = await steps.progress(env, id);
+        const retryAt = await retries.nextAttemptAt(run, progress);
+        const dueAt = [...progress.pending.values()].flatMap(({ until }) => until ?? []);
+        const times = [...dueAt, ...(retryAt === undefined ? [] : [retryAt])].sort((a, b) => a - b);
+        return { data: times.map((at, position) => ({ at: time(at), position, attempt: run.attempt })) };
+      },
+    }),
+    route({
+      ...common,
+      path: '/v1/apps/:name/functions',
+      tag: 'Apps',
+      summary: 'List the functions of an app',
+      params: z.object({ name: z.string() }),
+      query: z.object(pageQuery(namePosition)),
+      data: z.array(listedFunctionSchema),
+      errors: ['not_found'],
+      async handle({ env, params: { name }, query }) {
+        if (!(await apps.read(env, name))) {
+          throw new ServiceError('not_found', { detail: `there is no app with the name "${name}"` });
+        }
+        const own = (await functions.all(env)).functions.filter((fn) => fn.app === name && !fn.archived);
+        const sorted = own.sort((a, b) => (a.id < b.id ? -1 : 1));
+        const { page, next } = pageOf(sorted, ({ id }) => id, query);
+        return listReply(page, {
+          present: (fn) => presentFunction(fn, undefined),
+          positionOf: ({ id }) => id,
+          next,
+          omittable: ['triggers'],
+        });
+      },
+    }),
+  ];
+}

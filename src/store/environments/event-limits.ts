@@ -1,0 +1,46 @@
+/** How large a request that sends events may be: the narrowest limit that is set wins (docs/events.md#sizes). */
+import { BRANCHES } from '../../model/environment.ts';
+import type { Environments } from './environments.ts';
+import type { InstallationLimits } from './installation-limits.ts';
+
+/** The largest value of any of the limits. */
+export const EVENT_LIMIT_MAX_BYTES = 16 * 1_048_576;
+
+export interface EventLimit {
+  bytes: number;
+  /** How to raise it. */
+  remedy: string;
+}
+
+export class EventLimits {
+  readonly #environments: Environments;
+  readonly #installationLimits: InstallationLimits;
+  /** The setting EVENT_MAX_BYTES. */
+  readonly #defaultBytes: number;
+
+  constructor(environments: Environments, installationLimits: InstallationLimits, defaultBytes: number) {
+    this.#environments = environments;
+    this.#installationLimits = installationLimits;
+    this.#defaultBytes = defaultBytes;
+  }
+
+  /** From memory. @param env undefined: not known yet */
+  of(env: string | undefined): EventLimit {
+    const own = env === undefined ? undefined : this.#environments.find(env)?.eventMaxBytes;
+    const bytes = own ?? this.#installationLimits.limits.eventMaxBytes ?? this.#defaultBytes;
+    const path =
+      env === undefined || env === BRANCHES
+        ? '/v1/account/limits'
+        : `/v1/environments/${encodeURIComponent(env)}/limits`;
+    return { bytes, remedy: `raise the limit with PUT ${path} (up to ${EVENT_LIMIT_MAX_BYTES})` };
+  }
+
+  /** The limit of an event key wins. */
+  ofKey({ id, maxBytes }: { id: string; maxBytes?: number | undefined }, env: string): EventLimit {
+    if (maxBytes === undefined) return this.of(env);
+    return {
+      bytes: maxBytes,
+      remedy: `raise "max_bytes" of the event key with PUT /v1/event-keys/${id} (up to ${EVENT_LIMIT_MAX_BYTES})`,
+    };
+  }
+}
