@@ -10,6 +10,7 @@ import { HttpAgent } from '../functions/http-agent.ts';
 import { SYNC_REQUEST_TIMEOUT_MS } from '../functions/sync-request.ts';
 import { Backpressure } from '../jobs/queues/backpressure.ts';
 import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
+import type { Environment } from '../model/environment.ts';
 import { newId } from '../model/ids.ts';
 import { exitBeforeReady } from '../process.ts';
 import { connect, type Redis } from '../store/redis/connection.ts';
@@ -96,6 +97,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     leaseMs: config.connect.leaseMs,
     callsMax: config.connect.calls,
     connectionsMax: config.connect.connections,
+    isLive: (env) => isLive(store.environments.find(env)),
     log,
   });
   metrics?.setGaugeSources({
@@ -128,4 +130,8 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     log,
   });
   return { app, gateway, ingestion, readiness, liveStreams, backpressure, requestLogWriter, httpAgent };
+}
+
+function isLive(environment: Environment | undefined): boolean {
+  return environment !== undefined && environment.archivedAt === undefined;
 }

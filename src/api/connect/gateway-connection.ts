@@ -19,7 +19,10 @@ import type { Logger } from '../../log.ts';
 import type { Connection } from '../../model/apps/connection.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import type { ConnectCalls, GatewayMessage } from '../../store/connect/connect-calls.ts';
+import { type Closing, closeSoon } from './close.ts';
 import { SILENCE_MAX_MS, UNCONFIRMED_MAX, UNSENT_MAX_BYTES } from './limits.ts';
+
+const INVALID_MESSAGE: Closing = { code: 1_007, reason: 'invalid message' };
 
 export interface GatewayConnectionDeps {
   calls: ConnectCalls;
@@ -75,12 +78,8 @@ export class GatewayConnection {
     this.#send(KIND.gatewayClosing);
   }
 
-  close(code: number, reason: string): void {
-    this.#socket.close(code, reason);
-  }
-
-  terminate(): void {
-    this.#socket.terminate();
+  close(closing: Closing): void {
+    closeSoon(this.#socket, closing);
   }
 
   #receive(data: Buffer, isBinary: boolean): void {
@@ -91,7 +90,7 @@ export class GatewayConnection {
       this.#handle(kind, payload);
     } catch (error) {
       this.#deps.log.debug({ connection: this.record.id, err: (error as Error).message }, 'invalid message');
-      this.#socket.close(1007, 'invalid message');
+      closeSoon(this.#socket, INVALID_MESSAGE);
     }
   }
 

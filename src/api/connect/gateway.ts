@@ -9,6 +9,7 @@ import type { Connection } from '../../model/apps/connection.ts';
 import type { ConnectChannels } from '../../store/connect/channels.ts';
 import type { ConnectCalls, GatewayMessage } from '../../store/connect/connect-calls.ts';
 import { RENEW_MS } from '../../store/connect/connections.ts';
+import { closeSoon, GATEWAY_CLOSING, HANDSHAKE_TIMEOUT, INTERNAL_ERROR } from './close.ts';
 import { GatewayConnection } from './gateway-connection.ts';
 import { accept, confirm, greet, type HandshakeDeps } from './handshake.ts';
 import { FRAME_MAX_BYTES, HANDSHAKE_MAX_BYTES, HANDSHAKE_MS, HANDSHAKES_MAX } from './limits.ts';
@@ -21,6 +22,8 @@ export interface GatewayDeps extends HandshakeDeps {
   calls: ConnectCalls;
   channels: ConnectChannels;
   leaseMs: number;
+  /** Whether the environment is there, and not archived: others have no connections. */
+  isLive: (env: string) => boolean;
 }
 
 export class Gateway {
@@ -84,8 +87,8 @@ export class Gateway {
   async close(graceMs: number): Promise<void> {
     const until = Date.now() + graceMs;
     while (this.#connections.size > 0 && Date.now() < until) await wait(CLOSE_CHECK_MS);
-    for (const socket of this.#handshakes.keys()) socket.terminate();
-    for (const connection of this.#connections.values()) connection.terminate();
+    for (const socket of this.#handshakes.keys()) closeSoon(socket, GATEWAY_CLOSING);
+    for (const connection of this.#connections.values()) connection.close(GATEWAY_CLOSING);
     await Promise.all(this.#stops.map((stop) => stop()));
     this.#stops = [];
   }
@@ -118,7 +121,7 @@ export class Gateway {
       connections.close(record).catch(() => undefined);
     });
     this.#handshakes.delete(webSocket);
-    if (!(await this.#store(record))) return connection.terminate();
+    if (!(await this.#store(record))) return connection.close(INTERNAL_ERROR);
     confirm(webSocket, leaseMs);
     webSocket.resume();
     log.info({ connection: record.id, env: record.env, apps: record.apps.map(({ name }) => name) }, 'app connected');
@@ -149,7 +152,10 @@ export class Gateway {
   }
 
   async #renew(): Promise<void> {
-    for (const connection of this.#connections.values()) if (connection.isSilent) connection.terminate();
+    for (const connection of this.#connections.values()) {
+      const isWanted = this.#deps.isLive(connection.record.env);
+      if (connection.isSilent || !isWanted) connection.close(GATEWAY_CLOSING);
+    }
     if (this.#isDraining) return;
     try {
       await this.#deps.connections.renew([...this.#connections.values()].map(({ record }) => record));
@@ -161,7 +167,11 @@ export class Gateway {
   #endOverdueHandshakes(): void {
     const now = Date.now();
     for (const [webSocket, { socket, until }] of this.#handshakes) {
-      if (now > until || (socket.bytesRead ?? 0) > HANDSHAKE_MAX_BYTES) webSocket.terminate();
+      if ((socket.bytesRead ?? 0) > HANDSHAKE_MAX_BYTES) webSocket.terminate();
+      else if (now > until) {
+        this.#handshakes.delete(webSocket);
+        closeSoon(webSocket, HANDSHAKE_TIMEOUT);
+      }
     }
   }
 }

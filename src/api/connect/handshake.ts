@@ -12,14 +12,13 @@ import {
 import type { Logger } from '../../log.ts';
 import type { Connection } from '../../model/apps/connection.ts';
 import type { ConnectSessions } from '../../store/connect/sessions.ts';
-import { HEARTBEAT_SECONDS, TEXT_MAX_LENGTH } from './limits.ts';
+import { AUTHENTICATION_FAILED, type Closing, closeSoon, INTERNAL_ERROR } from './close.ts';
+import { HANDSHAKE_MAX_BYTES, HEARTBEAT_SECONDS, TEXT_MAX_LENGTH } from './limits.ts';
 import { type RegisterConnectionDeps, registerConnection } from './register-connection.ts';
 
-/** Close codes of a handshake that fails; the protocol leaves them to the service. */
-const REFUSED = 4_401;
+/** Close codes that the protocol leaves to the service. */
 const INVALID = 4_400;
 const FULL = 4_429;
-const INTERNAL = 1_011;
 /** A close frame has room for 123 bytes. */
 const REASON_MAX = 120;
 
@@ -95,6 +94,7 @@ async function connectionOf(first: Buffer, deps: HandshakeDeps): Promise<Connect
 
 function requestOf(first: Buffer): WorkerConnectRequest {
   try {
+    if (first.length > HANDSHAKE_MAX_BYTES) throw new Error(`it has more than ${HANDSHAKE_MAX_BYTES} bytes`);
     const { kind, payload } = Frame.decode(first);
     if (kind !== KIND.workerConnect) throw new Error(`expected kind ${KIND.workerConnect}, got ${kind}`);
     return WorkerConnectRequest.decode(payload);
@@ -112,17 +112,15 @@ function sdkName(language: string): string {
 
 function refuse(socket: WebSocket, error: Error, log: Logger): void {
   const known = error instanceof ServiceError ? error : undefined;
-  if (!known) log.error({ err: error }, 'an app could not be connected');
+  if (!known) log.warn({ err: error.message }, 'an app could not be connected');
   const { code, message } = known ?? { code: 'internal', message: 'the service had an internal error' };
   socket.send(frame(KIND.syncFailed, SystemError.encode({ code, message })), () => undefined);
-  const codes: Record<string, number> = {
-    credentials_invalid: REFUSED,
-    too_many_connections: FULL,
-    internal: INTERNAL,
-  };
-  const reason = Buffer.from(`${code}: ${message}`)
-    .subarray(0, REASON_MAX)
-    .toString('utf8')
-    .replace(/\uFFFD+$/, '');
-  socket.close(codes[code] ?? INVALID, reason);
+  closeSoon(socket, closingOf(known));
+}
+
+function closingOf(error: ServiceError | undefined): Closing {
+  if (!error || error.status >= 500) return INTERNAL_ERROR;
+  if (error.code === 'credentials_invalid') return AUTHENTICATION_FAILED;
+  const reason = Buffer.from(`${error.code}: ${error.message}`).subarray(0, REASON_MAX).toString('utf8');
+  return { code: error.code === 'too_many_connections' ? FULL : INVALID, reason: reason.replace(/\uFFFD+$/, '') };
 }

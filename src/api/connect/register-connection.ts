@@ -8,6 +8,7 @@ import type { Apps } from '../../store/apps/apps.ts';
 import type { Connections } from '../../store/connect/connections.ts';
 import type { ConnectSession } from '../../store/connect/sessions.ts';
 import type { Registrar } from '../apps/register.ts';
+import { TEXT_MAX_LENGTH } from './limits.ts';
 
 export interface RegisterConnectionDeps {
   registrar: Registrar;
@@ -36,27 +37,27 @@ async function registerApp(
   sdk: string,
   { registrar, apps, connections }: RegisterConnectionDeps,
 ): Promise<ConnectedApp> {
-  const { appName: name, appVersion: version } = app;
+  const { appName: name } = app;
+  const version = app.appVersion?.slice(0, TEXT_MAX_LENGTH);
   const functionsHash = createHash('sha256')
     .update(JSON.stringify([name, version ?? '', sdk]))
     .update(app.functions)
     .digest('base64url')
     .slice(0, 22);
   const functions = functionsIn(app);
-  await connections.addFunctions(env, functionsHash, functions.flatMap(idOf));
   const registered = await apps.read(env, name);
   const isRegistered =
     registered?.url === CONNECT_URL && (await connections.isReconnection(env, instanceId, functionsHash));
-  if (isRegistered) return { name, version, functionsHash };
   try {
-    const registration = await registrar.parse(
-      JSON.stringify({ url: CONNECT_URL, appName: name, sdk, framework: framework || 'connect', functions }),
-    );
-    await registrar.register(env, registration, dialect);
+    if (!isRegistered) {
+      const given = { url: CONNECT_URL, appName: name, sdk, framework: framework || 'connect', functions };
+      await registrar.register(env, await registrar.parse(JSON.stringify(given)), dialect);
+    }
   } catch (error) {
     await apps.recordSyncFailure(env, (one) => one.name === name, (error as Error).message, Date.now());
     throw error;
   }
+  await connections.addFunctions(env, functionsHash, functions.flatMap(idOf));
   return { name, version, functionsHash };
 }
 

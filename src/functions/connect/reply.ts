@@ -15,7 +15,8 @@ const HTTP_STATUS: Record<number, number> = {
 export function responseOf(bytes: Uint8Array, dialect: Dialect): CallResponse {
   const { status, body, noRetry, retryAfter, sdkVersion } = Reply.decode(bytes);
   return {
-    status: HTTP_STATUS[status] ?? 500,
+    // The official TypeScript SDK sends an error that must not be retried as done: its HTTP status, 400, has no equivalent.
+    status: status === REPLY_STATUS.done && noRetry ? 400 : (HTTP_STATUS[status] ?? 500),
     headers: {
       [headerName(dialect, 'sdk')]: sdkVersion || 'unknown',
       ...(noRetry && { [headerName(dialect, 'no-retry')]: 'true' }),

@@ -25,6 +25,8 @@ const CHECK_MS = 1_000;
 const ACKNOWLEDGE_MS = 5_000;
 /** Gateways tried one after another, when they die in this moment. */
 const GATEWAYS_TRIED = 5;
+/** Calls whose outcomes have not taken effect. */
+const ANSWERED_MAX = 10_000;
 /** Longest delay of a timer, 25 days. */
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
@@ -160,7 +162,11 @@ export class ConnectCaller implements ConnectTransport {
   async #proceed(pending: PendingCall, first: Reservation): Promise<void> {
     let reservation = first;
     for (let tries = 0; tries < GATEWAYS_TRIED; tries++) {
-      if (reservation.kind === 'pending') return this.#checkOne(pending);
+      if (reservation.kind === 'pending') {
+        pending.gatewayId = undefined;
+        pending.sentAt = Date.now();
+        return this.#checkOne(pending);
+      }
       if (reservation.kind !== 'assigned') break;
       if (await this.#send(pending, reservation)) return;
       reservation = await this.#reserve(pending.fn, pending, reservation.leaseId);
@@ -231,6 +237,8 @@ export class ConnectCaller implements ConnectTransport {
     const { env, callId } = pending;
     const bytes = await this.#options.calls.readReply(pending);
     if (!bytes || !this.#pending.has(callId)) return;
+    // Those that are left over, because Redis refused what followed, expire.
+    if (this.#answered.size >= ANSWERED_MAX) this.#answered.clear();
     this.#answered.set(callId, { env, callId });
     pending.resolve(responseOf(bytes, pending.fn.dialect));
   }

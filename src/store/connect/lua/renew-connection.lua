@@ -4,8 +4,10 @@
 --       then for each app: its name, ready connections (zset), hash of its functions, functions (set), instance (string)
 -- Returns 1.
 local time = redis.call('TIME')
-local liveUntil = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[2]
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local liveUntil = now + ARGV[2]
 redis.call('HSET', KEYS[1], 'gateway', ARGV[5], 'concurrency', ARGV[6], 'json', ARGV[7])
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
 redis.call('ZADD', KEYS[2], liveUntil, ARGV[1])
 for i = 8, #ARGV, 5 do
   redis.call('HSET', KEYS[1], 'functions:' .. ARGV[i], ARGV[i + 2])
@@ -15,6 +17,7 @@ for i = 8, #ARGV, 5 do
   else
     redis.call('ZREM', ARGV[i + 1], ARGV[1])
   end
+  redis.call('ZREMRANGEBYSCORE', ARGV[i + 1], '-inf', now)
   redis.call('PEXPIRE', ARGV[i + 3], ARGV[3])
   redis.call('SET', ARGV[i + 4], '', 'PX', ARGV[3])
 end
