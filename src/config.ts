@@ -56,6 +56,16 @@ export interface ConnectSettings {
   readonly calls: number;
 }
 
+/** Limits of realtime messages. */
+export interface RealtimeLimits {
+  readonly tokenMs: number;
+  readonly messageBytes: number;
+  /** Per environment and process. */
+  readonly messagesPerSecond: number;
+  /** Per environment and process. */
+  readonly subscribers: number;
+}
+
 export interface Config {
   readonly settings: readonly Setting[];
   readonly dev: boolean;
@@ -100,6 +110,7 @@ export interface Config {
   readonly branchExpiryMs: number | undefined;
   readonly ingestConcurrency: number;
   readonly stalledAfterMs: number;
+  readonly realtime: RealtimeLimits;
   readonly shutdownDrainMs: number;
   readonly shutdownGraceMs: number;
   /** The reconciler checks runs that are idle for this long: longer than the recovery of any stalled job. */
@@ -266,6 +277,12 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
     branchExpiryMs: env.BRANCH_EXPIRY_DAYS > 0 ? env.BRANCH_EXPIRY_DAYS * DAY_MS : undefined,
     ingestConcurrency: env.INGEST_CONCURRENCY,
     stalledAfterMs: env.STALLED_AFTER_SECONDS * 1_000,
+    realtime: {
+      tokenMs: env.REALTIME_TOKEN_SECONDS * 1_000,
+      messageBytes: env.REALTIME_MESSAGE_MAX_BYTES,
+      messagesPerSecond: env.REALTIME_MESSAGES_PER_SECOND,
+      subscribers: env.REALTIME_SUBSCRIBERS_MAX,
+    },
     shutdownDrainMs: env.SHUTDOWN_DRAIN_SECONDS * 1_000,
     shutdownGraceMs: env.SHUTDOWN_GRACE_SECONDS * 1_000,
     reconcileAfterMs: env.STALLED_AFTER_SECONDS * 4_000,

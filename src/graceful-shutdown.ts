@@ -18,7 +18,7 @@ export interface GracefulShutdownOptions {
   drainMs: number;
   /** From the start of step 1 to step 3. */
   graceMs: number;
-  /** Ends responses that have no end of their own, and WebSockets. Called once the server no longer listens, so that clients reconnect
+  /** Ends responses and WebSockets that have no end of their own. Called once the server no longer listens, so that clients reconnect
    *  to another process. */
   endStreams(): void;
 }
@@ -31,13 +31,20 @@ export function gracefulShutdown(
 ): () => Promise<void> {
   /** Each open connection, with its last response; undefined before the first. */
   const connections = new Map<Socket, ServerResponse | undefined>();
+  /** Connections that are no longer HTTP. */
+  const upgraded = new Set<Socket>();
   let isEnding = false;
   server.on('connection', (socket) => {
     connections.set(socket, undefined);
-    socket.once('close', () => connections.delete(socket));
+    socket.once('close', () => {
+      connections.delete(socket);
+      upgraded.delete(socket);
+    });
   });
-  // From here on it is a WebSocket, which `endStreams` ends.
-  server.on('upgrade', ({ socket }: IncomingMessage) => connections.delete(socket));
+  server.on('upgrade', ({ socket }: IncomingMessage) => {
+    connections.delete(socket);
+    upgraded.add(socket);
+  });
   // Before the application, which might respond at once.
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     connections.set(socket, response);
@@ -57,7 +64,13 @@ export function gracefulShutdown(
       setTimeout(() => {
         for (const [socket, response] of connections) if (!response) socket.destroy();
       }, FIRST_REQUEST_MS),
-      setTimeout(() => server.closeAllConnections(), Math.max(0, graceMs - drainMs)),
+      setTimeout(
+        () => {
+          server.closeAllConnections();
+          for (const socket of upgraded) socket.destroy();
+        },
+        Math.max(0, graceMs - drainMs),
+      ),
     ];
     await closed.promise;
     for (const timer of timers) clearTimeout(timer);

@@ -261,6 +261,26 @@ const quotas = {
     ),
 };
 
+const realtime = {
+  REALTIME_TOKEN_SECONDS: positive
+    .max(86_400)
+    .default(60)
+    .describe('How long a subscription token can be used to connect. A connection lasts longer'),
+  REALTIME_MESSAGE_MAX_BYTES: positive
+    .max(4_194_304)
+    .default(524_288)
+    .describe('Maximum size of a realtime message. At most 4 MiB'),
+  REALTIME_MESSAGES_PER_SECOND: positive
+    .default(1_000)
+    .describe(
+      'Realtime messages that an environment may publish per second and web process. Each started 16 KiB count as one',
+    ),
+  REALTIME_SUBSCRIBERS_MAX: positive
+    .max(10_000)
+    .default(1_000)
+    .describe('Maximum number of realtime connections of an environment per web process'),
+};
+
 const shutdown = {
   SHUTDOWN_DRAIN_SECONDS: z.coerce
     .number()
@@ -305,6 +325,7 @@ export const SETTINGS = {
   ...connect,
   ...outbound,
   ...quotas,
+  ...realtime,
   ...shutdown,
   ...metrics,
 };
@@ -321,6 +342,7 @@ export const SETTING_GROUPS = {
   'Apps that connect': connect,
   'Outbound addresses': outbound,
   Quotas: quotas,
+  Realtime: realtime,
   Shutdown: shutdown,
   Metrics: metrics,
 } satisfies Record<string, Partial<typeof SETTINGS>>;

@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { prepareFirstAdmin } from './api/auth/first-admin.ts';
 import { reencryptSecrets } from './api/auth/reencrypt-secrets.ts';
+import { enforceDeadlines } from './api/http/request-deadline.ts';
+import { isWebSocketUpgrade } from './api/http/web-sockets.ts';
 import { startCore } from './composition/core.ts';
 import { createWeb, openWebStore } from './composition/web.ts';
 import { readConfig } from './config.ts';
@@ -17,7 +19,7 @@ import { runProcess } from './process.ts';
 /** Longer than the idle timeout of routers and load balancers in front, so that they close connections and not this
  *  server. */
 const KEEP_ALIVE_MS = 65_000;
-const REQUEST_TIMEOUT_MS = 60_000;
+const HEADERS_TIMEOUT_MS = 60_000;
 const FIRST_READ_MS = 2_000;
 
 // Boot: settings and metrics first, then Redis and what is read from it, then the HTTP server, then what runs at
@@ -32,17 +34,21 @@ const opened = openWebStore(core);
 await Promise.race([opened.firstReads, setTimeout(FIRST_READ_MS)]);
 const web = await createWeb(core, opened);
 
+const serve = web.app.callback();
 const server = createServer(
-  { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: REQUEST_TIMEOUT_MS },
-  web.app.callback(),
+  {
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: 0,
+    shouldUpgradeCallback: isWebSocketUpgrade,
+  },
+  serve,
 );
+enforceDeadlines(server);
+web.webSockets.attach(server, serve);
+web.gateway.start();
 const { shutdownDrainMs: drainMs, shutdownGraceMs: graceMs } = config;
-web.gateway.attach(server);
-const endStreams = () => {
-  web.liveStreams.close();
-  void web.gateway.drain().then(() => web.gateway.close(Math.max(0, graceMs - drainMs)));
-};
-const closeServer = gracefulShutdown(server, { drainMs, graceMs, endStreams });
+const closeServer = gracefulShutdown(server, { drainMs, graceMs, endStreams: () => web.endStreams() });
 await new Promise<void>((resolve, reject) => {
   server.once('error', reject);
   server.listen(config.port, config.host, resolve);
@@ -62,6 +68,7 @@ async function close(): Promise<void> {
   web.readiness.shutDown();
   web.gateway.refuseConnections();
   await closeServer();
+  await web.gateway.close();
   web.backpressure.close();
   await Promise.all([opened.transforms.close(), web.httpAgent.destroy()]);
   await web.requestLogWriter.flush();
@@ -70,6 +77,7 @@ async function close(): Promise<void> {
   durability?.close();
   opened.redis.disconnect();
   opened.subscriber.disconnect();
+  opened.realtimeSubscriber.disconnect();
   await core.tracing?.close();
 }
 

@@ -7,7 +7,7 @@ import { createLog } from './log.ts';
 import { exitBeforeReady, runProcess } from './process.ts';
 import { connect, ready } from './store/redis/connection.ts';
 import { createStore } from './store/store.ts';
-import { startBranchMaintenance, startReconciler } from './workers/maintenance.ts';
+import { startBranchMaintenance, startBulkCancellations, startReconciler } from './workers/maintenance.ts';
 
 // Boot: settings and metrics first, then Redis, then the workers, then what runs at intervals.
 const config = readConfig();
@@ -21,15 +21,21 @@ const subscriber = connect(config, 'wait', log);
 await Promise.all([ready(redis), ready(queueRedis), ready(subscriber)]);
 const store = createStore(redis, config);
 await store.secretKeyCheck.claim().catch((error: Error) => exitBeforeReady(log, error));
-const { ingestion, workers, functionClient, connectCaller, appLimits, reconcileDeps, branchDeps } = await createWorker(
-  core,
-  store,
-  queueRedis,
-  subscriber,
-);
+const {
+  ingestion,
+  workers,
+  functionClient,
+  connectCaller,
+  requestClient,
+  appLimits,
+  reconcileDeps,
+  branchDeps,
+  cancellationDeps,
+} = await createWorker(core, store, queueRedis, subscriber);
 await workers.ready();
 const reconciler = startReconciler(reconcileDeps);
 const branchMaintenance = startBranchMaintenance(branchDeps, config.branchExpiryMs);
+const bulkCancellations = startBulkCancellations(cancellationDeps, log);
 const reporter = startTelemetry({
   telemetry: ingestion.telemetry,
   processes: store.processes,
@@ -41,9 +47,15 @@ const reporter = startTelemetry({
 // Shutdown: no new jobs, wait for calls in flight, send the last telemetry, disconnect.
 async function close(): Promise<void> {
   const { ingestQueue, runQueue, durability } = ingestion;
-  await Promise.all([workers.close(), reconciler.close(), branchMaintenance.close()]);
+  await Promise.all([workers.close(), reconciler.close(), branchMaintenance.close(), bulkCancellations.close()]);
   await Promise.all([reporter.close(), connectCaller.close()]);
-  await Promise.all([ingestQueue.close(), runQueue.close(), functionClient.close(), core.metricsServer?.close()]);
+  await Promise.all([
+    ingestQueue.close(),
+    runQueue.close(),
+    functionClient.close(),
+    requestClient.close(),
+    core.metricsServer?.close(),
+  ]);
   durability?.close();
   redis.disconnect();
   queueRedis.disconnect();

@@ -32,6 +32,12 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
     why: 'Keys and webhooks that events came from, one hash per environment',
   },
   {
+    kind: '`due-cancellations`',
+    pattern: /^service:due-cancellations$/,
+    most: 1,
+    why: 'Bulk cancellations in progress',
+  },
+  {
     kind: '`audit-log`',
     pattern: /^service:audit-log$/,
     most: 1,

@@ -114,8 +114,8 @@ func (f *function) check() error {
 		return fmt.Errorf("tidegate: a function needs an ID")
 	case f.retries < 0 || f.retries > maxRetries:
 		return fmt.Errorf("tidegate: function %q: Retries must be from 0 to %d, got %d", f.id, maxRetries, f.retries)
-	case len(f.triggers) == 0:
-		return fmt.Errorf("tidegate: function %q has no triggers, so it would never run", f.id)
+	case f.triggers == nil:
+		return fmt.Errorf("tidegate: function %q has no triggers; pass Triggers() for one that only other functions invoke", f.id)
 	}
 	for _, t := range f.triggers {
 		if t.Event == "" && !t.isCron {

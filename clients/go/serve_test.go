@@ -163,7 +163,7 @@ func TestFunctionsThatMakeNoSense(t *testing.T) {
 			return tidegate.CreateFunction(client, tidegate.FunctionOpts{ID: "a", Retries: tidegate.Ptr(-1)}, tidegate.CronTrigger("* * * * *"), echo)
 		},
 		"has no triggers": func() (tidegate.ServableFunction, error) {
-			return tidegate.CreateFunction(client, tidegate.FunctionOpts{ID: "a"}, tidegate.Triggers(), echo)
+			return tidegate.CreateFunction(client, tidegate.FunctionOpts{ID: "a"}, nil, echo)
 		},
 		"got neither": func() (tidegate.ServableFunction, error) {
 			return tidegate.CreateFunction(client, tidegate.FunctionOpts{ID: "a"}, tidegate.EventTrigger(""), echo)

@@ -39,7 +39,7 @@ func CronTrigger(schedule string) Trigger { return trigger{Cron: schedule, isCro
 
 // Triggers starts the function on any of these.
 func Triggers(several ...Trigger) Trigger {
-	var list triggerList
+	list := triggerList{}
 	for _, one := range several {
 		list = append(list, one.triggers()...)
 	}

@@ -27,6 +27,7 @@ import { allowOnBoard, auditBoard, clampBoardQuery, findBoardRoute } from './ope
 import { healthRoutes } from './operations/health.ts';
 import { metricsEndpoint, noMetricsEndpoint } from './operations/metrics-endpoint.ts';
 import type { Readiness } from './operations/readiness.ts';
+import type { Realtime } from './realtime/realtime.ts';
 import { Credentials } from './receive/credentials.ts';
 import { receiveRoutes } from './receive/routes.ts';
 import type { LiveStreams } from './rest/live-streams.ts';
@@ -40,6 +41,7 @@ export interface AppDeps extends ApiDeps {
   liveStreams: LiveStreams;
   registrar: Registrar;
   gateway: Gateway;
+  realtime: Realtime;
   tracing?: Tracing | undefined;
   /** undefined: metrics are off. */
   metrics: ProcessMetrics | undefined;
@@ -118,6 +120,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     environments,
     signingKeys,
   });
+  deps.realtime.addRoutes(open);
   app.use(open.routes());
   app.use(
     deps.metrics && config.metricsToken !== undefined

@@ -1,9 +1,11 @@
 /** The parts that start, continue and end runs, the same in web and worker. */
 import { CancelTriggers } from '../jobs/runs/cancel-triggers.ts';
+import { DeferredFunctions } from '../jobs/runs/deferred-functions.ts';
 import { Invocations } from '../jobs/runs/invocations.ts';
 import { RunRetries } from '../jobs/runs/run-retries.ts';
 import { RunScheduler } from '../jobs/runs/run-scheduler.ts';
 import { RunStarter } from '../jobs/runs/run-starter.ts';
+import { SignalSender } from '../jobs/runs/signal-sender.ts';
 import { RunTransitions } from '../jobs/runs/state-transitions.ts';
 import { WaitMatcher } from '../jobs/runs/wait-matcher.ts';
 import type { Store } from '../store/store.ts';
@@ -17,15 +19,27 @@ export interface RunServices {
   starter: RunStarter;
   invocations: Invocations;
   retries: RunRetries;
+  signalSender: SignalSender;
 }
 
 export function createRunServices(
   { config: { reconcileAfterMs }, tracing }: Core,
-  { runs, steps, events, waits, environmentKinds, deduplication }: Store,
+  { runs, steps, events, waits, signals, requests, defers, environmentKinds, deduplication }: Store,
   { runQueue, functions, evaluator, telemetry, acceptor }: Ingestion,
 ): RunServices {
   const scheduler = new RunScheduler(runQueue, environmentKinds);
-  const transitions = new RunTransitions({ runs, steps, events, functions, scheduler, acceptor, telemetry });
+  const deferredFunctions = new DeferredFunctions(defers, acceptor);
+  const transitions = new RunTransitions({
+    runs,
+    steps,
+    requests,
+    events,
+    functions,
+    scheduler,
+    deferredFunctions,
+    acceptor,
+    telemetry,
+  });
   const waitMatcher = new WaitMatcher({ events, waits, transitions, evaluator });
   const cancelTriggers = new CancelTriggers(waits, events, waitMatcher);
   const starter = new RunStarter({ events, runs, cancelTriggers, scheduler, telemetry, reconcileAfterMs, tracing });
@@ -36,5 +50,6 @@ export function createRunServices(
     starter,
     invocations: new Invocations({ events, functions, starter, transitions, telemetry, deduplication }),
     retries: new RunRetries({ runs, steps, events, functions, starter, scheduler }),
+    signalSender: new SignalSender({ signals, waits, transitions }),
   };
 }

@@ -3,7 +3,10 @@ import { createApp } from '../api/app.ts';
 import { Registrar } from '../api/apps/register.ts';
 import { claimSecretKey } from '../api/auth/reencrypt-secrets.ts';
 import { Gateway } from '../api/connect/gateway.ts';
+import { CLOSE_MS } from '../api/connect/limits.ts';
+import { WebSockets } from '../api/http/web-sockets.ts';
 import { Readiness } from '../api/operations/readiness.ts';
+import { Realtime } from '../api/realtime/realtime.ts';
 import { RequestLogWriter } from '../api/receive/request-log-writer.ts';
 import { LiveStreams } from '../api/rest/live-streams.ts';
 import { HttpAgent } from '../functions/http-agent.ts';
@@ -26,6 +29,8 @@ export interface WebStore {
   redis: Redis;
   /** For subscriptions alone. */
   subscriber: Redis;
+  /** For realtime messages alone, however many; connects when there are subscribers. */
+  realtimeSubscriber: Redis;
   store: Store;
   transforms: Transforms;
   webhookDirectory: WebhookDirectory;
@@ -39,6 +44,7 @@ export interface WebStore {
 export function openWebStore({ config, log, recorder, tracing }: Core): WebStore {
   const redis = connect(config, 'answer-soon', log);
   const subscriber = connect(config, 'wait', log);
+  const realtimeSubscriber = connect(config, 'wait', log, { lazy: true });
   const store = createStore(redis, config);
   const { transformTimeoutMs: timeoutMs, transformThreads: threads } = config;
   const transforms = traceTransforms(createTransforms({ timeoutMs, threads, log, recorder }), tracing);
@@ -52,7 +58,7 @@ export function openWebStore({ config, log, recorder, tracing }: Core): WebStore
     store.eventKeys.follow(subscriber),
     store.installationLimits.follow(subscriber),
   ]);
-  return { redis, subscriber, store, transforms, webhookDirectory, secretKeyClaimed, firstReads };
+  return { redis, subscriber, realtimeSubscriber, store, transforms, webhookDirectory, secretKeyClaimed, firstReads };
 }
 
 export interface Web {
@@ -60,7 +66,9 @@ export interface Web {
   gateway: Gateway;
   ingestion: Ingestion;
   readiness: Readiness;
-  liveStreams: LiveStreams;
+  webSockets: WebSockets;
+  /** Ends responses and connections that have no end of their own. */
+  endStreams(): void;
   backpressure: Backpressure;
   requestLogWriter: RequestLogWriter;
   /** Sends requests to apps. */
@@ -69,17 +77,21 @@ export interface Web {
 
 export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   const { config, log, metrics, tracing } = core;
-  const { redis, subscriber, store, transforms, webhookDirectory, firstReads } = opened;
+  const { redis, subscriber, realtimeSubscriber, store, transforms, webhookDirectory, firstReads } = opened;
   const queueOptions = { connection: redis, prefix: store.queuePrefix, skipVersionCheck: true };
   const ingestion = await createIngestion(core, store, queueOptions);
   const { ingestQueue, runQueue, functions, telemetry, acceptor } = ingestion;
-  const { transitions, retries, invocations } = createRunServices(core, store, ingestion);
+  const { transitions, retries, invocations, signalSender } = createRunServices(core, store, ingestion);
   const queues = [ingestQueue, runQueue] as const;
   const backpressure = new Backpressure({ redis, queues, thresholds: config.thresholds, log });
   const httpAgent = new HttpAgent({ ...config, timeoutMs: SYNC_REQUEST_TIMEOUT_MS });
   const readiness = new Readiness({ redis, queue: ingestQueue, firstReads });
   const requestLogWriter = new RequestLogWriter(store.webhookLog, telemetry, log);
-  const liveStreams = new LiveStreams(store.liveFeed(subscriber));
+  const liveFeed = store.liveFeed(subscriber);
+  const liveStreams = new LiveStreams(liveFeed);
+  const webSockets = new WebSockets();
+  const feed = store.realtimeFeed(realtimeSubscriber);
+  const realtime = new Realtime({ config, store, feed, liveFeed, webSockets });
   const registrar = new Registrar({
     quotas: config.quotas,
     apps: store.apps,
@@ -97,9 +109,14 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     leaseMs: config.connect.leaseMs,
     callsMax: config.connect.calls,
     connectionsMax: config.connect.connections,
+    webSockets,
     isLive: (env) => isLive(store.environments.find(env)),
     log,
   });
+  const endStreams = () => {
+    for (const part of [liveStreams, realtime, webSockets]) part.close();
+    void gateway.drain(Math.max(0, config.shutdownGraceMs - config.shutdownDrainMs - CLOSE_MS));
+  };
   metrics?.setGaugeSources({
     eventsUncommitted: () => acceptor.unansweredEvents,
     transforms: () => transforms.usage(),
@@ -120,16 +137,18 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     transitions,
     retries,
     invocations,
+    signalSender,
     httpAgent,
     queues,
     liveStreams,
     registrar,
     gateway,
+    realtime,
     tracing,
     metrics,
     log,
   });
-  return { app, gateway, ingestion, readiness, liveStreams, backpressure, requestLogWriter, httpAgent };
+  return { app, gateway, ingestion, readiness, webSockets, endStreams, backpressure, requestLogWriter, httpAgent };
 }
 
 function isLive(environment: Environment | undefined): boolean {

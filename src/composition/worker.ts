@@ -1,9 +1,11 @@
 /** Puts the worker process together. */
 import { FunctionClient } from '../functions/function-client.ts';
+import { StepRequestClient } from '../functions/step-request-client.ts';
 import { ConnectCaller } from '../jobs/connect/connect-caller.ts';
 import type { BranchLifecycleDeps } from '../jobs/environments/branch-lifecycle.ts';
 import { INGEST, RUNS } from '../jobs/queues/queues.ts';
 import { AppLimits } from '../jobs/runs/app-limits.ts';
+import type { BulkCancellationDeps } from '../jobs/runs/bulk-cancellations.ts';
 import { CallLimiter } from '../jobs/runs/call-limiter.ts';
 import type { ReconcileDeps } from '../jobs/runs/reconcile.ts';
 import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
@@ -20,9 +22,11 @@ export interface WorkerParts {
   workers: Workers;
   functionClient: FunctionClient;
   connectCaller: ConnectCaller;
+  requestClient: StepRequestClient;
   appLimits: AppLimits;
   reconcileDeps: ReconcileDeps;
   branchDeps: BranchLifecycleDeps;
+  cancellationDeps: BulkCancellationDeps;
 }
 
 /** The workers take jobs from here on.
@@ -35,7 +39,7 @@ export async function createWorker(
   subscriber: Redis,
 ): Promise<WorkerParts> {
   const { config, log, recorder, metrics, tracing } = core;
-  const { environments, environmentKinds, activeRuns, events, runs, steps, waits } = store;
+  const { environments, environmentKinds, activeRuns, events, runs, steps, waits, signals, requests, defers } = store;
   const { reconcileAfterMs } = config;
   const queueOptions = { connection: queueRedis, prefix: store.queuePrefix };
   const ingestion = await createIngestion(core, store, queueOptions);
@@ -61,6 +65,7 @@ export async function createWorker(
     onEnd: (env, app, call) => appLimits.record(env, app, call),
     tracing,
   });
+  const requestClient = new StepRequestClient({ timeoutMs: config.callTimeoutMs, outbound: config.outbound });
   const shares = new FairShares({ ...config, capacity: config.runConcurrency });
   const callLimiter = new CallLimiter(shares, appLimits, (jobId) => {
     scheduler
@@ -78,6 +83,9 @@ export async function createWorker(
         runs,
         steps,
         waits,
+        signals,
+        requests,
+        defers,
         functions,
         functionClient,
         connectCaller,
@@ -89,6 +97,15 @@ export async function createWorker(
         reconcileAfterMs,
       },
       wake: { runs, steps, waits, transitions },
+      request: {
+        runs,
+        steps,
+        requests,
+        transitions,
+        requestClient,
+        kindOf: (env) => environmentKinds.of(env),
+        telemetry,
+      },
     },
     callLimiter,
     callOwner: { functions, environmentKinds },
@@ -112,8 +129,10 @@ export async function createWorker(
     workers,
     functionClient,
     connectCaller,
+    requestClient,
     appLimits,
     reconcileDeps: { activeRuns, events, runs, steps, functions, scheduler, transitions, reconcileAfterMs, log },
+    cancellationDeps: { cancellations: store.cancellations, runs, events, evaluator, transitions, locks: store.locks },
     branchDeps: {
       redis: store.redis,
       environments,

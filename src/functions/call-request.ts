@@ -17,10 +17,12 @@ export interface CallContext {
   memos: Readonly<Record<string, Memo>>;
   /** Other steps are in progress: the SDK plans new steps instead of running them at once. */
   planOnly: boolean;
+  /** IDs of the functions that the run has deferred. */
+  defers?: readonly string[] | undefined;
 }
 
 export function callRequestBody(context: CallContext): string {
-  const { run, event, stack, memos, maxAttempts, planOnly, stepId } = context;
+  const { run, event, stack, memos, maxAttempts, planOnly, stepId, defers } = context;
   const payload = canonical(payloadOf(event));
   const steps = canonical(memos);
   const trimmed = 2 * payload.length + steps.length > MAX_CALL_BYTES;
@@ -35,5 +37,8 @@ export function callRequestBody(context: CallContext): string {
     use_api: trimmed,
   });
   const [events, known] = trimmed ? ['[]', '{}'] : [`[${payload}]`, steps];
-  return `{"ctx":${ctx},"event":${payload},"events":${events},"steps":${known},"use_api":${trimmed},"version":-1}`;
+  const deferred = defers
+    ? `"defers":${canonical(Object.fromEntries(defers.map((id) => [id, { abortable: true }])))},`
+    : '';
+  return `{"ctx":${ctx},${deferred}"event":${payload},"events":${events},"steps":${known},"use_api":${trimmed},"version":-1}`;
 }

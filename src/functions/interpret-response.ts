@@ -1,6 +1,6 @@
 /** Turns an app's response to a call into an outcome (docs/protocol.md#answers). */
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Op, parseOps } from '../model/runs/operation.ts';
+import { isAside, isFunctionError, type Op, parseOps, errorOf as stepErrorOf } from '../model/runs/operation.ts';
 import { retryAfterMs } from '../model/runs/retry.ts';
 import { boundedError, type RunError } from '../model/runs/run.ts';
 import { isShallowJson, MAX_DEPTH } from '../model/values/json.ts';
@@ -13,10 +13,13 @@ export interface Failure {
   retryAfterMs?: number | undefined;
   /** No response came, or none in time. */
   noResponse?: true;
+  /** What the response asks for beside its error. */
+  ops?: Op[];
 }
 
 export type Outcome =
-  | { kind: 'completed'; output: string }
+  /** `ops`: what the response asks for beside the completion. */
+  | { kind: 'completed'; output: string; ops?: Op[] }
   /** `retryAfterMs`: the delay that the app requests if a step failed. */
   | { kind: 'steps'; ops: Op[]; retryAfterMs?: number | undefined }
   | Failure;
@@ -88,7 +91,14 @@ function steps(body: string): Outcome {
     return retriableFailure('AppError', `the response (status 206) is not a list of step operations: ${ops.message}`);
   }
   const done = ops.find(({ op }) => op === 'RunComplete');
-  return done ? { kind: 'completed', output: JSON.stringify(done.data ?? null) } : { kind: 'steps', ops };
+  if (done) {
+    const aside = ops.filter(isAside);
+    return { kind: 'completed', output: JSON.stringify(done.data ?? null), ...(aside.length > 0 && { ops: aside }) };
+  }
+  const failed = ops.find(isFunctionError);
+  if (!failed) return { kind: 'steps', ops };
+  const beside = ops.filter((op) => op !== failed);
+  return { kind: 'failed', error: stepErrorOf(failed), retriable: failed.op === 'StepError', ops: beside };
 }
 
 function errorOf(body: string, status: number): RunError {

@@ -5,6 +5,7 @@ import { type AuthStore, createAuthStore } from './auth/store.ts';
 import { type ConnectStore, createConnectStore } from './connect/store.ts';
 import { createEnvironmentStore, type EnvironmentStore } from './environments/store.ts';
 import { createEventStore, type EventStore } from './events/store.ts';
+import { createRealtimeStore, type RealtimeStore } from './realtime/store.ts';
 import { CacheInvalidation } from './redis/cache-invalidation.ts';
 import type { Redis } from './redis/connection.ts';
 import { keyspace } from './redis/keyspace.ts';
@@ -23,7 +24,8 @@ export interface Store
     EnvironmentStore,
     WebhookStore,
     AuthStore,
-    TelemetryStore {
+    TelemetryStore,
+    RealtimeStore {
   redis: Redis;
   /** Prefix of the keys that BullMQ makes. */
   queuePrefix: string;
@@ -50,5 +52,6 @@ export function createStore(connection: Redis, config: Config): Store {
     ...createWebhookStore(context),
     ...createAuthStore(context, environmentStore.environments),
     ...createTelemetryStore(context),
+    ...createRealtimeStore(context),
   };
 }

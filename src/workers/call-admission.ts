@@ -9,6 +9,7 @@ import type { CallLimiter } from '../jobs/runs/call-limiter.ts';
 import type { AppFunction } from '../model/apps/app.ts';
 import { isConnected } from '../model/apps/connection.ts';
 import type { CallOwner } from '../model/capacity/fair-shares.ts';
+import type { EnvironmentKind } from '../model/environment.ts';
 import type { EnvironmentKinds } from '../store/environments/environment-kinds.ts';
 
 export interface OwnerDeps {
@@ -20,7 +21,7 @@ type Handler = (job: Job<RunJob>) => Promise<void>;
 
 export interface JobOwner extends CallOwner {
   /** undefined: it is no longer registered. */
-  fn: AppFunction | undefined;
+  fn?: AppFunction | undefined;
 }
 
 /** The owner of a job's call; without waiting if it is in memory. */
@@ -29,8 +30,14 @@ export type OwnerOf = (job: RunJob) => JobOwner | Promise<JobOwner>;
 export type Connector = Pick<ConnectCaller, 'reserve' | 'releaseUnused'>;
 
 export function ownerOf({ functions, environmentKinds }: OwnerDeps): OwnerOf {
-  return ({ env, functionId }) => {
+  return (job) => {
+    const { env, functionId } = job;
     const kind = environmentKinds.of(env);
+    // The requests of steps share capacity by the host that they go to: a slow one holds up neither apps nor other hosts.
+    if (job.kind === 'request') {
+      const owner = (known: EnvironmentKind) => ({ env, branch: known === 'branch', app: job.origin });
+      return typeof kind === 'string' ? owner(kind) : kind.then(owner);
+    }
     const fn = functions.cached(env, functionId);
     if (fn && typeof kind === 'string') return { env, branch: kind === 'branch', app: fn.app, fn };
     return Promise.all([kind, fn ?? functions.find(env, functionId)]).then(([known, found]) => ({

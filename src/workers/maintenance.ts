@@ -3,12 +3,15 @@
 import { setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { type BranchLifecycleDeps, deleteEnvironments, expireBranches } from '../jobs/environments/branch-lifecycle.ts';
+import { type BulkCancellationDeps, carryOutCancellations } from '../jobs/runs/bulk-cancellations.ts';
 import { type ReconcileDeps, reconcile } from '../jobs/runs/reconcile.ts';
+import type { Logger } from '../log.ts';
 
 /** At shutdown, a longer round of reconciling is abandoned: any worker may die at any time. */
 const LAST_RECONCILE_MS = 1_000;
 const FAILURES_MAX = 10_000;
 
+const CANCELLATION_ROUND_MS = 1_000;
 const BRANCH_ROUND_MS = 5_000;
 /** While an environment is being deleted, which takes two rounds at least. */
 const DELETION_ROUND_MS = 1_000;
@@ -56,6 +59,24 @@ export function startBranchMaintenance(deps: BranchLifecycleDeps, expiryMs: numb
       deps.log.warn({ err: (error as Error).message }, 'branch environments could not be maintained');
     }
     return isDeleting ? DELETION_ROUND_MS : BRANCH_ROUND_MS;
+  });
+  return {
+    async close() {
+      stop();
+      await stopped;
+    },
+  };
+}
+
+/** Looks for bulk cancellations every second, and goes on at once while there is more to do. */
+export function startBulkCancellations(deps: BulkCancellationDeps, log: Logger): PeriodicTask {
+  const { stop, stopped } = repeatUntilStopped(async (signal) => {
+    try {
+      return (await carryOutCancellations(deps, signal)) ? 0 : CANCELLATION_ROUND_MS;
+    } catch (error) {
+      log.warn({ err: (error as Error).message }, 'bulk cancellations could not be carried out');
+      return CANCELLATION_ROUND_MS;
+    }
   });
   return {
     async close() {

@@ -14,6 +14,7 @@ import {
 } from '../jobs/queues/queues.ts';
 import { type CallDeps, call } from '../jobs/runs/call.ts';
 import type { CallLimiter } from '../jobs/runs/call-limiter.ts';
+import { makeRequest, type RequestDeps } from '../jobs/runs/request.ts';
 import { AttemptFailed } from '../jobs/runs/service-errors.ts';
 import { type WakeDeps, wake } from '../jobs/runs/wake.ts';
 import type { Logger } from '../log.ts';
@@ -44,7 +45,7 @@ export interface WorkersDeps {
   queueOptions: QueueOptions;
   ingestQueue: IngestQueue;
   /** What the handler of each kind of job needs. */
-  handlers: { ingest: IngestDeps; call: CallDeps; wake: WakeDeps };
+  handlers: { ingest: IngestDeps; call: CallDeps; wake: WakeDeps; request: RequestDeps };
   callLimiter: CallLimiter;
   callOwner: OwnerDeps;
   connector: Connector;
@@ -60,6 +61,7 @@ export function startWorkers(deps: WorkersDeps): Workers {
   for (const worker of workers) worker.on('stalled', () => recorder.jobStalled(worker.name));
   const releaseAll = () => {
     handlers.call.functionClient.abandon();
+    handlers.request.requestClient.abandon();
     const jobs = jobRelease.releaseAll();
     if (jobs > 0) log.warn({ jobs }, 'active calls are abandoned and their jobs released');
   };
@@ -105,6 +107,7 @@ function startRunWorker(
 ): Worker {
   const runJob = ({ data, timestamp, attemptsMade, opts }: Job<RunJob>) => {
     const attempts = { made: attemptsMade, max: opts.attempts ?? 1 };
+    if (data.kind === 'request') return makeRequest(data, timestamp, attempts, handlers.request);
     if (data.kind === 'wake') return wake(data, attempts, handlers.wake);
     return call(data, timestamp, attempts, handlers.call);
   };

@@ -45,6 +45,13 @@ describe('requests as users of the official SDKs send them', () => {
       { describe: () => path },
     );
 
+  it('send signals with the signing key, and not without one', async () => {
+    const signal = { signal: 'nobody waits', data: 1 };
+    expect((await service.post('/v1/signals', signal)).status).to.equal(401);
+    const { status, body } = await service.post('/v1/signals', signal, byKey);
+    expect([status, body.code]).to.deep.equal([404, 'not_found']);
+  });
+
   async function send(name: string): Promise<string> {
     return (await service.post(service.eventPath, { name, data: { n: 1 } })).body.ids[0];
   }

@@ -4,6 +4,7 @@ import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { ConnectedInstance } from '../support/connected-app.ts';
 import { nameOf, routes } from '../support/route-table.ts';
 import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const FAILS = { status: 400, headers: { 'x-service-no-retry': 'true' }, body: { name: 'Bad', message: 'no' } };
 const STEP = { id: 'b'.repeat(40), op: 'StepRun', name: 'counts', data: { n: 7 } };
@@ -79,9 +80,15 @@ describe('OpenAPI document', () => {
 
     it('responses of events, runs, functions and apps match their schemas', async () => {
       host.on('fails', () => FAILS);
+      const asks = { id: 'b'.repeat(40), op: 'WaitForSignal', opts: { signal: 'asked', timeout: '1h' } };
+      host.on('asks', ({ body }) => (body.ctx.stack.current === 0 ? { status: 206, body: [asks] } : {}));
       host.on('waits', ({ body }) => ({ status: 206, body: [body.ctx.stack.current === 0 ? STEP : WAITS] }));
       const cancel = [{ event: 'shop/stop', if: 'event.data.n == async.data.n', timeout: '1h' }];
-      const functions = ['works', 'fails', 'waits'].map((id) => ({ id, triggers: [{ event: `shop/${id}` }], cancel }));
+      const functions = ['works', 'fails', 'waits', 'asks'].map((id) => ({
+        id,
+        triggers: [{ event: `shop/${id}` }],
+        cancel,
+      }));
       host.offer(service, functions, { appName: 'shop' });
       await call('POST /v1/apps', {}, { url: host.url });
       const sent: Record<string, string> = {};
@@ -108,6 +115,19 @@ describe('OpenAPI document', () => {
         await call('GET /v1/runs/:id', { id: run.run_id });
       }
       await call('GET /v1/runs');
+      const range = { app_id: 'shop', function_id: 'works', started_before: new Date().toISOString() };
+      const { id: cancellation } = await call('POST /v1/cancellations', {}, range);
+      await call('GET /v1/cancellations');
+      await call('DELETE /v1/cancellations/:id', { id: cancellation });
+      const [asking] = (await service.post(service.eventPath, { name: 'shop/asks', data: {} })).body.ids;
+      await ended(asking, 'Running');
+      const [{ run_id: askingRun }] = (await service.get(`/v1/events/${asking}/runs`)).body.data;
+      await service.waitFor(`/v1/runs/${askingRun}`, ({ body }) =>
+        body.data.history.some(({ status }: { status: string }) => status === 'Waiting'),
+      );
+      // The wait follows the step.
+      await until(() => service.redis.exists(`${service.prefix}:signals:production:asked`), { describe: 'it waits' });
+      await call('POST /v1/signals', {}, { signal: 'asked', data: { n: 1 } });
       const step = { id: runs.waits as string, step_id: STEP.id };
       await service.waitFor(`/v1/runs/${step.id}/steps/${step.step_id}`, ({ status }) => status === 200);
       await call('GET /v1/runs/:id/steps/:step_id', step);

@@ -51,8 +51,8 @@ describe('apps and functions', () => {
       });
       expect(Date.parse(app.registered_at)).to.be.within(before, Date.now());
       expect(app.last_sync).to.deep.equal({ at: app.registered_at, succeeded: true, error: null });
-      const { functions, ...same } = await data('/v1/apps/shop');
-      expect(same).to.deep.equal(app);
+      const { functions, refused_functions, ...same } = await data('/v1/apps/shop');
+      expect([same, refused_functions]).to.deep.equal([app, []]);
       expect(functions.map(({ id }: { id: string }) => id)).to.have.members(['shop-a', 'shop-b']);
       expect((await service.get('/v1/apps/nobody')).status).to.equal(404);
     });
@@ -60,13 +60,72 @@ describe('apps and functions', () => {
     it('GET /v1/apps shows why the last registration failed, until one succeeds', async () => {
       await host.register(service, [{ id: 'f', ...on('sick/x') }], { appName: 'sick' });
       const { registered_at } = await data('/v1/apps/sick');
-      const refused = await host.register(service, [{ id: 'f', triggers: [] }], { appName: 'sick' });
+      const bad = [{ id: 'f', triggers: [{ cron: 'every day' }] }];
+      const refused = await host.register(service, bad, { appName: 'sick' });
       expect(refused.status).to.equal(400);
       const app = await data('/v1/apps/sick');
-      expect(app).to.include({ registered_at, function_count: 1 });
+      expect(app).to.include({ function_count: 1 });
+      expect(Date.parse(app.registered_at)).to.be.at.least(Date.parse(registered_at));
+      expect(app.functions[0].triggers).to.deep.equal([{ event: 'sick/x' }]);
       expect(app.last_sync).to.include({ succeeded: false, error: refused.body.error });
       await host.register(service, [{ id: 'f', ...on('sick/x') }], { appName: 'sick' });
-      expect((await data('/v1/apps/sick')).last_sync.succeeded).to.equal(true);
+      const healthy = await data('/v1/apps/sick');
+      expect([healthy.last_sync.succeeded, healthy.refused_functions]).to.deep.equal([true, []]);
+    });
+
+    it('POST /fn/register registers the valid functions, lists the refused ones, and leaves these as they were', async () => {
+      const app = { appName: 'partly' };
+      await host.register(
+        service,
+        [
+          { id: 'old', ...on('partly/x') },
+          { id: 'gone', ...on('partly/x') },
+        ],
+        app,
+      );
+      const functions = [
+        { id: 'old', triggers: [{ cron: '61 * * * *' }] },
+        { id: 'new', ...on('partly/y') },
+        { id: 'never', triggers: [{}] },
+      ];
+      const { status, body } = await host.register(service, functions as never, app);
+      expect([status, body.code, body.registered]).to.deep.equal([400, 'registration_invalid', 1]);
+      expect(body.functions.map(({ id }: { id: string }) => id)).to.deep.equal(['partly-old', 'partly-never']);
+      expect(body.error).to.include('"partly-old"').and.include('"61" is not a minute').and.include('"partly-never"');
+      const stored = await data('/v1/apps/partly');
+      expect(stored.last_sync).to.include({ succeeded: false, error: body.error });
+      expect(stored.refused_functions).to.deep.equal(body.functions);
+      expect(stored.functions.map(({ id }: { id: string }) => id).sort()).to.deep.equal(['partly-new', 'partly-old']);
+      expect(await functionsRunBy(await send('partly/x'))).to.deep.equal(['partly-old']);
+      expect(await functionsRunBy(await send('partly/y'))).to.deep.equal(['partly-new']);
+    });
+
+    it('POST /fn/register archives nothing when a refused function has no ID', async () => {
+      const app = { appName: 'nameless' };
+      await host.register(service, [{ id: 'f', ...on('nameless/x') }], app);
+      const registration = host.registration([{ id: 'g', ...on('nameless/y') }], app);
+      const given = { ...registration, functions: [{ triggers: [] }, ...registration.functions] };
+      const answer = await service.post('/fn/register', given, { 'x-service-sdk': 'test:v1.0.0' });
+      expect([answer.status, answer.body.functions[0].id]).to.deep.equal([400, null]);
+      const { functions } = await data('/v1/apps/nameless');
+      expect(functions.map(({ id }: { id: string }) => id).sort()).to.deep.equal(['nameless-f', 'nameless-g']);
+    });
+
+    it('POST /fn/register takes functions without triggers, which only invocations run, and at most 20 retries', async () => {
+      const functions = [
+        { id: 'invoked', triggers: [] },
+        { id: 'eager', ...on('eager/x'), retries: 99 },
+      ];
+      const { status, body } = await host.register(service, functions as never, { appName: 'only' });
+      expect([status, body.functions]).to.deep.equal([
+        200,
+        [{ id: 'only-eager', problems: ['it asks for 99 retries and gets 20, which is the maximum'] }],
+      ]);
+      expect((await data('/v1/functions/only-eager')).retries).to.equal(20);
+      expect((await data('/v1/functions/only-invoked')).triggers).to.deep.equal([]);
+      const invoked = await service.post('/v1/functions/only-invoked/invoke', { data: { n: 1 } });
+      expect(invoked.status).to.equal(201);
+      expect((await host.nextCall('invoked')).body.event.data).to.deep.equal({ n: 1 });
     });
 
     it('POST /v1/apps records a failed sync when the app is unreachable', async () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
-import { WebSocket } from 'ws';
-import { frame, KIND, SUBPROTOCOL, SystemError, WorkerConnectRequest } from '../../src/functions/connect/messages.ts';
+import type { WebSocket } from 'ws';
+import { frame, KIND, SystemError, WorkerConnectRequest } from '../../src/functions/connect/messages.ts';
 import { ConnectedInstance, startConnection } from '../support/connected-app.ts';
 import { request } from '../support/http.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -70,12 +70,6 @@ describe('The gateway in production', function () {
     expect((await largeClosed).code).to.equal(1_009);
   });
 
-  it('answers other upgrades with 404', async () => {
-    const socket = new WebSocket(`${service.url.replace('http', 'ws')}/other`, [SUBPROTOCOL]);
-    const [error] = await once(socket, 'error');
-    expect((error as Error).message).to.include('404');
-  });
-
   it('rejects connections beyond CONNECTIONS_MAX', async () => {
     const all = [await connect(), await connect()];
     const { status, text } = await startConnection(service.url, service.appHeaders);
@@ -85,11 +79,9 @@ describe('The gateway in production', function () {
 
   it('tells an app why it cannot be registered, and keeps what was registered before', async () => {
     await (await connect({ app: 'bad' })).close();
-    const bad = [{ id: 'ship', triggers: [{ event: 'order/paid', expression: 'event.data.' }] }];
     const reasons = [
-      [{ functions: bad }, 'CEL'],
       [{ rawFunctions: 'nonsense' }, 'not a JSON array'],
-      [{ rawFunctions: '[{"id": "x"}]' }, 'triggers'],
+      [{ rawFunctions: '[{"id": "bad-ship"}]' }, 'steps'],
     ] as const;
     for (const [options, expected] of reasons) {
       const { start } = await startConnection(service.url, service.appHeaders);

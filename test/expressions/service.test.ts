@@ -37,34 +37,39 @@ describe('Expressions of functions', () => {
 
   const problemOf = async (id: string) => (await service.get(`/v1/functions/${id}`)).body.data.expression_problem;
 
-  it('are rejected at registration with function, field, value and limit', async () => {
+  it('that cannot be compiled disable their trigger only, and the answer and the API say why', async () => {
     const deep = `${'(['.repeat(40)}1`;
-    for (const [field, fn, found] of [
-      ['triggers[0].expression', { triggers: [{ event: 'a/x', expression: deep }] }, 'more than 32 levels'],
-      [
-        'triggers[1].expression',
-        { triggers: [{ event: 'a/x' }, { event: 'a/y', expression: `${'1+'.repeat(3_000)}1 == 1` }] },
-        'has 6006 characters; at most 4096 are allowed',
-      ],
-      [
-        'cancel[0].if',
-        { triggers: [{ event: 'a/x' }], cancel: [{ event: 'a/y', if: 'cel.bind(v, "a", v + v) == "aa"' }] },
-        'cel.bind()',
-      ],
-      [
-        'triggers[0].expression',
-        { triggers: [{ event: 'a/x', expression: 'event.data.a.matches("(?=a)")' }] },
-        'not RE2',
-      ],
-    ] as const) {
-      const { status, body } = await host.register(service, [{ id: 'f', ...fn } as never], { appName: 'bounds' });
-      expect([status, body.code]).to.deep.equal([400, 'registration_invalid']);
-      expect(body.error ?? body.message)
-        .to.include(`function "bounds-f", ${field}`)
-        .and.include(found);
+    const long = `${'1+'.repeat(3_000)}1 == 1`;
+    const cancel = [{ event: 'a/z', if: 'cel.bind(v, "a", v + v) == "aa"' }, { event: 'a/stop' }];
+    const functions = [
+      { id: 'deep', triggers: [{ event: 'a/x', expression: deep }] },
+      { id: 'long', triggers: [{ event: 'a/x' }, { event: 'a/y', expression: long }] },
+      { id: 'bind', triggers: [{ event: 'a/x' }], cancel },
+      { id: 'pattern', triggers: [{ event: 'a/x', expression: 'event.data.a.matches("(?=a)")' }] },
+      { id: 'good', triggers: [{ event: 'a/x' }] },
+    ];
+    const expected = [
+      ['bounds-deep', 'triggers[0] never fires', 'more than 32 levels'],
+      ['bounds-long', 'triggers[1] never fires', 'has 6006 characters; at most 4096 are allowed'],
+      ['bounds-bind', 'cancel[0] cancels no run', 'cel.bind()'],
+      ['bounds-pattern', 'triggers[0] never fires', 'not RE2'],
+    ] as const;
+    const { status, body } = await host.register(service, functions as never, { appName: 'bounds' });
+    expect([status, body.ok, body.modified]).to.deep.equal([200, true, true]);
+    expect(body.functions.map(({ id }: { id: string }) => id)).to.deep.equal(expected.map(([id]) => id));
+    const app = (await service.get('/v1/apps/bounds')).body.data;
+    const check = (await service.post('/v1/apps/bounds/check')).body.data;
+    for (const [i, [id, ...words]] of expected.entries()) {
+      const found = app.functions.find((fn: { id: string }) => fn.id === id).problems;
+      expect(body.functions[i].problems).to.deep.equal(found);
+      for (const word of words) expect(found.join()).to.include(word);
+      const [problem] = check.problems.filter(({ message }: { message: string }) => message.startsWith(id));
+      expect(problem).to.include({ code: 'function_problem' });
     }
-    const app = await service.get('/v1/apps/bounds');
-    expect(app.status).to.equal(404);
+    expect(await functionsOf(await send('a/x', {}))).to.deep.equal(['bounds-bind', 'bounds-good', 'bounds-long']);
+    expect(await functionsOf(await send('a/y', {}))).to.deep.equal([]);
+    const fixed = await host.register(service, functions.slice(4) as never, { appName: 'bounds' });
+    expect(fixed.body).to.deep.equal({ ok: true, modified: true });
   });
 
   it('that exceed their fuel are not met: other functions run, and the function reports the skipped event', async () => {
@@ -147,7 +152,7 @@ describe('Expressions of functions', () => {
     const id = await send('w/x', {});
     const { body } = await service.waitFor(`/v1/events/${id}/runs`, ({ body }) => body.data?.[0]?.ended_at);
     expect(body.data[0].status).to.equal('Failed');
-    expect(body.data[0].error.name).to.equal('InvalidWait');
+    expect(body.data[0].error.name).to.equal('InvalidExpression');
     expect(body.data[0].error.message).to.include('step "w"').and.include('RE2');
   });
 

@@ -2,6 +2,7 @@
  *  SDK has an app with a function for each feature here that needs one; it runs on the event <app>/<function>. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
+import { close, subscribe, tokenFor } from '../support/realtime.ts';
 import { functionOf } from './feature-names.ts';
 import type { Loose, Outside } from './outside.ts';
 import { COMPLETION, startProvider } from './provider.ts';
@@ -94,6 +95,16 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     if (!(await outside.isWaitingOrEnded(waiting, 'WaitForSignal'))) return 'not there';
     await outside.output(await outside.send(fn, { signal }));
     return putsOut(outside, waiting, { signal, data: 7 });
+  },
+
+  /** The function publishes what it was sent. */
+  async 'realtime (publish and subscribe)'(outside, fn) {
+    const { app, service } = outside;
+    const subscriber = await subscribe(service.url, await tokenFor(service, app, ['numbers']));
+    await outside.send(fn, { n: 7, url: service.url });
+    const { data } = await subscriber.next(({ kind }) => kind === 'data');
+    await close(subscriber);
+    return data.n === 7 ? 'acts' : 'differs';
   },
 
   async cron(outside) {

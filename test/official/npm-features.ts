@@ -1,9 +1,9 @@
 /** The functions of features.ts, written with the official TypeScript SDK. */
 import { functionOf } from './feature-names.ts';
-import type { NpmApp } from './npm-host.ts';
+import type { NpmApp } from './npm-types.ts';
 import type { Loose } from './outside.ts';
 
-export function featureFunctions({ sdk, app, create }: NpmApp): Loose[] {
+export function featureFunctions({ sdk, client, app, create }: NpmApp): Loose[] {
   const { openai, RetryAfterError } = sdk;
   const on = (
     feature: string,
@@ -61,6 +61,11 @@ export function featureFunctions({ sdk, app, create }: NpmApp): Loose[] {
     on('step.waitForSignal', ({ event, step }) =>
       step.waitForSignal('wait', { signal: event.data.signal, timeout: '1h' }),
     ),
+    on('realtime (publish and subscribe)', async ({ event }) => {
+      const [topic, data] = [{ channel: app, topic: 'numbers' }, { n: event.data.n }];
+      // Version 3 takes it all as one argument.
+      await client.realtime.publish({ ...topic, data }, data);
+    }),
     on('step.sendSignal', ({ event, step }) => step.sendSignal('send', { signal: event.data.signal, data: 7 })),
   ];
 }

@@ -5,23 +5,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { featureFunctions } from './npm-features.ts';
 import { scenarioFunctions } from './npm-scenarios.ts';
+import type { CreateFunction } from './npm-types.ts';
 import type { Loose } from './outside.ts';
-
-/** Creates a function. */
-export type CreateFunction = (
-  options: { id: string } & Record<string, unknown>,
-  triggers: object[],
-  handler: (args: Loose) => Promise<unknown>,
-) => Loose;
-
-export interface NpmApp {
-  /** The package's exports. */
-  sdk: Loose;
-  client: Loose;
-  /** Its id. */
-  app: string;
-  create: CreateFunction;
-}
 
 const silent = { info() {}, warn() {}, error() {}, debug() {} };
 

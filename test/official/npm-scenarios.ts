@@ -1,6 +1,6 @@
 /** The functions of scenarios.ts with the official TypeScript SDK. */
 import { setTimeout } from 'node:timers/promises';
-import type { NpmApp } from './npm-host.ts';
+import type { NpmApp } from './npm-types.ts';
 import type { Loose } from './outside.ts';
 
 export function scenarioFunctions({ sdk, client, app, create }: NpmApp): Loose[] {

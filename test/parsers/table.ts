@@ -23,6 +23,7 @@ import { interpretResponse } from '../../src/functions/interpret-response.ts';
 import { hashedKey, provesKey, sign } from '../../src/functions/signing.ts';
 import { registrationSchema } from '../../src/model/apps/app.ts';
 import { enforceQuotas } from '../../src/model/apps/quotas.ts';
+import { checkFunctions } from '../../src/model/apps/registered-functions.ts';
 import { addressListSchema, matcherOf, nameListSchema } from '../../src/model/auth/allow-lists.ts';
 import { environmentNameSchema } from '../../src/model/environment.ts';
 import { validateEvents } from '../../src/model/events/sent-event.ts';
@@ -331,7 +332,7 @@ export const PARSERS: readonly Parser[] = [
     parse(text) {
       const given = JSON.parse(text);
       enforceQuotas(given, QUOTAS);
-      return validate(registrationSchema, given, 'field');
+      return [...checkFunctions(validate(registrationSchema, given, 'field'), 'service')];
     },
   },
   {

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import inngest
-from inngest.experimental import ai
+from inngest.experimental import ai, realtime
 
 MINUTE = datetime.timedelta(minutes=1)
 KEY = "event.data.n"
@@ -73,5 +73,9 @@ def functions(client: inngest.Inngest) -> list[inngest.Function[Any]]:
         adapter = ai.openai.Adapter(auth_key="a-key", base_url=provider, model="a-model")
         messages: Any = [{"role": "user", "content": "hello"}]
         return await ctx.step.ai.infer("ask", adapter=adapter, body={"messages": messages})
+
+    @on_event("realtime-publish-and-subscribe")
+    async def publish(ctx: inngest.Context) -> None:
+        await realtime.publish(client, app, "numbers", {"n": ctx.event.data["n"]})
 
     return hosted

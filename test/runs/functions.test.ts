@@ -83,16 +83,16 @@ describe('functions', () => {
       };
       expect(await refused((r) => ({ ...r, appName: '' }))).to.include('appName');
       expect(await refused((r) => ({ ...r, url: 'nonsense' }))).to.include('url');
-      expect(await refused((r) => ({ ...r, functions: r.functions.map((f) => ({ ...f, triggers: [] })) }))).to.include(
-        'triggers',
-      );
+      expect(
+        await refused((r) => ({ ...r, functions: r.functions.map((f) => ({ ...f, triggers: [{}] })) })),
+      ).to.include('triggers');
       expect(await refused((r) => ({ ...r, functions: r.functions.map((f) => ({ ...f, steps: {} })) }))).to.include(
         'steps',
       );
-      expect(await refused((r) => ({ ...r, functions: [...r.functions, ...r.functions] }))).to.include('differ');
-      const bad = [{ event: 'x/y', expression: 'event.data.total >' }];
+      expect(await refused((r) => ({ ...r, functions: [...r.functions, ...r.functions] }))).to.include('same id');
+      const bad = [{ cron: '61 * * * *' }];
       expect(await refused((r) => ({ ...r, functions: r.functions.map((f) => ({ ...f, triggers: bad })) }))).to.include(
-        'CEL',
+        '"61" is not a minute',
       );
       expect(await refused(() => [])).to.include('body');
     });

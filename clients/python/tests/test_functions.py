@@ -44,7 +44,6 @@ def test_functions_have_four_retries_and_their_id_for_a_name_unless_told_otherwi
         ({"retries": 99}, "retries must be a whole number from 0 to 20, got 99"),
         ({"trigger": CronTrigger("daily")}, 'Function "fn": cron must be a schedule such as "0 9 \\* \\* 1"'),
         ({"retries": True}, "retries must be a whole number from 0 to 20, got True"),
-        ({"trigger": []}, "has no triggers, so it would never run"),
         ({"trigger": ""}, "a trigger is the name of an event"),
         ({"trigger": {"event": "a"}}, "a trigger is the name of an event"),
         ({"trigger": [EventTrigger("")]}, "a trigger is the name of an event"),

@@ -22,13 +22,17 @@ const OPTIONS = ['id', 'name', 'retries', 'triggers', 'onFailure', ...FLOW_NAMES
 export function defineFunction(appId: string, config: AnyFunctionConfig, handler: AnyHandler): TidegateFunction {
   checkArguments(config, handler);
   const { id, name = id, retries = DEFAULT_RETRIES, triggers: given, onFailure, ...flow } = config;
-  const triggers = given === undefined ? [] : [given].flat();
   if (!id) throw new TypeError('A function needs an id');
   if (!Number.isInteger(retries) || retries < 0 || retries > MAX_RETRIES) {
     throw new TypeError(`Function "${id}": retries must be a whole number from 0 to ${MAX_RETRIES}, got ${retries}`);
   }
   checkFlow(id, flow);
-  if (triggers.length === 0) throw new TypeError(`Function "${id}" has no triggers, so it would never run`);
+  if (given === undefined) {
+    throw new TypeError(
+      `Function "${id}" has no triggers; write triggers: [] for one that only other functions invoke`,
+    );
+  }
+  const triggers = [given].flat();
   for (const trigger of triggers) checkTrigger(id, trigger);
   const fn = { appId, id, name, retries, triggers, flow, handler };
   return Object.freeze({ ...fn, onFailure: onFailure && failureFunction(fn, onFailure) });

@@ -5,14 +5,15 @@ import { ServiceError } from '../../errors.ts';
 import { dialectOf, headerName, readHeader, SERVER_SDK } from '../../functions/headers.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import {
+  type AppFunction,
   appNameIn,
   type Dialect,
-  expressionProblems as expressionProblemsIn,
-  functionsOf,
+  type RefusedFunction,
   type Registration,
   registrationSchema,
 } from '../../model/apps/app.ts';
 import { enforceQuotas } from '../../model/apps/quotas.ts';
+import { checkFunctions } from '../../model/apps/registered-functions.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import type { App, Apps } from '../../store/apps/apps.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
@@ -53,10 +54,12 @@ export function registerRoute(router: Router, registrar: Registrar, deps: Regist
     backpressure.admitRegistration();
     const text = (await readBody(ctx.req, BODY_MAX_BYTES)).toString('utf8');
     try {
-      const registration = await registrar.parse(text);
+      const parsed = await registrar.parse(text, dialect);
       const env = await environmentOfApp(ctx.req.headers, environments, quotas.branches);
-      const modified = await registrar.register(env, registration, dialect);
-      ctx.body = { ok: true, modified };
+      const { modified, registered, refused } = await registrar.register(env, parsed);
+      const problem = refusalOf(registered.length, refused);
+      if (problem) throw problem;
+      ctx.body = { ok: true, modified, ...problemsOf(registered) };
     } catch (error) {
       const env = readHeader(ctx.req.headers, 'env') || PRODUCTION;
       const name = appNameInText(text);
@@ -66,6 +69,12 @@ export function registerRoute(router: Router, registrar: Registrar, deps: Regist
       throw error;
     }
   });
+}
+
+export interface ParsedRegistration {
+  registration: Registration;
+  checked: CheckedFunctions;
+  dialect: Dialect;
 }
 
 /** Registers apps, for the route above and for apps that connect. */
@@ -78,28 +87,31 @@ export class Registrar {
   }
 
   /** @throws ServiceError quota_exceeded, registration_invalid */
-  async parse(text: string): Promise<Registration> {
+  async parse(text: string, dialect: Dialect): Promise<ParsedRegistration> {
     const registration = parseRegistration(text, this.#deps.quotas);
-    await validateExpressions(registration);
-    return registration;
+    return { registration, checked: await checkAll(registration, dialect), dialect };
   }
 
-  /** @returns whether a function has changed
+  /** `modified`: whether a function has changed.
    *  @throws ServiceError quota_exceeded */
-  async register(env: string, registration: Registration, dialect: Dialect): Promise<boolean> {
-    const modified = await this.#queue.run(env, () => this.#save(env, registration, dialect));
+  async register(env: string, parsed: ParsedRegistration): Promise<CheckedFunctions & { modified: boolean }> {
+    const saved = await this.#queue.run(env, () => this.#save(env, parsed));
     // A changed expression may no longer have its problem.
-    if (modified) await this.#deps.expressionProblems.remove(env, idsOf(registration));
-    return modified;
+    if (saved.modified) await this.#deps.expressionProblems.remove(env, idsOf(saved.registered));
+    return saved;
   }
 
-  async #save(env: string, registration: Registration, dialect: Dialect): Promise<boolean> {
+  async #save(
+    env: string,
+    { registration, checked, dialect }: ParsedRegistration,
+  ): Promise<CheckedFunctions & { modified: boolean }> {
     const { apps, functions, quotas } = this.#deps;
     const { appName } = registration;
     await apps.checkQuota(env, appName, quotas.apps);
-    const modified = await functions.replaceForApp(env, appName, functionsOf(registration, dialect), quotas.functions);
-    await apps.save(env, appOf(registration, dialect, Date.now()));
-    return modified;
+    const saved = await functions.replaceForApp(env, appName, checked.registered, quotas.functions, checked.refused);
+    const refused = [...checked.refused, ...saved.refused];
+    await apps.save(env, { ...appOf(registration, dialect, Date.now()), ...(refused.length > 0 && { refused }) });
+    return { ...saved, refused };
   }
 }
 
@@ -112,8 +124,41 @@ function rejectOtherKind(ctx: Context, serverKind: 'dev' | 'cloud'): void {
   });
 }
 
-function idsOf({ functions }: Registration): string[] {
+export interface CheckedFunctions {
+  registered: AppFunction[];
+  refused: RefusedFunction[];
+}
+
+function idsOf(functions: readonly { id: string }[]): string[] {
   return functions.map(({ id }) => id);
+}
+
+/** Tells about the functions that are registered and do not work as configured. */
+function problemsOf(registered: readonly AppFunction[]): { functions?: { id: string; problems: string[] }[] } {
+  const functions = registered.flatMap(({ id, problems }) => (problems ? [{ id, problems }] : []));
+  return functions.length > 0 ? { functions } : {};
+}
+
+function nameOf(id: string | null): string {
+  return id === null ? 'without an ID' : `"${id}"`;
+}
+
+/** What is wrong with the refused functions; the others are registered. undefined: nothing */
+export function refusalOf(registered: number, refused: readonly RefusedFunction[]): ServiceError | undefined {
+  const [first, ...others] = refused;
+  if (!first) return undefined;
+  const rest =
+    others.length === 0
+      ? ''
+      : `; ${others.length} more refused: ${others
+          .slice(0, 20)
+          .map(({ id }) => nameOf(id))
+          .join(', ')}`;
+  const state = `the other functions are registered (${registered}); refused ones stay as they were registered before`;
+  return new ServiceError('registration_invalid', {
+    detail: `function ${nameOf(first.id)}: ${first.problem}${rest}. Correct them and register again; ${state}`,
+    facts: { registered, functions: refused },
+  });
 }
 
 function appOf({ appName, url, sdk, framework }: Registration, dialect: Dialect, nowMs: number): App {
@@ -130,15 +175,18 @@ function appNameInText(text: string): unknown {
   }
 }
 
-/** Pauses regularly, so that other requests get their turn. @throws ServiceError registration_invalid */
-async function validateExpressions(registration: Registration): Promise<void> {
+/** Pauses regularly, so that other requests get their turn. */
+async function checkAll(registration: Registration, dialect: Dialect): Promise<CheckedFunctions> {
+  const all: CheckedFunctions = { registered: [], refused: [] };
   let sliceStartedAt = performance.now();
-  for (const problem of expressionProblemsIn(registration)) {
-    if (problem) throw new ServiceError('registration_invalid', { detail: problem });
+  for (const checked of checkFunctions(registration, dialect)) {
+    if (checked && 'registered' in checked) all.registered.push(checked.registered);
+    else if (checked) all.refused.push(checked.refused);
     if (performance.now() - sliceStartedAt < SLICE_MS) continue;
     await setImmediate();
     sliceStartedAt = performance.now();
   }
+  return all;
 }
 
 /** @throws ServiceError quota_exceeded, registration_invalid */

@@ -1,14 +1,15 @@
-/** The gateway of a web process: holds the WebSockets of apps that connect (docs/connect.md). Life cycle: `attach` to the HTTP server, `drain` when
- *  the process shuts down, `close`. */
-import type { IncomingMessage, Server } from 'node:http';
-import type { Duplex } from 'node:stream';
+/** The gateway of a web process: holds the WebSockets of apps that connect (docs/connect.md). Life cycle: `start`, `drain` when the process
+ *  shuts down, `close`. */
+import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type WebSocket, WebSocketServer } from 'ws';
+import { ServiceError } from '../../errors.ts';
 import { SUBPROTOCOL } from '../../functions/connect/messages.ts';
 import type { Connection } from '../../model/apps/connection.ts';
 import type { ConnectChannels } from '../../store/connect/channels.ts';
 import type { ConnectCalls, GatewayMessage } from '../../store/connect/connect-calls.ts';
 import { RENEW_MS } from '../../store/connect/connections.ts';
+import type { Context } from '../http/router.ts';
+import type { AcceptWebSocket, WebSocket, WebSockets } from '../http/web-sockets.ts';
 import { closeSoon, GATEWAY_CLOSING, HANDSHAKE_TIMEOUT, INTERNAL_ERROR } from './close.ts';
 import { GatewayConnection } from './gateway-connection.ts';
 import { accept, confirm, greet, type HandshakeDeps } from './handshake.ts';
@@ -22,6 +23,7 @@ export interface GatewayDeps extends HandshakeDeps {
   calls: ConnectCalls;
   channels: ConnectChannels;
   leaseMs: number;
+  webSockets: WebSockets;
   /** Whether the environment is there, and not archived: others have no connections. */
   isLive: (env: string) => boolean;
 }
@@ -30,19 +32,17 @@ export class Gateway {
   readonly #deps: GatewayDeps;
   readonly #connections = new Map<string, GatewayConnection>();
   /** WebSockets that have not authenticated yet, with what ends them. */
-  readonly #handshakes = new Map<WebSocket, { socket: Duplex & { bytesRead?: number }; until: number }>();
-  readonly #server = new WebSocketServer({
-    noServer: true,
-    maxPayload: FRAME_MAX_BYTES,
-    perMessageDeflate: false,
-    clientTracking: false,
-    handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
-  });
+  readonly #handshakes = new Map<WebSocket, { socket: Socket; until: number }>();
+  readonly #accept: AcceptWebSocket;
   #stops: (() => unknown)[] = [];
   #isDraining = false;
 
   constructor(deps: GatewayDeps) {
     this.#deps = deps;
+    // `drain` tells the instances of a shutdown.
+    const onShutdown = () => undefined;
+    const options = { maxMessageBytes: FRAME_MAX_BYTES, protocols: [SUBPROTOCOL], onShutdown };
+    this.#accept = deps.webSockets.endpoint(options);
   }
 
   get id(): string {
@@ -58,8 +58,7 @@ export class Gateway {
     return this.#isDraining;
   }
 
-  attach(server: Server): void {
-    server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
+  start(): void {
     const renewal = setInterval(() => void this.#renew(), RENEW_MS);
     const check = setInterval(() => this.#endOverdueHandshakes(), HANDSHAKE_CHECK_MS);
     this.#stops = [
@@ -74,36 +73,38 @@ export class Gateway {
     this.#isDraining = true;
   }
 
-  /** Asks all instances to connect elsewhere. */
-  async drain(): Promise<void> {
+  /** Asks all instances to connect elsewhere, and closes the connections of those that do not within `graceMs`. */
+  async drain(graceMs: number): Promise<void> {
     this.#isDraining = true;
+    const until = Date.now() + graceMs;
     const all = [...this.#connections.values()];
     // First, so that no worker chooses them any more.
     await Promise.allSettled(all.map(({ record }) => this.#deps.connections.close(record)));
     for (const connection of all) connection.drain();
+    for (const socket of this.#handshakes.keys()) closeSoon(socket, GATEWAY_CLOSING);
+    while (this.#connections.size > 0 && Date.now() < until) await wait(CLOSE_CHECK_MS);
+    for (const connection of this.#connections.values()) connection.close(GATEWAY_CLOSING);
   }
 
-  /** Waits until the instances have left, or `graceMs` have passed. */
-  async close(graceMs: number): Promise<void> {
-    const until = Date.now() + graceMs;
-    while (this.#connections.size > 0 && Date.now() < until) await wait(CLOSE_CHECK_MS);
-    for (const socket of this.#handshakes.keys()) closeSoon(socket, GATEWAY_CLOSING);
-    for (const connection of this.#connections.values()) connection.close(GATEWAY_CLOSING);
+  /** After the HTTP server, whose end closes what is left. */
+  async close(): Promise<void> {
     await Promise.all(this.#stops.map((stop) => stop()));
     this.#stops = [];
   }
 
-  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    socket.on('error', () => socket.destroy());
-    const path = (request.url ?? '').split('?', 1)[0];
-    if (path !== GATEWAY_PATH) reject(socket, '404 Not Found');
-    else if (this.#isDraining || this.#handshakes.size >= HANDSHAKES_MAX) reject(socket, '503 Service Unavailable');
-    else this.#server.handleUpgrade(request, socket, head, (webSocket) => void this.#open(webSocket, socket));
+  /** Opens the WebSocket of a request.
+   *  @throws ServiceError connect_gateway_closing, overloaded, upgrade_required, input_invalid */
+  async open(ctx: Context): Promise<void> {
+    if (this.#isDraining) throw gatewayClosing();
+    if (this.#handshakes.size >= HANDSHAKES_MAX) {
+      throw new ServiceError('overloaded', { detail: 'too many apps are connecting', retryAfterSeconds: 1 });
+    }
+    const { socket } = ctx.req;
+    void this.#open(await this.#accept(ctx), socket);
   }
 
-  async #open(webSocket: WebSocket, socket: Duplex): Promise<void> {
+  async #open(webSocket: WebSocket, socket: Socket): Promise<void> {
     const { log, leaseMs, calls, connections } = this.#deps;
-    webSocket.on('error', (error) => log.debug({ err: error.message }, 'WebSocket of an app'));
     webSocket.once('close', () => this.#handshakes.delete(webSocket));
     this.#handshakes.set(webSocket, { socket, until: Date.now() + HANDSHAKE_MS });
     const first = await greet(webSocket);
@@ -167,7 +168,7 @@ export class Gateway {
   #endOverdueHandshakes(): void {
     const now = Date.now();
     for (const [webSocket, { socket, until }] of this.#handshakes) {
-      if ((socket.bytesRead ?? 0) > HANDSHAKE_MAX_BYTES) webSocket.terminate();
+      if (socket.bytesRead > HANDSHAKE_MAX_BYTES) webSocket.terminate();
       else if (now > until) {
         this.#handshakes.delete(webSocket);
         closeSoon(webSocket, HANDSHAKE_TIMEOUT);
@@ -176,6 +177,6 @@ export class Gateway {
   }
 }
 
-function reject(socket: Duplex, status: string): void {
-  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`, () => socket.destroy());
+export function gatewayClosing(): ServiceError {
+  return new ServiceError('connect_gateway_closing', { detail: 'connect again', retryAfterSeconds: 1 });
 }

@@ -7,7 +7,7 @@ import { isJsonObject, isShallowJson } from '../../model/values/json.ts';
 import type { Apps } from '../../store/apps/apps.ts';
 import type { Connections } from '../../store/connect/connections.ts';
 import type { ConnectSession } from '../../store/connect/sessions.ts';
-import type { Registrar } from '../apps/register.ts';
+import { type Registrar, refusalOf } from '../apps/register.ts';
 import { TEXT_MAX_LENGTH } from './limits.ts';
 
 export interface RegisterConnectionDeps {
@@ -48,13 +48,22 @@ async function registerApp(
   const registered = await apps.read(env, name);
   const isRegistered =
     registered?.url === CONNECT_URL && (await connections.isReconnection(env, instanceId, functionsHash));
+  const recordFailure = (error: Error) =>
+    apps.recordSyncFailure(env, (one) => one.name === name, error.message, Date.now());
   try {
     if (!isRegistered) {
       const given = { url: CONNECT_URL, appName: name, sdk, framework: framework || 'connect', functions };
-      await registrar.register(env, await registrar.parse(JSON.stringify(given)), dialect);
+      const { registered, refused } = await registrar.register(
+        env,
+        await registrar.parse(JSON.stringify(given), dialect),
+      );
+      const problem = refusalOf(registered.length, refused);
+      if (problem && registered.length === 0) throw problem;
+      // The other functions get their calls; the app's page tells about these.
+      if (problem) await recordFailure(problem);
     }
   } catch (error) {
-    await apps.recordSyncFailure(env, (one) => one.name === name, (error as Error).message, Date.now());
+    await recordFailure(error as Error);
     throw error;
   }
   await connections.addFunctions(env, functionsHash, functions.flatMap(idOf));

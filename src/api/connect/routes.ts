@@ -10,7 +10,7 @@ import type { ConnectSessions } from '../../store/connect/sessions.ts';
 import { type AppGuardDeps, appGuard, environmentOfApp, existingEnvironment } from '../apps/app-requests.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, Router } from '../http/router.ts';
-import { GATEWAY_PATH, type Gateway } from './gateway.ts';
+import { GATEWAY_PATH, type Gateway, gatewayClosing } from './gateway.ts';
 import { storeReply } from './gateway-connection.ts';
 import { FRAME_MAX_BYTES } from './limits.ts';
 
@@ -20,7 +20,7 @@ const TYPE = 'application/protobuf';
 const GROUP = 'default';
 
 export interface ConnectRouteDeps extends AppGuardDeps {
-  gateway: Pick<Gateway, 'isDraining'>;
+  gateway: Pick<Gateway, 'isDraining' | 'open'>;
   gatewayUrl: string | undefined;
   publicUrl: string | undefined;
   branchesMax: number;
@@ -34,9 +34,11 @@ export function connectRoutes(router: Router, deps: ConnectRouteDeps): void {
   const { environments, branchesMax, connectionsMax, sessions, connections, calls } = deps;
   const guard = appGuard(deps);
 
+  router.get(GATEWAY_PATH, (ctx) => deps.gateway.open(ctx));
+
   router.post('/v0/connect/start', guard, async (ctx) => {
     if (deps.gateway.isDraining) {
-      throw new ServiceError('connect_gateway_closing', { detail: 'connect again', retryAfterSeconds: 1 });
+      throw gatewayClosing();
     }
     decode(await readBody(ctx.req, START_MAX_BYTES), StartRequest.decode);
     const env = await environmentOfApp(ctx.req.headers, environments, branchesMax);

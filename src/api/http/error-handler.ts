@@ -1,10 +1,13 @@
 /** The error handler: turns every error into a response and decides which details a client sees. */
 import type { Next } from 'koa';
-import { ServiceError } from '../../errors.ts';
+import { type ErrorCode, ServiceError } from '../../errors.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { Logger } from '../../log.ts';
 import { isOutOfMemory, translateAway } from '../../store/redis/connection.ts';
 import type { Context, Middleware } from './router.ts';
+
+/** Errors with a status of 5xx that are not logged as such. Backpressure logs a shortage of memory once, when it begins. */
+const NO_FAULTS: ReadonlySet<ErrorCode> = new Set(['memory_short', 'feature_unsupported']);
 
 export function handleErrors(log: Logger, backpressure?: Backpressure): Middleware {
   return async (ctx: Context, next: Next) => {
@@ -46,8 +49,7 @@ function respond(ctx: Context, error: ServiceError, log: Logger): void {
   if (retryAfterSeconds !== undefined) ctx.set('retry-after', String(retryAfterSeconds));
   // The rest of an unread body would be taken for the next request of the connection.
   if (!ctx.req.complete) ctx.set('connection', 'close');
-  // Backpressure logs a shortage of memory once, when it begins.
-  if (status >= 500 && code !== 'memory_short') {
+  if (status >= 500 && !NO_FAULTS.has(code)) {
     const err = code === 'internal' || cause === undefined ? cause : String(cause);
     log.error({ request_id: ctx.state.requestId, code, err }, message);
   } else {

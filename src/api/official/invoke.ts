@@ -1,6 +1,7 @@
 /** Invoking a function under the URLs that users of the official SDKs know (docs/rest.md). */
 import { z } from 'zod';
 import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
+import { eventSchema } from '../../model/events/event.ts';
 import { sentEventSchema } from '../../model/events/sent-event.ts';
 import { type Route, route } from '../rest/route.ts';
 import { INVOKE_ERRORS, type InvokeRouteDeps, invoke, invokedSchema } from '../routes/invoke.ts';
@@ -35,7 +36,11 @@ export function officialInvokeRoutes(deps: OfficialInvokeDeps): Route[] {
       ...common,
       path,
       params: z.object({ app: z.string(), id: z.string() }),
-      body: payloadSchema.extend({ idempotencyKey: keySchema, idempotency_key: keySchema }),
+      body: payloadSchema.extend({
+        data: eventSchema.shape.data,
+        idempotencyKey: keySchema,
+        idempotency_key: keySchema,
+      }),
       data: z.object({ runId: z.string() }),
       async handle({ env, params: { app, id }, body, requestId }) {
         const { idempotencyKey, idempotency_key, ...payload } = body;

@@ -70,9 +70,16 @@ export function appCheckRoutes(deps: AppCheckRouteDeps): Route[] {
         const reachable = probe.isApp === true;
         if (!seesDetails(principal)) return { data: withoutDetails(reachable) };
         const live = (await functions.all(env)).functions.filter((fn) => fn.app === name && !fn.archived);
-        const handlers = live.filter(({ triggers }) => triggers.every(({ event }) => event === FUNCTION_FAILED));
-        const counts = { functionCount: live.length, handlerCount: handlers.length };
-        const known = { url, dev, ...counts, syncError: app.lastSync.error };
+        const handlers = live.filter(
+          ({ triggers }) => triggers.length > 0 && triggers.every(({ event }) => event === FUNCTION_FAILED),
+        );
+        const liveIds = new Set<string | null>(live.map(({ id }) => id));
+        const missing = (app.refused ?? []).filter(({ id }) => !liveIds.has(id)).length;
+        const counts = { functionCount: live.length + missing, handlerCount: handlers.length };
+        const functionProblems = live.flatMap(({ id, problems = [] }) =>
+          problems.map((problem) => `${id}: ${problem}`),
+        );
+        const known = { url, dev, ...counts, functionProblems, syncError: app.lastSync.error };
         const problems = problemsOf(probe, known);
         const { responseTimeMs = null, status = null } = probe;
         return { data: { ok: problems.length === 0, reachable, answered_in_ms: responseTimeMs, status, problems } };

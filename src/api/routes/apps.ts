@@ -47,7 +47,13 @@ export const appSchema = z
   .meta({ id: 'App' });
 
 export const detailedAppSchema = appSchema
-  .extend({ functions: z.array(functionSchema) })
+  .extend({
+    functions: z.array(functionSchema),
+    refused_functions: z.array(z.object({ id: z.string().nullable(), problem: z.string() })).meta({
+      description:
+        'Functions of the last registration that were not registered. An earlier registration of such a function stays in effect',
+    }),
+  })
   .meta({ id: 'AppWithFunctions' });
 
 const params = z.object({ name: z.string() });
@@ -92,7 +98,12 @@ export function appRoutes({
   async function register(env: string, url: string): Promise<void> {
     const before = new Map((await apps.all(env)).map(({ name, registeredAt }) => [name, registeredAt]));
     const response = await requestSync(url, httpAgent.for(await environmentKinds.of(env)));
-    const registered = (await apps.all(env)).some(({ name, registeredAt }) => registeredAt !== before.get(name));
+    const registered = (await apps.all(env)).find(({ name, registeredAt }) => registeredAt !== before.get(name));
+    if (registered?.lastSync.error !== undefined) {
+      throw new ServiceError('app_unreachable', {
+        detail: `PUT ${url} responded with 200, but ${registered.lastSync.error}`,
+      });
+    }
     if (registered) return;
     throw new ServiceError('app_unreachable', {
       detail: `PUT ${url} responded with 200, but the app has not registered in the environment "${env}"; the response: ${response}`,
@@ -136,7 +147,13 @@ export function appRoutes({
         const own = (await liveFunctions(env)).filter((fn) => fn.app === name);
         const problems = await expressionProblems.of(env, Date.now());
         const shown = own.map((fn) => presentFunction(fn, problems.get(fn.id)));
-        return { data: { ...presentApp(app, own, principal, await slowedIn(env)), functions: shown } };
+        return {
+          data: {
+            ...presentApp(app, own, principal, await slowedIn(env)),
+            functions: shown,
+            refused_functions: app.refused ?? [],
+          },
+        };
       },
     }),
     route({

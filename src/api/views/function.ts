@@ -36,6 +36,10 @@ export const functionSchema = z
     expression_problem: problemSchema.nullable().meta({
       description: 'The latest problem of the last day that kept an expression from being evaluated; null: none',
     }),
+    problems: z.array(z.string()).meta({
+      description:
+        'What does not work as the app configured it, such as an expression that is not valid; empty: nothing',
+    }),
     archived: z.boolean().meta({ description: 'The app no longer registers the function: events do not trigger it' }),
   })
   .meta({ id: 'Function' });
@@ -57,7 +61,7 @@ export const detailedFunctionSchema = functionSchema
   .meta({ id: 'FunctionWithConfiguration' });
 
 export function presentFunction(fn: AppFunction, problem: KnownProblem | undefined) {
-  const { id, name, app, triggers, retries, pausedAt, archived } = fn;
+  const { id, name, app, triggers, retries, pausedAt, problems = [], archived } = fn;
   return {
     id,
     name,
@@ -66,6 +70,7 @@ export function presentFunction(fn: AppFunction, problem: KnownProblem | undefin
     retries,
     paused_at: time(pausedAt),
     expression_problem: problem ? { ...problem, at: time(problem.at) as string } : null,
+    problems,
     archived,
   };
 }

@@ -42,13 +42,14 @@ export class ExpressionEvaluator {
     this.#recorder = recorder;
   }
 
-  matches(evaluated: ExpressionOfFunction, scope: Scope): boolean {
+  /** @param nowMs the time that `now()` returns: that of the event, so that a job that runs twice has the same result */
+  matches(evaluated: ExpressionOfFunction, scope: Scope, nowMs: number): boolean {
     const { env, functionId, source, expression } = evaluated;
     const now = Date.now();
     if (!expression) return this.#skip(evaluated, 'refused', REJECTED, now);
     const owner = { env, expression: `${env}\n${functionId}\n${source}` };
     const allowance = this.#allowances.budgetOf(owner, now);
-    const result = expression.evaluate(scope, allowance.units);
+    const result = expression.evaluate(scope, allowance.units, nowMs);
     this.#allowances.record(owner, result, allowance, now);
     if (result.result !== 'too_costly') return result.result === 'met';
     const reason = allowance.quarantine ? 'quarantined' : 'too_costly';

@@ -2,6 +2,7 @@
  *  Running it twice changes nothing: events are stored, and runs enqueued, under IDs derived from the event. */
 import { PRODUCTION } from '../../model/environment.ts';
 import { type Envelope, recordOf } from '../../model/events/event.ts';
+import { triggerEventOf } from '../../model/events/expression-event.ts';
 import type { TriggerExpression, TriggerTable } from '../../model/events/triggers.ts';
 import { runIdOf } from '../../model/runs/run.ts';
 import type { Environments } from '../../store/environments/environments.ts';
@@ -67,10 +68,10 @@ async function triggeredRuns(
   const runs: RunToStart[] = [];
   evaluator.startTurn();
   for (const event of events) {
-    const { env, internalId, name, ts } = event;
-    const read = () => ({ ...recordOf(event), source: event.source });
+    const { env, internalId, name, ts, receivedAt } = event;
+    const read = () => triggerEventOf(recordOf(event), event.source);
     const matches = ({ fn, source, expression }: TriggerExpression, read: unknown) =>
-      evaluator.matches({ env, functionId: fn.id, source, expression }, { event: read });
+      evaluator.matches({ env, functionId: fn.id, source, expression }, { event: read }, receivedAt);
     for (const fn of tables.get(env)?.match(name, read, matches) ?? []) {
       if (fn) runs.push({ id: runIdOf(internalId, fn.id), fn, event, dueAt: ts });
       if (evaluator.shouldYield) await evaluator.yieldTurn();

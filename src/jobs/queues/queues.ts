@@ -51,11 +51,19 @@ export interface CallJob extends RunRef {
 export interface WakeJob extends RunRef {
   kind: 'wake';
   stepId: string;
-  /** Name of the awaited event, for a wait. */
+  /** Name of the awaited event or signal, for a wait. */
   eventName?: string;
 }
 
-export type RunJob = CallJob | WakeJob;
+/** The request that a step asks the service to make. */
+export interface RequestJob extends RunRef {
+  kind: 'request';
+  stepId: string;
+  /** Origin of its URL. */
+  origin: string;
+}
+
+export type RunJob = CallJob | WakeJob | RequestJob;
 
 /** Attempts of a job before the current one, and in all. */
 export interface JobAttempts {

@@ -1,9 +1,12 @@
 /** Applies the operations of an app's response to the run (docs/protocol.md#operations). */
 import type { Failure } from '../../functions/interpret-response.ts';
 import { retriableFailure } from '../../functions/interpret-response.ts';
-import { errorOf, failureMemo, type Op, stepName } from '../../model/runs/operation.ts';
+import { errorOf, failureMemo, isAside, type Op, stepName } from '../../model/runs/operation.ts';
+import { abortDefer, addDefer } from './operations/defer.ts';
 import { startInvocation } from './operations/invocation.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
+import { startRequest } from './operations/request.ts';
+import { startSignal } from './operations/signal.ts';
 import { startSleep } from './operations/sleep.ts';
 import { finishStep, planStep } from './operations/steps.ts';
 import { startWait } from './operations/wait.ts';
@@ -23,10 +26,25 @@ export async function applyOperations(
   return failure ?? withoutProgress(ops, call);
 }
 
+/** Applies what a response asks for beside the end of its function, or beside an error.
+ *  @returns the failure of the run, if an operation fails it */
+export async function applyAside(
+  ops: readonly Op[],
+  call: AnsweredCall,
+  deps: OperationDeps,
+): Promise<Failure | undefined> {
+  for (const op of ops) {
+    const failure = await applyOp(op, call, deps);
+    if (failure?.retriable === false) return failure;
+  }
+  return undefined;
+}
+
 /** Fails a response after which the run would never continue. */
 function withoutProgress(ops: readonly Op[], { loaded: { pending, memos } }: AnsweredCall): Failure | undefined {
-  if (pending > 0 || ops.some(({ id }) => !Object.hasOwn(memos, id))) return undefined;
-  const [repeated] = ops;
+  const steps = ops.filter((op) => !isAside(op));
+  if (pending > 0 || steps.some(({ id }) => !Object.hasOwn(memos, id))) return undefined;
+  const [repeated] = steps;
   return retriableFailure(
     'AppError',
     repeated
@@ -52,8 +70,17 @@ async function applyOp(op: Op, call: AnsweredCall, deps: OperationDeps): Promise
       return startSleep(op, call, deps);
     case 'WaitForEvent':
       return startWait(op, call, deps);
+    case 'WaitForSignal':
+      return startSignal(op, call, deps);
     case 'InvokeFunction':
       return startInvocation(op, call, deps);
+    case 'Gateway':
+    case 'AIGateway':
+      return startRequest(op, call, deps);
+    case 'DeferAdd':
+      return addDefer(op, call, deps);
+    case 'DeferAbort':
+      return abortDefer(op, call, deps);
     case 'RunComplete':
       // interpret-response.ts has turned it into a completion.
       return undefined;

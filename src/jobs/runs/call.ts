@@ -9,7 +9,7 @@ import type { ConnectCaller } from '../connect/connect-caller.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import { type CallJob, type JobAttempts, toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { applyOperations } from './apply-operations.ts';
+import { applyAside, applyOperations } from './apply-operations.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
 import { attemptHistory, type CallAttempt, needsNoHistory } from './run-history.ts';
 import { AttemptFailed, isJobOutcome, retryStoreWrites, withServiceErrors } from './service-errors.ts';
@@ -79,7 +79,10 @@ async function attempt(one: CallAttempt, deps: CallDeps): Promise<Failure | unde
       const entries = attemptHistory(failure ?? outcome, one);
       await retryStoreWrites(() => deps.runs.appendHistory(job.env, job.runId, entries));
     }
-    return failure ?? (await retryStoreWrites(() => applyOutcome(outcome, one, deps)));
+    const aside = outcome.kind === 'steps' ? [] : (outcome.ops ?? []);
+    const asideFailure =
+      aside.length > 0 ? await retryStoreWrites(() => applyAside(aside, toAnsweredCall(one), deps)) : undefined;
+    return failure ?? asideFailure ?? (await retryStoreWrites(() => applyOutcome(outcome, one, deps)));
   } finally {
     const { at } = job;
     if (loaded.planOnly && at !== undefined)
@@ -97,6 +100,8 @@ async function callFunction(
   const fn = await deps.functions.find(run.env, run.functionId);
   if (!fn) return permanentFailure('FunctionGone', `the function ${run.functionId} is not registered`);
   if (!event) return permanentFailure('EventGone', `the event ${run.eventId} is no longer stored`);
+  // Only the official SDKs defer functions; they defer again what they are not told of.
+  const defers = run.defers === undefined ? undefined : await deps.defers.ids(run.env, run.id);
   const calledAt = performance.now();
   const outcome = await deps.functionClient.call(fn, {
     run: { ...run, attempt: attempts.made },
@@ -107,6 +112,7 @@ async function callFunction(
     stack,
     memos,
     planOnly: planOnly && stepId === undefined,
+    defers,
   });
   deps.telemetry.recordCall(outcome, performance.now() - calledAt);
   return outcome;

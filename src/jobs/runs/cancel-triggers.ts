@@ -1,7 +1,8 @@
 /** The `cancel` triggers of functions: events that cancel a run. */
 import { setImmediate } from 'node:timers/promises';
 import type { AppFunction, CancelTrigger } from '../../model/apps/app.ts';
-import { type Envelope, payloadOf } from '../../model/events/event.ts';
+import type { Envelope } from '../../model/events/event.ts';
+import { expressionEventOf } from '../../model/events/expression-event.ts';
 import { waitKey } from '../../model/runs/wait.ts';
 import { indexWait } from '../../model/runs/wait-index.ts';
 import { durationMs } from '../../model/values/duration.ts';
@@ -47,7 +48,9 @@ export class CancelTriggers {
     // One event may have triggered them all.
     const ids = [...new Set(withExpressions.map(({ event }) => event.internalId))];
     const records = await this.#events.records(env, ids);
-    const payloads = new Map(records.flatMap((record) => (record ? [[record.internal_id, payloadOf(record)]] : [])));
+    const payloads = new Map(
+      records.flatMap((record) => (record ? [[record.internal_id, expressionEventOf(record)]] : [])),
+    );
     const waits: NewWait[] = [];
     let turnStartedAt = performance.now();
     for (const run of runs) {

@@ -75,9 +75,10 @@ async function ensureJobs(run: Run, deps: ReconcileDeps, nowMs: number): Promise
   if (answeredAt < done) await scheduler.ensureCall({ ref, at: done, retries });
   for (const [stepId, step] of pending) {
     if (step.op === 'StepPlanned') await scheduler.ensureCall({ ref, stepId, retries });
+    if (step.origin !== undefined) await scheduler.ensureRequest({ ref, stepId, origin: step.origin, retries });
     if (step.op === 'InvokeFunction') await finishInvocation(run, stepId, deps);
     if (step.until !== undefined) {
-      const eventName = step.op === 'WaitForEvent' ? step.name : undefined;
+      const eventName = isWait(step) ? step.name : undefined;
       await scheduler.ensureWake({ ref, stepId, untilMs: step.until, nowMs, eventName });
     }
   }
@@ -92,6 +93,10 @@ async function finishInvocation(run: Run, stepId: string, { runs, transitions }:
 
 /** A run that only sleeps or waits is idle until its first timeout. */
 function idleUntil(pending: Pending[], nowMs: number): number {
-  const isAsleep = pending.length > 0 && pending.every(({ op }) => op === 'Sleep' || op === 'WaitForEvent');
+  const isAsleep = pending.length > 0 && pending.every((step) => step.op === 'Sleep' || isWait(step));
   return isAsleep ? Math.max(nowMs, Math.min(...pending.map(({ until }) => until ?? nowMs))) : nowMs;
+}
+
+function isWait({ op }: Pending): boolean {
+  return op === 'WaitForEvent' || op === 'WaitForSignal';
 }

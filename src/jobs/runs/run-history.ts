@@ -1,6 +1,6 @@
 /** The history entries of an attempt: the attempt itself, and the steps that finished with it. */
 import type { Failure, Outcome } from '../../functions/interpret-response.ts';
-import type { Memo, Pending } from '../../model/runs/memo.ts';
+import { type Memo, type Pending, requestsOutside } from '../../model/runs/memo.ts';
 import { errorOf, type Op, stepName } from '../../model/runs/operation.ts';
 import type { HistoryEntry, RunError } from '../../model/runs/run.ts';
 import type { Loaded } from '../../store/runs/runs.ts';
@@ -14,11 +14,11 @@ export interface CallAttempt {
   startedAt: number;
 }
 
-const FINISHED = new Set<Op['op']>(['Step', 'StepRun', 'StepFailed', 'StepError']);
+const FINISHED = new Set<Op['op']>(['Step', 'StepRun', 'StepFailed', 'StepError', 'DeferAdd', 'DeferAbort']);
 
 /** A run that completes with its first call needs no history beside its own record. */
 export function needsNoHistory({ stack, pending }: Loaded, outcome: Outcome, attemptsMade: number): boolean {
-  return outcome.kind === 'completed' && stack.length === 0 && pending === 0 && attemptsMade === 0;
+  return outcome.kind === 'completed' && !outcome.ops && stack.length === 0 && pending === 0 && attemptsMade === 0;
 }
 
 export function attemptHistory(
@@ -34,8 +34,7 @@ export function attemptHistory(
     ...times,
     ...resultOf(outcome.kind === 'failed' ? outcome.error : undefined),
   };
-  if (outcome.kind !== 'steps') return [attempt];
-  const steps = outcome.ops
+  const steps = (outcome.ops ?? [])
     .filter(({ op }) => FINISHED.has(op))
     .map((op): HistoryEntry => {
       const failed = op.op === 'StepError' || op.op === 'StepFailed';
@@ -52,12 +51,22 @@ export function attemptHistory(
   return [attempt, ...steps];
 }
 
-/** The entry of a step that waited: a sleep, a wait for an event, an invocation. */
+/** The entry of a step that waited: a sleep, a wait for an event or a signal, an invocation, a request. */
 export function waitHistory(stepId: string, { op, name, since }: Pending, memo: Memo, endedAt: number): HistoryEntry {
-  const error = op === 'InvokeFunction' ? (memo as { error?: RunError }).error : undefined;
-  const timedOut = op === 'WaitForEvent' && memo === null;
+  const ended = op === 'InvokeFunction' || requestsOutside({ op });
+  const error = ended ? (memo as { error?: RunError }).error : undefined;
+  const timedOut = (op === 'WaitForEvent' || op === 'WaitForSignal') && memo === null;
   const entry: HistoryEntry = { kind: 'step', stepId, name, op, startedAt: since, endedAt, ...resultOf(error) };
   return timedOut ? { ...entry, timedOut } : entry;
+}
+
+/** The entry of a request that failed. */
+export function requestHistory(
+  stepId: string,
+  { op, name }: Pending,
+  failed: Required<Pick<HistoryEntry, 'attempt' | 'error' | 'queuedAt' | 'startedAt' | 'endedAt'>>,
+): HistoryEntry {
+  return { kind: 'attempt', stepId, name, op, ...failed, status: 'Failed' };
 }
 
 function resultOf(error: RunError | undefined): Pick<HistoryEntry, 'status' | 'error'> {

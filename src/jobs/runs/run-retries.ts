@@ -2,6 +2,7 @@
  *  at once (retry now). */
 import { ServiceError } from '../../errors.ts';
 import { derivedId } from '../../model/ids.ts';
+import { requestsOutside } from '../../model/runs/memo.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { Runs } from '../../store/runs/runs.ts';
@@ -66,8 +67,10 @@ export class RunRetries {
 
   async #delayedCalls(run: Run, { pending, done }: Progress): Promise<Map<string, number>> {
     if (hasEnded(run)) return new Map();
-    const planned = [...pending].filter(([, { op }]) => op === 'StepPlanned').map(([stepId]) => stepId);
-    const calls = [{ runId: run.id, at: done }, ...planned.map((stepId) => ({ runId: run.id, stepId }))];
+    const ofSteps = [...pending]
+      .filter(([, step]) => step.op === 'StepPlanned' || requestsOutside(step))
+      .map(([stepId, step]) => ({ runId: run.id, stepId, request: requestsOutside(step) }));
+    const calls = [{ runId: run.id, at: done }, ...ofSteps];
     return this.#deps.scheduler.delayedCalls(calls);
   }
 

@@ -2,7 +2,13 @@
 import { ErrorCode, type JobsOptions } from 'bullmq';
 import { PRODUCTION } from '../../model/environment.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
-import { type CallJob, DELAYED_SCORE_PER_MS, type RunQueue, type TracedRunRef } from '../queues/queues.ts';
+import {
+  type CallJob,
+  DELAYED_SCORE_PER_MS,
+  type RequestJob,
+  type RunQueue,
+  type TracedRunRef,
+} from '../queues/queues.ts';
 
 /** A wake job only writes to Redis, and errors of Redis do not count as attempts. */
 const WAKE_ATTEMPTS = 10;
@@ -20,11 +26,12 @@ const LIVE_STATES: ReadonlySet<string> = new Set([
 /** BullMQ takes jobs without a priority first: jobs of branches, however many, delay no others. */
 const BRANCH_PRIORITY = 1;
 
-/** A call of a run: the one after `at` finished steps, or the one of a planned step. */
+/** A call of a run: the one after `at` finished steps, or the one of a planned step; or the request of a step. */
 export interface CallRef {
   runId: string;
   at?: number;
   stepId?: string;
+  request?: boolean;
 }
 
 export interface CallToSchedule {
@@ -37,12 +44,21 @@ export interface CallToSchedule {
   delayMs?: number;
 }
 
+export interface RequestToSchedule {
+  ref: TracedRunRef;
+  stepId: string;
+  /** Origin of its URL. */
+  origin: string;
+  /** Attempts after the first. */
+  retries: number;
+}
+
 export interface WakeToSchedule {
   ref: TracedRunRef;
   stepId: string;
   untilMs: number;
   nowMs: number;
-  /** Name of the awaited event, for a wait. */
+  /** Name of the awaited event or signal, for a wait. */
   eventName?: string | undefined;
 }
 
@@ -93,6 +109,24 @@ export class RunScheduler {
     );
   }
 
+  /** Makes the request of a step. */
+  async enqueueRequest({ ref: { trace, ...ref }, stepId, origin, retries }: RequestToSchedule): Promise<void> {
+    const priorities = await this.#prioritiesOf([{ ref }]);
+    const data = { ...ref, kind: 'request', stepId, origin } satisfies RequestJob;
+    const jobId = jobIdOf({ runId: ref.runId, stepId, request: true });
+    await this.#queue.add(ref.functionId, data, {
+      jobId,
+      attempts: retries + 1,
+      ...priorities.get(ref.env),
+      ...traceOptions(trace),
+    });
+  }
+
+  async ensureRequest(request: RequestToSchedule): Promise<void> {
+    await this.#removeDead(jobIdOf({ runId: request.ref.runId, stepId: request.stepId, request: true }));
+    await this.enqueueRequest(request);
+  }
+
   /** Enqueues the call unless its job is live. A dead job with its ID, which has failed or completed, is replaced. */
   async ensureCall(call: CallToSchedule): Promise<void> {
     await this.#removeDead(callJobId(call.ref.runId, call.at, call.stepId));
@@ -117,7 +151,7 @@ export class RunScheduler {
 
   /** Removes calls that are no longer needed. An active one stays and finds nothing to do. */
   async removeCalls(calls: readonly CallRef[]): Promise<void> {
-    await this.#remove(calls.map(({ runId, at, stepId }) => callJobId(runId, at, stepId)));
+    await this.#remove(calls.map(jobIdOf));
   }
 
   async #remove(jobIds: readonly string[]): Promise<void> {
@@ -126,7 +160,7 @@ export class RunScheduler {
 
   /** @returns the due times of those calls that are delayed, Unix milliseconds, by job ID */
   async delayedCalls(calls: readonly CallRef[]): Promise<Map<string, number>> {
-    const ids = calls.map(({ runId, at, stepId }) => callJobId(runId, at, stepId));
+    const ids = calls.map(jobIdOf);
     const redis = await this.#queue.getBackend().client;
     const scores = await Promise.all(ids.map((id) => redis.zscore(this.#queue.toKey('delayed'), id)));
     return new Map(
@@ -181,6 +215,11 @@ function traceOptions(trace: string | undefined): JobsOptions {
 function callJobId(runId: string, at: number | undefined, stepId: string | undefined): string {
   if (stepId) return `${runId}-${stepId}`;
   return at === 0 || at === undefined ? runId : `${runId}-${at}`;
+}
+
+function jobIdOf({ runId, at, stepId, request }: CallRef): string {
+  const id = callJobId(runId, at, stepId);
+  return request ? `${id}-request` : id;
 }
 
 function wakeJobId(runId: string, stepId: string): string {

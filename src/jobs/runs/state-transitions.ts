@@ -2,27 +2,31 @@
  *  Each is idempotent, and the first write wins. */
 import { type Event, type EventRecord, FUNCTION_FAILED, payloadOf } from '../../model/events/event.ts';
 import { derivedEventId } from '../../model/ids.ts';
-import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending } from '../../model/runs/memo.ts';
+import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending, requestsOutside } from '../../model/runs/memo.ts';
 import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
 import type { Ending, Run, RunError } from '../../model/runs/run.ts';
 import { isShallowJson, MAX_DEPTH } from '../../model/values/json.ts';
 import type { Events } from '../../store/events/events.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
 import type { LeftOver, Runs } from '../../store/runs/runs.ts';
+import type { SealedRequests } from '../../store/runs/sealed-requests.ts';
 import type { Steps } from '../../store/runs/steps.ts';
 import type { Acceptor } from '../ingestion/acceptor.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import { toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { DeferredFunctions } from './deferred-functions.ts';
 import { waitHistory } from './run-history.ts';
 import type { RunScheduler } from './run-scheduler.ts';
 
 export interface RunTransitionsDeps {
   runs: Runs;
   steps: Steps;
+  requests: SealedRequests;
   events: Events;
   functions: FunctionTables;
   scheduler: RunScheduler;
+  deferredFunctions: DeferredFunctions;
   acceptor: Acceptor;
   telemetry: Telemetry;
 }
@@ -34,30 +38,35 @@ export class RunTransitions {
     this.#deps = deps;
   }
 
-  /** Stores the result of a step and schedules the next call of the function. */
-  async finishStep(env: string, runId: string, stepId: string, memo: Memo): Promise<void> {
+  /** Stores the result of a step and schedules the next call of the function.
+   *  @returns whether this stored it; an earlier result stands */
+  async finishStep(env: string, runId: string, stepId: string, memo: Memo): Promise<boolean> {
     const result = await this.#deps.steps.memoize(env, runId, stepId, memo);
     switch (result.outcome) {
       case 'stored':
         if (result.was) await this.#recordWaitEnd(result.run, stepId, result.was, memo);
-        return this.scheduleNextCall(result.run, result.stackLength);
+        await this.scheduleNextCall(result.run, result.stackLength);
+        return true;
       case 'there':
         // If a call with all finished steps was answered already, another would do nothing.
-        if ((await this.#deps.runs.answeredAt(env, runId)) >= result.stackLength) return;
-        return this.scheduleNextCall(result.run, result.stackLength);
+        if ((await this.#deps.runs.answeredAt(env, runId)) >= result.stackLength) return false;
+        await this.scheduleNextCall(result.run, result.stackLength);
+        return false;
       case 'steps':
-        return this.fail(result.run, {
+        await this.fail(result.run, {
           name: 'TooManySteps',
           message: `the run has more than ${MAX_STEPS} steps; split the function, and invoke its parts`,
         });
+        return false;
       case 'bytes':
-        return this.fail(result.run, {
+        await this.fail(result.run, {
           name: 'StateTooLarge',
           message: `the outputs of the run's steps are larger than ${MAX_STATE_BYTES} bytes together; store large data elsewhere`,
         });
+        return false;
       case 'ended':
       case 'gone':
-        return;
+        return false;
     }
   }
 
@@ -65,6 +74,7 @@ export class RunTransitions {
   async #recordWaitEnd({ env, id }: Run, stepId: string, step: Pending, memo: Memo): Promise<void> {
     if (step.op === 'StepPlanned') return;
     await this.#deps.runs.appendHistory(env, id, [waitHistory(stepId, step, memo, Date.now())]);
+    if (requestsOutside(step)) await this.#deps.requests.remove(env, id, stepId);
     // Only its own wake job ends a sleep, and that job is active.
     if (step.op !== 'Sleep' && step.until !== undefined) await this.#deps.scheduler.removeWakes(id, [stepId]);
   }
@@ -104,7 +114,11 @@ export class RunTransitions {
 
   async #end(run: Run, ending: Ending): Promise<void> {
     const { runs, telemetry } = this.#deps;
-    const leftOver = await runs.end(run, ending, Date.now());
+    let leftOver = await runs.end(run, ending, Date.now());
+    // First the events, then the end: if this process dies in between, repeating both changes nothing.
+    while (leftOver === 'defers') {
+      leftOver = await runs.end(run, ending, Date.now(), await this.#deps.deferredFunctions.start(run));
+    }
     if (leftOver) telemetry.recordRunEnd(run, ending.status);
     const ended = await this.#readEnded(run, ending);
     await this.notifyInvoker(ended);
@@ -115,7 +129,9 @@ export class RunTransitions {
   /** Delayed jobs would wait, possibly for months, only to find a run that has ended. */
   async #removeJobs(runId: string, { status }: Ending, { done, pending }: LeftOver): Promise<void> {
     const { scheduler } = this.#deps;
-    const calls = [...pending].filter(([, { op }]) => op === 'StepPlanned').map(([stepId]) => ({ runId, stepId }));
+    const calls = [...pending]
+      .filter(([, step]) => step.op === 'StepPlanned' || requestsOutside(step))
+      .map(([stepId, step]) => ({ runId, stepId, request: requestsOutside(step) }));
     const wakes = [...pending].filter(([, { until }]) => until !== undefined).map(([stepId]) => stepId);
     if (wakes.length > 0) await scheduler.removeWakes(runId, wakes);
     // The next call of a completed run is the call that completed it.

@@ -3,6 +3,7 @@
  *  A wait is stored first and then looks through past events in the index; an event enters the index first and then
  *  looks for waits. So one of the two always finds the other, however close in time they are. */
 import { payloadOf, recordOf } from '../../model/events/event.ts';
+import { expressionEventOf } from '../../model/events/expression-event.ts';
 import { canMatch, expressionOf, type Wait } from '../../model/runs/wait.ts';
 import type { Events, NamedEvent } from '../../store/events/events.ts';
 import type { StoredWait, Waits } from '../../store/runs/waits.ts';
@@ -24,6 +25,8 @@ interface MatchableEvent {
   name: string;
   receivedAt: number;
   payload(): Payload;
+  /** As expressions see it. */
+  scope(): unknown;
 }
 
 interface Match {
@@ -49,7 +52,7 @@ export class WaitMatcher {
   async matchEvents(events: readonly NamedEvent[]): Promise<void> {
     for (const [env, ofEnv] of Map.groupBy(events, (event) => event.env)) {
       const matchable = ofEnv.map(toMatchable);
-      for await (const found of this.#deps.waits.candidates(env, matchable, (event) => event.payload())) {
+      for await (const found of this.#deps.waits.candidates(env, matchable, (event) => event.scope())) {
         await this.#match(env, found.waits, found.events);
       }
     }
@@ -110,17 +113,18 @@ export class WaitMatcher {
     for (const event of events) {
       if (!canMatch(wait, event, now)) continue;
       if (!expression) return event;
-      if (evaluator.matches(expression, { event: wait.caused ?? trigger, async: event.payload() })) return event;
+      if (evaluator.matches(expression, { event: wait.caused ?? trigger, async: event.scope() }, event.receivedAt))
+        return event;
       if (evaluator.shouldYield) await evaluator.yieldTurn();
     }
     return undefined;
   }
 
   /** The triggering events of waits that are not stored with the fields that their expressions read. */
-  async #readTriggers(env: string, waits: readonly StoredWait[]): Promise<Map<string, Payload>> {
+  async #readTriggers(env: string, waits: readonly StoredWait[]): Promise<Map<string, unknown>> {
     const ids = new Set(waits.filter(needsTrigger).map(({ wait }) => wait.eventId));
     const records = await this.#deps.events.records(env, [...ids]);
-    return new Map(records.flatMap((record) => (record ? [[record.internal_id, payloadOf(record)]] : [])));
+    return new Map(records.flatMap((record) => (record ? [[record.internal_id, expressionEventOf(record)]] : [])));
   }
 
   async #apply(env: string, { wait: { key, wait }, event }: Match): Promise<void> {
@@ -153,6 +157,7 @@ function* batchesOf(waits: readonly StoredWait[]): Generator<StoredWait[]> {
 
 function toMatchable(event: NamedEvent): MatchableEvent {
   let parsed: Payload | undefined;
+  let scope: unknown;
   return {
     id: event.internalId,
     name: event.name,
@@ -160,6 +165,10 @@ function toMatchable(event: NamedEvent): MatchableEvent {
     payload: () => {
       parsed ??= payloadOf(recordOf(event));
       return parsed;
+    },
+    scope: () => {
+      scope ??= expressionEventOf(recordOf(event));
+      return scope;
     },
   };
 }

@@ -29,6 +29,8 @@ export interface KnownApp {
   functionCount: number;
   /** How many of them are failure handlers: not all SDKs count those. */
   handlerCount: number;
+  /** Of its registered functions: what does not work as configured. */
+  functionProblems: readonly string[];
   /** Error of the last registration, if it failed. */
   syncError: string | undefined;
 }
@@ -48,6 +50,7 @@ export const PROBLEM_CODES = [
   'function_count',
   'sync_failed',
   'not_connected',
+  'function_problem',
   'unreachable',
 ] as const;
 
@@ -69,7 +72,7 @@ export function problemsOf(found: ProbeResult, known: KnownApp): Problem[] {
   const problems = found.connectionProblem
     ? [connectionProblemOf(found.connectionProblem, found.message ?? '', known)]
     : responseProblems(found, known);
-  return [...problems, ...syncProblem(known)];
+  return [...problems, ...syncProblem(known), ...known.functionProblems.map(functionProblem)];
 }
 
 /** Of an app that connects. */
@@ -167,6 +170,10 @@ function countProblem(found: ProbeResult, { functionCount, handlerCount }: Known
       fix: 'Register it again.',
     },
   ];
+}
+
+function functionProblem(message: string): Problem {
+  return { code: 'function_problem', message, fix: 'Correct the function, and register the app again.' };
 }
 
 function syncProblem({ syncError }: Pick<KnownApp, 'syncError'>): Problem[] {

@@ -10,6 +10,8 @@ export const jsonObject = (field: string) =>
 export const RESERVED_PREFIXES = ['inngest/', 'service/internal.'] as const;
 export const FUNCTION_FAILED = 'inngest/function.failed';
 export const FUNCTION_INVOKED = 'inngest/function.invoked';
+/** Triggers deferred functions; the official SDKs expect this name. */
+export const FUNCTION_DEFERRED = 'inngest/deferred.schedule';
 
 export const EVENT_NAME_MAX = 512;
 export const EVENT_ID_MAX = 512;

@@ -24,9 +24,10 @@ export interface Scope extends Record<string, unknown> {
 
 export interface Expression {
   ast: ASTNode;
-  /** Evaluates the expression. If it cannot be evaluated (a missing field, for example), it is not met. Never throws.
-   *  @param units fuel limit */
-  evaluate(scope: Scope, units?: number): Evaluation;
+  /** Evaluates the expression. If it cannot be evaluated (a text is compared with a number, for example), it is not met. Never throws.
+   *  @param units fuel limit
+   *  @param nowMs the time that `now()` returns, Unix milliseconds */
+  evaluate(scope: Scope, units?: number, nowMs?: number): Evaluation;
 }
 
 const CACHED_MAX = 1_000;
@@ -63,12 +64,13 @@ export function compileWait(source: string): Expression {
 }
 
 function compileIn(language: Language, source: string): Expression {
-  const { fuel } = language;
+  const { fuel, time } = language;
   const { ast, evaluate } = language.compile(source);
   return {
     ast,
-    evaluate(scope, units = EVALUATION_UNITS) {
+    evaluate(scope, units = EVALUATION_UNITS, nowMs = Date.now()) {
       fuel.refill(units);
+      time.nowMs = nowMs;
       let met = false;
       try {
         met = evaluate(scope) === true;

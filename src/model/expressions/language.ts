@@ -4,8 +4,10 @@
  *  receives the values of its operands. test/expressions fails if a later version of cel-js differs. */
 import { type ASTNode, Environment, type ParseResult } from '@marcbachmann/cel-js';
 import { checkBounds, checkLength, PARSER_LIMITS, readableError } from './bounds.ts';
+import type { CheckedNode, Evaluator } from './checked-node.ts';
 import { EXHAUSTED, Fuel, NOT_EVALUABLE } from './fuel.ts';
-import { type CheckedNode, meter } from './prices.ts';
+import { type EvaluationTime, registerFunctions } from './functions.ts';
+import { meter } from './prices.ts';
 
 /** JSON has one type of number, CEL two that do not mix. These operators combine integers of an expression with doubles of JSON. */
 const MIXED_OPERATORS: Record<string, (a: number, b: number) => number> = {
@@ -23,9 +25,12 @@ const UNITS_OF_ERROR = 10;
 /** An environment caches the types of literals; a new one replaces it after this many expressions, to bound memory. */
 const COMPILES_PER_ENVIRONMENT = 1_000;
 
-interface Evaluator {
-  run(node: ASTNode, context: unknown): unknown;
-  tryEval(node: ASTNode, context: unknown): unknown;
+const ORDER = ['<', '<=', '>', '>='];
+const ORDERED = ['bool', 'int', 'uint', 'double', 'string', 'google.protobuf.Timestamp', 'google.protobuf.Duration'];
+/** What a text can be added to. */
+const ADDED_TO_TEXT = ['null', 'bool', 'int', 'uint', 'double', 'list', 'map', 'google.protobuf.Timestamp'];
+
+interface CelEvaluator extends Evaluator {
   debugType(value: unknown): unknown;
   debugTypeDeep(value: unknown): unknown;
   createError(): Error;
@@ -39,19 +44,20 @@ export interface Compiled {
 
 export class Language {
   readonly fuel = new Fuel();
+  readonly time: EvaluationTime = { nowMs: 0 };
   readonly #variables: readonly string[];
   #environment: Environment;
   #compiled = 0;
 
   constructor(variables: readonly string[]) {
     this.#variables = variables;
-    this.#environment = environmentOf(variables, this.fuel);
+    this.#environment = environmentOf(variables, this.fuel, this.time);
   }
 
   /** @throws Error with a readable message */
   compile(source: string): Compiled {
     if (++this.#compiled % COMPILES_PER_ENVIRONMENT === 0)
-      this.#environment = environmentOf(this.#variables, this.fuel);
+      this.#environment = environmentOf(this.#variables, this.fuel, this.time);
     checkLength(source);
     const program = parse(this.#environment, source);
     checkBounds(program.ast);
@@ -70,22 +76,43 @@ function parse(environment: Environment, source: string): ParseResult {
   }
 }
 
-function environmentOf(variables: readonly string[], fuel: Fuel): Environment {
-  const environment = new Environment({ limits: PARSER_LIMITS });
+function environmentOf(variables: readonly string[], fuel: Fuel, time: EvaluationTime): Environment {
+  const environment = new Environment({ limits: PARSER_LIMITS, homogeneousAggregateLiterals: false });
   for (const variable of variables) environment.registerVariable(variable, 'dyn');
   for (const [operator, apply] of Object.entries(MIXED_OPERATORS)) {
     environment.registerOperator(`double ${operator} int`, (a: number, b: bigint) => apply(a, Number(b)));
     environment.registerOperator(`int ${operator} double`, (a: bigint, b: number) => apply(Number(a), b));
   }
   environment.registerOperator('double % double', (a: number, b: number) => a % b);
+  registerMissing(environment);
+  registerFunctions(environment, time);
   addFuel(evaluatorOf(environment), fuel);
   return environment;
 }
 
+/** For the check of types only: missing-values.ts computes the results. */
+function registerMissing(environment: Environment): void {
+  const unused = () => false;
+  const isSame = (a: unknown, b: unknown) => a === b;
+  for (const operator of ORDER) {
+    environment.registerOperator(`null ${operator} null`, unused);
+    for (const type of ORDERED) {
+      environment.registerOperator(`null ${operator} ${type}`, unused);
+      environment.registerOperator(`${type} ${operator} null`, unused);
+    }
+  }
+  // The operands may come in either order, and `!=` follows.
+  for (const type of ORDERED) environment.registerOperator(`null == ${type}`, isSame);
+  for (const type of ADDED_TO_TEXT) {
+    environment.registerOperator(`string + ${type}: string`, unused as never);
+    environment.registerOperator(`${type} + string: string`, unused as never);
+  }
+}
+
 /** Gets the evaluator, which is `this` in custom functions. */
-function evaluatorOf(environment: Environment): Evaluator {
-  let found: Evaluator | undefined;
-  environment.registerFunction('evaluator(): bool', function (this: Evaluator) {
+function evaluatorOf(environment: Environment): CelEvaluator {
+  let found: CelEvaluator | undefined;
+  environment.registerFunction('evaluator(): bool', function (this: CelEvaluator) {
     found ??= this;
     return false;
   } as () => boolean);
@@ -94,14 +121,14 @@ function evaluatorOf(environment: Environment): Evaluator {
   return found;
 }
 
-function addFuel(evaluator: Evaluator, fuel: Fuel): void {
+function addFuel(evaluator: CelEvaluator, fuel: Fuel): void {
   Object.assign(evaluator, {
     run(node: CheckedNode, context: unknown) {
       fuel.spend(1);
       return node.evaluate(evaluator, node, context);
     },
     /** Used by `||`, `&&` and loops, which continue after an error, but not after EXHAUSTED. */
-    tryEval(node: ASTNode, context: unknown) {
+    tryEval(node: CheckedNode, context: unknown) {
       try {
         return evaluator.run(node, context);
       } catch (error) {

@@ -1,13 +1,23 @@
 /** Prices: makes each node of an expression spend fuel for its operations on data, before it executes them. language.ts charges for
  *  the evaluation of the node itself. */
 import { partsOf } from './bounds.ts';
+import type { CheckedNode, Handle } from './checked-node.ts';
 import { type Fuel, NOT_EVALUABLE } from './fuel.ts';
+import { tolerateConditions, tolerateMissing } from './missing-values.ts';
 import { compilePattern } from './pattern.ts';
 
 /** Base price of a call. */
 const UNITS_OF_CALL = 5;
 /** Base price of calls that parse text. */
-const UNITS_OF_PARSING: Record<string, number> = { duration: 150, timestamp: 30, json: 50 };
+const UNITS_OF_PARSING: Record<string, number> = {
+  duration: 150,
+  timestamp: 30,
+  json: 50,
+  date: 30,
+  json_parse: 50,
+  now_minus: 30,
+  now_plus: 30,
+};
 /** Price of reading a date in a time zone, which creates a formatter. */
 const UNITS_OF_TIME_ZONE = 5_000;
 /** `duration()` takes cubic time in the length of its text. */
@@ -15,23 +25,13 @@ const MAX_DURATION = 64;
 /** Functions whose time can grow with the product of two lengths. */
 const SEARCHES = new Set(['contains', 'indexOf', 'lastIndexOf', 'split']);
 
-type Handle = (...args: unknown[]) => unknown;
-
-/** A node after cel-js's type check; `handle` receives the values of its operands. */
-export interface CheckedNode {
-  op: string;
-  args: unknown;
-  handle?: Handle;
-  meta: { alternate?: CheckedNode };
-  evaluate(evaluator: unknown, node: CheckedNode, context: unknown): unknown;
-}
-
 /** Wraps the handles of a node and its children. */
 export function meter(node: CheckedNode, fuel: Fuel, seen = new Set<CheckedNode>()): void {
   if (seen.has(node)) return;
   seen.add(node);
   const { handle } = node;
-  if (handle) node.handle = metered(node, handle, fuel);
+  if (handle) node.handle = tolerateMissing(node, metered(node, handle, fuel), fuel);
+  tolerateConditions(node);
   if (node.meta.alternate) meter(node.meta.alternate, fuel, seen);
   const parts =
     node.op === 'comprehension' ? Object.values(node.args as object).filter(isNode) : partsOf(node as never);
@@ -120,6 +120,8 @@ function payCall(name: string, args: readonly unknown[], fuel: Fuel): void {
   }
   if (name === 'duration' && text.length > MAX_DURATION) throw NOT_EVALUABLE;
   // Charges for the worst case of the search.
+  // The parsed value is several times as large as its text.
+  if (name === 'json_parse') fuel.spend(text.length);
   if (SEARCHES.has(name) && typeof other === 'string') fuel.spend((text.length * other.length) / 64);
   // Each part becomes a text of its own.
   if (name === 'split') fuel.spend(text.length);

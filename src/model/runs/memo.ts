@@ -1,7 +1,7 @@
 /** Memos: stored results of finished steps, with which an SDK replays a function (docs/protocol.md#memos), and their limits. */
 import type { RunError } from './run.ts';
 
-/** The memo of a sleep is null; of a wait, the event or null after its timeout. */
+/** The memo of a sleep is null; of a wait, the event, or null after its timeout. */
 export type Memo = { data: unknown } | { error: RunError & { data?: unknown } } | Record<string, unknown> | null;
 
 /** Finished and pending steps of a run. */
@@ -12,12 +12,19 @@ export const MAX_STATE_BYTES = 32 * 1_024 * 1_024;
 /** A larger call body omits events and memos; the app fetches them (`use_api`, docs/protocol.md#large-calls). */
 export const MAX_CALL_BYTES = 4 * 1_024 * 1_024;
 
-/** A step that is not finished: planned, sleeping, waiting, or invoking another run. */
+/** A step that is not finished: planned, sleeping, waiting, invoking another run, or making a request. */
 export interface Pending {
-  op: 'StepPlanned' | 'Sleep' | 'WaitForEvent' | 'InvokeFunction';
+  op: 'StepPlanned' | 'Sleep' | 'WaitForEvent' | 'WaitForSignal' | 'InvokeFunction' | 'Gateway' | 'AIGateway';
   name: string;
   /** Unix milliseconds. */
   since: number;
   /** When it ends at the latest, Unix milliseconds; undefined: no timeout. */
   until?: number;
+  /** Origin of the URL that the step requests. */
+  origin?: string;
+}
+
+/** Whether the step ends with the response to a request that the service makes. */
+export function requestsOutside({ op }: Pick<Pending, 'op'>): boolean {
+  return op === 'Gateway' || op === 'AIGateway';
 }

@@ -1,4 +1,5 @@
 /** Step operations: the response of an app while its function is not finished (docs/protocol.md#operations). */
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { MAX_TIME_LENGTH } from '../values/duration.ts';
 import { MAX_STEPS, type Memo } from './memo.ts';
@@ -7,7 +8,7 @@ import { boundedError, type RunError } from './run.ts';
 /** A run cannot have more steps, so a response cannot need more operations. */
 export const MAX_OPS = MAX_STEPS;
 /** Names are stored with every attempt and shown in lists. */
-const MAX_NAME_LENGTH = 1_024;
+export const MAX_NAME_LENGTH = 1_024;
 
 const errorSchema = z.looseObject({
   name: z.string().catch('Error'),
@@ -20,6 +21,11 @@ const optionsSchema = z.looseObject({
   event: z.string().optional(),
   timeout: z.string().nullish(),
   if: z.string().nullish(),
+  signal: z.string().nullish(),
+  conflict: z.string().nullish(),
+  fn_slug: z.string().nullish(),
+  input: z.unknown().optional(),
+  target_hashed_id: z.string().nullish(),
   function_id: z.string().optional(),
   payload: z.looseObject({ data: z.unknown(), user: z.unknown(), v: z.unknown() }).partial().optional(),
 });
@@ -34,7 +40,12 @@ const opSchema = z.object({
     'StepFailed',
     'Sleep',
     'WaitForEvent',
+    'WaitForSignal',
     'InvokeFunction',
+    'Gateway',
+    'AIGateway',
+    'DeferAdd',
+    'DeferAbort',
     'RunComplete',
     'StepNotFound',
   ]),
@@ -79,6 +90,9 @@ function longNameIn({ id, name, displayName, opts }: Op): string | undefined {
     ['name', name, MAX_NAME_LENGTH],
     ['displayName', displayName, MAX_NAME_LENGTH],
     ['event', opts?.event, MAX_NAME_LENGTH],
+    ['signal', opts?.signal, MAX_NAME_LENGTH],
+    ['fn_slug', opts?.fn_slug, MAX_NAME_LENGTH],
+    ['target_hashed_id', opts?.target_hashed_id, MAX_NAME_LENGTH],
     ['function_id', opts?.function_id, MAX_NAME_LENGTH],
     ['duration', opts?.duration, MAX_TIME_LENGTH],
     ['timeout', opts?.timeout, MAX_TIME_LENGTH],
@@ -89,6 +103,19 @@ function longNameIn({ id, name, displayName, opts }: Op): string | undefined {
     }
   }
   return undefined;
+}
+
+/** The ID that ends a function in a list of operations. A step may have the same ID, but it has a name. */
+const FUNCTION_END_ID = createHash('sha1').update('complete').digest('hex');
+
+/** Whether the operation reports an error of the function itself, beside other operations, and not one of a step. */
+export function isFunctionError({ op, id, name, displayName }: Op): boolean {
+  return (op === 'StepError' || op === 'StepFailed') && id === FUNCTION_END_ID && !name && !displayName;
+}
+
+/** Whether the operation leaves the function where it is: without another one, its run would not go on. */
+export function isAside({ op }: Op): boolean {
+  return op === 'DeferAdd' || op === 'DeferAbort';
 }
 
 /** The step's display name. */

@@ -52,6 +52,8 @@ export interface Run {
   retryOf?: string;
   /** Parent of its spans (tracing/carrier.ts). */
   trace?: string;
+  /** Functions that it has deferred until its end. */
+  defers?: number;
   status: RunStatus;
   /** Attempts before the current one. */
   attempt: number;

@@ -48,8 +48,8 @@ function equalityOf(expression: string, caused: unknown): Equality | undefined {
   return undefined;
 }
 
-/** Index key of a field and its value; values that are equal in CEL have the same key. undefined: the value is missing, not a scalar, or
- *  too long. */
+/** Index key of a field and its value; values that are equal in expressions have the same key. undefined: the value is not a scalar, or too
+ *  long. */
 export function digestOf(path: Path, value: unknown): string | undefined {
   const text = textOf(value);
   if (text === undefined) return undefined;
@@ -67,10 +67,11 @@ function textOf(value: unknown): string | undefined {
   return undefined;
 }
 
+/** A missing field is `null`, as in expressions (missing-values.ts). */
 export function valueAt(root: unknown, path: Path): unknown {
   let value = root;
   for (const field of path) {
-    if (!isJsonObject(value) || !Object.hasOwn(value, field)) return undefined;
+    if (!isJsonObject(value) || !Object.hasOwn(value, field)) return null;
     value = value[field];
   }
   return value;

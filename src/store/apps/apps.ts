@@ -1,5 +1,5 @@
 /** Registered apps: URL, SDK, dialect, and the result of the last registration. Functions are stored apart (functions.ts). */
-import type { Dialect } from '../../model/apps/app.ts';
+import type { Dialect, RefusedFunction } from '../../model/apps/app.ts';
 import { quotaExceeded } from '../../model/apps/quotas.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
@@ -17,6 +17,8 @@ export interface App {
   registeredAt: number;
   /** The last attempt; successful without an error. */
   lastSync: { at: number; error?: string; found?: SyncFinder };
+  /** Functions that the last registration had and that were not registered; absent: none. */
+  refused?: RefusedFunction[];
 }
 
 export class Apps {

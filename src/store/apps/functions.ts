@@ -1,10 +1,16 @@
 /** Registered functions of all apps of an environment. Pauses are stored apart, since a registration does not change them. */
 import type { ChainableCommander } from 'ioredis';
-import { ServiceError } from '../../errors.ts';
-import type { AppFunction } from '../../model/apps/app.ts';
+import type { AppFunction, RefusedFunction } from '../../model/apps/app.ts';
 import { quotaExceeded } from '../../model/apps/quotas.ts';
 import { inPipelines, type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+
+export interface Replaced {
+  registered: AppFunction[];
+  refused: RefusedFunction[];
+  /** Whether anything changed. */
+  modified: boolean;
+}
 
 export class Functions {
   readonly #redis: Redis;
@@ -38,18 +44,30 @@ export class Functions {
 
   /** Replaces the live functions of an app; its other functions are archived.
    *  @param most maximum number of live functions of the environment, and of archived ones that are stored
-   *  @returns whether anything changed
-   *  @throws ServiceError registration_invalid when another app has a function of the same ID, quota_exceeded */
-  async replaceForApp(env: string, app: string, functions: readonly AppFunction[], most: number): Promise<boolean> {
+   *  @param unusable functions of the app that stay as they are; if one has no ID, none is archived
+   *  @returns the functions that are registered; those whose ID belongs to another app are refused
+   *  @throws ServiceError quota_exceeded */
+  async replaceForApp(
+    env: string,
+    app: string,
+    given: readonly AppFunction[],
+    most: number,
+    unusable: readonly RefusedFunction[] = [],
+  ): Promise<Replaced> {
     const registered = await this.#redis.hvals(this.#keys.functions(env));
     const known = new Map(registered.map((text) => toFunction(text)).map((fn) => [fn.id, fn]));
-    for (const { id } of functions) checkOwner(known.get(id), app);
+    const refused = given.flatMap(({ id }) => ownerProblem(known.get(id), app) ?? []);
+    const taken = new Set(refused.map(({ id }) => id));
+    const functions = given.filter(({ id }) => !taken.has(id));
     checkQuota(env, app, functions, [...known.values()], most);
-    const kept = new Set(functions.map(({ id }) => id));
-    const gone = [...known.values()].filter((fn) => fn.app === app && !fn.archived && !kept.has(fn.id));
+    const kept = new Set<string | null>([...functions, ...unusable].map(({ id }) => id));
+    const gone = kept.has(null)
+      ? []
+      : [...known.values()].filter((fn) => fn.app === app && !fn.archived && !kept.has(fn.id));
     const wanted = [...functions, ...gone.map((fn) => ({ ...fn, archived: true }))];
     const changed = wanted.filter((fn) => JSON.stringify(known.get(fn.id)) !== JSON.stringify(fn));
-    if (changed.length === 0) return false;
+    const replaced = { registered: functions, refused, modified: changed.length > 0 };
+    if (!replaced.modified) return replaced;
     const removed = await this.#removable(env, [...known.values()], kept, most);
     const writing = this.#redis.multi();
     if (removed.length > 0) {
@@ -57,7 +75,7 @@ export class Functions {
     }
     writing.hset(this.#keys.functions(env), ...changed.flatMap((fn) => [fn.id, JSON.stringify(fn)]));
     replies(await this.#withNewVersion(writing, env).exec());
-    return true;
+    return replaced;
   }
 
   /** A version starts with the time, so it never equals one of a deleted environment of the same name. */
@@ -70,7 +88,7 @@ export class Functions {
   async #removable(
     env: string,
     known: readonly AppFunction[],
-    kept: ReadonlySet<string>,
+    kept: ReadonlySet<string | null>,
     most: number,
   ): Promise<string[]> {
     const archived = known.filter((fn) => fn.archived && !kept.has(fn.id)).map(({ id }) => id);
@@ -116,9 +134,8 @@ function checkQuota(
   throw quotaExceeded('functions', most, there, what, 'Delete apps that are no longer used');
 }
 
-function checkOwner(holder: AppFunction | undefined, app: string): void {
-  if (!holder || holder.archived || holder.app === app) return;
-  throw new ServiceError('registration_invalid', {
-    detail: `the function ID "${holder.id}" belongs to the app "${holder.app}"; rename the function, or one of the apps`,
-  });
+function ownerProblem(holder: AppFunction | undefined, app: string): RefusedFunction | undefined {
+  if (!holder || holder.archived || holder.app === app) return undefined;
+  const problem = `the function ID "${holder.id}" belongs to the app "${holder.app}"; rename the function, or one of the apps`;
+  return { id: holder.id, problem };
 }

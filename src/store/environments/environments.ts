@@ -34,6 +34,11 @@ export class Environments {
     return this.#cache.value.get(name);
   }
 
+  /** Names of the environments that have keys of their own, besides production's; from memory. */
+  named(): string[] {
+    return [...this.#cache.value.values()].filter(({ kind }) => kind === 'named').map(({ name }) => name);
+  }
+
   /** Reads an environment from Redis that is not in memory: another process may have created it a moment ago. */
   async findOrFetch(name: string): Promise<Environment | undefined> {
     return this.find(name) ?? (await this.#coalescedRead.get()).get(name);

@@ -21,9 +21,16 @@ const OPTIONS = {
   wait: { maxRetriesPerRequest: null },
 } as const satisfies Record<Patience, object>;
 
-export function connect({ redisUrl, redisTlsVerify }: Config, patience: Patience, log: Logger): Redis {
+/** @param lazy connects with the first command */
+export function connect(
+  { redisUrl, redisTlsVerify }: Config,
+  patience: Patience,
+  log: Logger,
+  { lazy = false }: { lazy?: boolean } = {},
+): Redis {
   const redis = new Redis(redisUrl, {
     ...OPTIONS[patience],
+    lazyConnect: lazy,
     ...(redisUrl.startsWith('rediss:') && { tls: { rejectUnauthorized: redisTlsVerify } }),
     connectTimeout: 5_000,
     retryStrategy: (tries: number) => Math.min(50 * 2 ** Math.min(tries, 10), RECONNECT_MAX_MS),

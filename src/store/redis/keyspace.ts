@@ -4,6 +4,7 @@ import { AUTH_KEY_DECLARATIONS, authKeys } from '../auth/keys.ts';
 import { CONNECT_KEY_DECLARATIONS, connectKeys } from '../connect/keys.ts';
 import { ENVIRONMENT_KEY_DECLARATIONS, environmentKeys } from '../environments/keys.ts';
 import { EVENT_KEY_DECLARATIONS, eventKeys } from '../events/keys.ts';
+import { REALTIME_KEY_DECLARATIONS, realtimeKeys } from '../realtime/keys.ts';
 import { RUN_KEY_DECLARATIONS, runKeys } from '../runs/keys.ts';
 import { TELEMETRY_KEY_DECLARATIONS, telemetryKeys } from '../telemetry/keys.ts';
 import { WEBHOOK_KEY_DECLARATIONS, webhookKeys } from '../webhooks/keys.ts';
@@ -22,6 +23,7 @@ export function keyspace(prefix: string) {
     ...webhookKeys(prefix),
     ...authKeys(prefix),
     ...telemetryKeys(prefix),
+    ...realtimeKeys(prefix),
     ...sharedKeys(prefix),
   };
 }
@@ -36,6 +38,7 @@ export const KEY_DECLARATIONS_BY_ROOM = {
   webhooks: WEBHOOK_KEY_DECLARATIONS,
   auth: AUTH_KEY_DECLARATIONS,
   telemetry: TELEMETRY_KEY_DECLARATIONS,
+  realtime: REALTIME_KEY_DECLARATIONS,
   shared: SHARED_KEY_DECLARATIONS,
 };
 

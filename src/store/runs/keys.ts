@@ -7,6 +7,8 @@ export const RUN_SUFFIXES = {
   memos: ':memos',
   stack: ':stack',
   pending: ':pending',
+  requests: ':requests',
+  defers: ':defers',
   history: ':history',
   waits: ':waits',
 } as const;
@@ -19,6 +21,8 @@ export const runKeys = (prefix: string) => ({
   memos: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.memos}`,
   stack: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.stack}`,
   pending: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.pending}`,
+  defers: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.defers}`,
+  requests: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.requests}`,
   history: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.history}`,
   waitsOfRun: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.waits}`,
   activeRuns: `${prefix}:active-runs`,
@@ -33,6 +37,9 @@ export const runKeys = (prefix: string) => ({
   waitsByValue: (env: string, digest: string, eventName: string) =>
     `${prefix}:waits-by-value:${env}:${digest}:${eventName}`,
   waitPaths: (env: string, eventName: string) => `${prefix}:wait-paths:${env}:${eventName}`,
+  cancellations: (env: string) => `${prefix}:cancellations:${env}`,
+  dueCancellations: `${prefix}:due-cancellations`,
+  signal: (env: string, signal: string) => `${prefix}:signals:${env}:${signal}`,
 });
 
 export const RUN_KEY_DECLARATIONS = {
@@ -67,6 +74,22 @@ export const RUN_KEY_DECLARATIONS = {
     ttl: 'deleted when the run ends',
     size: '1 field per step that has begun',
     description: 'Hashed ID of a step that has begun and not finished → the step, as JSON.',
+  },
+  defers: {
+    pattern: 'run:<env>:<run ID>:defers',
+    type: 'hash',
+    owner: 'runs/defers.ts',
+    ttl: 'deleted when the run ends',
+    size: '1 field per deferred function, 1,000; with the memos 32 MiB',
+    description: "ID → a function to run after the run's end and its input, as JSON; empty when it was aborted.",
+  },
+  requests: {
+    pattern: 'run:<env>:<run ID>:requests',
+    type: 'hash',
+    owner: 'runs/sealed-requests.ts',
+    ttl: 'deleted when the run ends',
+    size: '1 field per step that makes a request, until its response; with the memos 32 MiB',
+    description: 'Hashed step ID → the request, encrypted with `SECRET_KEY`.',
   },
   history: {
     pattern: 'run:<env>:<run ID>:history',
@@ -166,5 +189,29 @@ export const RUN_KEY_DECLARATIONS = {
     ttl: 'timeout of its last wait + 24 h',
     size: '16 fields',
     description: 'Path of a field, as JSON → number of waits that are found by its value.',
+  },
+  signal: {
+    pattern: 'signals:<env>:<signal>',
+    type: 'hash',
+    owner: 'runs/signals.ts',
+    ttl: 'timeout of its wait + 24 h',
+    size: '1 field',
+    description: '`<run ID>/<step>` of the step that waits for the signal.',
+  },
+  cancellations: {
+    pattern: 'cancellations:<env>',
+    type: 'hash',
+    owner: 'runs/cancellations.ts',
+    ttl: 'end of the last range + retention',
+    size: '1,000 fields, 5 KB each',
+    description: 'Bulk cancellations: ID → cancellation, as JSON.',
+  },
+  dueCancellations: {
+    pattern: 'due-cancellations',
+    type: 'zset',
+    owner: 'runs/cancellations.ts',
+    ttl: 'none',
+    size: '100 entries per environment, while in progress',
+    description: '`<env>/<ID>` of bulk cancellations in progress, by the time they go on (ms).',
   },
 } as const satisfies Record<keyof ReturnType<typeof runKeys>, KeyDeclaration>;

@@ -19,6 +19,7 @@ export const RUN_FIELDS = {
   trace: 'trace',
   answeredAt: 'answered_at',
   memoBytes: 'memo_bytes',
+  defers: 'defers',
 } as const;
 
 /** Followed by a number of finished steps: the call with that many may still plan steps. */
@@ -28,7 +29,7 @@ export const PLANNING_FIELD = 'planning:';
 const SHOWN = 200;
 
 export function toRun(env: string, id: string, fields: Record<string, string>): Run {
-  const { f, e, r, s, a, q, b, x, o, error, invoker_run, invoker_step, retry_of, trace } = fields;
+  const { f, e, r, s, a, q, b, x, o, error, invoker_run, invoker_step, retry_of, trace, defers } = fields;
   return {
     id,
     env,
@@ -38,6 +39,7 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     ...(invoker_run && invoker_step && { invoker: { runId: invoker_run, stepId: invoker_step } }),
     ...(retry_of && { retryOf: retry_of }),
     ...(trace && { trace }),
+    ...(defers && { defers: Number(defers) }),
     status: s as RunStatus,
     attempt: Number(a),
     queuedAt: Number(q),

@@ -167,8 +167,15 @@ export class Runs {
   }
 
   /** Ends the run; the first ending stands.
-   *  @returns undefined when it had ended before, or does not exist */
-  async end(run: Pick<Run, 'env' | 'id' | 'functionId'>, ending: Ending, nowMs: number): Promise<LeftOver | undefined> {
+   *  @param startedDefers number of deferred functions that are started
+   *  @returns undefined when it had ended before, or does not exist; 'defers': it has not ended, because the functions that it has deferred
+   *    must be started first */
+  async end(
+    run: Pick<Run, 'env' | 'id' | 'functionId'>,
+    ending: Ending,
+    nowMs: number,
+    startedDefers = 0,
+  ): Promise<LeftOver | 'defers' | undefined> {
     const { env, id, functionId } = run;
     const fields: (string | number)[] = [RUN_FIELDS.status, ending.status, RUN_FIELDS.endedAt, nowMs];
     if (ending.status === 'Completed') fields.push(RUN_FIELDS.output, ending.output);
@@ -186,8 +193,10 @@ export class Runs {
       nowMs,
       this.#keys.endedRuns(env, ending.status, ''),
       this.#segmentSize,
+      startedDefers,
       ...fields,
     )) as [ended: number, done?: number, begun?: string[]];
+    if (ended === 2) return 'defers';
     if (ended !== 1) return undefined;
     const pending = Object.entries(fromFlat(begun)).map(([id, text]) => [id, JSON.parse(text) as Pending] as const);
     return { done, pending: new Map(pending) };

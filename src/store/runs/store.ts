@@ -1,9 +1,14 @@
 /** Runs: their records, steps and waits, the runs that are active, and the lists of all. */
+import { Sealer } from '../../model/auth/seal.ts';
 import type { StoreContext } from '../store-context.ts';
 import { ActiveRuns } from './active-runs.ts';
+import { Cancellations } from './cancellations.ts';
+import { Defers } from './defers.ts';
 import { EndedRunIndex } from './ended-run-index.ts';
 import { RunLists } from './run-lists.ts';
 import { Runs } from './runs.ts';
+import { SealedRequests } from './sealed-requests.ts';
+import { Signals } from './signals.ts';
 import { Steps } from './steps.ts';
 import { Waits } from './waits.ts';
 
@@ -13,14 +18,23 @@ export interface RunStore {
   activeRuns: ActiveRuns;
   steps: Steps;
   waits: Waits;
+  cancellations: Cancellations;
+  signals: Signals;
+  requests: SealedRequests;
+  defers: Defers;
 }
 
-export function createRunStore({ redis, keys, config: { retentionMs } }: StoreContext): RunStore {
+export function createRunStore({ redis, keys, config }: StoreContext): RunStore {
+  const { retentionMs, secretKey, secretKeyFallback } = config;
   return {
     runs: new Runs({ redis, keys, retentionMs }),
     runLists: new RunLists(redis, keys, new EndedRunIndex(redis, keys)),
     activeRuns: new ActiveRuns(redis, keys),
     steps: new Steps(redis, keys, retentionMs),
     waits: new Waits(redis, keys),
+    cancellations: new Cancellations(redis, keys, retentionMs),
+    signals: new Signals(redis, keys),
+    defers: new Defers(redis, keys),
+    requests: new SealedRequests(redis, keys, new Sealer(secretKey, secretKeyFallback)),
   };
 }

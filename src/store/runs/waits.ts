@@ -145,7 +145,7 @@ function byDigest<ReceivedEvent>(
   return having;
 }
 
-function ttlOf({ until }: Wait, nowMs: number): number {
+export function ttlOf({ until }: { until?: number | undefined }, nowMs: number): number {
   const left = until === undefined ? MAX_TTL_MS : Math.max(0, until - nowMs) + MARGIN_MS;
   return Math.min(Math.ceil(left), MAX_TTL_MS);
 }

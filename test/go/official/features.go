@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
 	"github.com/inngest/inngestgo"
 	"github.com/inngest/inngestgo/pkg/checkpoint"
+	"github.com/inngest/inngestgo/realtime"
 	"github.com/inngest/inngestgo/step"
 )
 
@@ -34,6 +36,7 @@ func hostFeatures(client inngestgo.Client) {
 	a.hostTriggers()
 	a.hostTimes()
 	a.hostRequests()
+	a.hostRealtime()
 }
 
 func (a app) hostFlowControl() {
@@ -115,7 +118,7 @@ func (a app) hostRequests() {
 		return step.Infer[object, object](ctx, "ask", step.InferOpts[object]{Opts: model, Body: body})
 	})
 	on(a, "step-fetch", none, func(ctx context.Context, in inngestgo.Input[asked]) (any, error) {
-		response, err := step.Fetch[object](ctx, "fetch", step.FetchOpts{URL: in.Event.Data.URL, Method: "GET"})
+		response, err := step.Fetch[string](ctx, "fetch", step.FetchOpts{URL: in.Event.Data.URL, Method: "GET"})
 		return response.StatusCode, err
 	})
 	on(a, "step-waitforsignal", none, func(ctx context.Context, in inngestgo.Input[asked]) (any, error) {
@@ -123,4 +126,22 @@ func (a app) hostRequests() {
 		signal, err := step.WaitForSignal[int](ctx, "wait", wait)
 		return object{"signal": signal.Signal, "data": signal.Data}, err
 	})
+}
+
+// number is the data of an event with a number and the address of the service.
+type number struct {
+	N   int    `json:"n"`
+	URL string `json:"url"`
+}
+
+func (a app) hostRealtime() {
+	publish := func(ctx context.Context, in inngestgo.Input[number]) (any, error) {
+		data, err := json.Marshal(object{"n": in.Event.Data.N})
+		if err != nil {
+			return nil, err
+		}
+		url := in.Event.Data.URL + "/v1/realtime/publish"
+		return nil, realtime.PublishWithURL(ctx, url, a.client.AppID(), "numbers", data)
+	}
+	on(a, "realtime-publish-and-subscribe", inngestgo.IntPtr(0), publish)
 }

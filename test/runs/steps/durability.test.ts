@@ -380,7 +380,7 @@ describe('runs with steps', () => {
     for (const [bad, name] of [
       [op('Sleep', 1, { name: 'a while' }), 'InvalidSleep'],
       [op('WaitForEvent', 1, { name: 'x/y', opts: { timeout: 'soon' } }), 'InvalidTimeout'],
-      [op('WaitForEvent', 1, { name: 'x/y', opts: { timeout: '1h', if: 'async.data.x ==' } }), 'InvalidWait'],
+      [op('WaitForEvent', 1, { name: 'x/y', opts: { timeout: '1h', if: 'async.data.x ==' } }), 'InvalidExpression'],
     ] as const) {
       const appName = `bad-${name}`;
       host.on(name, () => ({ status: 206, body: [bad] }));

@@ -110,8 +110,6 @@ def define_function(
 
 def _triggers(id: str, given: Trigger | Sequence[Trigger]) -> tuple[EventTrigger | CronTrigger, ...]:
     triggers = [given] if isinstance(given, str | EventTrigger | CronTrigger | Mapping) else given
-    if not triggers:
-        raise ConfigError(f'Function "{id}" has no triggers, so it would never run')
     return tuple(_trigger(id, trigger) for trigger in triggers)
 
 

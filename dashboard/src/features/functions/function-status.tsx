@@ -4,9 +4,9 @@ import { absolute } from '../../ui/time.tsx';
 
 /** Whether events trigger the function. */
 export function FunctionStatus({
-  fn: { paused_at, expression_problem, archived },
+  fn: { paused_at, expression_problem, problems, archived },
 }: {
-  fn: Pick<FunctionSummary, 'paused_at' | 'expression_problem' | 'archived'>;
+  fn: Pick<FunctionSummary, 'paused_at' | 'expression_problem' | 'problems' | 'archived'>;
 }) {
   if (archived) {
     return (
@@ -26,6 +26,13 @@ export function FunctionStatus({
     return (
       <Badge tone="warn" icon="warning" title={expression_problem.message}>
         Expression errors
+      </Badge>
+    );
+  }
+  if (problems.length > 0) {
+    return (
+      <Badge tone="warn" icon="warning" title={problems.join('\n')}>
+        Problems
       </Badge>
     );
   }

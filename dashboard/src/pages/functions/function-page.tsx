@@ -21,6 +21,7 @@ import { Time } from '../../ui/time.tsx';
 import { ExpressionError } from './expression-error.tsx';
 import { Last24Hours } from './last-24-hours.tsx';
 import { PauseButton } from './pause-button.tsx';
+import { Problems } from './problems.tsx';
 import { RecentRuns } from './recent-runs.tsx';
 
 const route = getRouteApi('/functions/$id');
@@ -56,6 +57,7 @@ function Known({ fn }: { fn: FunctionDetails }) {
       }
     >
       <div className="space-y-6">
+        {fn.problems.length > 0 && <Problems problems={fn.problems} />}
         {fn.expression_problem && <ExpressionError problem={fn.expression_problem} />}
         <Card>
           <FunctionFacts fn={fn} />

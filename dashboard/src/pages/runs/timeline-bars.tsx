@@ -14,7 +14,10 @@ const STYLES: Record<RowKind, string> = {
   called: 'inset-y-1 rounded-sm',
   slept: 'top-1/2 -mt-0.5 border-t-4 border-dotted border-muted',
   waited: 'inset-y-1 rounded-sm border-2 border-dashed border-warn',
+  signaled: 'inset-y-1 rounded-sm border-2 border-dotted border-warn',
   invoked: 'inset-y-1 rounded-sm border-2 border-busy',
+  requested: 'inset-y-1 rounded-sm border-2 border-double border-busy',
+  deferred: 'inset-y-1 rounded-sm border-2 border-muted',
   queued: 'top-1/2 border-t-2 border-dashed border-line-strong',
 };
 
@@ -30,7 +33,10 @@ const LEGEND_LABELS: Record<RowKind, string> = {
   called: 'called',
   slept: 'slept',
   waited: 'waited for an event',
+  signaled: 'waited for a signal',
   invoked: 'waited for an invoked function',
+  requested: 'requested by the service',
+  deferred: 'deferred a function',
   queued: 'queued',
 };
 

@@ -65,6 +65,17 @@ function summaryOf({ kind, status, attempt, untilMs, timedOut }: TimelineRowData
   if (kind === 'waited') {
     return status === 'Waiting' ? 'waiting for event' : timedOut ? 'timed out' : 'received event';
   }
+  if (kind === 'signaled') {
+    return status === 'Waiting' ? 'waiting for signal' : timedOut ? 'timed out' : 'received signal';
+  }
+  if (kind === 'requested') {
+    const attempts = attempt === null ? '' : ` on attempt ${attempt + 1}`;
+    return status === 'Waiting'
+      ? 'requesting'
+      : status === 'Failed'
+        ? `request failed${attempts}`
+        : 'received response';
+  }
   if (kind === 'invoked') {
     return status === 'Waiting'
       ? 'waiting for invoked function'
@@ -72,6 +83,7 @@ function summaryOf({ kind, status, attempt, untilMs, timedOut }: TimelineRowData
         ? 'invoked function failed'
         : 'invoked';
   }
+  if (kind === 'deferred') return 'deferred until the end';
   if (kind === 'queued') return untilMs === null ? 'queued' : 'waiting';
   if (status === 'Running') return 'running';
   const suffix = attempt === null || attempt === 0 ? '' : ` on attempt ${attempt + 1}`;

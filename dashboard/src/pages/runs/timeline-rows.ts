@@ -2,7 +2,7 @@
 import type { HistoryEntry, RunWithHistory } from '../../api/types.ts';
 import { hasEnded } from '../../features/runs/run.ts';
 
-export type RowKind = 'called' | 'slept' | 'waited' | 'invoked' | 'queued';
+export type RowKind = 'called' | 'slept' | 'waited' | 'signaled' | 'invoked' | 'requested' | 'deferred' | 'queued';
 
 export interface TimelineRowData {
   /** Stable while the run continues. */
@@ -29,7 +29,12 @@ export interface TimelineRowData {
 const KINDS: Record<string, RowKind> = {
   Sleep: 'slept',
   WaitForEvent: 'waited',
+  WaitForSignal: 'signaled',
   InvokeFunction: 'invoked',
+  Gateway: 'requested',
+  AIGateway: 'requested',
+  DeferAdd: 'deferred',
+  DeferAbort: 'deferred',
   StepPlanned: 'queued',
 };
 /** Key of the row for the current state, which is not in the history. */
@@ -70,16 +75,17 @@ function isOf(entry: HistoryEntry | undefined, attempt: HistoryEntry): boolean {
 }
 
 function rowOf(entry: HistoryEntry, key: number, names: ReadonlyMap<string, string>): TimelineRowData {
-  const { kind, step_id: stepId, status, attempt } = entry;
+  const { kind: entryKind, step_id: stepId, status, attempt } = entry;
+  const kind = KINDS[entry.op ?? ''] ?? 'called';
   const queuedMs = msOf(entry.queued_at);
   return {
     key,
     name: stepId === null ? 'Function' : (names.get(stepId) ?? `Step ${stepId.slice(0, 8)}`),
-    kind: KINDS[entry.op ?? ''] ?? 'called',
+    kind,
     status,
     attempt,
     stepId,
-    isStep: kind === 'step' && status === 'Completed',
+    isStep: entryKind === 'step' && status === 'Completed' && kind !== 'deferred',
     queuedMs,
     startedMs: msOf(entry.started_at) ?? queuedMs ?? 0,
     endedMs: msOf(entry.ended_at),

@@ -30,6 +30,12 @@ export function WaitStatus({ run, maxAttempts }: { run: RunWithHistory; maxAttem
                 Waiting for event <code className="font-mono text-xs">{name}</code>
               </>
             )}
+            {op === 'WaitForSignal' && (
+              <>
+                Waiting for signal <code className="font-mono text-xs">{name}</code>
+              </>
+            )}
+            {(op === 'Gateway' || op === 'AIGateway') && <>Waiting for the response to the request of {name}</>}
             {op === 'InvokeFunction' && <>Waiting for the function invoked by {name}</>}
             {until && (
               <>

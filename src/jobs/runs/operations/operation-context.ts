@@ -1,5 +1,8 @@
 /** What applying an operation needs. */
+import type { Defers } from '../../../store/runs/defers.ts';
 import type { Loaded } from '../../../store/runs/runs.ts';
+import type { SealedRequests } from '../../../store/runs/sealed-requests.ts';
+import type { Signals } from '../../../store/runs/signals.ts';
 import type { Steps } from '../../../store/runs/steps.ts';
 import type { Waits } from '../../../store/runs/waits.ts';
 import type { TracedRunRef } from '../../queues/queues.ts';
@@ -12,6 +15,9 @@ export interface OperationDeps {
   transitions: RunTransitions;
   steps: Steps;
   waits: Waits;
+  signals: Signals;
+  requests: SealedRequests;
+  defers: Defers;
   waitMatcher: WaitMatcher;
   invocations: Invocations;
   scheduler: RunScheduler;

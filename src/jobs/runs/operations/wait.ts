@@ -1,7 +1,7 @@
 /** `WaitForEvent`: the step ends with an event that matches, or at its timeout. */
 import type { Failure } from '../../../functions/interpret-response.ts';
 import { permanentFailure } from '../../../functions/interpret-response.ts';
-import { payloadOf } from '../../../model/events/event.ts';
+import { expressionEventOf } from '../../../model/events/expression-event.ts';
 import { compileWait } from '../../../model/expressions/expression.ts';
 import { type Op, stepName } from '../../../model/runs/operation.ts';
 import { waitKey } from '../../../model/runs/wait.ts';
@@ -14,8 +14,11 @@ export async function startWait(op: Op, call: AnsweredCall, deps: OperationDeps)
   const { run, event } = call.loaded;
   const eventName = op.opts?.event || op.name || '';
   const expression = op.opts?.if ?? undefined;
-  const problem = eventName === '' ? 'waits for an event without a name' : expression && problemOf(expression);
-  if (problem) return permanentFailure('InvalidWait', `step "${stepName(op)}" ${problem}`);
+  if (eventName === '') {
+    return permanentFailure('InvalidWait', `step "${stepName(op)}" waits for an event without a name`);
+  }
+  const problem = expression && problemOf(expression);
+  if (problem) return permanentFailure('InvalidExpression', `step "${stepName(op)}" ${problem}`);
   const until = untilOf(op);
   if (until && 'kind' in until) return until;
   const waiting = await startStep(op, call, deps, { op: 'WaitForEvent', name: eventName, ...until });
@@ -28,7 +31,7 @@ export async function startWait(op: Op, call: AnsweredCall, deps: OperationDeps)
     ...(expression && { expression }),
     ...until,
   };
-  const added = { key: waitKey(described), eventName, ...indexWait(described, payloadOf(event)) };
+  const added = { key: waitKey(described), eventName, ...indexWait(described, expressionEventOf(event)) };
   // Before an event can match the wait: a match removes the wake job.
   if (waiting.until !== undefined) await enqueueWake(op, call, deps, { untilMs: waiting.until, eventName });
   const stored = await deps.waits.add(run.env, [added], Date.now());

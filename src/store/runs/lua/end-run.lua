@@ -4,16 +4,20 @@
 -- KEYS: run (hash), active runs (zset), active runs of the environment (zset), active runs of the function (zset), runs of the function that
 --       ended likewise (zset), minutes with runs that ended likewise (zset)
 -- ARGV: run ID, retention (ms), member of the run in the active runs, now (ms), key of the ended runs up to the segment, entries that a
---       segment holds, then fields and values to set. Positional: this runs for every run, and HSET takes the fields as they are.
--- Returns {1, number of finished steps, pending steps: ID, JSON, ID, JSON, …}: ended now; {0}: it had ended, or does not exist.
+--       segment holds, number of deferred functions that are started, then fields and values to set. Positional: this runs for every run, and HSET takes the fields as they are.
+-- Returns {2}: functions that the run has deferred must be started first;
+-- {1, number of finished steps, pending steps: ID, JSON, ID, JSON, …}: ended now; {0}: it had ended, or does not exist.
 local run, active_runs, active_runs_in_env, active_index, ended_index, ended_minutes = unpack(KEYS)
-local run_id, retention, member, now, segment_prefix, segment_size = unpack(ARGV, 1, 6)
-local FIRST_FIELD = 7
+local run_id, retention, member, now, segment_prefix, segment_size, started_defers = unpack(ARGV, 1, 7)
+local FIRST_FIELD = 8
 local TRIMMED_AT_ONCE = 8
 
-local status, queued_at, former_error = unpack(redis.call('HMGET', run, FIELD_STATUS, FIELD_QUEUED_AT, FIELD_ERROR))
+local status, queued_at, former_error, defers = unpack(redis.call('HMGET', run, FIELD_STATUS, FIELD_QUEUED_AT, FIELD_ERROR, FIELD_DEFERS))
 if not is_active(status) then
   return {0}
+end
+if defers and tonumber(defers) ~= tonumber(started_defers) then
+  return {2}
 end
 local memos, stack, pending, history = run .. SUFFIX_MEMOS, run .. SUFFIX_STACK, run .. SUFFIX_PENDING, run .. SUFFIX_HISTORY
 local finished_steps = redis.call('LLEN', stack)
@@ -36,12 +40,16 @@ end
 if former_error then
   redis.call('HDEL', run, FIELD_ERROR)
 end
+if defers then
+  redis.call('HDEL', run, FIELD_DEFERS)
+  redis.call('DEL', run .. SUFFIX_DEFERS)
+end
 redis.call('HSET', run, unpack(ARGV, FIRST_FIELD))
 redis.call('ZREM', active_runs, member)
 redis.call('ZREM', active_runs_in_env, run_id)
 redis.call('ZREM', active_index, run_id)
 redis.call('ZADD', ended_index, queued_at, run_id)
-redis.call('DEL', pending)
+redis.call('DEL', pending, run .. SUFFIX_REQUESTS)
 remove_waits(run)
 for _, key in ipairs({ run, ended_index, memos, stack, history }) do
   redis.call('PEXPIRE', key, retention)

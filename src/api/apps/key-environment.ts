@@ -1,0 +1,41 @@
+/** The environment on whose behalf an app makes a request: the one it names, else the one whose signing key it sends. */
+import { ServiceError } from '../../errors.ts';
+import { readHeader } from '../../functions/headers.ts';
+import { provesKey } from '../../functions/signing.ts';
+import { sameSecret } from '../../model/auth/secret.ts';
+import { BRANCHES, ownerOf, PRODUCTION } from '../../model/environment.ts';
+import { bearerOf } from '../auth/principals.ts';
+import type { Context } from '../http/router.ts';
+import { type AppGuardDeps, existingEnvironment } from './app-requests.ts';
+
+const KEY_WORD = /^signkey-(\w+)-/;
+
+/** Requires `Authorization: Bearer <signing key>`, hashed or as it is: some SDKs send it so.
+ *  @throws ServiceError credentials_invalid, environment_unknown */
+export async function authenticateApp(ctx: Context, deps: AppGuardDeps): Promise<string> {
+  const { dev, environments, signingKeys } = deps;
+  const named = readHeader(ctx.req.headers, 'env')
+    ? await existingEnvironment(ctx.req.headers, environments)
+    : undefined;
+  if (dev) return named ?? PRODUCTION;
+  const bearer = bearerOf(ctx) ?? '';
+  const candidates = bearer === '' ? [] : named === undefined ? namesOfKey(bearer, deps) : [named];
+  for (const name of candidates) {
+    const environment = environments.find(name);
+    const owner = name === PRODUCTION ? PRODUCTION : environment ? ownerOf(environment) : BRANCHES;
+    const { current, fallback } = await signingKeys.latest(owner);
+    if ([current, fallback].some((key) => key !== undefined && (provesKey(bearer, key) || sameSecret(bearer, key)))) {
+      return name;
+    }
+  }
+  throw new ServiceError('credentials_invalid', {
+    detail: 'the app must have the signing key of its environment, and name a branch environment in the env header',
+  });
+}
+
+/** Environments that may have the key: its middle word is the environment's name, or anything where a setting provides the key. */
+function namesOfKey(bearer: string, { environments }: AppGuardDeps): string[] {
+  const word = KEY_WORD.exec(bearer)?.[1];
+  const named = word === undefined ? [] : environments.named().filter((name) => name.replace(/\W/g, '_') === word);
+  return [PRODUCTION, ...named];
+}

@@ -1,0 +1,158 @@
+/** WebSockets. An upgrade request passes the same middleware and routes as every request, so its errors are answered, counted and logged alike;
+ *  its route then accepts the connection instead of answering. */
+import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { ServiceError } from '../../errors.ts';
+import type { Context } from './router.ts';
+
+export type { WebSocket };
+
+/** A connection that does not answer a ping until the next is closed. */
+const PING_MS = 30_000;
+const MAX_OPEN = 10_000;
+/** How long the other end has for its part of a close at shutdown. */
+const CLOSE_MS = 1_000;
+const RETRY_AFTER_SECONDS = 5;
+/** Close code of a server that goes away; clients connect to another process. */
+const GOING_AWAY = 1_001;
+
+export interface WebSocketOptions {
+  /** A larger message closes the connection. */
+  maxMessageBytes: number;
+  /** Subprotocols that the route speaks. Absent: none. */
+  protocols?: readonly string[];
+  /** Called at shutdown instead of closing the connection. */
+  onShutdown?(socket: WebSocket): void;
+}
+
+/** @returns the open connection
+ *  @throws ServiceError upgrade_required, input_invalid, overloaded */
+export type AcceptWebSocket = (ctx: Context) => Promise<WebSocket>;
+
+interface Upgrade {
+  socket: Duplex;
+  head: Buffer;
+}
+
+/** For `http.createServer`: requests for other upgrades, such as HTTP/2 in clear text, are answered as if they asked for none. */
+export function isWebSocketUpgrade({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+export class WebSockets {
+  readonly #upgrades = new WeakMap<IncomingMessage, Upgrade>();
+  readonly #open = new Map<WebSocket, { options: WebSocketOptions; isAlive: boolean }>();
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  /** @param serve the application */
+  attach(server: Server, serve: (request: IncomingMessage, response: ServerResponse) => unknown): void {
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      socket.on('error', () => socket.destroy());
+      this.#upgrades.set(request, { socket, head });
+      const response = new ServerResponse(request);
+      response.shouldKeepAlive = false;
+      response.assignSocket(socket as never);
+      // Only the answer to an upgrade that was refused ends here.
+      response.once('finish', () => socket.end());
+      void serve(request, response);
+    });
+  }
+
+  /** What a route accepts its connections with. */
+  endpoint(options: WebSocketOptions): AcceptWebSocket {
+    const { maxMessageBytes, protocols = [] } = options;
+    const server = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      maxPayload: maxMessageBytes,
+      handleProtocols: (offered) => protocols.find((name) => offered.has(name)) ?? false,
+    });
+    // Without a listener it would answer by itself.
+    server.on('wsClientError', (error, _, request) => refusals.get(request)?.(error));
+    return async (ctx) => {
+      const upgrade = this.#upgrades.get(ctx.req);
+      if (!upgrade)
+        throw new ServiceError('upgrade_required', { detail: 'connect with a WebSocket (ws:// or wss://)' });
+      if (this.#closed || this.#open.size >= MAX_OPEN) {
+        throw new ServiceError('overloaded', {
+          detail: 'too many WebSockets are open, or the process shuts down',
+          retryAfterSeconds: RETRY_AFTER_SECONDS,
+        });
+      }
+      const socket = await open(server, ctx, upgrade);
+      this.#watch(socket, options);
+      return socket;
+    };
+  }
+
+  /** Closes all connections, and accepts no more. */
+  close(): void {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    for (const [socket, { options }] of this.#open) {
+      if (options.onShutdown) options.onShutdown(socket);
+      else closeSoon(socket);
+    }
+  }
+
+  #watch(socket: WebSocket, options: WebSocketOptions): void {
+    const state = { options, isAlive: true };
+    this.#open.set(socket, state);
+    socket.on('pong', () => {
+      state.isAlive = true;
+    });
+    // Each is followed by "close".
+    socket.on('error', () => undefined);
+    socket.once('close', () => {
+      this.#open.delete(socket);
+      if (this.#open.size > 0) return;
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    });
+    this.#timer ??= setInterval(() => this.#pingAll(), PING_MS).unref();
+  }
+
+  #pingAll(): void {
+    for (const [socket, state] of this.#open) {
+      if (!state.isAlive) {
+        socket.terminate();
+        continue;
+      }
+      state.isAlive = false;
+      socket.ping();
+    }
+  }
+}
+
+/** Handshakes that have begun, by what fails them. */
+const refusals = new WeakMap<IncomingMessage, (error: Error) => void>();
+
+/** @throws ServiceError input_invalid */
+async function open(server: WebSocketServer, ctx: Context, { socket, head }: Upgrade): Promise<WebSocket> {
+  if (!socket.readable || !socket.writable) {
+    throw new ServiceError('input_invalid', { detail: 'the connection is gone' });
+  }
+  const opened = Promise.withResolvers<WebSocket>();
+  refusals.set(ctx.req, opened.reject);
+  // From here on the connection is not HTTP.
+  ctx.res.detachSocket(socket as never);
+  server.handleUpgrade(ctx.req, socket, head, opened.resolve);
+  try {
+    const accepted = await opened.promise;
+    ctx.respond = false;
+    ctx.status = 101;
+    return accepted;
+  } catch (error) {
+    ctx.res.assignSocket(socket as never);
+    throw new ServiceError('input_invalid', { detail: (error as Error).message, cause: error });
+  }
+}
+
+/** A close that the other end need not answer. */
+function closeSoon(socket: WebSocket): void {
+  socket.close(GOING_AWAY, 'the service restarts; connect again');
+  setTimeout(() => socket.terminate(), CLOSE_MS).unref();
+}

@@ -1,0 +1,63 @@
+/** How much each environment may publish at this process: messages a second, and streams at once. */
+import { ServiceError } from '../../errors.ts';
+import { TokenBucket } from '../../model/capacity/token-bucket.ts';
+
+/** A message counts as one for each of these that it starts. */
+const UNIT_BYTES = 16_384;
+const STREAMS_MAX = 100;
+const SWEEP_ABOVE = 1_000;
+const RETRY_AFTER_SECONDS = 5;
+
+export class PublishLimits {
+  readonly #perSecond: number;
+  readonly #buckets = new Map<string, TokenBucket>();
+  readonly #streams = new Map<string, number>();
+
+  constructor(perSecond: number) {
+    this.#perSecond = perSecond;
+  }
+
+  /** @throws ServiceError rate_exceeded */
+  admit(env: string, bytes: number, messages: number): void {
+    const waitMs = this.#take(env, bytes, messages);
+    if (waitMs === 0) return;
+    throw new ServiceError('rate_exceeded', {
+      detail: `the environment may publish ${this.#perSecond} realtime messages per second at each process (REALTIME_MESSAGES_PER_SECOND)`,
+      retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)),
+    });
+  }
+
+  /** For a stream, which can be read more slowly.
+   *  @returns after how many milliseconds to try again; 0: now */
+  waitMs(env: string, bytes: number): number {
+    return this.#take(env, bytes, 1);
+  }
+
+  /** @returns a function to call when the stream has ended
+   *  @throws ServiceError overloaded */
+  openStream(env: string): () => void {
+    const count = this.#streams.get(env) ?? 0;
+    if (count >= STREAMS_MAX) {
+      throw new ServiceError('overloaded', {
+        detail: `the environment publishes ${STREAMS_MAX} streams at this process`,
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
+    }
+    this.#streams.set(env, count + 1);
+    return () => {
+      const left = (this.#streams.get(env) ?? 1) - 1;
+      if (left > 0) this.#streams.set(env, left);
+      else this.#streams.delete(env);
+    };
+  }
+
+  #take(env: string, bytes: number, messages: number): number {
+    const now = performance.now();
+    if (this.#buckets.size > SWEEP_ABOVE) {
+      for (const [name, bucket] of this.#buckets) if (bucket.isFull(now)) this.#buckets.delete(name);
+    }
+    const bucket = this.#buckets.get(env) ?? new TokenBucket(this.#perSecond, now);
+    this.#buckets.set(env, bucket);
+    return bucket.take(messages * Math.max(1, Math.ceil(bytes / UNIT_BYTES)), now);
+  }
+}

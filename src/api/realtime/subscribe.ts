@@ -1,0 +1,86 @@
+/** `POST /v1/realtime/token`: what a browser may subscribe to, for an app to pass on. `GET /v1/realtime/connect` and `…/sse`: subscribe with it,
+ *  by WebSocket or as server-sent events. */
+import { ServiceError } from '../../errors.ts';
+import type { Subscription, SubscriptionTokens } from '../../model/realtime/subscription-token.ts';
+import { tokenRequestSchema } from '../../model/realtime/topics.ts';
+import type { AppGuardDeps } from '../apps/app-requests.ts';
+import { authenticateApp } from '../apps/key-environment.ts';
+import { bearerOf } from '../auth/principals.ts';
+import { readBody } from '../http/body.ts';
+import type { Context, Router } from '../http/router.ts';
+import type { AcceptWebSocket } from '../http/web-sockets.ts';
+import { validate } from '../rest/validation.ts';
+import { eventStreamReceiver, WebSocketReceiver } from './receivers.ts';
+import type { RealtimeSubscribers } from './subscribers.ts';
+
+const TOKEN_REQUEST_MAX_BYTES = 65_536;
+
+export interface SubscribeDeps extends AppGuardDeps {
+  tokens: SubscriptionTokens;
+  tokenMs: number;
+  subscribers: RealtimeSubscribers;
+  acceptWebSocket: AcceptWebSocket;
+}
+
+export function subscribeRoutes(router: Router, deps: SubscribeDeps): void {
+  const { tokens, tokenMs, subscribers, acceptWebSocket } = deps;
+
+  router.post('/v1/realtime/token', async (ctx) => {
+    const env = await authenticateApp(ctx, deps);
+    const body = parseJson((await readBody(ctx.req, TOKEN_REQUEST_MAX_BYTES)).toString('utf8'));
+    const topics = validate(tokenRequestSchema, body, 'field');
+    ctx.body = { jwt: tokens.sign({ env, topics }, Date.now() + tokenMs) };
+  });
+
+  router.get('/v1/realtime/connect', async (ctx) => {
+    const subscription = subscriptionOf(ctx, tokens);
+    const receiver = new WebSocketReceiver();
+    // Before the connection is open: from then on the client may rely on every message.
+    const leave = await subscribers.join(subscription, receiver);
+    try {
+      const socket = await acceptWebSocket(ctx);
+      socket.once('close', leave);
+      receiver.open(socket);
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  });
+
+  router.get('/v1/realtime/sse', async (ctx) => {
+    const subscription = subscriptionOf(ctx, tokens);
+    const receiver = eventStreamReceiver();
+    try {
+      receiver.stream.once('close', await subscribers.join(subscription, receiver));
+    } catch (error) {
+      receiver.stream.destroy();
+      throw error;
+    }
+    ctx.type = 'text/event-stream';
+    // The token permits it, not the page.
+    ctx.set('access-control-allow-origin', '*');
+    // Without this nginx buffers the messages.
+    ctx.set('x-accel-buffering', 'no');
+    // A connection kept alive after the stream would delay the shutdown of web.
+    ctx.set('connection', 'close');
+    ctx.body = receiver.stream;
+  });
+}
+
+/** @throws ServiceError token_invalid */
+function subscriptionOf(ctx: Context, tokens: SubscriptionTokens): Subscription {
+  const inQuery = ctx.query.token;
+  const token = typeof inQuery === 'string' ? inQuery : bearerOf(ctx);
+  const subscription = token === undefined ? undefined : tokens.verify(token, Date.now());
+  if (subscription) return subscription;
+  throw new ServiceError('token_invalid', { detail: 'request a new one with POST /v1/realtime/token' });
+}
+
+/** @throws ServiceError body_not_json */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ServiceError('body_not_json', { detail: (error as Error).message, cause: error });
+  }
+}

@@ -1,0 +1,118 @@
+/** The connections that receive realtime messages in this process, by WebSocket or as server-sent events. A connection that reads too slowly is
+ *  closed; one environment's connections take nothing from another's. */
+import { ServiceError } from '../../errors.ts';
+import type { Subscription } from '../../model/realtime/subscription-token.ts';
+import type { Environments } from '../../store/environments/environments.ts';
+import type { RealtimeFeed } from '../../store/realtime/channels.ts';
+import { unavailable } from '../../store/redis/connection.ts';
+
+/** How often it is checked that the environments are still there. */
+const RECHECK_MS = 5_000;
+/** How long Redis has to confirm a subscription. */
+const SUBSCRIBE_MS = 2_000;
+const RETRY_AFTER_SECONDS = 5;
+
+/** The other end of a connection. */
+export interface Receiver {
+  /** Must not block or throw. */
+  receive(topic: string, text: string): void;
+  end(): void;
+}
+
+/** What is announced on its own, without a publisher: the ends of runs. */
+export interface Announcements {
+  /** @returns a function that ends it */
+  follow(subscription: Subscription, receiver: Receiver): () => void;
+}
+
+export interface SubscriberDeps {
+  feed: RealtimeFeed;
+  environments: Environments;
+  announcements: Announcements;
+  /** Connections of an environment. */
+  max: number;
+}
+
+export class RealtimeSubscribers {
+  readonly #deps: SubscriberDeps;
+  readonly #byEnvironment = new Map<string, Set<Receiver>>();
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(deps: SubscriberDeps) {
+    this.#deps = deps;
+  }
+
+  /** Resolves when no later message is missed.
+   *  @returns a function that ends the subscription; to be called once the connection is closed
+   *  @throws ServiceError overloaded, unavailable, environment_unknown */
+  async join(subscription: Subscription, receiver: Receiver): Promise<() => void> {
+    const { feed, environments, announcements, max } = this.#deps;
+    const { env, topics } = subscription;
+    if (!isThere(env, environments)) throw new ServiceError('environment_unknown', { detail: 'it was deleted' });
+    const receivers = this.#byEnvironment.get(env) ?? new Set();
+    if (this.#closed || receivers.size >= max) {
+      throw new ServiceError('overloaded', {
+        detail: this.#closed
+          ? 'the process shuts down'
+          : `the environment has ${max} realtime connections at this process (REALTIME_SUBSCRIBERS_MAX)`,
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
+    }
+    this.#byEnvironment.set(env, receivers.add(receiver));
+    this.#timer ??= setInterval(() => this.#recheck(), RECHECK_MS).unref();
+    const ends: (() => void)[] = [];
+    const leave = () => {
+      for (const end of ends.splice(0)) end();
+      receivers.delete(receiver);
+      if (receivers.size === 0 && this.#byEnvironment.get(env) === receivers) this.#byEnvironment.delete(env);
+    };
+    const subscribing = [...topics].map(async ([channel, names]) => {
+      const end = await feed.subscribe(env, channel, (topic, text) => {
+        if (names.has(topic)) receiver.receive(topic, text);
+      });
+      // It may have left in the meantime.
+      if (receivers.has(receiver)) ends.push(end);
+      else end();
+    });
+    try {
+      await inTime(Promise.all(subscribing));
+    } catch (error) {
+      leave();
+      throw error;
+    }
+    ends.push(announcements.follow(subscription, receiver));
+    return leave;
+  }
+
+  /** Ends all connections, and takes no more. */
+  close(): void {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    for (const receivers of this.#byEnvironment.values()) for (const receiver of receivers) receiver.end();
+  }
+
+  #recheck(): void {
+    for (const [env, receivers] of this.#byEnvironment) {
+      if (isThere(env, this.#deps.environments)) continue;
+      for (const receiver of receivers) receiver.end();
+    }
+  }
+}
+
+function isThere(env: string, environments: Environments): boolean {
+  const environment = environments.find(env);
+  return environment !== undefined && environment.deletingAt === undefined;
+}
+
+/** @throws ServiceError unavailable */
+async function inTime(subscribed: Promise<unknown>): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(unavailable('Redis did not answer in time')), SUBSCRIBE_MS);
+  try {
+    await Promise.race([subscribed, late.promise]);
+  } finally {
+    clearTimeout(timer);
+    subscribed.catch(() => undefined);
+  }
+}

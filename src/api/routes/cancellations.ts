@@ -1,0 +1,155 @@
+/** `/v1/cancellations`: cancels many runs of a function. */
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
+import { compile } from '../../model/expressions/expression.ts';
+import { newId } from '../../model/ids.ts';
+import type { Cancellation } from '../../model/runs/cancellation.ts';
+import { uuidOf } from '../../model/values/uuid.ts';
+import type { Cancellations } from '../../store/runs/cancellations.ts';
+import { cursorQuery, namePosition } from '../rest/list-query.ts';
+import { listReply } from '../rest/list-response.ts';
+import { type Route, route } from '../rest/route.ts';
+import { time } from '../views/time.ts';
+
+const FUTURE_MAX_MS = 366 * 86_400_000;
+const timestamp = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
+
+export const cancellationSchema = z
+  .object({
+    id: z.string(),
+    app_id: z.string(),
+    function_id: z.string(),
+    function_internal_id: z.string().meta({ description: 'A UUID that stands for the function' }),
+    environment_id: z.string().meta({ description: 'A UUID that stands for the environment' }),
+    started_after: z.iso.datetime().nullable(),
+    started_before: z.iso.datetime(),
+    if: z.string().nullable(),
+    created_at: z.iso.datetime(),
+    done_at: z.iso.datetime().nullable().meta({ description: 'null: it still looks for runs' }),
+    cancelled_runs: z.int(),
+  })
+  .meta({ id: 'Cancellation' });
+
+export interface CancellationRouteDeps {
+  cancellations: Cancellations;
+  functionTables: FunctionTables;
+}
+
+export function cancellationRoutes({ cancellations, functionTables }: CancellationRouteDeps): Route[] {
+  const common = { tag: 'Runs', scope: 'environment', forApps: true } as const;
+
+  /** By its ID as in the app's code, or with the app's name as prefix. */
+  async function functionOf(env: string, app: string, id: string) {
+    const table = await functionTables.of(env);
+    const fn = [table.find(id), table.find(`${app}-${id}`)].find((one) => one?.app === app);
+    if (fn) return fn;
+    throw new ServiceError('not_found', { detail: `the app "${app}" has no function with the ID "${id}"` });
+  }
+
+  return [
+    route({
+      ...common,
+      method: 'post',
+      path: '/v1/cancellations',
+      access: 'write',
+      summary: 'Cancel many runs',
+      description:
+        'Cancels the active runs of a function that were queued in a time range, in the background. A range that ends in the future also ' +
+        'cancels runs that are queued until then. While one is in progress, repeating the request returns it.',
+      body: z.object({
+        app_id: z.string().max(128).meta({ description: 'Name of the app' }),
+        function_id: z
+          .string()
+          .max(512)
+          .meta({ description: "The function's ID, with or without the app's name as prefix" }),
+        started_after: timestamp.nullish().meta({ description: 'Inclusive' }),
+        started_before: timestamp.meta({ description: 'Exclusive; at most a year ahead' }),
+        if: z.string().max(4_096).nullish().meta({ description: 'CEL over `event`, the event that triggered the run' }),
+      }),
+      data: cancellationSchema,
+      errors: ['not_found', 'quota_exceeded'],
+      async handle({ env, body: { app_id, function_id, started_after, started_before, if: expression } }) {
+        const fn = await functionOf(env, app_id, function_id);
+        const now = Date.now();
+        if (started_before > now + FUTURE_MAX_MS) throw invalid('started_before', 'more than a year ahead');
+        if (started_after && started_after >= started_before)
+          throw invalid('started_after', 'not before started_before');
+        if (expression) rejectInvalid(expression);
+        const added = await cancellations.add({
+          id: newId(now),
+          env,
+          app: app_id,
+          functionId: fn.id,
+          ...(started_after && { after: started_after }),
+          before: started_before,
+          ...(expression && { expression }),
+          createdAt: now,
+          cancelledRuns: 0,
+        });
+        return { data: present(added) };
+      },
+    }),
+    route({
+      ...common,
+      method: 'get',
+      path: '/v1/cancellations',
+      access: 'read',
+      summary: 'List cancellations',
+      description: 'Newest first. One that is done is kept for `RETENTION_DAYS` at least, and 900 of them at most.',
+      query: z.object(cursorQuery(namePosition)),
+      data: z.array(cancellationSchema),
+      errors: [],
+      async handle({ env, query: { cursor } }) {
+        const all = (await cancellations.all(env)).filter(({ id }) => cursor === undefined || id < cursor);
+        return listReply(all, { present, positionOf: ({ id }) => id });
+      },
+    }),
+    route({
+      ...common,
+      method: 'delete',
+      path: '/v1/cancellations/:id',
+      access: 'write',
+      summary: 'Delete a cancellation',
+      description: 'It cancels no further runs.',
+      params: z.object({ id: z.string() }),
+      status: 200,
+      data: cancellationSchema,
+      errors: ['not_found'],
+      async handle({ env, params: { id } }) {
+        const removed = await cancellations.remove(env, id);
+        if (removed) return { data: present(removed) };
+        throw new ServiceError('not_found', { detail: `there is no cancellation with the ID "${id}"` });
+      },
+    }),
+  ];
+}
+
+function present(cancellation: Cancellation): z.output<typeof cancellationSchema> {
+  const { id, env, app, functionId, after, before, expression, createdAt, doneAt, cancelledRuns } = cancellation;
+  return {
+    id,
+    app_id: app,
+    function_id: functionId,
+    function_internal_id: uuidOf(`${env}\n${functionId}`),
+    environment_id: uuidOf(env),
+    started_after: time(after),
+    started_before: time(before) as string,
+    if: expression ?? null,
+    created_at: time(createdAt) as string,
+    done_at: time(doneAt),
+    cancelled_runs: cancelledRuns,
+  };
+}
+
+function rejectInvalid(expression: string): void {
+  try {
+    compile(expression);
+  } catch (error) {
+    throw invalid('if', (error as Error).message);
+  }
+}
+
+function invalid(field: string, detail: string): ServiceError {
+  return new ServiceError('input_invalid', { detail: `field "${field}": ${detail}`, facts: { field } });
+}

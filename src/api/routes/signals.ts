@@ -1,0 +1,48 @@
+/** `POST /v1/signals`: ends the step that waits for a signal. */
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
+import type { SignalSender } from '../../jobs/runs/signal-sender.ts';
+import { rejectDeep } from '../../model/events/sent-event.ts';
+import { MAX_NAME_LENGTH } from '../../model/runs/operation.ts';
+import type { EventLimits } from '../../store/environments/event-limits.ts';
+import { type Route, route } from '../rest/route.ts';
+
+export interface SignalRouteDeps {
+  acceptor: Acceptor;
+  signalSender: SignalSender;
+  eventLimits: EventLimits;
+}
+
+export function signalRoutes({ acceptor, signalSender, eventLimits }: SignalRouteDeps): Route[] {
+  return [
+    route({
+      method: 'post',
+      path: '/v1/signals',
+      tag: 'Runs',
+      access: 'write',
+      scope: 'environment',
+      forApps: true,
+      summary: 'Send a signal',
+      description:
+        'Ends the one step of the environment that waits for the signal (`step.waitForSignal`); its run goes on with `signal` and `data`. 404 when no step waits for it.',
+      body: z.object({
+        signal: z.string().min(1).max(MAX_NAME_LENGTH).meta({ description: 'Name of the signal' }),
+        data: z.unknown().optional().meta({ description: 'Any JSON; absent: null' }),
+      }),
+      eventLimit: (env) => eventLimits.of(env),
+      // Steps of functions send signals: there may be thousands a minute, as there are events.
+      audited: false,
+      data: z.object({ run_id: z.string().meta({ description: 'The run that goes on' }) }).meta({ id: 'SentSignal' }),
+      errors: ['not_found', 'event_invalid', 'body_too_large'],
+      async handle({ env, body: { signal, data } }) {
+        rejectDeep(data);
+        const runId = await acceptor.writeDurably(() => signalSender.send(env, signal, data));
+        if (runId === undefined) {
+          throw new ServiceError('not_found', { detail: `no step waits for the signal ${JSON.stringify(signal)}` });
+        }
+        return { data: { run_id: runId } };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,162 @@
+/** Makes the requests of steps, within the address rules for apps. Life cycle: one per process; `send` any number of times concurrently; `close`. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { errors } from 'undici';
+import type { EnvironmentKind } from '../model/environment.ts';
+import { isSecretHeader } from '../model/requests/secrets.ts';
+import { originOf, type StepRequest } from '../model/requests/step-request.ts';
+import { MAX_STEP_BYTES } from '../model/runs/memo.ts';
+import { decoded } from './content-encoding.ts';
+import { SERVER_SDK } from './headers.ts';
+import { AddressBlocked, HttpAgent, type HttpAgentOptions, ResponseTooLarge } from './http-agent.ts';
+import { type Failure, permanentFailure, retriableFailure } from './interpret-response.ts';
+
+const MAX_REDIRECTS = 10;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+/** Headers that describe a body, which a redirect to GET leaves behind. */
+const OF_BODY = ['content-type', 'content-language', 'content-location', 'content-encoding'];
+
+export interface StepResponse {
+  status: number;
+  /** Names in lower case. */
+  headers: Record<string, string | string[] | undefined>;
+  body: Buffer;
+  /** After redirects. */
+  url: string;
+}
+
+type Request = Omit<StepRequest, 'kind' | 'authKey'>;
+
+export class StepRequestClient {
+  readonly #options: HttpAgentOptions;
+  readonly #agents: HttpAgent;
+  #isAbandoned = false;
+
+  constructor(options: HttpAgentOptions) {
+    this.#options = options;
+    this.#agents = new HttpAgent(options);
+  }
+
+  /** Whatever the response's status. */
+  async send(request: StepRequest, kind: EnvironmentKind): Promise<StepResponse | Failure> {
+    const { timeoutMs } = this.#options;
+    const timeout = new AbortController();
+    const timer = new AbortController();
+    pause(timeoutMs, undefined, { signal: timer.signal, ref: false }).then(
+      () => timeout.abort(new DOMException('the request timed out', 'TimeoutError')),
+      () => {},
+    );
+    try {
+      return await this.#follow(request, kind, timeout.signal);
+    } catch (error) {
+      if (this.#isAbandoned) return new Promise<never>(() => {});
+      return this.#failureOf(error as Error, originOf(request));
+    } finally {
+      timer.abort();
+    }
+  }
+
+  async #follow(first: StepRequest, kind: EnvironmentKind, signal: AbortSignal): Promise<StepResponse | Failure> {
+    const agent = this.#agents.for(kind);
+    let request: Request = first;
+    for (let redirects = 0; ; redirects++) {
+      const { origin, pathname, search } = new URL(request.url);
+      const response = await agent.request({
+        origin,
+        path: pathname + search,
+        method: request.method as 'GET',
+        headers: { 'user-agent': SERVER_SDK, accept: '*/*', ...request.headers, 'accept-encoding': 'identity' },
+        body: request.body ?? null,
+        signal,
+      });
+      const { statusCode: status, headers } = response;
+      const [location] = [headers.location].flat();
+      if (!REDIRECTS.has(status) || location === undefined) {
+        const raw = await readBytes(response.body, MAX_STEP_BYTES);
+        const body = await decoded(raw, String(headers['content-encoding'] ?? ''), MAX_STEP_BYTES);
+        return { status, headers, body, url: request.url };
+      }
+      // Not read: the connection is closed.
+      response.body.on('error', () => {}).destroy();
+      const next = redirected(request, location, status);
+      if ('failure' in next) return next.failure;
+      if (redirects === MAX_REDIRECTS) {
+        return permanentFailure(
+          'TooManyRedirects',
+          `${origin} redirected the request more than ${MAX_REDIRECTS} times`,
+        );
+      }
+      if (first.kind === 'infer' && originOf(next) !== origin) {
+        return permanentFailure(
+          'RedirectBlocked',
+          `${origin} redirected the request to ${originOf(next)}, which must not see the provider's key`,
+        );
+      }
+      request = next;
+    }
+  }
+
+  #failureOf(error: Error, origin: string): Failure {
+    if (error instanceof AddressBlocked) {
+      return permanentFailure(error.name, `the request was not made: ${error.message}`);
+    }
+    if (error instanceof ResponseTooLarge) {
+      return permanentFailure(error.name, `the response of ${origin} is larger than ${MAX_STEP_BYTES} bytes`);
+    }
+    if (
+      error.name === 'TimeoutError' ||
+      error instanceof errors.HeadersTimeoutError ||
+      error instanceof errors.BodyTimeoutError
+    ) {
+      return retriableFailure('RequestError', `${origin} did not respond within ${this.#options.timeoutMs / 1_000} s`);
+    }
+    const reason = error.message || (error as NodeJS.ErrnoException).code;
+    return retriableFailure('RequestError', `the request to ${origin} failed: ${reason}`);
+  }
+
+  /** Aborts requests in flight without an outcome, as if this process had died. For a process that ends. */
+  abandon(): void {
+    this.#isAbandoned = true;
+    void this.#agents.destroy();
+  }
+
+  async close(): Promise<void> {
+    if (!this.#isAbandoned) await this.#agents.close();
+  }
+}
+
+/** The request that a redirect asks for, as `fetch` does it. Another origin does not get the secrets of this one. */
+function redirected(request: Request, location: string, status: number): Request | { failure: Failure } {
+  if (!URL.canParse(location, request.url)) {
+    return {
+      failure: permanentFailure('RedirectBlocked', `${originOf(request)} redirected the request to an invalid URL`),
+    };
+  }
+  const url = new URL(location, request.url);
+  if ((url.protocol !== 'http:' && url.protocol !== 'https:') || url.username !== '' || url.password !== '') {
+    return {
+      failure: permanentFailure(
+        'RedirectBlocked',
+        `${originOf(request)} redirected the request to a URL that is not plain http`,
+      ),
+    };
+  }
+  const { method, body } = request;
+  const toGet = (status === 303 && method !== 'GET' && method !== 'HEAD') || (status <= 302 && method === 'POST');
+  const dropped = (name: string) =>
+    (toGet && OF_BODY.includes(name)) || (url.origin !== originOf(request) && isSecretHeader(name));
+  const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !dropped(name)));
+  const kept = toGet || body === undefined ? {} : { body };
+  return { url: url.href, method: toGet ? 'GET' : method, headers, ...kept };
+}
+
+/** @throws ResponseTooLarge */
+async function readBytes(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    if (length > maxBytes) throw new ResponseTooLarge(`more than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, length);
+}

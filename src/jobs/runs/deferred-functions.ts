@@ -1,0 +1,41 @@
+/** Runs the functions that a run has deferred until its end: each is triggered by an event of the service. */
+import { FUNCTION_DEFERRED } from '../../model/events/event.ts';
+import { derivedEventId } from '../../model/ids.ts';
+import type { Run } from '../../model/runs/run.ts';
+import type { DeferredFunction, Defers } from '../../store/runs/defers.ts';
+import type { Acceptor } from '../ingestion/acceptor.ts';
+
+const SENT_AT_ONCE = 50;
+
+export class DeferredFunctions {
+  readonly #defers: Defers;
+  readonly #acceptor: Acceptor;
+
+  constructor(defers: Defers, acceptor: Acceptor) {
+    this.#defers = defers;
+    this.#acceptor = acceptor;
+  }
+
+  /** Idempotent: the IDs of the events are derived from the run.
+   *  @returns how many the run has deferred, with the aborted ones */
+  async start(run: Run): Promise<number> {
+    const all = [...(await this.#defers.all(run.env, run.id))];
+    for (let i = 0; i < all.length; i += SENT_AT_ONCE) {
+      await Promise.all(
+        all.slice(i, i + SENT_AT_ONCE).map(([id, deferred]) => deferred && this.#send(run, id, deferred)),
+      );
+    }
+    return all.length;
+  }
+
+  async #send({ env, id, functionId, requestId }: Run, deferId: string, deferred: DeferredFunction): Promise<void> {
+    const provenance = { fn_slug: deferred.functionId, parent_fn_slug: functionId, parent_run_id: id };
+    const event = { name: FUNCTION_DEFERRED, data: { ...deferred.input, _inngest: provenance } };
+    await this.#acceptor.acceptWithId(event, derivedEventId(id, 'defer', deferId), {
+      env,
+      source: 'service',
+      requestId,
+      receivedAt: Date.now(),
+    });
+  }
+}

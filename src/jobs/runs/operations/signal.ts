@@ -1,0 +1,43 @@
+/** `WaitForSignal`: the step ends with a signal that is sent to it by name, or at its timeout. */
+import type { Failure } from '../../../functions/interpret-response.ts';
+import { permanentFailure } from '../../../functions/interpret-response.ts';
+import { type Op, stepName } from '../../../model/runs/operation.ts';
+import type { StepRef } from '../../../store/runs/signals.ts';
+import type { AnsweredCall, OperationDeps } from './operation-context.ts';
+import { enqueueWake, startStep } from './steps.ts';
+import { untilOf } from './timeout.ts';
+
+export async function startSignal(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
+  const { env, id: runId } = call.loaded.run;
+  const signal = op.opts?.signal ?? '';
+  if (signal === '') return permanentFailure('InvalidWait', `step "${stepName(op)}" waits for a signal without a name`);
+  const until = untilOf(op);
+  if (until && 'kind' in until) return until;
+  const waiting = await startStep(op, call, deps, { op: 'WaitForSignal', name: signal, ...until });
+  if (!waiting || 'kind' in waiting) return waiting;
+  // Before a signal can end the step, which removes the wake job.
+  if (waiting.until !== undefined) await enqueueWake(op, call, deps, { untilMs: waiting.until, eventName: signal });
+  const replaces = op.opts?.conflict === 'replace';
+  const added = await deps.signals.add(
+    { env, runId, stepId: op.id, signal, until: waiting.until, replaces },
+    Date.now(),
+  );
+  if (added.outcome === 'taken') {
+    return permanentFailure(
+      'SignalConflict',
+      `step "${stepName(op)}" waits for the signal ${JSON.stringify(signal)}, for which another step waits already; use a name of its own, or the conflict option "replace"`,
+    );
+  }
+  if (added.outcome === 'stored' && added.replaced) await endWithoutTimeout(env, added.replaced, deps);
+  return undefined;
+}
+
+/** A replaced wait lasts until its timeout. One without would last forever. */
+async function endWithoutTimeout(
+  env: string,
+  { runId, stepId }: StepRef,
+  { steps, transitions }: OperationDeps,
+): Promise<void> {
+  const step = (await steps.progress(env, runId)).pending.get(stepId);
+  if (step && step.until === undefined) await transitions.finishStep(env, runId, stepId, null);
+}

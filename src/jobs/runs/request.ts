@@ -1,0 +1,91 @@
+/** The request job: makes the request of a step and finishes the step with its response. Each failed request is an attempt of the job. The request
+ *  is repeated only when its worker dies before it has stored the response. */
+import type { Failure } from '../../functions/interpret-response.ts';
+import type { StepRequestClient } from '../../functions/step-request-client.ts';
+import { SealError } from '../../model/auth/seal.ts';
+import type { EnvironmentKind } from '../../model/environment.ts';
+import { redact, secretsOf } from '../../model/requests/secrets.ts';
+import type { StepRequest } from '../../model/requests/step-request.ts';
+import { type Memo, requestsOutside } from '../../model/runs/memo.ts';
+import { boundedError, hasEnded, type RunError } from '../../model/runs/run.ts';
+import type { Runs } from '../../store/runs/runs.ts';
+import type { SealedRequests } from '../../store/runs/sealed-requests.ts';
+import type { Steps } from '../../store/runs/steps.ts';
+import type { JobAttempts, RequestJob } from '../queues/queues.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { requestHistory } from './run-history.ts';
+import { AttemptFailed, retryStoreWrites, withServiceErrors } from './service-errors.ts';
+import type { RunTransitions } from './state-transitions.ts';
+import { resultOf } from './step-response.ts';
+
+export interface RequestDeps {
+  runs: Runs;
+  steps: Steps;
+  requests: SealedRequests;
+  transitions: RunTransitions;
+  requestClient: StepRequestClient;
+  kindOf: (env: string) => Promise<EnvironmentKind> | EnvironmentKind;
+  telemetry: Telemetry;
+}
+
+/** @throws AttemptFailed when another attempt follows, or Redis's error when it refuses commands before the request is made */
+export async function makeRequest(
+  job: RequestJob,
+  queuedAt: number,
+  attempts: JobAttempts,
+  deps: RequestDeps,
+): Promise<void> {
+  await withServiceErrors(job, attempts, deps, () => requestOnce(job, queuedAt, attempts, deps));
+}
+
+async function requestOnce(job: RequestJob, queuedAt: number, attempts: JobAttempts, deps: RequestDeps): Promise<void> {
+  const { env, runId, stepId } = job;
+  const { runs, transitions, telemetry } = deps;
+  const startedAt = Date.now();
+  const run = await runs.read(env, runId);
+  const step = (await deps.steps.progress(env, runId)).pending.get(stepId);
+  if (!run || hasEnded(run) || !step || !requestsOutside(step)) return;
+  const result = await resultFor(job, deps);
+  if (!('kind' in result)) {
+    await retryStoreWrites(() => transitions.finishStep(env, runId, stepId, result.memo));
+    return;
+  }
+  const error = boundedError(result.error);
+  const times = { queuedAt, startedAt, endedAt: Date.now() };
+  const entry = requestHistory(stepId, step, { attempt: attempts.made, error, ...times });
+  await retryStoreWrites(() => runs.appendHistory(env, runId, [entry]));
+  if (!result.retriable || attempts.made + 1 >= attempts.max) {
+    await retryStoreWrites(() => transitions.finishStep(env, runId, stepId, { error }));
+    return;
+  }
+  await retryStoreWrites(() => runs.recordError(env, runId, error));
+  telemetry.publishRun(run, 'Running');
+  throw new AttemptFailed(error, result.retryAfterMs);
+}
+
+async function resultFor(
+  { env, runId, stepId }: RequestJob,
+  { requests, requestClient, kindOf }: RequestDeps,
+): Promise<{ memo: Memo } | Failure> {
+  let request: StepRequest | undefined;
+  try {
+    request = await requests.read(env, runId, stepId);
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+    return unreadable('SECRET_KEY has changed since, and SECRET_KEY_FALLBACK is not the former one');
+  }
+  if (!request) return unreadable('it is no longer stored');
+  const secrets = secretsOf(request);
+  const response = await requestClient.send(request, await kindOf(env));
+  const result = 'kind' in response ? response : resultOf(request, response, secrets, Date.now());
+  return 'kind' in result ? { ...result, error: redacted(result.error, secrets) } : result;
+}
+
+function unreadable(why: string): Failure {
+  const error = { name: 'RequestUnreadable', message: `the request cannot be made: ${why}` };
+  return { kind: 'failed', error, retriable: false };
+}
+
+function redacted({ name, message }: RunError, secrets: readonly string[]): RunError {
+  return { name, message: redact(message, secrets) };
+}

@@ -1,0 +1,154 @@
+/** Checks the functions of a registration one by one, so that one that is wrong does not undo the others (docs/protocol.md#registration).
+ *  A function without a usable ID, address or schedule is refused. Otherwise it is registered, with the problems that it has. */
+import { z } from 'zod';
+import { EVENT_NAME_MAX } from '../events/event.ts';
+import { compile, compileWait } from '../expressions/expression.ts';
+import { DEFAULT_RETRIES } from '../runs/retry.ts';
+import { durationMs } from '../values/duration.ts';
+import { describe, isJsonObject } from '../values/json.ts';
+import { type AppFunction, appUrl, type Dialect, type RefusedFunction, type Registration } from './app.ts';
+import { cronProblem } from './cron.ts';
+
+export const MAX_RETRIES = 20;
+/** Characters of a problem: it may quote what the app sent. */
+const PROBLEM_LENGTH = 500;
+/** Problems of one function. */
+const PROBLEMS_MAX = 20;
+
+const cron = z
+  .string()
+  .min(1)
+  .max(256)
+  .superRefine((text, ctx) => {
+    const problem = cronProblem(text);
+    if (problem) ctx.addIssue({ code: 'custom', message: `a schedule; ${problem}` });
+  });
+
+const triggerSchema = z
+  .looseObject({
+    event: z.string().min(1).max(EVENT_NAME_MAX).optional(),
+    expression: z.string().nullish(),
+    cron: cron.optional(),
+  })
+  .refine(({ event, cron }) => event !== undefined || cron !== undefined, 'a trigger with "event" or "cron"');
+
+const stepSchema = z.looseObject({
+  id: z.string().max(256),
+  runtime: z.looseObject({ url: appUrl }),
+  retries: z.looseObject({ attempts: z.int().min(0).optional() }).nullish(),
+});
+
+const timeString = z.string().refine((text) => durationMs(text) !== undefined, 'a time string such as "30m" or "7d"');
+
+const cancelSchema = z.looseObject({
+  event: z.string().min(1).max(EVENT_NAME_MAX),
+  if: z.string().nullish(),
+  timeout: timeString.nullish(),
+});
+
+/** Accepts unknown fields and stores them with the function. A function without triggers runs only when it is invoked. */
+export const functionSchema = z.looseObject({
+  id: z.string().min(1).max(256),
+  name: z.string().max(256).optional(),
+  triggers: z.array(triggerSchema).nullish(),
+  cancel: z.array(cancelSchema).nullish(),
+  steps: z.record(z.string(), stepSchema).refine((steps) => 'step' in steps, 'an object with the entry "step"'),
+});
+
+type GivenFunction = z.infer<typeof functionSchema>;
+
+export type CheckedFunction = { registered: AppFunction } | { refused: RefusedFunction };
+
+/** Yields undefined between expressions, which can be thousands, so that callers can pause. */
+export function* checkFunctions(registration: Registration, dialect: Dialect): Generator<CheckedFunction | undefined> {
+  const ids = new Set<string>();
+  for (const given of registration.functions) {
+    const { success, data, error } = functionSchema.safeParse(given);
+    if (!success) {
+      yield refused(idOf(given), issueText(error.issues[0] as z.core.$ZodIssue, given));
+    } else if (ids.has(data.id)) {
+      yield refused(data.id, 'another function of the app has the same id');
+    } else {
+      ids.add(data.id);
+      const problems: string[] = [];
+      const usable = { triggers: data.triggers ?? [], cancel: [] as z.infer<typeof cancelSchema>[] };
+      for (const [i, { expression }] of usable.triggers.entries()) {
+        const problem = problemOf(expression, compile);
+        if (problem) problems.push(`triggers[${i}] never fires: its expression is not valid CEL: ${problem}`);
+        yield undefined;
+      }
+      for (const [i, one] of (data.cancel ?? []).entries()) {
+        const problem = problemOf(one.if, compileWait);
+        if (problem) problems.push(`cancel[${i}] cancels no run: its "if" is not valid CEL: ${problem}`);
+        else usable.cancel.push(one);
+        yield undefined;
+      }
+      yield { registered: functionOf(data, usable, problems, registration.appName, dialect) };
+    }
+  }
+}
+
+function functionOf(
+  given: GivenFunction,
+  { triggers, cancel }: { triggers: z.infer<typeof triggerSchema>[]; cancel: z.infer<typeof cancelSchema>[] },
+  found: readonly string[],
+  app: string,
+  dialect: Dialect,
+): AppFunction {
+  const step = given.steps.step as z.infer<typeof stepSchema>;
+  const retries = step.retries?.attempts ?? DEFAULT_RETRIES;
+  const problems = [
+    ...found,
+    ...(retries > MAX_RETRIES ? [`it asks for ${retries} retries and gets ${MAX_RETRIES}, which is the maximum`] : []),
+  ];
+  return {
+    id: given.id,
+    name: given.name ?? given.id,
+    app,
+    url: step.runtime.url,
+    dialect,
+    retries: Math.min(retries, MAX_RETRIES),
+    triggers: triggers.map(({ event, expression, cron }) => ({
+      ...(event && { event }),
+      ...(expression && { expression }),
+      ...(cron && { cron }),
+    })),
+    cancel: cancel.map(({ event, if: expression, timeout }) => ({
+      event,
+      ...(expression && { expression }),
+      ...(timeout && { timeout }),
+    })),
+    archived: false,
+    ...(problems.length > 0 && { problems: problems.slice(0, PROBLEMS_MAX).map(shortened) }),
+    config: given,
+  };
+}
+
+function refused(id: string | null, problem: string): CheckedFunction {
+  return { refused: { id: id?.slice(0, 256) ?? null, problem: shortened(problem) } };
+}
+
+function idOf(given: unknown): string | null {
+  const id = isJsonObject(given) ? given.id : undefined;
+  return typeof id === 'string' && id !== '' ? id : null;
+}
+
+function issueText({ path, message }: z.core.$ZodIssue, given: unknown): string {
+  const got = path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key], given);
+  const field = path.length > 0 ? `field "${path.join('.')}": ` : '';
+  return `${field}got ${describe(got)}: ${message}`;
+}
+
+function problemOf(expression: string | null | undefined, compiler: (source: string) => unknown): string | undefined {
+  if (!expression) return undefined;
+  try {
+    compiler(expression);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function shortened(text: string): string {
+  return text.length > PROBLEM_LENGTH ? `${text.slice(0, PROBLEM_LENGTH)}…` : text;
+}

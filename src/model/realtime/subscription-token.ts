@@ -1,0 +1,73 @@
+/** Subscription tokens: what a browser may subscribe to, signed by the service. A JSON Web Token (RFC 7519) with HMAC-SHA256, under a key
+ *  derived from the setting SECRET_KEY. Nothing is stored. */
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import type { Topics } from './topics.ts';
+
+const HEADER = encode({ alg: 'HS256', typ: 'JWT' });
+/** Longer than any token with the largest permitted request. */
+const MAX_LENGTH = 16_384;
+
+const claimsSchema = z.object({
+  env: z.string(),
+  /** Unix seconds. */
+  exp: z.number(),
+  topics: z.record(z.string(), z.array(z.string())),
+});
+
+export interface Subscription {
+  env: string;
+  topics: Topics;
+}
+
+export class SubscriptionTokens {
+  readonly #current: Buffer;
+  readonly #all: readonly Buffer[];
+
+  /** @param fallback the previous secret, whose tokens are still valid */
+  constructor(secret: string, fallback: string | undefined) {
+    this.#current = keyFrom(secret);
+    this.#all = [this.#current, ...(fallback === undefined ? [] : [keyFrom(fallback)])];
+  }
+
+  sign({ env, topics }: Subscription, expiresAtMs: number): string {
+    const claims: z.input<typeof claimsSchema> = {
+      env,
+      exp: Math.ceil(expiresAtMs / 1_000),
+      topics: Object.fromEntries([...topics].map(([channel, names]) => [channel, [...names]])),
+    };
+    const signed = `${HEADER}.${encode(claims)}`;
+    return `${signed}.${macOf(signed, this.#current).toString('base64url')}`;
+  }
+
+  /** undefined: forged, expired, or no token at all. */
+  verify(token: string, nowMs: number): Subscription | undefined {
+    if (token.length > MAX_LENGTH) return undefined;
+    const [header, body, mac, ...rest] = token.split('.');
+    // Other algorithms, "none" among them, have another header.
+    if (header !== HEADER || body === undefined || mac === undefined || rest.length > 0) return undefined;
+    const given = Buffer.from(mac, 'base64url');
+    if (!this.#all.some((key) => isMac(given, `${header}.${body}`, key))) return undefined;
+    const claims = claimsSchema.safeParse(JSON.parse(Buffer.from(body, 'base64url').toString('utf8')));
+    if (!claims.success || claims.data.exp * 1_000 <= nowMs) return undefined;
+    const { env, topics } = claims.data;
+    return { env, topics: new Map(Object.entries(topics).map(([channel, names]) => [channel, new Set(names)])) };
+  }
+}
+
+function encode(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
+
+function macOf(text: string, key: Buffer): Buffer {
+  return createHmac('sha256', key).update(text).digest();
+}
+
+function isMac(given: Buffer, text: string, key: Buffer): boolean {
+  const expected = macOf(text, key);
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+function keyFrom(secret: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, '', 'tidegate subscription token v1', 32));
+}

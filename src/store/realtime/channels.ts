@@ -1,0 +1,71 @@
+/** Realtime messages between web processes: Redis pub/sub, one Redis channel for each channel of an environment that has subscribers. */
+import { createHash } from 'node:crypto';
+import type { Redis } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+
+/** A message as it travels: the topic, a line break (which no topic has), the text. */
+const SEPARATOR = '\n';
+
+export type RealtimeListener = (topic: string, text: string) => void;
+
+export class RealtimePublisher {
+  readonly #redis: Redis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: Redis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  /** Resolves when Redis has passed the message on. */
+  async publish(env: string, channel: string, topic: string, text: string): Promise<void> {
+    await this.#redis.publish(this.#keys.realtimeChannel(env, digestOf(channel)), topic + SEPARATOR + text);
+  }
+}
+
+/** Receives messages of the channels that have listeners in this process. */
+export class RealtimeFeed {
+  readonly #connection: Redis;
+  readonly #keys: Keyspace;
+  readonly #listeners = new Map<string, Set<RealtimeListener>>();
+
+  constructor(connection: Redis, keys: Keyspace) {
+    this.#connection = connection;
+    this.#keys = keys;
+    connection.on('message', (key, text) => this.#receive(key, text));
+  }
+
+  /** Resolves when no later message is missed.
+   *  @returns a function that ends the subscription */
+  async subscribe(env: string, channel: string, listener: RealtimeListener): Promise<() => void> {
+    const key = this.#keys.realtimeChannel(env, digestOf(channel));
+    const listeners = this.#listeners.get(key) ?? new Set();
+    this.#listeners.set(key, listeners.add(listener));
+    const unsubscribe = () => {
+      if (!listeners.delete(listener) || listeners.size > 0 || this.#listeners.get(key) !== listeners) return;
+      this.#listeners.delete(key);
+      this.#connection.unsubscribe(key).catch(() => undefined);
+    };
+    try {
+      // Also when there are others already: their subscription may not have reached Redis yet. ioredis subscribes again after a reconnection.
+      await this.#connection.subscribe(key);
+    } catch (error) {
+      unsubscribe();
+      throw error;
+    }
+    return unsubscribe;
+  }
+
+  #receive(key: string, message: string): void {
+    const listeners = this.#listeners.get(key);
+    if (!listeners) return;
+    const end = message.indexOf(SEPARATOR);
+    const [topic, text] = [message.slice(0, end), message.slice(end + SEPARATOR.length)];
+    for (const listener of listeners) listener(topic, text);
+  }
+}
+
+/** Names of channels are as long as their publishers like. */
+function digestOf(channel: string): string {
+  return createHash('sha256').update(channel).digest('base64url').slice(0, 22);
+}

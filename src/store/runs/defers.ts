@@ -1,0 +1,45 @@
+/** What runs defer until their end (operations DeferAdd and DeferAbort). A run that has deferred anything has a field with the number, so that other
+ *  runs pay nothing for it. */
+import { MAX_STATE_BYTES, MAX_STEPS } from '../../model/runs/memo.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
+
+/** A function to run after the end of the run. */
+export interface DeferredFunction {
+  functionId: string;
+  input: Record<string, unknown>;
+}
+
+/** `count`, `bytes`: the run has too many. */
+export type DeferOutcome = 'stored' | 'ended' | 'count' | 'bytes';
+
+export class Defers {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: ScriptedRedis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  /** The first function under an ID stands.
+   *  @param deferred undefined: aborts the ID, also before it is added */
+  async add(env: string, runId: string, id: string, deferred: DeferredFunction | undefined): Promise<DeferOutcome> {
+    const text = deferred ? JSON.stringify(deferred) : '';
+    const reply = await this.#redis.addDefer(this.#keys.run(env, runId), id, text, MAX_STEPS, MAX_STATE_BYTES);
+    return reply as DeferOutcome;
+  }
+
+  /** IDs of all that the run has deferred or aborted. */
+  async ids(env: string, runId: string): Promise<string[]> {
+    return this.#redis.hkeys(this.#keys.defers(env, runId));
+  }
+
+  /** By ID; undefined: aborted. */
+  async all(env: string, runId: string): Promise<Map<string, DeferredFunction | undefined>> {
+    const texts = await this.#redis.hgetall(this.#keys.defers(env, runId));
+    return new Map(
+      Object.entries(texts).map(([id, text]) => [id, text ? (JSON.parse(text) as DeferredFunction) : undefined]),
+    );
+  }
+}

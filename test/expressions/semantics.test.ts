@@ -1,0 +1,196 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { compile, EVALUATION_UNITS } from '../../src/model/expressions/expression.ts';
+
+const NOW = Date.UTC(2026, 0, 15, 12);
+const EVENT = {
+  name: 'order/paid',
+  id: 'A1',
+  ts: NOW - 60_000,
+  user: {},
+  v: null,
+  data: {
+    total: 5,
+    price: 9.1,
+    name: 'Ada',
+    tags: ['a', 'b'],
+    nothing: null,
+    nested: { k: 1, list: [1, 'x', null] },
+    yes: true,
+    empty: '',
+    at: '2020-01-01T12:00:00',
+    encoded: Buffer.from('{"nested":{"data":"yea"}}').toString('base64'),
+  },
+};
+
+describe('Expressions', () => {
+  const tables: Record<string, { met: string[]; not: string[] }> = {
+    'take a missing field for null': {
+      met: [
+        'event.data.missing != "x"',
+        'event.data.missing == null',
+        'event.data.nothing == null',
+        'event.data.a.b.c == null && event.data.total == 5',
+        'event.data.nested.missing != event.data.total',
+        'event.data["missing"] == null',
+        'event.data.tags[7] == null',
+        'event.data.name.first == null',
+        'event.user.email == null',
+        'event.v == null',
+      ],
+      not: ['event.data.missing == "x"', 'event.data.issue.field == "another"', 'event.data.missing == 0'],
+    },
+    'order null before everything else': {
+      met: [
+        'event.data.missing < 5',
+        'event.data.missing < "a"',
+        'event.data.total > event.data.missing',
+        'event.data.total > null && event.data.price > null',
+        'event.data.missing <= event.data.nothing',
+      ],
+      not: ['null > 0', 'event.data.missing > 5', 'event.data.price <= null', 'event.data.missing < null'],
+    },
+    'take any value as a condition': {
+      met: [
+        'event.data.missing ? false : true',
+        'event.data.name ? event.data.total == 5 : false',
+        '!event.data.missing && !event.data.empty',
+        'event.data.missing || event.data.total > 1',
+        '(event.data.missing && event.data.name) == null',
+        'event.data.total > "a" || event.data.yes',
+      ],
+      not: [
+        'event.data.missing && true',
+        'event.data.name || event.data.missing',
+        'event.data.missing || event.data.nothing',
+        'event.data.total > "a" || event.data.missing',
+        'event.data.total > "a" && event.data.yes',
+      ],
+    },
+    'call functions on missing fields': {
+      met: [
+        'size(event.data.missing) == 0',
+        'event.data.missing in ["a"] == false',
+        'lowercase(event.data.missing) == null',
+        'has(event.data.nothing) && !has(event.data.missing) && !has(event.data.a.b.c)',
+        'string(event.data.missing) == ""',
+      ],
+      not: [
+        'size(event.data.missing) > 0',
+        'event.data.missing.exists(x, x == "a")',
+        'event.data.missing.all(x, true)',
+        'event.data.missing.contains("a")',
+        'event.data.name.contains(event.data.missing)',
+        'event.data.missing.matches("^A")',
+        '"a" in event.data.missing',
+        'int(event.data.missing) >= 400',
+        'date(event.data.missing) > now()',
+      ],
+    },
+    'add anything to a text': {
+      met: [
+        'event.data.total + "a" == "5a"',
+        '"a" + 5 + 1.5 == "a51.5"',
+        'event.data.name + event.data.missing == "Ada"',
+        'event.data.name + "-" + event.data.price + "-" + event.data.yes == "Ada-9.1-true"',
+        '"" + event.data.nested.list == "[1 x <nil>]"',
+        '"" + event.data.nested == "map[k:1 list:[1 x <nil>]]"',
+      ],
+      not: ['event.data.total + event.data.missing == 5', 'event.data.total + event.data.yes == 6'],
+    },
+    'have functions for texts, times and encodings': {
+      met: [
+        'uppercase(event.data.name) == "ADA" && lowercase(event.data.name) == "ada"',
+        'b64decode("aGkgdGhlcmUh") == "hi there!"',
+        'json_parse(b64decode(event.data.encoded)).nested.data == "yea"',
+        "date(event.data.at) + duration('6h35m10s') == date('2020-01-01T18:35:10')",
+        "date('2026-01-15T13:00:00+01:00') == now()",
+        "date('2026-01-15') < now() && now() == date(1768478400) && now() == date(1768478400000)",
+        "now_minus('1h') == date('2026-01-15T11:00:00Z') && now_plus(duration('1h')) > now()",
+        "event.ts > now_minus('5m') && event.ts < now()",
+      ],
+      not: [
+        'b64decode("no base64!") == ""',
+        'json_parse("{") == null',
+        'date("yesterday") < now()',
+        'now_minus("soon") < now()',
+        'lowercase(event.data.total) == "5"',
+      ],
+    },
+  };
+  for (const [title, { met, not }] of Object.entries(tables)) {
+    it(title, () => {
+      const result = (source: string) => compile(source).evaluate({ event: EVENT }, EVALUATION_UNITS, NOW).result;
+      for (const source of met) expect(result(source), source).to.equal('met');
+      for (const source of not) expect(result(source), source).to.equal('not_met');
+    });
+  }
+
+  it('end within their fuel, with the same result each time, whatever they combine', () => {
+    fc.assert(
+      fc.property(expressions, fc.jsonValue({ maxDepth: 3 }), (source, data) => {
+        const event = { ...EVENT, data: { ...EVENT.data, any: data } };
+        const first = compile(source).evaluate({ event }, EVALUATION_UNITS, NOW);
+        expect(first.cost).to.be.at.most(EVALUATION_UNITS);
+        expect(compile(source).evaluate({ event }, EVALUATION_UNITS, NOW)).to.deep.equal(first);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('follow the rules of logic on fields of any kind', () => {
+    fc.assert(
+      fc.property(operands, operands, (a, b) => {
+        const met = (source: string) => compile(source).evaluate({ event: EVENT }).result === 'met';
+        expect(met(`(${a}) == (${b})`), `${a} == ${b}`).to.equal(met(`(${b}) == (${a})`));
+        expect(met(`(${a}) != (${b})`), `${a} != ${b}`).to.equal(!met(`(${a}) == (${b})`));
+        if (met(`(${a}) < (${b})`)) expect(met(`(${b}) > (${a}) && !((${b}) <= (${a}))`), `${a} < ${b}`).to.equal(true);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+const fields = [
+  'total',
+  'price',
+  'name',
+  'tags',
+  'nothing',
+  'missing',
+  'nested.k',
+  'nested.list',
+  'missing.deep',
+  'yes',
+  'any',
+];
+const operands = fc.constantFrom(...fields.map((field) => `event.data.${field}`));
+
+const { expressions } = fc.letrec<{ expressions: string; values: string }>((tie) => ({
+  values: fc.oneof(
+    { depthSize: 'small' },
+    operands,
+    fc.constantFrom('dyn(1)', 'dyn("a")', 'dyn(null)', 'dyn(1.5)', 'dyn([1, "a"])', 'dyn(now())'),
+    fc.tuple(tie('values'), tie('values')).map(([a, b]) => `(${a} + ${b})`),
+    fc
+      .tuple(
+        fc.constantFrom('size', 'lowercase', 'date', 'b64decode', 'json_parse', 'string', 'int', 'now_minus'),
+        tie('values'),
+      )
+      .map(([name, of]) => `dyn(${name}(${of}))`),
+    fc.tuple(tie('expressions'), tie('values'), tie('values')).map(([c, a, b]) => `dyn(${c} ? ${a} : ${b})`),
+  ),
+  expressions: fc.oneof(
+    { depthSize: 'small' },
+    fc
+      .tuple(tie('values'), fc.constantFrom('==', '!=', '<', '<=', '>', '>=', 'in'), tie('values'))
+      .map(([a, op, b]) => `(${a} ${op} ${b})`),
+    fc
+      .tuple(tie('expressions'), fc.constantFrom('&&', '||'), tie('expressions'))
+      .map(([a, op, b]) => `(${a} ${op} ${b})`),
+    tie('expressions').map((one) => `!${one}`),
+    fc
+      .tuple(tie('values'), fc.constantFrom('all', 'exists', 'exists_one'), tie('values'))
+      .map(([list, loop, value]) => `${list}.${loop}(x, x == ${value})`),
+  ),
+}));
