@@ -18,6 +18,8 @@ import { FRAME_MAX_BYTES, HANDSHAKE_MAX_BYTES, HANDSHAKE_MS, HANDSHAKES_MAX } fr
 export const GATEWAY_PATH = '/v0/connect';
 const HANDSHAKE_CHECK_MS = 100;
 const CLOSE_CHECK_MS = 50;
+/** For instances to notice that their idle HTTP connections were closed: a request to start a connection over one of them would fail. */
+const IDLE_CLOSED_MS = 250;
 
 export interface GatewayDeps extends HandshakeDeps {
   calls: ConnectCalls;
@@ -80,6 +82,7 @@ export class Gateway {
     const all = [...this.#connections.values()];
     // First, so that no worker chooses them any more.
     await Promise.allSettled(all.map(({ record }) => this.#deps.connections.close(record)));
+    await wait(IDLE_CLOSED_MS);
     for (const connection of all) connection.drain();
     for (const socket of this.#handshakes.keys()) closeSoon(socket, GATEWAY_CLOSING);
     while (this.#connections.size > 0 && Date.now() < until) await wait(CLOSE_CHECK_MS);
