@@ -149,6 +149,26 @@ describe('The gateway in production', function () {
   });
 });
 
+describe('The gateway in dev mode', function () {
+  this.timeout(30_000);
+
+  it('creates the branch that an app names, and closes its connections when that is archived', async () => {
+    const service = await startService();
+    try {
+      const headers = { 'x-inngest-env': 'feature-1' };
+      const instance = await ConnectedInstance.connect(service.url, { functions: FUNCTIONS, headers });
+      const closed = closing(instance.socket);
+      const { status } = await service.post('/v1/environments/feature-1/archive');
+      expect(status).to.equal(200);
+      expect((await closed).reason).to.equal('connect_gateway_closing');
+      const again = await startConnection(service.url, headers);
+      expect([again.status, JSON.parse(again.text).code]).to.deep.equal([403, 'environment_archived']);
+    } finally {
+      await service.stop();
+    }
+  });
+});
+
 function configOf(): object {
   const step = { id: 'step', name: 'step', runtime: { type: 'ws' } };
   return { id: 'slow-ship', triggers: [{ event: 'never/sent' }], steps: { step } };
