@@ -7,6 +7,7 @@ export const CATALOGUE = {
   body_invalid: [400, 'The body cannot be read'],
   body_not_json: [400, 'The body is not valid JSON'],
   body_too_large: [413, 'The body exceeds the size limit'],
+  call_superseded: [409, 'Another call continues the run'],
   connect_gateway_closing: [503, 'The gateway is shutting down'],
   content_type_unsupported: [415, 'The content type is not supported'],
   content_encoding_unsupported: [415, 'The content encoding is not supported'],

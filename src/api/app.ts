@@ -3,6 +3,7 @@ import Koa from 'koa';
 import type { ProcessMetrics } from '../metrics/process-metrics.ts';
 import type { WebhookDirectory } from '../store/webhooks/webhook-directory.ts';
 import type { Tracing } from '../tracing/tracing.ts';
+import { checkpointRoutes } from './apps/checkpoint.ts';
 import { type Registrar, registerRoute } from './apps/register.ts';
 import { runDataRoutes } from './apps/run-data.ts';
 import { Accounts } from './auth/accounts.ts';
@@ -120,6 +121,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     environments,
     signingKeys,
   });
+  checkpointRoutes(open, { dev: config.dev, callCheckpoints: deps.callCheckpoints, environments, signingKeys });
   deps.realtime.addRoutes(open);
   app.use(open.routes());
   app.use(

@@ -5,6 +5,7 @@ import type { Acceptor } from '../jobs/ingestion/acceptor.ts';
 import type { FunctionTables } from '../jobs/ingestion/function-tables.ts';
 import type { Backpressure } from '../jobs/queues/backpressure.ts';
 import type { IngestQueue, RunQueue } from '../jobs/queues/queues.ts';
+import type { CallCheckpoints } from '../jobs/runs/checkpoints.ts';
 import type { Invocations } from '../jobs/runs/invocations.ts';
 import type { RunRetries } from '../jobs/runs/run-retries.ts';
 import type { SignalSender } from '../jobs/runs/signal-sender.ts';
@@ -41,6 +42,7 @@ import { installationLimitRoutes } from './routes/installation-limits.ts';
 import { invokeRoutes } from './routes/invoke.ts';
 import { metricsRoutes } from './routes/metrics.ts';
 import { overviewRoutes } from './routes/overview.ts';
+import { runMetadataRoutes } from './routes/run-metadata.ts';
 import { runRoutes } from './routes/runs.ts';
 import { sendEventRoutes } from './routes/send-events.ts';
 import { settingRoutes } from './routes/settings.ts';
@@ -65,6 +67,7 @@ export interface ApiDeps {
   transitions: RunTransitions;
   retries: RunRetries;
   invocations: Invocations;
+  callCheckpoints: CallCheckpoints;
   signalSender: SignalSender;
   httpAgent: HttpAgent;
   queues: readonly [IngestQueue, RunQueue];
@@ -90,8 +93,10 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...eventRoutes({ events, eventLists: store.eventLists, runLists }),
     ...sendEventRoutes({ events, environments, acceptor, backpressure, eventMaxFutureMs, eventLimits }),
     ...provenanceRoutes({ events, eventKeys, webhooks, webhookLog }),
+    ...runMetadataRoutes(store),
     ...runRoutes({
       runs,
+      runMetadata: store.runMetadata,
       runLists,
       steps,
       functionTables: deps.functionTables,

@@ -1,5 +1,6 @@
 /** The parts that start, continue and end runs, the same in web and worker. */
 import { CancelTriggers } from '../jobs/runs/cancel-triggers.ts';
+import { CallCheckpoints } from '../jobs/runs/checkpoints.ts';
 import { DeferredFunctions } from '../jobs/runs/deferred-functions.ts';
 import { Invocations } from '../jobs/runs/invocations.ts';
 import { RunRetries } from '../jobs/runs/run-retries.ts';
@@ -19,12 +20,25 @@ export interface RunServices {
   starter: RunStarter;
   invocations: Invocations;
   retries: RunRetries;
+  callCheckpoints: CallCheckpoints;
   signalSender: SignalSender;
 }
 
 export function createRunServices(
   { config: { reconcileAfterMs }, tracing }: Core,
-  { runs, steps, events, waits, signals, requests, defers, environmentKinds, deduplication }: Store,
+  {
+    runs,
+    runMetadata,
+    steps,
+    checkpoints,
+    events,
+    waits,
+    signals,
+    requests,
+    defers,
+    environmentKinds,
+    deduplication,
+  }: Store,
   { runQueue, functions, evaluator, telemetry, acceptor }: Ingestion,
 ): RunServices {
   const scheduler = new RunScheduler(runQueue, environmentKinds);
@@ -50,6 +64,16 @@ export function createRunServices(
     starter,
     invocations: new Invocations({ events, functions, starter, transitions, telemetry, deduplication }),
     retries: new RunRetries({ runs, steps, events, functions, starter, scheduler }),
+    callCheckpoints: new CallCheckpoints({
+      runs,
+      runMetadata,
+      checkpoints,
+      defers,
+      scheduler,
+      transitions,
+      telemetry,
+      reconcileAfterMs,
+    }),
     signalSender: new SignalSender({ signals, waits, transitions }),
   };
 }

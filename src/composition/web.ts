@@ -81,7 +81,11 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   const queueOptions = { connection: redis, prefix: store.queuePrefix, skipVersionCheck: true };
   const ingestion = await createIngestion(core, store, queueOptions);
   const { ingestQueue, runQueue, functions, telemetry, acceptor } = ingestion;
-  const { transitions, retries, invocations, signalSender } = createRunServices(core, store, ingestion);
+  const { transitions, retries, invocations, callCheckpoints, signalSender } = createRunServices(
+    core,
+    store,
+    ingestion,
+  );
   const queues = [ingestQueue, runQueue] as const;
   const backpressure = new Backpressure({ redis, queues, thresholds: config.thresholds, log });
   const httpAgent = new HttpAgent({ ...config, timeoutMs: SYNC_REQUEST_TIMEOUT_MS });
@@ -137,6 +141,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     transitions,
     retries,
     invocations,
+    callCheckpoints,
     signalSender,
     httpAgent,
     queues,

@@ -39,7 +39,8 @@ export async function createWorker(
   subscriber: Redis,
 ): Promise<WorkerParts> {
   const { config, log, recorder, metrics, tracing } = core;
-  const { environments, environmentKinds, activeRuns, events, runs, steps, waits, signals, requests, defers } = store;
+  const { environments, environmentKinds, activeRuns, events, runs, steps, checkpoints, waits, signals } = store;
+  const { requests, defers } = store;
   const { reconcileAfterMs } = config;
   const queueOptions = { connection: queueRedis, prefix: store.queuePrefix };
   const ingestion = await createIngestion(core, store, queueOptions);
@@ -82,6 +83,7 @@ export async function createWorker(
       call: {
         runs,
         steps,
+        checkpoints,
         waits,
         signals,
         requests,
@@ -91,10 +93,12 @@ export async function createWorker(
         connectCaller,
         transitions,
         waitMatcher,
+        runMetadata: store.runMetadata,
         invocations,
         scheduler,
         telemetry,
         reconcileAfterMs,
+        retryScale: config.retryScale,
       },
       wake: { runs, steps, waits, transitions },
       request: {
@@ -131,7 +135,18 @@ export async function createWorker(
     connectCaller,
     requestClient,
     appLimits,
-    reconcileDeps: { activeRuns, events, runs, steps, functions, scheduler, transitions, reconcileAfterMs, log },
+    reconcileDeps: {
+      activeRuns,
+      events,
+      runs,
+      steps,
+      checkpoints,
+      functions,
+      scheduler,
+      transitions,
+      reconcileAfterMs,
+      log,
+    },
     cancellationDeps: { cancellations: store.cancellations, runs, events, evaluator, transitions, locks: store.locks },
     branchDeps: {
       redis: store.redis,

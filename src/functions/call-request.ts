@@ -1,15 +1,22 @@
 /** The body of a call request: canonical JSON (RFC 8785), so that an app whose framework has already parsed it can check its signature. */
-import { type EventRecord, payloadOf } from '../model/events/event.ts';
+import { type EventRecord, receivedEventOf } from '../model/events/event.ts';
 import { MAX_CALL_BYTES, type Memo } from '../model/runs/memo.ts';
 import type { Run } from '../model/runs/run.ts';
+import { encodeQueueItem, functionUuid } from './call-ids.ts';
 import { canonical } from './canonical-json.ts';
 
 export interface CallContext {
   run: Run;
   event: EventRecord;
   maxAttempts: number;
-  /** Number of finished steps with which the function continues; undefined for the call of one planned step. */
+  /** Number of finished steps that the call is for; undefined: it is for one planned step. */
   at?: number | undefined;
+  /** How often the job of the call has been executed. */
+  executions: number;
+  /** ID of the job of the call. */
+  jobId: string;
+  /** Unix milliseconds. */
+  startedAt: number;
   /** Hashed ID of the planned step to run; undefined: continue the function. */
   stepId?: string | undefined;
   /** Hashed IDs of the finished steps in the order of their completion. */
@@ -23,14 +30,16 @@ export interface CallContext {
 
 export function callRequestBody(context: CallContext): string {
   const { run, event, stack, memos, maxAttempts, planOnly, stepId, defers } = context;
-  const payload = canonical(payloadOf(event));
+  const payload = canonical(receivedEventOf(event));
   const steps = canonical(memos);
   const trimmed = 2 * payload.length + steps.length > MAX_CALL_BYTES;
   const ctx = canonical({
     attempt: run.attempt,
     disable_immediate_execution: planOnly,
     env: run.env,
+    fn_id: functionUuid(run.env, run.functionId),
     max_attempts: maxAttempts,
+    qi_id: encodeQueueItem({ env: run.env, at: context.at, executions: context.executions }),
     run_id: run.id,
     stack: { current: stack.length, stack },
     step_id: stepId ?? 'step',

@@ -6,8 +6,10 @@ import type { FinishedCall } from '../model/capacity/adaptive-limit.ts';
 import type { EnvironmentKind } from '../model/environment.ts';
 import { MAX_STEP_BYTES } from '../model/runs/memo.ts';
 import type { Tracing } from '../tracing/tracing.ts';
+import { identifyingHeaders } from './call-headers.ts';
 import { type CallContext, callRequestBody } from './call-request.ts';
 import { ConnectionLost, type ConnectTransport, NoConnection } from './connect/transport.ts';
+import { endpointRequest } from './endpoint-request.ts';
 import { headerName, SERVER_SDK, signatureHeaders } from './headers.ts';
 import { AddressBlocked, HttpAgent, type HttpAgentOptions, ResponseTooLarge } from './http-agent.ts';
 import { httpPost } from './http-post.ts';
@@ -18,6 +20,7 @@ import {
   permanentFailure,
   retriableFailure,
 } from './interpret-response.ts';
+import { RedirectRefused, redirectTarget } from './redirects.ts';
 import { tracedCall } from './trace-context.ts';
 
 /** Largest response: the output of a step and its envelope. */
@@ -56,7 +59,7 @@ export class FunctionClient {
   /** Calls the function and returns the outcome, also when no response comes. Throws only before the call: if the memos cannot be
    *  serialized or the signing key cannot be read, or if the app connects and has no connection that takes the call. */
   async call(fn: AppFunction, context: CallContext): Promise<Outcome> {
-    const body = callRequestBody(context);
+    const body = fn.endpoint ? '' : callRequestBody(context);
     const { env } = context.run;
     const [signingKey, kind] = await Promise.all([this.#options.signingKeyOf(env), this.#options.kindOf(env)]);
     const startedAt = Date.now();
@@ -80,6 +83,7 @@ export class FunctionClient {
         return retriableFailure('HeadersTooLarge', `the response headers are larger than ${MAX_HEADER_BYTES} bytes`);
       }
       if (error instanceof ConnectionLost) return { ...retriableFailure(error.name, error.message), noResponse: true };
+      if (error instanceof RedirectRefused) return retriableFailure(error.name, `${fn.url}: ${error.message}`);
       if (error instanceof AddressBlocked)
         return { ...retriableFailure(error.name, `${fn.url} was not called: ${error.message}`), noResponse: true };
       return { ...retriableFailure('CallError', this.#callErrorMessage(fn.url, error as Error)), noResponse: true };
@@ -93,9 +97,19 @@ export class FunctionClient {
     { signingKey, kind }: CallEnvironment,
     traceHeaders: Record<string, string>,
   ): Promise<CallResponse> {
-    const { run } = context;
     const { dev, timeoutMs } = this.#options;
-    const { dialect } = fn;
+    const { dialect, endpoint } = fn;
+    const agent = this.#agents.for(kind);
+    if (endpoint) {
+      const limits = { timeoutMs, maxBytes: RESPONSE_MAX_BYTES };
+      const request = endpointRequest({ ...fn, endpoint }, context, signingKey);
+      const common = {
+        [headerName(dialect, 'server-kind')]: dev ? 'dev' : 'cloud',
+        'x-request-id': context.run.requestId,
+      };
+      const headers = { ...common, ...request.headers, ...traceHeaders };
+      return httpPost(agent, request.url, headers, request.body, limits, request.method);
+    }
     const url = urlOf(fn, context);
     const headers = {
       'content-type': 'application/json',
@@ -103,12 +117,17 @@ export class FunctionClient {
       [headerName(dialect, 'server-kind')]: dev ? 'dev' : 'cloud',
       [headerName(dialect, 'req-version')]: '-1',
       ...signatureHeaders(dialect, url, body, signingKey),
-      'x-run-id': run.id,
-      'x-request-id': run.requestId,
+      ...identifyingHeaders(dialect, context),
       ...traceHeaders,
     };
-    const agent = this.#agents.for(kind);
-    return httpPost(agent, url, headers, body, { timeoutMs, maxBytes: RESPONSE_MAX_BYTES });
+    const deadline = Date.now() + timeoutMs;
+    for (let [target, followed] = [url, 0]; ; followed++) {
+      const limits = { timeoutMs: deadline - Date.now(), maxBytes: RESPONSE_MAX_BYTES };
+      const response = await httpPost(agent, target, headers, body, limits);
+      const next = redirectTarget(target, response, followed);
+      if (next === undefined) return response;
+      target = next;
+    }
   }
 
   #callErrorMessage(url: string, error: Error): string {

@@ -15,7 +15,12 @@ export type Suffix =
   | 'no-retry'
   | 'server-kind'
   | 'expected-server-kind'
-  | 'event-id-seed';
+  | 'event-id-seed'
+  | 'run-id'
+  | 'step-id'
+  | 'job-id'
+  | 'generation-id'
+  | 'force-step-plan';
 
 export function headerName(dialect: Dialect, suffix: Suffix): string {
   return PREFIXES[dialect] + suffix;

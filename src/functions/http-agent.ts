@@ -1,4 +1,4 @@
-/** HTTP connections to apps: address rules, timeouts and response limits. undici does not follow redirects by default. */
+/** HTTP connections to apps: address rules, timeouts and response limits. Redirects: redirects.ts. */
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector } from 'undici';

@@ -21,13 +21,14 @@ export function httpPost(
   agent: Dispatcher,
   url: string,
   headers: Record<string, string>,
-  body: string,
+  body: string | null,
   limits: ResponseLimits,
+  method: Dispatcher.HttpMethod = 'POST',
 ): Promise<CallResponse> {
   const { origin, pathname, search } = new URL(url);
   return new Promise((resolve, reject) => {
     const handler = new BufferingHandler(limits, resolve, reject);
-    agent.dispatch({ origin, path: pathname + search, method: 'POST', headers, body }, handler);
+    agent.dispatch({ origin, path: pathname + search, method, headers, body }, handler);
   });
 }
 

@@ -1,6 +1,6 @@
 /** Turns an app's response to a call into an outcome (docs/protocol.md#answers). */
 import type { IncomingHttpHeaders } from 'node:http';
-import { isAside, isFunctionError, type Op, parseOps, errorOf as stepErrorOf } from '../model/runs/operation.ts';
+import { isFunctionError, type Op, parseOps, errorOf as stepErrorOf } from '../model/runs/operation.ts';
 import { retryAfterMs } from '../model/runs/retry.ts';
 import { boundedError, type RunError } from '../model/runs/run.ts';
 import { isShallowJson, MAX_DEPTH } from '../model/values/json.ts';
@@ -13,15 +13,17 @@ export interface Failure {
   retryAfterMs?: number | undefined;
   /** No response came, or none in time. */
   noResponse?: true;
-  /** What the response asks for beside its error. */
+  /** Number of finished steps at the failure, where the call had stored some of them before. */
+  at?: number;
+  /** What the response reports beside its error. */
   ops?: Op[];
 }
 
 export type Outcome =
-  /** `ops`: what the response asks for beside the completion. */
+  /** `ops`: what the response reports beside the completion. */
   | { kind: 'completed'; output: string; ops?: Op[] }
-  /** `retryAfterMs`: the delay that the app requests if a step failed. */
-  | { kind: 'steps'; ops: Op[]; retryAfterMs?: number | undefined }
+  /** `retryAfterMs`: the delay that the app requests if a step failed. `race`: it asks for race mode in all steps. */
+  | { kind: 'steps'; ops: Op[]; retryAfterMs?: number | undefined; race?: true }
   | Failure;
 
 export interface CallResponse {
@@ -32,6 +34,8 @@ export interface CallResponse {
 
 /** An SDK sends about ten headers, and proxies add as many. */
 const MAX_HEADERS = 200;
+/** Of the call format, in which steps do not wait for each other. */
+const FORMER_VERSIONS: ReadonlySet<string> = new Set(['0', '1']);
 /** Quoted part of a body that is not a protocol error. */
 const BODY_CHARS = 500;
 
@@ -56,9 +60,14 @@ export function interpretResponse({ status, headers, body }: CallResponse, nowMs
   if (status === 200) return completed(body);
   const [retryAfter] = [headers['retry-after']].flat();
   const delay = retryAfter === undefined ? {} : { retryAfterMs: retryAfterMs(retryAfter, nowMs) };
-  if (status === 206) return { ...steps(body), ...delay };
+  if (status === 206) return { ...steps(body), ...delay, ...(asksForRace(headers) && { race: true }) };
   const retriable = readHeader(headers, 'no-retry') !== 'true';
   return { kind: 'failed', error: errorOf(body, status), retriable, ...delay };
+}
+
+/** An SDK that speaks a former version of the call format replays promises in the order in which their steps end. */
+function asksForRace(headers: IncomingHttpHeaders): boolean {
+  return FORMER_VERSIONS.has(readHeader(headers, 'req-version') ?? '');
 }
 
 function countOf(headers: IncomingHttpHeaders): number {
@@ -92,8 +101,8 @@ function steps(body: string): Outcome {
   }
   const done = ops.find(({ op }) => op === 'RunComplete');
   if (done) {
-    const aside = ops.filter(isAside);
-    return { kind: 'completed', output: JSON.stringify(done.data ?? null), ...(aside.length > 0 && { ops: aside }) };
+    const beside = ops.filter((op) => op !== done);
+    return { kind: 'completed', output: JSON.stringify(done.data ?? null), ...(beside.length > 0 && { ops: beside }) };
   }
   const failed = ops.find(isFunctionError);
   if (!failed) return { kind: 'steps', ops };

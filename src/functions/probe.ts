@@ -6,6 +6,7 @@ import type { ConnectionProblem, ProbeResult } from '../model/apps/app-problems.
 import { isJsonObject } from '../model/values/json.ts';
 import { dialectOf, headerName, SERVER_SDK, signatureHeaders } from './headers.ts';
 import { AddressBlocked, readText } from './http-agent.ts';
+import { requestFollowing } from './redirects.ts';
 
 const TIMEOUT_MS = 10_000;
 const RESPONSE_MAX_BYTES = 1_048_576;
@@ -26,7 +27,7 @@ export interface AppToProbe {
 export async function probeApp(app: AppToProbe, agent: Dispatcher): Promise<ProbeResult> {
   const startedAt = performance.now();
   try {
-    const response = await request(app.url, {
+    const response = await requestFollowing(app.url, {
       dispatcher: agent,
       ...timeout(),
       headers: callHeaders(app, app.url, ''),

@@ -1,8 +1,9 @@
 /** Asks an app to register (docs/protocol.md#registration). */
-import { type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
 import { ServiceError } from '../errors.ts';
 import { dialectOf } from './headers.ts';
 import { AddressBlocked, readText } from './http-agent.ts';
+import { requestFollowing } from './redirects.ts';
 
 /** Time limit for an app to register. */
 export const SYNC_REQUEST_TIMEOUT_MS = 10_000;
@@ -17,7 +18,7 @@ export async function requestSync(url: string, agent: Dispatcher): Promise<strin
     new ServiceError('app_unreachable', { detail: `PUT ${url}: ${detail}`, cause });
   try {
     const signal = AbortSignal.timeout(SYNC_REQUEST_TIMEOUT_MS);
-    const response = await request(url, { method: 'PUT', dispatcher: agent, signal });
+    const response = await requestFollowing(url, { method: 'PUT', dispatcher: agent, signal });
     const body = await readText(response.body, RESPONSE_MAX_BYTES);
     if (!dialectOf(response.headers)) {
       throw unreachable(

@@ -87,8 +87,8 @@ async function withConnection(
   connector: Connector,
   handler: Handler,
 ): Promise<void> {
-  const { env, runId, at, stepId } = job.data;
-  const identity = { runId, at, stepId, attempt: job.attemptsMade };
+  const { env, runId, at, stepId, attemptsBefore = 0 } = job.data;
+  const identity = { runId, at, stepId, attempt: attemptsBefore + job.attemptsMade };
   if (!(await connector.reserve(fn, env, identity))) throw new NoConnection();
   try {
     await handler(job);

@@ -105,8 +105,9 @@ function startRunWorker(
   { config, queueOptions, handlers, callLimiter, callOwner, connector, log, recorder, tracing }: WorkersDeps,
   jobRelease: JobRelease,
 ): Worker {
-  const runJob = ({ data, timestamp, attemptsMade, opts }: Job<RunJob>) => {
-    const attempts = { made: attemptsMade, max: opts.attempts ?? 1 };
+  const runJob = ({ data, timestamp, attemptsMade, attemptsStarted, opts }: Job<RunJob>) => {
+    const before = attemptsBefore(data);
+    const attempts = { made: before + attemptsMade, max: before + (opts.attempts ?? 1), executions: attemptsStarted };
     if (data.kind === 'request') return makeRequest(data, timestamp, attempts, handlers.request);
     if (data.kind === 'wake') return wake(data, attempts, handlers.wake);
     return call(data, timestamp, attempts, handlers.call);
@@ -152,7 +153,11 @@ function runRetryDelayMs(
 ): number {
   if (job?.data?.kind === 'wake') return WAKE_RETRY_MS * 2 ** attempts;
   const retryAfterMs = error instanceof AttemptFailed ? error.retryAfterMs : undefined;
-  return retryAfterMs ?? retryDelayMs(attempts, Math.random(), scale);
+  return retryAfterMs ?? retryDelayMs(attempts + attemptsBefore(job?.data), Math.random(), scale);
+}
+
+function attemptsBefore(data: RunJob | undefined): number {
+  return data?.kind === 'call' ? (data.attemptsBefore ?? 0) : 0;
 }
 
 function logJobs<Data>(

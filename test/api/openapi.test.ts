@@ -131,6 +131,9 @@ describe('OpenAPI document', () => {
       const step = { id: runs.waits as string, step_id: STEP.id };
       await service.waitFor(`/v1/runs/${step.id}/steps/${step.step_id}`, ({ status }) => status === 200);
       await call('GET /v1/runs/:id/steps/:step_id', step);
+      const said = { target: { run_id: step.id }, metadata: [{ kind: 'k', op: 'set', values: { n: 1 } }] };
+      await call('POST /v1/runs/:id/metadata', { id: step.id }, said);
+      await call('GET /v1/runs/:id/metadata', { id: step.id });
       const later = { name: 'shop/works', data: {}, ts: Date.now() + 3_600_000 };
       const { internal_id } = await call('POST /v1/events', {}, later);
       const { body } = await service.waitFor(

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { readConfig } from '../../src/config.ts';
+import { RedirectRefused, redirectTarget } from '../../src/functions/redirects.ts';
 import { hashedKey } from '../../src/functions/signing.ts';
 import { nonPublicKind } from '../../src/model/network/address.ts';
 import { outboundRules } from '../../src/model/network/outbound.ts';
@@ -39,21 +40,78 @@ describe('HTTP agent for apps', () => {
     });
     after(() => service.stop());
 
-    const redirect = () => ({ status: 307, headers: { location: `${other.url}?fnId=reached&stepId=step` } });
+    const moved = (location: string, status = 307) => ({ status, headers: { location } });
     let other: AppHost;
     beforeEach(async () => {
       other = await startAppHost();
     });
     afterEach(() => other.close());
 
-    it('a call to a function follows no redirect', async () => {
-      host.on('f', redirect);
-      await host.register(service, [{ id: 'f', triggers: [{ event: 'redirect/x' }] }]);
-      expect((await firstError(service, 'redirect/x')).message).to.include('307');
+    for (const status of [307, 308]) {
+      it(`a call follows ${status}, with its method, body, signature, function and step`, async () => {
+        host.on('f', () => moved(other.url, status));
+        other.on('f', () => ({ body: 'there' }));
+        // Registers first, so that its function has the ID; the service keeps the last URL.
+        await other.register(service, [{ id: 'f', triggers: [{ event: 'redirect/x' }] }]);
+        await host.register(service, [{ id: 'f', triggers: [{ event: 'redirect/x' }] }]);
+        const { body } = await service.post('/e/key', { name: 'redirect/x', data: { status } });
+        const runs = await service.waitFor(
+          `/v1/events/${body.ids[0]}/runs`,
+          ({ body }) => body.data?.[0]?.status === 'Completed',
+        );
+        expect(runs.body.data[0].output).to.equal('there');
+        const [[first], [second]] = [host.calls('f'), other.calls('f')];
+        expect(second?.raw.equals(first?.raw as Buffer)).to.equal(true);
+        expect(second?.stepId).to.equal('step');
+        const { host: _, ...headers } = first?.headers ?? {};
+        expect(second?.headers).to.include(headers);
+      });
+    }
+
+    it('a call follows no other redirect', async () => {
+      host.on('f', () => moved(other.url, 302));
+      await host.register(service, [{ id: 'f', triggers: [{ event: 'redirect/found' }] }]);
+      expect((await firstError(service, 'redirect/found')).message).to.include('302');
       expect(other.calls()).to.deep.equal([]);
     });
 
-    it('a sync request follows no redirect', async () => {
+    it('a call follows three redirects at most', async () => {
+      host.on('f', () => moved(host.url));
+      await host.register(service, [{ id: 'f', triggers: [{ event: 'redirect/loop' }] }]);
+      const { name, message } = await firstError(service, 'redirect/loop');
+      expect(name).to.equal('RedirectRefused');
+      expect(message).to.include('more than 3 redirects');
+      expect(host.calls('f')).to.have.length(4);
+    });
+
+    for (const [target, name] of [
+      ['http://169.254.169.254/latest/meta-data', 'AddressBlocked'],
+      ['http://[::ffff:169.254.169.254]/', 'AddressBlocked'],
+      ['ftp://127.0.0.1/', 'RedirectRefused'],
+      ['http://', 'RedirectRefused'],
+    ] as const) {
+      it(`a call does not follow a redirect to ${target}`, async () => {
+        host.on('f', () => moved(target));
+        await host.register(service, [{ id: 'f', triggers: [{ event: 'redirect/refused' }] }]);
+        expect((await firstError(service, 'redirect/refused')).name).to.equal(name);
+      });
+    }
+
+    it('a redirect from HTTPS to HTTP is not followed', () => {
+      const answer = (location: string) => ({ status: 308, headers: { location } });
+      expect(redirectTarget('https://app.example/api?fnId=f', answer('/new#here'), 0)).to.equal(
+        'https://app.example/new?fnId=f',
+      );
+      expect(redirectTarget('http://app.example/api', answer('https://user:secret@app.example/api'), 0)).to.equal(
+        'https://app.example/api',
+      );
+      expect(() => redirectTarget('https://app.example/api', answer('http://app.example/api'), 0)).to.throw(
+        RedirectRefused,
+        'from HTTPS to HTTP',
+      );
+    });
+
+    it('a sync request follows redirects, three at most', async () => {
       const asked: string[] = [];
       const server = createServer(({ method, url }, response) => {
         asked.push(`${method} ${url}`);
@@ -64,8 +122,8 @@ describe('HTTP agent for apps', () => {
         const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
         const { status, body } = await service.post('/v1/apps', { url });
         expect([status, body.code]).to.deep.equal([400, 'app_unreachable']);
-        expect(body.error).to.include('307');
-        expect(asked).to.deep.equal(['PUT /api']);
+        expect(body.error).to.include('more than 3 redirects');
+        expect(asked).to.deep.equal(['PUT /api', 'PUT /elsewhere', 'PUT /elsewhere', 'PUT /elsewhere']);
       } finally {
         await end(server);
       }

@@ -14,14 +14,16 @@ interface GuardedRoute {
   access: Access;
   scope: 'environment' | 'installation';
   hasBody: boolean;
+  forApps?: true | undefined;
 }
 
-const table: GuardedRoute[] = routes.map(({ method, path, access, scope, body }) => ({
+const table: GuardedRoute[] = routes.map(({ method, path, access, scope, body, forApps }) => ({
   method: method.toUpperCase(),
   path,
   access,
   scope,
   hasBody: body !== undefined,
+  forApps,
 }));
 
 const installation = { scope: 'installation', hasBody: false } as const;
@@ -56,6 +58,8 @@ interface Holder {
   access: Access | undefined;
   /** The environment that the key is restricted to. */
   environment?: string;
+  /** Its key is that of production: with another environment it is unknown. */
+  isApp?: true;
   headers: () => Headers;
 }
 
@@ -94,7 +98,7 @@ describe('access to routes', () => {
   const holders: Holder[] = [
     holder('nobody'),
     holder('event key'),
-    holder('signing key'),
+    { ...holder('signing key', 'write', 'production'), isApp: true },
     holder('hash of a key'),
     holder('read key', 'read'),
     holder('write key', 'write'),
@@ -109,8 +113,10 @@ describe('access to routes', () => {
     service.request(method, path.replace(/:\w+/g, 'nope'), hasBody ? {} : undefined, headers);
 
   /** The error that the guard must return; undefined: it must allow the request. */
-  function rejection(route: GuardedRoute, { access, environment }: Holder, selected: string): string | undefined {
-    if (access === undefined) return 'credentials_invalid';
+  function rejection(route: GuardedRoute, holder: Holder, selected: string): string | undefined {
+    const { access, environment, isApp } = holder;
+    if (access === undefined || (isApp && environment !== selected)) return 'credentials_invalid';
+    if (isApp && !route.forApps) return 'access_denied';
     if (!covers(access, route.access)) return 'access_denied';
     const isRestricted = environment !== undefined && (route.scope === 'installation' || environment !== selected);
     return isRestricted ? 'access_denied' : undefined;

@@ -107,6 +107,14 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     return data.n === 7 ? 'acts' : 'differs';
   },
 
+  async defer(outside, fn) {
+    const { run_id: parent } = await outside.endedRun(await outside.send(fn));
+    const path = `/v1/events?name=${encodeURIComponent('inngest/deferred.schedule')}`;
+    const isOurs = ({ data }: Loose) => data._inngest.parent_run_id === parent;
+    const { body } = await outside.service.waitFor(path, ({ body }) => body.data?.some(isOurs));
+    return putsOut(outside, body.data.find(isOurs).internal_id, { n: 7 });
+  },
+
   async cron(outside) {
     const { registered_at } = (await outside.service.get(`/v1/apps/${outside.app}`)).body.data;
     const due = Math.ceil(Date.parse(registered_at) / 60_000) * 60_000 + 3_000;

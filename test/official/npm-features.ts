@@ -24,9 +24,13 @@ export function featureFunctions({ sdk, client, app, create }: NpmApp): Loose[] 
       return { from, to: Date.now(), events: events.length };
     });
   const done = async () => 'done';
+  const later = sdk.createDefer?.(client, { id: 'later' }, async ({ event }: Loose) => event.data);
   const key = 'event.data.n';
 
   return [
+    ...(later
+      ? [later, on('defer', async ({ defer }) => void defer('once', { function: later, data: { n: 7 } }))]
+      : []),
     on('concurrency', hold, { concurrency: { limit: 1, key } }),
     on('throttle', hold, { throttle: { limit: 1, period: '1m', key } }),
     on('rateLimit', hold, { rateLimit: { limit: 1, period: '1m', key } }),

@@ -11,7 +11,9 @@ import type { Loose } from './outside.ts';
 const silent = { info() {}, warn() {}, error() {}, debug() {} };
 
 const [name = '', kind = '', app = ''] = process.argv.slice(2);
-const sdk = await import(name);
+// Version 3 has no deferred functions.
+const experimental = name === 'inngest' ? await import(`${name}/experimental`) : {};
+const sdk = { ...experimental, ...(await import(name)) };
 const { serve } = await import(`${name}/node`);
 const client = new sdk.Inngest({ id: app, logger: silent });
 const functionsOf = kind === 'scenarios' || kind === 'connect' ? scenarioFunctions : featureFunctions;

@@ -198,7 +198,15 @@ describe('functions', () => {
         await endedRuns(sent.body.ids[0]);
         const call = await host.nextCall('f');
         expect(call.headers).to.include({ [`x-${dialect}-server-kind`]: 'dev', [`x-${dialect}-req-version`]: '-1' });
-        expect(call.headers['x-run-id']).to.equal(call.body.ctx.run_id);
+        const runId = call.body.ctx.run_id as string;
+        expect(call.headers['x-run-id']).to.equal(runId);
+        expect(call.headers).to.include({
+          [`x-${dialect}-run-id`]: runId,
+          [`x-${dialect}-step-id`]: 'step',
+          [`x-${dialect}-job-id`]: runId,
+        });
+        expect(Number(call.headers[`x-${dialect}-generation-id`])).to.be.within(Date.now() - 60_000, Date.now());
+        expect([call.body.event.user, call.body.events[0].user]).to.deep.equal([{}, {}]);
         expect(call.headers['x-request-id']).to.equal(sent.headers.get('x-request-id'));
         expect(call.headers.traceparent).to.match(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
         expect(call.raw.toString()).to.equal(canonicalize(call.body));

@@ -109,8 +109,7 @@ describe('end of every run', () => {
     await asleep(runId);
     await service.redis.hset(keyOf(runId, ':memos'), step('other'), '{no JSON');
     await service.redis.rpush(keyOf(runId, ':stack'), step('other'));
-    const wake = JSON.stringify({ op: 'Sleep', name: 's', since: 1, until: 1 });
-    await service.redis.hset(keyOf(runId, ':pending'), step('s'), wake);
+    await service.redis.hdel(keyOf(runId, ':pending'), step('s'));
     await service.redis.zadd(`${service.prefix}:active-runs`, 'XX', 0, `${ENV}/${runId}`);
     const { status, attempt, error } = await ended(runId);
     expect([status, attempt, error.name]).to.deep.equal(['Failed', 1, 'InternalError']);

@@ -27,6 +27,7 @@ import type { LiveKind, liveSchemas } from '../../../src/api/views/live.ts';
 import type { listedRequestSchema, loggedRequestDetailsSchema, loggedSchema } from '../../../src/api/views/request.ts';
 import type { runSchema } from '../../../src/api/views/run.ts';
 import type { historySchema } from '../../../src/api/views/run-history.ts';
+import type { metadataSchema } from '../../../src/api/views/run-metadata.ts';
 import type { stepSchema } from '../../../src/api/views/step.ts';
 import type { webhookSchema } from '../../../src/api/views/webhook.ts';
 
@@ -65,6 +66,7 @@ export type RunWithHistory = z.output<typeof detailedRunSchema>;
 export type Step = z.output<typeof stepSchema>;
 /** `POST /v1/functions/:id/invoke` */
 export type InvokeResult = z.output<typeof invokedSchema>;
+export type RunMetadata = z.output<typeof metadataSchema>;
 export type HistoryEntry = z.output<typeof historySchema>;
 export type SigningKeys = z.output<typeof signingKeySchema>;
 export type TransformResult = z.output<typeof transformResultSchema>;

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Next } from 'koa';
 import { ServiceError } from '../../errors.ts';
 import { readHeader } from '../../functions/headers.ts';
-import { provesKey } from '../../functions/signing.ts';
+import { isKey } from '../../functions/signing.ts';
 import { BRANCHES, type Environment, environmentNameSchema, ownerOf, PRODUCTION } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
 import type { SigningKeyPair, SigningKeys } from '../../store/auth/signing-keys.ts';
@@ -30,6 +30,20 @@ export function appGuard({ dev, signingKeys, environments }: AppGuardDeps): Midd
   };
 }
 
+/** Requires the hashed signing key of an environment that the request names otherwise than by header.
+ *  @throws ServiceError credentials_invalid, environment_unknown */
+export async function requireSigningKey(
+  ctx: Context,
+  env: string,
+  { dev, signingKeys, environments }: AppGuardDeps,
+): Promise<void> {
+  const environment = await environments.findOrFetch(env);
+  if (!dev && !(environment && (await provesKeyOf(ctx, ownerOf(environment), signingKeys)))) {
+    throw new ServiceError('credentials_invalid', { detail: 'the app must have the signing key of its environment' });
+  }
+  if (!environment) throw new ServiceError('environment_unknown', { detail: `got ${describe(env)}` });
+}
+
 /** The environment of a registration; production when the app names none. An unknown name creates a branch environment.
  *  @throws ServiceError registration_invalid, environment_archived, quota_exceeded */
 export async function environmentOfApp(
@@ -53,13 +67,17 @@ export async function existingEnvironment(headers: IncomingHttpHeaders, environm
 }
 
 async function hasSigningKey(ctx: Context, signingKeys: SigningKeys, environments: Environments): Promise<boolean> {
-  const given = bearerOf(ctx);
-  if (given === undefined) return false;
+  if (bearerOf(ctx) === undefined) return false;
   const environment = await environments.findOrFetch(readHeader(ctx.req.headers, 'env') || PRODUCTION);
   // An unknown environment can only become a branch.
-  const owner = environment ? ownerOf(environment) : BRANCHES;
+  return provesKeyOf(ctx, environment ? ownerOf(environment) : BRANCHES, signingKeys);
+}
+
+async function provesKeyOf(ctx: Context, owner: string, signingKeys: SigningKeys): Promise<boolean> {
+  const given = bearerOf(ctx);
+  if (given === undefined) return false;
   const proves = ({ current, fallback }: SigningKeyPair) =>
-    [current, fallback].some((key) => key !== undefined && provesKey(given, key));
+    [current, fallback].some((key) => key !== undefined && isKey(given, key));
   return proves(await signingKeys.latest(owner));
 }
 

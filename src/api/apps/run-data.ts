@@ -1,6 +1,6 @@
 /** `/v0/runs/:id/…`: the event and the steps of a run, for an app whose call request was too large to carry them (docs/protocol.md). */
 import { ServiceError } from '../../errors.ts';
-import { payloadOf } from '../../model/events/event.ts';
+import { receivedEventOf } from '../../model/events/event.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { Steps } from '../../store/runs/steps.ts';
@@ -24,7 +24,7 @@ export function runDataRoutes(router: Router, deps: RunDataRouteDeps): void {
     const run = await runs.read(env, id);
     const event = run && (await events.record(env, run.eventId));
     if (!event) throw notFound(id);
-    ctx.body = [payloadOf(event)];
+    ctx.body = [receivedEventOf(event)];
   });
 
   router.get('/v0/runs/:id/actions', guard, async (ctx) => {

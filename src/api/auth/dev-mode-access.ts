@@ -5,15 +5,12 @@ import { isLoopback } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Context, Middleware } from '../http/router.ts';
 
-/** Programs on this machine connect to these addresses too. A page elsewhere that does so says where it is from: its Origin is checked. */
-const UNSPECIFIED = new Set(['0.0.0.0', '[::]']);
-
 /** @param allowed origins in addition to those of this machine */
 export function requireLocalHost(allowed: readonly string[]): Middleware {
   const hosts = new Set(allowed.map((origin) => new URL(origin).hostname));
   const isLocal = (host: string) => {
     const hostname = URL.parse(`http://${host}`)?.hostname;
-    return hostname !== undefined && (isLoopback(hostname) || UNSPECIFIED.has(hostname) || hosts.has(hostname));
+    return hostname !== undefined && (isLoopback(hostname) || hosts.has(hostname));
   };
   return async (ctx: Context, next: Next) => {
     // Behind a trusted proxy both the Host header and X-Forwarded-Host count: a client may have set either.

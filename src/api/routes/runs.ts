@@ -6,6 +6,7 @@ import type { RunRetries } from '../../jobs/runs/run-retries.ts';
 import type { RunTransitions } from '../../jobs/runs/state-transitions.ts';
 import { RUN_STATUSES } from '../../model/runs/run.ts';
 import type { RunLists } from '../../store/runs/run-lists.ts';
+import type { RunMetadata } from '../../store/runs/run-metadata.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { Steps } from '../../store/runs/steps.ts';
 import { fieldsQuery, pageQuery, timePosition } from '../rest/list-query.ts';
@@ -13,6 +14,7 @@ import { type Route, route } from '../rest/route.ts';
 import { listedRunSchema, listOfRuns } from '../rest/run-list.ts';
 import { presentRun, runSchema } from '../views/run.ts';
 import { historySchema, presentHistory } from '../views/run-history.ts';
+import { metadataSchema, presentMetadata } from '../views/run-metadata.ts';
 import { presentStep, stepSchema } from '../views/step.ts';
 import { time, timeSchema } from '../views/time.ts';
 
@@ -25,6 +27,9 @@ export const detailedRunSchema = runSchema
     history: z
       .array(historySchema)
       .meta({ description: 'Attempts and steps in order of completion; pending steps come last' }),
+    metadata: z
+      .array(metadataSchema)
+      .meta({ description: 'What the function, or somebody later, said of the run and its steps' }),
   })
   .meta({ id: 'RunWithHistory' });
 
@@ -33,6 +38,7 @@ const notFound = (id: string) => new ServiceError('not_found', { detail: `there 
 
 export interface RunRouteDeps {
   runs: Runs;
+  runMetadata: RunMetadata;
   runLists: RunLists;
   functionTables: FunctionTables;
   steps: Steps;
@@ -40,7 +46,15 @@ export interface RunRouteDeps {
   retries: RunRetries;
 }
 
-export function runRoutes({ runs, runLists, functionTables, steps, transitions, retries }: RunRouteDeps): Route[] {
+export function runRoutes({
+  runs,
+  runMetadata,
+  runLists,
+  functionTables,
+  steps,
+  transitions,
+  retries,
+}: RunRouteDeps): Route[] {
   const tag = 'Runs';
 
   /** The functions whose runs are listed, including archived ones; undefined: all functions. */
@@ -104,13 +118,18 @@ export function runRoutes({ runs, runLists, functionTables, steps, transitions, 
       async handle({ env, dialect, params: { id } }) {
         const run = await runs.read(env, id);
         if (!run) throw notFound(id);
-        const [history, progress] = await Promise.all([runs.history(env, id), steps.progress(env, id)]);
+        const [history, progress, metadata] = await Promise.all([
+          runs.history(env, id),
+          steps.progress(env, id),
+          runMetadata.read(env, id),
+        ]);
         const nextTryAt = time(await retries.nextAttemptAt(run, progress));
         return {
           data: {
             ...presentRun(run, dialect),
             next_try_at: nextTryAt,
             history: presentHistory(run, history, progress.pending),
+            metadata: metadata.map(presentMetadata),
           },
         };
       },

@@ -23,6 +23,7 @@ export const storedEventSchema = z
     ts: z.int().meta({ description: 'Unix milliseconds' }),
     user: eventSchema.shape.user,
     v: z.string().optional(),
+    meta: eventSchema.shape.meta,
     received_at: z.iso.datetime(),
     source: z.string().meta({
       description:
@@ -58,7 +59,7 @@ export const eventParams = z.object({ id: z.string().meta({ description: 'Intern
 /** @param env the event's environment
  *  @param dialect to official SDKs, `id` is the internal ID */
 export function presentEvent(event: FoundEvent, env: string, dialect: Dialect) {
-  const { internal_id, id, name, data, ts, user, v, received_at, source, request_id, duplicates } = event;
+  const { internal_id, id, name, data, ts, user, v, meta, received_at, source, request_id, duplicates } = event;
   const receivedAt = time(received_at) as string;
   return {
     internal_id,
@@ -68,6 +69,7 @@ export function presentEvent(event: FoundEvent, env: string, dialect: Dialect) {
     ts,
     user,
     v,
+    meta,
     received_at: receivedAt,
     source,
     request_id,

@@ -56,7 +56,7 @@ export class ConnectCaller implements ConnectTransport {
   readonly #id = newId();
   readonly #options: ConnectCallerOptions;
   readonly #pending = new Map<string, PendingCall>();
-  /** Reserved by `reserve`, not yet called. */
+  /** Reserved by `reserve`, not yet called; by job. */
   readonly #reserved = new Map<string, Reservation & CallKey>();
   /** Calls with a reply that has not taken effect yet. */
   readonly #answered = new Map<string, CallKey>();
@@ -89,32 +89,33 @@ export class ConnectCaller implements ConnectTransport {
     const key = { env, callId: callIdOf(identity) };
     const reservation = await this.#reserve(fn, key);
     if (reservation.kind === 'none' || reservation.kind === 'full') return false;
-    this.#reserved.set(key.callId, { ...reservation, ...key });
+    this.#reserved.set(jobKeyOf(identity), { ...reservation, ...key });
     return true;
   }
 
   /** Gives back the connection if the call was not made: its run had ended, for example. */
   async releaseUnused(identity: CallIdentity): Promise<void> {
-    const callId = callIdOf(identity);
-    const reservation = this.#reserved.get(callId);
+    const reservation = this.#reserved.get(jobKeyOf(identity));
     if (!reservation) return;
-    this.#reserved.delete(callId);
+    this.#reserved.delete(jobKeyOf(identity));
     if (reservation.kind === 'assigned') await this.#options.calls.finish(reservation).catch(() => undefined);
   }
 
   async call(
     fn: AppFunction,
-    { run, at, stepId }: CallContext,
+    { run, at, stepId, jobId }: CallContext,
     body: string,
     trace: Record<string, string>,
   ): Promise<CallResponse> {
     const { env, id: runId, attempt } = run;
-    const callId = callIdOf({ runId, at, stepId, attempt });
+    const identity = { runId, at, stepId, attempt };
+    const reserved = this.#reserved.get(jobKeyOf(identity));
+    this.#reserved.delete(jobKeyOf(identity));
+    const callId = reserved?.callId ?? callIdOf(identity);
     const key = { env, callId };
-    const reservation = this.#reserved.get(callId) ?? (await this.#reserve(fn, key));
-    this.#reserved.delete(callId);
+    const reservation = reserved ?? (await this.#reserve(fn, key));
     const { promise, resolve, reject } = Promise.withResolvers<CallResponse>();
-    const ids = { callId, callerId: this.#id, env, app: fn.app, functionId: fn.id, runId, jobId: callId };
+    const ids = { callId, callerId: this.#id, env, app: fn.app, functionId: fn.id, runId, jobId };
     const message = { ...ids, stepId: stepId ?? 'step', trace, body };
     const pending = { ...key, fn, message, gatewayId: undefined, sentAt: Date.now(), resolve, reject };
     this.#pending.set(callId, pending);
@@ -248,4 +249,9 @@ export class ConnectCaller implements ConnectTransport {
     // Redis is away, and the next check comes.
     else this.#outageAt = Date.now();
   }
+}
+
+/** The job of a call. Attempts are left out: those that the app is told of are not those of the job if the call continues after a checkpoint. */
+function jobKeyOf({ runId, at, stepId }: CallIdentity): string {
+  return `${runId} ${at} ${stepId}`;
 }

@@ -45,6 +45,8 @@ export interface CallJob extends RunRef {
   kind: 'call';
   at?: number;
   stepId?: string;
+  /** Attempts of this call that were made by another job: the call that stored the last steps then failed. */
+  attemptsBefore?: number;
 }
 
 /** The end of a sleep, or the timeout of a wait or an invocation. */
@@ -69,6 +71,8 @@ export type RunJob = CallJob | WakeJob | RequestJob;
 export interface JobAttempts {
   made: number;
   max: number;
+  /** How often the job has been executed, this time included: also counts executions that were no attempt, because the process died. */
+  executions: number;
 }
 
 export const INGEST = 'ingest';

@@ -3,13 +3,17 @@ import type { Failure } from '../../functions/interpret-response.ts';
 import { retriableFailure } from '../../functions/interpret-response.ts';
 import { errorOf, failureMemo, isAside, type Op, stepName } from '../../model/runs/operation.ts';
 import { abortDefer, addDefer } from './operations/defer.ts';
+import { finishedStepsOf, finishSteps, isFinished, stateFailure } from './operations/finished-steps.ts';
 import { startInvocation } from './operations/invocation.ts';
+import { storeMetadata } from './operations/metadata.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
 import { startRequest } from './operations/request.ts';
 import { startSignal } from './operations/signal.ts';
 import { startSleep } from './operations/sleep.ts';
+import { beginTogether } from './operations/starting-steps.ts';
 import { finishStep, planStep } from './operations/steps.ts';
 import { startWait } from './operations/wait.ts';
+import type { CallToSchedule } from './run-scheduler.ts';
 
 /** @returns the failure of the attempt, if an operation fails it */
 export async function applyOperations(
@@ -17,27 +21,52 @@ export async function applyOperations(
   call: AnsweredCall,
   deps: OperationDeps,
 ): Promise<Failure | undefined> {
-  let failure: Failure | undefined;
-  for (const op of ops) {
-    failure = (await applyOp(op, call, deps)) ?? failure;
-    // The run is about to end: no further step starts.
-    if (failure?.retriable === false) return failure;
-  }
-  return failure ?? withoutProgress(ops, call);
+  await storeMetadata(ops, call.loaded.run, deps.runMetadata);
+  const finished = ops.length > 1 ? ops.filter((op) => isFinished(op, call)) : [];
+  const begun = await beginTogether(ops, call, deps);
+  if (finished.length === 0) return (await applyEach(ops, begun, deps)) ?? withoutProgress(ops, call);
+  return finishSteps(finished, begun, deps, () =>
+    applyEach(
+      ops.filter((op) => !finished.includes(op)),
+      begun,
+      deps,
+    ),
+  );
 }
 
-/** Applies what a response asks for beside the end of its function, or beside an error.
- *  @returns the failure of the run, if an operation fails it */
-export async function applyAside(
+/** @returns the failure of the attempt, if an operation fails it */
+export async function applyEach(
   ops: readonly Op[],
   call: AnsweredCall,
   deps: OperationDeps,
 ): Promise<Failure | undefined> {
+  const planned: CallToSchedule[] = [];
+  let failure: Failure | undefined;
   for (const op of ops) {
-    const failure = await applyOp(op, call, deps);
+    failure = (await applyOp(op, call, deps, planned)) ?? failure;
+    // The run is about to end: no further step starts.
     if (failure?.retriable === false) return failure;
   }
-  return undefined;
+  await deps.scheduler.enqueueCalls(planned);
+  return failure;
+}
+
+/** Applies what a response reports beside the end of its function, or beside an error. No call is scheduled for it.
+ *  @returns the failure of the run, if an operation fails it; `at`: the number of finished steps, if there are new ones */
+export async function applyBeside(
+  ops: readonly Op[],
+  call: AnsweredCall,
+  deps: OperationDeps,
+): Promise<{ failure?: Failure | undefined; at?: number }> {
+  const { env, id } = call.loaded.run;
+  await storeMetadata(ops, call.loaded.run, deps.runMetadata);
+  const finished = ops.filter((op) => isFinished(op, call));
+  const steps = finishedStepsOf(finished);
+  if ('kind' in steps) return { failure: steps };
+  const stored = steps.length > 0 ? await deps.checkpoints.store(env, id, steps) : undefined;
+  if (stored?.outcome === 'steps' || stored?.outcome === 'bytes') return { failure: stateFailure(stored.outcome) };
+  const failure = await applyEach(ops.filter(isAside), call, deps);
+  return { failure, ...(stored?.outcome === 'stored' && { at: stored.stackLength }) };
 }
 
 /** Fails a response after which the run would never continue. */
@@ -53,19 +82,24 @@ function withoutProgress(ops: readonly Op[], { loaded: { pending, memos } }: Ans
   );
 }
 
-async function applyOp(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
-  const { run, event } = call.loaded;
+async function applyOp(
+  op: Op,
+  call: AnsweredCall,
+  deps: OperationDeps,
+  planned: CallToSchedule[],
+): Promise<Failure | undefined> {
+  const { event } = call.loaded;
   switch (op.op) {
     case 'Step':
     case 'StepRun':
-      return finishStep(run, op, { data: op.data ?? null }, deps);
+      return finishStep(op, { data: op.data ?? null }, call, deps);
     case 'StepFailed':
-      return finishStep(run, op, failureMemo(op), deps);
+      return finishStep(op, failureMemo(op), call, deps);
     case 'StepError':
       if (call.mayRetry) return { kind: 'failed', error: errorOf(op), retriable: true };
-      return finishStep(run, op, failureMemo(op), deps);
+      return finishStep(op, failureMemo(op), call, deps);
     case 'StepPlanned':
-      return planStep(op, call, deps);
+      return planStep(op, call, deps, planned);
     case 'Sleep':
       return startSleep(op, call, deps);
     case 'WaitForEvent':
@@ -83,6 +117,9 @@ async function applyOp(op: Op, call: AnsweredCall, deps: OperationDeps): Promise
       return abortDefer(op, call, deps);
     case 'RunComplete':
       // interpret-response.ts has turned it into a completion.
+      return undefined;
+    case 'DiscoveryRequest':
+      // Asks for the next call, which follows in any case if there was progress.
       return undefined;
     case 'StepNotFound':
       return retriableFailure(

@@ -4,18 +4,20 @@ import { UnrecoverableError } from 'bullmq';
 import type { FunctionClient } from '../../functions/function-client.ts';
 import { type Failure, type Outcome, permanentFailure } from '../../functions/interpret-response.ts';
 import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
-import type { Loaded, Runs } from '../../store/runs/runs.ts';
+import type { Op } from '../../model/runs/operation.ts';
+import type { LeftOver, Loaded } from '../../store/runs/runs.ts';
 import type { ConnectCaller } from '../connect/connect-caller.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import { type CallJob, type JobAttempts, toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { applyAside, applyOperations } from './apply-operations.ts';
+import { applyBeside, applyOperations } from './apply-operations.ts';
+import { attemptsAt, type FailedCallDeps, firstAttempt, retryFromCheckpoint, settle } from './failed-call.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
 import { attemptHistory, type CallAttempt, needsNoHistory } from './run-history.ts';
+import { callJobId } from './run-scheduler.ts';
 import { AttemptFailed, isJobOutcome, retryStoreWrites, withServiceErrors } from './service-errors.ts';
 
-export interface CallDeps extends OperationDeps {
-  runs: Runs;
+export interface CallDeps extends OperationDeps, FailedCallDeps {
   functions: FunctionTables;
   functionClient: FunctionClient;
   connectCaller: Pick<ConnectCaller, 'finish'>;
@@ -49,13 +51,18 @@ async function callOnce(job: CallJob, queuedAt: number, attempts: JobAttempts, d
   );
   if (!loaded) return;
   if ('ended' in loaded) return deps.transitions.notifyInvoker(loaded.ended);
+  if ('next' in loaded) return deps.transitions.scheduleNextCall(loaded.next, loaded.finishedSteps);
   recordStart(loaded, startedAt, deps.telemetry);
-  const failure = await attempt({ job, loaded, attempts, startedAt, queuedAt }, deps);
-  if (!failure) return;
-  if (failure.retriable && attempts.made + 1 < attempts.max) {
+  const counted = attemptsAt(job, loaded.stack.length, attempts);
+  const result = await attempt({ job, loaded, attempts: counted, startedAt, queuedAt }, deps);
+  if (!result) return;
+  const { failure, one } = result;
+  if (failure.retriable && one.attempts.made + 1 < attempts.max) {
     await retryStoreWrites(() => deps.runs.recordError(env, runId, failure.error));
     deps.telemetry.publishRun(loaded.run, 'Running');
-    throw new AttemptFailed(failure.error, failure.retryAfterMs);
+    const { continuesAt } = one;
+    if (continuesAt === undefined) throw new AttemptFailed(failure.error, failure.retryAfterMs);
+    return retryFromCheckpoint({ ...one, continuesAt }, failure, attempts.max, deps);
   }
   await retryStoreWrites(() => deps.transitions.fail(loaded.run, failure.error, loaded.event));
   throw new UnrecoverableError(`${failure.error.name}: ${failure.error.message}`);
@@ -68,21 +75,33 @@ function recordStart({ run, event }: Loaded, startedAt: number, telemetry: Telem
   telemetry.recordRunStart(run, Math.max(0, startedAt - dueAt));
 }
 
+/** A failed attempt, and the state of the run that it counts for. */
+interface FailedAttempt {
+  failure: Failure;
+  one: CallAttempt;
+}
+
 /** Calls the function, adds the attempt to the run's history, and applies the outcome.
- *  @returns the failure, if the attempt failed */
-async function attempt(one: CallAttempt, deps: CallDeps): Promise<Failure | undefined> {
-  const { job, loaded, attempts } = one;
+ *  @returns the failure, if the attempt failed and counts */
+async function attempt(called: CallAttempt, deps: CallDeps): Promise<FailedAttempt | undefined> {
+  const { job, loaded } = called;
   try {
-    const outcome = await callFunction(loaded, job, attempts, deps);
-    const failure = outcome.kind === 'failed' ? outcome : tooLarge(outcome);
-    if (!needsNoHistory(loaded, outcome, attempts.made)) {
-      const entries = attemptHistory(failure ?? outcome, one);
-      await retryStoreWrites(() => deps.runs.appendHistory(job.env, job.runId, entries));
-    }
-    const aside = outcome.kind === 'steps' ? [] : (outcome.ops ?? []);
-    const asideFailure =
-      aside.length > 0 ? await retryStoreWrites(() => applyAside(aside, toAnsweredCall(one), deps)) : undefined;
-    return failure ?? asideFailure ?? (await retryStoreWrites(() => applyOutcome(outcome, one, deps)));
+    const outcome = await callFunction(called, deps);
+    const early = outcome.kind === 'failed' ? outcome : tooLarge(outcome);
+    const one = early || hasFailedStep(outcome) ? await settle(called, deps) : called;
+    if (!one) return undefined;
+    const noHistory = needsNoHistory(loaded, outcome, one.attempts.made);
+    const addHistory = () => deps.runs.appendHistory(job.env, job.runId, attemptHistory(early ?? outcome, one));
+    if (!noHistory) await retryStoreWrites(addHistory);
+    const reported = outcome.kind === 'steps' ? [] : (outcome.ops ?? []);
+    const beside =
+      reported.length > 0 ? await retryStoreWrites(() => applyBeside(reported, toAnsweredCall(one), deps)) : {};
+    const failure = early ?? beside.failure;
+    if (failure) return { failure, one: beside.at === undefined ? one : continuing(one, beside.at) };
+    const applied = await retryStoreWrites(() => applyOutcome(outcome, one, deps));
+    if (applied && 'kind' in applied) return settleFailure(applied, one, deps);
+    if (noHistory && applied?.checkpointed) await retryStoreWrites(addHistory);
+    return undefined;
   } finally {
     const { at } = job;
     if (loaded.planOnly && at !== undefined)
@@ -90,10 +109,25 @@ async function attempt(one: CallAttempt, deps: CallDeps): Promise<Failure | unde
   }
 }
 
+async function settleFailure(failure: Failure, one: CallAttempt, deps: CallDeps): Promise<FailedAttempt | undefined> {
+  if (failure.at !== undefined) return { failure, one: continuing(one, failure.at) };
+  const settled = await settle(one, deps);
+  return settled && { failure, one: settled };
+}
+
+/** The attempt as one of another call, with the steps that were stored before it failed. */
+function continuing(one: CallAttempt, finishedSteps: number): CallAttempt {
+  if (one.job.at === undefined) return one;
+  return { ...one, continuesAt: finishedSteps, attempts: firstAttempt(one.attempts) };
+}
+
+/** Whether the outcome may depend on the number of attempts. */
+function hasFailedStep(outcome: Outcome): boolean {
+  return outcome.kind === 'steps' && outcome.ops.some(({ op }) => op === 'StepError');
+}
+
 async function callFunction(
-  loaded: Loaded,
-  { stepId, at }: CallJob,
-  attempts: JobAttempts,
+  { job: { at, stepId }, loaded, attempts, startedAt }: CallAttempt,
   deps: CallDeps,
 ): Promise<Outcome> {
   const { run, event, stack, memos, planOnly } = loaded;
@@ -108,6 +142,9 @@ async function callFunction(
     event,
     maxAttempts: attempts.max,
     at,
+    executions: attempts.executions,
+    jobId: callJobId(run.id, at, stepId),
+    startedAt,
     stepId,
     stack,
     memos,
@@ -119,19 +156,36 @@ async function callFunction(
 }
 
 /** Idempotent.
- *  @returns the failure, if an operation fails the attempt */
-async function applyOutcome(outcome: Outcome, attempt: CallAttempt, deps: CallDeps): Promise<Failure | undefined> {
+ *  @returns the failure, if an operation fails the attempt; or what the run left over, if it has completed */
+async function applyOutcome(
+  outcome: Outcome,
+  attempt: CallAttempt,
+  deps: CallDeps,
+): Promise<Failure | LeftOver | undefined> {
   const { job, loaded } = attempt;
-  if (outcome.kind === 'completed') {
-    await deps.transitions.complete(loaded.run, outcome.output);
-    return undefined;
-  }
+  if (outcome.kind === 'completed') return deps.transitions.complete(loaded.run, outcome.output);
   if (outcome.kind !== 'steps') return undefined;
-  const failure = await applyOperations(outcome.ops, toAnsweredCall(attempt), deps);
+  const continued = await continueAfterCheckpoint(outcome.ops, attempt, deps);
+  const answered = toAnsweredCall(attempt, outcome.race === true);
+  const failure = continued ? undefined : await applyOperations(outcome.ops, answered, deps);
   deps.telemetry.publishRun(loaded.run, 'Running');
   if (failure) return { ...failure, retryAfterMs: outcome.retryAfterMs };
   if (job.at !== undefined) await deps.runs.recordAnswered(job.env, job.runId, job.at);
   return undefined;
+}
+
+/** A response without a step of its own is the end of a call that has stored steps (its app limits the time of a call): another call follows.
+ *  @returns whether it does */
+async function continueAfterCheckpoint(
+  ops: readonly Op[],
+  { job: { env, runId, at }, loaded, attempts }: CallAttempt,
+  { checkpoints, scheduler }: CallDeps,
+): Promise<boolean> {
+  if (at === undefined || ops.some(({ op }) => op !== 'DiscoveryRequest')) return false;
+  const continuesAt = await checkpoints.handOver(env, runId, String(at));
+  if (continuesAt === undefined) return false;
+  await scheduler.enqueueCall({ ref: toRunRef(loaded.run), at: continuesAt, retries: attempts.max - 1 });
+  return true;
 }
 
 function tooLarge(outcome: Outcome): Failure | undefined {
@@ -142,12 +196,13 @@ function tooLarge(outcome: Outcome): Failure | undefined {
   );
 }
 
-function toAnsweredCall({ loaded, attempts, startedAt }: CallAttempt): AnsweredCall {
+function toAnsweredCall({ loaded, attempts, startedAt }: CallAttempt, race = false): AnsweredCall {
   return {
     loaded: loaded as AnsweredCall['loaded'],
     ref: toRunRef(loaded.run),
     retries: attempts.max - 1,
     mayRetry: attempts.made + 1 < attempts.max,
     startedAt,
+    race,
   };
 }

@@ -30,7 +30,7 @@ export class DeferredFunctions {
 
   async #send({ env, id, functionId, requestId }: Run, deferId: string, deferred: DeferredFunction): Promise<void> {
     const provenance = { fn_slug: deferred.functionId, parent_fn_slug: functionId, parent_run_id: id };
-    const event = { name: FUNCTION_DEFERRED, data: { ...deferred.input, _inngest: provenance } };
+    const event = { name: FUNCTION_DEFERRED, data: { ...deferred.input, _inngest: provenance }, meta: deferred.meta };
     await this.#acceptor.acceptWithId(event, derivedEventId(id, 'defer', deferId), {
       env,
       source: 'service',

@@ -2,6 +2,7 @@
  *  run on it. */
 import { ServiceError } from '../../errors.ts';
 import { type Envelope, type Event, FUNCTION_INVOKED, toEnvelope } from '../../model/events/event.ts';
+import { metaOf } from '../../model/events/sessions.ts';
 import { derivedEventId, derivedId, newId } from '../../model/ids.ts';
 import { type Op, stepName } from '../../model/runs/operation.ts';
 import { type Run, runIdOf } from '../../model/runs/run.ts';
@@ -113,11 +114,13 @@ function claimedId(functionId: string, idempotencyKey: string): string {
 
 function invocationEvent(invokingRun: Run, op: Op, nowMs: number): Envelope {
   const { data, user, v } = op.opts?.payload ?? {};
+  const meta = metaOf(op.opts?.payload);
   const event = {
     name: FUNCTION_INVOKED,
     data: isJsonObject(data) ? data : {},
     ...(isJsonObject(user) && { user }),
     ...(typeof v === 'string' && { v }),
+    ...(meta && { meta }),
   };
   return toEnvelope(event, {
     internalId: derivedEventId(invokingRun.id, 'invoke-event', op.id),

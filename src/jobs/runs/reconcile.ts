@@ -10,6 +10,7 @@ import { hasEnded, type Run } from '../../model/runs/run.ts';
 import type { Events } from '../../store/events/events.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
 import type { ActiveRuns } from '../../store/runs/active-runs.ts';
+import { type Checkpoints, ENDPOINT } from '../../store/runs/checkpoints.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { Steps } from '../../store/runs/steps.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
@@ -26,6 +27,7 @@ export interface ReconcileDeps {
   events: Events;
   runs: Runs;
   steps: Steps;
+  checkpoints: Checkpoints;
   functions: FunctionTables;
   scheduler: RunScheduler;
   transitions: RunTransitions;
@@ -66,13 +68,18 @@ async function reconcileOne(env: string, runId: string, deps: ReconcileDeps, now
 
 async function ensureJobs(run: Run, deps: ReconcileDeps, nowMs: number): Promise<void> {
   const { env, id, eventId, functionId } = run;
-  const { events, runs, steps, functions, scheduler, activeRuns, reconcileAfterMs } = deps;
+  const { events, runs, steps, checkpoints, functions, scheduler, activeRuns, reconcileAfterMs } = deps;
   const ref = toRunRef(run);
   const retries = (await functions.find(env, functionId))?.retries ?? DEFAULT_RETRIES;
   await events.extendRetention(env, eventId);
   const { pending, done } = await steps.progress(env, id);
-  const answeredAt = await runs.answeredAt(env, id);
-  if (answeredAt < done) await scheduler.ensureCall({ ref, at: done, retries });
+  const { answeredAt, racedAt, owner } = await runs.position(env, id, done);
+  // The request of an endpoint seems dead: from here on the service calls it.
+  if (owner === ENDPOINT) await checkpoints.handOver(env, id, owner);
+  // While steps are pending, the last one that ends schedules the call (store-memo.lua). A call that has stored steps continues with them.
+  const isDue = pending.size === 0 || racedAt > answeredAt || owner !== undefined;
+  const at = owner === undefined || owner === ENDPOINT ? done : Number(owner);
+  if (answeredAt < done && isDue) await scheduler.ensureCall({ ref, at, retries });
   for (const [stepId, step] of pending) {
     if (step.op === 'StepPlanned') await scheduler.ensureCall({ ref, stepId, retries });
     if (step.origin !== undefined) await scheduler.ensureRequest({ ref, stepId, origin: step.origin, retries });

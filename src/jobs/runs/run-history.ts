@@ -12,7 +12,12 @@ export interface CallAttempt {
   loaded: Loaded;
   queuedAt: number;
   startedAt: number;
+  /** Number of finished steps with which another call continues the run, because this one had stored some and failed. */
+  continuesAt?: number;
 }
+
+/** An app that says that a step ran longer ago has a wrong clock. */
+export const DAY_MS = 86_400_000;
 
 const FINISHED = new Set<Op['op']>(['Step', 'StepRun', 'StepFailed', 'StepError', 'DeferAdd', 'DeferAbort']);
 
@@ -34,21 +39,37 @@ export function attemptHistory(
     ...times,
     ...resultOf(outcome.kind === 'failed' ? outcome.error : undefined),
   };
-  const steps = (outcome.ops ?? [])
-    .filter(({ op }) => FINISHED.has(op))
-    .map((op): HistoryEntry => {
-      const failed = op.op === 'StepError' || op.op === 'StepFailed';
-      return {
-        kind: 'step',
-        stepId: op.id,
-        name: stepName(op),
-        op: op.op,
-        attempt: attempts.made,
-        ...times,
-        ...resultOf(failed ? errorOf(op) : undefined),
-      };
-    });
-  return [attempt, ...steps];
+  const finished = (outcome.ops ?? []).filter(({ op }) => FINISHED.has(op));
+  // Several have times of their own.
+  const entryOf = (op: Op): HistoryEntry => {
+    const entry = stepHistory(op, attempts.made, times);
+    return finished.length > 1 || outcome.kind !== 'steps' ? entry : { ...entry, ...times };
+  };
+  return [attempt, ...finished.map(entryOf)];
+}
+
+/** The entry of a step that ran in a call.
+ *  @param during the call, Unix milliseconds: an app's clock may be wrong
+ *  @param otherwise its start, if the app does not tell */
+export function stepHistory(
+  op: Op,
+  attempt: number,
+  during: { startedAt: number; endedAt: number },
+  otherwise = during.startedAt,
+): HistoryEntry {
+  const { timing } = op;
+  const within = (ms: number) => Math.round(Math.min(Math.max(ms, during.startedAt), during.endedAt));
+  const failed = op.op === 'StepError' || op.op === 'StepFailed';
+  return {
+    kind: 'step',
+    stepId: op.id,
+    name: stepName(op),
+    op: op.op,
+    attempt,
+    startedAt: timing ? within(timing.a / 1e6) : otherwise,
+    endedAt: timing ? within((timing.a + timing.b) / 1e6) : during.endedAt,
+    ...resultOf(failed ? errorOf(op) : undefined),
+  };
 }
 
 /** The entry of a step that waited: a sleep, a wait for an event or a signal, an invocation, a request. */

@@ -41,6 +41,8 @@ export interface CallToSchedule {
   stepId?: string;
   /** Attempts after the first. */
   retries: number;
+  /** Attempts that were made already. */
+  attemptsBefore?: number;
   delayMs?: number;
 }
 
@@ -79,12 +81,18 @@ export class RunScheduler {
     if (calls.length === 0) return;
     const priorities = await this.#prioritiesOf(calls);
     await this.#queue.addBulk(
-      calls.map(({ ref: { trace, ...ref }, at, stepId, retries, delayMs = 0 }) => ({
+      calls.map(({ ref: { trace, ...ref }, at, stepId, retries, attemptsBefore = 0, delayMs = 0 }) => ({
         name: ref.functionId,
-        data: { ...ref, kind: 'call', ...(at !== undefined && { at }), ...(stepId && { stepId }) } satisfies CallJob,
+        data: {
+          ...ref,
+          kind: 'call',
+          ...(at !== undefined && { at }),
+          ...(stepId && { stepId }),
+          ...(attemptsBefore > 0 && { attemptsBefore }),
+        } satisfies CallJob,
         opts: {
           jobId: callJobId(ref.runId, at, stepId),
-          attempts: retries + 1,
+          attempts: retries + 1 - attemptsBefore,
           ...(delayMs > 0 && { delay: delayMs }),
           ...priorities.get(ref.env),
           ...traceOptions(trace),
@@ -171,6 +179,17 @@ export class RunScheduler {
     );
   }
 
+  /** Key of the call's job, in which BullMQ counts its executions (`ats`). */
+  callJobKey({ runId, at, stepId }: CallRef): string {
+    return this.#queue.toKey(callJobId(runId, at, stepId));
+  }
+
+  /** Whether this execution of the call's job is its last: another worker takes over the job of one that seems dead. */
+  async isLastExecution(call: CallRef, executions: number): Promise<boolean> {
+    const redis = await this.#queue.getBackend().client;
+    return (await redis.hget(this.callJobKey(call), 'ats')) === String(executions);
+  }
+
   /** Makes a delayed call due now.
    *  @returns whether it was delayed; a call in any other state is left alone */
   async promote(jobId: string): Promise<boolean> {
@@ -212,7 +231,7 @@ function traceOptions(trace: string | undefined): JobsOptions {
 }
 
 /** The first call has the ID of its run. */
-function callJobId(runId: string, at: number | undefined, stepId: string | undefined): string {
+export function callJobId(runId: string, at: number | undefined, stepId: string | undefined): string {
   if (stepId) return `${runId}-${stepId}`;
   return at === 0 || at === undefined ? runId : `${runId}-${at}`;
 }

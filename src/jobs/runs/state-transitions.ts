@@ -10,7 +10,7 @@ import type { Events } from '../../store/events/events.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
 import type { LeftOver, Runs } from '../../store/runs/runs.ts';
 import type { SealedRequests } from '../../store/runs/sealed-requests.ts';
-import type { Steps } from '../../store/runs/steps.ts';
+import type { ResultContext, Steps } from '../../store/runs/steps.ts';
 import type { Acceptor } from '../ingestion/acceptor.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import { toRunRef } from '../queues/queues.ts';
@@ -31,6 +31,18 @@ export interface RunTransitionsDeps {
   telemetry: Telemetry;
 }
 
+/** Why a run fails whose steps are too many, or too large together. */
+export const STATE_ERRORS: Record<'steps' | 'bytes', RunError> = {
+  steps: {
+    name: 'TooManySteps',
+    message: `the run has more than ${MAX_STEPS} steps; split the function, and invoke its parts`,
+  },
+  bytes: {
+    name: 'StateTooLarge',
+    message: `the outputs of the run's steps are larger than ${MAX_STATE_BYTES} bytes together; store large data elsewhere`,
+  },
+};
+
 export class RunTransitions {
   readonly #deps: RunTransitionsDeps;
 
@@ -38,31 +50,21 @@ export class RunTransitions {
     this.#deps = deps;
   }
 
-  /** Stores the result of a step and schedules the next call of the function.
+  /** Stores the result of a step. Schedules the next call of the function, unless it waits for other steps.
    *  @returns whether this stored it; an earlier result stands */
-  async finishStep(env: string, runId: string, stepId: string, memo: Memo): Promise<boolean> {
-    const result = await this.#deps.steps.memoize(env, runId, stepId, memo);
+  async finishStep(env: string, runId: string, stepId: string, memo: Memo, context?: ResultContext): Promise<boolean> {
+    const result = await this.#deps.steps.memoize(env, runId, stepId, memo, context);
     switch (result.outcome) {
       case 'stored':
         if (result.was) await this.#recordWaitEnd(result.run, stepId, result.was, memo);
-        await this.scheduleNextCall(result.run, result.stackLength);
+        if (result.callAgain) await this.scheduleNextCall(result.run, result.stackLength);
         return true;
       case 'there':
-        // If a call with all finished steps was answered already, another would do nothing.
-        if ((await this.#deps.runs.answeredAt(env, runId)) >= result.stackLength) return false;
-        await this.scheduleNextCall(result.run, result.stackLength);
+        if (result.callAgain) await this.scheduleNextCall(result.run, result.stackLength);
         return false;
       case 'steps':
-        await this.fail(result.run, {
-          name: 'TooManySteps',
-          message: `the run has more than ${MAX_STEPS} steps; split the function, and invoke its parts`,
-        });
-        return false;
       case 'bytes':
-        await this.fail(result.run, {
-          name: 'StateTooLarge',
-          message: `the outputs of the run's steps are larger than ${MAX_STATE_BYTES} bytes together; store large data elsewhere`,
-        });
+        await this.fail(result.run, STATE_ERRORS[result.outcome]);
         return false;
       case 'ended':
       case 'gone':
@@ -88,8 +90,9 @@ export class RunTransitions {
     });
   }
 
-  async complete(run: Run, output: string): Promise<void> {
-    await this.#end(run, { status: 'Completed', output });
+  /** @returns what the run left over; undefined: it had ended before */
+  async complete(run: Run, output: string): Promise<LeftOver | undefined> {
+    return this.#end(run, { status: 'Completed', output });
   }
 
   /** Accepts the failure event first: if the process dies in between, repeating both changes nothing.
@@ -112,7 +115,7 @@ export class RunTransitions {
     await this.finishStep(run.env, run.invoker.runId, run.invoker.stepId, invocationResult(run));
   }
 
-  async #end(run: Run, ending: Ending): Promise<void> {
+  async #end(run: Run, ending: Ending): Promise<LeftOver | undefined> {
     const { runs, telemetry } = this.#deps;
     let leftOver = await runs.end(run, ending, Date.now());
     // First the events, then the end: if this process dies in between, repeating both changes nothing.
@@ -124,6 +127,7 @@ export class RunTransitions {
     await this.notifyInvoker(ended);
     // Last: a job that stays finds a run that has ended, and does nothing.
     if (leftOver) await this.#removeJobs(run.id, ending, leftOver);
+    return leftOver;
   }
 
   /** Delayed jobs would wait, possibly for months, only to find a run that has ended. */

@@ -135,7 +135,7 @@ function notAnAppProblem(status: number, { url }: KnownApp): Problem {
   if (status >= 300 && status < 400) {
     return {
       code: 'redirect',
-      message: `${url} responds with ${status}; the service does not follow redirects`,
+      message: `${url} responds with ${status}; the service follows only 307 and 308, to another HTTP URL`,
       fix: 'Register the app at the target of the redirect.',
     };
   }

@@ -1,6 +1,7 @@
 /** Events as the service accepts and stores them (docs/events.md). */
 import { z } from 'zod';
 import { isJsonObject } from '../values/json.ts';
+import { metaSchema } from './sessions.ts';
 
 export const jsonObject = (field: string) =>
   z
@@ -38,6 +39,7 @@ export const eventSchema = z
       .meta({ description: 'Event time in Unix milliseconds; absent: the time of receipt' }),
     user: jsonObject('Passed through to functions').optional(),
     v: z.string().optional().meta({ description: 'Version of the payload, passed through' }),
+    meta: metaSchema.optional().meta({ description: 'Sessions that the event belongs to: IDs by name' }),
   })
   .meta({ id: 'Event', description: 'An event' });
 
@@ -92,7 +94,7 @@ export type RecordParts = Pick<Envelope, 'internalId' | 'receivedAt' | 'requestI
 
 /** The payload is JSON text that preserves every digit of the event's data. */
 export function toEnvelope(
-  { name, data, id, ts, user, v }: Event,
+  { name, data, id, ts, user, v, meta }: Event,
   at: { internalId: string; env: string; receivedAt: number; source: Source; requestId: string; index: number },
 ): Envelope {
   const { internalId, env, receivedAt, source, requestId, index } = at;
@@ -107,7 +109,7 @@ export function toEnvelope(
     requestId,
     index,
     // Omits undefined fields.
-    payload: JSON.stringify({ name, data, id, ts, user, v }),
+    payload: JSON.stringify({ name, data, id, ts, user, v, meta }),
   };
 }
 
@@ -126,13 +128,13 @@ export function recordOf(event: RecordParts, parse: (text: string) => unknown = 
 }
 
 /** Copies a stored event for a new send, without its time and its deduplication ID. */
-export function copyToResend({ name, data, user, v }: Event): Event {
-  return { name, data, ...(user !== undefined && { user }), ...(v !== undefined && { v }) };
+export function copyToResend({ name, data, user, v, meta }: Event): Event {
+  return { name, data, ...(user !== undefined && { user }), ...(v !== undefined && { v }), ...(meta && { meta }) };
 }
 
-/** The event that a function receives (docs/protocol.md#calls). */
+/** An event as it was sent, with its ID and time. */
 export function payloadOf(record: EventRecord): Event & { ts: number } {
-  const { name, data, id, ts, user, v, internal_id } = record;
+  const { name, data, id, ts, user, v, meta, internal_id } = record;
   return {
     name,
     data,
@@ -140,5 +142,11 @@ export function payloadOf(record: EventRecord): Event & { ts: number } {
     ts,
     ...(user !== undefined && { user }),
     ...(v !== undefined && { v }),
+    ...(meta && { meta }),
   };
+}
+
+/** The event that a function receives (docs/protocol.md#calls). */
+export function receivedEventOf(record: EventRecord): Event & { ts: number } {
+  return { user: {}, ...payloadOf(record) };
 }

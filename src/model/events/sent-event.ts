@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { describe, isJsonObject, isShallow, MAX_DEPTH } from '../values/json.ts';
 import { EVENT_ID_MAX, EVENT_NAME_MAX, type Event, jsonObject, RESERVED_PREFIXES, TS_MAX, TS_MIN } from './event.ts';
+import { sentMetaSchema } from './sessions.ts';
 
 const nameRule = `a string of 1 to ${EVENT_NAME_MAX} characters`;
 const idRule = `a string of up to ${EVENT_ID_MAX} characters`;
@@ -58,6 +59,11 @@ export const sentEventSchema = z
       .nullable()
       .transform((v) => v ?? undefined)
       .optional(),
+    // Others may have a field of this name for something else.
+    meta: z
+      .preprocess((meta) => (isJsonObject(meta) ? meta : undefined), sentMetaSchema.optional())
+      .optional()
+      .meta({ type: 'object', additionalProperties: true, description: 'Sessions that the event belongs to' }),
   })
   .meta({ id: 'SentEvent', description: 'An event to send' });
 

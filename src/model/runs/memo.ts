@@ -20,6 +20,8 @@ export interface Pending {
   since: number;
   /** When it ends at the latest, Unix milliseconds; undefined: no timeout. */
   until?: number;
+  /** Race mode: the function is called again when this step ends, also while others are pending. */
+  race?: true;
   /** Origin of the URL that the step requests. */
   origin?: string;
 }

@@ -27,6 +27,7 @@ const optionsSchema = z.looseObject({
   input: z.unknown().optional(),
   target_hashed_id: z.string().nullish(),
   function_id: z.string().optional(),
+  parallelMode: z.string().optional().catch(undefined),
   payload: z.looseObject({ data: z.unknown(), user: z.unknown(), v: z.unknown() }).partial().optional(),
 });
 
@@ -48,12 +49,16 @@ const opSchema = z.object({
     'DeferAbort',
     'RunComplete',
     'StepNotFound',
+    'DiscoveryRequest',
   ]),
   name: z.string().nullish(),
   displayName: z.string().nullish(),
   opts: optionsSchema.nullish(),
   data: z.unknown().optional(),
+  metadata: z.unknown().optional(),
   error: errorSchema.nullish(),
+  /** When the step ran: its start and its duration, nanoseconds. */
+  timing: z.object({ a: z.number(), b: z.number() }).nullish().catch(undefined),
 });
 
 export type Op = z.infer<typeof opSchema>;
@@ -103,6 +108,11 @@ function longNameIn({ id, name, displayName, opts }: Op): string | undefined {
     }
   }
   return undefined;
+}
+
+/** Whether the function is to be called again as soon as this step ends, although others are pending. Some SDKs write the mode in upper case. */
+export function asksForRace({ opts }: Op): boolean {
+  return opts?.parallelMode?.toLowerCase() === 'race';
 }
 
 /** The ID that ends a function in a list of operations. A step may have the same ID, but it has a name. */

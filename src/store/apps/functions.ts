@@ -1,5 +1,7 @@
 /** Registered functions of all apps of an environment. Pauses are stored apart, since a registration does not change them. */
+
 import type { ChainableCommander } from 'ioredis';
+import { ServiceError } from '../../errors.ts';
 import type { AppFunction, RefusedFunction } from '../../model/apps/app.ts';
 import { quotaExceeded } from '../../model/apps/quotas.ts';
 import { inPipelines, type Redis, replies } from '../redis/connection.ts';
@@ -76,6 +78,22 @@ export class Functions {
     writing.hset(this.#keys.functions(env), ...changed.flatMap((fn) => [fn.id, JSON.stringify(fn)]));
     replies(await this.#withNewVersion(writing, env).exec());
     return replaced;
+  }
+
+  /** Adds or replaces one function of an app; the app's others stay as they are.
+   *  @param most maximum number of live functions of the environment
+   *  @throws ServiceError registration_invalid when another app has a function of the same ID, quota_exceeded */
+  async put(env: string, fn: AppFunction, most: number): Promise<void> {
+    const { functions: known } = await this.all(env);
+    const refused = ownerProblem(
+      known.find(({ id }) => id === fn.id),
+      fn.app,
+    );
+    if (refused) throw new ServiceError('registration_invalid', { detail: refused.problem });
+    const others = known.filter(({ id, app, archived }) => app === fn.app && !archived && id !== fn.id);
+    checkQuota(env, fn.app, [...others, fn], known, most);
+    const writing = this.#redis.multi().hset(this.#keys.functions(env), fn.id, JSON.stringify(fn));
+    replies(await this.#withNewVersion(writing, env).exec());
   }
 
   /** A version starts with the time, so it never equals one of a deleted environment of the same name. */

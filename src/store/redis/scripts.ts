@@ -8,17 +8,20 @@ import type { ChainableCommander, Redis } from 'ioredis';
 import type { RunStatus } from '../../model/runs/run.ts';
 import { MINUTE_MS, SLICE_LENGTH } from '../events/keys.ts';
 import { RUN_SUFFIXES, SEGMENT_LENGTHS_MS } from '../runs/keys.ts';
-import { PLANNING_FIELD, RUN_FIELDS } from '../runs/run-fields.ts';
+import { PENDING_RACE, PLANNING_FIELD, RUN_FIELDS } from '../runs/run-fields.ts';
 
 /** Absent `numberOfKeys`: it is the first argument of each call. */
 const SCRIPTS = {
   createRuns: { file: 'runs/lua/create-runs.lua', numberOfKeys: 2 },
   loadCall: { file: 'runs/lua/load-call.lua', numberOfKeys: 4 },
   storeMemo: { file: 'runs/lua/store-memo.lua', numberOfKeys: 1 },
-  planStep: { file: 'runs/lua/plan-step.lua', numberOfKeys: 3 },
+  storeMemos: { file: 'runs/lua/store-memos.lua', numberOfKeys: 3 },
+  handOver: { file: 'runs/lua/hand-over.lua', numberOfKeys: 1 },
+  beginSteps: { file: 'runs/lua/begin-steps.lua', numberOfKeys: 3 },
   appendHistory: { file: 'runs/lua/append-history.lua', numberOfKeys: 1 },
   recordAnswered: { file: 'runs/lua/record-answered.lua', numberOfKeys: 1 },
   recordError: { file: 'runs/lua/record-error.lua', numberOfKeys: 1 },
+  setMetadata: { file: 'runs/lua/set-metadata.lua', numberOfKeys: 1 },
   endRun: { file: 'runs/lua/end-run.lua', numberOfKeys: 6 },
   addWaits: { file: 'runs/lua/add-waits.lua' },
   removeWait: { file: 'runs/lua/remove-wait.lua', numberOfKeys: 1 },
@@ -61,9 +64,12 @@ const CONSTANTS: Record<string, string | number | readonly number[]> = {
   FIELD_STARTED_AT: RUN_FIELDS.startedAt,
   FIELD_ERROR: RUN_FIELDS.error,
   FIELD_ANSWERED_AT: RUN_FIELDS.answeredAt,
+  FIELD_RACED_AT: RUN_FIELDS.racedAt,
   FIELD_PLANNING: PLANNING_FIELD,
+  PENDING_RACE,
   FIELD_DEFERS: RUN_FIELDS.defers,
   FIELD_MEMO_BYTES: RUN_FIELDS.memoBytes,
+  FIELD_CHECKPOINT: RUN_FIELDS.checkpoint,
   STATUS_QUEUED: 'Queued' satisfies RunStatus,
   STATUS_RUNNING: 'Running' satisfies RunStatus,
   SUFFIX_MEMOS: RUN_SUFFIXES.memos,
@@ -73,6 +79,7 @@ const CONSTANTS: Record<string, string | number | readonly number[]> = {
   SUFFIX_REQUESTS: RUN_SUFFIXES.requests,
   SUFFIX_HISTORY: RUN_SUFFIXES.history,
   SUFFIX_WAITS: RUN_SUFFIXES.waits,
+  SUFFIX_METADATA: RUN_SUFFIXES.metadata,
   SEGMENT_LENGTHS_MS,
   MINUTE_MS,
   SLICE_LENGTH,

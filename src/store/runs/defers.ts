@@ -1,5 +1,6 @@
 /** What runs defer until their end (operations DeferAdd and DeferAbort). A run that has deferred anything has a field with the number, so that other
  *  runs pay nothing for it. */
+import type { Event } from '../../model/events/event.ts';
 import { MAX_STATE_BYTES, MAX_STEPS } from '../../model/runs/memo.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
@@ -8,6 +9,8 @@ import type { ScriptedRedis } from '../redis/scripts.ts';
 export interface DeferredFunction {
   functionId: string;
   input: Record<string, unknown>;
+  /** Sessions of the event that triggers it. */
+  meta?: Event['meta'] | undefined;
 }
 
 /** `count`, `bytes`: the run has too many. */

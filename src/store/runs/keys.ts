@@ -11,6 +11,7 @@ export const RUN_SUFFIXES = {
   defers: ':defers',
   history: ':history',
   waits: ':waits',
+  metadata: ':metadata',
 } as const;
 
 /** Lengths of the segments of ended runs: a run is in the first one of its time that has room (ended-run-index.ts). */
@@ -25,6 +26,7 @@ export const runKeys = (prefix: string) => ({
   requests: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.requests}`,
   history: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.history}`,
   waitsOfRun: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.waits}`,
+  metadata: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.metadata}`,
   activeRuns: `${prefix}:active-runs`,
   activeRunsIn: (env: string) => `${prefix}:active-runs:${env}`,
   endedRuns: (env: string, ending: Ending['status'], segment: string) =>
@@ -66,6 +68,15 @@ export const RUN_KEY_DECLARATIONS = {
     ttl: 'as the run',
     size: '1 entry per finished step',
     description: 'Hashed IDs of the finished steps, in the order of completion.',
+  },
+  metadata: {
+    pattern: 'run:<env>:<run ID>:metadata',
+    type: 'hash',
+    owner: 'runs/run-metadata.ts',
+    ttl: 'as the run',
+    size: '500 fields, 64 KiB; only of runs with metadata',
+    description:
+      'Metadata of the run and its steps: target and kind → time of the last change; these and a name → value, as JSON.',
   },
   pending: {
     pattern: 'run:<env>:<run ID>:pending',

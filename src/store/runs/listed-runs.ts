@@ -4,7 +4,14 @@ import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { RUN_FIELDS, toRun } from './run-fields.ts';
 
-const { output: _output, answeredAt: _answeredAt, memoBytes: _memoBytes, ...LISTED_FIELDS } = RUN_FIELDS;
+const {
+  output: _output,
+  answeredAt: _answeredAt,
+  racedAt: _racedAt,
+  memoBytes: _memoBytes,
+  checkpoint: _checkpoint,
+  ...LISTED_FIELDS
+} = RUN_FIELDS;
 const LISTED = Object.values(LISTED_FIELDS);
 
 export class ListedRuns {

@@ -18,12 +18,19 @@ export const RUN_FIELDS = {
   retryOf: 'retry_of',
   trace: 'trace',
   answeredAt: 'answered_at',
+  racedAt: 'raced_at',
   memoBytes: 'memo_bytes',
+  /** `<finished steps>:<owner>`: the owner stored the last of these steps and continues from there; absent: the next call does. The owner
+   *  is a call (the number of finished steps that it was made for), or the endpoint's own request. */
+  checkpoint: 'checkpoint',
   defers: 'defers',
 } as const;
 
 /** Followed by a number of finished steps: the call with that many may still plan steps. */
 export const PLANNING_FIELD = 'planning:';
+
+/** In the JSON of a pending step in race mode, and in no other: inside a string the quotes are escaped. */
+export const PENDING_RACE = '"race":true';
 
 /** Characters of an unreadable error in the message. */
 const SHOWN = 200;

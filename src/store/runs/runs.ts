@@ -3,7 +3,7 @@
 import { type EventRecord, recordOf } from '../../model/events/event.ts';
 import { readEvent } from '../../model/events/event-encoding.ts';
 import type { Memo, Pending } from '../../model/runs/memo.ts';
-import type { Ending, HistoryEntry, Invoker, Run, RunError } from '../../model/runs/run.ts';
+import type { Ending, HistoryEntry, Invoker, Run, RunError, RunStatus } from '../../model/runs/run.ts';
 import { locationOf } from '../events/event-location.ts';
 import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
@@ -19,6 +19,8 @@ export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId
   trace?: string;
   /** Time of the first reconciliation, Unix milliseconds. */
   reconcileAt: number;
+  /** Who runs it already (checkpoints.ts); undefined: its first call will. */
+  owner?: string;
 }
 
 /** A call of a run's function. */
@@ -51,6 +53,8 @@ export interface LeftOver {
   done: number;
   /** Pending steps by their hashed IDs. */
   pending: Map<string, Pending>;
+  /** Whether a call stored steps while it was in flight. */
+  checkpointed: boolean;
 }
 
 /** Redis does nothing else for a millisecond or two. */
@@ -97,13 +101,14 @@ export class Runs {
   }
 
   /** Begins a call and reads what it needs.
-   *  @returns a run that has ended; undefined when there is nothing to call it for */
+   *  @returns a run that has ended; `next`: it is to be called with more finished steps, by another job; undefined when there is nothing to
+   *    call it for */
   async load(
     call: CallOf,
     attempt: number,
     nowMs: number,
     reconcileAt: number,
-  ): Promise<Loaded | { ended: Run } | undefined> {
+  ): Promise<Loaded | { ended: Run } | { next: Run; finishedSteps: number } | undefined> {
     const { env, runId, eventId, at, stepId } = call;
     const location = locationOf(this.#keys, env, eventId);
     const reply = (await this.#redis.loadCall(
@@ -130,6 +135,7 @@ export class Runs {
     ];
     const [outcome, run, event, stack, memos, pending, planOnly] = reply;
     if (outcome === 'ended') return { ended: toRun(env, runId, fromFlat(run)) };
+    if (outcome === 'due') return { next: toRun(env, runId, fromFlat(run)), finishedSteps: Number(event) };
     if (outcome !== 'call') return undefined;
     return {
       run: toRun(env, runId, fromFlat(run)),
@@ -161,9 +167,23 @@ export class Runs {
     await this.#redis.recordAnswered(this.#keys.run(env, id), at);
   }
 
-  /** Number of finished steps of the last call that was answered; -1: none. */
-  async answeredAt(env: string, id: string): Promise<number> {
-    return Number((await this.#redis.hget(this.#keys.run(env, id), RUN_FIELDS.answeredAt)) ?? -1);
+  /** Where the run continues: numbers of finished steps (-1: none) of the last call that was answered, and when a step in race mode last ended
+   *  while others were pending; and who owns the state with the given number of finished steps because it stored the last of them
+   *  (undefined: the next call). */
+  async position(
+    env: string,
+    id: string,
+    finishedSteps: number,
+  ): Promise<{ answeredAt: number; racedAt: number; owner?: string }> {
+    const { answeredAt, racedAt, checkpoint } = RUN_FIELDS;
+    const key = this.#keys.run(env, id);
+    const [answered, raced, stored] = await this.#redis.hmget(key, answeredAt, racedAt, checkpoint);
+    const prefix = `${finishedSteps}:`;
+    return {
+      answeredAt: Number(answered ?? -1),
+      racedAt: Number(raced ?? -1),
+      ...(stored?.startsWith(prefix) && { owner: stored.slice(prefix.length) }),
+    };
   }
 
   /** Ends the run; the first ending stands.
@@ -180,7 +200,7 @@ export class Runs {
     const fields: (string | number)[] = [RUN_FIELDS.status, ending.status, RUN_FIELDS.endedAt, nowMs];
     if (ending.status === 'Completed') fields.push(RUN_FIELDS.output, ending.output);
     if (ending.status === 'Failed') fields.push(RUN_FIELDS.error, JSON.stringify(ending.error));
-    const [ended, done = 0, begun = []] = (await this.#redis.endRun(
+    const [ended, done = 0, begun = [], checkpointed = 0] = (await this.#redis.endRun(
       this.#keys.run(env, id),
       this.#keys.activeRuns,
       this.#keys.activeRunsIn(env),
@@ -195,11 +215,11 @@ export class Runs {
       this.#segmentSize,
       startedDefers,
       ...fields,
-    )) as [ended: number, done?: number, begun?: string[]];
+    )) as [ended: number, done?: number, begun?: string[], checkpointed?: number];
     if (ended === 2) return 'defers';
     if (ended !== 1) return undefined;
     const pending = Object.entries(fromFlat(begun)).map(([id, text]) => [id, JSON.parse(text) as Pending] as const);
-    return { done, pending: new Map(pending) };
+    return { done, pending: new Map(pending), checkpointed: checkpointed === 1 };
   }
 
   async read(env: string, id: string): Promise<Run | undefined> {
@@ -236,11 +256,15 @@ function* portionsOf(runs: readonly NewRun[]): Generator<[NewRun, ...NewRun[]]> 
 }
 
 /** As create-runs.lua reads it. Redis cannot decode lone surrogates, hence toWellFormed. */
-function rowOf({ id, reconcileAt, functionId, eventId, queuedAt, requestId, invoker, retryOf, trace }: NewRun) {
+function rowOf({ id, reconcileAt, functionId, eventId, queuedAt, requestId, invoker, retryOf, trace, owner }: NewRun) {
   const fields = [RUN_FIELDS.requestId, requestId];
   if (invoker) fields.push(RUN_FIELDS.invokerRun, invoker.runId, RUN_FIELDS.invokerStep, invoker.stepId.toWellFormed());
   if (retryOf) fields.push(RUN_FIELDS.retryOf, retryOf);
   if (trace) fields.push(RUN_FIELDS.trace, trace);
+  if (owner) {
+    const { status, startedAt, checkpoint } = RUN_FIELDS;
+    fields.push(status, 'Running' satisfies RunStatus, startedAt, String(queuedAt), checkpoint, `0:${owner}`);
+  }
   return [id, reconcileAt, functionId.toWellFormed(), eventId, isOverflow(eventId, queuedAt), ...fields];
 }
 

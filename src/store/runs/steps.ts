@@ -7,12 +7,25 @@ import type { Keyspace } from '../redis/keyspace.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { toRun } from './run-fields.ts';
 
-/** Result of storing a memo. `was`: the step while it was pending. `there`: an earlier memo stands. `steps`, `bytes`: the run has too
- *  many. */
+/** Result of storing a memo. `was`: the step while it was pending. `callAgain`: the function is to be called again. `there`: an earlier memo
+ *  stands. `steps`, `bytes`: the run has too many. */
 export type MemoOutcome =
-  | { outcome: 'stored'; stackLength: number; run: Run; was: Pending | undefined }
-  | { outcome: 'there' | 'steps' | 'bytes'; stackLength: number; run: Run }
+  | { outcome: 'stored'; stackLength: number; run: Run; was: Pending | undefined; callAgain: boolean }
+  | { outcome: 'there'; stackLength: number; run: Run; callAgain: boolean }
+  | { outcome: 'steps' | 'bytes'; stackLength: number; run: Run }
   | { outcome: 'ended' | 'gone' };
+
+/** What is known of a result beside its memo. */
+export interface ResultContext {
+  /** Its operation asks for race mode. A pending step knows for itself. */
+  race?: boolean;
+}
+
+/** A step that begins. */
+export interface BegunStep {
+  stepId: string;
+  step: Pending;
+}
 
 export class Steps {
   readonly #redis: ScriptedRedis;
@@ -25,20 +38,31 @@ export class Steps {
     this.#retentionMs = retentionMs;
   }
 
-  /** Stores the result of a step; an earlier memo of the same step stands. */
-  async memoize(env: string, runId: string, stepId: string, memo: Memo): Promise<MemoOutcome> {
+  /** Stores the result of a step; an earlier memo of the same step stands. The function is to be called again when no other step is pending,
+   *  or the step is in race mode. */
+  async memoize(
+    env: string,
+    runId: string,
+    stepId: string,
+    memo: Memo,
+    { race = false }: ResultContext = {},
+  ): Promise<MemoOutcome> {
     const key = this.#keys.run(env, runId);
-    const reply = await this.#redis.storeMemo(key, stepId, JSON.stringify(memo), MAX_STEPS, MAX_STATE_BYTES);
-    const [outcome, stackLength, fields, was] = reply as [
+    const limits = [MAX_STEPS, MAX_STATE_BYTES];
+    const reply = await this.#redis.storeMemo(key, stepId, JSON.stringify(memo), ...limits, +race);
+    const [outcome, stackLength, fields, was, due] = reply as [
       'stored' | 'there' | 'steps' | 'bytes' | 'ended' | 'gone',
       number,
       string[],
       string | null,
+      number,
     ];
     if (outcome === 'ended' || outcome === 'gone') return { outcome };
     const run = toRun(env, runId, fromFlat(fields));
+    const callAgain = due === 1;
+    if (outcome === 'there') return { outcome, stackLength, run, callAgain };
     if (outcome !== 'stored') return { outcome, stackLength, run };
-    return { outcome, stackLength, run, was: was ? (JSON.parse(was) as Pending) : undefined };
+    return { outcome, stackLength, run, callAgain, was: was ? (JSON.parse(was) as Pending) : undefined };
   }
 
   /** Records that a step has begun. The run's event is kept until the step is over, and then for the retention.
@@ -48,14 +72,27 @@ export class Steps {
     stepId: string,
     step: Pending,
   ): Promise<Pending | 'steps' | undefined> {
-    const { env, id, eventId } = run;
+    const [begun] = await this.beginAll(run, [{ stepId, step }]);
+    return begun;
+  }
+
+  /** Records that steps have begun, all at once.
+   *  @returns for each what `begin` returns */
+  async beginAll(
+    { env, id, eventId }: Pick<Run, 'env' | 'id' | 'eventId'>,
+    begun: readonly BegunStep[],
+  ): Promise<(Pending | 'steps' | undefined)[]> {
     const { bucket, field, overflow } = locationOf(this.#keys, env, eventId);
-    const eventTtlMs = this.#retentionMs + Math.max(0, (step.until ?? 0) - step.since);
-    const text = JSON.stringify(step);
     const keys = [this.#keys.run(env, id), bucket, overflow];
-    const reply = (await this.#redis.planStep(...keys, stepId, text, eventTtlMs, field, MAX_STEPS)) as string | null;
-    if (reply === 'steps') return 'steps';
-    return reply ? (JSON.parse(reply) as Pending) : undefined;
+    const steps = begun.flatMap(({ stepId, step }) => {
+      const eventTtlMs = this.#retentionMs + Math.max(0, (step.until ?? 0) - step.since);
+      return [stepId, JSON.stringify(step), eventTtlMs];
+    });
+    const replies = (await this.#redis.beginSteps(...keys, field, MAX_STEPS, ...steps)) as string[];
+    return replies.map((reply) => {
+      if (reply === 'steps') return 'steps';
+      return reply === '' ? undefined : (JSON.parse(reply) as Pending);
+    });
   }
 
   /** The pending steps, and the number of finished ones. */

@@ -3,9 +3,11 @@ import { Sealer } from '../../model/auth/seal.ts';
 import type { StoreContext } from '../store-context.ts';
 import { ActiveRuns } from './active-runs.ts';
 import { Cancellations } from './cancellations.ts';
+import { Checkpoints } from './checkpoints.ts';
 import { Defers } from './defers.ts';
 import { EndedRunIndex } from './ended-run-index.ts';
 import { RunLists } from './run-lists.ts';
+import { RunMetadata } from './run-metadata.ts';
 import { Runs } from './runs.ts';
 import { SealedRequests } from './sealed-requests.ts';
 import { Signals } from './signals.ts';
@@ -14,9 +16,11 @@ import { Waits } from './waits.ts';
 
 export interface RunStore {
   runs: Runs;
+  runMetadata: RunMetadata;
   runLists: RunLists;
   activeRuns: ActiveRuns;
   steps: Steps;
+  checkpoints: Checkpoints;
   waits: Waits;
   cancellations: Cancellations;
   signals: Signals;
@@ -28,9 +32,11 @@ export function createRunStore({ redis, keys, config }: StoreContext): RunStore 
   const { retentionMs, secretKey, secretKeyFallback } = config;
   return {
     runs: new Runs({ redis, keys, retentionMs }),
+    runMetadata: new RunMetadata(redis, keys),
     runLists: new RunLists(redis, keys, new EndedRunIndex(redis, keys)),
     activeRuns: new ActiveRuns(redis, keys),
     steps: new Steps(redis, keys, retentionMs),
+    checkpoints: new Checkpoints(redis, keys),
     waits: new Waits(redis, keys),
     cancellations: new Cancellations(redis, keys, retentionMs),
     signals: new Signals(redis, keys),

@@ -290,7 +290,8 @@ describe('runs with steps', () => {
       }
       const done = Object.keys(body.steps).length;
       if (done === 2) return { body: 'done' };
-      return { status: 206, body: [op('StepPlanned', 1), op('StepPlanned', 2)] };
+      const race = { opts: { parallelMode: 'race' } };
+      return { status: 206, body: [op('StepPlanned', 1, race), op('StepPlanned', 2, race)] };
     });
     await host.register(service, [{ id: 'f', triggers: [{ event: 'plan/x' }] }], { appName: 'plan' });
     await ended(await send({ name: 'plan/x', data: {} }));

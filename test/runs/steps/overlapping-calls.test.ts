@@ -11,6 +11,7 @@ const op = (kind: string, name: string, rest: object = {}) => ({
   displayName: name,
   ...rest,
 });
+const planned = (name: string) => op('StepPlanned', name, { opts: { parallelMode: 'race' } });
 const progress = (...ops: object[]): CallAnswer => ({ status: 206, body: ops });
 
 describe('overlapping calls of one run', () => {
@@ -46,14 +47,14 @@ describe('overlapping calls of one run', () => {
       if (requested) return runIt(requested);
       const done = (name: string) => hash(name) in steps;
       if (done('y2')) return { body: 'done' };
-      if (!done('y1')) return progress(op('StepPlanned', 'y1'), op('StepPlanned', 'z'));
+      if (!done('y1')) return progress(planned('y1'), planned('z'));
       if (!done('z')) {
         planning.resolve();
         await later.promise;
-        return progress(op('StepPlanned', 'y2'), op('StepPlanned', 'z'));
+        return progress(planned('y2'), planned('z'));
       }
       told.push(ctx.disable_immediate_execution);
-      const answer = ctx.disable_immediate_execution ? progress(op('StepPlanned', 'y2')) : runIt('y2');
+      const answer = ctx.disable_immediate_execution ? progress(planned('y2')) : runIt('y2');
       // The earlier call's answer comes after this one's.
       setImmediate(later.resolve);
       return answer;

@@ -12,6 +12,7 @@ import { Card, Page } from '../../ui/page.tsx';
 import { RunActions } from './actions.tsx';
 import { RunDetails } from './details.tsx';
 import { ErrorDetails } from './error-details.tsx';
+import { Metadata } from './metadata.tsx';
 import { Timeline } from './timeline.tsx';
 import { useRun, useTriggerEvent } from './use-run.ts';
 import { WaitStatus } from './wait-status.tsx';
@@ -65,6 +66,7 @@ function Known({ run }: { run: RunWithHistory }) {
             })
           }
         />
+        <Metadata run={run} />
         <div className={`grid grid-cols-1 items-start gap-6 ${run.status === 'Completed' ? 'lg:grid-cols-2' : ''}`}>
           {event && <Json title="Input" value={event.data} label="Event data" />}
           {trigger.error && (

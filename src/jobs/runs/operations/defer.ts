@@ -1,23 +1,28 @@
 /** `DeferAdd` and `DeferAbort`: a function runs when the run has ended, however it ends (../deferred-functions.ts). */
 import type { Failure } from '../../../functions/interpret-response.ts';
 import { permanentFailure } from '../../../functions/interpret-response.ts';
+import { metaOf } from '../../../model/events/sessions.ts';
 import { MAX_STATE_BYTES, MAX_STEPS } from '../../../model/runs/memo.ts';
 import { type Op, stepName } from '../../../model/runs/operation.ts';
 import { isJsonObject } from '../../../model/values/json.ts';
 import type { DeferOutcome } from '../../../store/runs/defers.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
 
-export async function addDefer(op: Op, call: AnsweredCall, { defers }: OperationDeps): Promise<Failure | undefined> {
+/** The part of an answered call that is needed here. */
+type OfRun = { loaded: Pick<AnsweredCall['loaded'], 'run'> };
+type DeferDeps = Pick<OperationDeps, 'defers'>;
+
+export async function addDefer(op: Op, call: OfRun, { defers }: DeferDeps): Promise<Failure | undefined> {
   const { env, id: runId } = call.loaded.run;
   const { fn_slug: functionId, input = {} } = op.opts ?? {};
   if (!functionId || !isJsonObject(input)) {
     const what = functionId ? 'data that is not an object' : 'no function';
     return permanentFailure('InvalidDefer', `"${stepName(op)}" defers ${what}`);
   }
-  return failureOf(await defers.add(env, runId, op.id, { functionId, input }));
+  return failureOf(await defers.add(env, runId, op.id, { functionId, input, meta: metaOf(op.opts) }));
 }
 
-export async function abortDefer(op: Op, call: AnsweredCall, { defers }: OperationDeps): Promise<Failure | undefined> {
+export async function abortDefer(op: Op, call: OfRun, { defers }: DeferDeps): Promise<Failure | undefined> {
   const { env, id: runId } = call.loaded.run;
   const target = op.opts?.target_hashed_id;
   if (!target) return permanentFailure('InvalidDefer', `"${stepName(op)}" aborts nothing: it has no target_hashed_id`);

@@ -2,13 +2,18 @@
 import type { Failure } from '../../../functions/interpret-response.ts';
 import { type Op, stepName } from '../../../model/runs/operation.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
-import { enqueueWake, startStep } from './steps.ts';
+import { enqueueWake, type StartingStep, startStep } from './steps.ts';
 import { untilOf } from './timeout.ts';
 
-export async function startInvocation(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
+export function pendingInvocation(op: Op): StartingStep | Failure {
   const until = untilOf(op);
-  if (until && 'kind' in until) return until;
-  const invoking = await startStep(op, call, deps, { op: 'InvokeFunction', name: stepName(op), ...until });
+  return 'kind' in until ? until : { op: 'InvokeFunction', name: stepName(op), ...until };
+}
+
+export async function startInvocation(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
+  const step = pendingInvocation(op);
+  if ('kind' in step) return step;
+  const invoking = await startStep(op, call, deps, step);
   if (!invoking || 'kind' in invoking) return invoking;
   if (invoking.until !== undefined) await enqueueWake(op, call, deps, { untilMs: invoking.until });
   await deps.invocations.invokeFromStep(call.loaded.run, op);

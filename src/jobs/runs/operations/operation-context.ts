@@ -1,6 +1,9 @@
 /** What applying an operation needs. */
+import type { Pending } from '../../../model/runs/memo.ts';
+import type { Checkpoints } from '../../../store/runs/checkpoints.ts';
 import type { Defers } from '../../../store/runs/defers.ts';
-import type { Loaded } from '../../../store/runs/runs.ts';
+import type { RunMetadata } from '../../../store/runs/run-metadata.ts';
+import type { Loaded, Runs } from '../../../store/runs/runs.ts';
 import type { SealedRequests } from '../../../store/runs/sealed-requests.ts';
 import type { Signals } from '../../../store/runs/signals.ts';
 import type { Steps } from '../../../store/runs/steps.ts';
@@ -13,7 +16,10 @@ import type { WaitMatcher } from '../wait-matcher.ts';
 
 export interface OperationDeps {
   transitions: RunTransitions;
+  runs: Runs;
   steps: Steps;
+  runMetadata: RunMetadata;
+  checkpoints: Checkpoints;
   waits: Waits;
   signals: Signals;
   requests: SealedRequests;
@@ -32,4 +38,8 @@ export interface AnsweredCall {
   /** Whether another attempt of this call may follow. */
   mayRetry: boolean;
   startedAt: number;
+  /** The app asks for race mode in all steps of the response. */
+  race: boolean;
+  /** Steps that have begun already, and what beginning them returned. */
+  begun?: ReadonlyMap<string, Pending | 'steps' | undefined>;
 }

@@ -11,14 +11,24 @@ import {
 import { MAX_STATE_BYTES } from '../../../model/runs/memo.ts';
 import { type Op, stepName } from '../../../model/runs/operation.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
-import { startStep } from './steps.ts';
+import { type StartingStep, startStep } from './steps.ts';
+
+export function pendingRequest(op: Op): StartingStep {
+  return toStep(op, requestOf(op));
+}
+
+function toStep(op: Op, request: StepRequest | InvalidStepRequest): StartingStep {
+  const origin = request instanceof InvalidStepRequest ? undefined : originOf(request);
+  const kind = op.op === 'AIGateway' ? 'AIGateway' : 'Gateway';
+  return { op: kind, name: stepName(op), ...(origin && { origin }) };
+}
 
 export async function startRequest(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
   const { env, id: runId } = call.loaded.run;
   const request = requestOf(op);
-  const origin = request instanceof InvalidStepRequest ? undefined : originOf(request);
-  const kind = op.op === 'AIGateway' ? 'AIGateway' : 'Gateway';
-  const step = await startStep(op, call, deps, { op: kind, name: stepName(op), ...(origin && { origin }) });
+  const starting = toStep(op, request);
+  const { origin } = starting;
+  const step = await startStep(op, call, deps, starting);
   if (!step || 'kind' in step) return step;
   if (request instanceof InvalidStepRequest || origin === undefined) {
     const message = `the request of step "${stepName(op)}" is invalid: ${(request as InvalidStepRequest).message}`;

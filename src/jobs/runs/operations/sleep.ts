@@ -4,10 +4,10 @@ import { permanentFailure } from '../../../functions/interpret-response.ts';
 import { type Op, stepName } from '../../../model/runs/operation.ts';
 import { momentMs } from '../../../model/values/duration.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
-import { enqueueWake, startStep } from './steps.ts';
+import { enqueueWake, type StartingStep, startStep } from './steps.ts';
 import { isTooFar, tooFar } from './timeout.ts';
 
-export async function startSleep(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
+export function pendingSleep(op: Op): StartingStep | Failure {
   // Version 3 of the official TypeScript SDK sends an empty duration for less than a second.
   const text = op.opts?.duration || op.name || '0s';
   const until = momentMs(text, Date.now());
@@ -17,7 +17,13 @@ export async function startSleep(op: Op, call: AnsweredCall, deps: OperationDeps
       `step "${stepName(op)}" sleeps for ${JSON.stringify(text)}, which is neither a time string nor an ISO date`,
     );
   if (isTooFar(until)) return tooFar('SleepTooLong', `step "${stepName(op)}" sleeps for ${JSON.stringify(text)}`);
-  const sleeping = await startStep(op, call, deps, { op: 'Sleep', name: stepName(op), until });
+  return { op: 'Sleep', name: stepName(op), until };
+}
+
+export async function startSleep(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
+  const step = pendingSleep(op);
+  if ('kind' in step) return step;
+  const sleeping = await startStep(op, call, deps, step);
   if (sleeping && 'kind' in sleeping) return sleeping;
   if (sleeping?.until !== undefined) await enqueueWake(op, call, deps, { untilMs: sleeping.until });
   return undefined;

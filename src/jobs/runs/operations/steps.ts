@@ -2,23 +2,31 @@
 import type { Failure } from '../../../functions/interpret-response.ts';
 import { permanentFailure } from '../../../functions/interpret-response.ts';
 import { MAX_STEP_BYTES, MAX_STEPS, type Memo, type Pending } from '../../../model/runs/memo.ts';
-import { type Op, stepName } from '../../../model/runs/operation.ts';
-import type { Run } from '../../../model/runs/run.ts';
+import { asksForRace, type Op, stepName } from '../../../model/runs/operation.ts';
+import type { CallToSchedule } from '../run-scheduler.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
 
+/** How an operation's step is pending, apart from what all steps have. */
+export type StartingStep = Omit<Pending, 'since' | 'race'>;
+
 export async function finishStep(
-  run: Run,
   op: Op,
   memo: Memo,
+  { loaded: { run }, race }: AnsweredCall,
   { transitions }: OperationDeps,
 ): Promise<Failure | undefined> {
-  const bytes = Buffer.byteLength(JSON.stringify(memo));
-  if (bytes > MAX_STEP_BYTES) {
-    const message = `the output of step "${stepName(op)}" has ${bytes} bytes, more than ${MAX_STEP_BYTES}; store large data elsewhere and return a reference`;
-    return permanentFailure('OutputTooLarge', message);
-  }
-  await transitions.finishStep(run.env, run.id, op.id, memo);
+  const failure = tooLarge(op, memo);
+  if (failure) return failure;
+  await transitions.finishStep(run.env, run.id, op.id, memo, { race: race || asksForRace(op) });
   return undefined;
+}
+
+/** The failure of the run, if the step's memo is too large. */
+export function tooLarge(op: Op, memo: Memo): Failure | undefined {
+  const bytes = Buffer.byteLength(JSON.stringify(memo));
+  if (bytes <= MAX_STEP_BYTES) return undefined;
+  const message = `the output of step "${stepName(op)}" has ${bytes} bytes, more than ${MAX_STEP_BYTES}; store large data elsewhere and return a reference`;
+  return permanentFailure('OutputTooLarge', message);
 }
 
 /** Stores the step as pending. @returns undefined when it is finished already, or its run has ended */
@@ -26,9 +34,11 @@ export async function startStep(
   op: Op,
   call: AnsweredCall,
   { steps }: OperationDeps,
-  step: Omit<Pending, 'since'>,
+  step: StartingStep,
 ): Promise<Pending | Failure | undefined> {
-  const started = await steps.begin(call.loaded.run, op.id, { ...step, since: call.startedAt });
+  const started = call.begun?.has(op.id)
+    ? call.begun.get(op.id)
+    : await steps.begin(call.loaded.run, op.id, pendingStep(op, call, step));
   if (started !== 'steps') return started;
   return permanentFailure(
     'TooManySteps',
@@ -36,10 +46,25 @@ export async function startStep(
   );
 }
 
-export async function planStep(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
-  const planned = await startStep(op, call, deps, { op: 'StepPlanned', name: stepName(op) });
-  if (planned && 'kind' in planned) return planned;
-  if (planned) await deps.scheduler.enqueueCall({ ref: call.ref, stepId: op.id, retries: call.retries });
+export function pendingStep(op: Op, { startedAt, race }: AnsweredCall, step: StartingStep): Pending {
+  return { ...step, since: startedAt, ...((race || asksForRace(op)) && { race: true }) };
+}
+
+export function plannedStep(op: Op): StartingStep {
+  return { op: 'StepPlanned', name: stepName(op) };
+}
+
+/** Plans a step. Its call is enqueued with those of the other planned steps. */
+export async function planStep(
+  op: Op,
+  call: AnsweredCall,
+  deps: OperationDeps,
+  planned: CallToSchedule[],
+): Promise<Failure | undefined> {
+  const step = await startStep(op, call, deps, plannedStep(op));
+  if (step && 'kind' in step) return step;
+  if (step) planned.push({ ref: call.ref, stepId: op.id, retries: call.retries });
+  return undefined;
 }
 
 export async function enqueueWake(

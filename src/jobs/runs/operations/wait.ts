@@ -7,29 +7,36 @@ import { type Op, stepName } from '../../../model/runs/operation.ts';
 import { waitKey } from '../../../model/runs/wait.ts';
 import { indexWait } from '../../../model/runs/wait-index.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
-import { enqueueWake, startStep } from './steps.ts';
+import { enqueueWake, type StartingStep, startStep } from './steps.ts';
 import { untilOf } from './timeout.ts';
 
-export async function startWait(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
-  const { run, event } = call.loaded;
-  const eventName = op.opts?.event || op.name || '';
+export function pendingWait(op: Op): StartingStep | Failure {
+  const name = op.opts?.event || op.name || '';
   const expression = op.opts?.if ?? undefined;
-  if (eventName === '') {
+  if (name === '') {
     return permanentFailure('InvalidWait', `step "${stepName(op)}" waits for an event without a name`);
   }
   const problem = expression && problemOf(expression);
   if (problem) return permanentFailure('InvalidExpression', `step "${stepName(op)}" ${problem}`);
   const until = untilOf(op);
-  if (until && 'kind' in until) return until;
-  const waiting = await startStep(op, call, deps, { op: 'WaitForEvent', name: eventName, ...until });
+  return 'kind' in until ? until : { op: 'WaitForEvent', name, ...until };
+}
+
+export async function startWait(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
+  const { run, event } = call.loaded;
+  const step = pendingWait(op);
+  if ('kind' in step) return step;
+  const waiting = await startStep(op, call, deps, step);
   if (!waiting || 'kind' in waiting) return waiting;
+  const eventName = step.name;
+  const expression = op.opts?.if ?? undefined;
   const described = {
     runId: run.id,
     functionId: run.functionId,
     eventId: run.eventId,
     stepId: op.id,
     ...(expression && { expression }),
-    ...until,
+    ...(waiting.until !== undefined && { until: waiting.until }),
   };
   const added = { key: waitKey(described), eventName, ...indexWait(described, expressionEventOf(event)) };
   // Before an event can match the wait: a match removes the wake job.

@@ -4,15 +4,18 @@
 -- KEYS: run (hash), active runs (zset), active runs of the environment (zset), active runs of the function (zset), runs of the function that
 --       ended likewise (zset), minutes with runs that ended likewise (zset)
 -- ARGV: run ID, retention (ms), member of the run in the active runs, now (ms), key of the ended runs up to the segment, entries that a
---       segment holds, number of deferred functions that are started, then fields and values to set. Positional: this runs for every run, and HSET takes the fields as they are.
--- Returns {2}: functions that the run has deferred must be started first;
--- {1, number of finished steps, pending steps: ID, JSON, ID, JSON, …}: ended now; {0}: it had ended, or does not exist.
+--       segment holds, number of deferred functions that are started, then fields and values to set. Positional: this runs for every run, and
+--       HSET takes the fields as they are.
+-- Returns {2}: functions that the run has deferred must be started first; {1, number of finished steps, pending steps: ID, JSON, ID, JSON,
+-- …, 1 if it had checkpoints}: ended now; {0}: it had ended, or does not exist.
 local run, active_runs, active_runs_in_env, active_index, ended_index, ended_minutes = unpack(KEYS)
 local run_id, retention, member, now, segment_prefix, segment_size, started_defers = unpack(ARGV, 1, 7)
 local FIRST_FIELD = 8
 local TRIMMED_AT_ONCE = 8
 
-local status, queued_at, former_error, defers = unpack(redis.call('HMGET', run, FIELD_STATUS, FIELD_QUEUED_AT, FIELD_ERROR, FIELD_DEFERS))
+local status, queued_at, former_error, defers, checkpoint = unpack(
+  redis.call('HMGET', run, FIELD_STATUS, FIELD_QUEUED_AT, FIELD_ERROR, FIELD_DEFERS, FIELD_CHECKPOINT)
+)
 if not is_active(status) then
   return {0}
 end
@@ -37,8 +40,8 @@ local function trim(index, up_to, key_prefix)
   end
 end
 
-if former_error then
-  redis.call('HDEL', run, FIELD_ERROR)
+if former_error or checkpoint then
+  redis.call('HDEL', run, FIELD_ERROR, FIELD_CHECKPOINT)
 end
 if defers then
   redis.call('HDEL', run, FIELD_DEFERS)
@@ -51,7 +54,7 @@ redis.call('ZREM', active_index, run_id)
 redis.call('ZADD', ended_index, queued_at, run_id)
 redis.call('DEL', pending, run .. SUFFIX_REQUESTS)
 remove_waits(run)
-for _, key in ipairs({ run, ended_index, memos, stack, history }) do
+for _, key in ipairs({ run, ended_index, memos, stack, history, run .. SUFFIX_METADATA }) do
   redis.call('PEXPIRE', key, retention)
 end
 -- Runs are listed by their creation and expire by their end.
@@ -79,4 +82,4 @@ if redis.call('PTTL', segment) < tonumber(retention) then
   redis.call('PEXPIRE', ended_minutes, retention + MINUTE_MS)
   trim(ended_minutes, oldest - MINUTE_MS, segment_prefix .. MINUTE_MS .. ':')
 end
-return {1, finished_steps, pending_steps}
+return {1, finished_steps, pending_steps, checkpoint and 1 or 0}

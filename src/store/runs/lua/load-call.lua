@@ -6,7 +6,8 @@
 --       the next reconciliation (ms), length of the stack that the call is for or '', step to run or '', field of the event in its bucket.
 --       Positional: this runs for every call.
 -- Returns {'call', run, event or false, stack, memos, number of pending steps, 1 if new steps are only planned}; {'ended', run}: the run has
--- ended; {'superseded'}: a later call does the work of this one, or the step is finished; {'gone'}.
+-- ended; {'superseded'}: a later call does the work of this one, or the step is finished; {'due', run, number of finished steps}: likewise, but
+-- the later call may not be enqueued, because a worker died before; {'gone'}.
 local run, bucket, overflow, active_runs = unpack(KEYS)
 local now, attempt, retention, member, reconcile_at, stack_length, step, event_field = unpack(ARGV)
 local memos, stack = run .. SUFFIX_MEMOS, run .. SUFFIX_STACK
@@ -19,10 +20,19 @@ if not is_active(status) then
   return {'ended', redis.call('HGETALL', run)}
 end
 local finished_steps = redis.call('LRANGE', stack, 0, -1)
-if stack_length ~= '' and #finished_steps ~= tonumber(stack_length) then
-  return {'superseded'}
-end
-if step ~= '' and redis.call('HEXISTS', memos, step) == 1 then
+local checkpoint = redis.call('HGET', run, FIELD_CHECKPOINT)
+if
+  (stack_length ~= '' and #finished_steps ~= tonumber(stack_length)
+    -- Other than by a checkpoint of this very call, whose process then died.
+    and checkpoint ~= #finished_steps .. ':' .. stack_length)
+  or (step ~= '' and redis.call('HEXISTS', memos, step) == 1)
+then
+  local answered_at = tonumber(redis.call('HGET', run, FIELD_ANSWERED_AT) or -1)
+  -- The owner of a checkpoint goes on with the run by itself.
+  local is_owned = checkpoint and string.find(checkpoint, #finished_steps .. ':', 1, true) == 1
+  if not is_owned and answered_at < #finished_steps and redis.call('HLEN', run .. SUFFIX_PENDING) == 0 then
+    return {'due', redis.call('HGETALL', run), #finished_steps}
+  end
   return {'superseded'}
 end
 redis.call('HSET', run, FIELD_STATUS, STATUS_RUNNING, FIELD_ATTEMPT, attempt, FIELD_STARTED_AT, started_at or now)

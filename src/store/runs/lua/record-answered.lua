@@ -3,7 +3,12 @@
 -- ARGV: number of finished steps when the call was made
 -- Returns nothing.
 local run, steps = KEYS[1], ARGV[1]
-local status, answered_at = unpack(redis.call('HMGET', run, FIELD_STATUS, FIELD_ANSWERED_AT))
+local status, answered_at, checkpoint = unpack(redis.call('HMGET', run, FIELD_STATUS, FIELD_ANSWERED_AT, FIELD_CHECKPOINT))
+-- The call continued from its own checkpoints, so it was answered with the steps of the last.
+local length, owner = string.match(checkpoint or '', '^(%d+):(.+)$')
+if owner == steps then
+  steps = length
+end
 if status and tonumber(answered_at or -1) < tonumber(steps) then
   redis.call('HSET', run, FIELD_ANSWERED_AT, steps)
 end

@@ -1,13 +1,13 @@
 -- @include runs/lua/lib/is-active.lua
--- Stores the result of a step. First write wins: a stored memo never changes.
+-- Stores the result of a step, and decides whether the function is to be called again. First write wins: a stored memo never changes.
 -- KEYS: run (hash)
--- ARGV: step, memo (JSON), maximum number of steps, maximum bytes of all memos. Positional: this runs for every step.
--- Returns {outcome, length of the stack, run, the pending step or false}; outcomes: 'stored', 'there' (an earlier memo stands), 'ended',
--- 'steps' or 'bytes' (too many), 'gone'.
+-- ARGV: step, memo (JSON), maximum number of steps, maximum bytes of all memos, 1 if the result is in race mode or 0. Positional: this runs for every step.
+-- Returns {outcome, length of the stack, run, the pending step or false, 1 if the function is to be called again}; outcomes: 'stored',
+-- 'there' (an earlier memo stands), 'ended', 'steps' or 'bytes' (too many), 'gone'.
 local run = KEYS[1]
-local step, memo, max_steps, max_bytes = unpack(ARGV)
+local step, memo, max_steps, max_bytes, race = unpack(ARGV)
 local memos, stack, pending = run .. SUFFIX_MEMOS, run .. SUFFIX_STACK, run .. SUFFIX_PENDING
-local status = redis.call('HGET', run, FIELD_STATUS)
+local status, answered_at, raced_at = unpack(redis.call('HMGET', run, FIELD_STATUS, FIELD_ANSWERED_AT, FIELD_RACED_AT))
 if not status then
   return {'gone'}
 end
@@ -16,8 +16,11 @@ if not is_active(status) then
   return {'ended', 0, fields}
 end
 local length = redis.call('LLEN', stack)
+-- A step in race mode has ended, and no call that knows its result was answered.
+local raced = tonumber(raced_at or -1) > tonumber(answered_at or -1)
 if redis.call('HEXISTS', memos, step) == 1 then
-  return {'there', length, fields}
+  local is_due = tonumber(answered_at or -1) < length and (raced or redis.call('HLEN', pending) == 0)
+  return {'there', length, fields, false, is_due and 1 or 0}
 end
 if length >= tonumber(max_steps) then
   return {'steps', length, fields}
@@ -27,5 +30,13 @@ if redis.call('HINCRBY', run, FIELD_MEMO_BYTES, #memo) > tonumber(max_bytes) the
 end
 redis.call('HSET', memos, step, memo)
 local pending_step = redis.call('HGET', pending, step)
-redis.call('HDEL', pending, step)
-return {'stored', redis.call('RPUSH', stack, step), fields, pending_step}
+if pending_step then
+  redis.call('HDEL', pending, step)
+end
+length = redis.call('RPUSH', stack, step)
+local is_due = redis.call('HLEN', pending) == 0
+if not is_due and (raced or race == '1' or (pending_step and string.find(pending_step, PENDING_RACE, 1, true))) then
+  redis.call('HSET', run, FIELD_RACED_AT, length)
+  is_due = true
+end
+return {'stored', length, fields, pending_step, is_due and 1 or 0}

@@ -18,7 +18,7 @@ export const STEPS: readonly HostileResponse[] = [
       status: 206,
       body: [
         ...many(900, (n) => op('Sleep', { id: step(`${number} ${n}`), name: '1d' })),
-        op('StepRun', { id: step(`done ${number}`), data: null }),
+        op('StepRun', { id: step(`done ${number}`), data: null, opts: { parallelMode: 'race' } }),
       ],
     }),
     must: { status: 'Failed', error: 'TooManySteps', says: 'more than 1000 steps', calls: 2 },

@@ -1,0 +1,55 @@
+/** `POST /v1/checkpoint/:run_id/async`: an app stores steps of a call that is in flight (docs/protocol.md#checkpoints). */
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import { decodeQueueItem } from '../../functions/call-ids.ts';
+import { RESPONSE_MAX_BYTES } from '../../functions/function-client.ts';
+import type { CallCheckpoints } from '../../jobs/runs/checkpoints.ts';
+import { ID_PATTERN } from '../../model/ids.ts';
+import { type Op, parseOps } from '../../model/runs/operation.ts';
+import { isShallowJson, MAX_DEPTH } from '../../model/values/json.ts';
+import { readBody } from '../http/body.ts';
+import type { Context, Router } from '../http/router.ts';
+import { validate } from '../rest/validation.ts';
+import { type AppGuardDeps, requireSigningKey } from './app-requests.ts';
+
+export interface CheckpointRouteDeps extends AppGuardDeps {
+  callCheckpoints: CallCheckpoints;
+}
+
+const callCheckpointSchema = z.looseObject({
+  run_id: z.string().regex(ID_PATTERN, 'the ID of a run').optional(),
+  qi_id: z.string(),
+  steps: z.array(z.unknown()),
+});
+
+export function checkpointRoutes(router: Router, deps: CheckpointRouteDeps): void {
+  router.post('/v1/checkpoint/:run_id/async', async (ctx) => {
+    const { qi_id, steps } = validate(callCheckpointSchema, await readCheckpoint(ctx), 'field');
+    const item = decodeQueueItem(qi_id);
+    if (!item) throw new ServiceError('input_invalid', { detail: 'qi_id is not of a call; send back ctx.qi_id' });
+    // Not every SDK names its environment here, but the call does.
+    await requireSigningKey(ctx, item.env, deps);
+    await deps.callCheckpoints.store(ctx.params.run_id, item, operationsIn(steps));
+    ctx.body = {};
+  });
+}
+
+/** @throws ServiceError body_too_large, body_not_json, input_invalid */
+export async function readCheckpoint(ctx: Context): Promise<unknown> {
+  const text = (await readBody(ctx.req, RESPONSE_MAX_BYTES)).toString('utf8');
+  if (!isShallowJson(text)) {
+    throw new ServiceError('input_invalid', { detail: `the body is nested deeper than ${MAX_DEPTH} levels` });
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ServiceError('body_not_json', { detail: (error as Error).message, cause: error });
+  }
+}
+
+/** @throws ServiceError input_invalid */
+export function operationsIn(steps: unknown[]): Op[] {
+  const ops = parseOps(steps);
+  if ('problem' in ops) throw new ServiceError('input_invalid', { detail: ops.message });
+  return ops;
+}

@@ -1,0 +1,72 @@
+/** `/v1/runs/:id/metadata`: what a function, or somebody later, says of a run or of its steps: scores among others. */
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import { METADATA_MAX_BYTES, METADATA_MAX_VALUES, metadataRequestSchema, targetOf } from '../../model/runs/metadata.ts';
+import type { RunMetadata } from '../../store/runs/run-metadata.ts';
+import type { Runs } from '../../store/runs/runs.ts';
+import { type Route, route } from '../rest/route.ts';
+import { metadataSchema, presentMetadata } from '../views/run-metadata.ts';
+
+const params = z.object({ id: z.string() });
+const notFound = (id: string) => new ServiceError('not_found', { detail: `there is no run with the ID "${id}"` });
+
+export interface RunMetadataRouteDeps {
+  runs: Runs;
+  runMetadata: RunMetadata;
+}
+
+export function runMetadataRoutes({ runs, runMetadata }: RunMetadataRouteDeps): Route[] {
+  const tag = 'Runs';
+  const data = z.array(metadataSchema);
+  return [
+    route({
+      method: 'get',
+      path: '/v1/runs/:id/metadata',
+      tag,
+      access: 'read',
+      scope: 'environment',
+      forApps: true,
+      summary: "List a run's metadata",
+      params,
+      data,
+      errors: ['not_found'],
+      async handle({ env, params: { id } }) {
+        if (!(await runs.read(env, id))) throw notFound(id);
+        return { data: (await runMetadata.read(env, id)).map(presentMetadata) };
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/v1/runs/:id/metadata',
+      tag,
+      access: 'write',
+      scope: 'environment',
+      forApps: true,
+      audited: false,
+      summary: "Update a run's metadata",
+      description: `Also after the end of the run. A run has at most ${METADATA_MAX_VALUES} values and ${METADATA_MAX_BYTES} bytes.`,
+      params,
+      body: metadataRequestSchema,
+      data,
+      errors: ['not_found', 'quota_exceeded'],
+      async handle({ env, params: { id }, body }) {
+        if (body.target.run_id !== id) {
+          throw new ServiceError('input_invalid', {
+            detail: 'target.run_id is not the run in the path',
+            facts: { field: 'target.run_id' },
+          });
+        }
+        for (const update of body.metadata) {
+          const outcome = await runMetadata.update(env, id, targetOf(body), update, Date.now());
+          if (outcome === 'gone') throw notFound(id);
+          if (outcome === 'full') {
+            throw new ServiceError('quota_exceeded', {
+              detail: `the run would have more than ${METADATA_MAX_VALUES} values or ${METADATA_MAX_BYTES} bytes of metadata; the kind "${update.kind}" was not stored`,
+            });
+          }
+        }
+        return { data: (await runMetadata.read(env, id)).map(presentMetadata) };
+      },
+    }),
+  ];
+}

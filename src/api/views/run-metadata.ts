@@ -1,0 +1,30 @@
+/** The API's representation of a run's metadata. */
+import { z } from 'zod';
+import type { Metadata } from '../../model/runs/metadata.ts';
+import { time } from './time.ts';
+
+export const metadataSchema = z
+  .object({
+    scope: z.enum(['run', 'step', 'step_attempt', 'extended_trace']),
+    step_id: z.string().nullable().meta({ description: 'Hashed ID of the step that it is about' }),
+    attempt: z.int().nullable().meta({ description: 'The attempt of the step that it is about' }),
+    span_id: z.string().nullable(),
+    kind: z
+      .string()
+      .meta({ description: 'userland.…, inngest.score, inngest.experiment, inngest.ai, inngest.warnings, …' }),
+    values: z.record(z.string(), z.unknown()),
+    updated_at: z.iso.datetime(),
+  })
+  .meta({ id: 'RunMetadata' });
+
+export function presentMetadata({ scope, stepId, attempt, spanId, kind, values, updatedAt }: Metadata) {
+  return {
+    scope,
+    step_id: stepId ?? null,
+    attempt: attempt ?? null,
+    span_id: spanId ?? null,
+    kind,
+    values,
+    updated_at: time(updatedAt),
+  };
+}

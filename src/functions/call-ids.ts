@@ -1,0 +1,49 @@
+/** IDs that a call carries for the official SDKs, which send them back with a checkpoint. */
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+
+/** The execution of a call: `qi_id` on the wire, which apps do not read. */
+export interface QueueItem {
+  /** Environment of the run: not every SDK names it in a checkpoint. */
+  env: string;
+  /** Number of finished steps that the call is for; undefined: it is for one planned step. */
+  at: number | undefined;
+  /** How often the job of the call had been executed then. */
+  executions: number;
+}
+
+const MAX_LENGTH = 512;
+const itemSchema = z.tuple([z.string(), z.int().min(0).nullable(), z.int().min(0)]);
+
+export function encodeQueueItem({ env, at, executions }: QueueItem): string {
+  return Buffer.from(JSON.stringify([env, at ?? null, executions])).toString('base64url');
+}
+
+/** undefined: the service has not made it. */
+export function decodeQueueItem(text: string): QueueItem | undefined {
+  if (text.length > MAX_LENGTH) return undefined;
+  try {
+    const [env, at, executions] = itemSchema.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
+    return { env, at: at ?? undefined, executions };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The official Go SDK reads a function's ID as a UUID. */
+export function functionUuid(env: string, functionId: string): string {
+  return uuidOf(`function\n${env}\n${functionId}`);
+}
+
+export function appUuid(env: string, app: string): string {
+  return uuidOf(`app\n${env}\n${app}`);
+}
+
+/** A UUID of version 8, which is free for any content. */
+function uuidOf(text: string): string {
+  const bytes = createHash('sha256').update(text).digest().subarray(0, 16);
+  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x80;
+  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
+  const hex = bytes.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}

@@ -1,0 +1,73 @@
+/** Redirects of apps that repeat the same request elsewhere: 307 and 308. The others would change the method. The address rules apply to each
+ *  target, because they apply to connections (http-agent.ts). */
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Dispatcher, request } from 'undici';
+
+const MAX_REDIRECTS = 3;
+
+/** The redirect is not followed. */
+export class RedirectRefused extends Error {
+  override name = 'RedirectRefused';
+}
+
+interface Answered {
+  status: number;
+  headers: IncomingHttpHeaders;
+}
+
+/** Where to send the same request again. Query parameters that the target does not have are kept: they select function and step.
+ *  @param followed redirects before this one
+ *  @returns undefined: the response is not a redirect to follow
+ *  @throws RedirectRefused */
+export function redirectTarget(from: string, { status, headers }: Answered, followed: number): string | undefined {
+  const { location } = headers;
+  if ((status !== 307 && status !== 308) || !location) return undefined;
+  if (followed >= MAX_REDIRECTS) throw new RedirectRefused(`more than ${MAX_REDIRECTS} redirects in a row`);
+  const source = new URL(from);
+  const target = URL.parse(location, from);
+  if (!target || !['http:', 'https:'].includes(target.protocol)) {
+    throw new RedirectRefused('the target of the redirect is not an HTTP URL');
+  }
+  // The event would travel unencrypted.
+  if (source.protocol === 'https:' && target.protocol === 'http:') {
+    throw new RedirectRefused(`the redirect leads from HTTPS to HTTP, at ${target.host}`);
+  }
+  for (const [name, value] of source.searchParams) {
+    if (!target.searchParams.has(name)) target.searchParams.append(name, value);
+  }
+  target.username = '';
+  target.password = '';
+  target.hash = '';
+  return target.href;
+}
+
+/** @throws RedirectRefused; AddressBlocked; errors of undici */
+export async function requestFollowing(
+  url: string,
+  options: {
+    dispatcher: Dispatcher;
+    signal: AbortSignal;
+    method?: Dispatcher.HttpMethod;
+    headers?: Record<string, string>;
+  },
+): Promise<Dispatcher.ResponseData> {
+  let target = url;
+  for (let followed = 0; ; followed++) {
+    const response = await request(target, options);
+    const { statusCode, headers } = response;
+    try {
+      const next = redirectTarget(target, { status: statusCode, headers }, followed);
+      if (next === undefined) return response;
+      target = next;
+    } catch (error) {
+      discard(response);
+      throw error;
+    }
+    discard(response);
+  }
+}
+
+/** The body of a redirect is of no use, and may be endless. */
+function discard({ body }: Dispatcher.ResponseData): void {
+  body.on('error', () => {}).destroy();
+}

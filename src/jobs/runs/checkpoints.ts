@@ -1,0 +1,97 @@
+/** Checkpoints of calls: an app stores finished steps while its call is in flight, and goes on in the same call. */
+import { ServiceError } from '../../errors.ts';
+import type { QueueItem } from '../../functions/call-ids.ts';
+import { isAside, type Op, stepName } from '../../model/runs/operation.ts';
+import type { RunError } from '../../model/runs/run.ts';
+import type { Checkpoints } from '../../store/runs/checkpoints.ts';
+import type { Defers } from '../../store/runs/defers.ts';
+import type { RunMetadata } from '../../store/runs/run-metadata.ts';
+import type { Runs } from '../../store/runs/runs.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { abortDefer, addDefer } from './operations/defer.ts';
+import { finishedStepsOf, isFinished } from './operations/finished-steps.ts';
+import { storeMetadata } from './operations/metadata.ts';
+import { DAY_MS, stepHistory } from './run-history.ts';
+import type { RunScheduler } from './run-scheduler.ts';
+import { type RunTransitions, STATE_ERRORS } from './state-transitions.ts';
+
+export interface CallCheckpointsDeps {
+  runs: Runs;
+  runMetadata: RunMetadata;
+  checkpoints: Checkpoints;
+  defers: Defers;
+  scheduler: RunScheduler;
+  transitions: RunTransitions;
+  telemetry: Telemetry;
+  reconcileAfterMs: number;
+}
+
+export class CallCheckpoints {
+  readonly #deps: CallCheckpointsDeps;
+
+  constructor(deps: CallCheckpointsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Stores the steps of the call that has the queue item. Idempotent.
+   *  @throws ServiceError input_invalid, not_found, run_ended, call_superseded */
+  async store(runId: string, { env, at, executions }: QueueItem, ops: readonly Op[]): Promise<void> {
+    const { checkpoints, scheduler, telemetry, reconcileAfterMs } = this.#deps;
+    if (at === undefined) throw superseded(runId, 'a call of one planned step has no checkpoints');
+    const nowMs = Date.now();
+    const during = { startedAt: nowMs - DAY_MS, endedAt: nowMs };
+    const steps = finishedStepsOf(finishedIn(ops), (op) => stepHistory(op, 0, during, nowMs));
+    if ('kind' in steps) return this.#fail(env, runId, steps.error);
+    const job = { key: scheduler.callJobKey({ runId, at }), executions };
+    const owner = { name: String(at), job, reconcileAt: nowMs + reconcileAfterMs };
+    await storeMetadata(ops, { env, id: runId }, this.#deps.runMetadata);
+    const stored = await checkpoints.store(env, runId, steps, owner);
+    switch (stored.outcome) {
+      case 'stored':
+        break;
+      case 'steps':
+      case 'bytes':
+        return this.#fail(env, runId, STATE_ERRORS[stored.outcome]);
+      case 'stale':
+        throw superseded(runId, 'another call continues the run: this one was repeated, or its attempt has failed');
+      case 'ended':
+        throw ended(runId);
+      case 'gone':
+        throw new ServiceError('not_found', { detail: `there is no run with the ID "${runId}"` });
+    }
+    telemetry.publishRun(stored.run, 'Running');
+    const call = { loaded: { run: stored.run } };
+    for (const op of ops.filter(isAside)) {
+      const failure = await (op.op === 'DeferAdd' ? addDefer : abortDefer)(op, call, this.#deps);
+      if (failure) return this.#fail(env, runId, failure.error);
+    }
+  }
+
+  /** @throws ServiceError run_ended, so that the app stops */
+  async #fail(env: string, runId: string, error: RunError): Promise<never> {
+    const run = await this.#deps.runs.read(env, runId);
+    if (run) await this.#deps.transitions.fail(run, error);
+    throw ended(runId, `${error.name}: ${error.message}`);
+  }
+}
+
+/** The steps to store. `StepPlanned` only says that a step has begun.
+ *  @throws ServiceError input_invalid for an operation that is the end of a call */
+function finishedIn(ops: readonly Op[]): Op[] {
+  const isAllowed = (op: Op) => isFinished(op, { mayRetry: true }) || isAside(op) || op.op === 'StepPlanned';
+  const other = ops.find((op) => !isAllowed(op));
+  if (other) {
+    throw new ServiceError('input_invalid', {
+      detail: `step "${stepName(other)}" has the operation ${other.op}, which belongs into the response to the call`,
+    });
+  }
+  return ops.filter((op) => isFinished(op, { mayRetry: true }));
+}
+
+export function superseded(runId: string, why: string): ServiceError {
+  return new ServiceError('call_superseded', { detail: `run "${runId}": ${why}` });
+}
+
+export function ended(runId: string, why = 'its steps are no longer stored'): ServiceError {
+  return new ServiceError('run_ended', { detail: `"${runId}": ${why}` });
+}

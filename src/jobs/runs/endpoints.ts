@@ -1,0 +1,176 @@
+/** Runs of endpoints: the handler of a client's request runs the steps and stores them here. With an operation that cannot be part of a request,
+ *  such as a sleep, the service takes the run over and calls the endpoint again. */
+import { ServiceError } from '../../errors.ts';
+import type { AppFunction } from '../../model/apps/app.ts';
+import { type Envelope, type Event, toEnvelope } from '../../model/events/event.ts';
+import { derivedEventId } from '../../model/ids.ts';
+import { HANDLER_END } from '../../model/runs/endpoint.ts';
+import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
+import { errorOf, type Op } from '../../model/runs/operation.ts';
+import { retryDelayMs } from '../../model/runs/retry.ts';
+import { hasEnded, type Run, type RunError } from '../../model/runs/run.ts';
+import type { Events } from '../../store/events/events.ts';
+import { ENDPOINT } from '../../store/runs/checkpoints.ts';
+import type { FunctionTables } from '../ingestion/function-tables.ts';
+import { toRunRef } from '../queues/queues.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { applyEach } from './apply-operations.ts';
+import { ended, superseded } from './checkpoints.ts';
+import { finishedStepsOf, isFinished } from './operations/finished-steps.ts';
+import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
+import { DAY_MS, stepHistory } from './run-history.ts';
+import { STATE_ERRORS } from './state-transitions.ts';
+
+export interface EndpointsDeps extends OperationDeps {
+  events: Events;
+  functions: FunctionTables;
+  telemetry: Telemetry;
+  /** A handler that stores nothing for so long has died. */
+  callTimeoutMs: number;
+  /** Setting RETRY_SCALE. */
+  retryScale: number;
+}
+
+export interface EndpointRun {
+  env: string;
+  runId: string;
+  fn: AppFunction;
+  event: Event;
+  requestId: string;
+}
+
+/** Operations that only ask for a call, at once or after an attempt that failed. */
+const CALL_REQUESTS: ReadonlySet<Op['op']> = new Set(['DiscoveryRequest', 'StepError']);
+
+export class Endpoints {
+  readonly #deps: EndpointsDeps;
+
+  constructor(deps: EndpointsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Creates the run, whose ID the app has made. Idempotent.
+   *  @throws ServiceError input_invalid when the ID is of another run */
+  async start({ env, runId, fn, event, requestId }: EndpointRun, nowMs: number): Promise<void> {
+    const { events, runs, telemetry, callTimeoutMs } = this.#deps;
+    const envelope: Envelope = toEnvelope(event, {
+      internalId: derivedEventId(runId, 'request'),
+      env,
+      receivedAt: nowMs,
+      source: 'service',
+      requestId,
+      index: 0,
+    });
+    const stored = await events.storeNew([envelope]);
+    const run = { id: runId, env, functionId: fn.id, eventId: envelope.internalId, requestId, queuedAt: nowMs };
+    await runs.create([{ ...run, owner: ENDPOINT, reconcileAt: nowMs + callTimeoutMs }]);
+    await events.markIngested(stored, nowMs);
+    const there = await runs.read(env, runId);
+    if (there?.functionId !== fn.id || there.eventId !== envelope.internalId) {
+      throw new ServiceError('input_invalid', { detail: `the ID "${runId}" is of another run` });
+    }
+    telemetry.recordIngested(stored, nowMs);
+    telemetry.publishRun(there, 'Running');
+  }
+
+  /** Stores what the handler reports. Idempotent.
+   *  @throws ServiceError not_found, run_ended, call_superseded */
+  async store(env: string, runId: string, ops: readonly Op[]): Promise<void> {
+    const { runs, checkpoints, functions, telemetry, callTimeoutMs, transitions } = this.#deps;
+    const nowMs = Date.now();
+    const run = await runs.read(env, runId);
+    if (!run) throw new ServiceError('not_found', { detail: `there is no run with the ID "${runId}"` });
+    const retries = (await functions.find(env, run.functionId))?.retries ?? 0;
+    const reported = reportOf(ops, retries > 0);
+    // An answer that got lost is requested again.
+    if (hasEnded(run)) return reported.isLast ? undefined : Promise.reject(ended(runId));
+    const during = { startedAt: nowMs - DAY_MS, endedAt: nowMs };
+    const steps = finishedStepsOf(reported.finished, (op) => stepHistory(op, 0, during, nowMs));
+    if ('kind' in steps) return this.#fail(run, steps.error);
+    const stored = await checkpoints.store(env, runId, steps, { name: ENDPOINT, reconcileAt: nowMs + callTimeoutMs });
+    switch (stored.outcome) {
+      case 'steps':
+      case 'bytes':
+        return this.#fail(run, STATE_ERRORS[stored.outcome]);
+      case 'stored':
+        break;
+      default:
+        if (reported.isLast) return;
+        throw superseded(runId, 'the service has taken it over from the request that started it');
+    }
+    telemetry.publishRun(run, 'Running');
+    if (reported.failure) return transitions.fail(run, reported.failure);
+    if (reported.output !== undefined) return this.#complete(run, reported.output);
+    if (reported.isLast) await this.#takeOver(run, reported, retries);
+  }
+
+  async #complete(run: Run, output: string): Promise<void> {
+    const bytes = Buffer.byteLength(output);
+    if (bytes <= MAX_STEP_BYTES) return void (await this.#deps.transitions.complete(run, output));
+    const message = `the response has ${bytes} bytes, more than ${MAX_STEP_BYTES}`;
+    await this.#deps.transitions.fail(run, { name: 'OutputTooLarge', message });
+  }
+
+  /** From here on the service calls the endpoint. */
+  async #takeOver(run: Run, { rest, failed }: Report, retries: number): Promise<void> {
+    const { events, steps, checkpoints, scheduler, transitions, retryScale } = this.#deps;
+    const { env, id } = run;
+    const event = await events.record(env, run.eventId);
+    if (!event) return transitions.fail(run, { name: 'EventGone', message: 'the request is no longer stored' });
+    const ref = toRunRef(run);
+    const loaded: AnsweredCall['loaded'] = { run, event, stack: [], memos: {}, pending: 0, planOnly: false };
+    const call = { loaded, ref, retries, mayRetry: retries > 0, startedAt: run.startedAt ?? run.queuedAt, race: false };
+    const failure = await applyEach(rest, call, this.#deps);
+    if (failure?.retriable === false) return transitions.fail(run, failure.error, event);
+    const { pending } = await steps.progress(env, id);
+    if (failed) await this.#deps.runs.recordError(env, id, errorOf(failed));
+    const at = await checkpoints.handOver(env, id, ENDPOINT);
+    // A step that has ended meanwhile has scheduled the next call.
+    if (at === undefined) return;
+    if (failed) {
+      const delayMs = retryDelayMs(1, Math.random(), retryScale);
+      await scheduler.enqueueCall({ ref, at, retries, attemptsBefore: 1, delayMs });
+    } else if (pending.size === 0) await scheduler.enqueueCall({ ref, at, retries });
+    else await this.#deps.runs.recordAnswered(env, id, at);
+  }
+
+  /** @throws ServiceError run_ended */
+  async #fail(run: Run, error: RunError): Promise<never> {
+    await this.#deps.transitions.fail(run, error);
+    throw ended(run.id, `${error.name}: ${error.message}`);
+  }
+}
+
+/** What a handler reports, by its effect. */
+interface Report {
+  finished: Op[];
+  /** JSON text of the response. */
+  output?: string;
+  /** The handler failed for good. */
+  failure?: RunError;
+  /** An attempt failed: the handler's own, or one step's. */
+  failed?: Op | undefined;
+  /** Steps to start. */
+  rest: Op[];
+  /** The handler reports nothing after this. */
+  isLast: boolean;
+}
+
+function reportOf(ops: readonly Op[], mayRetry: boolean): Report {
+  const ofHandler = ops.find(({ op, id }) => id === HANDLER_END && (op === 'StepFailed' || op === 'StepError'));
+  const steps = ops.filter((op) => op !== ofHandler);
+  const finished = steps.filter((op) => isFinished(op, { mayRetry }));
+  const complete = ops.find(({ op }) => op === 'RunComplete');
+  const others = steps.filter((op) => !finished.includes(op) && op !== complete);
+  const failsForGood = ofHandler && (ofHandler.op === 'StepFailed' || !mayRetry);
+  const onlyRan = ops.every(({ op }) => op === 'StepRun' || op === 'Step');
+  return {
+    finished,
+    ...(complete && { output: JSON.stringify(complete.data ?? null) }),
+    ...(failsForGood && { failure: errorOf(ofHandler) }),
+    failed: failsForGood ? undefined : (ofHandler ?? others.find(({ op }) => op === 'StepError')),
+    rest: others.filter(({ op }) => !CALL_REQUESTS.has(op)),
+    // A step that failed for good ends the request too: the service calls the endpoint, which may catch the error.
+    isLast: !onlyRan,
+  };
+}

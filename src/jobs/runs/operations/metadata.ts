@@ -1,0 +1,31 @@
+/** Stores the metadata that comes with an operation, about its step. */
+import { metadataOfOperation, REJECTED_KIND } from '../../../model/runs/metadata.ts';
+import type { Op } from '../../../model/runs/operation.ts';
+import type { Run } from '../../../model/runs/run.ts';
+import type { RunMetadata } from '../../../store/runs/run-metadata.ts';
+
+/** To be called before the steps are finished: a repeated operation of a finished step may be left out. Metadata never fails an attempt: what cannot be stored is told in the run's metadata, if there is room. */
+export async function storeMetadata(
+  ops: readonly Op[],
+  run: Pick<Run, 'env' | 'id'>,
+  runMetadata: RunMetadata,
+): Promise<void> {
+  for (const op of ops) if (op.metadata != null) await storeOne(op, run, runMetadata);
+}
+
+async function storeOne(op: Op, { env, id }: Pick<Run, 'env' | 'id'>, runMetadata: RunMetadata): Promise<void> {
+  const entries = metadataOfOperation(op.metadata, op.id);
+  const reject = (reason: string) =>
+    runMetadata.update(
+      env,
+      id,
+      { scope: 'step', stepId: op.id },
+      { kind: REJECTED_KIND, op: 'set', values: { reason } },
+      Date.now(),
+    );
+  if (typeof entries === 'string') return void (await reject(entries));
+  for (const { target, update } of entries) {
+    const outcome = await runMetadata.update(env, id, target, update, Date.now());
+    if (outcome === 'full') await reject(`the run has too much metadata for the kind "${update.kind}"`);
+  }
+}

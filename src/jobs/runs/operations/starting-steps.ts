@@ -1,0 +1,52 @@
+/** Steps that the operations of a response start, as they are pending. They begin together, before anything else of the
+ *  response is applied: a step that ends at once must not look like the last pending one, which calls the function. */
+import type { Failure } from '../../../functions/interpret-response.ts';
+import type { Op } from '../../../model/runs/operation.ts';
+import { pendingInvocation } from './invocation.ts';
+import type { AnsweredCall, OperationDeps } from './operation-context.ts';
+import { pendingRequest } from './request.ts';
+import { pendingSignal } from './signal.ts';
+import { pendingSleep } from './sleep.ts';
+import { pendingStep, plannedStep, type StartingStep } from './steps.ts';
+import { pendingWait } from './wait.ts';
+
+/** How a step that the operation starts is pending.
+ *  @returns undefined: the operation starts none; a failure: the operation is invalid */
+function startingStep(op: Op): StartingStep | Failure | undefined {
+  switch (op.op) {
+    case 'StepPlanned':
+      return plannedStep(op);
+    case 'Sleep':
+      return pendingSleep(op);
+    case 'WaitForEvent':
+      return pendingWait(op);
+    case 'WaitForSignal':
+      return pendingSignal(op);
+    case 'InvokeFunction':
+      return pendingInvocation(op);
+    case 'Gateway':
+    case 'AIGateway':
+      return pendingRequest(op);
+    default:
+      return undefined;
+  }
+}
+
+/** Begins the steps up to the first invalid operation.
+ *  @returns the call with the steps that have begun; unchanged when the response has only one operation */
+export async function beginTogether(
+  ops: readonly Op[],
+  call: AnsweredCall,
+  { steps }: OperationDeps,
+): Promise<AnsweredCall> {
+  if (ops.length < 2) return call;
+  const starting = [];
+  for (const op of ops) {
+    const step = startingStep(op);
+    if (step && 'kind' in step) break;
+    if (step) starting.push({ stepId: op.id, step: pendingStep(op, call, step) });
+  }
+  if (starting.length === 0) return call;
+  const begun = await steps.beginAll(call.loaded.run, starting);
+  return { ...call, begun: new Map(starting.map(({ stepId }, i) => [stepId, begun[i]])) };
+}

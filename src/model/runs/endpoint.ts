@@ -1,0 +1,55 @@
+/** Endpoints: HTTP handlers with steps. The request of a client starts the run, and is the event of the run. */
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+
+/** Name of the event that stands for the request. */
+export const HTTP_REQUEST = 'http/run.started';
+/** Hashed ID of the operation that stands for the end of the handler, which is no step. */
+export const HANDLER_END = createHash('sha1').update('complete').digest('hex');
+
+const METHOD = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/;
+
+/** `data` of the event. */
+export const requestSchema = z.looseObject({
+  domain: z.url({ protocol: /^https?$/, error: 'an http or https URL' }).max(2_048),
+  method: z.string().toUpperCase().regex(METHOD, 'an HTTP method'),
+  path: z.string().startsWith('/').max(2_048),
+  /** ID of the function; empty: method and path. */
+  fn: z.string().max(128).nullish(),
+  content_type: z
+    .string()
+    .max(256)
+    .regex(/^[\x20-\x7e]*$/, 'a content type')
+    .nullish(),
+  query_params: z.string().max(8_192).nullish(),
+  body: z.string().nullish(),
+});
+
+export type EndpointRequestData = z.infer<typeof requestSchema>;
+
+/** The client's request, to be repeated.
+ *  @throws ServiceError input_invalid */
+export function endpointRequestOf(data: unknown) {
+  const { success, data: request } = requestSchema.safeParse(data);
+  if (!success) throw new ServiceError('input_invalid', { detail: 'the event of the run is not of a request' });
+  const url = new URL(request.path, request.domain);
+  // A path such as "//host" names another host.
+  if (url.origin !== new URL(request.domain).origin) {
+    throw new ServiceError('input_invalid', { detail: 'the path of the request names another host' });
+  }
+  url.search = request.query_params ?? '';
+  const { method, body, content_type } = request;
+  return { url: url.href, method, body: body ?? '', contentType: content_type ?? '' };
+}
+
+/** The app and the function of an endpoint: its host, and the ID that it gives or its method and path. */
+export function endpointNames({ domain, method, path, fn }: EndpointRequestData): {
+  app: string;
+  id: string;
+  name: string;
+} {
+  const app = new URL(domain).host.slice(0, 128);
+  const name = fn || `${method} ${path}`.slice(0, 120);
+  return { app, id: `${app}-${name}`, name };
+}

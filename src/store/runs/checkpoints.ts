@@ -1,0 +1,77 @@
+/** Checkpoints: steps that finish while a call is in flight, or while the request of an endpoint is. The run then continues where its owner
+ *  is, which the field `checkpoint` of the run says (run-fields.ts). */
+import { MAX_STATE_BYTES, MAX_STEPS, type Memo } from '../../model/runs/memo.ts';
+import type { HistoryEntry, Run } from '../../model/runs/run.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
+import { memberOf } from './active-runs.ts';
+import { toRun } from './run-fields.ts';
+
+/** The owner of a run that the request of an endpoint runs. */
+export const ENDPOINT = 'endpoint';
+
+export interface FinishedStep {
+  id: string;
+  memo: Memo;
+  /** undefined: it is in the history already. */
+  entry?: HistoryEntry | undefined;
+}
+
+/** Who may store steps and goes on with the run. */
+export interface Owner {
+  /** The number of finished steps that the call was made for, or another name. */
+  name: string;
+  /** The job of a call, and how often it has been executed: an earlier execution no longer owns the run. */
+  job?: { key: string; executions: number };
+  /** Time of the next reconciliation, Unix milliseconds. */
+  reconcileAt: number;
+}
+
+export type CheckpointOutcome =
+  | { outcome: 'stored' | 'steps' | 'bytes'; stackLength: number; run: Run }
+  | { outcome: 'stale' | 'ended' | 'gone' };
+
+export class Checkpoints {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: ScriptedRedis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  /** Stores the results of all steps, or of none. An earlier memo of a step stands.
+   *  @param owner undefined: the steps came with the response to a call
+   *  @param race the results are in race mode: the run goes on although other steps are pending */
+  async store(
+    env: string,
+    runId: string,
+    steps: readonly FinishedStep[],
+    owner?: Owner,
+    race = false,
+  ): Promise<CheckpointOutcome> {
+    const reply = (await this.#redis.storeMemos(
+      this.#keys.run(env, runId),
+      this.#keys.activeRuns,
+      owner?.job?.key ?? '',
+      owner?.name ?? '',
+      owner?.job?.executions ?? '',
+      MAX_STEPS,
+      MAX_STATE_BYTES,
+      memberOf(env, runId),
+      owner?.reconcileAt ?? '',
+      +race,
+      ...steps.flatMap(({ id, memo, entry }) => [id, JSON.stringify(memo), entry ? JSON.stringify(entry) : '']),
+    )) as [outcome: CheckpointOutcome['outcome'], stackLength: number, fields: string[]];
+    const [outcome, stackLength, fields] = reply;
+    if (outcome === 'stale' || outcome === 'ended' || outcome === 'gone') return { outcome };
+    return { outcome, stackLength, run: toRun(env, runId, fromFlat(fields)) };
+  }
+
+  /** Ends the ownership, so that another call can continue the run. Idempotent only in its effect.
+   *  @returns the number of finished steps; undefined: the owner stored none since it began, or no longer owns the run */
+  async handOver(env: string, runId: string, owner: string): Promise<number | undefined> {
+    const length = (await this.#redis.handOver(this.#keys.run(env, runId), owner)) as number | null;
+    return length ?? undefined;
+  }
+}

@@ -1,0 +1,13 @@
+-- @include runs/lua/lib/is-active.lua
+-- Ends the ownership of a call or request that stored steps: from here on it stores no more, and a new call continues the run.
+-- KEYS: run (hash)
+-- ARGV: owner
+-- Returns the number of finished steps; false: the owner does not own the run, has stored no steps, or the run has ended.
+local run, owner = KEYS[1], ARGV[1]
+local status, checkpoint = unpack(redis.call('HMGET', run, FIELD_STATUS, FIELD_CHECKPOINT))
+local length = redis.call('LLEN', run .. SUFFIX_STACK)
+if not is_active(status) or checkpoint ~= length .. ':' .. owner then
+  return false
+end
+redis.call('HDEL', run, FIELD_CHECKPOINT)
+return length

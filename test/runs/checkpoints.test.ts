@@ -1,0 +1,251 @@
+/** Checkpoints of calls on the wire (docs/protocol.md#checkpoints). */
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import { type AppHost, type Call, type CallAnswer, startAppHost } from '../support/app-host.ts';
+import type { Answer } from '../support/http.ts';
+import { type Service, startService } from '../support/service.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
+type Loose = any;
+
+const hash = (name: string) => createHash('sha1').update(name).digest('hex');
+const op = (kind: string, name: string, rest: object = {}) => ({ op: kind, id: hash(name), name, ...rest });
+const step = (name: string, data: unknown = name) => op('StepRun', name, { data });
+const done: CallAnswer = { status: 206, body: [op('RunComplete', 'complete', { data: 'done' })] };
+const SOON = { STALLED_AFTER_SECONDS: '1', RETRY_SCALE: '0.0005' };
+
+describe('checkpoints of a call', () => {
+  let service: Service;
+  let host: AppHost;
+  before(async () => {
+    service = await startService({ env: SOON });
+    host = await startAppHost();
+  });
+  after(async () => {
+    await host.close();
+    await service.stop();
+  });
+
+  const store = ({ body: { ctx } }: Call, steps: unknown[], on = service, headers?: Record<string, string>) =>
+    on.post(`/v1/checkpoint/${ctx.run_id}/async`, { run_id: ctx.run_id, qi_id: ctx.qi_id, steps }, headers);
+  const codeOf = ({ status, body }: Answer) => [status, body.code];
+
+  async function start(id: string, options: object = {}, on = service): Promise<string> {
+    await host.register(on, [{ id, triggers: [{ event: `cp/${id}` }], ...options }], { appName: id });
+    return (await on.post(on.eventPath, { name: `cp/${id}`, data: {} })).body.ids[0];
+  }
+
+  async function ended(eventId: string, on = service): Promise<Loose> {
+    const path = `/v1/events/${eventId}/runs`;
+    return (await on.waitFor(path, ({ body }) => body.data?.[0]?.ended_at, 15_000)).body.data[0];
+  }
+
+  it('store its steps, each once, however often they are sent', async () => {
+    host.on('repeated', async (call) => {
+      expect((await store(call, [step('a', 1)])).status).to.equal(200);
+      expect((await store(call, [step('a', 2), step('b')])).status).to.equal(200);
+      return { status: 206, body: [step('b', 'other'), op('Sleep', 'nap', { opts: { duration: '50ms' } })] };
+    });
+    const eventId = await start('repeated');
+    await host.nextCall('repeated');
+    host.on('repeated', () => done);
+    const { body } = await host.nextCall('repeated');
+    expect(body.steps).to.deep.include({ [hash('a')]: { data: 1 }, [hash('b')]: { data: 'b' } });
+    expect(body.ctx.stack.stack).to.deep.equal([hash('a'), hash('b'), hash('nap')]);
+    const run = await ended(eventId);
+    const { history } = (await service.get(`/v1/runs/${run.run_id}`)).body.data;
+    const names = history.filter(({ kind }: Loose) => kind === 'step').map(({ name }: Loose) => name);
+    expect([...new Set(names)]).to.deep.equal(['a', 'b', 'nap']);
+  });
+
+  it('survive the worker: another one repeats the call with the steps', async () => {
+    const own = await startService({ env: SOON });
+    try {
+      const answers: Promise<Answer>[] = [];
+      const first = Promise.withResolvers<Call>();
+      host.on('orphan', (call) => {
+        if (call.number > 0) return done;
+        answers.push(store(call, [step('a')], own));
+        first.resolve(call);
+        return new Promise(() => {});
+      });
+      const eventId = await start('orphan', {}, own);
+      const call = await first.promise;
+      expect((await answers[0])?.status).to.equal(200);
+      await own.killWorker();
+      // Nobody has taken the call over yet, so its app may go on.
+      expect((await store(call, [step('b')], own)).status).to.equal(200);
+      await own.startWorker();
+      expect(await ended(eventId, own)).to.deep.include({ status: 'Completed', output: 'done' });
+      const [, second] = host.calls('orphan') as [Call, Call];
+      expect(Object.keys(second.body.steps)).to.have.members([hash('a'), hash('b')]);
+      expect(second.body.ctx.attempt).to.equal(0);
+      expect(codeOf(await store(call, [step('c')], own))).to.deep.equal([409, 'run_ended']);
+    } finally {
+      await own.stop();
+    }
+  });
+
+  it('are refused to a call that another worker has repeated', async () => {
+    const own = await startService({ env: SOON });
+    try {
+      const release = Promise.withResolvers<CallAnswer>();
+      host.on('repeatedly', (call) => (call.number === 0 ? new Promise(() => {}) : release.promise));
+      const eventId = await start('repeatedly', {}, own);
+      const stale = await host.nextCall('repeatedly');
+      await own.killWorker();
+      await own.startWorker();
+      const current = await host.nextCall('repeatedly');
+      expect(codeOf(await store(stale, [step('a')], own))).to.deep.equal([409, 'call_superseded']);
+      expect((await store(current, [step('a', 'current')], own)).status).to.equal(200);
+      release.resolve(done);
+      await ended(eventId, own);
+    } finally {
+      await own.stop();
+    }
+  });
+
+  it('begin attempts anew: a failure after them is the first', async () => {
+    const attempts: number[] = [];
+    host.on('anew', async (call) => {
+      attempts.push(call.body.ctx.attempt);
+      const next = Object.keys(call.body.steps).length;
+      if (attempts.length < 5) await store(call, [step(`s${next}`)]);
+      return { status: 500, body: { name: 'Error', message: 'broken' } };
+    });
+    const run = await ended(await start('anew', { retries: 1 }));
+    expect(run).to.deep.include({ status: 'Failed' });
+    expect(attempts).to.deep.equal([0, 1, 1, 1, 1]);
+  });
+
+  it('are refused after the attempt has failed', async () => {
+    host.on('failed', async (call) => {
+      if (call.number > 0) return done;
+      await store(call, [step('a')]);
+      return { status: 500, body: { name: 'Error', message: 'broken' }, headers: { 'retry-after': '2' } };
+    });
+    const eventId = await start('failed');
+    const call = await host.nextCall('failed');
+    await service.waitFor(`/v1/runs/${call.body.ctx.run_id}`, ({ body }) => body.data.error);
+    expect(codeOf(await store(call, [step('b')]))).to.deep.equal([409, 'call_superseded']);
+    await ended(eventId);
+    expect(Object.keys(host.calls('failed')[1]?.body.steps)).to.deep.equal([hash('a')]);
+  });
+
+  it('keep a long call from being repeated by reconciliation', async () => {
+    host.on('long', async (call) => {
+      await store(call, [step('a')]);
+      // Longer than the time after which an idle run is reconciled.
+      await new Promise((resolve) => setTimeout(resolve, 6_000));
+      return done;
+    });
+    await ended(await start('long'));
+    expect(host.calls('long')).to.have.length(1);
+  });
+
+  it('take a step that has begun, and no operation that ends a call', async () => {
+    const codes: unknown[] = [];
+    host.on('kinds', async (call) => {
+      const sleep = op('Sleep', 'nap', { opts: { duration: '1h' } });
+      for (const one of [op('StepPlanned', 'a', { timing: { a: Date.now() * 1e6, b: 0 } }), sleep, 'nonsense']) {
+        codes.push(codeOf(await store(call, [one])));
+      }
+      return done;
+    });
+    const run = await ended(await start('kinds'));
+    expect(run.output).to.equal('done');
+    expect(codes).to.deep.equal([
+      [200, undefined],
+      [400, 'input_invalid'],
+      [400, 'input_invalid'],
+    ]);
+  });
+
+  it('tell the app to stop when the run is cancelled', async () => {
+    host.on('cancelled', async (call) => {
+      await service.request('DELETE', `/v1/runs/${call.body.ctx.run_id}`);
+      const refused = await store(call, [step('a')]);
+      expect(codeOf(refused)).to.deep.equal([409, 'run_ended']);
+      return {
+        status: 400,
+        body: { name: 'StaleDispatchError', message: 'stale' },
+        headers: { 'x-service-no-retry': 'true' },
+      };
+    });
+    expect((await ended(await start('cancelled'))).status).to.equal('Cancelled');
+  });
+
+  it('have the limits of responses', async () => {
+    const codes: unknown[] = [];
+    host.on('limits', async (call) => {
+      const tooMany = Array.from({ length: 1_001 }, (_, n) => step(`s${n}`));
+      codes.push(codeOf(await store(call, tooMany)));
+      codes.push(codeOf(await store(call, [step('deep', JSON.parse('['.repeat(600) + ']'.repeat(600)))])));
+      codes.push(codeOf(await store(call, [step('name'.repeat(300))])));
+      codes.push(codeOf(await store(call, [step('large', 'x'.repeat(5_000_000))])));
+      codes.push(codeOf(await store(call, [step('bulky', 'x'.repeat(4 * 1_024 * 1_024))])));
+      return done;
+    });
+    const run = await ended(await start('limits'));
+    expect([run.status, run.error.name]).to.deep.equal(['Failed', 'OutputTooLarge']);
+    expect(codes).to.deep.equal([
+      [400, 'input_invalid'],
+      [400, 'input_invalid'],
+      [400, 'input_invalid'],
+      [413, 'body_too_large'],
+      [409, 'run_ended'],
+    ]);
+  });
+
+  it('need the signing key of the environment of the run', async () => {
+    const own = await startService({ env: SOON, dev: false });
+    try {
+      const codes: unknown[] = [];
+      const guess = (env: string) => Buffer.from(JSON.stringify([env, 0, 1])).toString('base64url');
+      host.on('signed', async (call) => {
+        const forged = (env: string) => ({ ...call, body: { ctx: { ...call.body.ctx, qi_id: guess(env) } } });
+        const raw = { authorization: `Bearer ${own.env.SIGNING_KEY}` };
+        const wrong = { authorization: 'Bearer signkey-test-00' };
+        codes.push(codeOf(await store(call, [step('a')], own)));
+        codes.push(codeOf(await store(call, [step('a')], own, wrong)));
+        codes.push(codeOf(await store(forged('elsewhere'), [step('a')], own, own.appHeaders)));
+        codes.push(codeOf(await store(forged('other'), [step('a')], own, own.appHeaders)));
+        codes.push(codeOf(await store(call, [step('a')], own, own.appHeaders)));
+        codes.push(codeOf(await store(call, [step('b')], own, raw)));
+        return done;
+      });
+      await own.post('/v1/environments', { name: 'other', kind: 'branch' }, own.apiHeaders);
+      const run = await ended(await start('signed', {}, own), own);
+      expect(run.status).to.equal('Completed');
+      expect(codes).to.deep.equal([
+        [401, 'credentials_invalid'],
+        [401, 'credentials_invalid'],
+        [401, 'credentials_invalid'],
+        // Branches have a key of their own.
+        [401, 'credentials_invalid'],
+        [200, undefined],
+        [200, undefined],
+      ]);
+    } finally {
+      await own.stop();
+    }
+  });
+
+  it('come with the response too: several finished steps are stored at once, and one call follows', async () => {
+    host.on('together', ({ number }) =>
+      number === 0 ? { status: 206, body: [step('a'), step('b'), step('c')] } : done,
+    );
+    await ended(await start('together'));
+    expect(host.calls('together').map(({ body }) => Object.keys(body.steps).length)).to.deep.equal([0, 3]);
+  });
+
+  it('end with a response without operations when the app wants to be called again', async () => {
+    host.on('again', async (call) => {
+      if (call.number > 0) return done;
+      await store(call, [step('a')]);
+      return { status: 206, body: [op('DiscoveryRequest', 'again')] };
+    });
+    await ended(await start('again'));
+    expect(host.calls('again')).to.have.length(2);
+  });
+});
