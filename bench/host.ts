@@ -1,7 +1,8 @@
 /** A minimal function host: answers every call at once, counts the calls, and measures the delay of each event. The function `bench-ten`
- *  has ten steps, every other function has none; one with `failing` in its name fails permanently. IPC commands: `report` returns the figures
+ *  has ten steps in a call each; `bench-checkpoint-<n>` has ten steps in one call, and stores them with checkpoints of n steps. Every other
+ *  function has none; one with `failing` in its name fails permanently. IPC commands: `report` returns the figures
  *  since the last report; `hold` delays responses until `release`. */
-import { createServer } from 'node:http';
+import { Agent, createServer, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export type HostCommand = 'report' | 'hold' | 'release';
@@ -16,6 +17,29 @@ export interface HostReport {
 
 const STEPS = 10;
 const stepRun = (n: number) => ({ id: n.toString(16).padStart(40, '0'), op: 'StepRun', name: `step-${n}`, data: n });
+
+const agent = new Agent({ keepAlive: true, maxSockets: 128 });
+const CHECKPOINTED = /fnId=bench-checkpoint-(\d+)/;
+
+/** Stores the steps as an SDK does. @param call the body of the call, whose event names the service and its proof */
+async function storeSteps(call: string, size: number): Promise<void> {
+  const { ctx, event } = JSON.parse(call);
+  const { service, proof } = event.data;
+  for (let n = 0; n < STEPS; n += size) {
+    const steps = Array.from({ length: Math.min(size, STEPS - n) }, (_, i) => stepRun(n + i));
+    const body = JSON.stringify({ run_id: ctx.run_id, fn_id: ctx.fn_id, qi_id: ctx.qi_id, steps });
+    const headers = { 'content-type': 'application/json', authorization: proof };
+    await new Promise<void>((resolve, reject) => {
+      const url = `${service}/v1/checkpoint/${ctx.run_id}/async`;
+      const request = send(url, { method: 'POST', agent, headers }, (response) => {
+        response.resume();
+        const refused = () => reject(new Error(`a checkpoint was answered ${response.statusCode}`));
+        response.on('end', response.statusCode === 200 ? resolve : refused);
+      });
+      request.on('error', reject).end(body);
+    });
+  }
+}
 
 let seen: HostReport = { calls: 0, lastAt: 0, ages: [] };
 let held: (() => void)[] | undefined;
@@ -37,7 +61,9 @@ const server = createServer((request, response) => {
       else if (done < STEPS) response.writeHead(206, headers).end(JSON.stringify([stepRun(done)]));
       else response.writeHead(200, headers).end('null');
     };
-    if (held) held.push(answer);
+    const size = CHECKPOINTED.exec(request.url ?? '')?.[1];
+    if (size) void storeSteps(Buffer.concat(chunks).toString('utf8'), Number(size)).then(answer);
+    else if (held) held.push(answer);
     else answer();
   });
 });

@@ -36,13 +36,15 @@ export interface QueuedJobs {
 export class Service {
   /** `POST` events here. */
   readonly eventUrl: string;
-  readonly #url: string;
+  readonly url: string;
+  /** `authorization` of an app. */
+  readonly proof = `Bearer ${hashedKey(SECRETS.SIGNING_KEY)}`;
   readonly #hostUrl: string;
   readonly #redis: Redis;
 
   constructor(url: string, hostUrl: string, redis: Redis) {
     this.eventUrl = `${url}/e/${SECRETS.EVENT_KEYS}`;
-    this.#url = url;
+    this.url = url;
     this.#hostUrl = hostUrl;
     this.#redis = redis;
   }
@@ -51,7 +53,7 @@ export class Service {
   async api<T>(path: string, body?: object): Promise<T> {
     const headers = { authorization: `Bearer ${SECRETS.API_KEY}`, 'content-type': 'application/json' };
     const init = body ? { method: 'POST', headers, body: JSON.stringify(body) } : { headers };
-    const response = await fetch(this.#url + path, init);
+    const response = await fetch(this.url + path, init);
     if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
     return ((await response.json()) as { data: T }).data;
   }
@@ -68,9 +70,9 @@ export class Service {
       const triggers = [{ event, ...(expression && { expression }) }, ...(also ? [{ event: also }] : [])];
       return { id: `${app}-${id}`, name: id, triggers, steps: { step: { id: 'step', name: 'step', runtime } } };
     });
-    const response = await fetch(`${this.#url}/fn/register`, {
+    const response = await fetch(`${this.url}/fn/register`, {
       method: 'POST',
-      headers: { 'x-service-sdk': 'bench:v1.0.0', authorization: `Bearer ${hashedKey(SECRETS.SIGNING_KEY)}` },
+      headers: { 'x-service-sdk': 'bench:v1.0.0', authorization: this.proof },
       body: JSON.stringify({ url: this.#hostUrl, appName: app, functions: onTheWire }),
     });
     if (!response.ok) throw new Error(await response.text());

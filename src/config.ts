@@ -100,6 +100,7 @@ export interface Config {
   readonly retryScale: number;
   readonly callTimeoutMs: number;
   readonly connect: ConnectSettings;
+  readonly callResponseMaxBytes: number;
   readonly outbound: OutboundSettings;
   readonly runConcurrency: number;
   /** From 0 to 1. */
@@ -257,6 +258,7 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
       connections: env.CONNECTIONS_MAX,
       calls: env.CONNECTION_CALLS_MAX,
     },
+    callResponseMaxBytes: env.CALL_RESPONSE_MAX_BYTES,
     outbound: {
       blockPrivate: env.BLOCK_PRIVATE_ADDRESSES,
       deny: env.OUTBOUND_DENY_CIDRS,

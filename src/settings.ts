@@ -188,6 +188,13 @@ const calls = {
     .default(50)
     .describe('Maximum share of `RUN_CONCURRENCY` that all branch environments together may use'),
   CALL_TIMEOUT_SECONDS: z.coerce.number().positive().default(7_200).describe('Maximum duration of a function call'),
+  CALL_RESPONSE_MAX_BYTES: z.coerce
+    .number()
+    .int()
+    .min(65_536)
+    .max(67_108_864)
+    .default(8_388_608)
+    .describe('Maximum size of the response to a function call'),
   RETRY_SCALE: z.coerce.number().min(0).default(1).describe('Factor for all scheduled retry delays'),
   STALLED_AFTER_SECONDS: z.coerce
     .number()

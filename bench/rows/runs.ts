@@ -19,13 +19,17 @@ const FAN_OUT = 100;
 const ROUND_FACTOR = 5;
 const LOOP = 'a bare BullMQ loop that makes the same call';
 const PLAIN = 'plain runs';
+const STEP_BY_STEP = 'ten-step functions';
+/** Steps of one checkpoint, and how much faster they must be than a call for each step. */
+const CHECKPOINTS = { each: 1, ten: 10 } as const;
+const CHECKPOINT_FACTOR = 3;
 const PLAIN_WORK = 'one event to one plain function';
 const FAN_WORK = `one event to ${FAN_OUT} functions`;
 const group = 'runs';
 
 export const runs: Measurement = {
   group,
-  names: [PLAIN_WORK, 'ten-step functions', FAN_WORK],
+  names: [PLAIN_WORK, STEP_BY_STEP, FAN_WORK],
   measure: (bench) => bench.withTestBed({}, rowsOn),
 };
 
@@ -35,6 +39,7 @@ async function rowsOn(testBed: TestBed): Promise<Measured> {
   await testBed.service.register('bench', [
     { id: 'run', event: 'bench/run' },
     { id: 'ten', event: 'bench/ten' },
+    ...Object.values(CHECKPOINTS).map((size) => ({ id: `checkpoint-${size}`, event: `bench/checkpoint-${size}` })),
     ...many,
   ]);
   await testBed.startWorker();
@@ -44,6 +49,13 @@ async function rowsOn(testBed: TestBed): Promise<Measured> {
 
   const own = async (event: string, events: number, calls: number) =>
     countCalls(testBed, calls, () => testBed.service.sendMany({ name: event, data: { total: 1 } }, events));
+  /** Steps per second in calls that store them. */
+  const checkpointed = async (size: number) => {
+    const events = STEP_RUNS * seconds;
+    const data = { service: testBed.service.url, proof: testBed.service.proof };
+    const load = () => testBed.service.sendMany({ name: `bench/checkpoint-${size}`, data }, events);
+    return (await settled(countCalls(testBed, events, load))).perSecond * STEPS;
+  };
   const settled = async <T>(measured: Promise<T>) => {
     const result = await measured;
     // Wait for the writes after the last call, so that they do not slow the next measurement.
@@ -58,6 +70,8 @@ async function rowsOn(testBed: TestBed): Promise<Measured> {
       const load = () => settled(own('bench/ten', events, events * (STEPS + 1)));
       return ((await ofSteps.measure(load, () => events * STEPS)).perSecond * STEPS) / (STEPS + 1);
     },
+    each: () => checkpointed(CHECKPOINTS.each),
+    ten: () => checkpointed(CHECKPOINTS.ten),
     fanned: async () => {
       const calls = FAN_OUT_EVENTS * seconds * FAN_OUT;
       return (
@@ -91,11 +105,27 @@ async function rowsOn(testBed: TestBed): Promise<Measured> {
     },
     {
       group,
-      work: 'ten-step functions',
+      work: STEP_BY_STEP,
       value: reached.steps,
       unit: 'steps/s',
       references: [],
       targets: [{ least: 2_000 }],
+    },
+    {
+      group,
+      work: `${STEP_BY_STEP}, a checkpoint for each step`,
+      value: reached.each,
+      unit: 'steps/s',
+      references: [{ what: STEP_BY_STEP, value: reached.steps }],
+      targets: [],
+    },
+    {
+      group,
+      work: `${STEP_BY_STEP}, one checkpoint`,
+      value: reached.ten,
+      unit: 'steps/s',
+      references: [{ what: STEP_BY_STEP, value: reached.steps }],
+      targets: [{ share: CHECKPOINT_FACTOR, of: STEP_BY_STEP }],
     },
     {
       group,

@@ -4,7 +4,10 @@ import type { ProcessMetrics } from '../metrics/process-metrics.ts';
 import type { WebhookDirectory } from '../store/webhooks/webhook-directory.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { checkpointRoutes } from './apps/checkpoint.ts';
+import { endpointResponseRoutes } from './apps/endpoint-response.ts';
+import { endpointRunRoutes } from './apps/endpoint-runs.ts';
 import { type Registrar, registerRoute } from './apps/register.ts';
+import { ResponseTokens } from './apps/response-tokens.ts';
 import { runDataRoutes } from './apps/run-data.ts';
 import { Accounts } from './auth/accounts.ts';
 import { AuditLogger } from './auth/audit-logger.ts';
@@ -121,7 +124,23 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     environments,
     signingKeys,
   });
+  const responseTokens = new ResponseTokens(config.secretKey, config.secretKeyFallback);
   checkpointRoutes(open, { dev: config.dev, callCheckpoints: deps.callCheckpoints, environments, signingKeys });
+  endpointResponseRoutes(open, { runs: store.runs, responseTokens });
+  endpointRunRoutes(open, {
+    dev: config.dev,
+    endpoints: deps.endpoints,
+    functionTables: deps.functionTables,
+    functions: store.functions,
+    apps: store.apps,
+    acceptor,
+    backpressure,
+    quotas: config.quotas,
+    eventLimits: store.eventLimits,
+    responseTokens,
+    environments,
+    signingKeys,
+  });
   deps.realtime.addRoutes(open);
   app.use(open.routes());
   app.use(

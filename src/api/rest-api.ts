@@ -6,6 +6,7 @@ import type { FunctionTables } from '../jobs/ingestion/function-tables.ts';
 import type { Backpressure } from '../jobs/queues/backpressure.ts';
 import type { IngestQueue, RunQueue } from '../jobs/queues/queues.ts';
 import type { CallCheckpoints } from '../jobs/runs/checkpoints.ts';
+import type { Endpoints } from '../jobs/runs/endpoints.ts';
 import type { Invocations } from '../jobs/runs/invocations.ts';
 import type { RunRetries } from '../jobs/runs/run-retries.ts';
 import type { SignalSender } from '../jobs/runs/signal-sender.ts';
@@ -68,6 +69,7 @@ export interface ApiDeps {
   retries: RunRetries;
   invocations: Invocations;
   callCheckpoints: CallCheckpoints;
+  endpoints: Endpoints;
   signalSender: SignalSender;
   httpAgent: HttpAgent;
   queues: readonly [IngestQueue, RunQueue];

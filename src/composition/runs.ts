@@ -2,7 +2,10 @@
 import { CancelTriggers } from '../jobs/runs/cancel-triggers.ts';
 import { CallCheckpoints } from '../jobs/runs/checkpoints.ts';
 import { DeferredFunctions } from '../jobs/runs/deferred-functions.ts';
+import { Endpoints } from '../jobs/runs/endpoints.ts';
+import { InvocationListeners } from '../jobs/runs/invocation-listeners.ts';
 import { Invocations } from '../jobs/runs/invocations.ts';
+import { LifecycleEvents } from '../jobs/runs/lifecycle-events.ts';
 import { RunRetries } from '../jobs/runs/run-retries.ts';
 import { RunScheduler } from '../jobs/runs/run-scheduler.ts';
 import { RunStarter } from '../jobs/runs/run-starter.ts';
@@ -21,11 +24,12 @@ export interface RunServices {
   invocations: Invocations;
   retries: RunRetries;
   callCheckpoints: CallCheckpoints;
+  endpoints: Endpoints;
   signalSender: SignalSender;
 }
 
 export function createRunServices(
-  { config: { reconcileAfterMs }, tracing }: Core,
+  { config: { reconcileAfterMs, callTimeoutMs, retryScale }, tracing }: Core,
   {
     runs,
     runMetadata,
@@ -43,27 +47,43 @@ export function createRunServices(
 ): RunServices {
   const scheduler = new RunScheduler(runQueue, environmentKinds);
   const deferredFunctions = new DeferredFunctions(defers, acceptor);
+  const lifecycleEvents = new LifecycleEvents({ events, waits, functions, acceptor, evaluator });
   const transitions = new RunTransitions({
     runs,
     steps,
     requests,
-    events,
     functions,
     scheduler,
     deferredFunctions,
-    acceptor,
+    lifecycleEvents,
     telemetry,
   });
   const waitMatcher = new WaitMatcher({ events, waits, transitions, evaluator });
   const cancelTriggers = new CancelTriggers(waits, events, waitMatcher);
   const starter = new RunStarter({ events, runs, cancelTriggers, scheduler, telemetry, reconcileAfterMs, tracing });
+  const listeners = new InvocationListeners({ functions, evaluator, waits, waitMatcher });
+  const invocations = new Invocations({ events, functions, starter, listeners, transitions, telemetry, deduplication });
+  const operations = {
+    transitions,
+    runs,
+    runMetadata,
+    steps,
+    checkpoints,
+    waits,
+    signals,
+    requests,
+    defers,
+    waitMatcher,
+  };
+  const endpointDeps = { ...operations, invocations, scheduler, events, functions, telemetry };
   return {
     scheduler,
     transitions,
     waitMatcher,
     starter,
-    invocations: new Invocations({ events, functions, starter, transitions, telemetry, deduplication }),
+    invocations,
     retries: new RunRetries({ runs, steps, events, functions, starter, scheduler }),
+    endpoints: new Endpoints({ ...endpointDeps, callTimeoutMs, retryScale }),
     callCheckpoints: new CallCheckpoints({
       runs,
       runMetadata,

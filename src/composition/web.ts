@@ -81,7 +81,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   const queueOptions = { connection: redis, prefix: store.queuePrefix, skipVersionCheck: true };
   const ingestion = await createIngestion(core, store, queueOptions);
   const { ingestQueue, runQueue, functions, telemetry, acceptor } = ingestion;
-  const { transitions, retries, invocations, callCheckpoints, signalSender } = createRunServices(
+  const { transitions, retries, invocations, callCheckpoints, endpoints, signalSender } = createRunServices(
     core,
     store,
     ingestion,
@@ -142,6 +142,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     retries,
     invocations,
     callCheckpoints,
+    endpoints,
     signalSender,
     httpAgent,
     queues,

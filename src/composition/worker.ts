@@ -58,6 +58,7 @@ export async function createWorker(
   });
   const functionClient = new FunctionClient({
     timeoutMs: config.callTimeoutMs,
+    responseMaxBytes: config.callResponseMaxBytes,
     outbound: config.outbound,
     signingKeyOf: (env) => (config.dev ? config.signingKey : store.signingKeys.current(env)),
     kindOf: (env) => environmentKinds.of(env),

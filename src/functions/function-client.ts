@@ -4,7 +4,6 @@ import type { AppFunction } from '../model/apps/app.ts';
 import { isConnected } from '../model/apps/connection.ts';
 import type { FinishedCall } from '../model/capacity/adaptive-limit.ts';
 import type { EnvironmentKind } from '../model/environment.ts';
-import { MAX_STEP_BYTES } from '../model/runs/memo.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { identifyingHeaders } from './call-headers.ts';
 import { type CallContext, callRequestBody } from './call-request.ts';
@@ -12,22 +11,17 @@ import { ConnectionLost, type ConnectTransport, NoConnection } from './connect/t
 import { endpointRequest } from './endpoint-request.ts';
 import { headerName, SERVER_SDK, signatureHeaders } from './headers.ts';
 import { AddressBlocked, HttpAgent, type HttpAgentOptions, ResponseTooLarge } from './http-agent.ts';
-import { httpPost } from './http-post.ts';
-import {
-  type CallResponse,
-  interpretResponse,
-  type Outcome,
-  permanentFailure,
-  retriableFailure,
-} from './interpret-response.ts';
+import { httpPost, ResponseCutOff, ResponseMemory } from './http-post.ts';
+import { type CallResponse, interpretResponse, type Outcome, retriableFailure } from './interpret-response.ts';
 import { RedirectRefused, redirectTarget } from './redirects.ts';
 import { tracedCall } from './trace-context.ts';
 
-/** Largest response: the output of a step and its envelope. */
-export const RESPONSE_MAX_BYTES = MAX_STEP_BYTES + 65_536;
+/** Users of the official SDKs know these words. */
+const CUT_OFF = 'Your server reset the connection while we were reading the reply';
+/** How many of the largest responses a worker reads at the same time. */
+const LARGEST_AT_ONCE = 32;
 /** Node's limit, which undici uses too. */
 const MAX_HEADER_BYTES = 16_384;
-const TOO_LARGE = `the response is larger than ${MAX_STEP_BYTES} bytes; store large data elsewhere and return its location`;
 
 export interface FunctionClientOptions extends HttpAgentOptions {
   /** Signing key of an environment; undefined: calls are not signed. */
@@ -36,6 +30,8 @@ export interface FunctionClientOptions extends HttpAgentOptions {
   dev: boolean;
   /** For apps that connect. */
   connect: ConnectTransport;
+  /** Largest body of a response. */
+  responseMaxBytes: number;
   /** Runs after each call. */
   onEnd?: ((env: string, app: string, call: FinishedCall) => void) | undefined;
   tracing?: Tracing | undefined;
@@ -49,11 +45,13 @@ interface CallEnvironment {
 export class FunctionClient {
   readonly #options: FunctionClientOptions;
   readonly #agents: HttpAgent;
+  readonly #memory: ResponseMemory;
   #isAbandoned = false;
 
   constructor(options: FunctionClientOptions) {
     this.#options = options;
     this.#agents = new HttpAgent(options);
+    this.#memory = new ResponseMemory(LARGEST_AT_ONCE * options.responseMaxBytes);
   }
 
   /** Calls the function and returns the outcome, also when no response comes. Throws only before the call: if the memos cannot be
@@ -78,7 +76,7 @@ export class FunctionClient {
       if (error instanceof NoConnection) throw error;
       // A response that is too large is still a response.
       recordEnd(error instanceof ResponseTooLarge ? 200 : undefined);
-      if (error instanceof ResponseTooLarge) return permanentFailure('OutputTooLarge', TOO_LARGE);
+      if (error instanceof ResponseTooLarge) return retriableFailure('OutputTooLarge', error.message);
       if (error instanceof errors.HeadersOverflowError) {
         return retriableFailure('HeadersTooLarge', `the response headers are larger than ${MAX_HEADER_BYTES} bytes`);
       }
@@ -86,7 +84,9 @@ export class FunctionClient {
       if (error instanceof RedirectRefused) return retriableFailure(error.name, `${fn.url}: ${error.message}`);
       if (error instanceof AddressBlocked)
         return { ...retriableFailure(error.name, `${fn.url} was not called: ${error.message}`), noResponse: true };
-      return { ...retriableFailure('CallError', this.#callErrorMessage(fn.url, error as Error)), noResponse: true };
+      const failure = retriableFailure('CallError', this.#callErrorMessage(fn.url, error as Error));
+      if (error instanceof ResponseCutOff) failure.error.stack = `${CUT_OFF}: ${error.message}`;
+      return { ...failure, noResponse: true };
     }
   }
 
@@ -97,18 +97,18 @@ export class FunctionClient {
     { signingKey, kind }: CallEnvironment,
     traceHeaders: Record<string, string>,
   ): Promise<CallResponse> {
-    const { dev, timeoutMs } = this.#options;
+    const { dev, timeoutMs, responseMaxBytes: maxBytes } = this.#options;
     const { dialect, endpoint } = fn;
     const agent = this.#agents.for(kind);
+    const memory = this.#memory;
     if (endpoint) {
-      const limits = { timeoutMs, maxBytes: RESPONSE_MAX_BYTES };
       const request = endpointRequest({ ...fn, endpoint }, context, signingKey);
       const common = {
         [headerName(dialect, 'server-kind')]: dev ? 'dev' : 'cloud',
         'x-request-id': context.run.requestId,
       };
       const headers = { ...common, ...request.headers, ...traceHeaders };
-      return httpPost(agent, request.url, headers, request.body, limits, request.method);
+      return httpPost(agent, request.url, headers, request.body, { timeoutMs, maxBytes, memory }, request.method);
     }
     const url = urlOf(fn, context);
     const headers = {
@@ -122,7 +122,7 @@ export class FunctionClient {
     };
     const deadline = Date.now() + timeoutMs;
     for (let [target, followed] = [url, 0]; ; followed++) {
-      const limits = { timeoutMs: deadline - Date.now(), maxBytes: RESPONSE_MAX_BYTES };
+      const limits = { timeoutMs: deadline - Date.now(), maxBytes, memory };
       const response = await httpPost(agent, target, headers, body, limits);
       const next = redirectTarget(target, response, followed);
       if (next === undefined) return response;

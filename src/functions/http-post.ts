@@ -2,18 +2,54 @@
  *  stream, iterator or signal, which took 4 to 14 % of a worker's CPU time. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import type { CallResponse } from './call-response.ts';
 import { ResponseTooLarge } from './http-agent.ts';
-import type { CallResponse } from './interpret-response.ts';
 
 /** Longest delay of a timer, 25 days. */
 const TIMER_MAX_MS = 2 ** 31 - 1;
 /** Lower statuses are informational and precede the final response. */
 const FIRST_FINAL_STATUS = 200;
 
+/** A response up to this size is read whatever others are in memory. */
+const SMALL_BYTES = 1_048_576;
+
+const CUT_OFF: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET']);
+
+/** The connection ended in the middle of the response. */
+export class ResponseCutOff extends Error {
+  override name = 'ResponseCutOff';
+
+  constructor(cause: Error) {
+    super(cause.message, { cause });
+  }
+}
+
+/** Bytes of the responses that are being read. */
+export class ResponseMemory {
+  readonly #max: number;
+  #used = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** @returns whether there was room */
+  take(bytes: number): boolean {
+    this.#used += bytes;
+    return this.#used <= this.#max;
+  }
+
+  release(bytes: number): void {
+    this.#used -= bytes;
+  }
+}
+
 export interface ResponseLimits {
   /** From now to the last byte of the response. */
   timeoutMs: number;
   maxBytes: number;
+  /** Shared by all responses. */
+  memory?: ResponseMemory;
 }
 
 /** @throws DOMException TimeoutError; ResponseTooLarge; AddressBlocked; errors of undici */
@@ -34,6 +70,7 @@ export function httpPost(
 
 class BufferingHandler implements Dispatcher.DispatchHandler {
   readonly #maxBytes: number;
+  readonly #memory: ResponseMemory | undefined;
   readonly #resolve: (response: CallResponse) => void;
   readonly #reject: (error: Error) => void;
   readonly #timer: NodeJS.Timeout;
@@ -45,11 +82,12 @@ class BufferingHandler implements Dispatcher.DispatchHandler {
   #length = 0;
 
   constructor(
-    { timeoutMs, maxBytes }: ResponseLimits,
+    { timeoutMs, maxBytes, memory }: ResponseLimits,
     resolve: (response: CallResponse) => void,
     reject: (error: Error) => void,
   ) {
     this.#maxBytes = maxBytes;
+    this.#memory = memory;
     this.#resolve = resolve;
     this.#reject = reject;
     const timeOut = () => this.#fail(new DOMException('the request timed out', 'TimeoutError'));
@@ -69,26 +107,43 @@ class BufferingHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#failure) return;
     this.#length += chunk.length;
     this.#chunks.push(chunk);
+    const hasRoom = this.#memory?.take(chunk.length) ?? true;
     if (this.#length > this.#maxBytes) {
-      this.#fail(new ResponseTooLarge(`the response is larger than ${this.#maxBytes} bytes`));
+      this.#fail(
+        new ResponseTooLarge(
+          `the response is larger than ${this.#maxBytes} bytes; store large data elsewhere and return its location`,
+        ),
+      );
+    } else if (!hasRoom && this.#length > SMALL_BYTES) {
+      this.#fail(new Error('the worker is reading too many large responses at once'));
     }
   }
 
   onResponseEnd(): void {
-    clearTimeout(this.#timer);
+    this.#end();
     const body = Buffer.concat(this.#chunks, this.#length).toString('utf8');
+    this.#chunks.length = 0;
     this.#resolve({ status: this.#status, headers: this.#headers, body });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#end();
+    const { code = '' } = error as NodeJS.ErrnoException;
+    this.#reject(this.#status > 0 && CUT_OFF.has(code) ? new ResponseCutOff(error) : error);
+  }
+
+  /** Happens at most twice, once with nothing left to release. */
+  #end(): void {
     clearTimeout(this.#timer);
-    this.#reject(error);
+    this.#memory?.release(this.#chunks.length > 0 ? this.#length : 0);
   }
 
   #fail(error: Error): void {
-    clearTimeout(this.#timer);
+    this.#end();
+    this.#chunks.length = 0;
     this.#failure = error;
     this.#reject(error);
     this.#controller?.abort(error);

@@ -1,14 +1,18 @@
 /** Turns an app's response to a call into an outcome (docs/protocol.md#answers). */
 import type { IncomingHttpHeaders } from 'node:http';
-import { isFunctionError, type Op, parseOps, errorOf as stepErrorOf } from '../model/runs/operation.ts';
+import { errorOf, isFunctionError, type Op, parseOps } from '../model/runs/operation.ts';
 import { retryAfterMs } from '../model/runs/retry.ts';
-import { boundedError, type RunError } from '../model/runs/run.ts';
+import type { RunFailure } from '../model/runs/run-failure.ts';
 import { isShallowJson, MAX_DEPTH } from '../model/values/json.ts';
+import type { CallResponse } from './call-response.ts';
+import { failureOf, textOutput } from './error-response.ts';
 import { readHeader } from './headers.ts';
+import { STREAMED, unwrapStreamed } from './streamed-response.ts';
 
-export interface Failure {
+export type { CallResponse } from './call-response.ts';
+
+export interface Failure extends RunFailure {
   kind: 'failed';
-  error: RunError;
   retriable: boolean;
   retryAfterMs?: number | undefined;
   /** No response came, or none in time. */
@@ -22,47 +26,62 @@ export interface Failure {
 export type Outcome =
   /** `ops`: what the response reports beside the completion. */
   | { kind: 'completed'; output: string; ops?: Op[] }
-  /** `retryAfterMs`: the delay that the app requests if a step failed. `race`: it asks for race mode in all steps. */
-  | { kind: 'steps'; ops: Op[]; retryAfterMs?: number | undefined; race?: true }
+  /** `retryAfterMs`: the delay that the app requests if a step failed. `noRetry`: a step that failed is not retried. `race`: the app asks for
+   *  race mode in all steps. */
+  | { kind: 'steps'; ops: Op[]; retryAfterMs?: number | undefined; noRetry?: true; race?: true }
   | Failure;
-
-export interface CallResponse {
-  status: number;
-  headers: IncomingHttpHeaders;
-  body: string;
-}
 
 /** An SDK sends about ten headers, and proxies add as many. */
 const MAX_HEADERS = 200;
 /** Of the call format, in which steps do not wait for each other. */
 const FORMER_VERSIONS: ReadonlySet<string> = new Set(['0', '1']);
-/** Quoted part of a body that is not a protocol error. */
-const BODY_CHARS = 500;
 
 /** @param nowMs the base for a `retry-after` date */
-export function interpretResponse({ status, headers, body }: CallResponse, nowMs: number): Outcome {
+export function interpretResponse(response: CallResponse, nowMs: number): Outcome {
+  const { status, headers, body } = response;
   const headerCount = countOf(headers);
   if (headerCount > MAX_HEADERS) {
     return retriableFailure('TooManyHeaders', `the response has ${headerCount} headers, more than ${MAX_HEADERS}`);
   }
-  if (readHeader(headers, 'sdk') === undefined) {
-    return retriableFailure(
-      'AppError',
-      `the response (status ${status}) did not come from an SDK: it has no sdk header; check the URL`,
-    );
-  }
-  if ((status === 200 || status === 206) && !isShallowJson(body)) {
-    return permanentFailure(
-      'AnswerTooDeep',
-      `the response (status ${status}) is nested deeper than ${MAX_DEPTH} levels; return flatter data`,
-    );
-  }
-  if (status === 200) return completed(body);
+  if (readHeader(headers, 'sdk') === undefined) return notFromAnSdk(response);
+  if ((status === 200 || status === 206 || status === STREAMED) && !isShallowJson(body)) return tooDeep(status);
+  if (status !== STREAMED) return interpretComplete(response, nowMs);
+  const unwrapped = unwrapStreamed(response);
+  return typeof unwrapped === 'string'
+    ? retriableFailure('AppError', `the response (status 201) is streamed, but ${unwrapped}`)
+    : interpretComplete(unwrapped, nowMs);
+}
+
+function interpretComplete({ status, headers, body }: CallResponse, nowMs: number): Outcome {
+  // A body of a streamed response may be JSON in a string.
+  if ((status === 200 || status === 206) && !isShallowJson(body)) return tooDeep(status);
+  if (status === 200) return completed(body, headers);
+  const noRetry = readHeader(headers, 'no-retry') === 'true';
   const [retryAfter] = [headers['retry-after']].flat();
   const delay = retryAfter === undefined ? {} : { retryAfterMs: retryAfterMs(retryAfter, nowMs) };
-  if (status === 206) return { ...steps(body), ...delay, ...(asksForRace(headers) && { race: true }) };
-  const retriable = readHeader(headers, 'no-retry') !== 'true';
-  return { kind: 'failed', error: errorOf(body, status), retriable, ...delay };
+  if (status !== 206) return { kind: 'failed', ...failureOf(body, status, noRetry), retriable: !noRetry, ...delay };
+  const outcome = steps(body);
+  if (outcome.kind === 'completed') return outcome;
+  if (outcome.kind === 'failed') return { ...outcome, retriable: outcome.retriable && !noRetry, ...delay };
+  return { ...outcome, ...(noRetry && { noRetry }), ...delay, ...(asksForRace(headers) && { race: true }) };
+}
+
+/** A proxy, for example. The text is the output of the run, as an official app's user would look for it. */
+function notFromAnSdk({ status, body }: CallResponse): Failure {
+  const failure = retriableFailure(
+    'AppError',
+    `the response (status ${status}) did not come from an SDK: it has no sdk header; check the URL`,
+  );
+  // Official apps know a 206 of something else by these words.
+  const output = status === 206 ? textOutput(`error reading generator opcode response: ${body}`) : textOutput(body);
+  return { ...failure, output };
+}
+
+function tooDeep(status: number): Failure {
+  return permanentFailure(
+    'AnswerTooDeep',
+    `the response (status ${status}) is nested deeper than ${MAX_DEPTH} levels; return flatter data`,
+  );
 }
 
 /** An SDK that speaks a former version of the call format replays promises in the order in which their steps end. */
@@ -86,11 +105,14 @@ export function permanentFailure(name: string, message: string): Failure {
   return { kind: 'failed', error: { name, message }, retriable: false };
 }
 
-function completed(body: string): Outcome {
-  const output = body.trim() === '' ? 'null' : body;
-  return parse(output) === undefined
-    ? retriableFailure('AppError', 'the response (status 200) is not JSON')
-    : { kind: 'completed', output };
+/** The output is JSON text; any other text is a string. */
+function completed(body: string, headers: IncomingHttpHeaders): Outcome {
+  if (body.trim() === '') return { kind: 'completed', output: 'null' };
+  if (parse(body) !== undefined) return { kind: 'completed', output: body };
+  const encoding = headers['content-encoding'];
+  return encoding === undefined || encoding === 'identity'
+    ? { kind: 'completed', output: JSON.stringify(body) }
+    : retriableFailure('AppError', `the response (status 200) is encoded (${encoding}), which no call asks for`);
 }
 
 function steps(body: string): Outcome {
@@ -100,31 +122,24 @@ function steps(body: string): Outcome {
     return retriableFailure('AppError', `the response (status 206) is not a list of step operations: ${ops.message}`);
   }
   const done = ops.find(({ op }) => op === 'RunComplete');
+  const others = ops.filter((op) => op !== done);
   if (done) {
-    const beside = ops.filter((op) => op !== done);
-    return { kind: 'completed', output: JSON.stringify(done.data ?? null), ...(beside.length > 0 && { ops: beside }) };
+    return {
+      kind: 'completed',
+      output: JSON.stringify(done.data ?? null),
+      ...(others.length > 0 && { ops: others }),
+    };
   }
   const failed = ops.find(isFunctionError);
   if (!failed) return { kind: 'steps', ops };
-  const beside = ops.filter((op) => op !== failed);
-  return { kind: 'failed', error: stepErrorOf(failed), retriable: failed.op === 'StepError', ops: beside };
-}
-
-function errorOf(body: string, status: number): RunError {
-  const parsed = isShallowJson(body) ? parse(body) : undefined;
-  // Some SDKs send the error as a JSON string that contains JSON.
-  const sent = (typeof parsed === 'string' ? (parse(parsed) ?? parsed) : parsed) as
-    | Partial<RunError>
-    | string
-    | undefined;
-  if (typeof sent === 'string') return boundedError({ name: 'Error', message: sent });
-  const { name, message, stack } = sent ?? {};
-  return boundedError({
-    name: typeof name === 'string' ? name : 'Error',
-    message:
-      typeof message === 'string' ? message : `the app responded with status ${status}: ${body.slice(0, BODY_CHARS)}`,
-    ...(typeof stack === 'string' && { stack }),
-  });
+  const retriable = failed.op === 'StepError';
+  return {
+    kind: 'failed',
+    error: errorOf(failed),
+    summary: retriable ? 'invalid status code: 206' : 'NonRetriableError',
+    retriable,
+    ops: ops.filter((op) => op !== failed),
+  };
 }
 
 function parse(text: string): unknown {

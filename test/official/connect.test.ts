@@ -91,6 +91,7 @@ function describeApp(official: OfficialApp): void {
       const run = await outside.endedRun(id);
       expect(run).to.include({ status: 'Completed', attempt: 0 });
       expect(run.output).to.deep.equal({ slept: 9 });
+      await service.waitFor(connectionsPath, ({ body }) => body.data.length === 1, 20_000);
     });
   }
 }

@@ -18,7 +18,6 @@ import { validate } from '../../src/api/rest/validation.ts';
 import { BODY_LIMIT_BYTES as SAMPLE_BYTES, transformRoutes } from '../../src/api/routes/transforms.ts';
 import { timeSchema } from '../../src/api/views/time.ts';
 import { canonical } from '../../src/functions/canonical-json.ts';
-import { RESPONSE_MAX_BYTES } from '../../src/functions/function-client.ts';
 import { interpretResponse } from '../../src/functions/interpret-response.ts';
 import { hashedKey, provesKey, sign } from '../../src/functions/signing.ts';
 import { registrationSchema } from '../../src/model/apps/app.ts';
@@ -40,6 +39,8 @@ import { contextWith } from './context.ts';
 import { expressions } from './expressions.ts';
 import { bodiesOf, fieldsOf, ROUTES } from './routes.ts';
 
+/** Default of CALL_RESPONSE_MAX_BYTES. */
+const RESPONSE_MAX_BYTES = 8_388_608;
 const KB = 1_024;
 /** All headers and the request line: Node's limit (--max-http-header-size). */
 export const HEADER_BYTES = 16 * KB;

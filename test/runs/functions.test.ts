@@ -310,7 +310,9 @@ describe('functions', () => {
       expect(data).to.deep.include({
         function_id: 'announced-f',
         run_id: run.run_id,
-        error: { name: 'Bad', message: 'no' },
+        error: { error: 'NonRetriableError', name: 'Bad', message: 'no' },
+        result: { name: 'Bad', message: 'no' },
+        _inngest: { status: 'Failed' },
       });
       expect(data.event).to.deep.include({ name: 'announced/x', data: { n: 1 } });
       expect(data.events).to.deep.equal([data.event]);
@@ -328,7 +330,7 @@ describe('functions', () => {
       const answers = [
         { headers: { 'x-service-sdk': undefined } },
         'hang up' as const,
-        { body: Buffer.from('no json') },
+        { status: 206, body: Buffer.from('no json') },
         { status: 302, headers: { location: 'http://127.0.0.1:1/' } },
       ];
       const errors: string[] = [];
@@ -342,7 +344,7 @@ describe('functions', () => {
       for (const [i, pattern] of [
         /did not come from an SDK/,
         /could not be called/,
-        /not JSON/,
+        /not a list of step operations/,
         /status 302/,
       ].entries()) {
         expect(errors[i]).to.match(pattern);
@@ -350,11 +352,11 @@ describe('functions', () => {
     });
   });
 
-  it('functions that answer with more than 4 MiB fail permanently', async () => {
+  it('functions that answer with more than 4 MiB are retried, and then fail', async () => {
     host.on('f', () => ({ body: 'x'.repeat(5_000_000) }));
-    await host.register(service, [{ id: 'f', triggers: [{ event: 'large/x' }] }], { appName: 'large' });
+    await host.register(service, [{ id: 'f', triggers: [{ event: 'large/x' }], retries: 1 }], { appName: 'large' });
     const [run] = (await endedRuns(await send('large/x'))) as [RunView];
-    expect(run).to.include({ status: 'Failed', attempt: 0 });
+    expect(run).to.include({ status: 'Failed', attempt: 1 });
     expect(run.error).to.deep.include({ name: 'OutputTooLarge' });
   });
 

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { decodeQueueItem } from '../../functions/call-ids.ts';
-import { RESPONSE_MAX_BYTES } from '../../functions/function-client.ts';
 import type { CallCheckpoints } from '../../jobs/runs/checkpoints.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
+import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
 import { type Op, parseOps } from '../../model/runs/operation.ts';
 import { isShallowJson, MAX_DEPTH } from '../../model/values/json.ts';
 import { readBody } from '../http/body.ts';
@@ -34,9 +34,12 @@ export function checkpointRoutes(router: Router, deps: CheckpointRouteDeps): voi
   });
 }
 
+/** The output of a step and its envelope. */
+const BODY_MAX_BYTES = MAX_STEP_BYTES + 65_536;
+
 /** @throws ServiceError body_too_large, body_not_json, input_invalid */
 export async function readCheckpoint(ctx: Context): Promise<unknown> {
-  const text = (await readBody(ctx.req, RESPONSE_MAX_BYTES)).toString('utf8');
+  const text = (await readBody(ctx.req, BODY_MAX_BYTES)).toString('utf8');
   if (!isShallowJson(text)) {
     throw new ServiceError('input_invalid', { detail: `the body is nested deeper than ${MAX_DEPTH} levels` });
   }

@@ -12,8 +12,7 @@ import {
   ReplyAck,
   RequestAck,
 } from '../../functions/connect/messages.ts';
-import { tooLargeReply } from '../../functions/connect/reply.ts';
-import { RESPONSE_MAX_BYTES } from '../../functions/function-client.ts';
+import { REPLY_MAX_BYTES, tooLargeReply } from '../../functions/connect/reply.ts';
 import { retryStoreWrites } from '../../jobs/runs/service-errors.ts';
 import type { Logger } from '../../log.ts';
 import type { Connection } from '../../model/apps/connection.ts';
@@ -174,7 +173,7 @@ export async function storeReply(
   calls: ConnectCalls,
 ): Promise<boolean> {
   if (!ID_PATTERN.test(callId)) return false;
-  return calls.reply({ env, callId }, reply.length > RESPONSE_MAX_BYTES ? tooLargeReply(callId) : reply);
+  return calls.reply({ env, callId }, reply.length > REPLY_MAX_BYTES ? tooLargeReply(callId) : reply);
 }
 
 function executorRequest(message: GatewayMessage, body: string): Uint8Array {

@@ -1,5 +1,5 @@
 /** What bounds connections, besides the settings. */
-import { RESPONSE_MAX_BYTES } from '../../functions/function-client.ts';
+import { REPLY_MAX_BYTES } from '../../functions/connect/reply.ts';
 import { BODY_MAX_BYTES } from '../apps/register.ts';
 
 /** Some SDKs send heartbeats at this interval whatever the gateway says. */
@@ -13,7 +13,7 @@ export const HANDSHAKES_MAX = 100;
 /** What a WebSocket may send before it has authenticated: all functions of its apps. */
 export const HANDSHAKE_MAX_BYTES = BODY_MAX_BYTES + 65_536;
 /** Larger frames close the connection; a reply up to this size that is still too large fails its call, and the app learns why. */
-export const FRAME_MAX_BYTES = 2 * RESPONSE_MAX_BYTES;
+export const FRAME_MAX_BYTES = 2 * REPLY_MAX_BYTES;
 /** A connection that reads so slowly that more than this is waiting to be sent gets no more calls. */
 export const UNSENT_MAX_BYTES = 16 * 1_048_576;
 /** Messages of a connection whose effect Redis has not confirmed; above, nothing more is read from it. */

@@ -6,7 +6,14 @@ import { isShallowJson, MAX_DEPTH, parseStored } from '../../model/values/json.t
 import { uuidOf } from '../../model/values/uuid.ts';
 import { time } from './time.ts';
 
-export const runErrorSchema = z.object({ name: z.string(), message: z.string(), stack: z.string().optional() });
+export const runErrorSchema = z.object({
+  name: z.string(),
+  message: z.string(),
+  stack: z.string().optional(),
+  cause: z.unknown().optional().meta({ description: 'Another error, or any other value' }),
+  data: z.unknown().optional().meta({ description: 'What a failed step returned beside its error' }),
+  code: z.union([z.string(), z.number()]).optional(),
+});
 
 /** Fields that users of the official SDKs read besides (docs/rest.md). */
 const officialFields = {
@@ -27,9 +34,9 @@ export const runSchema = z
     queued_at: z.iso.datetime(),
     run_started_at: z.iso.datetime().nullable(),
     ended_at: z.iso.datetime().nullable(),
-    output: z
-      .unknown()
-      .meta({ description: 'What the function returned; null before it has. Of a failed run: its error' }),
+    output: z.unknown().meta({
+      description: 'What the function returned; null before it has. Of a failed run, the error as the app sent it',
+    }),
     error: runErrorSchema
       .nullable()
       .meta({ description: 'Error of the last failed attempt; null when none failed or a later one succeeded' }),
@@ -71,7 +78,8 @@ export function presentRun(run: Run, dialect: Dialect = 'service') {
     queued_at: queued,
     run_started_at: time(startedAt) ?? (dialect === 'inngest' ? queued : null),
     ended_at: time(endedAt),
-    output: status === 'Failed' ? shownError : 'output' in read ? read.output : null,
+    // A failed run has an output of its own where the error does not say exactly what the app answered.
+    output: status === 'Failed' && output === undefined ? shownError : 'output' in read ? read.output : null,
     error: shownError,
     request_id: requestId,
     retry_of: run.retryOf ?? null,

@@ -5,6 +5,9 @@ import { headerName } from '../headers.ts';
 import type { CallResponse } from '../interpret-response.ts';
 import { REPLY_STATUS, Reply } from './messages.ts';
 
+/** Largest reply that is kept: the output of a step and its envelope. */
+export const REPLY_MAX_BYTES = MAX_STEP_BYTES + 65_536;
+
 const HTTP_STATUS: Record<number, number> = {
   [REPLY_STATUS.notCompleted]: 206,
   [REPLY_STATUS.done]: 200,

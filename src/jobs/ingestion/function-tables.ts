@@ -33,6 +33,12 @@ export class FunctionTables {
     return table;
   }
 
+  /** The functions as they were at most a second ago: free on a path that every run takes. */
+  async recent(env: string): Promise<TriggerTable> {
+    const cached = this.#tables.get(env);
+    return cached && Date.now() - cached.checkedAt < RECENT_MS ? cached.table : this.of(env);
+  }
+
   /** The function as it was when its table was last read; undefined: not in memory. */
   cached(env: string, functionId: string): AppFunction | undefined {
     return this.#tables.get(env)?.table.find(functionId);
@@ -41,8 +47,6 @@ export class FunctionTables {
   /** The function as it was at most a second ago, which is good enough for an existing run. One that is not found is
    *  looked up again: it may have been registered since. */
   async find(env: string, functionId: string): Promise<AppFunction | undefined> {
-    const cached = this.#tables.get(env);
-    const recent = cached && Date.now() - cached.checkedAt < RECENT_MS ? cached.table.find(functionId) : undefined;
-    return recent ?? (await this.of(env)).find(functionId);
+    return (await this.recent(env)).find(functionId) ?? (await this.of(env)).find(functionId);
   }
 }

@@ -1,7 +1,8 @@
 /** Applies the operations of an app's response to the run (docs/protocol.md#operations). */
 import type { Failure } from '../../functions/interpret-response.ts';
 import { retriableFailure } from '../../functions/interpret-response.ts';
-import { errorOf, failureMemo, isAside, type Op, stepName } from '../../model/runs/operation.ts';
+import { isAside, type Op, stepName } from '../../model/runs/operation.ts';
+import type { RunError } from '../../model/runs/run-error.ts';
 import { abortDefer, addDefer } from './operations/defer.ts';
 import { finishedStepsOf, finishSteps, isFinished, stateFailure } from './operations/finished-steps.ts';
 import { startInvocation } from './operations/invocation.ts';
@@ -11,11 +12,46 @@ import { startRequest } from './operations/request.ts';
 import { startSignal } from './operations/signal.ts';
 import { startSleep } from './operations/sleep.ts';
 import { beginTogether } from './operations/starting-steps.ts';
-import { finishStep, planStep } from './operations/steps.ts';
+import { failStep, planStep, runStep, stepNotFound, tryStep } from './operations/steps.ts';
 import { startWait } from './operations/wait.ts';
 import type { CallToSchedule } from './run-scheduler.ts';
 
-/** @returns the failure of the attempt, if an operation fails it */
+/** Applies one operation; idempotent.
+ *  @param planned collects the calls of planned steps, to be enqueued together
+ *  @returns the failure of the attempt, if it fails it */
+export type ApplyOperation = (
+  op: Op,
+  call: AnsweredCall,
+  deps: OperationDeps,
+  planned: CallToSchedule[],
+) => Promise<Failure | undefined>;
+
+const OPERATIONS: ReadonlyMap<string, ApplyOperation> = new Map<string, ApplyOperation>([
+  ['Step', runStep],
+  ['StepRun', runStep],
+  ['StepError', tryStep],
+  ['StepFailed', failStep],
+  ['StepPlanned', planStep],
+  ['StepNotFound', stepNotFound],
+  ['Sleep', startSleep],
+  ['WaitForEvent', startWait],
+  ['WaitForSignal', startSignal],
+  ['InvokeFunction', startInvocation],
+  ['Gateway', startRequest],
+  ['AIGateway', startRequest],
+  ['DeferAdd', addDefer],
+  ['DeferAbort', abortDefer],
+  // interpret-response.ts has turned it into a completion.
+  ['RunComplete', async () => undefined],
+  // Asks for the next call, which follows in any case if there was progress.
+  ['DiscoveryRequest', async () => undefined],
+]);
+
+export const OPERATION_NAMES: readonly string[] = [...OPERATIONS.keys()];
+
+/** An operation that is not supported changes nothing, and the run's history tells it. It fails the attempt only if the run would not go on
+ *  otherwise.
+ *  @returns the failure of the attempt, if an operation fails it */
 export async function applyOperations(
   ops: readonly Op[],
   call: AnsweredCall,
@@ -43,7 +79,7 @@ export async function applyEach(
   const planned: CallToSchedule[] = [];
   let failure: Failure | undefined;
   for (const op of ops) {
-    failure = (await applyOp(op, call, deps, planned)) ?? failure;
+    failure = (await OPERATIONS.get(op.op)?.(op, call, deps, planned)) ?? failure;
     // The run is about to end: no further step starts.
     if (failure?.retriable === false) return failure;
   }
@@ -72,7 +108,10 @@ export async function applyBeside(
 /** Fails a response after which the run would never continue. */
 function withoutProgress(ops: readonly Op[], { loaded: { pending, memos } }: AnsweredCall): Failure | undefined {
   const steps = ops.filter((op) => !isAside(op));
-  if (pending > 0 || steps.some(({ id }) => !Object.hasOwn(memos, id))) return undefined;
+  const isOpen = (op: Op) => OPERATIONS.has(op.op) && !Object.hasOwn(memos, op.id);
+  if (pending > 0 || steps.some(isOpen)) return undefined;
+  const [unsupported] = steps.map(problemOf).filter((problem) => problem !== undefined);
+  if (unsupported) return { kind: 'failed', error: unsupported, retriable: true };
   const [repeated] = steps;
   return retriableFailure(
     'AppError',
@@ -82,49 +121,10 @@ function withoutProgress(ops: readonly Op[], { loaded: { pending, memos } }: Ans
   );
 }
 
-async function applyOp(
-  op: Op,
-  call: AnsweredCall,
-  deps: OperationDeps,
-  planned: CallToSchedule[],
-): Promise<Failure | undefined> {
-  const { event } = call.loaded;
-  switch (op.op) {
-    case 'Step':
-    case 'StepRun':
-      return finishStep(op, { data: op.data ?? null }, call, deps);
-    case 'StepFailed':
-      return finishStep(op, failureMemo(op), call, deps);
-    case 'StepError':
-      if (call.mayRetry) return { kind: 'failed', error: errorOf(op), retriable: true };
-      return finishStep(op, failureMemo(op), call, deps);
-    case 'StepPlanned':
-      return planStep(op, call, deps, planned);
-    case 'Sleep':
-      return startSleep(op, call, deps);
-    case 'WaitForEvent':
-      return startWait(op, call, deps);
-    case 'WaitForSignal':
-      return startSignal(op, call, deps);
-    case 'InvokeFunction':
-      return startInvocation(op, call, deps);
-    case 'Gateway':
-    case 'AIGateway':
-      return startRequest(op, call, deps);
-    case 'DeferAdd':
-      return addDefer(op, call, deps);
-    case 'DeferAbort':
-      return abortDefer(op, call, deps);
-    case 'RunComplete':
-      // interpret-response.ts has turned it into a completion.
-      return undefined;
-    case 'DiscoveryRequest':
-      // Asks for the next call, which follows in any case if there was progress.
-      return undefined;
-    case 'StepNotFound':
-      return retriableFailure(
-        'StepNotFound',
-        `the function no longer has the step "${stepName(op)}"; has its code changed? (run of event ${event.name})`,
-      );
-  }
+/** Why an operation is not applied; undefined: it is. */
+export function problemOf(op: Op): RunError | undefined {
+  if (OPERATIONS.has(op.op)) return undefined;
+  const known = OPERATION_NAMES.join(', ');
+  const message = `step "${stepName(op)}" is the operation ${JSON.stringify(op.op)}, which the service does not support; supported: ${known}`;
+  return { name: 'UnsupportedOperation', message };
 }

@@ -2,7 +2,7 @@
  *  job, which BullMQ repeats after the delay that the failure asks for. */
 import { UnrecoverableError } from 'bullmq';
 import type { FunctionClient } from '../../functions/function-client.ts';
-import { type Failure, type Outcome, permanentFailure } from '../../functions/interpret-response.ts';
+import { type Failure, type Outcome, permanentFailure, retriableFailure } from '../../functions/interpret-response.ts';
 import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
 import type { Op } from '../../model/runs/operation.ts';
 import type { LeftOver, Loaded } from '../../store/runs/runs.ts';
@@ -10,7 +10,7 @@ import type { ConnectCaller } from '../connect/connect-caller.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import { type CallJob, type JobAttempts, toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { applyBeside, applyOperations } from './apply-operations.ts';
+import { applyBeside, applyOperations, problemOf } from './apply-operations.ts';
 import { attemptsAt, type FailedCallDeps, firstAttempt, retryFromCheckpoint, settle } from './failed-call.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
 import { attemptHistory, type CallAttempt, needsNoHistory } from './run-history.ts';
@@ -50,7 +50,7 @@ async function callOnce(job: CallJob, queuedAt: number, attempts: JobAttempts, d
     startedAt + deps.reconcileAfterMs,
   );
   if (!loaded) return;
-  if ('ended' in loaded) return deps.transitions.notifyInvoker(loaded.ended);
+  if ('ended' in loaded) return deps.transitions.repeatEnd(loaded.ended);
   if ('next' in loaded) return deps.transitions.scheduleNextCall(loaded.next, loaded.finishedSteps);
   recordStart(loaded, startedAt, deps.telemetry);
   const counted = attemptsAt(job, loaded.stack.length, attempts);
@@ -64,7 +64,7 @@ async function callOnce(job: CallJob, queuedAt: number, attempts: JobAttempts, d
     if (continuesAt === undefined) throw new AttemptFailed(failure.error, failure.retryAfterMs);
     return retryFromCheckpoint({ ...one, continuesAt }, failure, attempts.max, deps);
   }
-  await retryStoreWrites(() => deps.transitions.fail(loaded.run, failure.error, loaded.event));
+  await retryStoreWrites(() => deps.transitions.fail(loaded.run, failure, loaded.event));
   throw new UnrecoverableError(`${failure.error.name}: ${failure.error.message}`);
 }
 
@@ -91,7 +91,8 @@ async function attempt(called: CallAttempt, deps: CallDeps): Promise<FailedAttem
     const one = early || hasFailedStep(outcome) ? await settle(called, deps) : called;
     if (!one) return undefined;
     const noHistory = needsNoHistory(loaded, outcome, one.attempts.made);
-    const addHistory = () => deps.runs.appendHistory(job.env, job.runId, attemptHistory(early ?? outcome, one));
+    const addHistory = () =>
+      deps.runs.appendHistory(job.env, job.runId, attemptHistory(early ?? outcome, one, problemOf));
     if (!noHistory) await retryStoreWrites(addHistory);
     const reported = outcome.kind === 'steps' ? [] : (outcome.ops ?? []);
     const beside =
@@ -163,11 +164,10 @@ async function applyOutcome(
   deps: CallDeps,
 ): Promise<Failure | LeftOver | undefined> {
   const { job, loaded } = attempt;
-  if (outcome.kind === 'completed') return deps.transitions.complete(loaded.run, outcome.output);
+  if (outcome.kind === 'completed') return deps.transitions.complete(loaded.run, outcome.output, loaded.event);
   if (outcome.kind !== 'steps') return undefined;
   const continued = await continueAfterCheckpoint(outcome.ops, attempt, deps);
-  const answered = toAnsweredCall(attempt, outcome.race === true);
-  const failure = continued ? undefined : await applyOperations(outcome.ops, answered, deps);
+  const failure = continued ? undefined : await applyOperations(outcome.ops, toAnsweredCall(attempt, outcome), deps);
   deps.telemetry.publishRun(loaded.run, 'Running');
   if (failure) return { ...failure, retryAfterMs: outcome.retryAfterMs };
   if (job.at !== undefined) await deps.runs.recordAnswered(job.env, job.runId, job.at);
@@ -190,18 +190,21 @@ async function continueAfterCheckpoint(
 
 function tooLarge(outcome: Outcome): Failure | undefined {
   if (outcome.kind !== 'completed' || Buffer.byteLength(outcome.output) <= MAX_STEP_BYTES) return undefined;
-  return permanentFailure(
+  return retriableFailure(
     'OutputTooLarge',
     `the function's output is larger than ${MAX_STEP_BYTES} bytes; store large data elsewhere and return a reference`,
   );
 }
 
-function toAnsweredCall({ loaded, attempts, startedAt }: CallAttempt, race = false): AnsweredCall {
+function toAnsweredCall(
+  { loaded, attempts, startedAt }: CallAttempt,
+  { noRetry = false, race = false }: { noRetry?: boolean; race?: boolean } = {},
+): AnsweredCall {
   return {
     loaded: loaded as AnsweredCall['loaded'],
     ref: toRunRef(loaded.run),
     retries: attempts.max - 1,
-    mayRetry: attempts.made + 1 < attempts.max,
+    mayRetry: !noRetry && attempts.made + 1 < attempts.max,
     startedAt,
     race,
   };

@@ -99,7 +99,7 @@ export class Endpoints {
         throw superseded(runId, 'the service has taken it over from the request that started it');
     }
     telemetry.publishRun(run, 'Running');
-    if (reported.failure) return transitions.fail(run, reported.failure);
+    if (reported.failure) return transitions.fail(run, { error: reported.failure });
     if (reported.output !== undefined) return this.#complete(run, reported.output);
     if (reported.isLast) await this.#takeOver(run, reported, retries);
   }
@@ -108,7 +108,7 @@ export class Endpoints {
     const bytes = Buffer.byteLength(output);
     if (bytes <= MAX_STEP_BYTES) return void (await this.#deps.transitions.complete(run, output));
     const message = `the response has ${bytes} bytes, more than ${MAX_STEP_BYTES}`;
-    await this.#deps.transitions.fail(run, { name: 'OutputTooLarge', message });
+    await this.#deps.transitions.fail(run, { error: { name: 'OutputTooLarge', message } });
   }
 
   /** From here on the service calls the endpoint. */
@@ -116,12 +116,13 @@ export class Endpoints {
     const { events, steps, checkpoints, scheduler, transitions, retryScale } = this.#deps;
     const { env, id } = run;
     const event = await events.record(env, run.eventId);
-    if (!event) return transitions.fail(run, { name: 'EventGone', message: 'the request is no longer stored' });
+    if (!event)
+      return transitions.fail(run, { error: { name: 'EventGone', message: 'the request is no longer stored' } });
     const ref = toRunRef(run);
     const loaded: AnsweredCall['loaded'] = { run, event, stack: [], memos: {}, pending: 0, planOnly: false };
     const call = { loaded, ref, retries, mayRetry: retries > 0, startedAt: run.startedAt ?? run.queuedAt, race: false };
     const failure = await applyEach(rest, call, this.#deps);
-    if (failure?.retriable === false) return transitions.fail(run, failure.error, event);
+    if (failure?.retriable === false) return transitions.fail(run, failure, event);
     const { pending } = await steps.progress(env, id);
     if (failed) await this.#deps.runs.recordError(env, id, errorOf(failed));
     const at = await checkpoints.handOver(env, id, ENDPOINT);
@@ -136,7 +137,7 @@ export class Endpoints {
 
   /** @throws ServiceError run_ended */
   async #fail(run: Run, error: RunError): Promise<never> {
-    await this.#deps.transitions.fail(run, error);
+    await this.#deps.transitions.fail(run, { error });
     throw ended(run.id, `${error.name}: ${error.message}`);
   }
 }

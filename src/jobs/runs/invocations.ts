@@ -1,7 +1,8 @@
 /** Invokes a function directly, from a step of another run or through the API: an event of the service's own, and one
  *  run on it. */
 import { ServiceError } from '../../errors.ts';
-import { type Envelope, type Event, FUNCTION_INVOKED, toEnvelope } from '../../model/events/event.ts';
+import { type Envelope, type Event, type EventRecord, toEnvelope } from '../../model/events/event.ts';
+import { correlationId, FUNCTION_INVOKED } from '../../model/events/lifecycle.ts';
 import { metaOf } from '../../model/events/sessions.ts';
 import { derivedEventId, derivedId, newId } from '../../model/ids.ts';
 import { type Op, stepName } from '../../model/runs/operation.ts';
@@ -11,6 +12,7 @@ import type { Claim, Claimed, Deduplication } from '../../store/events/deduplica
 import type { Events } from '../../store/events/events.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import { type InvocationListeners, isListening } from './invocation-listeners.ts';
 import type { RunStarter, RunToStart } from './run-starter.ts';
 import type { RunTransitions } from './state-transitions.ts';
 
@@ -18,6 +20,7 @@ export interface InvocationsDeps {
   events: Events;
   functions: FunctionTables;
   starter: RunStarter;
+  listeners: InvocationListeners;
   transitions: RunTransitions;
   telemetry: Telemetry;
   deduplication: Deduplication;
@@ -48,21 +51,24 @@ export class Invocations {
   }
 
   /** Starts the run that a step invokes; its result finishes the step. Idempotent: the IDs of run and event are derived
-   *  from the step. */
-  async invokeFromStep(invokingRun: Run, op: Op): Promise<void> {
+   *  from the step.
+   *  @param cause the event that triggered the invoking run */
+  async invokeFromStep(invokingRun: Run, op: Op, cause?: EventRecord): Promise<void> {
     const { env, id: runId } = invokingRun;
     const { functions, transitions } = this.#deps;
     const functionId = op.opts?.function_id ?? '';
     const fn = (await functions.of(env)).find(functionId);
     if (!fn || fn.archived) {
-      const message = `step "${stepName(op)}" invokes the function ${JSON.stringify(functionId)}, which is not registered`;
-      await transitions.finishStep(env, runId, op.id, { error: { name: 'FunctionNotFound', message } });
+      // Apps of the official SDKs test for this name and these words.
+      const error = { name: 'Error', message: `could not find function with ID: ${functionId}` };
+      await transitions.finishStep(env, runId, op.id, { error });
       return;
     }
     const now = Date.now();
     const event = invocationEvent(invokingRun, op, now);
     const invoker = { runId, stepId: op.id };
-    await this.#start({ id: derivedId(runId, 'invoke', op.id), fn, event, dueAt: now, invoker }, event, now);
+    const run = { id: derivedId(runId, 'invoke', op.id), fn, event, dueAt: now, invoker };
+    await this.#start(run, event, now, isListening(invokingRun.functionId, cause));
   }
 
   /** @returns undefined when there is no such function
@@ -98,12 +104,14 @@ export class Invocations {
     return { eventId: internalId, isFirst: internalId === ownId, isDone: repeat };
   }
 
-  async #start(run: RunToStart, event: Envelope, nowMs: number): Promise<void> {
-    const { events, starter, telemetry } = this.#deps;
+  async #start(run: RunToStart, event: Envelope, nowMs: number, untold = false): Promise<void> {
+    const { events, starter, listeners, telemetry } = this.#deps;
     const stored = await events.storeNew([event]);
-    await starter.start([run], nowMs);
+    const listening = untold ? [] : await listeners.runsFor(event, run.fn.id, nowMs);
+    await starter.start([run, ...listening], nowMs);
     await events.markIngested(stored, nowMs);
     telemetry.recordIngested(stored, Date.now());
+    await listeners.matchWaits(event);
   }
 }
 
@@ -117,7 +125,15 @@ function invocationEvent(invokingRun: Run, op: Op, nowMs: number): Envelope {
   const meta = metaOf(op.opts?.payload);
   const event = {
     name: FUNCTION_INVOKED,
-    data: isJsonObject(data) ? data : {},
+    data: {
+      ...(isJsonObject(data) && data),
+      _inngest: {
+        fn_id: op.opts?.function_id,
+        correlation_id: correlationId({ runId: invokingRun.id, stepId: op.id }),
+        name: stepName(op),
+        source_fn_id: invokingRun.functionId,
+      },
+    },
     ...(isJsonObject(user) && { user }),
     ...(typeof v === 'string' && { v }),
     ...(meta && { meta }),

@@ -19,16 +19,20 @@ export interface CallAttempt {
 /** An app that says that a step ran longer ago has a wrong clock. */
 export const DAY_MS = 86_400_000;
 
-const FINISHED = new Set<Op['op']>(['Step', 'StepRun', 'StepFailed', 'StepError', 'DeferAdd', 'DeferAbort']);
+const FINISHED: ReadonlySet<string> = new Set(['Step', 'StepRun', 'DeferAdd', 'DeferAbort']);
+const STEP_FAILURES: ReadonlySet<string> = new Set(['StepFailed', 'StepError']);
 
 /** A run that completes with its first call needs no history beside its own record. */
 export function needsNoHistory({ stack, pending }: Loaded, outcome: Outcome, attemptsMade: number): boolean {
-  return outcome.kind === 'completed' && !outcome.ops && stack.length === 0 && pending === 0 && attemptsMade === 0;
+  if (outcome.kind !== 'completed' || outcome.ops) return false;
+  return stack.length === 0 && pending === 0 && attemptsMade === 0;
 }
 
+/** @param problemOf why an operation is not applied; undefined: it is */
 export function attemptHistory(
   outcome: Outcome | Failure,
   { job, attempts, queuedAt, startedAt }: CallAttempt,
+  problemOf: (op: Op) => RunError | undefined,
 ): HistoryEntry[] {
   const endedAt = Date.now();
   const times = { queuedAt, startedAt, endedAt };
@@ -39,13 +43,17 @@ export function attemptHistory(
     ...times,
     ...resultOf(outcome.kind === 'failed' ? outcome.error : undefined),
   };
-  const finished = (outcome.ops ?? []).filter(({ op }) => FINISHED.has(op));
+  const finished = (outcome.ops ?? [])
+    .map((op) => ({ op, error: STEP_FAILURES.has(op.op) ? errorOf(op) : problemOf(op) }))
+    .filter(({ op, error }) => error || FINISHED.has(op.op));
   // Several have times of their own.
-  const entryOf = (op: Op): HistoryEntry => {
-    const entry = stepHistory(op, attempts.made, times);
-    return finished.length > 1 || outcome.kind !== 'steps' ? entry : { ...entry, ...times };
-  };
-  return [attempt, ...finished.map(entryOf)];
+  const ownTimes = finished.length > 1 || outcome.kind !== 'steps';
+  const steps = finished.map(({ op, error }) => ({
+    ...stepHistory(op, attempts.made, times),
+    ...(!ownTimes && times),
+    ...resultOf(error),
+  }));
+  return [attempt, ...steps];
 }
 
 /** The entry of a step that ran in a call.
@@ -59,7 +67,6 @@ export function stepHistory(
 ): HistoryEntry {
   const { timing } = op;
   const within = (ms: number) => Math.round(Math.min(Math.max(ms, during.startedAt), during.endedAt));
-  const failed = op.op === 'StepError' || op.op === 'StepFailed';
   return {
     kind: 'step',
     stepId: op.id,
@@ -68,7 +75,7 @@ export function stepHistory(
     attempt,
     startedAt: timing ? within(timing.a / 1e6) : otherwise,
     endedAt: timing ? within((timing.a + timing.b) / 1e6) : during.endedAt,
-    ...resultOf(failed ? errorOf(op) : undefined),
+    ...resultOf(STEP_FAILURES.has(op.op) ? errorOf(op) : undefined),
   };
 }
 

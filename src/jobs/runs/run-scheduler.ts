@@ -1,6 +1,7 @@
 /** Enqueues the jobs of runs. A job's ID is derived from its purpose, so enqueuing it again changes nothing. */
 import { ErrorCode, type JobsOptions } from 'bullmq';
 import { PRODUCTION } from '../../model/environment.ts';
+import { stepKey } from '../../model/runs/step-key.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
 import {
   type CallJob,
@@ -232,7 +233,7 @@ function traceOptions(trace: string | undefined): JobsOptions {
 
 /** The first call has the ID of its run. */
 export function callJobId(runId: string, at: number | undefined, stepId: string | undefined): string {
-  if (stepId) return `${runId}-${stepId}`;
+  if (stepId) return `${runId}-${stepKey(stepId)}`;
   return at === 0 || at === undefined ? runId : `${runId}-${at}`;
 }
 
@@ -242,5 +243,5 @@ function jobIdOf({ runId, at, stepId, request }: CallRef): string {
 }
 
 function wakeJobId(runId: string, stepId: string): string {
-  return `${runId}-${stepId}-wake`;
+  return `${runId}-${stepKey(stepId)}-wake`;
 }

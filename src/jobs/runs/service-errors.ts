@@ -48,7 +48,7 @@ export async function withServiceErrors(
       throw new AttemptFailed(internal, undefined, error);
     }
     const run = await retryStoreWrites(() => runs.read(env, runId));
-    if (run && !hasEnded(run)) await retryStoreWrites(() => transitions.fail(run, internal));
+    if (run && !hasEnded(run)) await retryStoreWrites(() => transitions.fail(run, { error: internal }));
     throw Object.assign(new UnrecoverableError(`${internal.name}: ${internal.message}`), { cause: error });
   }
 }

@@ -1,21 +1,22 @@
 /** State transitions of a run: a step finishes, the run completes, fails, or is cancelled. Any process may apply them.
  *  Each is idempotent, and the first write wins. */
-import { type Event, type EventRecord, FUNCTION_FAILED, payloadOf } from '../../model/events/event.ts';
-import { derivedEventId } from '../../model/ids.ts';
+import type { EventRecord } from '../../model/events/event.ts';
+import { FUNCTION_FAILED } from '../../model/events/lifecycle.ts';
 import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending, requestsOutside } from '../../model/runs/memo.ts';
 import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
-import type { Ending, Run, RunError } from '../../model/runs/run.ts';
+import { type Ending, hasEnded, type Run } from '../../model/runs/run.ts';
+import type { RunError } from '../../model/runs/run-error.ts';
+import { failedOutput, type RunFailure } from '../../model/runs/run-failure.ts';
 import { isShallowJson, MAX_DEPTH } from '../../model/values/json.ts';
-import type { Events } from '../../store/events/events.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
 import type { LeftOver, Runs } from '../../store/runs/runs.ts';
 import type { SealedRequests } from '../../store/runs/sealed-requests.ts';
 import type { ResultContext, Steps } from '../../store/runs/steps.ts';
-import type { Acceptor } from '../ingestion/acceptor.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import { toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { DeferredFunctions } from './deferred-functions.ts';
+import type { LifecycleEvents } from './lifecycle-events.ts';
 import { waitHistory } from './run-history.ts';
 import type { RunScheduler } from './run-scheduler.ts';
 
@@ -23,11 +24,10 @@ export interface RunTransitionsDeps {
   runs: Runs;
   steps: Steps;
   requests: SealedRequests;
-  events: Events;
   functions: FunctionTables;
   scheduler: RunScheduler;
   deferredFunctions: DeferredFunctions;
-  acceptor: Acceptor;
+  lifecycleEvents: LifecycleEvents;
   telemetry: Telemetry;
 }
 
@@ -64,7 +64,7 @@ export class RunTransitions {
         return false;
       case 'steps':
       case 'bytes':
-        await this.fail(result.run, STATE_ERRORS[result.outcome]);
+        await this.fail(result.run, { error: STATE_ERRORS[result.outcome] });
         return false;
       case 'ended':
       case 'gone':
@@ -90,23 +90,37 @@ export class RunTransitions {
     });
   }
 
-  /** @returns what the run left over; undefined: it had ended before */
-  async complete(run: Run, output: string): Promise<LeftOver | undefined> {
-    return this.#end(run, { status: 'Completed', output });
+  /** @param event that caused the run, if it is at hand
+   *  @returns what the run left over; undefined: it had ended before */
+  async complete(run: Run, output: string, event?: EventRecord): Promise<LeftOver | undefined> {
+    const { ended, leftOver } = await this.#end(run, { status: 'Completed', output });
+    if (ended.status === 'Completed') await this.#deps.lifecycleEvents.completed(ended, event, leftOver?.awaited);
+    return leftOver;
   }
 
   /** Accepts the failure event first: if the process dies in between, repeating both changes nothing.
    *  @param event that caused the run, if it is at hand */
-  async fail(run: Run, error: RunError, event?: EventRecord): Promise<void> {
-    await this.#end(run, { status: 'Failed', error: await this.#sendFailureEvent(run, error, event) });
+  async fail(run: Run, failure: RunFailure, event?: EventRecord): Promise<void> {
+    const error = await this.#sendFailureEvent(run, failure, event);
+    const fn = await this.#deps.functions.find(run.env, run.functionId);
+    const output = failedOutput(failure, fn?.dialect);
+    const isKnown = output === JSON.stringify(failure.error);
+    await this.#end(run, { status: 'Failed', error, ...(!isKnown && { output }) });
   }
 
   /** A run that has ended stays as it is.
    *  @returns the run; undefined when there is none */
   async cancel(env: string, runId: string): Promise<Run | undefined> {
     const run = await this.#deps.runs.read(env, runId);
+    if (run && !hasEnded(run)) await this.#deps.lifecycleEvents.cancelled(run);
     if (run) await this.#end(run, { status: 'Cancelled' });
     return this.#deps.runs.read(env, runId);
+  }
+
+  /** Repeats what follows the end of a run, in case the process died that ended it. */
+  async repeatEnd(run: Run): Promise<void> {
+    await this.notifyInvoker(run);
+    if (run.status === 'Completed') await this.#deps.lifecycleEvents.completed(run);
   }
 
   /** Finishes the step that invoked the run with the run's result. */
@@ -115,7 +129,8 @@ export class RunTransitions {
     await this.finishStep(run.env, run.invoker.runId, run.invoker.stepId, invocationResult(run));
   }
 
-  async #end(run: Run, ending: Ending): Promise<LeftOver | undefined> {
+  /** @returns the run as it has ended, and what it left over; undefined: it had ended before */
+  async #end(run: Run, ending: Ending): Promise<{ ended: Run; leftOver: LeftOver | undefined }> {
     const { runs, telemetry } = this.#deps;
     let leftOver = await runs.end(run, ending, Date.now());
     // First the events, then the end: if this process dies in between, repeating both changes nothing.
@@ -123,11 +138,11 @@ export class RunTransitions {
       leftOver = await runs.end(run, ending, Date.now(), await this.#deps.deferredFunctions.start(run));
     }
     if (leftOver) telemetry.recordRunEnd(run, ending.status);
-    const ended = await this.#readEnded(run, ending);
+    const ended = leftOver ? { ...run, ...ending } : await this.#readEnded(run, ending);
     await this.notifyInvoker(ended);
     // Last: a job that stays finds a run that has ended, and does nothing.
     if (leftOver) await this.#removeJobs(run.id, ending, leftOver);
-    return leftOver;
+    return { ended, leftOver };
   }
 
   /** Delayed jobs would wait, possibly for months, only to find a run that has ended. */
@@ -144,37 +159,23 @@ export class RunTransitions {
 
   /** The first ending wins, and only that one may reach the invoker. */
   async #readEnded(run: Run, ending: Ending): Promise<Run> {
-    if (!run.invoker) return { ...run, ...ending };
     return (await this.#deps.runs.read(run.env, run.id)) ?? { ...run, ...ending };
   }
 
   /** @returns the error of the run; it says so if the failure event could not be sent, because the run fails all the
    *  same */
-  async #sendFailureEvent(run: Run, error: RunError, event: EventRecord | undefined): Promise<RunError> {
+  async #sendFailureEvent(run: Run, failure: RunFailure, event: EventRecord | undefined): Promise<RunFailure['error']> {
     try {
-      const cause = event ?? (await this.#deps.events.record(run.env, run.eventId));
-      // No failure event for a failed handler of failure events: that would never end.
-      if (cause && cause.name !== FUNCTION_FAILED) await this.#acceptFailureEvent(run, cause, error);
-      return error;
+      await this.#deps.lifecycleEvents.failed(run, failure, event);
+      return failure.error;
     } catch (sendError) {
       if (isStoreFailure(sendError)) throw sendError;
+      const { error } = failure;
       return {
         ...error,
         message: `${error.message} (${FUNCTION_FAILED} was not sent: ${(sendError as Error).message})`,
       };
     }
-  }
-
-  async #acceptFailureEvent(run: Run, event: EventRecord, error: RunError): Promise<void> {
-    const payload = payloadOf(event);
-    const data = { function_id: run.functionId, run_id: run.id, error, event: payload, events: [payload] };
-    const failed: Event = { name: FUNCTION_FAILED, data };
-    await this.#deps.acceptor.acceptWithId(failed, derivedEventId(run.id, 'failed'), {
-      env: run.env,
-      source: 'service',
-      requestId: run.requestId,
-      receivedAt: Date.now(),
-    });
   }
 
   async #retriesOf(run: Run): Promise<number> {

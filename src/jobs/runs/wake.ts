@@ -8,6 +8,9 @@ import type { JobAttempts, WakeJob } from '../queues/queues.ts';
 import { withServiceErrors } from './service-errors.ts';
 import type { RunTransitions } from './state-transitions.ts';
 
+/** Apps of the official SDKs test for this name. */
+const INVOKE_TIMEOUT = 'InngestInvokeTimeoutError';
+
 export interface WakeDeps {
   runs: Runs;
   steps: Steps;
@@ -28,5 +31,5 @@ async function finishStep({ env, runId, stepId, eventName }: WakeJob, deps: Wake
 
 function memoOf(step: Pending | undefined): Memo {
   if (step?.op !== 'InvokeFunction') return null;
-  return { error: { name: 'InvokeTimeout', message: `"${step.name}" did not finish in time` } };
+  return { error: { name: INVOKE_TIMEOUT, message: 'Timed out waiting for invoked function to complete' } };
 }

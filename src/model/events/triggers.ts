@@ -40,6 +40,11 @@ export class TriggerTable {
     return this.#idsByApp.get(app) ?? [];
   }
 
+  /** Whether events of this name trigger a function, if its expression is met. */
+  isTrigger(name: string): boolean {
+    return !this.#candidates(name).next().done;
+  }
+
   /** Yields every function that the event triggers, once; yields undefined after each expression that is not met, so that callers can
    *  pause.
    *  @param read returns the event; called only if an expression needs it */

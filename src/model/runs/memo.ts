@@ -1,8 +1,8 @@
 /** Memos: stored results of finished steps, with which an SDK replays a function (docs/protocol.md#memos), and their limits. */
-import type { RunError } from './run.ts';
+import type { RunError } from './run-error.ts';
 
 /** The memo of a sleep is null; of a wait, the event, or null after its timeout. */
-export type Memo = { data: unknown } | { error: RunError & { data?: unknown } } | Record<string, unknown> | null;
+export type Memo = { data: unknown } | { error: RunError } | Record<string, unknown> | null;
 
 /** Finished and pending steps of a run. */
 export const MAX_STEPS = 1_000;

@@ -2,13 +2,17 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { MAX_TIME_LENGTH } from '../values/duration.ts';
+import { isJsonObject } from '../values/json.ts';
 import { MAX_STEPS, type Memo } from './memo.ts';
-import { boundedError, type RunError } from './run.ts';
+import { type RunError, toRunError } from './run-error.ts';
 
 /** A run cannot have more steps, so a response cannot need more operations. */
 export const MAX_OPS = MAX_STEPS;
 /** Names are stored with every attempt and shown in lists. */
 export const MAX_NAME_LENGTH = 1_024;
+
+/** Step IDs are keys of memos and parts of URLs. The official SDKs send 40 hex digits. */
+const MAX_ID_LENGTH = 512;
 
 const errorSchema = z.looseObject({
   name: z.string().catch('Error'),
@@ -17,8 +21,8 @@ const errorSchema = z.looseObject({
 });
 
 const optionsSchema = z.looseObject({
-  duration: z.string().optional(),
-  event: z.string().optional(),
+  duration: z.string().nullish(),
+  event: z.string().nullish(),
   timeout: z.string().nullish(),
   if: z.string().nullish(),
   signal: z.string().nullish(),
@@ -28,29 +32,29 @@ const optionsSchema = z.looseObject({
   target_hashed_id: z.string().nullish(),
   function_id: z.string().optional(),
   parallelMode: z.string().optional().catch(undefined),
-  payload: z.looseObject({ data: z.unknown(), user: z.unknown(), v: z.unknown() }).partial().optional(),
+  payload: z.looseObject({ data: z.unknown(), user: z.unknown(), v: z.unknown() }).partial().nullish(),
 });
 
+/** Operations with the options above; those of others can have any. */
+const WITH_OPTIONS: ReadonlySet<string> = new Set([
+  'Sleep',
+  'WaitForEvent',
+  'WaitForSignal',
+  'InvokeFunction',
+  'Gateway',
+  'AIGateway',
+  'DeferAdd',
+  'DeferAbort',
+]);
+
 const opSchema = z.object({
-  id: z.string().regex(/^[0-9a-f]{40}$/, 'the SHA-1 of a step ID'),
-  op: z.enum([
-    'Step',
-    'StepRun',
-    'StepPlanned',
-    'StepError',
-    'StepFailed',
-    'Sleep',
-    'WaitForEvent',
-    'WaitForSignal',
-    'InvokeFunction',
-    'Gateway',
-    'AIGateway',
-    'DeferAdd',
-    'DeferAbort',
-    'RunComplete',
-    'StepNotFound',
-    'DiscoveryRequest',
-  ]),
+  id: z
+    .string()
+    .min(1)
+    .max(MAX_ID_LENGTH)
+    // Redis stores well-formed text only: two IDs must not become one.
+    .refine((id) => id.isWellFormed(), 'well-formed Unicode'),
+  op: z.string().min(1).max(100),
   name: z.string().nullish(),
   displayName: z.string().nullish(),
   opts: optionsSchema.nullish(),
@@ -61,9 +65,20 @@ const opSchema = z.object({
   timing: z.object({ a: z.number(), b: z.number() }).nullish().catch(undefined),
 });
 
+const anyOpSchema = opSchema.extend({ opts: z.unknown().optional() });
+
 export type Op = z.infer<typeof opSchema>;
 
-const opsSchema = z.array(opSchema);
+/** Checks the options only of operations that have them, so that one with others does not spoil the rest. */
+const opsSchema = z.array(
+  anyOpSchema.transform((op, context): Op => {
+    if (!WITH_OPTIONS.has(op.op)) return { ...op, opts: isJsonObject(op.opts) ? op.opts : undefined } as Op;
+    const { success, data, error } = opSchema.safeParse(op);
+    if (success) return data;
+    for (const { path, message } of error.issues) context.addIssue({ code: 'custom', path, message });
+    return z.NEVER;
+  }),
+);
 
 /** Why the operations of a response are rejected. */
 export type OpsProblem =
@@ -103,7 +118,7 @@ function longNameIn({ id, name, displayName, opts }: Op): string | undefined {
     ['timeout', opts?.timeout, MAX_TIME_LENGTH],
   ];
   for (const [field, text, limit] of limits) {
-    if (text && text.length > limit) {
+    if (typeof text === 'string' && text.length > limit) {
       return `the ${field} of step ${id} has ${text.length} characters, more than ${limit}; shorten it`;
     }
   }
@@ -112,7 +127,9 @@ function longNameIn({ id, name, displayName, opts }: Op): string | undefined {
 
 /** Whether the function is to be called again as soon as this step ends, although others are pending. Some SDKs write the mode in upper case. */
 export function asksForRace({ opts }: Op): boolean {
-  return opts?.parallelMode?.toLowerCase() === 'race';
+  // The options of some operations are not checked.
+  const mode: unknown = opts?.parallelMode;
+  return typeof mode === 'string' && mode.toLowerCase() === 'race';
 }
 
 /** The ID that ends a function in a list of operations. A step may have the same ID, but it has a name. */
@@ -133,7 +150,8 @@ export function stepName(op: Op): string {
   return op.displayName ?? op.name ?? op.id;
 }
 
-/** The memo of a step that failed permanently. The official Go SDK reads it only with the `data` of its error. */
+/** The memo of a step that failed permanently. The official Go SDK reads it only with the `data` of its error, which is
+ *  the step's return value: it is as large as an output may be. */
 export function failureMemo(op: Op): Memo {
   const data = op.error?.data;
   return { error: { ...errorOf(op), ...(data !== undefined && { data }) } };
@@ -141,15 +159,5 @@ export function failureMemo(op: Op): Memo {
 
 /** Why a step failed. */
 export function errorOf({ error, data }: Op): RunError {
-  const source = error ?? (data as Partial<RunError> | undefined);
-  return boundedError({
-    name: textOr('Error', source?.name),
-    message: textOr('the step failed', source?.message),
-    ...(typeof source?.stack === 'string' && { stack: source.stack }),
-  });
-}
-
-/** `data` can hold any value of the app. */
-function textOr(fallback: string, value: unknown): string {
-  return typeof value === 'string' ? value : fallback;
+  return toRunError(error ?? (isJsonObject(data) ? data : {}), 'the step failed');
 }

@@ -1,7 +1,9 @@
 /** Runs: one function processing one event. */
 import { derivedId } from '../ids.ts';
+import type { RunError } from './run-error.ts';
 import { RUN_STATUSES, type RunStatus } from './run-status.ts';
 
+export type { RunError } from './run-error.ts';
 export { RUN_STATUSES, type RunStatus };
 
 /** Active runs, or runs that ended with this status. A run changes its group once. */
@@ -11,27 +13,6 @@ export type RunGroup = (typeof RUN_GROUPS)[number];
 /** The group of runs with that status. */
 export function groupOf(status: RunStatus): RunGroup {
   return status === 'Queued' || status === 'Running' ? 'active' : status;
-}
-
-export interface RunError {
-  name: string;
-  message: string;
-  stack?: string;
-}
-
-const MAX_ERROR_LENGTH = { name: 256, message: 16_384, stack: 65_536 } as const;
-
-/** Truncates an error of an app, because it is stored with every attempt. */
-export function boundedError({ name, message, stack }: RunError): RunError {
-  return {
-    name: truncate(name, MAX_ERROR_LENGTH.name),
-    message: truncate(message, MAX_ERROR_LENGTH.message),
-    ...(stack && { stack: truncate(stack, MAX_ERROR_LENGTH.stack) }),
-  };
-}
-
-function truncate(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length)}… (${text.length} characters in total)`;
 }
 
 /** A step of another run that waits for the end of this one (`InvokeFunction`, docs/protocol.md#invokefunction). */
@@ -60,7 +41,7 @@ export interface Run {
   queuedAt: number;
   startedAt?: number;
   endedAt?: number;
-  /** JSON text of the function's return value. */
+  /** JSON text of the function's return value; of a failed run, what the app answered, where that is not `error`. */
   output?: string;
   /** Of the last attempt, until a later one succeeds. */
   error?: RunError;
@@ -69,7 +50,7 @@ export interface Run {
 /** The end of a run. */
 export type Ending =
   | { status: 'Completed'; output: string }
-  | { status: 'Failed'; error: RunError }
+  | { status: 'Failed'; error: RunError; output?: string }
   | { status: 'Cancelled' };
 
 /** An entry of a run's history: an attempt of a call, or a finished step. Times are Unix milliseconds. */

@@ -1,5 +1,6 @@
 /** Waits of a run for an event, by name and expression. The event resumes or cancels the run. */
 import { compileWait, type Expression } from '../expressions/expression.ts';
+import { stepKey } from './step-key.ts';
 
 export interface Wait {
   runId: string;
@@ -26,7 +27,7 @@ interface ReceivedEvent {
 
 /** @param ordinal distinguishes the cancel triggers of a run */
 export function waitKey({ runId, stepId }: Pick<Wait, 'runId' | 'stepId'>, ordinal = 0): string {
-  return `${runId}/${stepId ?? `cancel-${ordinal}`}`;
+  return `${runId}/${stepId === undefined ? `cancel-${ordinal}` : stepKey(stepId)}`;
 }
 
 /** The run ID in a wait's key. */

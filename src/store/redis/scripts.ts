@@ -22,7 +22,7 @@ const SCRIPTS = {
   recordAnswered: { file: 'runs/lua/record-answered.lua', numberOfKeys: 1 },
   recordError: { file: 'runs/lua/record-error.lua', numberOfKeys: 1 },
   setMetadata: { file: 'runs/lua/set-metadata.lua', numberOfKeys: 1 },
-  endRun: { file: 'runs/lua/end-run.lua', numberOfKeys: 6 },
+  endRun: { file: 'runs/lua/end-run.lua', numberOfKeys: 8 },
   addWaits: { file: 'runs/lua/add-waits.lua' },
   removeWait: { file: 'runs/lua/remove-wait.lua', numberOfKeys: 1 },
   storeRequest: { file: 'runs/lua/store-request.lua', numberOfKeys: 1 },
@@ -122,6 +122,12 @@ function toLua(value: string | number | readonly number[]): string {
 /** A hash as a script returns it: field, value, field, value, … */
 export function fromFlat(flat: string[]): Record<string, string> {
   const fields: Record<string, string> = {};
-  for (let i = 0; i < flat.length; i += 2) fields[flat[i] as string] = flat[i + 1] as string;
+  for (let i = 0; i < flat.length; i += 2) {
+    const name = flat[i] as string;
+    const value = flat[i + 1] as string;
+    // An app may have a step of this ID; an assignment would be lost.
+    if (name === '__proto__') Object.defineProperty(fields, name, { value, enumerable: true });
+    else fields[name] = value;
+  }
   return fields;
 }

@@ -2,6 +2,7 @@
  *  then for the retention. */
 import { type EventRecord, recordOf } from '../../model/events/event.ts';
 import { readEvent } from '../../model/events/event-encoding.ts';
+import { FUNCTION_FINISHED } from '../../model/events/lifecycle.ts';
 import type { Memo, Pending } from '../../model/runs/memo.ts';
 import type { Ending, HistoryEntry, Invoker, Run, RunError, RunStatus } from '../../model/runs/run.ts';
 import { locationOf } from '../events/event-location.ts';
@@ -55,6 +56,8 @@ export interface LeftOver {
   pending: Map<string, Pending>;
   /** Whether a call stored steps while it was in flight. */
   checkpointed: boolean;
+  /** Whether runs wait for the event that tells this end. */
+  awaited: boolean;
 }
 
 /** Redis does nothing else for a millisecond or two. */
@@ -199,14 +202,19 @@ export class Runs {
     const { env, id, functionId } = run;
     const fields: (string | number)[] = [RUN_FIELDS.status, ending.status, RUN_FIELDS.endedAt, nowMs];
     if (ending.status === 'Completed') fields.push(RUN_FIELDS.output, ending.output);
-    if (ending.status === 'Failed') fields.push(RUN_FIELDS.error, JSON.stringify(ending.error));
-    const [ended, done = 0, begun = [], checkpointed = 0] = (await this.#redis.endRun(
+    if (ending.status === 'Failed') {
+      fields.push(RUN_FIELDS.error, JSON.stringify(ending.error));
+      if (ending.output !== undefined) fields.push(RUN_FIELDS.output, ending.output);
+    }
+    const [ended, done = 0, begun = [], checkpointed = 0, keysWithWaits = 0] = (await this.#redis.endRun(
       this.#keys.run(env, id),
       this.#keys.activeRuns,
       this.#keys.activeRunsIn(env),
       this.#keys.runIndex(env, 'active', functionId),
       this.#keys.runIndex(env, ending.status, functionId),
       this.#keys.endedRunMinutes(env, ending.status),
+      this.#keys.waits(env, FUNCTION_FINISHED),
+      this.#keys.waitPaths(env, FUNCTION_FINISHED),
       id,
       this.#retentionMs,
       memberOf(env, id),
@@ -215,11 +223,11 @@ export class Runs {
       this.#segmentSize,
       startedDefers,
       ...fields,
-    )) as [ended: number, done?: number, begun?: string[], checkpointed?: number];
+    )) as [ended: number, done?: number, begun?: string[], checkpointed?: number, keysWithWaits?: number];
     if (ended === 2) return 'defers';
     if (ended !== 1) return undefined;
     const pending = Object.entries(fromFlat(begun)).map(([id, text]) => [id, JSON.parse(text) as Pending] as const);
-    return { done, pending: new Map(pending), checkpointed: checkpointed === 1 };
+    return { done, pending: new Map(pending), checkpointed: checkpointed === 1, awaited: keysWithWaits > 0 };
   }
 
   async read(env: string, id: string): Promise<Run | undefined> {

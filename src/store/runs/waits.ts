@@ -73,6 +73,11 @@ export class Waits {
     pipeline.addWaits(keys.length, ...keys, PATHS_MAX, ...rows);
   }
 
+  /** Whether a run waits for an event of this name, or is canceled by one. */
+  async areAny(env: string, eventName: string): Promise<boolean> {
+    return (await this.#redis.exists(this.#keys.waits(env, eventName), this.#keys.waitPaths(env, eventName))) > 0;
+  }
+
   async remove(env: string, key: string): Promise<void> {
     await this.#redis.removeWait(this.#keys.run(env, runOfWait(key)), key);
   }

@@ -364,7 +364,7 @@ export const SCENARIOS: Scenario[] = [
       try {
         await step.invoke('call', { function: fn('unregistered'), data: {} });
       } catch (error) {
-        return (error as Error).message.includes('not registered');
+        return (error as Error).message.includes('could not find function');
       }
     },
     output: true,

@@ -10,15 +10,16 @@ import type { AnsweredCall, OperationDeps } from './operation-context.ts';
 import { tooLarge } from './steps.ts';
 
 /** Whether the operation gives its step a memo. */
-export function isFinished({ op }: Op, { mayRetry }: Pick<AnsweredCall, 'mayRetry'>): boolean {
-  return op === 'StepRun' || op === 'Step' || op === 'StepFailed' || (op === 'StepError' && !mayRetry);
+export function isFinished({ op, error }: Op, { mayRetry }: Pick<AnsweredCall, 'mayRetry'>): boolean {
+  if (op === 'StepError') return !mayRetry || error?.noRetry === true;
+  return op === 'StepRun' || op === 'Step' || op === 'StepFailed';
 }
 
 export function memoOf(op: Op): Memo {
   return op.op === 'StepFailed' || op.op === 'StepError' ? failureMemo(op) : { data: op.data ?? null };
 }
 
-/** @returns the failure of the run, if a memo is too large */
+/** @returns the failure of the attempt, if a memo is too large */
 export function finishedStepsOf(ops: readonly Op[], entryOf?: (op: Op) => HistoryEntry): FinishedStep[] | Failure {
   const steps: FinishedStep[] = [];
   for (const op of ops) {

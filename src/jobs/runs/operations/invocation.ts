@@ -16,6 +16,6 @@ export async function startInvocation(op: Op, call: AnsweredCall, deps: Operatio
   const invoking = await startStep(op, call, deps, step);
   if (!invoking || 'kind' in invoking) return invoking;
   if (invoking.until !== undefined) await enqueueWake(op, call, deps, { untilMs: invoking.until });
-  await deps.invocations.invokeFromStep(call.loaded.run, op);
+  await deps.invocations.invokeFromStep(call.loaded.run, op, call.loaded.event);
   return undefined;
 }

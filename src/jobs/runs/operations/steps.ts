@@ -1,13 +1,37 @@
 /** Finishes, plans and starts steps of a run. */
 import type { Failure } from '../../../functions/interpret-response.ts';
-import { permanentFailure } from '../../../functions/interpret-response.ts';
+import { permanentFailure, retriableFailure } from '../../../functions/interpret-response.ts';
 import { MAX_STEP_BYTES, MAX_STEPS, type Memo, type Pending } from '../../../model/runs/memo.ts';
-import { asksForRace, type Op, stepName } from '../../../model/runs/operation.ts';
+import { asksForRace, errorOf, failureMemo, type Op, stepName } from '../../../model/runs/operation.ts';
 import type { CallToSchedule } from '../run-scheduler.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
 
 /** How an operation's step is pending, apart from what all steps have. */
 export type StartingStep = Omit<Pending, 'since' | 'race'>;
+
+/** `StepRun`, and `Step` of earlier versions: a finished step. */
+export async function runStep(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
+  return finishStep(op, { data: op.data ?? null }, call, deps);
+}
+
+/** `StepError`: an attempt of a step has failed. */
+export async function tryStep(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
+  if (!call.mayRetry || op.error?.noRetry === true) return failStep(op, call, deps);
+  return { kind: 'failed', error: errorOf(op), retriable: true };
+}
+
+/** `StepFailed`: a step has failed for good. */
+export async function failStep(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
+  return finishStep(op, failureMemo(op), call, deps);
+}
+
+/** `StepNotFound`: the function no longer has the step that was called. */
+export async function stepNotFound(op: Op, { loaded }: AnsweredCall): Promise<Failure | undefined> {
+  return retriableFailure(
+    'StepNotFound',
+    `the function no longer has the step "${stepName(op)}"; has its code changed? (run of event ${loaded.event.name})`,
+  );
+}
 
 export async function finishStep(
   op: Op,
@@ -21,12 +45,12 @@ export async function finishStep(
   return undefined;
 }
 
-/** The failure of the run, if the step's memo is too large. */
+/** The failure of the attempt, if the step's memo is too large. */
 export function tooLarge(op: Op, memo: Memo): Failure | undefined {
   const bytes = Buffer.byteLength(JSON.stringify(memo));
   if (bytes <= MAX_STEP_BYTES) return undefined;
   const message = `the output of step "${stepName(op)}" has ${bytes} bytes, more than ${MAX_STEP_BYTES}; store large data elsewhere and return a reference`;
-  return permanentFailure('OutputTooLarge', message);
+  return retriableFailure('OutputTooLarge', message);
 }
 
 /** Stores the step as pending. @returns undefined when it is finished already, or its run has ended */

@@ -2,13 +2,13 @@
 -- @include runs/lua/lib/remove-waits.lua
 -- Ends a run, once: the first ending stands. The run moves from the indexes of active runs to those of runs that ended likewise.
 -- KEYS: run (hash), active runs (zset), active runs of the environment (zset), active runs of the function (zset), runs of the function that
---       ended likewise (zset), minutes with runs that ended likewise (zset)
+--       ended likewise (zset), minutes with runs that ended likewise (zset), waits for the event that tells the end, and paths of those (hashes)
 -- ARGV: run ID, retention (ms), member of the run in the active runs, now (ms), key of the ended runs up to the segment, entries that a
 --       segment holds, number of deferred functions that are started, then fields and values to set. Positional: this runs for every run, and
 --       HSET takes the fields as they are.
 -- Returns {2}: functions that the run has deferred must be started first; {1, number of finished steps, pending steps: ID, JSON, ID, JSON,
--- …, 1 if it had checkpoints}: ended now; {0}: it had ended, or does not exist.
-local run, active_runs, active_runs_in_env, active_index, ended_index, ended_minutes = unpack(KEYS)
+-- …, 1 if it had checkpoints, number of keys with waits}: ended now; {0}: it had ended, or does not exist.
+local run, active_runs, active_runs_in_env, active_index, ended_index, ended_minutes, waits, wait_paths = unpack(KEYS)
 local run_id, retention, member, now, segment_prefix, segment_size, started_defers = unpack(ARGV, 1, 7)
 local FIRST_FIELD = 8
 local TRIMMED_AT_ONCE = 8
@@ -82,4 +82,4 @@ if redis.call('PTTL', segment) < tonumber(retention) then
   redis.call('PEXPIRE', ended_minutes, retention + MINUTE_MS)
   trim(ended_minutes, oldest - MINUTE_MS, segment_prefix .. MINUTE_MS .. ':')
 end
-return {1, finished_steps, pending_steps, checkpoint and 1 or 0}
+return {1, finished_steps, pending_steps, checkpoint and 1 or 0, redis.call('EXISTS', waits, wait_paths)}

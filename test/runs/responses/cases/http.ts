@@ -40,7 +40,7 @@ export const HTTP: readonly HostileResponse[] = [
   {
     name: 'a compressed body',
     answer: () => ({ headers: { 'content-encoding': 'gzip' }, body: gzipSync('{}') }),
-    must: failedAfterRetry('AppError', 'not JSON'),
+    must: failedAfterRetry('AppError', 'encoded (gzip)'),
   },
   { name: 'a closed connection without a response', answer: () => 'hang up', must: failedAfterRetry('CallError') },
   {

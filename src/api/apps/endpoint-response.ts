@@ -1,0 +1,67 @@
+/** `GET /v1/http/runs/:run_id/output`: the response of an endpoint whose run outlived its request. Its client waits here for the end of the run,
+ *  with a token instead of a key. */
+import { setTimeout } from 'node:timers/promises';
+import { ServiceError } from '../../errors.ts';
+import { hasEnded, type Run } from '../../model/runs/run.ts';
+import type { Runs } from '../../store/runs/runs.ts';
+import type { Context, Router } from '../http/router.ts';
+import type { ResponseTokens } from './response-tokens.ts';
+
+export interface EndpointResponseDeps {
+  runs: Runs;
+  responseTokens: ResponseTokens;
+}
+
+/** Then the client is sent here again: proxies end requests that are silent for longer (Heroku after 30 s). */
+const WAIT_MS = 20_000;
+const POLL_MS = 100;
+const POLL_MAX_MS = 1_000;
+/** Clients that wait in this process. */
+const WAITING_MAX = 1_000;
+
+export function endpointResponseRoutes(router: Router, { runs, responseTokens }: EndpointResponseDeps): void {
+  let waiting = 0;
+
+  const output = async (ctx: Context & { params: { run_id: string } }) => {
+    const { run_id: runId } = ctx.params;
+    const env = responseTokens.verify(ctx.query.token, runId, Date.now());
+    // The token permits it, not the page.
+    ctx.set('access-control-allow-origin', '*');
+    if (waiting >= WAITING_MAX) throw new ServiceError('overloaded', { retryAfterSeconds: 1 });
+    waiting++;
+    try {
+      respond(ctx, await endOf(ctx, env, runId));
+    } finally {
+      waiting--;
+    }
+  };
+  router.get('/v1/http/runs/:run_id/output', output);
+  router.get('/v1/checkpoint/:run_id/output', output);
+
+  /** The run when it has ended, or when the client has waited for long enough.
+   *  @throws ServiceError not_found */
+  async function endOf(ctx: Context, env: string, runId: string): Promise<Run> {
+    const until = performance.now() + WAIT_MS;
+    for (let ms = POLL_MS; ; ms = Math.min(ms * 1.5, POLL_MAX_MS)) {
+      const run = await runs.read(env, runId);
+      if (!run) throw new ServiceError('not_found', { detail: `there is no run with the ID "${runId}"` });
+      if (hasEnded(run) || performance.now() > until || ctx.res.destroyed) return run;
+      await setTimeout(ms);
+    }
+  }
+}
+
+function respond(ctx: Context, run: Run): void {
+  ctx.type = 'application/json';
+  if (run.status === 'Completed') {
+    ctx.body = `{"data":${run.output ?? 'null'}}`;
+  } else if (hasEnded(run)) {
+    const message = 'the run was cancelled';
+    ctx.status = 500;
+    ctx.body = JSON.stringify({ error: run.error ?? { name: 'RunCancelled', message } });
+  } else {
+    ctx.status = 307;
+    ctx.set('location', ctx.url);
+    ctx.body = '{}';
+  }
+}

@@ -1,0 +1,30 @@
+/** Tokens for the response of one run, which an app passes on to the client of its endpoint. Nothing is stored. */
+import { ServiceError } from '../../errors.ts';
+import { SubscriptionTokens } from '../../model/realtime/subscription-token.ts';
+import { RESPONSE_TOPIC } from '../../model/realtime/topics.ts';
+
+const VALID_MS = 86_400_000;
+
+export class ResponseTokens {
+  readonly #tokens: SubscriptionTokens;
+
+  /** @param fallback the previous secret, whose tokens are still valid */
+  constructor(secret: string, fallback: string | undefined) {
+    this.#tokens = new SubscriptionTokens(secret, fallback);
+  }
+
+  /** The same token permits to read the response, and to follow it while the endpoint streams it. */
+  of(env: string, runId: string, nowMs: number): { token: string; realtime_token: string } {
+    const topics = new Map([[runId, new Set([RESPONSE_TOPIC])]]);
+    const token = this.#tokens.sign({ env, topics }, nowMs + VALID_MS);
+    return { token, realtime_token: token };
+  }
+
+  /** @returns the environment of the run
+   *  @throws ServiceError token_invalid */
+  verify(token: unknown, runId: string, nowMs: number): string {
+    const permitted = typeof token === 'string' ? this.#tokens.verify(token, nowMs) : undefined;
+    if (permitted?.topics.get(runId)?.has(RESPONSE_TOPIC)) return permitted.env;
+    throw new ServiceError('token_invalid', { detail: 'it must be the one that the endpoint gave for this run' });
+  }
+}

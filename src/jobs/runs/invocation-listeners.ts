@@ -1,0 +1,63 @@
+/** Functions and waits that listen to invocations of others, by the event `inngest/function.invoked`. */
+import { type Envelope, type EventRecord, recordOf } from '../../model/events/event.ts';
+import { triggerEventOf } from '../../model/events/expression-event.ts';
+import { FUNCTION_INVOKED } from '../../model/events/lifecycle.ts';
+import type { TriggerExpression } from '../../model/events/triggers.ts';
+import { runIdOf } from '../../model/runs/run.ts';
+import { isJsonObject } from '../../model/values/json.ts';
+import type { Waits } from '../../store/runs/waits.ts';
+import type { ExpressionEvaluator } from '../ingestion/expression-evaluator.ts';
+import type { FunctionTables } from '../ingestion/function-tables.ts';
+import type { RunToStart } from './run-starter.ts';
+import type { WaitMatcher } from './wait-matcher.ts';
+
+export interface InvocationListenersDeps {
+  functions: FunctionTables;
+  evaluator: ExpressionEvaluator;
+  waits: Waits;
+  waitMatcher: WaitMatcher;
+}
+
+export class InvocationListeners {
+  readonly #deps: InvocationListenersDeps;
+
+  constructor(deps: InvocationListenersDeps) {
+    this.#deps = deps;
+  }
+
+  /** The runs of functions that listen. A function with the trigger `inngest/function.invoked` alone, without an
+   *  expression, only says that it can be invoked: it does not run whenever another is.
+   *  @param invokedId function that the event invokes */
+  async runsFor(event: Envelope, invokedId: string, dueAt: number): Promise<RunToStart[]> {
+    const { functions, evaluator } = this.#deps;
+    const table = await functions.of(event.env);
+    if (!table.isTrigger(FUNCTION_INVOKED)) return [];
+    const runs: RunToStart[] = [];
+    const read = () => triggerEventOf(recordOf(event), event.source);
+    const isMet = ({ fn, source, expression }: TriggerExpression, record: unknown) =>
+      evaluator.matches({ env: event.env, functionId: fn.id, source, expression }, { event: record }, event.receivedAt);
+    evaluator.startTurn();
+    for (const fn of table.match(FUNCTION_INVOKED, read, isMet)) {
+      const listens =
+        fn && fn.id !== invokedId && !fn.triggers.some((one) => one.event === FUNCTION_INVOKED && !one.expression);
+      if (fn && listens) runs.push({ id: runIdOf(event.internalId, fn.id), fn, event, dueAt });
+      if (evaluator.shouldYield) await evaluator.yieldTurn();
+    }
+    await evaluator.reportSkipped();
+    return runs;
+  }
+
+  /** @param event that is in the index */
+  async matchWaits(event: Envelope): Promise<void> {
+    const { waits, waitMatcher } = this.#deps;
+    if (await waits.areAny(event.env, event.name)) await waitMatcher.matchEvents([event]);
+  }
+}
+
+/** Whether a run listens to an invocation, instead of being the one that was invoked. Its own invocations are told to no
+ *  listener: it would listen to itself forever. */
+export function isListening(functionId: string, cause: EventRecord | undefined): boolean {
+  if (cause?.name !== FUNCTION_INVOKED) return false;
+  const { _inngest } = cause.data;
+  return isJsonObject(_inngest) && typeof _inngest.fn_id === 'string' && _inngest.fn_id !== functionId;
+}

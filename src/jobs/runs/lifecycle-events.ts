@@ -1,0 +1,168 @@
+/** The events that tell how a run has ended. `function.failed` is stored for every failed run; the others are stored
+ *  only where a function or a wait of the environment might match them (docs/decisions/0021-lifecycle-events.md). All
+ *  have IDs derived from the run: sending one again changes nothing. */
+import { type Event, type EventRecord, payloadOf } from '../../model/events/event.ts';
+import { triggerEventOf } from '../../model/events/expression-event.ts';
+import {
+  correlationId,
+  FUNCTION_CANCELLED,
+  FUNCTION_FAILED,
+  FUNCTION_FINISHED,
+  tellsEnd,
+} from '../../model/events/lifecycle.ts';
+import type { TriggerExpression, TriggerTable } from '../../model/events/triggers.ts';
+import { derivedEventId } from '../../model/ids.ts';
+import type { Run } from '../../model/runs/run.ts';
+import { eventError, failedOutput, type RunFailure } from '../../model/runs/run-failure.ts';
+import { isShallowJson } from '../../model/values/json.ts';
+import type { Events } from '../../store/events/events.ts';
+import type { Waits } from '../../store/runs/waits.ts';
+import type { Acceptor } from '../ingestion/acceptor.ts';
+import type { ExpressionEvaluator } from '../ingestion/expression-evaluator.ts';
+import type { FunctionTables } from '../ingestion/function-tables.ts';
+
+/** Larger results are left out: events are smaller than outputs may be. */
+const RESULT_MAX_LENGTH = 262_144;
+const CANCELLED = 'function cancelled';
+
+export interface LifecycleEventsDeps {
+  events: Events;
+  waits: Waits;
+  functions: FunctionTables;
+  acceptor: Acceptor;
+  evaluator: ExpressionEvaluator;
+}
+
+/** What the parts of an event's ID are derived from. */
+const ID_PARTS: Record<string, string> = {
+  [FUNCTION_FAILED]: 'failed',
+  [FUNCTION_FINISHED]: 'finished',
+  [FUNCTION_CANCELLED]: 'cancelled',
+};
+
+export class LifecycleEvents {
+  readonly #deps: LifecycleEventsDeps;
+
+  constructor(deps: LifecycleEventsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Call before the run is stored as failed: when the process dies in between, its job repeats both.
+   *  @param cause the event that triggered the run, if it is at hand */
+  async failed(run: Run, failure: RunFailure, cause?: EventRecord): Promise<void> {
+    const event = await this.#cause(run, cause);
+    if (!event) return;
+    const fn = await this.#deps.functions.find(run.env, run.functionId);
+    const data = {
+      ...dataOf(run, event, 'Failed'),
+      error: eventError(failure, fn?.dialect),
+      ...resultOf(failedOutput(failure, fn?.dialect)),
+    };
+    await this.#send(run, FUNCTION_FAILED, data);
+    if (await this.#isAwaited(run, FUNCTION_FINISHED)) await this.#send(run, FUNCTION_FINISHED, data);
+    else await this.#sendToFunctions(run, FUNCTION_FINISHED, data);
+  }
+
+  /** Call after the run is stored as completed: when the process dies in between, its job finds a run that has ended,
+   *  and calls this.
+   *  @param awaited whether runs wait for an event of this name; undefined: look it up */
+  async completed(run: Run, cause?: EventRecord, awaited?: boolean): Promise<void> {
+    const { env } = run;
+    const listening = (await this.#deps.functions.recent(env)).isTrigger(FUNCTION_FINISHED);
+    if (awaited === false && !listening) return;
+    const isAwaited = awaited ?? (await this.#isAwaited(run, FUNCTION_FINISHED));
+    if (!isAwaited && !listening) return;
+    const event = await this.#cause(run, cause);
+    if (!event) return;
+    const data = { ...dataOf(run, event, 'Completed'), ...resultOf(run.output ?? 'null') };
+    if (isAwaited) await this.#send(run, FUNCTION_FINISHED, data);
+    else await this.#sendToFunctions(run, FUNCTION_FINISHED, data);
+  }
+
+  /** Call before the run is stored as canceled: nothing repeats a cancellation. */
+  async cancelled(run: Run): Promise<void> {
+    const isAwaited = await this.#isAwaited(run, FUNCTION_CANCELLED);
+    if (!isAwaited && !(await this.#deps.functions.recent(run.env)).isTrigger(FUNCTION_CANCELLED)) return;
+    const event = await this.#cause(run);
+    if (!event) return;
+    const error = { error: CANCELLED, name: 'Error', message: CANCELLED };
+    const data = { ...dataOf(run, event, 'Cancelled'), error };
+    if (isAwaited) await this.#send(run, FUNCTION_CANCELLED, data);
+    else await this.#sendToFunctions(run, FUNCTION_CANCELLED, data);
+  }
+
+  /** @returns undefined when the end of the run is told to nobody */
+  async #cause(run: Run, cause?: EventRecord): Promise<EventRecord | undefined> {
+    const event = cause ?? (await this.#deps.events.record(run.env, run.eventId));
+    return event && !tellsEnd(event.name) ? event : undefined;
+  }
+
+  async #isAwaited({ env }: Run, name: string): Promise<boolean> {
+    return this.#deps.waits.areAny(env, name);
+  }
+
+  /** Sends the event if it triggers a function. */
+  async #sendToFunctions(run: Run, name: string, data: Event['data']): Promise<void> {
+    const table = await this.#deps.functions.recent(run.env);
+    if (await this.#triggers(table, run, { name, data })) await this.#send(run, name, data);
+  }
+
+  async #triggers(table: TriggerTable, run: Run, event: Event): Promise<boolean> {
+    const { evaluator } = this.#deps;
+    if (!table.isTrigger(event.name)) return false;
+    const now = Date.now();
+    const record = {
+      ...event,
+      internal_id: idOf(run, event.name),
+      ts: now,
+      received_at: now,
+      request_id: run.requestId,
+      index: 0,
+    };
+    const read = () => triggerEventOf(record, 'service');
+    const isMet = ({ fn, source, expression }: TriggerExpression, read: unknown) =>
+      evaluator.matches({ env: run.env, functionId: fn.id, source, expression }, { event: read }, now);
+    evaluator.startTurn();
+    for (const fn of table.match(event.name, read, isMet)) {
+      if (fn) return true;
+      if (evaluator.shouldYield) await evaluator.yieldTurn();
+    }
+    await evaluator.reportSkipped();
+    return false;
+  }
+
+  async #send(run: Run, name: string, data: Event['data']): Promise<void> {
+    await this.#deps.acceptor.acceptWithId({ name, data }, idOf(run, name), {
+      env: run.env,
+      source: 'service',
+      requestId: run.requestId,
+      receivedAt: Date.now(),
+    });
+  }
+}
+
+function idOf(run: Run, name: string): string {
+  return derivedEventId(run.id, ID_PARTS[name] as string);
+}
+
+function dataOf(run: Run, cause: EventRecord, status: 'Completed' | 'Failed' | 'Cancelled'): Event['data'] {
+  const event = payloadOf(cause);
+  return {
+    function_id: run.functionId,
+    run_id: run.id,
+    event,
+    events: [event],
+    ...(run.invoker && { correlation_id: correlationId(run.invoker) }),
+    _inngest: { status },
+  };
+}
+
+/** @param output JSON text */
+function resultOf(output: string): { result?: unknown } {
+  if (output.length > RESULT_MAX_LENGTH || !isShallowJson(output)) return {};
+  try {
+    return { result: JSON.parse(output) };
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,20 @@
+/** Events that the service itself sends about runs (docs/events.md#events-of-the-service). */
+import { FUNCTION_FAILED, FUNCTION_INVOKED } from './event.ts';
+
+export const FUNCTION_FINISHED = 'inngest/function.finished';
+export const FUNCTION_CANCELLED = 'inngest/function.cancelled';
+
+export { FUNCTION_FAILED, FUNCTION_INVOKED };
+
+const ENDS: ReadonlySet<string> = new Set([FUNCTION_FAILED, FUNCTION_FINISHED, FUNCTION_CANCELLED]);
+
+/** Whether the event tells the end of a run. No event tells the end of a run that it triggered: handlers would trigger
+ *  each other forever. */
+export function tellsEnd(eventName: string): boolean {
+  return ENDS.has(eventName);
+}
+
+/** The step that invoked a run, in events: `_inngest.correlation_id` of the invocation, `correlation_id` of its end. */
+export function correlationId({ runId, stepId }: { runId: string; stepId: string }): string {
+  return `${runId}.${stepId}`;
+}

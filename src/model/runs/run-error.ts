@@ -1,0 +1,100 @@
+/** Errors of runs and steps: what the service keeps of an app's error, within bounds. */
+export interface RunError {
+  name: string;
+  message: string;
+  stack?: string;
+  /** Another error, or any other value. */
+  cause?: unknown;
+  /** What a failed step returned beside its error. */
+  data?: unknown;
+  code?: string | number;
+}
+
+const MAX_LENGTH = { name: 256, message: 16_384, stack: 65_536, code: 256 } as const;
+/** Bytes of JSON of a `cause` or of `data`. */
+const MAX_VALUE_BYTES = 16_384;
+/** Of each error among the causes. */
+const MAX_CAUSE_LENGTH = { message: 4_096, stack: 8_192 } as const;
+/** Nested causes that are kept as errors; the official TypeScript SDK sends as many. */
+const MAX_CAUSES = 5;
+/** An error is part of events, which are nested up to a limit of their own. */
+const MAX_VALUE_DEPTH = 32;
+
+/** The fields of an app's error, of any type.
+ *  @returns an error that is small enough to store with every attempt. `name` and `message` have defaults */
+export function toRunError(sent: Record<string, unknown>, defaultMessage: string): RunError {
+  return {
+    name: textOr('Error', sent.name, MAX_LENGTH.name),
+    message: textOr(defaultMessage, sent.message, MAX_LENGTH.message),
+    ...optionalFields(sent, MAX_CAUSES),
+  };
+}
+
+/** The error, small enough to store with every attempt. */
+export function boundedError(error: RunError): RunError {
+  return toRunError({ ...error }, '');
+}
+
+/** The error of a JSON object exactly as sent, apart from the bounds: without fields that it does not have. */
+export function sentError(sent: Record<string, unknown>): Record<string, unknown> {
+  const { name, message, ...rest } = toRunError(sent, '');
+  return {
+    ...(typeof sent.name === 'string' && { name }),
+    ...(typeof sent.message === 'string' && { message }),
+    ...rest,
+    ...(sent.stack === null && { stack: null }),
+  };
+}
+
+function optionalFields(sent: Record<string, unknown>, causes: number): Omit<RunError, 'name' | 'message'> {
+  const { stack, cause, data, code } = sent;
+  return {
+    ...(typeof stack === 'string' && stack !== '' && { stack: truncate(stack, MAX_LENGTH.stack) }),
+    ...(cause !== undefined && cause !== null && { cause: boundedCause(cause, causes) }),
+    ...(data !== undefined && data !== null && isBounded(data) && { data }),
+    ...(typeof code === 'string' && { code: truncate(code, MAX_LENGTH.code) }),
+    ...(typeof code === 'number' && { code }),
+  };
+}
+
+/** A cause that is an error is bounded like one; of others, those too large are replaced by their beginning. */
+function boundedCause(cause: unknown, causes: number): unknown {
+  if (isErrorLike(cause) && causes > 0) {
+    const { name, message } = cause;
+    return {
+      ...(typeof name === 'string' && { name: truncate(name, MAX_LENGTH.name) }),
+      message: truncate(message, MAX_CAUSE_LENGTH.message),
+      ...optionalFields({ ...cause, stack: shortened(cause.stack) }, causes - 1),
+    };
+  }
+  if (isBounded(cause)) return cause;
+  return truncate(depthOf(cause) > MAX_VALUE_DEPTH ? '(nested too deeply)' : JSON.stringify(cause), 1_024);
+}
+
+function isErrorLike(value: unknown): value is Record<string, unknown> & { message: string } {
+  return typeof value === 'object' && value !== null && typeof (value as RunError).message === 'string';
+}
+
+function shortened(stack: unknown): unknown {
+  return typeof stack === 'string' ? truncate(stack, MAX_CAUSE_LENGTH.stack) : undefined;
+}
+
+function isBounded(value: unknown): boolean {
+  return depthOf(value) <= MAX_VALUE_DEPTH && Buffer.byteLength(JSON.stringify(value)) <= MAX_VALUE_BYTES;
+}
+
+/** Levels of nesting; looks at one level more than are allowed. */
+function depthOf(value: unknown, levels = MAX_VALUE_DEPTH + 1): number {
+  if (typeof value !== 'object' || value === null || levels === 0) return 0;
+  let deepest = 0;
+  for (const one of Object.values(value)) deepest = Math.max(deepest, depthOf(one, levels - 1));
+  return deepest + 1;
+}
+
+function textOr(fallback: string, value: unknown, length: number): string {
+  return truncate(typeof value === 'string' ? value : fallback, length);
+}
+
+function truncate(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length)}… (${text.length} characters in total)`;
+}

@@ -1,0 +1,168 @@
+/** Durable endpoints of the official TypeScript SDK: HTTP handlers with steps. */
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { Inngest, NonRetriableError, step } from 'inngest';
+import { stream } from 'inngest/experimental/durable-endpoints';
+import { fetchWithStream } from 'inngest/experimental/durable-endpoints/client';
+import { createEndpointServer, endpointAdapter } from 'inngest/node';
+import { type Service, startService } from '../support/service.ts';
+import type { Loose } from './outside.ts';
+
+const silent = { info() {}, warn() {}, error() {}, debug() {} };
+
+for (const mode of ['dev mode', 'production'] as const) {
+  describe(`In ${mode}, a durable endpoint of the official TypeScript SDK`, () => {
+    let service: Service;
+    const servers: Server[] = [];
+
+    before(async function () {
+      this.timeout(60_000);
+      service = await startService({ env: { RETRY_SCALE: '0.0005' }, dev: mode === 'dev mode' });
+    });
+    let ended = new AbortController();
+    afterEach(async () => {
+      // The SDK leaves the stream of a call open that does not end the run.
+      ended.abort();
+      ended = new AbortController();
+      for (const server of servers.splice(0)) {
+        server.closeAllConnections();
+        server.close();
+        await once(server, 'close');
+      }
+    });
+    after(() => service?.stop());
+
+    async function serve(handler: (request: Request) => Promise<Loose>, options: Loose = {}): Promise<string> {
+      const { EVENT_KEYS: eventKey = '', SIGNING_KEY: signingKey = '' } = service.env;
+      const client = new Inngest({
+        id: 'endpoints',
+        baseUrl: service.url,
+        isDev: service.dev,
+        logger: silent,
+        fetch: (url: Loose, init: Loose) => fetch(url, { ...init, signal: ended.signal }),
+        // The adapter keeps the options that it got before.
+        endpointAdapter: endpointAdapter.withOptions({ asyncResponse: 'redirect', ...options }) as Loose,
+        ...(!service.dev && { eventKey, signingKey }),
+      });
+      const server = createEndpointServer((client.endpoint as Loose)(handler));
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      servers.push(server);
+      return `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/demo`;
+    }
+
+    async function runOf(url: string): Promise<Loose> {
+      const functionId = encodeURIComponent(`${new URL(url).host}-GET /api/demo`);
+      const path = `/v1/runs?function_id=${functionId}`;
+      const { body } = await service.waitFor(path, ({ body }) => body.data?.[0]?.ended_at, 20_000);
+      return (await service.get(`/v1/runs/${body.data[0].run_id}`)).body.data;
+    }
+
+    const stepsOf = ({ history }: Loose) =>
+      history.filter(({ kind }: Loose) => kind === 'step').map(({ name, status }: Loose) => `${name} ${status}`);
+
+    it('answers its client itself when its steps need no waiting, and its run is there', async () => {
+      const url = await serve(async () => {
+        const a = await step.run('a', () => 'hello');
+        const b = await step.run('b', () => 'world');
+        return Response.json(`${a} ${b}`, { status: 202 });
+      });
+      const response = await fetch(url);
+      expect([response.status, await response.json()]).to.deep.equal([202, 'hello world']);
+      const run = await runOf(url);
+      expect([run.status, stepsOf(run)]).to.deep.equal(['Completed', ['a Completed', 'b Completed']]);
+    });
+
+    it('sends its client to its response when it sleeps', async () => {
+      let ran = 0;
+      const url = await serve(async (request) => {
+        const a = await step.run('a', () => {
+          ran++;
+          return new URL(request.url).searchParams.get('name');
+        });
+        await step.sleep('go async', '1s');
+        const b = await step.run('b', () => 'world');
+        return `${a} ${b}`;
+      });
+      const first = await fetch(`${url}?name=you`, { redirect: 'manual' });
+      expect(first.status).to.equal(302);
+      const location = first.headers.get('location') as string;
+      expect(new URL(location).origin).to.equal(service.url);
+      const response = await fetch(location);
+      expect(response.status).to.equal(200);
+      expect(((await response.json()) as Loose).data.body).to.equal('"you world"');
+      expect(ran).to.equal(1);
+      const forged = await fetch(location.replace(/token=.*/, 'token=x.y.z'));
+      expect(forged.status).to.equal(401);
+      const run = await runOf(url);
+      expect(stepsOf(run)).to.deep.equal(['a Completed', 'go async Completed', 'b Completed']);
+    });
+
+    it('retries a step that fails', async () => {
+      let attempts = 0;
+      const url = await serve(async () =>
+        step.run('flaky', () => {
+          if (++attempts < 3) throw new Error('flaky');
+          return attempts;
+        }),
+      );
+      const response = await fetch(url);
+      expect(response.status).to.equal(200);
+      expect(((await response.json()) as Loose).data.body).to.equal('3');
+    });
+
+    it('runs steps in parallel', async () => {
+      const url = await serve(async () => {
+        const both = await Promise.all(['a', 'b'].map((id) => step.run(id, () => id)));
+        return both.join('');
+      });
+      const response = await fetch(url);
+      expect(((await response.json()) as Loose).data.body).to.equal('"ab"');
+    });
+
+    it('fails when its step fails for good', async () => {
+      const url = await serve(async () =>
+        step.run('hopeless', () => {
+          throw new NonRetriableError('hopeless');
+        }),
+      );
+      const response = await fetch(url);
+      expect(response.status).to.equal(500);
+      expect(((await response.json()) as Loose).error.message).to.include('hopeless');
+      const run = await runOf(url);
+      expect([run.status, stepsOf(run)]).to.deep.equal(['Failed', ['hopeless Failed']]);
+    });
+
+    it('streams to its client, also after a sleep', async () => {
+      const url = await serve(async () => {
+        await step.run('a', () => stream.push('from a'));
+        await step.sleep('nap', '1s');
+        await step.run('b', () => stream.push('from b'));
+        return Response.json('done', { status: 202 });
+      });
+      const chunks: unknown[] = [];
+      const response = await fetchWithStream(url, {
+        fetchOpts: { signal: ended.signal },
+        onData: ({ data }: Loose) => chunks.push(data),
+      });
+      expect([response.status, await response.json()]).to.deep.equal([202, 'done']);
+      expect(chunks).to.deep.equal(['from a', 'from b']);
+    });
+
+    it('gives a token instead of a redirect', async () => {
+      const url = await serve(
+        async () => {
+          await step.run('a', () => 1);
+          await step.sleep('nap', '1s');
+          return 'done';
+        },
+        { asyncResponse: 'token' },
+      );
+      const { run_id, token } = (await (await fetch(url)).json()) as Loose;
+      const response = await fetch(`${service.url}/v1/http/runs/${run_id}/output?token=${token}`);
+      expect(((await response.json()) as Loose).data.body).to.equal('"done"');
+    });
+  });
+}

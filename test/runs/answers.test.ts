@@ -1,0 +1,194 @@
+/** Answers of apps as the official SDKs send them, and errors as their apps expect them back. */
+import { expect } from 'chai';
+import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { type Service, startService } from '../support/service.ts';
+import { step } from './responses/cases/entry.ts';
+
+const ERROR = {
+  name: 'CardRefused',
+  message: 'no',
+  stack: 'CardRefused: no\n    at pay',
+  cause: { name: 'Error', message: 'limit', cause: 'month' },
+  data: { card: 'A1' },
+  code: 'E_CARD',
+};
+const NO_RETRY = { 'x-inngest-no-retry': 'true' };
+
+describe('answers of apps', () => {
+  let service: Service;
+  let host: AppHost;
+  before(async () => {
+    service = await startService({ env: { RETRY_SCALE: '0.0001' } });
+  });
+  after(() => service.stop());
+  beforeEach(async () => {
+    host = await startAppHost();
+  });
+  afterEach(() => host.close());
+
+  /** Registers functions, each on the event `<app>/<id>`, and sends that of the first.
+   *  @returns its run once it has ended */
+  // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
+  async function run(appName: string, ids: string[] = ['f']): Promise<any> {
+    const functions = ids.map((id) => ({ id, triggers: [{ event: `${appName}/${id}` }], retries: 1 }));
+    await host.register(service, functions, { appName, dialect: 'inngest' });
+    const { body } = await service.post('/e/key', { name: `${appName}/${ids[0]}`, data: {} });
+    const path = `/v1/events/${body.ids[0]}/runs`;
+    const runs = await service.waitFor(path, ({ body }) => body.data?.[0]?.ended_at, 20_000);
+    return (await service.get(`/v1/runs/${runs.body.data[0].run_id}`)).body.data;
+  }
+
+  const streamed = (envelope: object) => ({ status: 201, body: Buffer.from(`   \n ${JSON.stringify(envelope)}`) });
+
+  it('a streamed answer counts as the answer in its envelope', async () => {
+    const operations = JSON.stringify([{ id: step('a'), op: 'StepRun', name: 'a', data: 7 }]);
+    host.on('f', ({ number, body }) => {
+      if (number === 0) return streamed({ status: 206, headers: { 'Content-Type': 'x' }, body: operations });
+      return streamed({ status: 200, headers: {}, body: JSON.stringify(body.steps[step('a')]) });
+    });
+    expect(await run('stream')).to.deep.include({ status: 'Completed', output: { data: 7 } });
+  });
+
+  it('a streamed answer may have its body as JSON, and say there that it wants no retry', async () => {
+    host.on('f', ({ number }) => {
+      if (number === 0) return streamed({ status: 206, body: [{ id: step('a'), op: 'StepRun', name: 'a' }] });
+      return streamed({ status: 500, body: 'error calling function: no', noRetry: true, retryAt: null, headers: null });
+    });
+    const { status, attempt, error, output } = await run('stream-go');
+    expect([status, attempt, error.message]).to.deep.equal(['Failed', 0, 'error calling function: no']);
+    expect(output).to.equal('error calling function: no');
+  });
+
+  it('a streamed answer that ends without an envelope is retried', async () => {
+    host.on('f', ({ number }) =>
+      number === 0 ? { status: 201, body: Buffer.from('   ') } : streamed({ status: 200, body: 'text' }),
+    );
+    expect(await run('stream-cut')).to.include({ status: 'Completed', attempt: 1, output: 'text' });
+  });
+
+  it('a 200 with text that is not JSON completes with the text', async () => {
+    host.on('f', () => ({ body: Buffer.from('<html>hi</html>') }));
+    expect(await run('text')).to.include({ status: 'Completed', output: '<html>hi</html>' });
+  });
+
+  it('a step that fails and asks for no retry fails for good, whatever the status', async () => {
+    host.on('f', ({ body }) => {
+      const memo = body.steps[step('a')];
+      if (memo) return { body: memo };
+      return { status: 206, headers: NO_RETRY, body: [{ id: step('a'), op: 'StepError', name: 'a', error: ERROR }] };
+    });
+    const { status, output } = await run('no-retry');
+    expect([status, host.calls('f').length]).to.deep.equal(['Completed', 2]);
+    expect(output).to.deep.equal({ error: ERROR });
+  });
+
+  it('an operation that is not supported changes nothing, and the history tells it', async () => {
+    host.on('f', ({ number }) => {
+      if (number > 0) return { body: 'on' };
+      return {
+        status: 206,
+        body: [
+          { id: step('new'), op: 'Teleport', name: 'new', opts: { event: 1 } },
+          { id: step('a'), op: 'StepRun', name: 'a' },
+        ],
+      };
+    });
+    const { status, history } = await run('unknown-op');
+    expect(status).to.equal('Completed');
+    const told = history.find(({ op }: { op: string }) => op === 'Teleport');
+    expect(told).to.deep.include({ status: 'Failed', name: 'new' });
+    expect(told.error.name).to.equal('UnsupportedOperation');
+  });
+
+  it('step IDs may be any text, in calls, memos, sleeps, waits and invocations', async () => {
+    const ids = ['%$^&*(_+{|:<?☃️', 'a/b?c=d&e', '1', '__proto__'] as const;
+    host.on('f', ({ stepId, body }) => {
+      if (stepId !== 'step') return { status: 206, body: [{ id: stepId, op: 'StepRun', name: 's', data: stepId }] };
+      if (body.ctx.stack.stack.length === ids.length) return { body: body.steps };
+      return {
+        status: 206,
+        body: [
+          { id: ids[0], op: 'StepPlanned', name: 's' },
+          { id: ids[1], op: 'Sleep', name: '1ms', opts: { duration: '' } },
+          { id: ids[2], op: 'WaitForEvent', name: 'never/sent', opts: { event: '', timeout: '1ms' } },
+          { id: ids[3], op: 'InvokeFunction', name: 's', opts: { function_id: 'any-ids-g' } },
+        ].filter(({ id }) => !body.ctx.stack.stack.includes(id)),
+      };
+    });
+    host.on('g', () => ({ body: 'g' }));
+    const { status, output } = await run('any-ids', ['f', 'g']);
+    expect(status).to.equal('Completed');
+    expect(JSON.stringify(output)).to.include('"__proto__":{"data":"g"}');
+    expect(output).to.deep.include({ [ids[0]]: { data: ids[0] }, [ids[1]]: null, [ids[2]]: null });
+  });
+
+  it('the error of a failed run keeps cause, data, code and stack, for its handlers and in the API', async () => {
+    host.on('f', () => ({ status: 400, headers: NO_RETRY, body: { ...ERROR, __serialized: true } }));
+    const { status, error, output, run_id } = await run('whole-error');
+    expect(status).to.equal('Failed');
+    expect(error).to.deep.equal(ERROR);
+    expect(output).to.deep.equal(ERROR);
+    const isOfRun = ({ data }: { data: { run_id: string } }) => data.run_id === run_id;
+    const { body } = await service.waitFor('/v1/events?name=inngest/function.failed', ({ body }) =>
+      body.data?.some(isOfRun),
+    );
+    const { data } = body.data.find(isOfRun);
+    expect(data.error).to.deep.equal({ error: 'NonRetriableError', ...ERROR });
+    expect(data.result).to.deep.equal(ERROR);
+    expect(data._inngest).to.deep.equal({ status: 'Failed' });
+  });
+
+  it('the output of a failed run is the error exactly as sent: without a name if it has none', async () => {
+    host.on('f', () => ({ status: 500, body: { message: 'oh no', code: 'unknown', stack: null } }));
+    const { error, output } = await run('no-name');
+    expect(error).to.deep.equal({ name: 'Error', message: 'oh no', code: 'unknown' });
+    expect(output).to.deep.equal({ message: 'oh no', code: 'unknown', stack: null });
+  });
+
+  it('an error with causes without end is cut', async () => {
+    let cause: object = { message: 'm'.repeat(100_000) };
+    for (let i = 0; i < 50; i++) cause = { name: 'E', message: 'x'.repeat(50_000), stack: 's'.repeat(50_000), cause };
+    host.on('f', () => ({ status: 400, headers: NO_RETRY, body: { name: 'E', message: 'm', cause } }));
+    const { error } = await run('causes');
+    expect(JSON.stringify(error).length).to.be.within(10_000, 100_000);
+    expect(error.cause.cause.cause.message).to.match(/^x+… \(50000 characters in total\)$/);
+  });
+
+  it('an invocation fails with the error of the invoked function, or in words that apps test for', async () => {
+    const invoke = (id: string, functionId: string, timeout?: string) => ({
+      id: step(id),
+      op: 'InvokeFunction',
+      name: id,
+      opts: { function_id: functionId, payload: { data: { n: 1 } }, timeout },
+    });
+    host.on('f', ({ body }) => {
+      if (body.ctx.stack.stack.length === 3) return { body: body.steps };
+      if (body.ctx.stack.stack.length > 0) return { status: 206, body: [] };
+      const all = [invoke('fails', 'invoking-g'), invoke('late', 'invoking-h', '10ms'), invoke('gone', 'nobody')];
+      return { status: 206, body: all };
+    });
+    host.on('g', () => ({ status: 400, headers: NO_RETRY, body: ERROR }));
+    host.on('h', () => ({ status: 206, body: [{ id: step('s'), op: 'Sleep', name: '1h' }] }));
+    const { output, run_id } = await run('invoking', ['f', 'g', 'h']);
+    expect(output[step('fails')]).to.deep.equal({ error: ERROR });
+    expect(output[step('late')].error).to.deep.equal({
+      name: 'InngestInvokeTimeoutError',
+      message: 'Timed out waiting for invoked function to complete',
+    });
+    expect(output[step('gone')].error).to.deep.equal({
+      name: 'Error',
+      message: 'could not find function with ID: nobody',
+    });
+    const [call] = host.calls('g');
+    expect(call?.body.event.name).to.equal('inngest/function.invoked');
+    expect(call?.body.event.data).to.deep.equal({
+      n: 1,
+      _inngest: {
+        fn_id: 'invoking-g',
+        correlation_id: `${run_id}.${step('fails')}`,
+        name: 'fails',
+        source_fn_id: 'invoking-f',
+      },
+    });
+  });
+});

@@ -1,0 +1,137 @@
+/** Runs of endpoints on the wire (docs/protocol.md#endpoints). */
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { expect } from 'chai';
+import { ulid } from 'ulid';
+import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
+type Loose = any;
+
+const hash = (name: string) => createHash('sha1').update(name).digest('hex');
+const op = (kind: string, name: string, rest: object = {}) => ({ op: kind, id: hash(name), name, ...rest });
+const ran = (name: string) => op('StepRun', name, { data: name });
+const complete = (data: unknown) => ({ op: 'RunComplete', id: hash('complete'), data });
+
+describe('runs of endpoints', () => {
+  let service: Service;
+  let domain: string;
+  const calls: { request: IncomingMessage; body: string }[] = [];
+  const server = createServer(async (request, response) => {
+    calls.push({ request, body: await text(request) });
+    response.writeHead(206, { 'content-type': 'application/json', 'x-inngest-sdk': 'test:v1.0.0' });
+    response.end(JSON.stringify(complete('from the call')));
+  });
+  before(async () => {
+    service = await startService({ env: { RETRY_SCALE: '0.0005' } });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    domain = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  after(async () => {
+    server.closeAllConnections();
+    server.close();
+    await service.stop();
+  });
+  beforeEach(() => calls.splice(0));
+
+  const requestOf = (more: object = {}) => ({ domain, method: 'POST', path: '/pay', query_params: 'n=1', ...more });
+  const create = (runId: string, steps: object[], more: object = {}, path = '/v1/checkpoint') =>
+    service.post(path, {
+      run_id: runId,
+      event: { name: 'http/run.started', data: requestOf(more) },
+      steps,
+      retries: 3,
+    });
+  const store = (runId: string, steps: object[]) => service.post(`/v1/checkpoint/${runId}/steps`, { steps });
+  const runOf = async (runId: string): Promise<Loose> => (await service.get(`/v1/runs/${runId}`)).body.data;
+  const ended = async (runId: string) =>
+    (await service.waitFor(`/v1/runs/${runId}`, ({ body }) => body.data?.ended_at, 15_000)).body.data;
+
+  it('exist once, with each step once, however often the app repeats its requests', async () => {
+    const runId = ulid();
+    for (let n = 0; n < 2; n++) {
+      const { status, body } = await create(runId, [ran('a')]);
+      expect([status, body.data.run_id]).to.deep.equal([201, runId]);
+      expect(body.data.fn_id).to.match(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    }
+    expect((await runOf(runId)).status).to.equal('Running');
+    for (let n = 0; n < 2; n++)
+      expect((await store(runId, [ran('b'), complete({ status: 200 })])).status).to.equal(200);
+    const run = await ended(runId);
+    expect([run.status, run.output]).to.deep.equal(['Completed', { status: 200 }]);
+    const steps = run.history.filter(({ kind }: Loose) => kind === 'step').map(({ name }: Loose) => name);
+    expect(steps).to.deep.equal(['a', 'b']);
+    expect((await store(runId, [ran('c')])).body.code).to.equal('run_ended');
+    expect(calls).to.have.length(0);
+  });
+
+  it('are taken over with the first step that waits: the service repeats the request, with the ID of the run', async () => {
+    const runId = ulid();
+    const body = '{"total":1}';
+    await create(runId, [ran('a')], { content_type: 'application/json', body });
+    const sleep = op('Sleep', 'nap', { opts: { duration: '50ms' } });
+    for (let n = 0; n < 2; n++) expect((await store(runId, [sleep])).status).to.equal(200);
+    const { output } = await ended(runId);
+    expect([output, calls.length]).to.deep.equal(['from the call', 1]);
+    const [{ request, body: sent }] = calls as [(typeof calls)[0]];
+    expect([request.method, request.url, sent]).to.deep.equal(['POST', '/pay?n=1', body]);
+    expect(request.headers).to.include({ 'x-run-id': runId, 'x-inngest-signature': '', 'x-inngest-step-id': 'step' });
+    const { body: steps } = await service.get(`/v0/runs/${runId}/actions`);
+    expect(steps).to.deep.equal({ [hash('a')]: { data: 'a' }, [hash('nap')]: null });
+    const zombie = await store(runId, [ran('z')]);
+    expect(zombie.status).to.equal(409);
+  });
+
+  it('fail with an error of the handler, at once or after another attempt', async () => {
+    const [once, again] = [ulid(), ulid()];
+    const failed = (kind: string) => ({ op: kind, id: hash('complete'), error: { name: 'Error', message: 'broken' } });
+    await create(once, [failed('StepFailed')]);
+    expect((await ended(once)).error.message).to.equal('broken');
+    await create(again, [failed('StepError')]);
+    expect((await ended(again)).output).to.equal('from the call');
+  });
+
+  it('are also created and ended as the official Go SDK does it', async () => {
+    const runId = ulid();
+    const body = Buffer.from('{"total":2}').toString('base64');
+    const { status } = await create(runId, [ran('a')], { method: 'PUT', body, fn: 'pay' }, '/v1/http/runs');
+    expect(status).to.equal(201);
+    const result = { status: 200, headers: {}, body: 'paid' };
+    expect((await service.post(`/v1/http/runs/${runId}/response`, { result })).status).to.equal(200);
+    const run = await ended(runId);
+    expect([run.function_id, run.output]).to.deep.equal([`${new URL(domain).host}-pay`, result]);
+  });
+
+  it('continue when their request has died', async () => {
+    const own = await startService({ env: { STALLED_AFTER_SECONDS: '1', CALL_TIMEOUT_SECONDS: '2' } });
+    try {
+      const runId = ulid();
+      const event = { name: 'http/run.started', data: requestOf() };
+      await own.post('/v1/checkpoint', { run_id: runId, event, steps: [ran('a')] });
+      await own.waitFor(`/v1/runs/${runId}`, ({ body }) => body.data?.output === 'from the call', 20_000);
+    } finally {
+      await own.stop();
+    }
+  });
+
+  it('are refused with a hostile request', async () => {
+    const codes: unknown[] = [];
+    const codeOf = async (runId: string, more: object) => codes.push((await create(runId, [], more)).body.code);
+    await codeOf('not-a-ulid', {});
+    await codeOf(ulid(Date.now() - 3 * 86_400_000), {});
+    await codeOf(ulid(), { path: '//elsewhere.example/x' });
+    await codeOf(ulid(), { domain: 'file:///etc' });
+    await codeOf(ulid(), { method: 'CONNECT' });
+    await codeOf(ulid(), { content_type: 'a\r\nx-evil: 1' });
+    await codeOf(ulid(), { body: 'x'.repeat(4_000_000) });
+    expect(codes).to.deep.equal([...Array(6).fill('input_invalid'), 'body_too_large']);
+    await until(async () => (await service.get('/v1/runs?status=Running')).body.data.length === 0, {
+      describe: 'no run is left',
+    });
+  });
+});

@@ -1,0 +1,173 @@
+/** The events that the service sends about the end of runs, and about invocations. */
+import { expect } from 'chai';
+import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { type Service, startService } from '../support/service.ts';
+import { step } from './responses/cases/entry.ts';
+
+const FINISHED = 'inngest/function.finished';
+const CANCELLED = 'inngest/function.cancelled';
+const INVOKED = 'inngest/function.invoked';
+
+describe('events about runs', () => {
+  let service: Service;
+  let host: AppHost;
+  before(async () => {
+    service = await startService({ env: { RETRY_SCALE: '0.0001' } });
+  });
+  after(() => service.stop());
+  beforeEach(async () => {
+    host = await startAppHost();
+  });
+  afterEach(() => host.close());
+
+  const send = async (name: string): Promise<string> =>
+    (await service.post('/e/key', { name, data: {} })).body.ids[0] as string;
+
+  // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
+  async function runOf(eventId: string, isDone: (run: any) => unknown = (run) => run.ended_at): Promise<any> {
+    const path = `/v1/events/${eventId}/runs`;
+    return (await service.waitFor(path, ({ body }) => body.data?.[0] && isDone(body.data[0]))).body.data[0];
+  }
+
+  async function stored(name: string, functionId: string): Promise<number> {
+    const { body } = await service.get(`/v1/events?name=${name}`);
+    const isOf = ({ data }: { data: { function_id: string } }) => data.function_id === functionId;
+    return body.data.filter(isOf).length;
+  }
+
+  it('a run that completes, and one that fails, trigger functions that listen, and are stored only for those', async () => {
+    host.on('good', () => ({ body: { paid: true } }));
+    host.on('bad', () => ({ status: 400, headers: { 'x-service-no-retry': 'true' }, body: { message: 'no' } }));
+    const listens = (id: string) => ({ event: FINISHED, expression: `event.data.function_id == 'fin-${id}'` });
+    await host.register(
+      service,
+      [
+        { id: 'good', triggers: [{ event: 'fin/good' }] },
+        { id: 'bad', triggers: [{ event: 'fin/bad' }] },
+        { id: 'other', triggers: [{ event: 'fin/other' }] },
+        { id: 'on-good', triggers: [listens('good')] },
+        { id: 'on-bad', triggers: [listens('bad')] },
+      ],
+      { appName: 'fin' },
+    );
+    await runOf(await send('fin/other'));
+    const good = await runOf(await send('fin/good'));
+    const { body } = await host.nextCall('on-good');
+    const { event } = body.event.data;
+    expect(event.name).to.equal('fin/good');
+    expect(body.event.data).to.deep.equal({
+      function_id: 'fin-good',
+      run_id: good.run_id,
+      event,
+      events: [event],
+      result: { paid: true },
+      _inngest: { status: 'Completed' },
+    });
+    await runOf(await send('fin/bad'));
+    const failed = (await host.nextCall('on-bad')).body.event.data;
+    expect(failed.error).to.deep.include({ error: 'NonRetriableError', message: 'no' });
+    expect(failed.result).to.deep.equal({ message: 'no' });
+    expect(failed._inngest).to.deep.equal({ status: 'Failed' });
+    expect(await stored(FINISHED, 'fin-other')).to.equal(0);
+    // The end of the listening run is not told: it would listen to itself forever.
+    await runOf(body.event.id);
+    expect(await stored(FINISHED, 'fin-on-good')).to.equal(0);
+  });
+
+  it('a handler of every finished run is not triggered by its own end', async () => {
+    host.on('all', () => ({}));
+    host.on('f', () => ({}));
+    await host.register(
+      service,
+      [
+        { id: 'all', triggers: [{ event: 'inngest/*' }] },
+        { id: 'f', triggers: [{ event: 'loop/f' }] },
+      ],
+      { appName: 'loop' },
+    );
+    await runOf(await send('loop/f'));
+    const { body } = await host.nextCall('all');
+    expect(body.event.data.function_id).to.equal('loop-f');
+    await runOf(body.event.id);
+    await runOf(await send('loop/f'));
+    await host.nextCall('all');
+    expect(host.calls('all').map((call) => call.body.event.data.function_id)).to.deep.equal(['loop-f', 'loop-f']);
+    await service.request('DELETE', '/v1/apps/loop');
+  });
+
+  it('a run that is canceled, by the API or by an event, triggers functions that listen', async () => {
+    host.on('f', () => ({ status: 206, body: [{ id: step('s'), op: 'Sleep', name: '1h' }] }));
+    await host.register(
+      service,
+      [
+        { id: 'f', triggers: [{ event: 'cnc/f' }], cancel: [{ event: 'cnc/stop' }] },
+        { id: 'on', triggers: [{ event: CANCELLED, expression: "event.data.function_id == 'cnc-f'" }] },
+      ],
+      { appName: 'cnc' },
+    );
+    const isAsleep = (run: { status: string }) => run.status === 'Running';
+    const first = await runOf(await send('cnc/f'), isAsleep);
+    await service.request('DELETE', `/v1/runs/${first.run_id}`);
+    const { data } = (await host.nextCall('on')).body.event;
+    expect(data).to.deep.include({
+      function_id: 'cnc-f',
+      run_id: first.run_id,
+      error: { error: 'function cancelled', name: 'Error', message: 'function cancelled' },
+      _inngest: { status: 'Cancelled' },
+    });
+    await service.request('DELETE', `/v1/runs/${first.run_id}`);
+    const second = await runOf(await send('cnc/f'), isAsleep);
+    await send('cnc/stop');
+    expect((await host.nextCall('on')).body.event.data.run_id).to.equal(second.run_id);
+    expect(await stored(CANCELLED, 'cnc-f')).to.equal(2);
+  });
+
+  it('a run may wait for the end of another', async () => {
+    host.on('waits', ({ number, body }) => {
+      if (number > 0) return { body: body.steps[step('w')].data.result };
+      const opts = { event: FINISHED, if: "async.data.function_id == 'awt-f'", timeout: '1m' };
+      return { status: 206, body: [{ id: step('w'), op: 'WaitForEvent', name: 'w', opts }] };
+    });
+    host.on('f', () => ({ body: 'over' }));
+    await host.register(
+      service,
+      [
+        { id: 'waits', triggers: [{ event: 'awt/waits' }] },
+        { id: 'f', triggers: [{ event: 'awt/f' }] },
+      ],
+      { appName: 'awt' },
+    );
+    const waiting = await send('awt/waits');
+    const { run_id } = await runOf(waiting, () => true);
+    await service.waitFor(`/v1/runs/${run_id}`, ({ body }) =>
+      body.data.history.some(({ status }: { status: string }) => status === 'Waiting'),
+    );
+    await send('awt/f');
+    expect(await runOf(waiting)).to.include({ status: 'Completed', output: 'over' });
+  });
+
+  it('an invocation triggers functions that listen to it by an expression, and not those that can only be invoked', async () => {
+    host.on('f', ({ number, body }) => {
+      if (number > 0) return { body: body.steps };
+      const opts = { function_id: 'inv-g', payload: { data: { n: 1 } } };
+      return { status: 206, body: [{ id: step('i'), op: 'InvokeFunction', name: 'i', opts }] };
+    });
+    await host.register(
+      service,
+      [
+        { id: 'f', triggers: [{ event: 'inv/f' }] },
+        { id: 'g', triggers: [{ event: INVOKED }] },
+        { id: 'only-invoked', triggers: [{ event: INVOKED }] },
+        { id: 'on', triggers: [{ event: INVOKED, expression: "event.data._inngest.fn_id == 'inv-g'" }] },
+        { id: 'end', triggers: [{ event: FINISHED, expression: "event.data.function_id == 'inv-g'" }] },
+      ],
+      { appName: 'inv' },
+    );
+    const { run_id } = await runOf(await send('inv/f'));
+    expect((await host.nextCall('on')).body.event.data.n).to.equal(1);
+    const { data } = (await host.nextCall('end')).body.event;
+    expect(data.correlation_id).to.equal(`${run_id}.${step('i')}`);
+    expect(host.calls('g')).to.have.length(1);
+    expect(host.calls('only-invoked')).to.have.length(0);
+  });
+});
