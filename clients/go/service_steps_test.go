@@ -3,6 +3,7 @@ package tidegate_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -100,6 +101,51 @@ func TestARealServicePublishes(t *testing.T) {
 		}
 		if !strings.Contains(text, `"topic":"status"`) || !strings.Contains(text, `"run_id":"`) {
 			t.Errorf("got %s", text)
+		}
+	})
+}
+
+func TestARealServiceEndsARaceWithTheFirst(t *testing.T) {
+	each(t, func(t *testing.T, s realService) {
+		races := s.create(t, tidegate.FunctionOpts{ID: "races"}, func(ctx context.Context, _ anyInput) (any, error) {
+			return step.Race(ctx,
+				func(ctx context.Context) (string, error) { return "late", step.Sleep(ctx, "hour", time.Hour) },
+				func(ctx context.Context) (string, error) {
+					return step.Run(ctx, "quick", func(context.Context) (string, error) { return "quick", nil })
+				})
+		})
+		s.host(t, races)
+		if got := s.run(t, "races", nil); string(got.Output) != `"quick"` {
+			t.Errorf("got %+v %s", got, got.Output)
+		}
+	})
+}
+
+func TestARealServiceHandsOnWhatErrorsHave(t *testing.T) {
+	each(t, func(t *testing.T, s realService) {
+		failures := make(chan *tidegate.RunError, 1)
+		fails := s.create(t, tidegate.FunctionOpts{
+			ID: "fails",
+			OnFailure: func(_ context.Context, in tidegate.FailureInput) (any, error) {
+				failures <- in.Err
+				return nil, nil
+			},
+		}, func(ctx context.Context, _ anyInput) (any, error) {
+			return step.Run(ctx, "charge", func(context.Context) (any, error) {
+				refused := tidegate.Detailed(errors.New("no money"), 402, map[string]int{"missing": 5})
+				return nil, tidegate.NonRetriable(tidegate.Detailed(fmt.Errorf("card refused: %w", refused), "E_CARD", nil))
+			})
+		})
+		s.host(t, fails)
+		s.run(t, "fails", nil)
+		select {
+		case failure := <-failures:
+			var cause *tidegate.CauseError
+			if !errors.As(failure, &cause) || failure.Code != "E_CARD" || cause.Code != 402.0 || string(cause.Data) != `{"missing":5}` {
+				t.Errorf("got %+v, %+v", failure, cause)
+			}
+		case <-time.After(20 * time.Second):
+			t.Error("the failure handler was not called")
 		}
 	})
 }

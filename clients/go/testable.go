@@ -30,6 +30,11 @@ func (f *function) FactsForTest() (retries int, event string) {
 	return f.retries, ""
 }
 
+// StepErrorForTest is what a failed step returns.
+func (f *function) StepErrorForTest(stepID string, failure *replay.WireError) error {
+	return newStepError(stepID, failure)
+}
+
 // DescribeForTest is an error as it travels.
 func (f *function) DescribeForTest(err error) *replay.WireError { return describe(err) }
 

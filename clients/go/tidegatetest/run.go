@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -220,7 +221,7 @@ func (r *testRun) finish(op replay.Op, ended ending) {
 	r.order = append(r.order, op.ID)
 	done := Step{ID: op.DisplayName, Kind: kindOf(op), Data: bytes.Clone(ended.data)}
 	if f := ended.failure; f != nil {
-		done.Err = &tidegate.StepError{StepID: op.DisplayName, Name: f.Name, Message: f.Message, Stack: f.Stack}
+		errors.As(r.fn.StepErrorForTest(op.DisplayName, f), &done.Err)
 	}
 	r.result.Steps = append(r.result.Steps, done)
 }

@@ -84,6 +84,7 @@ type function interface {
 	tidegate.ServableFunction
 	ReplayForTest(ctx context.Context, body []byte, requestedStep string, logger *slog.Logger, service run.Service) (replay.Progress, error)
 	FactsForTest() (retries int, event string)
+	StepErrorForTest(stepID string, failure *replay.WireError) error
 	DescribeForTest(error) *replay.WireError
 	IsFinalForTest(error) bool
 }
