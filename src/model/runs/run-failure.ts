@@ -47,7 +47,7 @@ export function eventError({ error, summary }: RunFailure, dialect: Dialect | un
     error: known.summary ?? `${known.name}: ${known.message}`,
     name: known.name,
     message: known.message,
-    // The place of the problem, which these words do not name.
+    // Where and what the problem is, which these words do not say.
     ...(known.detailed && { stack: `error compiling expression: ${error.message}` }),
   };
 }
