@@ -75,6 +75,7 @@ type StepError struct {
 func (e *StepError) Error() string { return e.Message }
 
 // ServeError is a request to the app that ends in an error answer before any function ran. It becomes that answer.
+// It is also what the service has refused to an app: a signal, a message or a token, with the Status of its answer.
 type ServeError struct {
 	Status  int
 	Message string

@@ -11,6 +11,7 @@ import (
 
 	tidegate "github.com/tidegate/tidegate/clients/go"
 	"github.com/tidegate/tidegate/clients/go/internal/replay"
+	"github.com/tidegate/tidegate/clients/go/internal/run"
 	"github.com/tidegate/tidegate/clients/go/internal/timing"
 )
 
@@ -182,7 +183,7 @@ func (r *testRun) call(ctx context.Context, attempt int, stepID string) (replay.
 	if err != nil {
 		return replay.Progress{}, err
 	}
-	return r.fn.ReplayForTest(ctx, body, stepID, r.logger, r.keep)
+	return r.fn.ReplayForTest(ctx, body, stepID, r.logger, run.Service{Send: r.keep, SendSignal: r.keepSignal, Publish: r.keepMessage})
 }
 
 // keep keeps events instead of sending them.
@@ -202,6 +203,16 @@ func (r *testRun) keep(_ context.Context, events []any, _ string) ([]string, err
 		ids = append(ids, fmt.Sprintf("test-event-%d", len(r.result.Sent)))
 	}
 	return ids, nil
+}
+
+func (r *testRun) keepSignal(_ context.Context, signal string, data any) (string, error) {
+	r.result.Signals = append(r.result.Signals, Signal{Name: signal, Data: data})
+	return "", nil
+}
+
+func (r *testRun) keepMessage(_ context.Context, channel, topic string, data any) error {
+	r.result.Published = append(r.result.Published, Message{Channel: channel, Topic: topic, Data: data})
+	return nil
 }
 
 func (r *testRun) finish(op replay.Op, ended ending) {
@@ -248,16 +259,22 @@ func (r *testRun) endOf(op replay.Op) (time.Time, error) {
 }
 
 func kindOf(op replay.Op) string {
-	switch {
-	case op.Code == replay.OpSleep:
-		return "sleep"
-	case op.Code == replay.OpWaitForEvent:
-		return "waitForEvent"
-	case op.Code == replay.OpInvokeFunction:
-		return "invoke"
-	case op.Opts["type"] == "step.sendEvent":
-		return "sendEvent"
-	default:
-		return "run"
+	kinds := map[any]string{
+		replay.OpSleep:          "sleep",
+		replay.OpWaitForEvent:   "waitForEvent",
+		replay.OpWaitForSignal:  "waitForSignal",
+		replay.OpInvokeFunction: "invoke",
+		replay.OpGateway:        "fetch",
+		replay.OpAIGateway:      "infer",
+		"step.sendEvent":        "sendEvent",
+		"step.sendSignal":       "sendSignal",
+		"step.realtime.publish": "publish",
 	}
+	if kind, known := kinds[op.Code]; known {
+		return kind
+	}
+	if kind, known := kinds[op.Opts["type"]]; known {
+		return kind
+	}
+	return "run"
 }

@@ -6,7 +6,7 @@ import { compile, compileWait } from '../expressions/expression.ts';
 import { DEFAULT_RETRIES } from '../runs/retry.ts';
 import { durationMs } from '../values/duration.ts';
 import { describe, isJsonObject } from '../values/json.ts';
-import { type AppFunction, type Dialect, httpUrl, type RefusedFunction, type Registration } from './app.ts';
+import { type AppFunction, appUrl, type Dialect, type RefusedFunction, type Registration } from './app.ts';
 import { cronProblem } from './cron.ts';
 import { withInferred } from './given-function.ts';
 
@@ -35,7 +35,7 @@ const triggerSchema = z
 
 const stepSchema = z.looseObject({
   id: z.string().max(256),
-  runtime: z.looseObject({ url: httpUrl }),
+  runtime: z.looseObject({ url: appUrl }),
   retries: z.looseObject({ attempts: z.int().min(0).optional() }).nullish(),
 });
 

@@ -24,7 +24,10 @@ const (
 	OpStepFailed     OpCode = "StepFailed"
 	OpSleep          OpCode = "Sleep"
 	OpWaitForEvent   OpCode = "WaitForEvent"
+	OpWaitForSignal  OpCode = "WaitForSignal"
 	OpInvokeFunction OpCode = "InvokeFunction"
+	OpGateway        OpCode = "Gateway"
+	OpAIGateway      OpCode = "AIGateway"
 	OpStepNotFound   OpCode = "StepNotFound"
 )
 

@@ -23,7 +23,7 @@ class TransportError(TidegateError):
 
 
 class SendError(TidegateError):
-    """The service refused the events, or could not be reached in any of the tries."""
+    """The service refused what was sent (events, a signal, a message), or could not be reached in any of the tries."""
 
     status: int | None
     """HTTP status of the last answer; None when there was none."""

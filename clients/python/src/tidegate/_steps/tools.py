@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from .._events import EventData, EventOrEvents, ReceivedEvent, received
 from .._moments import Duration
+from .._outside import AsyncOutside
+from .._received import FetchResponse, ReceivedSignal, fetch_response, received_signal
 from . import describe
 from .branches import run_branches
 from .invocable import Invocable, function_id_of
@@ -34,9 +36,9 @@ class Steps:
     awaited. For steps side by side: asyncio.gather, a TaskGroup, or `parallel`.
     """
 
-    def __init__(self, replay: AsyncReplay, send: Callable[[EventOrEvents, str], Awaitable[Any]]) -> None:
+    def __init__(self, replay: AsyncReplay, outside: AsyncOutside) -> None:
         self._replay = replay
-        self._send = send
+        self._outside = outside
 
     @overload
     async def run(self, id: str, fn: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> T: ...
@@ -60,7 +62,7 @@ class Steps:
 
     async def send_event(self, id: str, events: EventOrEvents) -> list[str]:
         """Sends events from a function, stored once each however often the step is tried. Resolves to their IDs."""
-        sent: dict[str, list[str]] = await self._replay.find(describe.send_event(id, events, self._send))
+        sent: dict[str, list[str]] = await self._replay.find(describe.send_event(id, events, self._outside.send_event))
         return sent["ids"]
 
     async def wait_for_event(
@@ -72,6 +74,61 @@ class Steps:
         """
         arrived = await self._replay.find(describe.wait_for_event(id, event, timeout, if_))
         return None if arrived is None else received(arrived)
+
+    async def wait_for_signal(
+        self,
+        id: str,
+        *,
+        signal: str,
+        timeout: Duration | datetime,
+        on_conflict: Literal["fail", "replace"] = "fail",
+    ) -> ReceivedSignal | None:
+        """Resolves to the signal, which ends this one step; to None when none has come in time.
+
+        While another step waits for the same signal, this one fails its run, or with "replace" takes the signal over.
+        """
+        return received_signal(await self._replay.find(describe.wait_for_signal(id, signal, timeout, on_conflict)))
+
+    async def send_signal(self, id: str, signal: str, data: object = None) -> str:
+        """Ends the step that waits for the signal. Resolves to the ID of its run; fails when no step waits."""
+        step = describe.send_signal(id, signal, lambda: self._outside.send_signal(signal, data))
+        run_id: str = await self._replay.find(step)
+        return run_id
+
+    async def fetch(
+        self,
+        id: str,
+        url: str,
+        *,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+        body: object = None,
+    ) -> FetchResponse:
+        """The service makes the request, so that no process of the app waits for it.
+
+        Resolves to the response, whatever its status. A `body` that is not a string is sent as JSON.
+        """
+        return fetch_response(await self._replay.find(describe.fetch(id, url, method, headers, body)))
+
+    async def infer(
+        self,
+        id: str,
+        url: str,
+        *,
+        format: str,
+        body: EventData,
+        headers: Mapping[str, str] | None = None,
+        auth_key: str | None = None,
+    ) -> Any:
+        """The service asks a provider of models, and retries when that is overloaded. Resolves to its JSON.
+
+        `format` says where `auth_key` goes: `openai-chat`, `openai-responses`, `anthropic`, `gemini`, `azure-openai`, …
+        """
+        return await self._replay.find(describe.infer(id, url, format, body, headers, auth_key))
+
+    async def publish(self, id: str, channel: str, topic: str, data: object) -> None:
+        """Publishes a message to who is subscribed now: once, whereas `client.publish` does so at each call."""
+        await self._replay.find(describe.publish(id, lambda: self._outside.publish(channel, topic, data)))
 
     @overload
     async def invoke(
