@@ -11,6 +11,8 @@ import type {
 } from './function-types.ts';
 import { defineFunction, refuseMoreArguments } from './functions.ts';
 import { refuseUnknown } from './options.ts';
+import { type MessageToPublish, publish, subscriptionToken } from './publish.ts';
+import type { SubscriptionToken } from './realtime.ts';
 import { type SendOptions, type SendResult, sendEvents } from './send.ts';
 import { CLIENT_OPTIONS, type ClientOptions, readSettings, type Settings } from './settings.ts';
 import { sendSignal } from './signals.ts';
@@ -49,6 +51,24 @@ class Client<Events> {
    *  @throws SendError if the service refuses it or cannot be reached; ConfigError */
   async sendSignal(signal: string, data: unknown = null): Promise<string | null> {
     return sendSignal(signal, data, this.settings());
+  }
+
+  /** Publishes a realtime message. In a function, prefer `step.publish`: the code between steps runs again.
+   *  @throws SendError if the service refuses it or cannot be reached; ConfigError */
+  async publish(message: MessageToPublish): Promise<void> {
+    return publish(message, undefined, this.settings());
+  }
+
+  /** For a browser, or another program, that may read these topics of the channel: pass it to `subscribe` of `tidegate/realtime`.
+   *  @throws SendError if the service refuses it or cannot be reached; ConfigError */
+  async subscriptionToken({
+    channel,
+    topics,
+  }: {
+    channel: string;
+    topics: readonly string[];
+  }): Promise<SubscriptionToken> {
+    return subscriptionToken(channel, topics, this.settings());
   }
 
   /** Defines a function. Pass it to `serve` and register the app to run it.

@@ -9,6 +9,7 @@ import type { OneOrMany } from './events.ts';
 import type { TidegateFunction } from './function-types.ts';
 import { HEADERS, REQ_VERSION, SDK } from './headers.ts';
 import { refuseUnknown } from './options.ts';
+import { type MessageToPublish, publish } from './publish.ts';
 import { compositeId, register } from './registration.ts';
 import { type Outcome, outcomeOf, runCall } from './run-call.ts';
 import { seedOfStep } from './seed.ts';
@@ -71,6 +72,7 @@ export function createHandler(options: ServeOptions, framework: string): AppHand
         const deps = {
           logger: settings.logger,
           sendEvents: sendFrom(client),
+          publish: (message: MessageToPublish, runId: string) => publish(message, runId, settings),
           sendSignal: (signal: string, data: unknown) => sendSignal(signal, data, settings),
         };
         return outcomeOf(await runCall(fn, call, step, deps));

@@ -27,6 +27,8 @@ export type {
 } from './function-types.ts';
 export type { Jsonified } from './json.ts';
 export type { Logger } from './logger.ts';
+export type { MessageToPublish } from './publish.ts';
+export type { SubscriptionToken } from './realtime.ts';
 export type { SendOptions, SendResult } from './send.ts';
 export type { ClientOptions } from './settings.ts';
 export type { StandardSchema } from './standard-schema.ts';

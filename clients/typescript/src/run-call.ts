@@ -6,6 +6,7 @@ import type { OneOrMany } from './events.ts';
 import type { TidegateFunction } from './function-types.ts';
 import { HEADERS } from './headers.ts';
 import { type Logger, quietWhile } from './logger.ts';
+import type { MessageToPublish } from './publish.ts';
 import { type Progress, replay } from './steps/replay.ts';
 import { createStepTools } from './steps/tools.ts';
 import { describeError } from './wire-error.ts';
@@ -19,6 +20,8 @@ export interface Outcome {
 
 export interface CallDeps {
   logger: Logger;
+  /** For `step.publish`. */
+  publish(message: MessageToPublish, runId: string): Promise<void>;
   /** For `step.sendSignal`. */
   sendSignal(signal: string, data: unknown): Promise<string | null>;
   /** For `step.sendEvent`. */
@@ -31,13 +34,14 @@ export function runCall(
   fn: TidegateFunction,
   call: Call,
   requestedStep: string | undefined,
-  { logger, sendEvents, sendSignal }: CallDeps,
+  { logger, sendEvents, sendSignal, publish }: CallDeps,
 ): Promise<Progress> {
   const { event, events, runId, attempt, maxAttempts = fn.retries + 1 } = call;
   return replay({ ...call, requestedStep }, (find, replaying) => {
     const step = createStepTools({
       find,
       sendSignal,
+      publish: (message) => publish(message, runId),
       sendEvents: (sent, hashedId) => sendEvents(sent, call, hashedId),
     });
     const context = { event, events, step, runId, attempt, maxAttempts, logger: quietWhile(replaying, logger) };

@@ -22,7 +22,17 @@ export interface TestOptions<Data = AnyData> {
 export interface TestedStep {
   /** As in the code; repetitions are `id:1`, `id:2`, … */
   id: string;
-  kind: 'run' | 'sleep' | 'waitForEvent' | 'waitForSignal' | 'invoke' | 'fetch' | 'infer' | 'sendEvent' | 'sendSignal';
+  kind:
+    | 'run'
+    | 'sleep'
+    | 'waitForEvent'
+    | 'waitForSignal'
+    | 'invoke'
+    | 'fetch'
+    | 'infer'
+    | 'sendEvent'
+    | 'sendSignal'
+    | 'publish';
   /** Its result, as JSON. */
   data?: unknown;
   error?: { name: string; message: string };

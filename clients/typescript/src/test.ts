@@ -31,6 +31,7 @@ export async function testFunction<Output, Data = AnyData>(
     logger,
     sendEvents: async (events) => run.keep([events].flat() as OutgoingEvent[]),
     sendSignal: async () => null,
+    publish: async () => {},
   };
   const call: CallFunction = (attempt, stepId) => runCall(fn as TidegateFunction, run.call(attempt), stepId, deps);
 

@@ -10,7 +10,7 @@ const ROOT = resolve(import.meta.dirname, '../../..');
 const BIN = join(ROOT, 'node_modules/.bin');
 const run = promisify(execFile);
 
-const ENTRIES = ['express', 'fastify', 'fetch', 'hono', 'koa', 'next', 'node', 'test'];
+const ENTRIES = ['express', 'fastify', 'fetch', 'hono', 'koa', 'next', 'node', 'realtime', 'test'];
 
 /** Uses every entry like a consumer. */
 const CONSUMER = `
@@ -22,6 +22,7 @@ import { serve as serveFastify } from 'tidegate/fastify';
 import { serve as serveFetch } from 'tidegate/fetch';
 import { serve as serveHono } from 'tidegate/hono';
 import { serve as serveNext } from 'tidegate/next';
+import { subscribe } from 'tidegate/realtime';
 import { testFunction } from 'tidegate/test';
 const client = new Tidegate<{ 'order/paid': { data: { total: number } } }>({ id: 'shop', isDev: true });
 const fn = client.createFunction({ id: 'fn', triggers: { event: 'order/paid' } }, async ({ event, step }) => {
@@ -32,7 +33,7 @@ const options = { client, functions: [fn], path: '/api' };
 export const handlers = [serve, serveKoa, serveExpress, serveFastify, serveFetch, serveHono].map((of) => of(options));
 export const routes = serveNext(options);
 export const result: Promise<number | undefined> = testFunction(fn, { event: { data: { total: 1 } } }).then((r) => r.result);
-export const others = [NonRetriableError, verifyWebhook];
+export const others = [NonRetriableError, verifyWebhook, subscribe];
 // @ts-expect-error: proves that the types are loaded
 client.send({ name: 'order/paid', data: { total: '1' } });
 `;
@@ -72,7 +73,7 @@ describe('The published TypeScript package', function () {
     ['cjs', (name: string) => `require('${name}')`],
   ] as const) {
     it(`loads as ${format} and runs`, async () => {
-      const entries = ENTRIES.filter((entry) => entry !== 'test').map(
+      const entries = ENTRIES.filter((entry) => !['realtime', 'test'].includes(entry)).map(
         (entry) => `typeof ${load(`tidegate/${entry}`)}.serve`,
       );
       const code = `

@@ -99,6 +99,25 @@ describe('testFunction', () => {
     expect(await testFunction(fn, { event })).to.deep.equal({ error: thrown, steps: [], sent: [] });
   });
 
+  it('accepts stubs of signals, requests and models, and races', async () => {
+    const fn = client.createFunction({ id: 'fn', triggers }, async ({ step }) => {
+      const signal = await step.waitForSignal('wait', { signal: 's', timeout: '1h' });
+      const { status, body } = await step.fetch('get', 'https://api.example.com');
+      const answer = await step.infer('ask', { url: 'https://api.example.com', format: 'gemini', body: {} });
+      const first = await step.race([() => step.sleep('nap', '2h'), () => step.run('now', () => 'now')]);
+      return { signal, status, body, answer, first };
+    });
+    const steps = { wait: { data: 7 }, get: { body: 'text' }, ask: { text: 'Hi' } };
+    expect((await testFunction(fn, { event, steps })).result).to.deep.equal({
+      signal: { signal: 's', data: 7 },
+      status: 200,
+      body: 'text',
+      answer: { text: 'Hi' },
+      first: 'now',
+    });
+    expect((await rejection(testFunction(fn, { event }))).message).to.include('"get" asks https://api.example.com');
+  });
+
   it('requires the result of an invoked function', async () => {
     const fn = client.createFunction({ id: 'fn', triggers }, ({ step }) =>
       step.invoke('i', { function: 'shop-other' }),

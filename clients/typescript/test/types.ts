@@ -145,6 +145,23 @@ export function stepping() {
     // @ts-expect-error: a wait requires a timeout
     step.waitForEvent('e', { event: 'order/shipped' });
 
+    const signal = await step.waitForSignal<{ by: string }>('w', { signal: 'approval/7', timeout: '1d' });
+    same<typeof signal, { signal: string; data: { by: string } } | null>(true);
+    // @ts-expect-error: a wait requires a timeout
+    step.waitForSignal('w', { signal: 'approval/7' });
+    // @ts-expect-error: it is fail or replace
+    step.waitForSignal('w', { signal: 'approval/7', timeout: '1d', conflict: 'share' });
+    const heard = await step.sendSignal('g', { signal: 'approval/7' });
+    same<typeof heard, string | null>(true);
+    const { status, body } = await step.fetch('h', 'https://api.example.com');
+    same<[typeof status, typeof body], [number, string | null]>(true);
+    const first = await step.race([() => step.run('i', () => 1), async () => 'now']);
+    same<typeof first, number | string>(true);
+    // @ts-expect-error: a branch is a function
+    step.race([step.run('i', () => 1)]);
+    // @ts-expect-error: a message has a topic
+    step.publish('k', { channel: 'thread:7', data: 1 });
+
     const invoked = await step.invoke('f', { function: child, data: { orderId: '7', total: 3 } });
     same<typeof invoked, { paid: boolean; at: string }>(true);
     // @ts-expect-error: total is missing

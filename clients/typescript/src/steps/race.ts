@@ -9,9 +9,12 @@ export function isRacing(): boolean {
   return racing.getStore() ?? false;
 }
 
-export async function race<T>(branches: readonly (() => T)[]): Promise<Awaited<T>> {
+export async function race<Branches extends readonly (() => unknown)[]>(
+  branches: Branches,
+): Promise<Awaited<ReturnType<Branches[number]>>> {
   if (branches.length === 0) throw new TypeError('A race needs a branch: step.race([() => step.run(…), …])');
-  return Promise.race(branches.map((branch) => racing.run(true, async () => branch())));
+  const ends = branches.map((branch) => racing.run(true, async () => branch()));
+  return Promise.race(ends) as Promise<Awaited<ReturnType<Branches[number]>>>;
 }
 
 export function inRaceMode(op: Op): Op {

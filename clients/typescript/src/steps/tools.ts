@@ -1,5 +1,6 @@
 /** The `step` tools of a handler: each describes a step and waits until it is finished. */
 import type { OneOrMany } from '../events.ts';
+import type { MessageToPublish } from '../publish.ts';
 import { isoDate, timeoutOf, timeString } from './duration.ts';
 import type { StepDescription } from './found.ts';
 import { race } from './race.ts';
@@ -8,13 +9,14 @@ import type { AnyInvocation, StepTools, WaitOptions } from './types.ts';
 
 export interface ToolsDeps {
   find: Find;
+  publish(message: MessageToPublish): Promise<void>;
   /** Resolves to the ID of the run that waited for it, or null. */
   sendSignal(signal: string, data: unknown): Promise<string | null>;
   /** Sends events with the seed of this step. */
   sendEvents(events: OneOrMany<unknown>, hashedStepId: string): Promise<unknown>;
 }
 
-export function createStepTools({ find, sendEvents, sendSignal }: ToolsDeps): StepTools {
+export function createStepTools({ find, sendEvents, sendSignal, publish }: ToolsDeps): StepTools {
   // A step that fails before it is awaited must not end the process.
   const found = (describe: () => StepDescription): Promise<never> => {
     const promise = new Promise<StepDescription>((resolve) => resolve(describe())).then(find);
@@ -65,6 +67,15 @@ export function createStepTools({ find, sendEvents, sendSignal }: ToolsDeps): St
         name: 'sendSignal',
         opts: { type: 'step.sendSignal' },
         run: () => sendSignal(signal, data),
+      })),
+
+    publish: (id, message) =>
+      found(() => ({
+        kind: 'run',
+        id: checkId(id),
+        name: 'publish',
+        opts: { type: 'step.publish' },
+        run: () => publish(message),
       })),
 
     fetch: (id, url, { method, headers, body } = {}) =>

@@ -1,6 +1,7 @@
 /** Types of the step tools. */
 import type { AnyData, EventName, EventNamed, EventToSend, LooseEvents, OneOrMany } from '../events.ts';
 import type { Jsonified } from '../json.ts';
+import type { MessageToPublish } from '../publish.ts';
 import type { SendResult } from '../send.ts';
 import type { Duration } from './duration.ts';
 
@@ -118,6 +119,9 @@ export interface StepTools<Events = LooseEvents> {
   /** Resolves to the ID of the run that waited for the signal, or to null if no step did. */
   sendSignal(id: string, signal: { signal: string; data?: unknown }): Promise<string | null>;
 
+  /** Publishes a message to those who have subscribed to its channel and topic. */
+  publish(id: string, message: MessageToPublish): Promise<void>;
+
   /** The service makes the request, so that the app does not wait for it. Throws a StepError if there is no response. */
   fetch(id: string, url: string | URL, options?: FetchOptions): Promise<FetchResponse>;
 
@@ -128,7 +132,7 @@ export interface StepTools<Events = LooseEvents> {
 
   /** Like `Promise.race`, but the function goes on as soon as the first branch has ended: with `Promise.all` and `Promise.race`
    *  it goes on when all pending steps have ended. The steps of the other branches still run. */
-  race<T>(branches: readonly (() => T)[]): Promise<Awaited<T>>;
+  race<Branches extends readonly (() => unknown)[]>(branches: Branches): Promise<Awaited<ReturnType<Branches[number]>>>;
 
   /** Runs another function and resolves to its output; throws a StepError if it fails.
    *  A string names a function as `<app id>-<function id>`. */

@@ -6,7 +6,8 @@ import { type Body, type Find, type Progress, replay } from '../../src/steps/rep
 import { createStepTools } from '../../src/steps/tools.ts';
 import type { StepTools } from '../../src/steps/types.ts';
 
-const toolsOf = (find: Find) => createStepTools({ find, sendEvents: async () => {}, sendSignal: async () => null });
+const toolsOf = (find: Find) =>
+  createStepTools({ find, sendEvents: async () => {}, sendSignal: async () => null, publish: async () => {} });
 
 /** A function's code as data: sequential and parallel steps, some after other awaits. */
 type Code =
