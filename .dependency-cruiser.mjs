@@ -21,6 +21,7 @@ const LAYERS = [
 const PACKAGE_HOMES = [
   ['koa', 'koa|koa-[^/]+|@koa/[^/]+|@bull-board/[^/]+', ['api']],
   ['websockets', 'ws', ['api']],
+  ['protobuf', '@bufbuild/[^/]+', ['functions']],
   ['bullmq', 'bullmq', ['jobs', 'workers']],
   ['isolates', 'isolated-vm|piscina', ['transforms']],
   ['redis', 'ioredis', ['store']],

@@ -45,6 +45,17 @@ export interface OutboundSettings {
   readonly branchDeny: readonly string[];
 }
 
+/** Apps that connect (docs/connect.md). */
+export interface ConnectSettings {
+  /** undefined: derived from the public URL or from the request. */
+  readonly gatewayUrl: string | undefined;
+  readonly leaseMs: number;
+  /** Per environment. */
+  readonly connections: number;
+  /** Per connection. */
+  readonly calls: number;
+}
+
 /** Limits of realtime messages. */
 export interface RealtimeLimits {
   readonly tokenMs: number;
@@ -88,6 +99,7 @@ export interface Config {
   readonly retentionMs: number;
   readonly retryScale: number;
   readonly callTimeoutMs: number;
+  readonly connect: ConnectSettings;
   readonly callResponseMaxBytes: number;
   readonly outbound: OutboundSettings;
   readonly runConcurrency: number;
@@ -240,6 +252,12 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
     retentionMs: env.RETENTION_DAYS * DAY_MS,
     retryScale: env.RETRY_SCALE,
     callTimeoutMs: env.CALL_TIMEOUT_SECONDS * 1_000,
+    connect: {
+      gatewayUrl: env.CONNECT_GATEWAY_URL,
+      leaseMs: env.CONNECT_LEASE_SECONDS * 1_000,
+      connections: env.CONNECTIONS_MAX,
+      calls: env.CONNECTION_CALLS_MAX,
+    },
     callResponseMaxBytes: env.CALL_RESPONSE_MAX_BYTES,
     outbound: {
       blockPrivate: env.BLOCK_PRIVATE_ADDRESSES,

@@ -8,6 +8,7 @@ export const CATALOGUE = {
   body_not_json: [400, 'The body is not valid JSON'],
   body_too_large: [413, 'The body exceeds the size limit'],
   call_superseded: [409, 'Another call continues the run'],
+  connect_gateway_closing: [503, 'The gateway is shutting down'],
   content_type_unsupported: [415, 'The content type is not supported'],
   content_encoding_unsupported: [415, 'The content encoding is not supported'],
   credentials_invalid: [401, 'The credentials are missing or wrong'],
@@ -43,6 +44,7 @@ export const CATALOGUE = {
   seed_invalid: [400, 'The event-id-seed header is invalid'],
   sign_in_failed: [401, 'The email address or password is wrong'],
   signing_key_given: [409, 'A setting defines the signing key'],
+  too_many_connections: [429, 'The environment has too many connections'],
   token_invalid: [401, 'The subscription token is invalid or has expired'],
   too_many_fields: [400, 'The request has too many fields'],
   too_many_attempts: [429, 'Too many attempts to sign in'],
@@ -63,6 +65,8 @@ export const BACKPRESSURE_ERRORS = ['overloaded', 'memory_short', 'backlog_full'
 export interface ErrorOptions {
   /** Appended to the message: what happened, what was expected, what to do. */
   detail?: string;
+  /** The whole message instead, for apps that know an error by other words. */
+  message?: string;
   /** Fields for programs, added to the response as they are. */
   facts?: Record<string, unknown>;
   /** Becomes the `retry-after` header. */
@@ -78,9 +82,9 @@ export class ServiceError extends Error {
   readonly facts: Record<string, unknown> | undefined;
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: ErrorCode, { detail, facts, retryAfterSeconds, cause }: ErrorOptions = {}) {
-    const [status, message] = CATALOGUE[code];
-    super(detail ? `${message}: ${detail}` : `${message}.`, { cause });
+  constructor(code: ErrorCode, { detail, message, facts, retryAfterSeconds, cause }: ErrorOptions = {}) {
+    const [status, standard] = CATALOGUE[code];
+    super(message ?? (detail ? `${standard}: ${detail}` : `${standard}.`), { cause });
     this.code = code;
     this.status = status;
     this.facts = facts;

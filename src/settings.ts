@@ -203,6 +203,30 @@ const calls = {
     .describe('Another worker takes over a job when its worker has not responded for this long'),
 };
 
+const connect = {
+  CONNECT_GATEWAY_URL: z
+    .url({ protocol: /^wss?$/ })
+    .optional()
+    .describe(
+      'Address that apps which connect open their WebSockets to, such as `wss://events.example.com/v0/connect`. Default: `/v0/connect` at `PUBLIC_URL`, or at the host that the app has called',
+    ),
+  CONNECT_LEASE_SECONDS: z.coerce
+    .number()
+    .int()
+    .min(4)
+    .max(600)
+    .default(20)
+    .describe(
+      'A call over a connection has failed when its instance has not extended its lease for this long. Instances extend it four times as often',
+    ),
+  CONNECTIONS_MAX: positive.max(5_000).default(500).describe('Maximum number of connections of apps per environment'),
+  CONNECTION_CALLS_MAX: positive
+    .default(1_000)
+    .describe(
+      'Maximum number of calls in progress per connection. An instance may ask for fewer (`maxWorkerConcurrency`)',
+    ),
+};
+
 const outbound = {
   BLOCK_PRIVATE_ADDRESSES: z
     .stringbool()
@@ -305,6 +329,7 @@ export const SETTINGS = {
   ...events,
   ...webhooks,
   ...calls,
+  ...connect,
   ...outbound,
   ...quotas,
   ...realtime,
@@ -321,6 +346,7 @@ export const SETTING_GROUPS = {
   Events: events,
   Webhooks: webhooks,
   'Function calls': calls,
+  'Apps that connect': connect,
   'Outbound addresses': outbound,
   Quotas: quotas,
   Realtime: realtime,

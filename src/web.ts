@@ -46,6 +46,7 @@ const server = createServer(
 );
 enforceDeadlines(server);
 web.webSockets.attach(server, serve);
+web.gateway.start();
 const { shutdownDrainMs: drainMs, shutdownGraceMs: graceMs } = config;
 const closeServer = gracefulShutdown(server, { drainMs, graceMs, endStreams: () => web.endStreams() });
 await new Promise<void>((resolve, reject) => {
@@ -65,7 +66,9 @@ web.backpressure.start();
 async function close(): Promise<void> {
   const { ingestQueue, runQueue, durability } = web.ingestion;
   web.readiness.shutDown();
+  web.gateway.refuseConnections();
   await closeServer();
+  await web.gateway.close();
   web.backpressure.close();
   await Promise.all([opened.transforms.close(), web.httpAgent.destroy()]);
   await web.requestLogWriter.flush();

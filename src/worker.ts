@@ -17,11 +17,21 @@ const redis = connect(config, 'wait', log);
 // The queues have a connection of their own: ioredis copies every script of a connection into every pipeline, and
 // BullMQ brings fifty.
 const queueRedis = connect(config, 'wait', log);
-await Promise.all([ready(redis), ready(queueRedis)]);
+const subscriber = connect(config, 'wait', log);
+await Promise.all([ready(redis), ready(queueRedis), ready(subscriber)]);
 const store = createStore(redis, config);
 await store.secretKeyCheck.claim().catch((error: Error) => exitBeforeReady(log, error));
-const { ingestion, workers, functionClient, requestClient, appLimits, reconcileDeps, branchDeps, cancellationDeps } =
-  await createWorker(core, store, queueRedis);
+const {
+  ingestion,
+  workers,
+  functionClient,
+  connectCaller,
+  requestClient,
+  appLimits,
+  reconcileDeps,
+  branchDeps,
+  cancellationDeps,
+} = await createWorker(core, store, queueRedis, subscriber);
 await workers.ready();
 const reconciler = startReconciler(reconcileDeps);
 const branchMaintenance = startBranchMaintenance(branchDeps, config.branchExpiryMs);
@@ -38,7 +48,7 @@ const reporter = startTelemetry({
 async function close(): Promise<void> {
   const { ingestQueue, runQueue, durability } = ingestion;
   await Promise.all([workers.close(), reconciler.close(), branchMaintenance.close(), bulkCancellations.close()]);
-  await reporter.close();
+  await Promise.all([reporter.close(), connectCaller.close()]);
   await Promise.all([
     ingestQueue.close(),
     runQueue.close(),
@@ -49,6 +59,7 @@ async function close(): Promise<void> {
   durability?.close();
   redis.disconnect();
   queueRedis.disconnect();
+  subscriber.disconnect();
   await core.tracing?.close();
 }
 

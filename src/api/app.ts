@@ -6,7 +6,7 @@ import type { Tracing } from '../tracing/tracing.ts';
 import { checkpointRoutes } from './apps/checkpoint.ts';
 import { endpointResponseRoutes } from './apps/endpoint-response.ts';
 import { endpointRunRoutes } from './apps/endpoint-runs.ts';
-import { registerRoute } from './apps/register.ts';
+import { type Registrar, registerRoute } from './apps/register.ts';
 import { ResponseTokens } from './apps/response-tokens.ts';
 import { runDataRoutes } from './apps/run-data.ts';
 import { Accounts } from './auth/accounts.ts';
@@ -15,6 +15,8 @@ import { requireLocalHost } from './auth/dev-mode-access.ts';
 import { guard } from './auth/guard.ts';
 import { Principals } from './auth/principals.ts';
 import { authRoutes } from './auth/routes.ts';
+import type { Gateway } from './connect/gateway.ts';
+import { connectRoutes } from './connect/routes.ts';
 import { dashboardFiles, dashboardPage } from './dashboard.ts';
 import { compressResponses } from './http/compression.ts';
 import { handleErrors } from './http/error-handler.ts';
@@ -41,6 +43,8 @@ export interface AppDeps extends ApiDeps {
   webhookDirectory: WebhookDirectory;
   readiness: Readiness;
   liveStreams: LiveStreams;
+  registrar: Registrar;
+  gateway: Gateway;
   realtime: Realtime;
   tracing?: Tracing | undefined;
   /** undefined: metrics are off. */
@@ -91,13 +95,24 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   const open = new Router();
   if (config.dev) devInfoRoute(open, store);
   healthRoutes(open, { readiness: deps.readiness, backpressure, mode: config.dev ? 'dev' : 'production' });
-  registerRoute(open, {
+  registerRoute(open, deps.registrar, {
     dev: config.dev,
     quotas: config.quotas,
     backpressure,
     apps: store.apps,
-    functions: store.functions,
-    expressionProblems: store.expressionProblems,
+    environments,
+    signingKeys,
+  });
+  connectRoutes(open, {
+    dev: config.dev,
+    gateway: deps.gateway,
+    gatewayUrl: config.connect.gatewayUrl,
+    publicUrl: config.publicUrl,
+    branchesMax: config.quotas.branches,
+    connectionsMax: config.connect.connections,
+    sessions: store.connectSessions,
+    connections: store.connections,
+    calls: store.connectCalls,
     environments,
     signingKeys,
   });

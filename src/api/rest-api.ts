@@ -27,6 +27,7 @@ import { type MountDeps, mount } from './rest/mount.ts';
 import type { Route } from './rest/route.ts';
 import { apiKeyRoutes } from './routes/api-keys.ts';
 import { appCheckRoutes } from './routes/app-check.ts';
+import { appConnectionRoutes } from './routes/app-connections.ts';
 import { appRoutes } from './routes/apps.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { cancellationRoutes } from './routes/cancellations.ts';
@@ -127,7 +128,16 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...auditRoutes({ auditLog: store.auditLog, rejectionLog: store.rejectionLog }),
     ...userRoutes({ users, accounts, publicUrl }),
     ...appRoutes({ apps, functions, environmentKinds, expressionProblems, processes, httpAgent, quotas }),
-    ...appCheckRoutes({ apps, functions, signingKeys, environmentKinds, httpAgent, dev: config.dev }),
+    ...appConnectionRoutes({ apps, connections: store.connections }),
+    ...appCheckRoutes({
+      apps,
+      functions,
+      connections: store.connections,
+      signingKeys,
+      environmentKinds,
+      httpAgent,
+      dev: config.dev,
+    }),
     ...metricsRoutes({ metrics }),
     ...functionRoutes({ functions, expressionProblems }),
     ...overviewRoutes({ redis: store.redis, processes, metrics, functions, backpressure, queues: deps.queues }),

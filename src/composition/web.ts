@@ -1,6 +1,9 @@
 /** Puts the web process together. */
 import { createApp } from '../api/app.ts';
+import { Registrar } from '../api/apps/register.ts';
 import { claimSecretKey } from '../api/auth/reencrypt-secrets.ts';
+import { Gateway } from '../api/connect/gateway.ts';
+import { CLOSE_MS } from '../api/connect/limits.ts';
 import { WebSockets } from '../api/http/web-sockets.ts';
 import { Readiness } from '../api/operations/readiness.ts';
 import { Realtime } from '../api/realtime/realtime.ts';
@@ -10,6 +13,8 @@ import { HttpAgent } from '../functions/http-agent.ts';
 import { SYNC_REQUEST_TIMEOUT_MS } from '../functions/sync-request.ts';
 import { Backpressure } from '../jobs/queues/backpressure.ts';
 import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
+import type { Environment } from '../model/environment.ts';
+import { newId } from '../model/ids.ts';
 import { exitBeforeReady } from '../process.ts';
 import { connect, type Redis } from '../store/redis/connection.ts';
 import { createStore, type Store } from '../store/store.ts';
@@ -58,6 +63,7 @@ export function openWebStore({ config, log, recorder, tracing }: Core): WebStore
 
 export interface Web {
   app: ReturnType<typeof createApp>;
+  gateway: Gateway;
   ingestion: Ingestion;
   readiness: Readiness;
   webSockets: WebSockets;
@@ -90,12 +96,35 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   const webSockets = new WebSockets();
   const feed = store.realtimeFeed(realtimeSubscriber);
   const realtime = new Realtime({ config, store, feed, liveFeed, webSockets });
+  const registrar = new Registrar({
+    quotas: config.quotas,
+    apps: store.apps,
+    functions: store.functions,
+    expressionProblems: store.expressionProblems,
+  });
+  const gateway = new Gateway({
+    gatewayId: newId(),
+    registrar,
+    apps: store.apps,
+    connections: store.connections,
+    sessions: store.connectSessions,
+    calls: store.connectCalls,
+    channels: store.connectChannels(subscriber),
+    leaseMs: config.connect.leaseMs,
+    callsMax: config.connect.calls,
+    connectionsMax: config.connect.connections,
+    webSockets,
+    isLive: (env) => isLive(store.environments.find(env)),
+    log,
+  });
   const endStreams = () => {
     for (const part of [liveStreams, realtime, webSockets]) part.close();
+    void gateway.drain(Math.max(0, config.shutdownGraceMs - config.shutdownDrainMs - CLOSE_MS));
   };
   metrics?.setGaugeSources({
     eventsUncommitted: () => acceptor.unansweredEvents,
     transforms: () => transforms.usage(),
+    appConnections: () => gateway.connectionCount,
     stored: storedGauges(store, queues),
   });
   const app = createApp({
@@ -118,10 +147,16 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     httpAgent,
     queues,
     liveStreams,
+    registrar,
+    gateway,
     realtime,
     tracing,
     metrics,
     log,
   });
-  return { app, ingestion, readiness, webSockets, endStreams, backpressure, requestLogWriter, httpAgent };
+  return { app, gateway, ingestion, readiness, webSockets, endStreams, backpressure, requestLogWriter, httpAgent };
+}
+
+function isLive(environment: Environment | undefined): boolean {
+  return environment !== undefined && environment.archivedAt === undefined;
 }

@@ -1,6 +1,7 @@
 /** Puts the worker process together. */
 import { FunctionClient } from '../functions/function-client.ts';
 import { StepRequestClient } from '../functions/step-request-client.ts';
+import { ConnectCaller } from '../jobs/connect/connect-caller.ts';
 import type { BranchLifecycleDeps } from '../jobs/environments/branch-lifecycle.ts';
 import { INGEST, RUNS } from '../jobs/queues/queues.ts';
 import { AppLimits } from '../jobs/runs/app-limits.ts';
@@ -20,6 +21,7 @@ export interface WorkerParts {
   ingestion: Ingestion;
   workers: Workers;
   functionClient: FunctionClient;
+  connectCaller: ConnectCaller;
   requestClient: StepRequestClient;
   appLimits: AppLimits;
   reconcileDeps: ReconcileDeps;
@@ -28,8 +30,14 @@ export interface WorkerParts {
 }
 
 /** The workers take jobs from here on.
- *  @param queueRedis connection of the queues alone */
-export async function createWorker(core: Core, store: Store, queueRedis: Redis): Promise<WorkerParts> {
+ *  @param queueRedis connection of the queues alone
+ *  @param subscriber connection of subscriptions alone */
+export async function createWorker(
+  core: Core,
+  store: Store,
+  queueRedis: Redis,
+  subscriber: Redis,
+): Promise<WorkerParts> {
   const { config, log, recorder, metrics, tracing } = core;
   const { environments, environmentKinds, activeRuns, events, runs, steps, checkpoints, waits, signals } = store;
   const { requests, defers } = store;
@@ -40,6 +48,14 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
   const { scheduler, transitions, waitMatcher, starter, invocations } = createRunServices(core, store, ingestion);
 
   const appLimits = new AppLimits(config.runConcurrency);
+  const connectCaller = new ConnectCaller({
+    calls: store.connectCalls,
+    channels: store.connectChannels(subscriber),
+    timeoutMs: config.callTimeoutMs,
+    leaseMs: config.connect.leaseMs,
+    onConnection: ({ env, app, concurrency }) => callLimiter.unblock(env, app, concurrency, Date.now()),
+    log,
+  });
   const functionClient = new FunctionClient({
     timeoutMs: config.callTimeoutMs,
     responseMaxBytes: config.callResponseMaxBytes,
@@ -47,6 +63,7 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
     signingKeyOf: (env) => (config.dev ? config.signingKey : store.signingKeys.current(env)),
     kindOf: (env) => environmentKinds.of(env),
     dev: config.dev,
+    connect: connectCaller,
     onEnd: (env, app, call) => appLimits.record(env, app, call),
     tracing,
   });
@@ -57,6 +74,7 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
       .promoteDeferred(jobId)
       .catch((error: Error) => log.debug({ err: error.message }, 'a deferred call could not be promoted'));
   });
+  connectCaller.start();
   const workers = startWorkers({
     config,
     queueOptions,
@@ -73,6 +91,7 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
         defers,
         functions,
         functionClient,
+        connectCaller,
         transitions,
         waitMatcher,
         runMetadata: store.runMetadata,
@@ -95,6 +114,7 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
     },
     callLimiter,
     callOwner: { functions, environmentKinds },
+    connector: connectCaller,
     log,
     recorder,
     tracing,
@@ -105,6 +125,7 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
       const { waiting, deferred } = callLimiter.state;
       return { waiting, deferred, throttledApps: appLimits.throttled().length };
     },
+    connectCalls: () => connectCaller.inProgress,
     concurrency: { [INGEST]: config.ingestConcurrency, [RUNS]: config.runConcurrency },
     stored: storedGauges(store, [ingestQueue, runQueue]),
   });
@@ -112,6 +133,7 @@ export async function createWorker(core: Core, store: Store, queueRedis: Redis):
     ingestion,
     workers,
     functionClient,
+    connectCaller,
     requestClient,
     appLimits,
     reconcileDeps: {

@@ -1,11 +1,13 @@
 /** Calls functions of apps by signed HTTP requests. Life cycle: one per process; `call` any number of times concurrently; `close`. */
 import { errors } from 'undici';
 import type { AppFunction } from '../model/apps/app.ts';
+import { isConnected } from '../model/apps/connection.ts';
 import type { FinishedCall } from '../model/capacity/adaptive-limit.ts';
 import type { EnvironmentKind } from '../model/environment.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { identifyingHeaders } from './call-headers.ts';
 import { type CallContext, callRequestBody } from './call-request.ts';
+import { ConnectionLost, type ConnectTransport, NoConnection } from './connect/transport.ts';
 import { endpointRequest } from './endpoint-request.ts';
 import { headerName, SERVER_SDK, signatureHeaders } from './headers.ts';
 import { AddressBlocked, HttpAgent, type HttpAgentOptions, ResponseTooLarge } from './http-agent.ts';
@@ -26,6 +28,8 @@ export interface FunctionClientOptions extends HttpAgentOptions {
   signingKeyOf: (env: string) => Promise<string | undefined> | string | undefined;
   kindOf: (env: string) => Promise<EnvironmentKind> | EnvironmentKind;
   dev: boolean;
+  /** For apps that connect. */
+  connect: ConnectTransport;
   /** Largest body of a response. */
   responseMaxBytes: number;
   /** Runs after each call. */
@@ -51,7 +55,7 @@ export class FunctionClient {
   }
 
   /** Calls the function and returns the outcome, also when no response comes. Throws only before the call: if the memos cannot be
-   *  serialized or the signing key cannot be read. */
+   *  serialized or the signing key cannot be read, or if the app connects and has no connection that takes the call. */
   async call(fn: AppFunction, context: CallContext): Promise<Outcome> {
     const body = fn.endpoint ? '' : callRequestBody(context);
     const { env } = context.run;
@@ -61,18 +65,22 @@ export class FunctionClient {
       this.#options.onEnd?.(env, fn.app, { functionId: fn.id, status, startedAt, endedAt: Date.now() });
     try {
       const response = await tracedCall(this.#options.tracing, fn.url, context.run, (traceHeaders) =>
-        this.#post(fn, body, context, { signingKey, kind }, traceHeaders),
+        isConnected(fn.url)
+          ? this.#options.connect.call(fn, context, body, traceHeaders)
+          : this.#post(fn, body, context, { signingKey, kind }, traceHeaders),
       );
       recordEnd(response.status);
       return interpretResponse(response, Date.now());
     } catch (error) {
       if (this.#isAbandoned) return new Promise<never>(() => {});
+      if (error instanceof NoConnection) throw error;
       // A response that is too large is still a response.
       recordEnd(error instanceof ResponseTooLarge ? 200 : undefined);
       if (error instanceof ResponseTooLarge) return retriableFailure('OutputTooLarge', error.message);
       if (error instanceof errors.HeadersOverflowError) {
         return retriableFailure('HeadersTooLarge', `the response headers are larger than ${MAX_HEADER_BYTES} bytes`);
       }
+      if (error instanceof ConnectionLost) return { ...retriableFailure(error.name, error.message), noResponse: true };
       if (error instanceof RedirectRefused) return retriableFailure(error.name, `${fn.url}: ${error.message}`);
       if (error instanceof AddressBlocked)
         return { ...retriableFailure(error.name, `${fn.url} was not called: ${error.message}`), noResponse: true };
@@ -134,6 +142,7 @@ export class FunctionClient {
   /** Aborts calls in flight without an outcome, as if this process had died. For a process that ends. */
   abandon(): void {
     this.#isAbandoned = true;
+    this.#options.connect.abandon();
     void this.#agents.destroy();
   }
 

@@ -26,6 +26,10 @@ export interface GaugeSources {
   stored(): Promise<StoredGauges | undefined>;
   /** Of web. */
   transforms?(): { threads: number; queued: number; inFlight: number };
+  /** Of web: connections of apps to its gateway. */
+  appConnections?(): number;
+  /** Of a worker: calls over connections that wait for their replies. */
+  connectCalls?(): number;
   /** Of a worker: calls that wait in it for capacity, calls that it deferred for lack of capacity, and apps that it throttles. */
   calls?(): { waiting: number; deferred: number; throttledApps: number };
   /** Of a worker: how many jobs of each queue it runs at the same time. */
@@ -56,7 +60,9 @@ function transformGauges(registry: MetricsRegistry): (sources: GaugeSources) => 
   const threads = registry.gauge('transform_threads', 'Transforms that can run at the same time.');
   const queued = registry.gauge('transforms_queued', 'Requests that wait to be sent to a child process.');
   const inFlight = registry.gauge('transforms_in_flight', 'Requests that a child process has not returned yet.');
-  return ({ transforms }) => {
+  const connections = registry.gauge('app_connections', 'Connections of apps to the gateway of this process.');
+  return ({ transforms, appConnections }) => {
+    connections.set(appConnections?.() ?? 0);
     const usage = transforms?.();
     if (!usage) return;
     threads.set(usage.threads);
@@ -78,7 +84,12 @@ function workerGauges(registry: MetricsRegistry): (sources: GaugeSources) => voi
   const concurrency = registry.gaugesBy('job_concurrency', 'Jobs that this process runs at the same time at most.', [
     'queue',
   ]);
-  return ({ concurrency: limits = {}, calls }) => {
+  const connectCalls = registry.gauge(
+    'connect_calls_in_progress',
+    'Calls over connections of apps whose replies this worker waits for.',
+  );
+  return ({ concurrency: limits = {}, calls, connectCalls: inProgress }) => {
+    connectCalls.set(inProgress?.() ?? 0);
     const state = calls?.();
     if (state) {
       waiting.set(state.waiting);

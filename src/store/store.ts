@@ -2,6 +2,7 @@
 import type { Config } from '../config.ts';
 import { type AppStore, createAppStore } from './apps/store.ts';
 import { type AuthStore, createAuthStore } from './auth/store.ts';
+import { type ConnectStore, createConnectStore } from './connect/store.ts';
 import { createEnvironmentStore, type EnvironmentStore } from './environments/store.ts';
 import { createEventStore, type EventStore } from './events/store.ts';
 import { createRealtimeStore, type RealtimeStore } from './realtime/store.ts';
@@ -19,6 +20,7 @@ export interface Store
   extends EventStore,
     RunStore,
     AppStore,
+    ConnectStore,
     EnvironmentStore,
     WebhookStore,
     AuthStore,
@@ -46,6 +48,7 @@ export function createStore(connection: Redis, config: Config): Store {
     ...createEventStore(context),
     ...createRunStore(context),
     ...createAppStore(context),
+    ...createConnectStore(context),
     ...createWebhookStore(context),
     ...createAuthStore(context, environmentStore.environments),
     ...createTelemetryStore(context),

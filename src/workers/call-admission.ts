@@ -1,9 +1,13 @@
 /** Limits the calls among the jobs of `runs` to their share of this worker. A job that would wait for long returns to
  *  the queue, delayed; that uses up no attempt. */
 import { DelayedError, type Job } from 'bullmq';
+import { NoConnection } from '../functions/connect/transport.ts';
+import type { ConnectCaller } from '../jobs/connect/connect-caller.ts';
 import type { FunctionTables } from '../jobs/ingestion/function-tables.ts';
-import type { RunJob } from '../jobs/queues/queues.ts';
+import type { CallJob, RunJob } from '../jobs/queues/queues.ts';
 import type { CallLimiter } from '../jobs/runs/call-limiter.ts';
+import type { AppFunction } from '../model/apps/app.ts';
+import { isConnected } from '../model/apps/connection.ts';
 import type { CallOwner } from '../model/capacity/fair-shares.ts';
 import type { EnvironmentKind } from '../model/environment.ts';
 import type { EnvironmentKinds } from '../store/environments/environment-kinds.ts';
@@ -15,8 +19,15 @@ export interface OwnerDeps {
 
 type Handler = (job: Job<RunJob>) => Promise<void>;
 
+export interface JobOwner extends CallOwner {
+  /** undefined: it is no longer registered. */
+  fn?: AppFunction | undefined;
+}
+
 /** The owner of a job's call; without waiting if it is in memory. */
-export type OwnerOf = (job: RunJob) => CallOwner | Promise<CallOwner>;
+export type OwnerOf = (job: RunJob) => JobOwner | Promise<JobOwner>;
+
+export type Connector = Pick<ConnectCaller, 'reserve' | 'releaseUnused'>;
 
 export function ownerOf({ functions, environmentKinds }: OwnerDeps): OwnerOf {
   return (job) => {
@@ -28,17 +39,23 @@ export function ownerOf({ functions, environmentKinds }: OwnerDeps): OwnerOf {
       return typeof kind === 'string' ? owner(kind) : kind.then(owner);
     }
     const fn = functions.cached(env, functionId);
-    if (fn && typeof kind === 'string') return { env, branch: kind === 'branch', app: fn.app };
+    if (fn && typeof kind === 'string') return { env, branch: kind === 'branch', app: fn.app, fn };
     return Promise.all([kind, fn ?? functions.find(env, functionId)]).then(([known, found]) => ({
       env,
       branch: known === 'branch',
       // A function that no longer exists has no app; it counts as its own.
       app: found?.app ?? functionId,
+      fn: found,
     }));
   };
 }
 
-export function withCallLimits(callLimiter: CallLimiter, ownerOf: OwnerOf, handler: Handler): Handler {
+export function withCallLimits(
+  callLimiter: CallLimiter,
+  ownerOf: OwnerOf,
+  connector: Connector,
+  handler: Handler,
+): Handler {
   return async (job) => {
     // A wake job calls no function.
     if (job.data.kind === 'wake') return handler(job);
@@ -47,12 +64,37 @@ export function withCallLimits(callLimiter: CallLimiter, ownerOf: OwnerOf, handl
     const decision = callLimiter.acquire(owner, job.id as string, Date.now());
     const dueAt = decision instanceof Promise ? await decision : decision;
     if (dueAt !== undefined) return defer(job, dueAt);
+    let isBlocked = false;
     try {
-      await handler(job);
+      if (owner.fn && isConnected(owner.fn.url))
+        await withConnection(job as Job<CallJob>, owner.fn, connector, handler);
+      else await handler(job);
+    } catch (error) {
+      if (!(error instanceof NoConnection)) throw error;
+      isBlocked = true;
+      await defer(job, callLimiter.block(owner, job.id as string, Date.now()));
     } finally {
-      callLimiter.release(owner, Date.now());
+      callLimiter.release(owner, Date.now(), !isBlocked);
     }
   };
+}
+
+/** Handles the job once a connection of its app is reserved for its call.
+ *  @throws NoConnection when there is none, or when no connection takes the call */
+async function withConnection(
+  job: Job<CallJob>,
+  fn: AppFunction,
+  connector: Connector,
+  handler: Handler,
+): Promise<void> {
+  const { env, runId, at, stepId, attemptsBefore = 0 } = job.data;
+  const identity = { runId, at, stepId, attempt: attemptsBefore + job.attemptsMade };
+  if (!(await connector.reserve(fn, env, identity))) throw new NoConnection();
+  try {
+    await handler(job);
+  } finally {
+    await connector.releaseUnused(identity);
+  }
 }
 
 /** If Redis refuses, the job returns to the queue when its lock expires, which is no attempt either. */

@@ -21,7 +21,7 @@ import type { Logger } from '../log.ts';
 import type { MetricsRecorder } from '../metrics/recorder.ts';
 import { retryDelayMs } from '../model/runs/retry.ts';
 import type { Tracing } from '../tracing/tracing.ts';
-import { type OwnerDeps, ownerOf, withCallLimits } from './call-admission.ts';
+import { type Connector, type OwnerDeps, ownerOf, withCallLimits } from './call-admission.ts';
 import { JobRelease, withLockExtension, withMetrics, withOutageDelay } from './job-middleware.ts';
 import { PoisonJobs } from './poison-jobs.ts';
 import { traceCallOrWake, traceIngest } from './traced-jobs.ts';
@@ -48,6 +48,7 @@ export interface WorkersDeps {
   handlers: { ingest: IngestDeps; call: CallDeps; wake: WakeDeps; request: RequestDeps };
   callLimiter: CallLimiter;
   callOwner: OwnerDeps;
+  connector: Connector;
   log: Logger;
   recorder: MetricsRecorder;
   tracing: Tracing | undefined;
@@ -101,7 +102,7 @@ function startIngestWorker({
 }
 
 function startRunWorker(
-  { config, queueOptions, handlers, callLimiter, callOwner, log, recorder, tracing }: WorkersDeps,
+  { config, queueOptions, handlers, callLimiter, callOwner, connector, log, recorder, tracing }: WorkersDeps,
   jobRelease: JobRelease,
 ): Worker {
   const runJob = ({ data, timestamp, attemptsMade, attemptsStarted, opts }: Job<RunJob>) => {
@@ -112,7 +113,7 @@ function startRunWorker(
     return call(data, timestamp, attempts, handlers.call);
   };
   const handler = tracing ? (job: Job<RunJob>) => traceCallOrWake(job, tracing, () => runJob(job)) : runJob;
-  const limited = withCallLimits(callLimiter, ownerOf(callOwner), withMetrics(RUNS, handler, recorder));
+  const limited = withCallLimits(callLimiter, ownerOf(callOwner), connector, withMetrics(RUNS, handler, recorder));
   const locked = withLockExtension(withOutageDelay(limited, log), config.stalledAfterMs);
   const worker = new Worker<RunJob, void>(RUNS, jobRelease.wrap(locked), {
     ...workerOptions(config, queueOptions),

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { openApi } from '../../src/api/openapi/document.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { ConnectedInstance } from '../support/connected-app.ts';
 import { nameOf, routes } from '../support/route-table.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -154,6 +155,12 @@ describe('OpenAPI document', () => {
       await call('GET /v1/apps');
       await call('POST /v1/apps/:name/check', { name: 'shop' });
       await call('GET /v1/apps/:name', { name: 'shop' });
+      const packing = [{ id: 'pack', triggers: [{ event: 'order/packed' }] }];
+      const headers = service.appHeaders;
+      const instance = await ConnectedInstance.connect(service.url, { app: 'line', functions: packing, headers });
+      const connected = await call('GET /v1/apps/:name/connections', { name: 'line' });
+      expect(connected).to.have.length(1);
+      await instance.close();
       await call('DELETE /v1/apps/:name', { name: 'shop' });
     });
 

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { browserForSuite, open } from '../support/browser.ts';
+import { ConnectedInstance } from '../support/connected-app.ts';
 import { type Service, startService } from '../support/service.ts';
 
 describe('dashboard operations', () => {
@@ -61,6 +62,19 @@ describe('dashboard operations', () => {
       expect(await paused()).to.equal(true);
       await page.getByRole('button', { name: 'Resume' }).click();
       await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
+    }));
+
+  it('app page lists the connections of an app that connects', () =>
+    withPage(async (page) => {
+      const functions = [{ id: 'load', triggers: [{ event: 'order/placed' }] }];
+      const options = { app: 'dock', instanceId: 'dock-7', functions };
+      const instance = await ConnectedInstance.connect(service.url, options);
+      await open(page, `${service.url}/apps/dock`);
+      await page.getByRole('listitem').filter({ hasText: 'dock-7' }).getByText('Ready').waitFor();
+      expect(await page.getByRole('button', { name: 'Re-register' }).count()).to.equal(0);
+      await page.getByRole('button', { name: 'Run check' }).click();
+      await page.getByText('An instance is connected').waitFor();
+      await instance.close();
     }));
 
   it('creating an event key shows its secret once', () =>

@@ -20,33 +20,34 @@ export interface OfficialApp {
   /** Installs and builds; slow the first time. */
   install(): Promise<unknown>;
   /** Does not register yet, or does so by itself: a PUT to its URL registers it in any case.
-   *  @param branch environment that it selects */
-  start(service: Service, branch?: string): Promise<HostProgram>;
+   *  @param branch environment that it selects
+   *  @param url of the service, if it differs */
+  start(service: Service, branch?: string, url?: string): Promise<HostProgram>;
 }
 
-const npm = (major: 3 | 4, kind: 'scenarios' | 'features' | 'streaming', app: string): OfficialApp => ({
+const npm = (major: 3 | 4, kind: 'scenarios' | 'features' | 'streaming' | 'connect', app: string): OfficialApp => ({
   title: `npm, version ${major}`,
   sdk: `TypeScript ${major}`,
   app,
   install: async () => {},
-  start(service, branch) {
+  start(service, branch, url) {
     const name = major === 3 ? 'inngest-3' : 'inngest';
-    const env = variables(service, branch);
+    const env = variables(service, branch, url);
     return startHost(process.execPath, ['npm-host.ts', name, kind, app], { cwd: import.meta.dirname, env });
   },
 });
 
-const python = (kind: 'async' | 'sync' | 'features'): OfficialApp => {
+const python = (kind: 'async' | 'sync' | 'features', args: string[] = []): OfficialApp => {
   const install = () => installPython('python-hosts', resolve(PYTHON, 'requirements.txt'));
   return {
     title: `PyPI, functions that are ${kind}`,
     sdk: 'Python',
     app: `official-py-${kind}`,
     install,
-    async start(service, branch) {
+    async start(service, branch, url) {
       const bin = await install();
-      const env = { ...variables(service, branch), PYTHONDONTWRITEBYTECODE: '1' };
-      return startHost(`${bin}/python`, ['official_app.py', kind], { cwd: PYTHON, env });
+      const env = { ...variables(service, branch, url), PYTHONDONTWRITEBYTECODE: '1' };
+      return startHost(`${bin}/python`, ['official_app.py', kind, ...args], { cwd: PYTHON, env });
     },
   };
 };
@@ -62,12 +63,24 @@ const go = (app = 'official-go', args: string[] = []): OfficialApp => {
       onFailure: 'the SDK has no failure handlers; the app has a function on inngest/function.failed',
     },
     install,
-    start: async (service, branch) => startHost(await install(), args, { cwd: GO, env: variables(service, branch) }),
+    start: async (service, branch, url) =>
+      startHost(await install(), args, { cwd: GO, env: variables(service, branch, url) }),
   };
 };
 
+function connectedGo(): OfficialApp {
+  const app = go('official-go', ['connect']);
+  const lacks = {
+    ...app.lacks,
+    caught: 'over a connection the SDK (0.16.0) sends a step that has failed permanently as an error of the function',
+    brokenConnection: 'the SDK (0.16.0) does not connect again after a connection that broke without a close frame',
+  };
+  return { ...app, lacks };
+}
+
 /** As the SDKs of Python and Go read them. In the Go SDK anything but nothing is dev mode, "0" too. */
-function variables({ dev, url, env }: Service, branch = ''): Record<string, string> {
+function variables(service: Service, branch = '', url = service.url): Record<string, string> {
+  const { dev, env } = service;
   if (dev) return { INNGEST_DEV: url, INNGEST_ENV: branch };
   const { EVENT_KEYS = '', SIGNING_KEY = '' } = env;
   const keys = { INNGEST_EVENT_KEY: EVENT_KEYS, INNGEST_SIGNING_KEY: SIGNING_KEY };
@@ -100,4 +113,12 @@ export const FEATURES: OfficialApp[] = [
 export const STREAMING: OfficialApp[] = [
   npm(4, 'streaming', 'official-npm-4-streaming'),
   npm(3, 'streaming', 'official-npm-3-streaming'),
+];
+
+/** The functions of scenarios.ts, in apps that connect. */
+export const CONNECTED: OfficialApp[] = [
+  npm(4, 'connect', 'official-npm-4-connect'),
+  npm(3, 'connect', 'official-npm-3-connect'),
+  python('async', ['connect']),
+  connectedGo(),
 ];

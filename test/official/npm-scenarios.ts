@@ -1,4 +1,5 @@
 /** The functions of scenarios.ts with the official TypeScript SDK. */
+import { setTimeout } from 'node:timers/promises';
 import type { NpmApp } from './npm-types.ts';
 import type { Loose } from './outside.ts';
 
@@ -48,6 +49,10 @@ export function scenarioFunctions({ sdk, client, app, create }: NpmApp): Loose[]
     ),
     on('sends', ({ event, step }) => step.sendEvent('send', { name: named('receipt'), data: event.data })),
     on('relays', () => client.send([1, 2].map((n) => ({ name: named('receipt'), data: { n } })))),
+    on('slow', async ({ event }) => {
+      await setTimeout(event.data.n * 1_000);
+      return { slept: event.data.n };
+    }),
     on('waits', async ({ step }) => {
       const met = 'event.data.n == async.data.n';
       const answer = await step.waitForEvent('wait', { event: named('answer'), timeout: '1m', if: met });

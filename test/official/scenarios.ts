@@ -41,6 +41,7 @@ export const SCENARIOS: Scenario[] = [
     },
     output: { answer: { n: 3, by: 'me' } },
   },
+  { title: 'takes its time', fn: 'slow', data: { n: 1 }, output: { slept: 1 } },
   { title: 'waits in vain', fn: 'waits-in-vain', output: { answer: null } },
   { title: 'invokes another function', fn: 'invokes', data: { n: 3 }, output: { invoked: { got: { n: 3 } } } },
   { title: 'fetches memos that are too large for a call', fn: 'bulky', output: { length: 6_000_000 } },

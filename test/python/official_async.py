@@ -1,5 +1,6 @@
 """The functions of test/official/scenarios.ts, as `async def`. Each runs on the event <app>/<function>."""
 
+import asyncio
 import datetime
 from collections.abc import Callable
 from typing import Any
@@ -81,6 +82,12 @@ def functions(client: inngest.Inngest) -> list[inngest.Function[Any]]:
     async def relays(ctx: inngest.Context) -> Any:
         events = [inngest.Event(name=f"{app}/receipt", data={"n": n}) for n in (1, 2)]
         return {"ids": await client.send(events)}
+
+    @on_event("slow")
+    async def slow(ctx: inngest.Context) -> Any:
+        seconds = ctx.event.data["n"]
+        await asyncio.sleep(seconds)
+        return {"slept": seconds}
 
     @on_event("waits")
     async def waits(ctx: inngest.Context) -> Any:

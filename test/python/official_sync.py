@@ -1,6 +1,7 @@
 """The functions of test/official/scenarios.ts, as plain `def`. Each runs on the event <app>/<function>."""
 
 import datetime
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -71,6 +72,12 @@ def functions(client: inngest.Inngest) -> list[inngest.Function[Any]]:
     def relays(ctx: inngest.ContextSync) -> Any:
         events = [inngest.Event(name=f"{app}/receipt", data={"n": n}) for n in (1, 2)]
         return {"ids": client.send_sync(events)}
+
+    @on_event("slow")
+    def slow(ctx: inngest.ContextSync) -> Any:
+        seconds = ctx.event.data["n"]
+        time.sleep(seconds)
+        return {"slept": seconds}
 
     @on_event("waits")
     def waits(ctx: inngest.ContextSync) -> Any:

@@ -29,18 +29,22 @@ export const BODY_MAX_BYTES = 2 * 1_048_576;
 /** How long the main thread validates expressions before other requests get their turn. */
 const SLICE_MS = 10;
 
-export interface RegisterRouteDeps extends AppGuardDeps {
+export interface RegistrarDeps {
   quotas: Quotas;
   apps: Apps;
   functions: Functions;
   expressionProblems: ExpressionProblems;
+}
+
+export interface RegisterRouteDeps extends AppGuardDeps {
+  quotas: Quotas;
+  apps: Apps;
   backpressure: Backpressure;
 }
 
-export function registerRoute(router: Router, deps: RegisterRouteDeps): void {
-  const { dev, quotas, apps, functions, expressionProblems, environments, backpressure } = deps;
+export function registerRoute(router: Router, registrar: Registrar, deps: RegisterRouteDeps): void {
+  const { dev, quotas, apps, environments, backpressure } = deps;
   const serverKind = dev ? 'dev' : 'cloud';
-  const queue = new KeyedQueue();
 
   router.post('/fn/register', appGuard(deps), async (ctx) => {
     const dialect = dialectOf(ctx.req.headers) ?? 'service';
@@ -50,13 +54,11 @@ export function registerRoute(router: Router, deps: RegisterRouteDeps): void {
     backpressure.admitRegistration();
     const text = (await readBody(ctx.req, BODY_MAX_BYTES)).toString('utf8');
     try {
-      const registration = parseRegistration(text, quotas);
-      const checked = await checkAll(registration, dialect);
+      const parsed = await registrar.parse(text, dialect);
       const env = await environmentOfApp(ctx.req.headers, environments, quotas.branches);
-      const { modified, registered, refused } = await queue.run(env, () => save(env, registration, checked, dialect));
-      // A changed expression may no longer have its problem.
-      if (modified) await expressionProblems.remove(env, idsOf(registered));
-      rejectRefused(registered.length, refused);
+      const { modified, registered, refused } = await registrar.register(env, parsed);
+      const problem = refusalOf(registered.length, refused);
+      if (problem) throw problem;
       ctx.body = { ok: true, modified, ...problemsOf(registered) };
     } catch (error) {
       const env = readHeader(ctx.req.headers, 'env') || PRODUCTION;
@@ -67,14 +69,43 @@ export function registerRoute(router: Router, deps: RegisterRouteDeps): void {
       throw error;
     }
   });
+}
 
-  /** `modified`: whether a function has changed. */
-  async function save(
+export interface ParsedRegistration {
+  registration: Registration;
+  checked: CheckedFunctions;
+  dialect: Dialect;
+}
+
+/** Registers apps, for the route above and for apps that connect. */
+export class Registrar {
+  readonly #deps: RegistrarDeps;
+  readonly #queue = new KeyedQueue();
+
+  constructor(deps: RegistrarDeps) {
+    this.#deps = deps;
+  }
+
+  /** @throws ServiceError quota_exceeded, registration_invalid */
+  async parse(text: string, dialect: Dialect): Promise<ParsedRegistration> {
+    const registration = parseRegistration(text, this.#deps.quotas);
+    return { registration, checked: await checkAll(registration, dialect), dialect };
+  }
+
+  /** `modified`: whether a function has changed.
+   *  @throws ServiceError quota_exceeded */
+  async register(env: string, parsed: ParsedRegistration): Promise<CheckedFunctions & { modified: boolean }> {
+    const saved = await this.#queue.run(env, () => this.#save(env, parsed));
+    // A changed expression may no longer have its problem.
+    if (saved.modified) await this.#deps.expressionProblems.remove(env, idsOf(saved.registered));
+    return saved;
+  }
+
+  async #save(
     env: string,
-    registration: Registration,
-    checked: CheckedFunctions,
-    dialect: Dialect,
+    { registration, checked, dialect }: ParsedRegistration,
   ): Promise<CheckedFunctions & { modified: boolean }> {
+    const { apps, functions, quotas } = this.#deps;
     const { appName } = registration;
     await apps.checkQuota(env, appName, quotas.apps);
     const saved = await functions.replaceForApp(env, appName, checked.registered, quotas.functions, checked.refused);
@@ -93,7 +124,7 @@ function rejectOtherKind(ctx: Context, serverKind: 'dev' | 'cloud'): void {
   });
 }
 
-interface CheckedFunctions {
+export interface CheckedFunctions {
   registered: AppFunction[];
   refused: RefusedFunction[];
 }
@@ -112,11 +143,10 @@ function nameOf(id: string | null): string {
   return id === null ? 'without an ID' : `"${id}"`;
 }
 
-/** The other functions are registered.
- *  @throws ServiceError registration_invalid if there are refused functions */
-function rejectRefused(registered: number, refused: readonly RefusedFunction[]): void {
+/** What is wrong with the refused functions; the others are registered. undefined: nothing */
+export function refusalOf(registered: number, refused: readonly RefusedFunction[]): ServiceError | undefined {
   const [first, ...others] = refused;
-  if (!first) return;
+  if (!first) return undefined;
   const rest =
     others.length === 0
       ? ''
@@ -125,7 +155,7 @@ function rejectRefused(registered: number, refused: readonly RefusedFunction[]):
           .map(({ id }) => nameOf(id))
           .join(', ')}`;
   const state = `the other functions are registered (${registered}); refused ones stay as they were registered before`;
-  throw new ServiceError('registration_invalid', {
+  return new ServiceError('registration_invalid', {
     detail: `function ${nameOf(first.id)}: ${first.problem}${rest}. Correct them and register again; ${state}`,
     facts: { registered, functions: refused },
   });

@@ -3,12 +3,14 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { HttpAgent } from '../../functions/http-agent.ts';
 import { probeApp } from '../../functions/probe.ts';
-import { PROBLEM_CODES, problemsOf, UNREACHABLE } from '../../model/apps/app-problems.ts';
+import { connectionProblems, PROBLEM_CODES, problemsOf, UNREACHABLE } from '../../model/apps/app-problems.ts';
+import { isConnected } from '../../model/apps/connection.ts';
 import { covers, type Principal } from '../../model/auth/access.ts';
 import { FUNCTION_FAILED } from '../../model/events/event.ts';
-import type { Apps } from '../../store/apps/apps.ts';
+import type { App, Apps } from '../../store/apps/apps.ts';
 import type { Functions } from '../../store/apps/functions.ts';
 import type { SigningKeys } from '../../store/auth/signing-keys.ts';
+import type { Connections } from '../../store/connect/connections.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
 import { type Route, route } from '../rest/route.ts';
 
@@ -34,13 +36,14 @@ export interface AppCheckRouteDeps {
   dev: boolean;
   apps: Apps;
   functions: Functions;
+  connections: Connections;
   signingKeys: SigningKeys;
   environmentKinds: EnvironmentKinds;
   httpAgent: HttpAgent;
 }
 
 export function appCheckRoutes(deps: AppCheckRouteDeps): Route[] {
-  const { dev, apps, functions, signingKeys, environmentKinds, httpAgent } = deps;
+  const { dev, apps, functions, connections, signingKeys, environmentKinds, httpAgent } = deps;
   return [
     route({
       method: 'post',
@@ -59,6 +62,7 @@ export function appCheckRoutes(deps: AppCheckRouteDeps): Route[] {
       async handle({ env, principal, params: { name } }) {
         const app = await apps.read(env, name);
         if (!app) throw new ServiceError('not_found', { detail: `there is no app named "${name}"` });
+        if (isConnected(app.url)) return { data: await checkConnections(env, app, connections) };
         const signingKey = dev ? undefined : await signingKeys.current(env);
         const { url, dialect } = app;
         const agent = httpAgent.for(await environmentKinds.of(env));
@@ -82,6 +86,14 @@ export function appCheckRoutes(deps: AppCheckRouteDeps): Route[] {
       },
     }),
   ];
+}
+
+/** An app that connects has no URL to probe: it is reachable while an instance takes calls. */
+async function checkConnections(env: string, { name, lastSync }: App, connections: Connections) {
+  const live = await connections.ofApp(env, name, Date.now());
+  const reachable = live.some(({ connection }) => connection.status === 'ready');
+  const problems = connectionProblems(reachable, lastSync.error);
+  return { ok: problems.length === 0, reachable, answered_in_ms: null, status: null, problems };
 }
 
 /** A principal with write access chooses the URL, and the details would reveal the network around the service. */

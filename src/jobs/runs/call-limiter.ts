@@ -10,6 +10,10 @@ import { DEFERRED_MAX, DeferredCalls } from './deferred-calls.ts';
 const RECENTLY_ENDED_MS = 100;
 const WAIT_MAX_MS = 250;
 const CHECK_MS = 50;
+/** How long no call of an app is tried that has no connection with capacity. */
+const BLOCKED_MS = 1_000;
+/** Calls that are promoted when an app has a new connection; each that ends promotes others. */
+const PROMOTED_MAX = 100;
 
 /** undefined: start now. Otherwise the time at which the deferred call is due, Unix milliseconds. */
 export type AdmissionDecision = number | undefined;
@@ -35,6 +39,8 @@ export class CallLimiter {
   readonly #deferred = new DeferredCalls();
   /** When the last call of an app ended, the oldest first. */
   readonly #lastEndedAt = new Map<string, number>();
+  /** Apps without a connection with capacity, until when; Unix milliseconds. */
+  readonly #blocked = new Map<string, number>();
   #waiting: WaitingCall[] = [];
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -63,9 +69,28 @@ export class CallLimiter {
     return this.#defer(owner, jobId, nowMs);
   }
 
-  release(owner: CallOwner, nowMs: number): void {
+  /** Defers a call that was to start, because no connection of its app has capacity, and the app's other calls with it.
+   *  `release` follows.
+   *  @returns when it is due */
+  block(owner: CallOwner, jobId: string, nowMs: number): number {
+    this.#blocked.set(appKey(owner.env, owner.app), nowMs + BLOCKED_MS);
+    return this.#deferred.defer(owner, jobId, nowMs) ?? nowMs + BLOCKED_MS;
+  }
+
+  /** The app has a new connection, which takes so many calls at once. */
+  unblock(env: string, app: string, concurrency: number, nowMs: number): void {
+    this.#blocked.delete(appKey(env, app));
+    const ready = this.#deferred.take({ env, app }, Math.min(concurrency, PROMOTED_MAX), nowMs);
+    for (const jobId of ready) this.#promote(jobId);
+  }
+
+  /** @param wasCalled false: the call was blocked */
+  release(owner: CallOwner, nowMs: number, wasCalled = true): void {
     this.#shares.end(owner);
-    this.#recordEnd(owner, nowMs);
+    if (wasCalled) {
+      this.#recordEnd(owner, nowMs);
+      this.#blocked.delete(appKey(owner.env, owner.app));
+    }
     const started = this.#startFirstWaiting();
     if (started || this.#closed || this.#deferred.count === 0) return;
     for (const jobId of this.#deferred.takeReady(owner, (one) => this.#capacityFor(one), nowMs)) this.#promote(jobId);
@@ -79,7 +104,16 @@ export class CallLimiter {
   }
 
   #capacityFor(owner: CallOwner): number {
+    if (this.#blocked.size > 0 && this.#isBlocked(owner)) return 0;
     return this.#shares.available(owner, this.#limits.of(owner.env, owner.app));
+  }
+
+  #isBlocked({ env, app }: CallOwner): boolean {
+    const key = appKey(env, app);
+    const until = this.#blocked.get(key);
+    if (until === undefined || until > Date.now()) return until !== undefined;
+    this.#blocked.delete(key);
+    return false;
   }
 
   #start(owner: CallOwner, jobId: string): void {

@@ -6,6 +6,7 @@ import { type Failure, type Outcome, permanentFailure, retriableFailure } from '
 import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
 import type { Op } from '../../model/runs/operation.ts';
 import type { LeftOver, Loaded } from '../../store/runs/runs.ts';
+import type { ConnectCaller } from '../connect/connect-caller.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import { type CallJob, type JobAttempts, toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -14,11 +15,12 @@ import { attemptsAt, type FailedCallDeps, firstAttempt, retryFromCheckpoint, set
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
 import { attemptHistory, type CallAttempt, needsNoHistory } from './run-history.ts';
 import { callJobId } from './run-scheduler.ts';
-import { AttemptFailed, retryStoreWrites, withServiceErrors } from './service-errors.ts';
+import { AttemptFailed, isJobOutcome, retryStoreWrites, withServiceErrors } from './service-errors.ts';
 
 export interface CallDeps extends OperationDeps, FailedCallDeps {
   functions: FunctionTables;
   functionClient: FunctionClient;
+  connectCaller: Pick<ConnectCaller, 'finish'>;
   telemetry: Telemetry;
   /** A run that is idle for so long is reconciled. */
   reconcileAfterMs: number;
@@ -27,7 +29,15 @@ export interface CallDeps extends OperationDeps, FailedCallDeps {
 /** @throws AttemptFailed when another attempt follows, UnrecoverableError when the run has failed; Redis's error when
  *    it refuses commands: then the attempt has no outcome and must be repeated */
 export async function call(job: CallJob, queuedAt: number, attempts: JobAttempts, deps: CallDeps): Promise<void> {
-  await withServiceErrors(job, attempts, deps, () => callOnce(job, queuedAt, attempts, deps));
+  const { runId, at, stepId } = job;
+  const finish = () => deps.connectCaller.finish({ runId, at, stepId, attempt: attempts.made });
+  try {
+    await withServiceErrors(job, attempts, deps, () => callOnce(job, queuedAt, attempts, deps));
+  } catch (error) {
+    if (isJobOutcome(error)) await finish();
+    throw error;
+  }
+  await finish();
 }
 
 async function callOnce(job: CallJob, queuedAt: number, attempts: JobAttempts, deps: CallDeps): Promise<void> {

@@ -78,6 +78,12 @@ export class DeferredCalls {
     return [];
   }
 
+  /** Removes the first jobs of the app. @returns their IDs */
+  take({ env, app }: Pick<CallOwner, 'env' | 'app'>, max: number, nowMs: number): string[] {
+    const queue = this.#queues.get(appKey(env, app));
+    return queue ? this.#takeFirst(queue, max, nowMs) : [];
+  }
+
   #takeFirst(queue: AppQueue, max: number, nowMs: number): string[] {
     const taken: string[] = [];
     for (const [jobId, dueAt] of queue.due) {

@@ -3,6 +3,7 @@
  *  are retried for a while, and then the job waits. */
 import { setTimeout } from 'node:timers/promises';
 import { UnrecoverableError } from 'bullmq';
+import { NoConnection } from '../../functions/connect/transport.ts';
 import { hasEnded, type RunError } from '../../model/runs/run.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
 import type { Runs } from '../../store/runs/runs.ts';
@@ -30,7 +31,7 @@ export function isJobOutcome(error: unknown): boolean {
 }
 
 /** Runs a job; any exception counts as a failed attempt.
- *  @throws AttemptFailed, UnrecoverableError, or Redis's error when it refuses commands */
+ *  @throws AttemptFailed, UnrecoverableError; NoConnection, or Redis's error when it refuses commands, which are no attempts */
 export async function withServiceErrors(
   { env, runId }: RunRef,
   attempts: JobAttempts,
@@ -40,7 +41,7 @@ export async function withServiceErrors(
   try {
     await work();
   } catch (error) {
-    if (isJobOutcome(error) || isStoreFailure(error)) throw error;
+    if (isJobOutcome(error) || error instanceof NoConnection || isStoreFailure(error)) throw error;
     const internal = internalErrorOf(error);
     if (attempts.made + 1 < attempts.max) {
       await retryStoreWrites(() => runs.recordError(env, runId, internal));

@@ -49,6 +49,7 @@ export const PROBLEM_CODES = [
   'signing_key',
   'function_count',
   'sync_failed',
+  'not_connected',
   'function_problem',
   'unreachable',
 ] as const;
@@ -72,6 +73,16 @@ export function problemsOf(found: ProbeResult, known: KnownApp): Problem[] {
     ? [connectionProblemOf(found.connectionProblem, found.message ?? '', known)]
     : responseProblems(found, known);
   return [...problems, ...syncProblem(known), ...known.functionProblems.map(functionProblem)];
+}
+
+/** Of an app that connects. */
+export function connectionProblems(isConnected: boolean, syncError: string | undefined): Problem[] {
+  const problem: Problem = {
+    code: 'not_connected',
+    message: 'No instance of the app is connected',
+    fix: 'Start the app; it connects by itself. If it runs, check its log and whether a proxy lets WebSockets through.',
+  };
+  return [...(isConnected ? [] : [problem]), ...syncProblem({ syncError })];
 }
 
 function connectionProblemOf(code: ConnectionProblem, message: string, { url }: KnownApp): Problem {
@@ -165,7 +176,7 @@ function functionProblem(message: string): Problem {
   return { code: 'function_problem', message, fix: 'Correct the function, and register the app again.' };
 }
 
-function syncProblem({ syncError }: KnownApp): Problem[] {
+function syncProblem({ syncError }: Pick<KnownApp, 'syncError'>): Problem[] {
   if (syncError === undefined) return [];
   return [
     {

@@ -1,15 +1,19 @@
 /** Registrations of apps: functions with their triggers (docs/protocol.md#registration). */
 import { z } from 'zod';
 import { isJsonObject } from '../values/json.ts';
+import { CONNECT_URL } from './connection.ts';
 
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'an http or https URL' }).max(2_048);
+
+/** Where the service calls a function or an app; apps that connect have no URL. */
+export const appUrl = z.union([httpUrl, z.literal(CONNECT_URL)], { error: 'an http or https URL' });
 
 /** A registration without its functions. */
 export const registrationSchema = z.preprocess(
   normalizeAppName,
   z
     .object({
-      url: httpUrl,
+      url: appUrl,
       appName: z.string().min(1).max(128),
       sdk: z.string().max(256).optional(),
       framework: z.string().max(256).nullish(),

@@ -2,7 +2,7 @@
 export interface KeyDeclaration {
   /** Without KEY_PREFIX. Placeholders are in the order of the function's parameters. */
   pattern: string;
-  type: 'string' | 'hash' | 'list' | 'zset' | 'stream' | 'channel';
+  type: 'string' | 'hash' | 'list' | 'set' | 'zset' | 'stream' | 'channel';
   /** File in src/store that describes the value. */
   owner: string;
   ttl: string;

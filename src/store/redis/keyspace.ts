@@ -1,6 +1,7 @@
 /** Every key in Redis. Each room declares its own, and what docs/redis.md says of them. */
 import { APP_KEY_DECLARATIONS, appKeys } from '../apps/keys.ts';
 import { AUTH_KEY_DECLARATIONS, authKeys } from '../auth/keys.ts';
+import { CONNECT_KEY_DECLARATIONS, connectKeys } from '../connect/keys.ts';
 import { ENVIRONMENT_KEY_DECLARATIONS, environmentKeys } from '../environments/keys.ts';
 import { EVENT_KEY_DECLARATIONS, eventKeys } from '../events/keys.ts';
 import { REALTIME_KEY_DECLARATIONS, realtimeKeys } from '../realtime/keys.ts';
@@ -17,6 +18,7 @@ export function keyspace(prefix: string) {
     ...eventKeys(prefix),
     ...runKeys(prefix),
     ...appKeys(prefix),
+    ...connectKeys(prefix),
     ...environmentKeys(prefix),
     ...webhookKeys(prefix),
     ...authKeys(prefix),
@@ -31,6 +33,7 @@ export const KEY_DECLARATIONS_BY_ROOM = {
   events: EVENT_KEY_DECLARATIONS,
   runs: RUN_KEY_DECLARATIONS,
   apps: APP_KEY_DECLARATIONS,
+  connect: CONNECT_KEY_DECLARATIONS,
   environments: ENVIRONMENT_KEY_DECLARATIONS,
   webhooks: WEBHOOK_KEY_DECLARATIONS,
   auth: AUTH_KEY_DECLARATIONS,

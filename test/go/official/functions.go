@@ -124,6 +124,12 @@ func (a app) hostEvents() {
 		return object{"ids": ids}, err
 	})
 
+	on(a, "slow", nil, func(_ context.Context, input inngestgo.Input[numbered]) (any, error) {
+		seconds := input.Event.Data.N
+		time.Sleep(time.Duration(seconds) * time.Second)
+		return object{"slept": seconds}, nil
+	})
+
 	on(a, "waits", nil, func(ctx context.Context, _ inngestgo.Input[object]) (any, error) {
 		answer, err := step.WaitForEvent[inngestgo.Event](ctx, "wait", step.WaitForEventOpts{
 			Event:   a.named("answer"),

@@ -2,7 +2,8 @@
 //
 // It takes the service's address and keys as that SDK does (INNGEST_DEV, or INNGEST_BASE_URL with INNGEST_EVENT_KEY and
 // INNGEST_SIGNING_KEY), listens at a free port of 127.0.0.1, says so as one line of JSON, {"url": …}, and ends when its stdin
-// does. The functions are those of test/official/scenarios.ts, or with the argument "features" those of features.ts.
+// does. The functions are those of test/official/scenarios.ts, or with the argument "features" those of features.ts. With
+// "connect" the app opens a WebSocket instead of listening.
 package main
 
 import (
@@ -42,9 +43,26 @@ func run() error {
 		return err
 	}
 	host(client)
+	if slices.Contains(os.Args[1:], "connect") {
+		return connectUntilStdinEnds(client)
+	}
 	// The tests have the app register by a PUT that is not signed.
 	unsigned := true
 	return serveUntilStdinEnds(client.ServeWithOpts(inngestgo.ServeOpts{EnableUnauthedSync: &unsigned}))
+}
+
+func connectUntilStdinEnds(client inngestgo.Client) error {
+	connection, err := inngestgo.Connect(context.Background(), inngestgo.ConnectOpts{Apps: []inngestgo.Client{client}})
+	if err != nil {
+		return err
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(map[string]string{"url": "wss://connect"}); err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+		return err
+	}
+	return connection.Close()
 }
 
 func serveUntilStdinEnds(app http.Handler) error {

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import { fetchAllPages } from '../../api/fetch-all-pages.ts';
-import type { App, AppWithFunctions } from '../../api/types.ts';
+import type { App, AppWithFunctions, Connection } from '../../api/types.ts';
 
 /** Apps register themselves at any time. */
 const REFRESH_MS = 10_000;
@@ -22,6 +22,16 @@ export function useApp(name: string) {
   return useQuery({
     queryKey: ['app', env, name],
     queryFn: ({ signal }) => callApi<AppWithFunctions>(`/v1/apps/${encodeURIComponent(name)}`, { env, signal }),
+    refetchInterval: REFRESH_MS,
+  });
+}
+
+/** Those of an app that connects. */
+export function useConnections(name: string) {
+  const env = useEnv();
+  return useQuery({
+    queryKey: ['connections', env, name],
+    queryFn: ({ signal }) => callApi<Connection[]>(`/v1/apps/${encodeURIComponent(name)}/connections`, { env, signal }),
     refetchInterval: REFRESH_MS,
   });
 }

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import type { App } from '../../api/types.ts';
+import { connects } from '../../features/apps/connects.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
 import { toast } from '../../ui/toast.tsx';
@@ -43,9 +44,11 @@ export function AppActions({ app: { name, url } }: { app: App }) {
       >
         Remove
       </ConfirmButton>
-      <Button icon="retry" busy={busy} onClick={() => void reregister()}>
-        Re-register
-      </Button>
+      {!connects({ url }) && (
+        <Button icon="retry" busy={busy} onClick={() => void reregister()}>
+          Re-register
+        </Button>
+      )}
     </>
   );
 }

@@ -1,11 +1,13 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useHasAccess } from '../../api/current-user.ts';
 import type { AppWithFunctions } from '../../api/types.ts';
+import { connects } from '../../features/apps/connects.ts';
 import { useApp } from '../../features/apps/queries.ts';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
 import { AppActions } from './actions.tsx';
+import { AppConnections } from './connections.tsx';
 import { AppDetails } from './details.tsx';
 import { AppFunctions } from './functions.tsx';
 import { HealthCheck } from './health-check.tsx';
@@ -29,7 +31,13 @@ function Known({ app }: { app: AppWithFunctions }) {
   return (
     <Page
       title={app.name}
-      description={<span className="font-mono text-xs break-all">{app.url}</span>}
+      description={
+        connects(app) ? (
+          'Gets its calls over connections that it opens'
+        ) : (
+          <span className="font-mono text-xs break-all">{app.url}</span>
+        )
+      }
       actions={canWrite && <AppActions app={app} />}
     >
       <div className="space-y-6">
@@ -38,9 +46,10 @@ function Known({ app }: { app: AppWithFunctions }) {
         )}
         {app.refused_functions.length > 0 && <RefusedFunctions functions={app.refused_functions} />}
         <AppDetails app={app} />
+        {connects(app) && <AppConnections name={app.name} />}
         <div className="grid grid-cols-1 items-start gap-6 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
           <AppFunctions app={app} />
-          <HealthCheck name={app.name} />
+          <HealthCheck app={app} />
         </div>
       </div>
     </Page>

@@ -2,7 +2,8 @@ import { useState } from 'react';
 import { callApi } from '../../api/client.ts';
 import { useHasAccess } from '../../api/current-user.ts';
 import { useEnv } from '../../api/environment.ts';
-import type { AppCheck } from '../../api/types.ts';
+import type { App, AppCheck } from '../../api/types.ts';
+import { connects } from '../../features/apps/connects.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -13,7 +14,8 @@ import { duration, Time } from '../../ui/time.tsx';
 type State = 'idle' | 'running' | { error: Error } | { health: AppCheck; at: string };
 
 /** Probes the app and shows problems with their fixes. */
-export function HealthCheck({ name }: { name: string }) {
+export function HealthCheck({ app }: { app: App }) {
+  const { name } = app;
   const env = useEnv();
   const canWrite = useHasAccess('write');
   const [state, setState] = useState<State>('idle');
@@ -37,8 +39,9 @@ export function HealthCheck({ name }: { name: string }) {
       <div aria-live="polite">
         {state === 'idle' && (
           <p className="p-4 text-muted">
-            Sends a request to the app’s URL without running any function, and checks the URL, mode, signing key and
-            registration.
+            {connects(app)
+              ? 'Checks whether an instance is connected and takes calls.'
+              : 'Sends a request to the app’s URL without running any function, and checks the URL, mode, signing key and registration.'}
           </p>
         )}
         {state === 'running' && <Loading rows={2} />}
@@ -47,13 +50,22 @@ export function HealthCheck({ name }: { name: string }) {
             <ErrorAlert error={state.error} />
           </div>
         )}
-        {typeof state === 'object' && 'health' in state && <CheckResult {...state} />}
+        {typeof state === 'object' && 'health' in state && <CheckResult {...state} connects={connects(app)} />}
       </div>
     </Card>
   );
 }
 
-function CheckResult({ health: { ok, status, answered_in_ms, problems }, at }: { health: AppCheck; at: string }) {
+interface CheckResultProps {
+  health: AppCheck;
+  at: string;
+  connects: boolean;
+}
+
+function CheckResult({ health, at, connects }: CheckResultProps) {
+  const { ok, reachable, status, answered_in_ms, problems } = health;
+  const responded = ok ? 'The app responded' : 'No response from the app';
+  const connected = reachable ? 'An instance is connected' : 'No instance is connected';
   return (
     <>
       <p className="flex items-center gap-2 px-4 pt-4">
@@ -61,7 +73,7 @@ function CheckResult({ health: { ok, status, answered_in_ms, problems }, at }: {
         <span className="font-medium">{ok ? 'No problems found' : problemCount(problems.length)}</span>
       </p>
       <p className="px-4 pt-1 pb-4 text-sm text-muted">
-        {status !== null ? `Status ${status}` : ok ? 'The app responded' : 'No response from the app'}
+        {status !== null ? `Status ${status}` : connects ? connected : responded}
         {answered_in_ms !== null && ` in ${duration(answered_in_ms)}`} · checked <Time at={at} />
       </p>
       {problems.length > 0 && (

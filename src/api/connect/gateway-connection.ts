@@ -1,0 +1,198 @@
+/** One WebSocket of an instance of an app, from the end of its handshake to its close. It passes calls to the instance, and stores what comes
+ *  back. It keeps nothing that another gateway would need: an instance may go on over another connection. */
+import type { WebSocket } from 'ws';
+import {
+  ExecutorRequest,
+  ExtendLease,
+  ExtendLeaseAck,
+  Frame,
+  frame,
+  KIND,
+  Reply,
+  ReplyAck,
+  RequestAck,
+} from '../../functions/connect/messages.ts';
+import { REPLY_MAX_BYTES, tooLargeReply } from '../../functions/connect/reply.ts';
+import { retryStoreWrites } from '../../jobs/runs/service-errors.ts';
+import type { Logger } from '../../log.ts';
+import type { Connection } from '../../model/apps/connection.ts';
+import { ID_PATTERN } from '../../model/ids.ts';
+import type { ConnectCalls, GatewayMessage } from '../../store/connect/connect-calls.ts';
+import { type Closing, closeSoon } from './close.ts';
+import { SILENCE_MAX_MS, UNCONFIRMED_MAX, UNSENT_MAX_BYTES } from './limits.ts';
+
+const INVALID_MESSAGE: Closing = { code: 1_007, reason: 'invalid message' };
+
+export interface GatewayConnectionDeps {
+  calls: ConnectCalls;
+  leaseMs: number;
+  /** Its status has changed. */
+  onStatus: (connection: GatewayConnection) => void;
+  log: Logger;
+}
+
+export class GatewayConnection {
+  readonly record: Connection;
+  readonly #socket: WebSocket;
+  readonly #deps: GatewayConnectionDeps;
+  /** Calls that it has got and not acknowledged. */
+  readonly #unacknowledged = new Map<string, GatewayMessage>();
+  #unconfirmed = 0;
+  #seenAt = Date.now();
+  #isClosing = false;
+
+  constructor(record: Connection, socket: WebSocket, deps: GatewayConnectionDeps) {
+    this.record = record;
+    this.#socket = socket;
+    this.#deps = deps;
+    socket.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
+    socket.once('close', () => this.#refuseUnacknowledged());
+  }
+
+  get isSilent(): boolean {
+    return Date.now() - this.#seenAt > SILENCE_MAX_MS;
+  }
+
+  /** Passes a call to the instance, or refuses it for another connection. */
+  async take(message: GatewayMessage): Promise<void> {
+    const canTake =
+      !this.#isClosing &&
+      this.record.status === 'ready' &&
+      this.#socket.readyState === this.#socket.OPEN &&
+      this.#socket.bufferedAmount < UNSENT_MAX_BYTES;
+    if (!canTake) return this.#deps.calls.refuse(message);
+    this.#unacknowledged.set(message.callId, message);
+    const body = message.body ?? (await this.#deps.calls.body(message));
+    if (body === undefined) {
+      this.#unacknowledged.delete(message.callId);
+      return;
+    }
+    this.#send(KIND.gatewayExecutorRequest, executorRequest(message, body));
+  }
+
+  /** Tells the instance to open another connection; calls that it has go on over either. */
+  drain(): void {
+    this.#isClosing = true;
+    this.#refuseUnacknowledged();
+    this.#send(KIND.gatewayClosing);
+  }
+
+  close(closing: Closing): void {
+    closeSoon(this.#socket, closing);
+  }
+
+  #receive(data: Buffer, isBinary: boolean): void {
+    this.#seenAt = Date.now();
+    try {
+      if (!isBinary) throw new Error('a text frame');
+      const { kind, payload } = Frame.decode(data);
+      this.#handle(kind, payload);
+    } catch (error) {
+      this.#deps.log.debug({ connection: this.record.id, err: (error as Error).message }, 'invalid message');
+      closeSoon(this.#socket, INVALID_MESSAGE);
+    }
+  }
+
+  /** Kinds that are not known are ignored: newer SDKs may have them. */
+  #handle(kind: number, payload: Uint8Array): void {
+    const { record } = this;
+    if (kind === KIND.workerHeartbeat) {
+      record.heartbeatAt = Date.now();
+      this.#send(KIND.gatewayHeartbeat);
+    } else if (kind === KIND.workerReady && record.status === 'connecting') this.#setStatus('ready');
+    else if (kind === KIND.workerPause) this.#setStatus('paused');
+    else if (kind === KIND.workerRequestAck) this.#store(this.#acknowledge(payload));
+    else if (kind === KIND.workerRequestExtendLease) this.#store(this.#extend(payload));
+    else if (kind === KIND.workerReply) this.#store(this.#reply(payload));
+  }
+
+  #setStatus(status: Connection['status']): void {
+    this.record.status = status;
+    this.#deps.onStatus(this);
+  }
+
+  async #acknowledge(payload: Uint8Array): Promise<void> {
+    const { requestId: callId } = RequestAck.decode(payload);
+    if (!ID_PATTERN.test(callId)) return;
+    this.#unacknowledged.delete(callId);
+    if (await this.#deps.calls.acknowledge(this.#lease(callId))) return;
+    // Another connection has it: the instance need not go on.
+    this.#send(KIND.workerRequestExtendLeaseAck, ExtendLeaseAck.encode({ requestId: callId }));
+  }
+
+  async #extend(payload: Uint8Array): Promise<void> {
+    const { requestId: callId, leaseId } = ExtendLease.decode(payload);
+    if (!ID_PATTERN.test(callId)) return;
+    this.#unacknowledged.delete(callId);
+    const isExtended = await this.#deps.calls.extend(this.#lease(callId), leaseId);
+    // The lease keeps its ID: one whose confirmation was lost with a connection can be extended over the next.
+    const answer = { requestId: callId, ...(isExtended && { newLeaseId: leaseId }) };
+    this.#send(KIND.workerRequestExtendLeaseAck, ExtendLeaseAck.encode(answer));
+  }
+
+  async #reply(payload: Uint8Array): Promise<void> {
+    const { env } = this.record;
+    const { requestId: callId } = Reply.decode(payload);
+    this.#unacknowledged.delete(callId);
+    await retryStoreWrites(() => storeReply(env, callId, payload, this.#deps.calls));
+    this.#send(KIND.workerReplyAck, ReplyAck.encode({ requestId: callId }));
+  }
+
+  #lease(callId: string) {
+    return { env: this.record.env, callId, connectionId: this.record.id, leaseMs: this.#deps.leaseMs };
+  }
+
+  /** Without an answer the instance sends the same again: it extends its leases regularly, and flushes its replies. */
+  #store(storing: Promise<void>): void {
+    if (++this.#unconfirmed >= UNCONFIRMED_MAX) this.#socket.pause();
+    storing
+      .catch((error: Error) =>
+        this.#deps.log.warn({ connection: this.record.id, err: error.message }, 'a message of an app was not stored'),
+      )
+      .finally(() => {
+        if (this.#unconfirmed-- === UNCONFIRMED_MAX) this.#socket.resume();
+      });
+  }
+
+  #send(kind: number, payload?: Uint8Array): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#socket.send(frame(kind, payload), () => undefined);
+  }
+
+  #refuseUnacknowledged(): void {
+    for (const message of this.#unacknowledged.values()) this.#deps.calls.refuse(message).catch(() => undefined);
+    this.#unacknowledged.clear();
+  }
+}
+
+/** @returns whether it is the first reply to a call that somebody waits for */
+export async function storeReply(
+  env: string,
+  callId: string,
+  reply: Uint8Array,
+  calls: ConnectCalls,
+): Promise<boolean> {
+  if (!ID_PATTERN.test(callId)) return false;
+  return calls.reply({ env, callId }, reply.length > REPLY_MAX_BYTES ? tooLargeReply(callId) : reply);
+}
+
+function executorRequest(message: GatewayMessage, body: string): Uint8Array {
+  const { callId, env, app, functionId, stepId, runId, leaseId, jobId, trace } = message;
+  const traceContext = Buffer.from(JSON.stringify({ tracestate: '', ...trace }));
+  return ExecutorRequest.encode({
+    requestId: callId,
+    accountId: env,
+    envId: env,
+    appId: app,
+    appName: app,
+    functionId,
+    functionSlug: functionId,
+    stepId,
+    requestPayload: Buffer.from(body),
+    systemTraceCtx: traceContext,
+    userTraceCtx: traceContext,
+    runId,
+    leaseId,
+    jobId,
+  });
+}

@@ -1,0 +1,185 @@
+/** The gateway of a web process: holds the WebSockets of apps that connect (docs/connect.md). Life cycle: `start`, `drain` when the process
+ *  shuts down, `close`. */
+import type { Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { ServiceError } from '../../errors.ts';
+import { SUBPROTOCOL } from '../../functions/connect/messages.ts';
+import type { Connection } from '../../model/apps/connection.ts';
+import type { ConnectChannels } from '../../store/connect/channels.ts';
+import type { ConnectCalls, GatewayMessage } from '../../store/connect/connect-calls.ts';
+import { RENEW_MS } from '../../store/connect/connections.ts';
+import type { Context } from '../http/router.ts';
+import type { AcceptWebSocket, WebSocket, WebSockets } from '../http/web-sockets.ts';
+import { closeSoon, GATEWAY_CLOSING, HANDSHAKE_TIMEOUT, INTERNAL_ERROR } from './close.ts';
+import { GatewayConnection } from './gateway-connection.ts';
+import { accept, confirm, greet, type HandshakeDeps } from './handshake.ts';
+import { FRAME_MAX_BYTES, HANDSHAKE_MAX_BYTES, HANDSHAKE_MS, HANDSHAKES_MAX } from './limits.ts';
+
+export const GATEWAY_PATH = '/v0/connect';
+const HANDSHAKE_CHECK_MS = 100;
+const CLOSE_CHECK_MS = 50;
+/** For instances to notice that their idle HTTP connections were closed: a request to start a connection over one of them would fail. */
+const IDLE_CLOSED_MS = 250;
+
+export interface GatewayDeps extends HandshakeDeps {
+  calls: ConnectCalls;
+  channels: ConnectChannels;
+  leaseMs: number;
+  webSockets: WebSockets;
+  /** Whether the environment is there, and not archived: others have no connections. */
+  isLive: (env: string) => boolean;
+}
+
+export class Gateway {
+  readonly #deps: GatewayDeps;
+  readonly #connections = new Map<string, GatewayConnection>();
+  /** WebSockets that have not authenticated yet, with what ends them. */
+  readonly #handshakes = new Map<WebSocket, { socket: Socket; until: number }>();
+  readonly #accept: AcceptWebSocket;
+  #stops: (() => unknown)[] = [];
+  #isDraining = false;
+
+  constructor(deps: GatewayDeps) {
+    this.#deps = deps;
+    // `drain` tells the instances of a shutdown.
+    const onShutdown = () => undefined;
+    const options = { maxMessageBytes: FRAME_MAX_BYTES, protocols: [SUBPROTOCOL], onShutdown };
+    this.#accept = deps.webSockets.endpoint(options);
+  }
+
+  get id(): string {
+    return this.#deps.gatewayId;
+  }
+
+  get connectionCount(): number {
+    return this.#connections.size;
+  }
+
+  /** The process shuts down: apps must connect to another one. */
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  start(): void {
+    const renewal = setInterval(() => void this.#renew(), RENEW_MS);
+    const check = setInterval(() => this.#endOverdueHandshakes(), HANDSHAKE_CHECK_MS);
+    this.#stops = [
+      () => clearInterval(renewal),
+      () => clearInterval(check),
+      this.#deps.channels.onCalls(this.id, (message) => void this.#pass(message)),
+    ];
+  }
+
+  /** Takes no new connections. */
+  refuseConnections(): void {
+    this.#isDraining = true;
+  }
+
+  /** Asks all instances to connect elsewhere, and closes the connections of those that do not within `graceMs`. */
+  async drain(graceMs: number): Promise<void> {
+    this.#isDraining = true;
+    const until = Date.now() + graceMs;
+    const all = [...this.#connections.values()];
+    // First, so that no worker chooses them any more.
+    await Promise.allSettled(all.map(({ record }) => this.#deps.connections.close(record)));
+    await wait(IDLE_CLOSED_MS);
+    for (const connection of all) connection.drain();
+    for (const socket of this.#handshakes.keys()) closeSoon(socket, GATEWAY_CLOSING);
+    while (this.#connections.size > 0 && Date.now() < until) await wait(CLOSE_CHECK_MS);
+    for (const connection of this.#connections.values()) connection.close(GATEWAY_CLOSING);
+  }
+
+  /** After the HTTP server, whose end closes what is left. */
+  async close(): Promise<void> {
+    await Promise.all(this.#stops.map((stop) => stop()));
+    this.#stops = [];
+  }
+
+  /** Opens the WebSocket of a request.
+   *  @throws ServiceError connect_gateway_closing, overloaded, upgrade_required, input_invalid */
+  async open(ctx: Context): Promise<void> {
+    if (this.#isDraining) throw gatewayClosing();
+    if (this.#handshakes.size >= HANDSHAKES_MAX) {
+      throw new ServiceError('overloaded', { detail: 'too many apps are connecting', retryAfterSeconds: 1 });
+    }
+    const { socket } = ctx.req;
+    void this.#open(await this.#accept(ctx), socket);
+  }
+
+  async #open(webSocket: WebSocket, socket: Socket): Promise<void> {
+    const { log, leaseMs, calls, connections } = this.#deps;
+    webSocket.once('close', () => this.#handshakes.delete(webSocket));
+    this.#handshakes.set(webSocket, { socket, until: Date.now() + HANDSHAKE_MS });
+    const first = await greet(webSocket);
+    const record = await accept(webSocket, first, this.#deps);
+    if (!record) {
+      webSocket.resume();
+      return;
+    }
+    if (webSocket.readyState !== webSocket.OPEN) return;
+    const onStatus = ({ record }: GatewayConnection) => void this.#store(record);
+    const connection = new GatewayConnection(record, webSocket, { calls, leaseMs, onStatus, log });
+    this.#connections.set(record.id, connection);
+    webSocket.once('close', () => {
+      this.#connections.delete(record.id);
+      connections.close(record).catch(() => undefined);
+    });
+    this.#handshakes.delete(webSocket);
+    if (!(await this.#store(record))) return connection.close(INTERNAL_ERROR);
+    confirm(webSocket, leaseMs);
+    webSocket.resume();
+    log.info({ connection: record.id, env: record.env, apps: record.apps.map(({ name }) => name) }, 'app connected');
+    if (this.#isDraining) connection.drain();
+  }
+
+  /** @returns false: Redis is away; the next renewal repeats it */
+  async #store(record: Connection): Promise<boolean> {
+    const { connections, log } = this.#deps;
+    try {
+      if (this.#isDraining) return true;
+      await connections.renew([record]);
+      if (record.status === 'ready') await connections.announce(record);
+      return true;
+    } catch (error) {
+      log.warn({ connection: record.id, err: (error as Error).message }, 'a connection was not stored');
+      return false;
+    }
+  }
+
+  async #pass(message: GatewayMessage): Promise<void> {
+    const connection = this.#connections.get(message.connectionId);
+    try {
+      await (connection ? connection.take(message) : this.#deps.calls.refuse(message));
+    } catch (error) {
+      this.#deps.log.debug({ call: message.callId, err: (error as Error).message }, 'a call was not passed on');
+    }
+  }
+
+  async #renew(): Promise<void> {
+    for (const connection of this.#connections.values()) {
+      const isWanted = this.#deps.isLive(connection.record.env);
+      if (connection.isSilent || !isWanted) connection.close(GATEWAY_CLOSING);
+    }
+    if (this.#isDraining) return;
+    try {
+      await this.#deps.connections.renew([...this.#connections.values()].map(({ record }) => record));
+    } catch (error) {
+      this.#deps.log.debug({ err: (error as Error).message }, 'connections were not renewed');
+    }
+  }
+
+  #endOverdueHandshakes(): void {
+    const now = Date.now();
+    for (const [webSocket, { socket, until }] of this.#handshakes) {
+      if (socket.bytesRead > HANDSHAKE_MAX_BYTES) webSocket.terminate();
+      else if (now > until) {
+        this.#handshakes.delete(webSocket);
+        closeSoon(webSocket, HANDSHAKE_TIMEOUT);
+      }
+    }
+  }
+}
+
+export function gatewayClosing(): ServiceError {
+  return new ServiceError('connect_gateway_closing', { detail: 'connect again', retryAfterSeconds: 1 });
+}

@@ -1,0 +1,126 @@
+/** The handshake of a WebSocket: the gateway greets, the instance answers with its session token and its apps, which are registered. */
+import type { WebSocket } from 'ws';
+import { ServiceError } from '../../errors.ts';
+import {
+  ConnectionReady,
+  Frame,
+  frame,
+  KIND,
+  SystemError,
+  WorkerConnectRequest,
+} from '../../functions/connect/messages.ts';
+import type { Logger } from '../../log.ts';
+import type { Connection } from '../../model/apps/connection.ts';
+import type { ConnectSessions } from '../../store/connect/sessions.ts';
+import { AUTHENTICATION_FAILED, type Closing, closeSoon, INTERNAL_ERROR } from './close.ts';
+import { HANDSHAKE_MAX_BYTES, HEARTBEAT_SECONDS, TEXT_MAX_LENGTH } from './limits.ts';
+import { type RegisterConnectionDeps, registerConnection } from './register-connection.ts';
+
+/** Close codes that the protocol leaves to the service. */
+const INVALID = 4_400;
+const FULL = 4_429;
+/** A close frame has room for 123 bytes. */
+const REASON_MAX = 120;
+
+export interface HandshakeDeps extends RegisterConnectionDeps {
+  sessions: ConnectSessions;
+  gatewayId: string;
+  /** Most calls of a connection, and connections of an environment. */
+  callsMax: number;
+  connectionsMax: number;
+  log: Logger;
+}
+
+/** @returns the bytes of the first message. Nothing more is read, so that what follows is not lost before somebody listens */
+export function greet(socket: WebSocket): Promise<Buffer> {
+  socket.send(frame(KIND.gatewayHello), () => undefined);
+  return new Promise((resolve) => {
+    socket.once('message', (data: Buffer) => {
+      socket.pause();
+      resolve(data);
+    });
+  });
+}
+
+/** Authenticates the instance and registers its apps.
+ *  @returns undefined: the WebSocket has been closed, with the reason */
+export async function accept(socket: WebSocket, first: Buffer, deps: HandshakeDeps): Promise<Connection | undefined> {
+  try {
+    return await connectionOf(first, deps);
+  } catch (error) {
+    refuse(socket, error as Error, deps.log);
+    return undefined;
+  }
+}
+
+/** The connection is registered: from now on the instance gets calls, unless it wants to say first that it is ready. */
+export function confirm(socket: WebSocket, leaseMs: number): void {
+  const payload = ConnectionReady.encode({
+    heartbeatInterval: `${HEARTBEAT_SECONDS}s`,
+    extendLeaseInterval: `${Math.max(1, Math.floor(leaseMs / 4_000))}s`,
+  });
+  socket.send(frame(KIND.gatewayConnectionReady, payload), () => undefined);
+}
+
+async function connectionOf(first: Buffer, deps: HandshakeDeps): Promise<Connection> {
+  const request = requestOf(first);
+  const session = await deps.sessions.redeem(request.authData?.sessionToken ?? '');
+  if (!session || session.connectionId !== request.connectionId) {
+    throw new ServiceError('credentials_invalid', { detail: 'the session token is unknown, used or expired' });
+  }
+  const now = Date.now();
+  const { env } = session;
+  if ((await deps.connections.count(env, now)) >= deps.connectionsMax) {
+    throw new ServiceError('too_many_connections', { detail: `CONNECTIONS_MAX is ${deps.connectionsMax}` });
+  }
+  const sdk = [sdkName(request.sdkLanguage), request.sdkVersion].filter(Boolean).join(':').slice(0, TEXT_MAX_LENGTH);
+  const instanceId = request.instanceId.slice(0, TEXT_MAX_LENGTH);
+  const apps = await registerConnection(session, { ...request, instanceId }, sdk, deps);
+  const asked = request.maxWorkerConcurrency ?? 0;
+  return {
+    id: session.connectionId,
+    env,
+    gatewayId: deps.gatewayId,
+    instanceId,
+    sdk,
+    platform: request.platform?.slice(0, TEXT_MAX_LENGTH),
+    apps,
+    concurrency: asked > 0 ? Math.min(asked, deps.callsMax) : deps.callsMax,
+    status: request.workerManualReadinessAck ? 'connecting' : 'ready',
+    connectedAt: now,
+    heartbeatAt: now,
+  };
+}
+
+function requestOf(first: Buffer): WorkerConnectRequest {
+  try {
+    if (first.length > HANDSHAKE_MAX_BYTES) throw new Error(`it has more than ${HANDSHAKE_MAX_BYTES} bytes`);
+    const { kind, payload } = Frame.decode(first);
+    if (kind !== KIND.workerConnect) throw new Error(`expected kind ${KIND.workerConnect}, got ${kind}`);
+    return WorkerConnectRequest.decode(payload);
+  } catch (cause) {
+    const detail = `the first message is not a connect request: ${(cause as Error).message}`;
+    throw new ServiceError('registration_invalid', { detail, cause });
+  }
+}
+
+/** As HTTP registrations name the SDKs. */
+function sdkName(language: string): string {
+  const known: Record<string, string> = { typescript: 'js', python: 'py' };
+  return known[language] ?? language;
+}
+
+function refuse(socket: WebSocket, error: Error, log: Logger): void {
+  const known = error instanceof ServiceError ? error : undefined;
+  if (!known) log.warn({ err: error.message }, 'an app could not be connected');
+  const { code, message } = known ?? { code: 'internal', message: 'the service had an internal error' };
+  socket.send(frame(KIND.syncFailed, SystemError.encode({ code, message })), () => undefined);
+  closeSoon(socket, closingOf(known));
+}
+
+function closingOf(error: ServiceError | undefined): Closing {
+  if (!error || error.status >= 500) return INTERNAL_ERROR;
+  if (error.code === 'credentials_invalid') return AUTHENTICATION_FAILED;
+  const reason = Buffer.from(`${error.code}: ${error.message}`).subarray(0, REASON_MAX).toString('utf8');
+  return { code: error.code === 'too_many_connections' ? FULL : INVALID, reason: reason.replace(/\uFFFD+$/, '') };
+}

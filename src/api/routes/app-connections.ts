@@ -1,0 +1,68 @@
+/** `/v1/apps/:name/connections`: the live connections of an app that connects (docs/connect.md). */
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import type { Connection } from '../../model/apps/connection.ts';
+import type { Apps } from '../../store/apps/apps.ts';
+import type { Connections } from '../../store/connect/connections.ts';
+import { type Route, route } from '../rest/route.ts';
+import { time } from '../views/time.ts';
+
+export const connectionSchema = z
+  .object({
+    id: z.string(),
+    instance_id: z.string().meta({ description: 'Name of the process of the app, by default its host name' }),
+    app_version: z.string().nullable(),
+    sdk: z.string().meta({ description: 'Name and version of its SDK' }),
+    status: z.enum(['connecting', 'ready', 'paused']).meta({
+      description: '`ready`: it gets calls; `paused`: it gets no more, and finishes those that it has',
+    }),
+    calls: z.int().meta({ description: 'Calls in progress' }),
+    concurrency: z.int().meta({ description: 'Most calls in progress' }),
+    connected_at: z.iso.datetime(),
+    heartbeat_at: z.iso.datetime().meta({ description: 'The last heartbeat; 5 s late at most' }),
+  })
+  .meta({ id: 'Connection' });
+
+export interface AppConnectionRouteDeps {
+  apps: Apps;
+  connections: Connections;
+}
+
+export function appConnectionRoutes({ apps, connections }: AppConnectionRouteDeps): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: '/v1/apps/:name/connections',
+      tag: 'Apps',
+      access: 'read',
+      scope: 'environment',
+      summary: 'List the connections of an app',
+      description: 'Of an app that connects; the longest connected first. Other apps have none.',
+      params: z.object({ name: z.string() }),
+      data: z.array(connectionSchema),
+      errors: ['not_found'],
+      async handle({ env, params: { name } }) {
+        if (!(await apps.read(env, name))) {
+          throw new ServiceError('not_found', { detail: `there is no app named "${name}"` });
+        }
+        const found = await connections.ofApp(env, name, Date.now());
+        return { data: found.map(({ connection, calls }) => present(connection, name, calls)) };
+      },
+    }),
+  ];
+}
+
+function present(connection: Connection, app: string, calls: number) {
+  const { id, instanceId, sdk, status, concurrency, connectedAt, heartbeatAt, apps } = connection;
+  return {
+    id,
+    instance_id: instanceId,
+    app_version: apps.find(({ name }) => name === app)?.version ?? null,
+    sdk,
+    status,
+    calls,
+    concurrency,
+    connected_at: time(connectedAt),
+    heartbeat_at: time(heartbeatAt),
+  };
+}

@@ -1,0 +1,145 @@
+/** Encodes and decodes protobuf messages from declared fields. Unknown fields are skipped, absent ones have protobuf's defaults. */
+import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+
+/** How a field is written and read. `Value` is its type in an object. */
+export interface Field<Value> {
+  no: number;
+  wireType: WireType;
+  default: () => Value;
+  write(writer: BinaryWriter, value: Exclude<Value, undefined>): void;
+  /** @param before the value read so far: repeated fields add to it */
+  read(reader: BinaryReader, before: Value): Value;
+}
+
+type Fields = Record<string, Field<unknown>>;
+
+export type MessageOf<M> = M extends Message<infer Value> ? Value : never;
+
+export interface Message<Value> {
+  encode(value: Partial<Value>): Uint8Array<ArrayBuffer>;
+  /** @throws Error when the bytes are not such a message */
+  decode(bytes: Uint8Array): Value;
+}
+
+const EMPTY = new Uint8Array(0);
+
+export function int32(no: number): Field<number> {
+  return {
+    no,
+    wireType: WireType.Varint,
+    default: () => 0,
+    write: (writer, value) => writer.int32(value),
+    read: (reader) => reader.int32(),
+  };
+}
+
+/** Beyond the safe integers, the nearest number. */
+export function int64(no: number): Field<number> {
+  return {
+    no,
+    wireType: WireType.Varint,
+    default: () => 0,
+    write: (writer, value) => writer.int64(value),
+    read: (reader) => Number(reader.int64()),
+  };
+}
+
+export function bool(no: number): Field<boolean> {
+  return {
+    no,
+    wireType: WireType.Varint,
+    default: () => false,
+    write: (writer, value) => writer.bool(value),
+    read: (reader) => reader.bool(),
+  };
+}
+
+export function string(no: number): Field<string> {
+  return {
+    no,
+    wireType: WireType.LengthDelimited,
+    default: () => '',
+    write: (writer, value) => writer.string(value),
+    read: (reader) => reader.string(),
+  };
+}
+
+export function bytes(no: number): Field<Uint8Array> {
+  return {
+    no,
+    wireType: WireType.LengthDelimited,
+    default: () => EMPTY,
+    write: (writer, value) => writer.bytes(value),
+    read: (reader) => reader.bytes(),
+  };
+}
+
+/** A field whose absence is told apart from its default. */
+export function optional<Value>(field: Field<Value>): Field<Value | undefined> {
+  return { ...field, default: () => undefined } as Field<Value | undefined>;
+}
+
+export function nested<Value>(no: number, of: Message<Value>): Field<Value | undefined> {
+  return {
+    no,
+    wireType: WireType.LengthDelimited,
+    default: () => undefined,
+    write: (writer, value) => writer.bytes(of.encode(value)),
+    read: (reader) => of.decode(reader.bytes()),
+  };
+}
+
+/** @throws Error when a message has more than `max` */
+export function repeated<Value>(field: Field<Value>, max: number): Field<Value[]> {
+  return {
+    ...field,
+    default: () => [],
+    write(writer, values) {
+      for (const [i, value] of values.entries()) {
+        if (i > 0) writer.tag(field.no, field.wireType);
+        field.write(writer, value as Exclude<Value, undefined>);
+      }
+    },
+    read(reader, before) {
+      if (before.length === max) throw new Error(`more than ${max} values of field ${field.no}`);
+      return [...before, field.read(reader, field.default())];
+    },
+  };
+}
+
+export function message<F extends Record<string, unknown>>(fields: { [Name in keyof F]: Field<F[Name]> }): Message<F> {
+  const byName = Object.entries(fields as Fields);
+  const byNo = new Map(byName.map(([name, field]) => [field.no, { name, field }]));
+  return {
+    encode(value) {
+      const writer = new BinaryWriter();
+      for (const [name, field] of byName) {
+        const given = (value as Record<string, unknown>)[name];
+        if (given === undefined || isDefault(given, field)) continue;
+        writer.tag(field.no, field.wireType);
+        field.write(writer, given as Exclude<unknown, undefined>);
+      }
+      return writer.finish();
+    },
+    decode(bytes) {
+      const reader = new BinaryReader(bytes);
+      const value: Record<string, unknown> = {};
+      for (const [name, field] of byName) value[name] = field.default();
+      while (reader.pos < reader.len) {
+        const [no, wireType] = reader.tag();
+        const known = byNo.get(no);
+        if (known?.field.wireType === wireType) value[known.name] = known.field.read(reader, value[known.name]);
+        else reader.skip(wireType, no);
+      }
+      return value as F;
+    },
+  };
+}
+
+/** Proto3 leaves out a value that is the default, unless the field is optional. */
+function isDefault(value: unknown, field: Field<unknown>): boolean {
+  const byDefault = field.default();
+  if (value === byDefault) return true;
+  const isEmpty = (one: unknown) => (one instanceof Uint8Array || Array.isArray(one)) && one.length === 0;
+  return isEmpty(value) && isEmpty(byDefault);
+}

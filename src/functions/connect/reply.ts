@@ -1,0 +1,37 @@
+/** A reply over a connection, as the response that the same app would send over HTTP. */
+import type { Dialect } from '../../model/apps/app.ts';
+import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
+import { headerName } from '../headers.ts';
+import type { CallResponse } from '../interpret-response.ts';
+import { REPLY_STATUS, Reply } from './messages.ts';
+
+/** Largest reply that is kept: the output of a step and its envelope. */
+export const REPLY_MAX_BYTES = MAX_STEP_BYTES + 65_536;
+
+const HTTP_STATUS: Record<number, number> = {
+  [REPLY_STATUS.notCompleted]: 206,
+  [REPLY_STATUS.done]: 200,
+  [REPLY_STATUS.error]: 500,
+};
+
+/** @throws Error when the bytes are not a reply */
+export function responseOf(bytes: Uint8Array, dialect: Dialect): CallResponse {
+  const { status, body, noRetry, retryAfter, sdkVersion } = Reply.decode(bytes);
+  return {
+    // The official TypeScript SDK sends an error that must not be retried as done: its HTTP status, 400, has no equivalent.
+    status: status === REPLY_STATUS.done && noRetry ? 400 : (HTTP_STATUS[status] ?? 500),
+    headers: {
+      [headerName(dialect, 'sdk')]: sdkVersion || 'unknown',
+      ...(noRetry && { [headerName(dialect, 'no-retry')]: 'true' }),
+      ...(retryAfter && { 'retry-after': retryAfter }),
+    },
+    body: Buffer.from(body).toString('utf8'),
+  };
+}
+
+/** What is stored for a reply that is too large. */
+export function tooLargeReply(requestId: string): Uint8Array {
+  const message = `the reply is larger than ${MAX_STEP_BYTES} bytes; store large data elsewhere and return its location`;
+  const body = Buffer.from(JSON.stringify({ name: 'OutputTooLarge', message }));
+  return Reply.encode({ requestId, status: REPLY_STATUS.error, noRetry: true, body });
+}

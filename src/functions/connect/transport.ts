@@ -1,0 +1,23 @@
+/** How the function client calls functions of apps that connect (docs/connect.md). `jobs/connect` implements it. */
+import type { AppFunction } from '../../model/apps/app.ts';
+import type { CallContext } from '../call-request.ts';
+import type { CallResponse } from '../interpret-response.ts';
+
+export interface ConnectTransport {
+  /** Resolves to the reply, however many connections the call needs.
+   *  @throws NoConnection, ConnectionLost, DOMException TimeoutError */
+  call(fn: AppFunction, context: CallContext, body: string, trace: Record<string, string>): Promise<CallResponse>;
+
+  /** Leaves all calls to other workers. */
+  abandon(): void;
+}
+
+/** No connection takes the call now. That is no attempt: the call waits for one. */
+export class NoConnection extends Error {
+  override name = 'NoConnection';
+}
+
+/** The instance that worked on the call has stopped extending its lease. */
+export class ConnectionLost extends Error {
+  override name = 'ConnectionLost';
+}

@@ -1,0 +1,257 @@
+/** Calls functions of apps that connect: reserves a connection for each call, sends the call to the connection's gateway, and waits for the reply.
+ *  A call whose connection does not acknowledge it gets another one; one whose lease ends has failed. What is stored counts, messages only
+ *  save time: every second the states of all calls are read. Life cycle: create, `start`, calls, `abandon` or `close`. */
+
+import type { CallContext } from '../../functions/call-request.ts';
+import { responseOf } from '../../functions/connect/reply.ts';
+import { ConnectionLost, type ConnectTransport, NoConnection } from '../../functions/connect/transport.ts';
+import type { CallResponse } from '../../functions/interpret-response.ts';
+import type { Logger } from '../../log.ts';
+import type { AppFunction } from '../../model/apps/app.ts';
+import { newId } from '../../model/ids.ts';
+import type { ConnectChannels } from '../../store/connect/channels.ts';
+import type {
+  CallKey,
+  CallState,
+  ConnectCalls,
+  GatewayMessage,
+  Reservation,
+} from '../../store/connect/connect-calls.ts';
+import type { ConnectionChange } from '../../store/connect/connections.ts';
+import { type CallIdentity, callIdOf } from './call-id.ts';
+
+const CHECK_MS = 1_000;
+/** A connection that does not acknowledge a call within this time does not get it. */
+const ACKNOWLEDGE_MS = 5_000;
+/** Gateways tried one after another, when they die in this moment. */
+const GATEWAYS_TRIED = 5;
+/** Calls whose outcomes have not taken effect. */
+const ANSWERED_MAX = 10_000;
+/** Longest delay of a timer, 25 days. */
+const TIMER_MAX_MS = 2 ** 31 - 1;
+
+export interface ConnectCallerOptions {
+  calls: ConnectCalls;
+  channels: ConnectChannels;
+  timeoutMs: number;
+  leaseMs: number;
+  /** An app has a connection that takes calls. */
+  onConnection: (change: ConnectionChange) => void;
+  log: Logger;
+}
+
+interface PendingCall extends CallKey {
+  fn: AppFunction;
+  message: Omit<GatewayMessage, 'connectionId' | 'leaseId'> & { body: string };
+  /** Of the connection that this worker chose; undefined: another worker sent the call. */
+  gatewayId: string | undefined;
+  sentAt: number;
+  resolve(response: CallResponse): void;
+  reject(error: Error): void;
+}
+
+type Assignment = Extract<Reservation, { kind: 'assigned' }>;
+
+export class ConnectCaller implements ConnectTransport {
+  readonly #id = newId();
+  readonly #options: ConnectCallerOptions;
+  readonly #pending = new Map<string, PendingCall>();
+  /** Reserved by `reserve`, not yet called; by job. */
+  readonly #reserved = new Map<string, Reservation & CallKey>();
+  /** Calls with a reply that has not taken effect yet. */
+  readonly #answered = new Map<string, CallKey>();
+  #stops: (() => unknown)[] = [];
+  /** The last time at which Redis did not answer: leases that could not be extended meanwhile have not ended. */
+  #outageAt = 0;
+  #isChecking = false;
+
+  constructor(options: ConnectCallerOptions) {
+    this.#options = options;
+  }
+
+  get inProgress(): number {
+    return this.#pending.size;
+  }
+
+  start(): void {
+    const { channels, onConnection } = this.#options;
+    const timer = setInterval(() => void this.#checkAll(), CHECK_MS);
+    this.#stops = [
+      () => clearInterval(timer),
+      channels.onCallEvents(this.#id, (callId, refused) => void this.#onEvent(callId, refused)),
+      channels.onConnectionChanges(onConnection),
+    ];
+  }
+
+  /** Reserves a connection before the run is loaded, so that a run without one stays as it is.
+   *  @returns whether the call can be made now */
+  async reserve(fn: AppFunction, env: string, identity: CallIdentity): Promise<boolean> {
+    const key = { env, callId: callIdOf(identity) };
+    const reservation = await this.#reserve(fn, key);
+    if (reservation.kind === 'none' || reservation.kind === 'full') return false;
+    this.#reserved.set(jobKeyOf(identity), { ...reservation, ...key });
+    return true;
+  }
+
+  /** Gives back the connection if the call was not made: its run had ended, for example. */
+  async releaseUnused(identity: CallIdentity): Promise<void> {
+    const reservation = this.#reserved.get(jobKeyOf(identity));
+    if (!reservation) return;
+    this.#reserved.delete(jobKeyOf(identity));
+    if (reservation.kind === 'assigned') await this.#options.calls.finish(reservation).catch(() => undefined);
+  }
+
+  async call(
+    fn: AppFunction,
+    { run, at, stepId, jobId }: CallContext,
+    body: string,
+    trace: Record<string, string>,
+  ): Promise<CallResponse> {
+    const { env, id: runId, attempt } = run;
+    const identity = { runId, at, stepId, attempt };
+    const reserved = this.#reserved.get(jobKeyOf(identity));
+    this.#reserved.delete(jobKeyOf(identity));
+    const callId = reserved?.callId ?? callIdOf(identity);
+    const key = { env, callId };
+    const reservation = reserved ?? (await this.#reserve(fn, key));
+    const { promise, resolve, reject } = Promise.withResolvers<CallResponse>();
+    const ids = { callId, callerId: this.#id, env, app: fn.app, functionId: fn.id, runId, jobId };
+    const message = { ...ids, stepId: stepId ?? 'step', trace, body };
+    const pending = { ...key, fn, message, gatewayId: undefined, sentAt: Date.now(), resolve, reject };
+    this.#pending.set(callId, pending);
+    const timedOut = () => reject(new DOMException('the call timed out', 'TimeoutError'));
+    const timer = setTimeout(timedOut, Math.min(this.#options.timeoutMs, TIMER_MAX_MS));
+    try {
+      await this.#proceed(pending, reservation);
+      return await promise;
+    } catch (error) {
+      if ((error as Error).name === 'TimeoutError') await this.#options.calls.finish(key).catch(() => undefined);
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      this.#pending.delete(callId);
+    }
+  }
+
+  /** The outcome of the call has taken effect. */
+  async finish(identity: CallIdentity): Promise<void> {
+    if (this.#answered.size === 0) return;
+    const callId = callIdOf(identity);
+    const key = this.#answered.get(callId);
+    if (!key) return;
+    this.#answered.delete(callId);
+    // What is left expires.
+    await this.#options.calls.finish(key).catch(() => undefined);
+  }
+
+  /** Leaves all calls to other workers, which wait for the same replies. */
+  abandon(): void {
+    this.#pending.clear();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#stops.map((stop) => stop()));
+    this.#stops = [];
+  }
+
+  #reserve({ app, id: functionId }: AppFunction, key: CallKey, replacedLease?: string): Promise<Reservation> {
+    const { calls } = this.#options;
+    return calls.reserve({ ...key, app, functionId, callerId: this.#id, acknowledgeMs: ACKNOWLEDGE_MS, replacedLease });
+  }
+
+  /** Sends the call to the reserved connection, or waits for the reply to a call that was sent before. */
+  async #proceed(pending: PendingCall, first: Reservation): Promise<void> {
+    let reservation = first;
+    for (let tries = 0; tries < GATEWAYS_TRIED; tries++) {
+      if (reservation.kind === 'pending') {
+        pending.gatewayId = undefined;
+        pending.sentAt = Date.now();
+        return this.#checkOne(pending);
+      }
+      if (reservation.kind !== 'assigned') break;
+      if (await this.#send(pending, reservation)) return;
+      reservation = await this.#reserve(pending.fn, pending, reservation.leaseId);
+    }
+    throw new NoConnection(`no connection of the app "${pending.fn.app}" takes calls of ${pending.fn.id} now`);
+  }
+
+  async #send(pending: PendingCall, { connectionId, gatewayId, leaseId }: Assignment): Promise<boolean> {
+    pending.gatewayId = gatewayId;
+    pending.sentAt = Date.now();
+    return this.#options.calls.send(gatewayId, { ...pending.message, connectionId, leaseId });
+  }
+
+  async #onEvent(callId: string, refusedLease: string | undefined): Promise<void> {
+    const pending = this.#pending.get(callId);
+    if (!pending) return;
+    try {
+      await this.#checkOne(pending, refusedLease);
+    } catch (error) {
+      this.#onError(pending, error as Error);
+    }
+  }
+
+  async #checkOne(pending: PendingCall, refusedLease?: string): Promise<void> {
+    const [state] = await this.#options.calls.states([pending]);
+    await this.#check(pending, state, state !== undefined && state.leaseId === refusedLease);
+  }
+
+  async #checkAll(): Promise<void> {
+    if (this.#isChecking || this.#pending.size === 0) return;
+    this.#isChecking = true;
+    const all = [...this.#pending.values()];
+    try {
+      const states = await this.#options.calls.states(all);
+      const unacknowledged = all.filter((_, i) => states[i] && !states[i].acknowledged && !states[i].hasReply);
+      const gatewayIds = new Set(unacknowledged.flatMap(({ gatewayId }) => gatewayId ?? []));
+      const dead = await this.#options.calls.deadGateways([...gatewayIds]);
+      for (const [i, pending] of all.entries()) {
+        const isRefused = pending.gatewayId !== undefined && dead.has(pending.gatewayId);
+        await this.#check(pending, states[i], isRefused).catch((error: Error) => this.#onError(pending, error));
+      }
+    } catch (error) {
+      this.#outageAt = Date.now();
+      this.#options.log.debug({ err: (error as Error).message }, 'calls over connections could not be checked');
+    } finally {
+      this.#isChecking = false;
+    }
+  }
+
+  /** @param isRefused the connection does not take the call, unless it has acknowledged it */
+  async #check(pending: PendingCall, state: CallState | undefined, isRefused: boolean): Promise<void> {
+    const { calls, leaseMs } = this.#options;
+    if (!this.#pending.has(pending.callId)) return;
+    if (!state) throw new ConnectionLost('the call is no longer known');
+    if (state.hasReply) return this.#takeReply(pending);
+    const now = Date.now();
+    if (!state.acknowledged) {
+      if (!isRefused && now < pending.sentAt + ACKNOWLEDGE_MS) return;
+      return this.#proceed(pending, await this.#reserve(pending.fn, pending, state.leaseId));
+    }
+    if (now < state.until || now < this.#outageAt + leaseMs) return;
+    if (await calls.lose(pending)) {
+      throw new ConnectionLost('the instance that worked on the call has stopped responding');
+    }
+  }
+
+  async #takeReply(pending: PendingCall): Promise<void> {
+    const { env, callId } = pending;
+    const bytes = await this.#options.calls.readReply(pending);
+    if (!bytes || !this.#pending.has(callId)) return;
+    // Those that are left over, because Redis refused what followed, expire.
+    if (this.#answered.size >= ANSWERED_MAX) this.#answered.clear();
+    this.#answered.set(callId, { env, callId });
+    pending.resolve(responseOf(bytes, pending.fn.dialect));
+  }
+
+  #onError(pending: PendingCall, error: Error): void {
+    if (error instanceof NoConnection || error instanceof ConnectionLost) pending.reject(error);
+    // Redis is away, and the next check comes.
+    else this.#outageAt = Date.now();
+  }
+}
+
+/** The job of a call. Attempts are left out: those that the app is told of are not those of the job if the call continues after a checkpoint. */
+function jobKeyOf({ runId, at, stepId }: CallIdentity): string {
+  return `${runId} ${at} ${stepId}`;
+}

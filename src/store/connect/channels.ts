@@ -1,0 +1,50 @@
+/** Messages between workers and gateways. */
+import type { Redis } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import type { GatewayMessage } from './connect-calls.ts';
+import type { ConnectionChange } from './connections.ts';
+
+export class ConnectChannels {
+  readonly #keys: Keyspace;
+  readonly #subscriber: Redis;
+
+  /** @param subscriber a connection that is used only for subscriptions */
+  constructor(keys: Keyspace, subscriber: Redis) {
+    this.#keys = keys;
+    this.#subscriber = subscriber;
+  }
+
+  /** For a gateway. @returns ends it */
+  onCalls(gatewayId: string, handle: (message: GatewayMessage) => void): () => Promise<unknown> {
+    return this.#listen(this.#keys.gateway(gatewayId), (text) => handle(JSON.parse(text) as GatewayMessage));
+  }
+
+  /** For a worker: a call of it has a reply, or a connection did not take it.
+   *  @param handle gets the lease that the connection gave up */
+  onCallEvents(callerId: string, handle: (callId: string, refusedLease?: string) => void): () => Promise<unknown> {
+    return this.#listen(this.#keys.connectCaller(callerId), (text) => {
+      const [callId = '', refusedLease] = text.split(' ');
+      handle(callId, refusedLease);
+    });
+  }
+
+  onConnectionChanges(handle: (change: ConnectionChange) => void): () => Promise<unknown> {
+    return this.#listen(this.#keys.connectionChanges, (text) => handle(JSON.parse(text) as ConnectionChange));
+  }
+
+  /** ioredis subscribes again after a reconnection. */
+  #listen(channel: string, handle: (text: string) => void): () => Promise<unknown> {
+    const onMessage = (from: string, text: string) => {
+      if (from === channel) handle(text);
+    };
+    this.#subscriber.on('message', onMessage);
+    const subscribe = () => this.#subscriber.subscribe(channel).catch(() => undefined);
+    this.#subscriber.on('ready', subscribe);
+    if (this.#subscriber.status === 'ready') void subscribe();
+    return () => {
+      this.#subscriber.off('message', onMessage);
+      this.#subscriber.off('ready', subscribe);
+      return this.#subscriber.unsubscribe(channel).catch(() => undefined);
+    };
+  }
+}

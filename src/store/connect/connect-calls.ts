@@ -1,0 +1,188 @@
+/** Calls that connections of apps work on: which connection has which call, until when, and the replies. A worker reserves a connection for a call
+ *  and sends the call to its gateway; the gateway stores the reply. Both tell each other by messages, which may be lost: what is stored here counts. */
+import { newId } from '../../model/ids.ts';
+import { replies } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
+
+/** Longer than any worker takes to notice that another one died, and to repeat its call. */
+const CALL_TTL_MS = 300_000;
+/** Larger bodies do not go through a channel: Redis disconnects subscribers that lag behind by 32 MB. */
+const MESSAGE_BODY_MAX = 65_536;
+
+/** A call for a connection, as its gateway gets it. */
+export interface GatewayMessage {
+  connectionId: string;
+  callId: string;
+  leaseId: string;
+  callerId: string;
+  env: string;
+  app: string;
+  functionId: string;
+  runId: string;
+  stepId: string;
+  jobId: string;
+  /** Headers of the trace context. */
+  trace: Record<string, string>;
+  /** undefined: it is stored with the call. */
+  body?: string | undefined;
+}
+
+export interface CallKey {
+  env: string;
+  callId: string;
+}
+
+export type Reservation =
+  | { kind: 'assigned'; connectionId: string; gatewayId: string; leaseId: string }
+  /** A connection works on it, or its reply is there. */
+  | { kind: 'pending' }
+  /** No connection has capacity. */
+  | { kind: 'full' }
+  /** No connection has the function. */
+  | { kind: 'none' };
+
+export interface ReserveOptions extends CallKey {
+  app: string;
+  functionId: string;
+  callerId: string;
+  /** For the connection to acknowledge the call. */
+  acknowledgeMs: number;
+  /** Lease of a connection that did not take the call. */
+  replacedLease?: string | undefined;
+}
+
+export interface CallState {
+  leaseId: string;
+  until: number;
+  acknowledged: boolean;
+  hasReply: boolean;
+}
+
+export interface LeaseOptions extends CallKey {
+  connectionId: string;
+  leaseMs: number;
+}
+
+export class ConnectCalls {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: ScriptedRedis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  async reserve(options: ReserveOptions): Promise<Reservation> {
+    const { env, callId, app, functionId, callerId, acknowledgeMs, replacedLease = '' } = options;
+    const keys = this.#keys;
+    const leaseId = newId();
+    const reply = await this.#redis.reserveCall(
+      keys.connectCall(env, callId),
+      keys.readyConnections(env, app),
+      keys.connection(env, ''),
+      keys.connectionCalls(env, ''),
+      keys.connectFunctions(env, ''),
+      keys.gateway(''),
+      callId,
+      app,
+      functionId,
+      acknowledgeMs,
+      CALL_TTL_MS,
+      leaseId,
+      callerId,
+      replacedLease,
+      Math.floor(Math.random() * 1_000_000),
+    );
+    const [kind, connectionId = '', gatewayId = ''] = reply as [Reservation['kind'], string?, string?];
+    return kind === 'assigned' ? { kind, connectionId, gatewayId, leaseId } : { kind };
+  }
+
+  /** @returns whether the gateway got it */
+  async send(gatewayId: string, message: GatewayMessage & { body: string }): Promise<boolean> {
+    const { env, callId, body } = message;
+    const isLarge = body.length > MESSAGE_BODY_MAX;
+    if (isLarge) {
+      const key = this.#keys.connectCall(env, callId);
+      replies(await this.#redis.pipeline().hset(key, 'body', body).pexpire(key, CALL_TTL_MS).exec());
+    }
+    const text = JSON.stringify(isLarge ? { ...message, body: undefined } : message);
+    return (await this.#redis.publish(this.#keys.gateway(gatewayId), text)) > 0;
+  }
+
+  /** The body of a call that was too large for the message. @returns undefined: somebody else has the call by now */
+  async body({ env, callId }: CallKey): Promise<string | undefined> {
+    return (await this.#redis.hget(this.#keys.connectCall(env, callId), 'body')) ?? undefined;
+  }
+
+  /** @returns whether the call is the connection's */
+  async acknowledge({ env, callId, connectionId, leaseMs }: LeaseOptions): Promise<boolean> {
+    const { connectCall, connectionCalls } = this.#keys;
+    const args = [connectionCalls(env, ''), callId, connectionId, leaseMs, CALL_TTL_MS];
+    return (await this.#redis.acknowledgeCall(connectCall(env, callId), ...args)) === 1;
+  }
+
+  /** @returns false: the lease is lost */
+  async extend({ env, callId, connectionId, leaseMs }: LeaseOptions, leaseId: string): Promise<boolean> {
+    const { connectCall, connectionCalls } = this.#keys;
+    const args = [connectionCalls(env, ''), callId, connectionId, leaseMs, CALL_TTL_MS, leaseId];
+    return (await this.#redis.extendCall(connectCall(env, callId), ...args)) === 1;
+  }
+
+  /** Only the first reply counts. @returns whether it was */
+  async reply({ env, callId }: CallKey, reply: Uint8Array): Promise<boolean> {
+    const { connectCall, connectionCalls, connectCaller } = this.#keys;
+    const args = [connectionCalls(env, ''), connectCaller(''), callId, CALL_TTL_MS, Buffer.from(reply)];
+    return (await this.#redis.replyToCall(connectCall(env, callId), ...args)) === 1;
+  }
+
+  /** The connection does not take the call: the caller tries another one. */
+  async refuse({ callerId, callId, leaseId }: Pick<GatewayMessage, 'callerId' | 'callId' | 'leaseId'>): Promise<void> {
+    await this.#redis.publish(this.#keys.connectCaller(callerId), `${callId} ${leaseId}`);
+  }
+
+  /** Those of the gateways that no longer listen: their processes have died, or have lost Redis. */
+  async deadGateways(gatewayIds: readonly string[]): Promise<Set<string>> {
+    if (gatewayIds.length === 0) return new Set();
+    const counts = (await this.#redis.pubsub('NUMSUB', ...gatewayIds.map((id) => this.#keys.gateway(id)))) as unknown[];
+    return new Set(gatewayIds.filter((_, i) => Number(counts[2 * i + 1]) === 0));
+  }
+
+  /** The states of calls; undefined: deleted. */
+  async states(calls: readonly CallKey[]): Promise<(CallState | undefined)[]> {
+    const reading = this.#redis.pipeline();
+    for (const { env, callId } of calls) {
+      const key = this.#keys.connectCall(env, callId);
+      reading.hmget(key, 'lease', 'until', 'acknowledged').hexists(key, 'reply');
+    }
+    const results = (await reading.exec()) ?? [];
+    const failed = results.find(([error]) => error);
+    if (failed) throw failed[0];
+    return calls.map((_, i) => {
+      const [leaseId, until, acknowledged] = (results[2 * i]?.[1] ?? []) as (string | null)[];
+      if (!leaseId) return undefined;
+      return {
+        leaseId,
+        until: Number(until),
+        acknowledged: Boolean(acknowledged),
+        hasReply: results[2 * i + 1]?.[1] === 1,
+      };
+    });
+  }
+
+  /** The reply; undefined: none. */
+  async readReply({ env, callId }: CallKey): Promise<Buffer | undefined> {
+    return (await this.#redis.hgetBuffer(this.#keys.connectCall(env, callId), 'reply')) ?? undefined;
+  }
+
+  /** After the reply has taken effect. Later ones are ignored. */
+  async finish({ env, callId }: CallKey): Promise<void> {
+    await this.#redis.finishCall(this.#keys.connectCall(env, callId), this.#keys.connectionCalls(env, ''), callId);
+  }
+
+  /** Ends a call whose lease has run out. @returns false: it has a reply, or a lease again */
+  async lose({ env, callId }: CallKey): Promise<boolean> {
+    const args = [this.#keys.connectionCalls(env, ''), callId];
+    return (await this.#redis.loseCall(this.#keys.connectCall(env, callId), ...args)) === 1;
+  }
+}

@@ -1,0 +1,123 @@
+/** Which connections of apps are live, and which of them take calls. A gateway renews its connections every few seconds; those of a gateway that
+ *  dies expire. */
+import { createHash } from 'node:crypto';
+import type { Connection } from '../../model/apps/connection.ts';
+import { replies } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
+
+export const RENEW_MS = 5_000;
+const TTL_MS = 3 * RENEW_MS;
+/** Instances that reconnect within this time register nothing. */
+const REMEMBERED_MS = 60_000;
+const RENEWED_AT_ONCE = 200;
+
+/** An app has a connection that takes calls. */
+export interface ConnectionChange {
+  env: string;
+  app: string;
+  concurrency: number;
+}
+
+export class Connections {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: ScriptedRedis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  /** Stores connections, or keeps them live. */
+  async renew(connections: readonly Connection[]): Promise<void> {
+    for (let start = 0; start < connections.length; start += RENEWED_AT_ONCE) {
+      const writing = this.#redis.pipeline();
+      for (const one of connections.slice(start, start + RENEWED_AT_ONCE))
+        writing.renewConnection(...this.#renewal(one));
+      replies(await writing.exec());
+    }
+  }
+
+  #renewal(connection: Connection): [string, ...(string | number)[]] {
+    const { env, id, gatewayId, concurrency, apps, status, instanceId } = connection;
+    const keys = this.#keys;
+    return [
+      keys.connection(env, id),
+      keys.connections(env),
+      id,
+      TTL_MS,
+      REMEMBERED_MS,
+      status === 'ready' ? 1 : 0,
+      gatewayId,
+      concurrency,
+      JSON.stringify(connection),
+      ...apps.flatMap(({ name, functionsHash }) => [
+        name,
+        keys.readyConnections(env, name),
+        functionsHash,
+        keys.connectFunctions(env, functionsHash),
+        keys.connectInstance(env, instanceHash(instanceId, functionsHash)),
+      ]),
+    ];
+  }
+
+  /** Tells the workers, which may have calls that wait for it. */
+  async announce({ env, apps, concurrency }: Connection): Promise<void> {
+    for (const { name: app } of apps) {
+      await this.#redis.publish(
+        this.#keys.connectionChanges,
+        JSON.stringify({ env, app, concurrency } satisfies ConnectionChange),
+      );
+    }
+  }
+
+  async close({ env, id, apps }: Pick<Connection, 'env' | 'id' | 'apps'>): Promise<void> {
+    const ready = apps.map(({ name }) => this.#keys.readyConnections(env, name));
+    await this.#redis.closeConnection(this.#keys.connection(env, id), this.#keys.connections(env), id, ...ready);
+  }
+
+  async addFunctions(env: string, functionsHash: string, functionIds: readonly string[]): Promise<void> {
+    if (functionIds.length === 0) return;
+    const key = this.#keys.connectFunctions(env, functionsHash);
+    replies(
+      await this.#redis
+        .multi()
+        .sadd(key, ...functionIds)
+        .pexpire(key, REMEMBERED_MS)
+        .exec(),
+    );
+  }
+
+  /** Whether the instance had a connection with these functions in the last minute: then it reconnects, and other instances may have registered
+   *  newer functions since. */
+  async isReconnection(env: string, instanceId: string, functionsHash: string): Promise<boolean> {
+    return (await this.#redis.exists(this.#keys.connectInstance(env, instanceHash(instanceId, functionsHash)))) === 1;
+  }
+
+  async count(env: string, nowMs: number): Promise<number> {
+    return this.#redis.zcount(this.#keys.connections(env), nowMs, '+inf');
+  }
+
+  /** Of the app, the longest connected first; with the number of calls that each works on. */
+  async ofApp(env: string, app: string, nowMs: number): Promise<{ connection: Connection; calls: number }[]> {
+    const keys = this.#keys;
+    const ids = await this.#redis.zrangebyscore(keys.connections(env), nowMs, '+inf');
+    if (ids.length === 0) return [];
+    const reading = this.#redis.pipeline();
+    for (const id of ids)
+      reading.hget(keys.connection(env, id), 'json').zcount(keys.connectionCalls(env, id), nowMs, '+inf');
+    const read = replies<string | number | null>(await reading.exec());
+    return ids
+      .flatMap((_, i) => {
+        const text = read[2 * i];
+        if (typeof text !== 'string') return [];
+        return [{ connection: JSON.parse(text) as Connection, calls: Number(read[2 * i + 1]) }];
+      })
+      .filter(({ connection }) => connection.apps.some(({ name }) => name === app))
+      .sort((a, b) => a.connection.connectedAt - b.connection.connectedAt);
+  }
+}
+
+function instanceHash(instanceId: string, functionsHash: string): string {
+  return createHash('sha256').update(`${functionsHash}\n${instanceId}`).digest('base64url').slice(0, 22);
+}

@@ -1,0 +1,15 @@
+#!lua flags=allow-oom
+-- The connection has begun to work on the call: its lease begins, and its body is no longer needed.
+-- KEYS: call (hash)
+-- ARGV: prefix of a connection's calls (zset), call ID, connection ID, length of a lease (ms), TTL of the call (ms)
+-- Returns 1: done; 0: the call is not the connection's, or no longer.
+local time = redis.call('TIME')
+if redis.call('HGET', KEYS[1], 'connection') ~= ARGV[3] then return 0 end
+if redis.call('HEXISTS', KEYS[1], 'reply') == 1 then return 1 end
+local dueAt = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[4]
+redis.call('HSET', KEYS[1], 'until', dueAt, 'acknowledged', 1)
+redis.call('HDEL', KEYS[1], 'body')
+redis.call('PEXPIRE', KEYS[1], ARGV[5])
+redis.call('ZADD', ARGV[1] .. ARGV[3], dueAt, ARGV[2])
+redis.call('PEXPIRE', ARGV[1] .. ARGV[3], ARGV[5])
+return 1

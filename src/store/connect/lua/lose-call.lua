@@ -1,0 +1,14 @@
+#!lua flags=allow-oom
+-- Deletes a call whose lease has ended without a reply. Whatever comes for it later is ignored.
+-- KEYS: call (hash)
+-- ARGV: prefix of a connection's calls (zset), call ID
+-- Returns 1: deleted, or there was none; 0: it has a reply, or a lease.
+local time = redis.call('TIME')
+local call = redis.call('HMGET', KEYS[1], 'until', 'connection')
+if not call[1] then return 1 end
+if redis.call('HEXISTS', KEYS[1], 'reply') == 1 or tonumber(call[1]) > time[1] * 1000 + math.floor(time[2] / 1000) then
+  return 0
+end
+redis.call('ZREM', ARGV[1] .. call[2], ARGV[2])
+redis.call('DEL', KEYS[1])
+return 1

@@ -1,0 +1,26 @@
+-- Stores a connection and the apps that it serves; again every few seconds, which keeps it live.
+-- KEYS: connection (hash), connections of the environment (zset)
+-- ARGV: connection ID, TTL (ms), TTL of functions and instances (ms), 1 if it takes calls, gateway ID, concurrency, the connection as JSON,
+--       then for each app: its name, ready connections (zset), hash of its functions, functions (set), instance (string)
+-- Returns 1.
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local liveUntil = now + ARGV[2]
+redis.call('HSET', KEYS[1], 'gateway', ARGV[5], 'concurrency', ARGV[6], 'json', ARGV[7])
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
+redis.call('ZADD', KEYS[2], liveUntil, ARGV[1])
+for i = 8, #ARGV, 5 do
+  redis.call('HSET', KEYS[1], 'functions:' .. ARGV[i], ARGV[i + 2])
+  if ARGV[4] == '1' then
+    redis.call('ZADD', ARGV[i + 1], liveUntil, ARGV[1])
+    redis.call('PEXPIRE', ARGV[i + 1], ARGV[2])
+  else
+    redis.call('ZREM', ARGV[i + 1], ARGV[1])
+  end
+  redis.call('ZREMRANGEBYSCORE', ARGV[i + 1], '-inf', now)
+  redis.call('PEXPIRE', ARGV[i + 3], ARGV[3])
+  redis.call('SET', ARGV[i + 4], '', 'PX', ARGV[3])
+end
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+redis.call('PEXPIRE', KEYS[2], ARGV[2])
+return 1

@@ -1,0 +1,24 @@
+/** Connections of apps that dial out, and the calls that they work on. */
+import type { Redis } from '../redis/connection.ts';
+import type { StoreContext } from '../store-context.ts';
+import { ConnectChannels } from './channels.ts';
+import { ConnectCalls } from './connect-calls.ts';
+import { Connections } from './connections.ts';
+import { ConnectSessions } from './sessions.ts';
+
+export interface ConnectStore {
+  connections: Connections;
+  connectCalls: ConnectCalls;
+  connectSessions: ConnectSessions;
+  /** @param subscriber a connection that is used only for subscriptions */
+  connectChannels: (subscriber: Redis) => ConnectChannels;
+}
+
+export function createConnectStore({ redis, keys }: StoreContext): ConnectStore {
+  return {
+    connections: new Connections(redis, keys),
+    connectCalls: new ConnectCalls(redis, keys),
+    connectSessions: new ConnectSessions(redis, keys),
+    connectChannels: (subscriber) => new ConnectChannels(keys, subscriber),
+  };
+}

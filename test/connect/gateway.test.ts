@@ -1,0 +1,175 @@
+import { once } from 'node:events';
+import { expect } from 'chai';
+import type { WebSocket } from 'ws';
+import { frame, KIND, SystemError, WorkerConnectRequest } from '../../src/functions/connect/messages.ts';
+import { ConnectedInstance, startConnection } from '../support/connected-app.ts';
+import { request } from '../support/http.ts';
+import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const FUNCTIONS = [{ id: 'ship', triggers: [{ event: 'order/paid' }] }];
+
+async function closing(socket: WebSocket): Promise<{ code: number; reason: string }> {
+  const [code, reason] = await once(socket, 'close');
+  return { code, reason: String(reason) };
+}
+
+describe('The gateway in production', function () {
+  this.timeout(30_000);
+  let service: Service;
+  before(async () => {
+    service = await startService({ dev: false, env: { CONNECTIONS_MAX: '2' } });
+  });
+  after(() => service.stop());
+
+  const connect = (options: object = {}) =>
+    ConnectedInstance.connect(service.url, { functions: FUNCTIONS, headers: service.appHeaders, ...options });
+
+  it('lets an app start a connection with the hashed signing key of its environment, and with nothing else', async () => {
+    expect((await startConnection(service.url, service.appHeaders)).status).to.equal(200);
+    for (const headers of [{}, { authorization: 'Bearer nonsense' }, service.apiHeaders]) {
+      const { status, text } = await startConnection(service.url, headers as Record<string, string>);
+      expect([status, JSON.parse(text).code]).to.deep.equal([401, 'credentials_invalid']);
+    }
+  });
+
+  it('takes flushed replies with the signing key alone', async () => {
+    const { status } = await request('POST', `${service.url}/v0/connect/flush`, { body: new Uint8Array() });
+    expect(status).to.equal(401);
+  });
+
+  it('accepts a session token once, and no other', async () => {
+    const { start } = await startConnection(service.url, service.appHeaders);
+    const first = await ConnectedInstance.open(start.gatewayEndpoint, start.connectionId);
+    await first.register(start, { functions: FUNCTIONS });
+    for (const sessionToken of [start.sessionToken, 'nonsense', '']) {
+      const second = await ConnectedInstance.open(start.gatewayEndpoint, start.connectionId);
+      const closed = closing(second.socket);
+      await second.register({ ...start, sessionToken }, { functions: FUNCTIONS }).catch(() => undefined);
+      const { code, reason } = await closed;
+      expect({ code, reason }).to.deep.equal({ code: 4_401, reason: 'connect_authentication_failed' });
+    }
+    await first.close();
+  });
+
+  it('closes a WebSocket that does not authenticate in time, or whose first message is something else', async () => {
+    const idle = await ConnectedInstance.open(`${service.url.replace('http', 'ws')}/v0/connect`);
+    const other = await ConnectedInstance.open(`${service.url.replace('http', 'ws')}/v0/connect`);
+    const [idleClosed, otherClosed] = [closing(idle.socket), closing(other.socket)];
+    other.send(KIND.workerHeartbeat);
+    expect((await otherClosed).code).to.equal(4_400);
+    expect((await idleClosed).reason).to.equal('connect_worker_hello_timeout');
+  });
+
+  it('closes a connection that sends what is no message, or too much', async () => {
+    const [garbage, large] = [await connect(), await connect()];
+    const [garbageClosed, largeClosed] = [closing(garbage.socket), closing(large.socket)];
+    garbage.socket.send(Buffer.from([0xff, 0xff, 0xff]));
+    large.socket.send(Buffer.alloc(9_000_000));
+    expect((await garbageClosed).code).to.equal(1_007);
+    expect((await largeClosed).code).to.equal(1_009);
+  });
+
+  it('rejects connections beyond CONNECTIONS_MAX', async () => {
+    const all = [await connect(), await connect()];
+    const { status, text } = await startConnection(service.url, service.appHeaders);
+    expect([status, JSON.parse(text).code]).to.deep.equal([429, 'too_many_connections']);
+    await Promise.all(all.map((one) => one.close()));
+  });
+
+  it('tells an app why it cannot be registered, and keeps what was registered before', async () => {
+    await (await connect({ app: 'bad' })).close();
+    const reasons = [
+      [{ rawFunctions: 'nonsense' }, 'not a JSON array'],
+      [{ rawFunctions: '[{"id": "bad-ship"}]' }, 'steps'],
+    ] as const;
+    for (const [options, expected] of reasons) {
+      const { start } = await startConnection(service.url, service.appHeaders);
+      const instance = await ConnectedInstance.open(start.gatewayEndpoint, start.connectionId);
+      const failed = instance.frame(KIND.syncFailed);
+      await instance.register(start, { app: 'bad', ...options } as object).catch(() => undefined);
+      expect(SystemError.decode(await failed).message).to.include(expected);
+    }
+    const { last_sync, function_count } = (await service.get('/v1/apps/bad')).body.data;
+    expect([last_sync.succeeded, function_count]).to.deep.equal([false, 1]);
+  });
+
+  it('calls an instance only for functions that it has, and keeps those of the newest version when an old one reconnects', async () => {
+    const newer = [...FUNCTIONS, { id: 'bill', triggers: [{ event: 'order/billed' }] }];
+    const old = await connect({ app: 'mill', instanceId: 'old' });
+    const fresh = await connect({ app: 'mill', instanceId: 'fresh', functions: newer });
+    await old.terminate();
+    await until(async () => (await service.get('/v1/apps/mill/connections')).body.data.length === 1, {
+      describe: 'the old connection is gone',
+    });
+    const again = await connect({ app: 'mill', instanceId: 'old' });
+    expect((await service.get('/v1/apps/mill')).body.data.function_count).to.equal(2);
+    for (let i = 0; i < 4; i++) {
+      await service.post(service.eventPath, { name: 'order/billed', data: {} });
+      const call = await fresh.nextCall();
+      fresh.acknowledge(call);
+      await fresh.complete(call);
+    }
+    expect(again.calls).to.deep.equal([]);
+    await Promise.all([fresh.close(), again.close()]);
+  });
+
+  it('sends a call to a connection only when it is ready, if it wants to say so', async () => {
+    const { start } = await startConnection(service.url, service.appHeaders);
+    const instance = await ConnectedInstance.open(start.gatewayEndpoint, start.connectionId);
+    const payload = WorkerConnectRequest.encode({
+      connectionId: start.connectionId,
+      authData: { sessionToken: start.sessionToken, syncToken: '' },
+      apps: [{ appName: 'slow', appVersion: '7', functions: Buffer.from(JSON.stringify([configOf()])) }],
+      workerManualReadinessAck: true,
+    });
+    instance.socket.send(frame(KIND.workerConnect, payload));
+    await instance.frame(KIND.gatewayConnectionReady);
+    const status = async () => (await service.get('/v1/apps/slow/connections')).body.data[0];
+    expect(await status()).to.include({ status: 'connecting', app_version: '7' });
+    instance.send(KIND.workerHeartbeat);
+    await instance.frame(KIND.gatewayHeartbeat);
+    instance.send(KIND.workerReady);
+    await until(async () => (await status()).status === 'ready', { describe: 'the connection is ready' });
+    await instance.close();
+  });
+
+  it('asks its instances to connect elsewhere when the process shuts down, which ends when they have left', async () => {
+    const web = await service.startWeb();
+    service.webs.pop();
+    const instance = await ConnectedInstance.connect(`http://127.0.0.1:${web.port}`, {
+      functions: FUNCTIONS,
+      headers: service.appHeaders,
+    });
+    const stopped = web.stop();
+    await instance.frame(KIND.gatewayClosing);
+    expect((await service.get('/v1/apps/shop/connections')).body.data).to.deep.equal([]);
+    await instance.close();
+    await stopped;
+  });
+});
+
+describe('The gateway in dev mode', function () {
+  this.timeout(30_000);
+
+  it('creates the branch that an app names, and closes its connections when that is archived', async () => {
+    const service = await startService();
+    try {
+      const headers = { 'x-inngest-env': 'feature-1' };
+      const instance = await ConnectedInstance.connect(service.url, { functions: FUNCTIONS, headers });
+      const closed = closing(instance.socket);
+      const { status } = await service.post('/v1/environments/feature-1/archive');
+      expect(status).to.equal(200);
+      expect((await closed).reason).to.equal('connect_gateway_closing');
+      const again = await startConnection(service.url, headers);
+      expect([again.status, JSON.parse(again.text).code]).to.deep.equal([403, 'environment_archived']);
+    } finally {
+      await service.stop();
+    }
+  });
+});
+
+function configOf(): object {
+  const step = { id: 'step', name: 'step', runtime: { type: 'ws' } };
+  return { id: 'slow-ship', triggers: [{ event: 'never/sent' }], steps: { step } };
+}
