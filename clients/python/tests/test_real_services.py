@@ -15,7 +15,7 @@ import tidegate.wsgi
 from support.hosts import asgi_host, ask, closing, wsgi_host
 from support.played_service import Reply, played_service
 from support.real_service import variable, wait_for
-from tidegate import Context, Event, SendError, SyncContext, Tidegate
+from tidegate import Context, Event, NonRetriableError, SendError, StepError, SyncContext, Tidegate
 
 
 @pytest.fixture(params=["dev", "production"])
@@ -145,10 +145,10 @@ def test_signals_requests_and_realtime_go_through_the_service(client: Tidegate) 
         signal = ctx.step.wait_for_signal("approval", signal=name, timeout="1m")
         return signal and [signal.signal, signal.data]
 
-    @client.create_function(id="sends", trigger=f"{name}/next", retries=20)
+    @client.create_function(id="sends", trigger=f"{name}/next")
     async def sends(ctx: Context) -> None:
-        if not await ctx.step.send_signal("approve", name, {"by": "Ada"}):
-            raise RuntimeError("the other run does not wait yet")
+        while not await ctx.step.send_signal("approve", name, {"by": "Ada"}):
+            await ctx.step.sleep("until the other run waits", 0.05)
 
     run = _run(client, "async on ASGI", [waits, sends], Event(name=name, data={}))
     assert (run["status"], run["output"]) == ("Completed", [name, {"by": "Ada"}])
@@ -168,3 +168,23 @@ def test_the_service_makes_a_request_for_a_step(client: Tidegate) -> None:
         run = _run(client, "plain on WSGI", [fetches], Event(name=name, data={}))
         assert (run["status"], run["output"]) == ("Completed", [418, {"short": True}, f"{other.url}/pot"])
         assert other.requests[0].json == {"n": 1}
+
+
+def test_a_race_ends_with_its_first_step_and_errors_keep_what_they_have(client: Tidegate) -> None:
+    name = f"py/{uuid.uuid4()}"
+
+    def refuse() -> None:
+        error = NonRetriableError("card refused", data={"card": 7}, code="E_CARD")
+        raise error from OSError("no money")
+
+    @client.create_function(id="races", trigger=name)
+    async def races(ctx: Context) -> Any:
+        first = await ctx.step.race([lambda: ctx.step.run("a", lambda: 1), lambda: ctx.step.sleep("s", "1h")])
+        try:
+            await ctx.step.run("charge", refuse)
+        except StepError as error:
+            assert error.cause
+            return [first, error.data, error.code, error.cause.cause.name, error.cause.cause.message]
+
+    run = _run(client, "async on ASGI", [races], Event(name=name, data={}))
+    assert (run["status"], run["output"]) == ("Completed", [1, {"card": 7}, "E_CARD", "OSError", "no money"])

@@ -96,9 +96,13 @@ def revive_error(wire: WireError) -> RemoteError:
     )
 
 
-def _revive_cause(cause: object) -> object:
-    is_error = isinstance(cause, dict) and "message" in cause
-    return revive_error(cast("WireError", cause)) if is_error else cause
+def _revive_cause(cause: Any) -> Any:
+    error = _error_fields(cause)
+    return revive_error(error) if "message" in error else cause
+
+
+def _error_fields(cause: object) -> WireError:
+    return cast("WireError", cause) if isinstance(cause, dict) else {}
 
 
 def step_error(step_id: str, wire: WireError) -> StepError:
