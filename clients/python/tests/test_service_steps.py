@@ -21,7 +21,7 @@ created = client.create_function(id="fn", trigger="order/paid", retries=0)
 @created
 async def fn_async(ctx: Context) -> Any:
     step = ctx.step
-    signal = await step.wait_for_signal("approval", signal="approve/7", timeout="3d", on_conflict="replace")
+    signal = await step.wait_for_signal("approval", signal="approve/7", timeout="3d", conflict="replace")
     fetched = await step.fetch("rates", "https://a.example/rates", method="POST", headers={"x-own": "1"}, body={"n": 1})
     answer = await step.infer(
         "ask", "https://b.example/v1", format="openai-chat", body={"model": "m"}, headers={"x": "y"}, auth_key="sk"
@@ -32,7 +32,7 @@ async def fn_async(ctx: Context) -> Any:
 @created
 def fn_plain(ctx: SyncContext) -> Any:
     step = ctx.step
-    signal = step.wait_for_signal("approval", signal="approve/7", timeout="3d", on_conflict="replace")
+    signal = step.wait_for_signal("approval", signal="approve/7", timeout="3d", conflict="replace")
     fetched = step.fetch("rates", "https://a.example/rates", method="POST", headers={"x-own": "1"}, body={"n": 1})
     answer = step.infer(
         "ask", "https://b.example/v1", format="openai-chat", body={"model": "m"}, headers={"x": "y"}, auth_key="sk"
@@ -148,11 +148,14 @@ def test_a_token_names_its_topics() -> None:
             own.subscription_token_sync("thread:7", "status")
 
 
-def test_a_refusal_is_told_in_the_words_of_the_service() -> None:
-    with played_service(Reply(404, {"error": "no step waits", "code": "not_found"}, {"x-request-id": "q"})) as service:
-        own = Tidegate("shop", is_dev=True, base_url=service.url)
-        with pytest.raises(SendError, match="no step waits") as raised:
-            own.send_signal_sync("approve/7")
-    assert (raised.value.status, raised.value.code, raised.value.request_id) == (404, "not_found", "q")
+def test_nobody_waits_for_a_signal_and_other_refusals() -> None:
+    def refusing(*reply: Any) -> Any:
+        with played_service(Reply(*reply)) as service:
+            return Tidegate("shop", is_dev=True, base_url=service.url).send_signal_sync("approve/7")
+
+    assert refusing(404, {"error": "no step waits", "code": "not_found"}) is None
+    with pytest.raises(SendError, match="too many") as raised:
+        refusing(429, {"error": "too many", "code": "rate_exceeded"}, {"x-request-id": "q"})
+    assert (raised.value.status, raised.value.code, raised.value.request_id) == (429, "rate_exceeded", "q")
     with pytest.raises(SendError, match="could not be reached"):
-        own.publish_sync("thread:7", "status", 1)
+        Tidegate("shop", is_dev=True, base_url="http://127.0.0.1:1").publish_sync("thread:7", "status", 1)

@@ -14,10 +14,15 @@ from ._settings import Settings
 from .errors import SendError, ServeError
 
 
-def send_signal(signal: str, data: object, settings: Settings) -> Effects[str]:
-    """Comes to the ID of the run that goes on. Raises SendError, TypeError, ConfigError."""
+def send_signal(signal: str, data: object, settings: Settings) -> Effects[str | None]:
+    """Comes to the ID of the run that goes on; None when no step waits. Raises SendError, TypeError, ConfigError."""
     body = {"signal": signal, "data": as_json(data, "The signal's data")}
-    answer = yield from _post("/v1/signals", body, settings)
+    try:
+        answer = yield from _post("/v1/signals", body, settings)
+    except SendError as error:
+        if error.status == 404 and error.code == "not_found":
+            return None
+        raise
     return str(answer["data"]["run_id"])
 
 

@@ -130,15 +130,15 @@ class Tidegate:
         """The same as `send_sync`, of a list."""
         return self.send_sync(events, seed=seed, timeout=timeout)
 
-    async def send_signal(self, signal: str, data: object = None) -> str:
-        """Ends the step that waits for the signal, and gives the ID of its run. In a function, prefer
-        `step.send_signal`.
+    async def send_signal(self, signal: str, data: object = None) -> str | None:
+        """Ends the step that waits for the signal. Gives the ID of its run; None when no step waits. In a function,
+        prefer `step.send_signal`.
 
-        Raises SendError, with the status 404 when no step waits; TypeError when the data cannot be JSON; ConfigError.
+        Raises SendError, TypeError when the data cannot be JSON, ConfigError.
         """
         return await drive_async(ask.send_signal(signal, data, self.settings()))
 
-    def send_signal_sync(self, signal: str, data: object = None) -> str:
+    def send_signal_sync(self, signal: str, data: object = None) -> str | None:
         """As `send_signal`, for code that is not async."""
         return drive(ask.send_signal(signal, data, self.settings()))
 

@@ -24,7 +24,7 @@ class Outside(Protocol):
         ...
 
     def send_signal(self, signal: str, data: object) -> Any:
-        """Gives the ID of the run that goes on."""
+        """Gives the ID of the run that goes on, or None."""
         ...
 
     def publish(self, channel: str, topic: str, data: object) -> Any: ...
@@ -63,7 +63,7 @@ class ServiceOutside(_OfCall):
     def send_event(self, events: EventOrEvents, hashed_id: str) -> Any:
         return drive(self._send_event(events, hashed_id))
 
-    def send_signal(self, signal: str, data: object) -> str:
+    def send_signal(self, signal: str, data: object) -> str | None:
         return drive(ask.send_signal(signal, data, self.settings))
 
     def publish(self, channel: str, topic: str, data: object) -> None:
@@ -74,7 +74,7 @@ class AsyncServiceOutside(_OfCall):
     async def send_event(self, events: EventOrEvents, hashed_id: str) -> Any:
         return await drive_async(self._send_event(events, hashed_id))
 
-    async def send_signal(self, signal: str, data: object) -> str:
+    async def send_signal(self, signal: str, data: object) -> str | None:
         return await drive_async(ask.send_signal(signal, data, self.settings))
 
     async def publish(self, channel: str, topic: str, data: object) -> None:

@@ -39,8 +39,8 @@ def send_event(id: str, events: EventOrEvents, send: Callable[[EventOrEvents, st
     )
 
 
-def send_signal(id: str, signal: str, send: Callable[[], Any]) -> StepDescription:
-    opts = {"type": "step.sendSignal", "signal": signal}
+def send_signal(id: str, send: Callable[[], Any]) -> StepDescription:
+    opts = {"type": "step.sendSignal"}
     return StepDescription(kind="run", id=_check_id(id), name="sendSignal", opts=opts, run=lambda _hashed_id: send())
 
 
@@ -50,9 +50,9 @@ def publish(id: str, send: Callable[[], Any]) -> StepDescription:
 
 
 def wait_for_signal(
-    id: str, signal: str, timeout: Duration | datetime, on_conflict: Literal["fail", "replace"]
+    id: str, signal: str, timeout: Duration | datetime, conflict: Literal["fail", "replace"] | None
 ) -> StepDescription:
-    opts = {"signal": signal, "timeout": timeout_string(timeout), "conflict": on_conflict}
+    opts = {"signal": signal, "timeout": timeout_string(timeout), **({"conflict": conflict} if conflict else {})}
     return StepDescription(kind="signal", id=_check_id(id), name=signal, opts=opts)
 
 
@@ -79,10 +79,13 @@ def invoke(
     return StepDescription(kind="invoke", id=_check_id(id), opts=opts)
 
 
-def fetch(id: str, url: str, method: str, headers: Mapping[str, str] | None, body: object) -> StepDescription:
-    opts = {"url": url, "method": method, **({"headers": dict(headers)} if headers else {})}
-    if body is not None:
-        opts["body"] = plain(body, "body")
+def fetch(id: str, url: str, method: str | None, headers: Mapping[str, str] | None, body: object) -> StepDescription:
+    opts: dict[str, Any] = {
+        "url": url,
+        **({"method": method} if method else {}),
+        **({"headers": dict(headers)} if headers else {}),
+        **({} if body is None else {"body": plain(body, "body")}),
+    }
     return StepDescription(kind="fetch", id=_check_id(id), opts=opts)
 
 
@@ -93,9 +96,9 @@ def infer(
         "type": "step.ai.infer",
         "url": url,
         "format": format,
-        "headers": dict(headers or {}),
-        "body": plain(body, "body"),
         **({"auth_key": auth_key} if auth_key else {}),
+        **({"headers": dict(headers)} if headers else {}),
+        "body": plain(body, "body"),
     }
     return StepDescription(kind="infer", id=_check_id(id), opts=opts)
 

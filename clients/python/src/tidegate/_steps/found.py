@@ -77,6 +77,8 @@ class FoundStep:
     context: Context
     """Of the code that reached it: what runs the step sees the same context variables."""
     awaiter: Awaiter
+    race: bool
+    """It is in a branch of a race."""
     delivered: bool = False
 
 

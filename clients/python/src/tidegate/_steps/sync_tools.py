@@ -13,6 +13,7 @@ from .._outside import Outside
 from .._received import FetchResponse, ReceivedSignal, fetch_response, received_signal
 from . import describe
 from .invocable import Invocable, function_id_of
+from .race import refuse_empty
 from .replay_sync import SyncReplay
 
 P = ParamSpec("P")
@@ -66,18 +67,18 @@ class SyncSteps:
         *,
         signal: str,
         timeout: Duration | datetime,
-        on_conflict: Literal["fail", "replace"] = "fail",
+        conflict: Literal["fail", "replace"] | None = None,
     ) -> ReceivedSignal | None:
         """Returns the signal, which ends this one step; None when none has come in time.
 
-        While another step waits for the same signal, this one fails its run, or with "replace" takes the signal over.
+        While another step waits for the signal, this one fails its run, or takes it over with `conflict="replace"`.
         """
-        return received_signal(self._replay.find(describe.wait_for_signal(id, signal, timeout, on_conflict)))
+        return received_signal(self._replay.find(describe.wait_for_signal(id, signal, timeout, conflict)))
 
-    def send_signal(self, id: str, signal: str, data: object = None) -> str:
-        """Ends the step that waits for the signal. Returns the ID of its run; fails when no step waits."""
-        step = describe.send_signal(id, signal, lambda: self._outside.send_signal(signal, data))
-        run_id: str = self._replay.find(step)
+    def send_signal(self, id: str, signal: str, data: object = None) -> str | None:
+        """Ends the step that waits for the signal. Returns the ID of its run, or None when no step waits."""
+        step = describe.send_signal(id, lambda: self._outside.send_signal(signal, data))
+        run_id: str | None = self._replay.find(step)
         return run_id
 
     def fetch(
@@ -85,11 +86,11 @@ class SyncSteps:
         id: str,
         url: str,
         *,
-        method: str = "GET",
+        method: str | None = None,
         headers: Mapping[str, str] | None = None,
         body: object = None,
     ) -> FetchResponse:
-        """The service makes the request, so that no process of the app waits for it.
+        """The service makes the request (default: GET), so that no process of the app waits for it.
 
         Returns the response, whatever its status. A `body` that is not a string is sent as JSON.
         """
@@ -168,3 +169,12 @@ class SyncSteps:
         In a tuple, each keeps its own type.
         """
         return self._replay.parallel(branches)
+
+    def race(self, branches: Sequence[Branch[T]], /) -> T:
+        """Calls the functions side by side; returns what the first one to end returns, or raises its error.
+
+        The function goes on at once, and the steps of the other branches still run.
+        """
+        refuse_empty(branches)
+        winner: T = self._replay.race(branches)
+        return winner

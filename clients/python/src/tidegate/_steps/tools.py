@@ -12,8 +12,9 @@ from .._moments import Duration
 from .._outside import AsyncOutside
 from .._received import FetchResponse, ReceivedSignal, fetch_response, received_signal
 from . import describe
-from .branches import run_branches
+from .branches import race_branches, run_branches
 from .invocable import Invocable, function_id_of
+from .race import refuse_empty
 from .replay_async import AsyncReplay
 
 P = ParamSpec("P")
@@ -81,18 +82,18 @@ class Steps:
         *,
         signal: str,
         timeout: Duration | datetime,
-        on_conflict: Literal["fail", "replace"] = "fail",
+        conflict: Literal["fail", "replace"] | None = None,
     ) -> ReceivedSignal | None:
         """Resolves to the signal, which ends this one step; to None when none has come in time.
 
-        While another step waits for the same signal, this one fails its run, or with "replace" takes the signal over.
+        While another step waits for the signal, this one fails its run, or takes it over with `conflict="replace"`.
         """
-        return received_signal(await self._replay.find(describe.wait_for_signal(id, signal, timeout, on_conflict)))
+        return received_signal(await self._replay.find(describe.wait_for_signal(id, signal, timeout, conflict)))
 
-    async def send_signal(self, id: str, signal: str, data: object = None) -> str:
-        """Ends the step that waits for the signal. Resolves to the ID of its run; fails when no step waits."""
-        step = describe.send_signal(id, signal, lambda: self._outside.send_signal(signal, data))
-        run_id: str = await self._replay.find(step)
+    async def send_signal(self, id: str, signal: str, data: object = None) -> str | None:
+        """Ends the step that waits for the signal. Resolves to the ID of its run, or to None when no step waits."""
+        step = describe.send_signal(id, lambda: self._outside.send_signal(signal, data))
+        run_id: str | None = await self._replay.find(step)
         return run_id
 
     async def fetch(
@@ -100,11 +101,11 @@ class Steps:
         id: str,
         url: str,
         *,
-        method: str = "GET",
+        method: str | None = None,
         headers: Mapping[str, str] | None = None,
         body: object = None,
     ) -> FetchResponse:
-        """The service makes the request, so that no process of the app waits for it.
+        """The service makes the request (default: GET), so that no process of the app waits for it.
 
         Resolves to the response, whatever its status. A `body` that is not a string is sent as JSON.
         """
@@ -183,3 +184,12 @@ class Steps:
         In a tuple, each keeps its own type.
         """
         return await run_branches(branches, self._replay.settling)
+
+    async def race(self, branches: Sequence[Branch[T]], /) -> T:
+        """Calls the functions side by side; resolves to what the first one to end returns, or raises its error.
+
+        The function goes on at once, and the steps of the other branches still run.
+        """
+        refuse_empty(branches)
+        winner: T = await race_branches(branches, self._replay.settling, self._replay.losers)
+        return winner

@@ -16,7 +16,7 @@ class MemoryOutside:
     def send_event(self, events: EventOrEvents, hashed_id: str) -> Any:
         return self._run.keep(events_to_send(events))
 
-    def send_signal(self, signal: str, data: object) -> str:
+    def send_signal(self, signal: str, data: object) -> str | None:
         as_json(data, "The signal's data")
         return f"test-run-that-waits-for-{signal}"
 
@@ -31,7 +31,7 @@ class AsyncMemoryOutside:
     async def send_event(self, events: EventOrEvents, hashed_id: str) -> Any:
         return self._plain.send_event(events, hashed_id)
 
-    async def send_signal(self, signal: str, data: object) -> str:
+    async def send_signal(self, signal: str, data: object) -> str | None:
         return self._plain.send_signal(signal, data)
 
     async def publish(self, channel: str, topic: str, data: object) -> None:
