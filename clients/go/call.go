@@ -16,6 +16,8 @@ type call struct {
 	events  []json.RawMessage
 	runID   string
 	attempt int
+	// functionUUID and executionID are for checkpoints.
+	functionUUID, executionID string
 	// maxAttempts is 0 when the service does not say.
 	maxAttempts int
 	replay      replay.Call
@@ -29,6 +31,8 @@ type callBody struct {
 	UseAPI *bool             `json:"use_api"`
 	Ctx    struct {
 		RunID                     string `json:"run_id"`
+		FunctionID                string `json:"fn_id"`
+		ExecutionID               string `json:"qi_id"`
 		Attempt                   int    `json:"attempt"`
 		MaxAttempts               int    `json:"max_attempts"`
 		UseAPI                    bool   `json:"use_api"`
@@ -68,11 +72,13 @@ func readCall(ctx context.Context, text []byte, s settings) (call, error) {
 		body.Events = []json.RawMessage{body.Event}
 	}
 	return call{
-		event:       body.Event,
-		events:      body.Events,
-		runID:       body.Ctx.RunID,
-		attempt:     body.Ctx.Attempt,
-		maxAttempts: body.Ctx.MaxAttempts,
+		event:        body.Event,
+		events:       body.Events,
+		runID:        body.Ctx.RunID,
+		attempt:      body.Ctx.Attempt,
+		maxAttempts:  body.Ctx.MaxAttempts,
+		functionUUID: body.Ctx.FunctionID,
+		executionID:  body.Ctx.ExecutionID,
 		replay: replay.Call{
 			Memos:                     body.Steps,
 			Order:                     body.Ctx.Stack.Stack,

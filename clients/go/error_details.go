@@ -124,14 +124,21 @@ func ownDetails(err error) (code, data any) {
 	case *CauseError:
 		code, raw = e.Code, e.Data
 	case *SendError:
-		if e.Code != "" {
-			code = e.Code
-		}
+		code = orNil(e.Code)
+	case *ServeError:
+		code = orNil(e.Code)
 	}
 	if raw != nil {
 		data = raw
 	}
 	return code, data
+}
+
+func orNil(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
 }
 
 // onTheWire is nil of what is absent, or cannot be written.

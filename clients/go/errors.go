@@ -88,7 +88,9 @@ func (e *StepError) Unwrap() error { return e.Cause }
 type ServeError struct {
 	Status  int
 	Message string
-	cause   error
+	// Code is the service's error code, where it has refused something.
+	Code  string
+	cause error
 }
 
 func (e *ServeError) Error() string { return e.Message }

@@ -23,6 +23,9 @@ type FunctionOpts struct {
 	Name string
 	// Retries after the first try, of the function and of each of its steps: tidegate.Ptr(0). Default: 4.
 	Retries *int
+	// Checkpoint has one call run steps one after the other, and each result stored as soon as it is there. Without it the
+	// service calls the function again for each step. A call then lasts longer: not for hosts that limit its time.
+	Checkpoint bool
 	FlowControl
 	// OnFailure runs when a run of this function has failed for good: a function of its own, <ID>-failure, with steps and
 	// retries.
@@ -58,6 +61,7 @@ type ServableFunction interface {
 type function struct {
 	appID, id, name string
 	retries         int
+	checkpoint      bool
 	triggers        []trigger
 	flow            FlowControl
 	// call runs the handler with a call's events, whose data only it can read.
@@ -92,12 +96,13 @@ func CreateFunction[Data any](client *Client, options FunctionOpts, on Trigger, 
 
 func define[Data any](appID string, options FunctionOpts, on Trigger, handler Handler[Data]) (*function, error) {
 	f := &function{
-		appID:   appID,
-		id:      options.ID,
-		name:    firstOf(options.Name, options.ID),
-		retries: defaultRetries,
-		flow:    options.FlowControl,
-		call:    caller(handler),
+		appID:      appID,
+		id:         options.ID,
+		name:       firstOf(options.Name, options.ID),
+		retries:    defaultRetries,
+		checkpoint: options.Checkpoint,
+		flow:       options.FlowControl,
+		call:       caller(handler),
 	}
 	if options.Retries != nil {
 		f.retries = *options.Retries

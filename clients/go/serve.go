@@ -135,6 +135,7 @@ func (h *AppHandler) call(ctx context.Context, r AppRequest, s settings) (AppAns
 		return AppAnswer{}, err
 	}
 	c.replay.RequestedStep = requestedStep
+	c.replay.Checkpoint = h.checkpointer(f, c)
 	return answerOf(runCall(ctx, f, c, s.logger(), h.service())), nil
 }
 

@@ -54,9 +54,10 @@ func (c *Client) post(ctx context.Context, path string, body []byte) (answer, er
 func refusedBy(a answer, what string) error {
 	var body struct {
 		Error json.RawMessage `json:"error"`
+		Code  json.RawMessage `json:"code"`
 	}
-	// What cannot be read has none.
+	// What cannot be read has none of these.
 	_ = json.Unmarshal(a.body, &body)
 	reason := firstOf(textOf(body.Error), fmt.Sprintf("it answered %d", a.status))
-	return &ServeError{Status: a.status, Message: fmt.Sprintf("The service refused %s: %s", what, reason)}
+	return &ServeError{Status: a.status, Code: textOf(body.Code), Message: fmt.Sprintf("The service refused %s: %s", what, reason)}
 }

@@ -61,10 +61,15 @@ type Probe = (outside: Outside, fn: string) => Promise<Effect>;
 
 export const PROBES: Readonly<Record<string, Probe>> = {
   ...Object.fromEntries(
-    'concurrency throttle rateLimit debounce batchEvents priority singleton idempotency timeouts checkpointing'
+    'concurrency throttle rateLimit debounce batchEvents priority singleton idempotency timeouts'
       .split(' ')
       .map((feature) => [feature, holdsBack]),
   ),
+  /** The function has three steps, and tells how often it was called: once, or once for each step and at the end. */
+  async checkpointing(outside, fn) {
+    return (await outside.output(await outside.send(fn))) === 1 ? 'acts' : 'not there';
+  },
+
   async 'step.fetch'(outside, fn) {
     const url = `${outside.service.url}/livez`;
     return putsOut(outside, await outside.send(fn, { url }), 200);

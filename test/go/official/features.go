@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/inngest/inngestgo"
@@ -33,6 +34,7 @@ type timed struct {
 func hostFeatures(client inngestgo.Client) {
 	a := app{client}
 	a.hostFlowControl()
+	a.hostCheckpoints()
 	a.hostTriggers()
 	a.hostTimes()
 	a.hostRequests()
@@ -43,20 +45,34 @@ func (a app) hostFlowControl() {
 	key := "event.data.n"
 	second, minute := time.Second, time.Minute
 	for id, opts := range map[string]inngestgo.FunctionOpts{
-		"concurrency":   {Concurrency: &inngestgo.ConfigConcurrency{Step: []inngestgo.ConfigStepConcurrency{{Limit: 1, Key: &key}}}},
-		"throttle":      {Throttle: &inngestgo.ConfigThrottle{Limit: 1, Period: minute, Key: &key}},
-		"ratelimit":     {RateLimit: &inngestgo.ConfigRateLimit{Limit: 1, Period: minute, Key: &key}},
-		"debounce":      {Debounce: &inngestgo.ConfigDebounce{Key: key, Period: minute}},
-		"batchevents":   {BatchEvents: &inngestgo.ConfigBatchEvents{MaxSize: 2, Timeout: minute}},
-		"priority":      {Priority: &inngestgo.ConfigPriority{Run: &key}},
-		"singleton":     {Singleton: &inngestgo.ConfigSingleton{Key: &key}},
-		"idempotency":   {Idempotency: &key},
-		"timeouts":      {Timeouts: &inngestgo.ConfigTimeouts{Finish: &second}},
-		"checkpointing": {Checkpoint: checkpoint.ConfigSafe},
+		"concurrency": {Concurrency: &inngestgo.ConfigConcurrency{Step: []inngestgo.ConfigStepConcurrency{{Limit: 1, Key: &key}}}},
+		"throttle":    {Throttle: &inngestgo.ConfigThrottle{Limit: 1, Period: minute, Key: &key}},
+		"ratelimit":   {RateLimit: &inngestgo.ConfigRateLimit{Limit: 1, Period: minute, Key: &key}},
+		"debounce":    {Debounce: &inngestgo.ConfigDebounce{Key: key, Period: minute}},
+		"batchevents": {BatchEvents: &inngestgo.ConfigBatchEvents{MaxSize: 2, Timeout: minute}},
+		"priority":    {Priority: &inngestgo.ConfigPriority{Run: &key}},
+		"singleton":   {Singleton: &inngestgo.ConfigSingleton{Key: &key}},
+		"idempotency": {Idempotency: &key},
+		"timeouts":    {Timeouts: &inngestgo.ConfigTimeouts{Finish: &second}},
 	} {
 		opts.ID = id
 		a.onEvent(opts, id, nil, hold)
 	}
+}
+
+// hostCheckpoints hosts a function of three steps that tells how often it was called.
+func (a app) hostCheckpoints() {
+	var calls atomic.Int32
+	opts := inngestgo.FunctionOpts{ID: "checkpointing", Checkpoint: checkpoint.ConfigSafe}
+	a.onEvent(opts, "checkpointing", nil, func(ctx context.Context, _ inngestgo.Input[held]) (any, error) {
+		calls.Add(1)
+		for _, id := range []string{"a", "b", "c"} {
+			if _, err := step.Run(ctx, id, func(context.Context) (string, error) { return id, nil }); err != nil {
+				return nil, err
+			}
+		}
+		return calls.Load(), nil
+	})
 }
 
 // hold runs for a while and tells from when to when, on how many events.

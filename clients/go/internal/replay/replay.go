@@ -26,6 +26,8 @@ type Call struct {
 	RequestedStep string
 	// DisableImmediateExecution has a single new step planned too, not run at once.
 	DisableImmediateExecution bool
+	// Checkpoint stores a finished step and says whether the call may go on; nil: the step ends the call.
+	Checkpoint func(context.Context, Op) bool
 }
 
 // Hooks are how errors of the app are read: what they mean is not decided here.
@@ -149,7 +151,7 @@ func (s *session) next(call Call) *Progress {
 		return &Progress{Kind: Failed, Err: errors.New("the function waits for nothing that could come: only its own goroutine and branches of step.Parallel may call steps")}
 	}
 	if len(pending) == 1 && pending[0].runsHere() && !call.DisableImmediateExecution {
-		return s.run(pending[0])
+		return s.runOnTheWay(pending[0], call)
 	}
 	ops := make([]Op, len(pending))
 	for i, found := range pending {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 )
 
 // run runs one step and answers its outcome. A result that cannot be written as JSON fails the step too.
@@ -30,6 +31,22 @@ func (s *session) run(found *step) *Progress {
 	}
 	op.Error = s.hooks.Describe(err)
 	return &Progress{Kind: Under, Ops: []Op{op}, RetryAfterSeconds: retryAfter}
+}
+
+// runOnTheWay runs a step, and answers nil when its result could be stored while the call goes on.
+func (s *session) runOnTheWay(found *step, call Call) *Progress {
+	progress := s.run(found)
+	op := progress.Ops[0]
+	if op.Code != OpStepRun || call.Checkpoint == nil || !call.Checkpoint(found.ctx, op) {
+		return progress
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	memos := Memos{found.hashedID: append(append(json.RawMessage(`{"data":`), op.Data...), '}')}
+	maps.Copy(memos, s.memos)
+	s.memos = memos
+	s.order = append(s.order, found.hashedID)
+	return nil
 }
 
 func (s *session) setRunning(name string) {
