@@ -3,6 +3,8 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { expect } from 'chai';
+import { Tidegate } from 'tidegate';
+import { serve } from 'tidegate/node';
 import { sign } from '../../src/functions/signing.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -150,6 +152,26 @@ describe('registration in the answer to the service, in production', () => {
     expect([status, body.code]).to.deep.equal([400, 'registration_invalid']);
     expect(body.error).to.include('belongs to the app "in-band"');
     expect((await service.get('/v1/functions/in-band-f', service.apiHeaders)).body.data.app).to.equal('in-band');
+  });
+
+  it('an app that does not answer in-band registers by a request of its own', async () => {
+    const { url: baseUrl, env } = service;
+    const keys = { eventKey: env.EVENT_KEYS ?? '', signingKey: env.SIGNING_KEY ?? '' };
+    const client = new Tidegate({ id: 'own', isDev: false, baseUrl, ...keys });
+    const fn = client.createFunction({ id: 'f', triggers: { event: 'own/x' } }, () => 1);
+    const own = createServer((incoming, response) => handler(incoming, response)).listen(0, '127.0.0.1');
+    await once(own, 'listening');
+    const origin = `http://127.0.0.1:${(own.address() as AddressInfo).port}`;
+    const handler = serve({ client, functions: [fn], serveOrigin: origin });
+    try {
+      const at = `${origin}/api/service`;
+      const { status, body } = await service.post('/v1/apps', { url: at }, service.apiHeaders);
+      expect([status, body.data], JSON.stringify(body)).to.deep.equal([200, { url: at, functions: [] }]);
+      expect((await read('own')).body.data).to.include({ function_count: 1, dialect: 'service' });
+    } finally {
+      own.closeAllConnections();
+      own.close();
+    }
   });
 
   it('an app registers only in the environment that it selects', async () => {
