@@ -132,7 +132,7 @@ function steps(body: string): Outcome {
   }
   const failed = ops.find(isFunctionError);
   if (!failed) return { kind: 'steps', ops };
-  const retriable = failed.op === 'StepError';
+  const retriable = failed.op !== 'StepFailed' && failed.error?.noRetry !== true;
   return {
     kind: 'failed',
     error: errorOf(failed),

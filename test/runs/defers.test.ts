@@ -101,11 +101,14 @@ describe('deferred functions', () => {
       expect((await deferredBy(run.run_id, 1)).map(({ data }) => data.id)).to.deep.equal(['c']);
     });
 
-    for (const op of ['StepError', 'StepFailed']) {
-      it(`run also when the run fails (${op} of the function beside them), once, however often it is retried`, async () => {
-        const run = await ended(() => ({ status: 206, body: [add('a'), failed(op)] }), 2);
+    for (const [op, noRetry] of [['StepError'], ['StepFailed'], ['RunError'], ['RunError', true]] as const) {
+      const told = noRetry ? `${op} with noRetry` : op;
+      it(`run also when the run fails (${told} of the function beside them), once, however often it is retried`, async () => {
+        const { error, ...sent } = failed(op);
+        const body = [add('a'), { ...sent, error: { ...error, noRetry } }];
+        const run = await ended(() => ({ status: 206, body }), 2);
         expect([run.status, run.error.message]).to.deep.equal(['Failed', 'oh no']);
-        expect(host.calls('parent')).to.have.length(op === 'StepError' ? 3 : 1);
+        expect(host.calls('parent')).to.have.length(op === 'StepFailed' || noRetry ? 1 : 3);
         expect(await deferredBy(run.run_id, 1)).to.have.length(1);
       });
     }

@@ -41,8 +41,9 @@ const OPERATIONS: ReadonlyMap<string, ApplyOperation> = new Map<string, ApplyOpe
   ['AIGateway', startRequest],
   ['DeferAdd', addDefer],
   ['DeferAbort', abortDefer],
-  // interpret-response.ts has turned it into a completion.
+  // interpret-response.ts has turned them into the end of the call.
   ['RunComplete', async () => undefined],
+  ['RunError', async () => undefined],
   // Asks for the next call, which follows in any case if there was progress.
   ['DiscoveryRequest', async () => undefined],
 ]);

@@ -137,6 +137,7 @@ const FUNCTION_END_ID = createHash('sha1').update('complete').digest('hex');
 
 /** Whether the operation reports an error of the function itself, beside other operations, and not one of a step. */
 export function isFunctionError({ op, id, name, displayName }: Op): boolean {
+  if (op === 'RunError') return true;
   return (op === 'StepError' || op === 'StepFailed') && id === FUNCTION_END_ID && !name && !displayName;
 }
 
