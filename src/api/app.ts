@@ -6,7 +6,7 @@ import type { Tracing } from '../tracing/tracing.ts';
 import { checkpointRoutes } from './apps/checkpoint.ts';
 import { endpointResponseRoutes } from './apps/endpoint-response.ts';
 import { endpointRunRoutes } from './apps/endpoint-runs.ts';
-import { type Registrar, registerRoute } from './apps/register.ts';
+import { registerRoute } from './apps/register.ts';
 import { ResponseTokens } from './apps/response-tokens.ts';
 import { runDataRoutes } from './apps/run-data.ts';
 import { Accounts } from './auth/accounts.ts';
@@ -43,7 +43,6 @@ export interface AppDeps extends ApiDeps {
   webhookDirectory: WebhookDirectory;
   readiness: Readiness;
   liveStreams: LiveStreams;
-  registrar: Registrar;
   gateway: Gateway;
   realtime: Realtime;
   tracing?: Tracing | undefined;

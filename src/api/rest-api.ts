@@ -15,6 +15,8 @@ import type { Telemetry } from '../jobs/telemetry/telemetry.ts';
 import type { Logger } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import type { Transforms } from '../transforms/transforms.ts';
+import type { Registrar } from './apps/register.ts';
+import { AppSync } from './apps/sync.ts';
 import { Accounts } from './auth/accounts.ts';
 import { sendPage } from './http/html-page.ts';
 import { Router } from './http/router.ts';
@@ -72,6 +74,7 @@ export interface ApiDeps {
   endpoints: Endpoints;
   signalSender: SignalSender;
   httpAgent: HttpAgent;
+  registrar: Registrar;
   queues: readonly [IngestQueue, RunQueue];
   log: Logger;
 }
@@ -86,6 +89,9 @@ export function apiRoutes(deps: ApiDeps): Route[] {
   const { users, sessions, oneTimeTokens, signInThrottle, installationLimits } = store;
   const accounts = new Accounts({ users, sessions, oneTimeTokens, signInThrottle });
   const { eventLimits } = store;
+  const { registrar } = deps;
+  const sync = { apps, functions, environments, signingKeys, environmentKinds, registrar, backpressure, httpAgent };
+  const appSync = new AppSync({ ...sync, dev: config.dev });
   return [
     ...environmentRoutes({ environments, quotas }),
     ...environmentLimitRoutes({ environments }),
@@ -127,7 +133,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...signingKeyRoutes({ signingKeys, environments }),
     ...auditRoutes({ auditLog: store.auditLog, rejectionLog: store.rejectionLog }),
     ...userRoutes({ users, accounts, publicUrl }),
-    ...appRoutes({ apps, functions, environmentKinds, expressionProblems, processes, httpAgent, quotas }),
+    ...appRoutes({ apps, functions, expressionProblems, processes, appSync, quotas }),
     ...appConnectionRoutes({ apps, connections: store.connections }),
     ...appCheckRoutes({
       apps,

@@ -101,6 +101,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     apps: store.apps,
     functions: store.functions,
     expressionProblems: store.expressionProblems,
+    log,
   });
   const gateway = new Gateway({
     gatewayId: newId(),

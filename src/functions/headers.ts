@@ -14,6 +14,7 @@ export type Suffix =
   | 'req-version'
   | 'no-retry'
   | 'server-kind'
+  | 'sync-kind'
   | 'expected-server-kind'
   | 'event-id-seed'
   | 'run-id'
@@ -64,5 +65,19 @@ export function signatureHeaders(
     }),
   };
 }
+
+/** Of a request to register in the answer. The dialect of the app is not known yet. */
+export function inBandSyncHeaders(url: string, body: string, signingKey: string): Record<string, string> {
+  const all = DIALECTS.map((dialect) => ({
+    [headerName(dialect, 'sdk')]: SERVER_SDK,
+    [headerName(dialect, 'server-kind')]: 'cloud',
+    [headerName(dialect, 'sync-kind')]: IN_BAND,
+    ...signatureHeaders(dialect, url, body, signingKey),
+  }));
+  return Object.assign({}, ...all);
+}
+
+/** Value of `sync-kind`: the answer has the registration. */
+export const IN_BAND = 'in_band';
 
 export const SERVER_SDK = 'tidegate:v0.1.0';

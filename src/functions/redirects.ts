@@ -49,6 +49,7 @@ export async function requestFollowing(
     signal: AbortSignal;
     method?: Dispatcher.HttpMethod;
     headers?: Record<string, string>;
+    body?: string;
   },
 ): Promise<Dispatcher.ResponseData> {
   let target = url;

@@ -2,6 +2,8 @@
 import { createHash, createHmac } from 'node:crypto';
 import { sameSecret } from '../model/auth/secret.ts';
 
+/** Older signatures are refused, so that a recorded message is of no use later. */
+const SIGNATURE_MAX_AGE_MS = 5 * 60_000;
 const KEY_PREFIX = /^signkey-\w+-/;
 
 /** `t=<unix seconds>&s=<hex>`: HMAC-SHA256 over the body followed by t (docs/protocol.md#signatures). */
@@ -9,6 +11,15 @@ export function sign(body: string, signingKey: string, nowMs: number): string {
   const seconds = Math.floor(nowMs / 1_000);
   const mac = createHmac('sha256', signingKey.replace(KEY_PREFIX, '')).update(body).update(String(seconds));
   return `t=${seconds}&s=${mac.digest('hex')}`;
+}
+
+/** Whether an app has signed the body with the key within the last minutes.
+ *  @param signature as `sign` returns it */
+export function isSignedWith(signature: string | undefined, body: string, signingKey: string, nowMs: number): boolean {
+  const seconds = /^t=(\d{1,12})&s=[\da-f]{64}$/.exec(signature ?? '')?.[1];
+  if (signature === undefined || seconds === undefined) return false;
+  const atMs = Number(seconds) * 1_000;
+  return Math.abs(nowMs - atMs) <= SIGNATURE_MAX_AGE_MS && sameSecret(signature, sign(body, signingKey, atMs));
 }
 
 /** Signature of the query parameters that select function and step: HMAC-SHA256 over them and over the input of `sign`. It prevents the

@@ -1,32 +1,54 @@
-/** Asks an app to register (docs/protocol.md#registration). */
+/** Asks an app to register (docs/protocol.md#registration): in production in the answer (in-band), else by a request of its own. */
 import type { Dispatcher } from 'undici';
 import { ServiceError } from '../errors.ts';
-import { dialectOf } from './headers.ts';
+import { canonical } from './canonical-json.ts';
+import { dialectOf, IN_BAND, inBandSyncHeaders, readHeader } from './headers.ts';
 import { AddressBlocked, readText } from './http-agent.ts';
+import { type InBandRegistration, inBandRegistration } from './in-band-registration.ts';
 import { requestFollowing } from './redirects.ts';
 
 /** Time limit for an app to register. */
 export const SYNC_REQUEST_TIMEOUT_MS = 10_000;
+/** Of an answer without a registration. */
 const RESPONSE_MAX_BYTES = 65_536;
 /** Quoted part of a response. */
 const BODY_CHARS = 500;
 
-/** Resolves to the app's response when the app has registered.
- *  @throws ServiceError app_unreachable, address_blocked */
-export async function requestSync(url: string, agent: Dispatcher): Promise<string> {
+/** `text`: the start of the response of an app that has registered by a request of its own, or says so. */
+export type SyncResponse = { registration: InBandRegistration } | { text: string };
+
+export interface SyncRequest {
+  url: string;
+  agent: Dispatcher;
+  /** undefined in dev mode: the request is not signed, and the app registers by a request of its own. */
+  signingKey: string | undefined;
+  registrationMaxBytes: number;
+}
+
+/** @throws ServiceError app_unreachable, address_blocked */
+export async function requestSync({
+  url,
+  agent,
+  signingKey,
+  registrationMaxBytes,
+}: SyncRequest): Promise<SyncResponse> {
   const unreachable = (detail: string, cause?: unknown) =>
     new ServiceError('app_unreachable', { detail: `PUT ${url}: ${detail}`, cause });
   try {
     const signal = AbortSignal.timeout(SYNC_REQUEST_TIMEOUT_MS);
-    const response = await requestFollowing(url, { method: 'PUT', dispatcher: agent, signal });
-    const body = await readText(response.body, RESPONSE_MAX_BYTES);
-    if (!dialectOf(response.headers)) {
-      throw unreachable(
-        `the response (status ${response.statusCode}) has no sdk header; check that this is an app's URL`,
-      );
+    const options = { method: 'PUT', dispatcher: agent, signal, ...inBandRequest(url, signingKey) } as const;
+    const { headers, statusCode, body } = await requestFollowing(url, options);
+    const hasRegistration =
+      statusCode === 200 && signingKey !== undefined && readHeader(headers, 'sync-kind') === IN_BAND;
+    const text = await readText(body, hasRegistration ? registrationMaxBytes : RESPONSE_MAX_BYTES);
+    const dialect = dialectOf(headers);
+    if (!dialect) {
+      throw unreachable(`the response (status ${statusCode}) has no sdk header; check that this is an app's URL`);
     }
-    if (response.statusCode !== 200) throw unreachable(`status ${response.statusCode}: ${body.slice(0, BODY_CHARS)}`);
-    return body.slice(0, BODY_CHARS);
+    if (statusCode !== 200) throw unreachable(`status ${statusCode}: ${text.slice(0, BODY_CHARS)}`);
+    if (!hasRegistration) return { text: text.slice(0, BODY_CHARS) };
+    const signature = readHeader(headers, 'signature');
+    return { registration: inBandRegistration(text, { signature, dialect, signingKey, nowMs: Date.now() }) };
   } catch (error) {
     if (error instanceof ServiceError) throw error;
     const { message } = error as Error;
@@ -34,4 +56,10 @@ export async function requestSync(url: string, agent: Dispatcher): Promise<strin
       ? new ServiceError('address_blocked', { detail: message })
       : unreachable(message, error);
   }
+}
+
+function inBandRequest(url: string, signingKey: string | undefined) {
+  if (signingKey === undefined) return {};
+  const body = canonical({ url });
+  return { body, headers: { 'content-type': 'application/json', ...inBandSyncHeaders(url, body, signingKey) } };
 }

@@ -44,7 +44,10 @@ function describeApp(official: OfficialApp, mode: 'dev mode' | 'production', ser
   });
 
   it('registers', async () => {
-    const { status, body } = await request('PUT', host.url);
+    const { status, body } =
+      mode === 'dev mode'
+        ? await request('PUT', host.url)
+        : await service.post('/v1/apps', { url: host.url }, service.apiHeaders);
     expect(status, JSON.stringify(body)).to.equal(200);
     const { functions } = (await service.get(`/v1/apps/${official.app}`)).body.data;
     // Plus `hopeless` and its failure handler.

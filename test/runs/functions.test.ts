@@ -65,7 +65,7 @@ describe('functions', () => {
     it('a registration through the API asks the app for its functions', async () => {
       host.offer(service, [{ id: 'f', triggers: [{ event: 'told/x' }] }], { appName: 'told' });
       const { status, body } = await service.post('/v1/apps', { url: host.url });
-      expect([status, body.data]).to.deep.equal([200, { url: host.url }]);
+      expect([status, body.data]).to.deep.equal([200, { url: host.url, functions: [] }]);
       const id = await send('told/x');
       expect((await endedRuns(id))[0]?.function_id).to.equal('told-f');
       const nobody = await service.post('/v1/apps', { url: 'http://127.0.0.1:1/api' });

@@ -4,6 +4,7 @@ import type { Quotas } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { dialectOf, headerName, readHeader, SERVER_SDK } from '../../functions/headers.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import type { Logger } from '../../log.ts';
 import {
   type AppFunction,
   appNameIn,
@@ -14,6 +15,7 @@ import {
 } from '../../model/apps/app.ts';
 import { enforceQuotas } from '../../model/apps/quotas.ts';
 import { checkFunctions } from '../../model/apps/registered-functions.ts';
+import { functionProblems } from '../../model/apps/unsupported-options.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import type { App, Apps } from '../../store/apps/apps.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
@@ -28,12 +30,15 @@ import { KeyedQueue } from './keyed-queue.ts';
 export const BODY_MAX_BYTES = 2 * 1_048_576;
 /** How long the main thread validates expressions before other requests get their turn. */
 const SLICE_MS = 10;
+/** Functions with problems in one log line. */
+const LOGGED_FUNCTIONS = 50;
 
 export interface RegistrarDeps {
   quotas: Quotas;
   apps: Apps;
   functions: Functions;
   expressionProblems: ExpressionProblems;
+  log: Logger;
 }
 
 export interface RegisterRouteDeps extends AppGuardDeps {
@@ -59,7 +64,8 @@ export function registerRoute(router: Router, registrar: Registrar, deps: Regist
       const { modified, registered, refused } = await registrar.register(env, parsed);
       const problem = refusalOf(registered.length, refused);
       if (problem) throw problem;
-      ctx.body = { ok: true, modified, ...problemsOf(registered) };
+      const functions = problemsOf(registered);
+      ctx.body = { ok: true, modified, ...(functions.length > 0 && { functions }) };
     } catch (error) {
       const env = readHeader(ctx.req.headers, 'env') || PRODUCTION;
       const name = appNameInText(text);
@@ -98,7 +104,15 @@ export class Registrar {
     const saved = await this.#queue.run(env, () => this.#save(env, parsed));
     // A changed expression may no longer have its problem.
     if (saved.modified) await this.#deps.expressionProblems.remove(env, idsOf(saved.registered));
+    if (saved.modified) this.#logProblems(env, parsed.registration.appName, problemsOf(saved.registered));
     return saved;
+  }
+
+  #logProblems(env: string, app: string, problems: readonly FunctionProblems[]): void {
+    if (problems.length === 0) return;
+    const functions = problems.slice(0, LOGGED_FUNCTIONS);
+    const more = problems.length - functions.length;
+    this.#deps.log.warn({ env, app, functions, ...(more > 0 && { more }) }, 'functions do not work as configured');
   }
 
   async #save(
@@ -124,6 +138,12 @@ function rejectOtherKind(ctx: Context, serverKind: 'dev' | 'cloud'): void {
   });
 }
 
+/** A registered function and what does not work as configured. */
+export interface FunctionProblems {
+  id: string;
+  problems: string[];
+}
+
 export interface CheckedFunctions {
   registered: AppFunction[];
   refused: RefusedFunction[];
@@ -134,9 +154,9 @@ function idsOf(functions: readonly { id: string }[]): string[] {
 }
 
 /** Tells about the functions that are registered and do not work as configured. */
-function problemsOf(registered: readonly AppFunction[]): { functions?: { id: string; problems: string[] }[] } {
-  const functions = registered.flatMap(({ id, problems }) => (problems ? [{ id, problems }] : []));
-  return functions.length > 0 ? { functions } : {};
+export function problemsOf(registered: readonly AppFunction[]): FunctionProblems[] {
+  const all = registered.map((fn) => ({ id: fn.id, problems: functionProblems(fn) }));
+  return all.filter(({ problems }) => problems.length > 0);
 }
 
 function nameOf(id: string | null): string {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { HttpAgent } from '../../functions/http-agent.ts';
 import { probeApp } from '../../functions/probe.ts';
+import type { AppFunction } from '../../model/apps/app.ts';
 import { connectionProblems, PROBLEM_CODES, problemsOf, UNREACHABLE } from '../../model/apps/app-problems.ts';
 import { isConnected } from '../../model/apps/connection.ts';
 import { covers, type Principal } from '../../model/auth/access.ts';
@@ -54,7 +55,7 @@ export function appCheckRoutes(deps: AppCheckRouteDeps): Route[] {
       audited: false,
       summary: 'Diagnose an app',
       description:
-        'Sends a signed probe to the URL of the app and reports the problems that keep calls from succeeding. No function runs. ' +
+        'Sends a signed probe to the URL of the app and reports the problems that keep calls from succeeding, and what functions configure that does not work. No function runs. ' +
         'Without admin access the response only tells whether the app is reachable.',
       params: z.object({ name: z.string() }),
       data: appCheckSchema,
@@ -62,24 +63,21 @@ export function appCheckRoutes(deps: AppCheckRouteDeps): Route[] {
       async handle({ env, principal, params: { name } }) {
         const app = await apps.read(env, name);
         if (!app) throw new ServiceError('not_found', { detail: `there is no app named "${name}"` });
-        if (isConnected(app.url)) return { data: await checkConnections(env, app, connections) };
+        const live = (await functions.all(env)).functions.filter((fn) => fn.app === name && !fn.archived);
+        if (isConnected(app.url)) return { data: await checkConnections(env, app, live, connections) };
         const signingKey = dev ? undefined : await signingKeys.current(env);
         const { url, dialect } = app;
         const agent = httpAgent.for(await environmentKinds.of(env));
         const probe = await probeApp({ url, dialect, dev, signingKey }, agent);
         const reachable = probe.isApp === true;
         if (!seesDetails(principal)) return { data: withoutDetails(reachable) };
-        const live = (await functions.all(env)).functions.filter((fn) => fn.app === name && !fn.archived);
         const handlers = live.filter(
           ({ triggers }) => triggers.length > 0 && triggers.every(({ event }) => event === FUNCTION_FAILED),
         );
         const liveIds = new Set<string | null>(live.map(({ id }) => id));
         const missing = (app.refused ?? []).filter(({ id }) => !liveIds.has(id)).length;
         const counts = { functionCount: live.length + missing, handlerCount: handlers.length };
-        const functionProblems = live.flatMap(({ id, problems = [] }) =>
-          problems.map((problem) => `${id}: ${problem}`),
-        );
-        const known = { url, dev, ...counts, functionProblems, syncError: app.lastSync.error };
+        const known = { url, dev, ...counts, functions: live, syncError: app.lastSync.error };
         const problems = problemsOf(probe, known);
         const { responseTimeMs = null, status = null } = probe;
         return { data: { ok: problems.length === 0, reachable, answered_in_ms: responseTimeMs, status, problems } };
@@ -89,10 +87,15 @@ export function appCheckRoutes(deps: AppCheckRouteDeps): Route[] {
 }
 
 /** An app that connects has no URL to probe: it is reachable while an instance takes calls. */
-async function checkConnections(env: string, { name, lastSync }: App, connections: Connections) {
+async function checkConnections(
+  env: string,
+  { name, lastSync }: App,
+  functions: readonly AppFunction[],
+  connections: Connections,
+) {
   const live = await connections.ofApp(env, name, Date.now());
   const reachable = live.some(({ connection }) => connection.status === 'ready');
-  const problems = connectionProblems(reachable, lastSync.error);
+  const problems = connectionProblems(reachable, { functions, syncError: lastSync.error });
   return { ok: problems.length === 0, reachable, answered_in_ms: null, status: null, problems };
 }
 

@@ -2,16 +2,14 @@
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import type { HttpAgent } from '../../functions/http-agent.ts';
-import { requestSync } from '../../functions/sync-request.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { covers, type Principal } from '../../model/auth/access.ts';
 import { THROTTLE_REASONS, type ThrottledApp } from '../../model/capacity/adaptive-limit.ts';
 import type { App, Apps } from '../../store/apps/apps.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
 import type { Functions } from '../../store/apps/functions.ts';
-import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
 import type { Processes } from '../../store/telemetry/processes.ts';
+import type { AppSync } from '../apps/sync.ts';
 import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -62,21 +60,12 @@ export interface AppRouteDeps {
   quotas: Config['quotas'];
   apps: Apps;
   functions: Functions;
-  environmentKinds: EnvironmentKinds;
   expressionProblems: ExpressionProblems;
   processes: Processes;
-  httpAgent: HttpAgent;
+  appSync: AppSync;
 }
 
-export function appRoutes({
-  apps,
-  functions,
-  environmentKinds,
-  expressionProblems,
-  httpAgent,
-  processes,
-  quotas,
-}: AppRouteDeps): Route[] {
+export function appRoutes({ apps, functions, expressionProblems, appSync, processes, quotas }: AppRouteDeps): Route[] {
   const tag = 'Apps';
 
   async function existing(env: string, name: string): Promise<App> {
@@ -92,22 +81,6 @@ export function appRoutes({
   async function slowedIn(env: string): Promise<ThrottledApp[]> {
     const alive = await processes.alive();
     return alive.flatMap(({ slowedApps = [] }) => slowedApps.filter((slowed) => slowed.env === env));
-  }
-
-  /** The official Python SDK responds with 200 even when the service has rejected its registration. */
-  async function register(env: string, url: string): Promise<void> {
-    const before = new Map((await apps.all(env)).map(({ name, registeredAt }) => [name, registeredAt]));
-    const response = await requestSync(url, httpAgent.for(await environmentKinds.of(env)));
-    const registered = (await apps.all(env)).find(({ name, registeredAt }) => registeredAt !== before.get(name));
-    if (registered?.lastSync.error !== undefined) {
-      throw new ServiceError('app_unreachable', {
-        detail: `PUT ${url} responded with 200, but ${registered.lastSync.error}`,
-      });
-    }
-    if (registered) return;
-    throw new ServiceError('app_unreachable', {
-      detail: `PUT ${url} responded with 200, but the app has not registered in the environment "${env}"; the response: ${response}`,
-    });
   }
 
   return [
@@ -163,18 +136,29 @@ export function appRoutes({
       access: 'write',
       scope: 'environment',
       summary: 'Ask an app to register',
-      description: 'Sends PUT to the URL; the app then registers its functions with the service.',
+      description:
+        'Sends PUT to the URL, in production signed; the app registers its functions in the answer or by a request of its own.',
       body: z.object({ url: z.url({ protocol: /^https?$/ }) }),
-      data: z.object({ url: z.url() }),
-      errors: ['app_unreachable', 'address_blocked'],
+      data: z.object({
+        url: z.url(),
+        functions: z.array(z.object({ id: z.string(), problems: z.array(z.string()) })).meta({
+          description: 'Functions of the app that do not work as configured; empty: all do',
+        }),
+      }),
+      errors: [
+        'app_unreachable',
+        'address_blocked',
+        'registration_invalid',
+        'environment_archived',
+        'quota_exceeded',
+        'memory_short',
+      ],
       async handle({ env, principal, body: { url } }) {
         try {
-          await register(env, url);
+          return { data: { url, functions: await appSync.register(env, url) } };
         } catch (error) {
-          await apps.recordSyncFailure(env, (app) => app.url === url, (error as Error).message, Date.now(), 'asked');
           throw withoutDetails(error, principal);
         }
-        return { data: { url } };
       },
     }),
     route({

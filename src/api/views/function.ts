@@ -1,6 +1,7 @@
 /** The API's representation of a function. */
 import { z } from 'zod';
 import type { AppFunction } from '../../model/apps/app.ts';
+import { functionProblems } from '../../model/apps/unsupported-options.ts';
 import { type KnownProblem, PROBLEM_REASONS } from '../../store/apps/expression-problems.ts';
 import { omittedField } from '../rest/list-response.ts';
 import { time } from './time.ts';
@@ -38,7 +39,7 @@ export const functionSchema = z
     }),
     problems: z.array(z.string()).meta({
       description:
-        'What does not work as the app configured it, such as an expression that is not valid; empty: nothing',
+        'What does not work as the app configured it, such as an expression that is not valid or an option that is not supported; empty: nothing',
     }),
     archived: z.boolean().meta({ description: 'The app no longer registers the function: events do not trigger it' }),
   })
@@ -61,7 +62,7 @@ export const detailedFunctionSchema = functionSchema
   .meta({ id: 'FunctionWithConfiguration' });
 
 export function presentFunction(fn: AppFunction, problem: KnownProblem | undefined) {
-  const { id, name, app, triggers, retries, pausedAt, problems = [], archived } = fn;
+  const { id, name, app, triggers, retries, pausedAt, archived } = fn;
   return {
     id,
     name,
@@ -70,7 +71,7 @@ export function presentFunction(fn: AppFunction, problem: KnownProblem | undefin
     retries,
     paused_at: time(pausedAt),
     expression_problem: problem ? { ...problem, at: time(problem.at) as string } : null,
-    problems,
+    problems: functionProblems(fn),
     archived,
   };
 }

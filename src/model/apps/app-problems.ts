@@ -1,5 +1,8 @@
 /** Diagnoses an app from a probe and from what the service knows about it; each problem has a fix. */
 
+import type { AppFunction } from './app.ts';
+import { unsupportedOptions } from './unsupported-options.ts';
+
 /** Why a probe got no response. */
 export type ConnectionProblem = 'dns' | 'refused' | 'tls' | 'timeout' | 'blocked' | 'broken';
 
@@ -21,6 +24,9 @@ export interface ProbeResult {
   rejectsCalls?: boolean;
 }
 
+/** A registered function of the app. */
+export type ConfiguredFunction = Pick<AppFunction, 'id' | 'config' | 'triggers' | 'problems'>;
+
 /** What the service knows about the app. */
 export interface KnownApp {
   url: string;
@@ -29,8 +35,7 @@ export interface KnownApp {
   functionCount: number;
   /** How many of them are failure handlers: not all SDKs count those. */
   handlerCount: number;
-  /** Of its registered functions: what does not work as configured. */
-  functionProblems: readonly string[];
+  functions: readonly ConfiguredFunction[];
   /** Error of the last registration, if it failed. */
   syncError: string | undefined;
 }
@@ -51,6 +56,7 @@ export const PROBLEM_CODES = [
   'sync_failed',
   'not_connected',
   'function_problem',
+  'unsupported_option',
   'unreachable',
 ] as const;
 
@@ -72,17 +78,20 @@ export function problemsOf(found: ProbeResult, known: KnownApp): Problem[] {
   const problems = found.connectionProblem
     ? [connectionProblemOf(found.connectionProblem, found.message ?? '', known)]
     : responseProblems(found, known);
-  return [...problems, ...syncProblem(known), ...known.functionProblems.map(functionProblem)];
+  return [...problems, ...syncProblem(known), ...configurationProblems(known.functions)];
 }
 
 /** Of an app that connects. */
-export function connectionProblems(isConnected: boolean, syncError: string | undefined): Problem[] {
+export function connectionProblems(
+  isConnected: boolean,
+  { syncError, functions }: Pick<KnownApp, 'syncError' | 'functions'>,
+): Problem[] {
   const problem: Problem = {
     code: 'not_connected',
     message: 'No instance of the app is connected',
     fix: 'Start the app; it connects by itself. If it runs, check its log and whether a proxy lets WebSockets through.',
   };
-  return [...(isConnected ? [] : [problem]), ...syncProblem({ syncError })];
+  return [...(isConnected ? [] : [problem]), ...syncProblem({ syncError }), ...configurationProblems(functions)];
 }
 
 function connectionProblemOf(code: ConnectionProblem, message: string, { url }: KnownApp): Problem {
@@ -172,8 +181,20 @@ function countProblem(found: ProbeResult, { functionCount, handlerCount }: Known
   ];
 }
 
-function functionProblem(message: string): Problem {
-  return { code: 'function_problem', message, fix: 'Correct the function, and register the app again.' };
+function configurationProblems(functions: readonly ConfiguredFunction[]): Problem[] {
+  const all = (
+    code: 'function_problem' | 'unsupported_option',
+    of: (fn: ConfiguredFunction) => string[],
+    fix: string,
+  ) => functions.flatMap((fn) => of(fn).map((problem) => ({ code, message: `${fn.id}: ${problem}`, fix })));
+  return [
+    ...all('function_problem', ({ problems = [] }) => problems, 'Correct the function, and register the app again.'),
+    ...all(
+      'unsupported_option',
+      unsupportedOptions,
+      'Remove the option, and register the app again; or keep it, if the function is right without it.',
+    ),
+  ];
 }
 
 function syncProblem({ syncError }: Pick<KnownApp, 'syncError'>): Problem[] {

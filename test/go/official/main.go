@@ -46,9 +46,7 @@ func run() error {
 	if slices.Contains(os.Args[1:], "connect") {
 		return connectUntilStdinEnds(client)
 	}
-	// The tests have the app register by a PUT that is not signed.
-	unsigned := true
-	return serveUntilStdinEnds(client.ServeWithOpts(inngestgo.ServeOpts{EnableUnauthedSync: &unsigned}))
+	return serveUntilStdinEnds(client.Serve())
 }
 
 func connectUntilStdinEnds(client inngestgo.Client) error {

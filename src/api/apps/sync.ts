@@ -1,0 +1,95 @@
+/** Has an app register on request of a user, at the app's URL (docs/protocol.md#registration). */
+import { ServiceError } from '../../errors.ts';
+import type { HttpAgent } from '../../functions/http-agent.ts';
+import type { InBandRegistration } from '../../functions/in-band-registration.ts';
+import { requestSync } from '../../functions/sync-request.ts';
+import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import { PRODUCTION } from '../../model/environment.ts';
+import { describe } from '../../model/values/json.ts';
+import type { Apps } from '../../store/apps/apps.ts';
+import type { Functions } from '../../store/apps/functions.ts';
+import type { SigningKeys } from '../../store/auth/signing-keys.ts';
+import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
+import type { Environments } from '../../store/environments/environments.ts';
+import { BODY_MAX_BYTES, type FunctionProblems, problemsOf, type Registrar, refusalOf } from './register.ts';
+
+export interface AppSyncDeps {
+  dev: boolean;
+  apps: Apps;
+  functions: Functions;
+  environments: Environments;
+  signingKeys: SigningKeys;
+  environmentKinds: EnvironmentKinds;
+  registrar: Registrar;
+  backpressure: Backpressure;
+  httpAgent: HttpAgent;
+}
+
+export class AppSync {
+  readonly #deps: AppSyncDeps;
+
+  constructor(deps: AppSyncDeps) {
+    this.#deps = deps;
+  }
+
+  /** Resolves once the app has registered.
+   *  @returns the functions that do not work as configured
+   *  @throws ServiceError app_unreachable, address_blocked, registration_invalid, environment_archived, quota_exceeded, memory_short */
+  async register(env: string, url: string): Promise<FunctionProblems[]> {
+    const { apps } = this.#deps;
+    const failed = (isMeant: Parameters<Apps['recordSyncFailure']>[1], found: 'told' | 'asked') => (error: Error) =>
+      apps.recordSyncFailure(env, isMeant, error.message, Date.now(), found).then(() => Promise.reject(error));
+    const found = await this.#request(env, url).catch(failed((app) => app.url === url, 'asked'));
+    if ('problems' in found) return found.problems;
+    const { registration } = found;
+    return this.#registerInBand(env, registration).catch(failed(({ name }) => name === registration.appName, 'told'));
+  }
+
+  /** The official Python SDK responds with 200 even when the service has rejected its registration. */
+  async #request(
+    env: string,
+    url: string,
+  ): Promise<{ registration: InBandRegistration } | { problems: FunctionProblems[] }> {
+    const { dev, apps, functions, signingKeys, environmentKinds, httpAgent } = this.#deps;
+    const before = new Map((await apps.all(env)).map(({ name, registeredAt }) => [name, registeredAt]));
+    const response = await requestSync({
+      url,
+      agent: httpAgent.for(await environmentKinds.of(env)),
+      signingKey: dev ? undefined : await signingKeys.current(env),
+      registrationMaxBytes: BODY_MAX_BYTES,
+    });
+    if ('registration' in response) {
+      rejectOtherEnvironment(env, response.registration);
+      return response;
+    }
+    const registered = (await apps.all(env)).find(({ name, registeredAt }) => registeredAt !== before.get(name));
+    const problem = registered
+      ? registered.lastSync.error
+      : `the app has not registered in the environment "${env}"; the response: ${response.text}`;
+    if (registered === undefined || problem !== undefined) {
+      throw new ServiceError('app_unreachable', { detail: `PUT ${url} responded with 200, but ${problem}` });
+    }
+    const own = (await functions.all(env)).functions.filter((fn) => fn.app === registered.name && !fn.archived);
+    return { problems: problemsOf(own) };
+  }
+
+  async #registerInBand(env: string, { text, dialect }: InBandRegistration): Promise<FunctionProblems[]> {
+    const { environments, backpressure, registrar } = this.#deps;
+    if (environments.find(env)?.archivedAt !== undefined) {
+      throw new ServiceError('environment_archived', { detail: describe(env) });
+    }
+    backpressure.admitRegistration();
+    const { registered, refused } = await registrar.register(env, await registrar.parse(text, dialect));
+    const problem = refusalOf(registered.length, refused);
+    if (problem) throw problem;
+    return problemsOf(registered);
+  }
+}
+
+/** All branch environments share one key, so the signature does not tell them apart. */
+function rejectOtherEnvironment(env: string, { env: selected = PRODUCTION }: InBandRegistration): void {
+  if (selected === env) return;
+  throw new ServiceError('registration_invalid', {
+    detail: `the app selects the environment ${describe(selected)}, and was asked to register in "${env}"; register it there, or change its environment`,
+  });
+}

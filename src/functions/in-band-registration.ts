@@ -1,0 +1,52 @@
+/** The registration in an app's answer to a sync request (docs/protocol.md#registration). The app signs it with the key that signed the request. */
+import type { Dialect } from '../model/apps/app.ts';
+import { isJsonObject } from '../model/values/json.ts';
+import { isSignedWith } from './signing.ts';
+
+export interface InBandRegistration {
+  /** As an app sends it to `/fn/register`; not checked. */
+  text: string;
+  appName: unknown;
+  /** The environment that the app selects; undefined: it selects none. */
+  env: string | undefined;
+  dialect: Dialect;
+}
+
+/** @throws Error when the answer is not signed, or is not a registration */
+export function inBandRegistration(
+  text: string,
+  given: { signature: string | undefined; dialect: Dialect; signingKey: string; nowMs: number },
+): InBandRegistration {
+  const { signature, dialect, signingKey, nowMs } = given;
+  // The official Go SDK ends its answer with a line feed that it does not sign.
+  const bodies = text.endsWith('\n') ? [text, text.slice(0, -1)] : [text];
+  if (!bodies.some((body) => isSignedWith(signature, body, signingKey, nowMs))) {
+    throw new Error(
+      "the answer has a registration that is not signed with the environment's signing key; check the app's key, mode and clock",
+    );
+  }
+  const answer = parse(text);
+  if (!isJsonObject(answer) || typeof answer.app_id !== 'string') throw new Error('the answer is not a registration');
+  const { app_id: appName, url, framework, functions, env } = answer;
+  return {
+    text: JSON.stringify({ appName, url, framework, functions, sdk: sdkOf(answer) }),
+    appName,
+    env: typeof env === 'string' && env !== '' ? env : undefined,
+    dialect,
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** In the form of other registrations: `js:v1.0.0`. */
+function sdkOf({ sdk_language: language, sdk_version: version }: Record<string, unknown>): string | undefined {
+  return typeof language === 'string' && typeof version === 'string'
+    ? `${language}:v${version.replace(/^v/, '')}`
+    : undefined;
+}

@@ -1,0 +1,194 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { expect } from 'chai';
+import { Tidegate } from 'tidegate';
+import { serve } from 'tidegate/node';
+import { sign } from '../../src/functions/signing.ts';
+import { type Service, startService } from '../support/service.ts';
+
+const MINUTE_MS = 60_000;
+
+interface Answer {
+  /** Of the registration, beside or instead of the usual ones. */
+  fields?: object;
+  /** Signed, and then sent with what follows. */
+  sent?: (signed: string) => string;
+  key?: string;
+  signedAt?: number;
+  headers?: Record<string, string>;
+}
+
+describe('registration in the answer to the service, in production', () => {
+  let service: Service;
+  let server: Server;
+  let url: string;
+  let answer: Answer;
+  let request: { headers: IncomingHttpHeaders; body: string } | undefined;
+
+  before(async () => {
+    service = await startService({ workers: 0, dev: false });
+    server = createServer(async (incoming, response) => {
+      request = { headers: incoming.headers, body: (await buffer(incoming)).toString() };
+      const {
+        fields,
+        sent = (text) => text,
+        key = service.env.SIGNING_KEY ?? '',
+        signedAt = Date.now(),
+        headers,
+      } = answer;
+      const text = JSON.stringify({ ...registration('in-band'), ...fields });
+      response.writeHead(200, {
+        'x-inngest-sdk': 'go:v0.16.0',
+        'x-inngest-sync-kind': 'in_band',
+        'x-inngest-signature': sign(text, key, signedAt),
+        ...headers,
+      });
+      response.end(sent(text));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
+  });
+  after(async () => {
+    server.closeAllConnections();
+    server.close();
+    await service.stop();
+  });
+
+  const functionOf = (id: string, rest: object = { triggers: [{ event: 'in-band/x' }] }) => ({
+    id,
+    ...rest,
+    steps: { step: { id: 'step', runtime: { type: 'http', url: `${url}?fnId=${id}&stepId=step` } } },
+  });
+  const registration = (app: string) => ({
+    app_id: app,
+    env: null,
+    framework: null,
+    functions: [functionOf(`${app}-f`)],
+    sdk_language: 'go',
+    sdk_version: 'v0.16.0',
+    url,
+  });
+  async function registers(given: Answer, headers: Record<string, string> = {}) {
+    answer = given;
+    request = undefined;
+    return service.post('/v1/apps', { url }, { ...service.apiHeaders, ...headers });
+  }
+  const read = (app: string, headers = {}) => service.get(`/v1/apps/${app}`, { ...service.apiHeaders, ...headers });
+
+  it('the service sends a signed request in both dialects, and registers what the app answers', async () => {
+    const { status, body } = await registers({});
+    expect([status, body.data]).to.deep.equal([200, { url, functions: [] }]);
+    expect(request?.body).to.equal(JSON.stringify({ url }));
+    for (const prefix of ['x-service-', 'x-inngest-']) {
+      const { [`${prefix}sync-kind`]: kind, [`${prefix}signature`]: signature = '' } = request?.headers ?? {};
+      const seconds = Number(/^t=(\d+)/.exec(String(signature))?.[1]);
+      expect([kind, signature]).to.deep.equal([
+        'in_band',
+        sign(request?.body ?? '', service.env.SIGNING_KEY ?? '', seconds * 1_000),
+      ]);
+    }
+    const { data } = (await read('in-band')).body;
+    expect(data).to.include({ url, sdk: 'go:v0.16.0', dialect: 'inngest', function_count: 1 });
+    expect(data.last_sync).to.include({ succeeded: true });
+  });
+
+  it('the answer may end in a line feed that is not signed', async () => {
+    expect((await registers({ sent: (text) => `${text}\n` })).status).to.equal(200);
+  });
+
+  it('the answer tells what does not work, and what is refused', async () => {
+    const limited = functionOf('telling-f', {
+      triggers: [{ event: 'in-band/x' }],
+      throttle: { limit: 1, period: '1m' },
+    });
+    const told = await registers({ fields: { app_id: 'telling', functions: [limited] } });
+    const problems = ['throttle is not supported: every event starts a run at once'];
+    expect([told.status, told.body.data.functions]).to.deep.equal([200, [{ id: 'telling-f', problems }]]);
+
+    const bad = functionOf('telling-g', { triggers: [{ cron: 'every day' }] });
+    const { status, body } = await registers({ fields: { app_id: 'telling', functions: [limited, bad] } });
+    expect([status, body.code, body.registered]).to.deep.equal([400, 'registration_invalid', 1]);
+    const app = (await read('telling')).body.data;
+    expect(app.refused_functions.map(({ id }: { id: string }) => id)).to.deep.equal(['telling-g']);
+    expect(app.last_sync).to.include({ succeeded: false, error: body.error });
+  });
+
+  it('an answer that the key has not signed registers nothing', async () => {
+    const forged: Record<string, Answer> = {
+      'of another key': { key: 'signkey-test-ffffffffffffffffffffffffffffffff' },
+      'of another text': { sent: (text) => text.replaceAll('hostile', 'hostilf') },
+      'of an hour ago': { signedAt: Date.now() - 60 * MINUTE_MS },
+      'of the future': { signedAt: Date.now() + 60 * MINUTE_MS },
+      'that is none': { headers: { 'x-inngest-signature': 't=1&s=0' } },
+      'with more text': { sent: (text) => `${text}\n\n` },
+    };
+    for (const [title, given] of Object.entries(forged)) {
+      const fields = { app_id: 'hostile', functions: [functionOf('hostile-f')] };
+      const { status, body } = await registers({ fields, ...given });
+      expect([status, body.code], title).to.deep.equal([400, 'app_unreachable']);
+      expect(body.error, title).to.include('not signed');
+    }
+    for (const app of ['hostile', 'hostilf']) expect((await read(app)).status).to.equal(404);
+  });
+
+  it('an answer that is too large, or no registration, registers nothing', async () => {
+    const large = await registers({ fields: { app_id: 'large', filler: 'x'.repeat(2 * 1_048_576) } });
+    expect([large.status, large.body.code]).to.deep.equal([400, 'app_unreachable']);
+    expect(large.body.error).to.include('larger than');
+    const none = await registers({ fields: { app_id: 7 } });
+    expect([none.status, none.body.error]).to.satisfy(
+      ([status, error]: [number, string]) => status === 400 && error.includes('not a registration'),
+    );
+    const incomplete = await registers({ fields: { app_id: 'incomplete', functions: null } });
+    expect([incomplete.status, incomplete.body.code]).to.deep.equal([400, 'registration_invalid']);
+    for (const app of ['large', 'incomplete']) expect((await read(app)).status).to.equal(404);
+  });
+
+  it('the functions of another app stay with it', async () => {
+    await registers({});
+    const { status, body } = await registers({ fields: { app_id: 'thief', functions: [functionOf('in-band-f')] } });
+    expect([status, body.code]).to.deep.equal([400, 'registration_invalid']);
+    expect(body.error).to.include('belongs to the app "in-band"');
+    expect((await service.get('/v1/functions/in-band-f', service.apiHeaders)).body.data.app).to.equal('in-band');
+  });
+
+  it('an app that does not answer in-band registers by a request of its own', async () => {
+    const { url: baseUrl, env } = service;
+    const keys = { eventKey: env.EVENT_KEYS ?? '', signingKey: env.SIGNING_KEY ?? '' };
+    const client = new Tidegate({ id: 'own', isDev: false, baseUrl, ...keys });
+    const fn = client.createFunction({ id: 'f', triggers: { event: 'own/x' } }, () => 1);
+    const own = createServer((incoming, response) => handler(incoming, response)).listen(0, '127.0.0.1');
+    await once(own, 'listening');
+    const origin = `http://127.0.0.1:${(own.address() as AddressInfo).port}`;
+    const handler = serve({ client, functions: [fn], serveOrigin: origin });
+    try {
+      const at = `${origin}/api/service`;
+      const { status, body } = await service.post('/v1/apps', { url: at }, service.apiHeaders);
+      expect([status, body.data], JSON.stringify(body)).to.deep.equal([200, { url: at, functions: [] }]);
+      expect((await read('own')).body.data).to.include({ function_count: 1, dialect: 'service' });
+    } finally {
+      own.closeAllConnections();
+      own.close();
+    }
+  });
+
+  it('an app registers only in the environment that it selects', async () => {
+    await service.post('/v1/environments', { name: 'feature-1', kind: 'branch' }, service.apiHeaders);
+    const pair = await service.get('/v1/environments/feature-1/signing-key', service.apiHeaders);
+    const { current: key } = pair.body.data;
+    const branch = { 'x-service-env': 'feature-1' };
+    const fields = { app_id: 'branched', functions: [functionOf('branched-f')] };
+    const there = await registers({ fields: { ...fields, env: 'feature-1' }, key }, branch);
+    expect(there.status, JSON.stringify(there.body)).to.equal(200);
+    for (const env of [null, 'feature-2']) {
+      const { status, body } = await registers({ fields: { ...fields, env }, key }, branch);
+      expect([status, body.code], JSON.stringify(body)).to.deep.equal([400, 'registration_invalid']);
+      expect(body.error).to.include('selects the environment');
+    }
+    expect((await registers({ fields: { ...fields, env: 'feature-1' } })).body.code).to.equal('registration_invalid');
+    expect((await read('branched', branch)).body.data.function_count).to.equal(1);
+    expect((await read('branched')).status).to.equal(404);
+  });
+});
