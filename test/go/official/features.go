@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/inngest/inngestgo"
-	"github.com/inngest/inngestgo/pkg/checkpoint"
 	"github.com/inngest/inngestgo/realtime"
 	"github.com/inngest/inngestgo/step"
 )
@@ -37,22 +36,22 @@ func hostFeatures(client inngestgo.Client) {
 	a.hostTimes()
 	a.hostRequests()
 	a.hostRealtime()
+	a.hostEnds()
 }
 
 func (a app) hostFlowControl() {
 	key := "event.data.n"
 	second, minute := time.Second, time.Minute
 	for id, opts := range map[string]inngestgo.FunctionOpts{
-		"concurrency":   {Concurrency: &inngestgo.ConfigConcurrency{Step: []inngestgo.ConfigStepConcurrency{{Limit: 1, Key: &key}}}},
-		"throttle":      {Throttle: &inngestgo.ConfigThrottle{Limit: 1, Period: minute, Key: &key}},
-		"ratelimit":     {RateLimit: &inngestgo.ConfigRateLimit{Limit: 1, Period: minute, Key: &key}},
-		"debounce":      {Debounce: &inngestgo.ConfigDebounce{Key: key, Period: minute}},
-		"batchevents":   {BatchEvents: &inngestgo.ConfigBatchEvents{MaxSize: 2, Timeout: minute}},
-		"priority":      {Priority: &inngestgo.ConfigPriority{Run: &key}},
-		"singleton":     {Singleton: &inngestgo.ConfigSingleton{Key: &key}},
-		"idempotency":   {Idempotency: &key},
-		"timeouts":      {Timeouts: &inngestgo.ConfigTimeouts{Finish: &second}},
-		"checkpointing": {Checkpoint: checkpoint.ConfigSafe},
+		"concurrency": {Concurrency: &inngestgo.ConfigConcurrency{Step: []inngestgo.ConfigStepConcurrency{{Limit: 1, Key: &key}}}},
+		"throttle":    {Throttle: &inngestgo.ConfigThrottle{Limit: 1, Period: minute, Key: &key}},
+		"ratelimit":   {RateLimit: &inngestgo.ConfigRateLimit{Limit: 1, Period: minute, Key: &key}},
+		"debounce":    {Debounce: &inngestgo.ConfigDebounce{Key: key, Period: minute}},
+		"batchevents": {BatchEvents: &inngestgo.ConfigBatchEvents{MaxSize: 2, Timeout: minute}},
+		"priority":    {Priority: &inngestgo.ConfigPriority{Run: &key}},
+		"singleton":   {Singleton: &inngestgo.ConfigSingleton{Key: &key}},
+		"idempotency": {Idempotency: &key},
+		"timeouts":    {Timeouts: &inngestgo.ConfigTimeouts{Finish: &second}},
 	} {
 		opts.ID = id
 		a.onEvent(opts, id, nil, hold)
