@@ -65,6 +65,8 @@ export const BACKPRESSURE_ERRORS = ['overloaded', 'memory_short', 'backlog_full'
 export interface ErrorOptions {
   /** Appended to the message: what happened, what was expected, what to do. */
   detail?: string;
+  /** The whole message instead, for apps that know an error by other words. */
+  message?: string;
   /** Fields for programs, added to the response as they are. */
   facts?: Record<string, unknown>;
   /** Becomes the `retry-after` header. */
@@ -80,9 +82,9 @@ export class ServiceError extends Error {
   readonly facts: Record<string, unknown> | undefined;
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: ErrorCode, { detail, facts, retryAfterSeconds, cause }: ErrorOptions = {}) {
-    const [status, message] = CATALOGUE[code];
-    super(detail ? `${message}: ${detail}` : `${message}.`, { cause });
+  constructor(code: ErrorCode, { detail, message, facts, retryAfterSeconds, cause }: ErrorOptions = {}) {
+    const [status, standard] = CATALOGUE[code];
+    super(message ?? (detail ? `${standard}: ${detail}` : `${standard}.`), { cause });
     this.code = code;
     this.status = status;
     this.facts = facts;

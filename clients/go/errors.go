@@ -1,6 +1,7 @@
 package tidegate
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -70,11 +71,20 @@ type StepError struct {
 	Name    string
 	Message string
 	Stack   string
+	// Code is a string or a float64; nil: there is none.
+	Code any
+	// Data is JSON; nil: there is none.
+	Data json.RawMessage
+	// Cause is a *CauseError; nil: there is none.
+	Cause error
 }
 
 func (e *StepError) Error() string { return e.Message }
 
+func (e *StepError) Unwrap() error { return e.Cause }
+
 // ServeError is a request to the app that ends in an error answer before any function ran. It becomes that answer.
+// It is also what the service has refused to an app: a signal, a message or a token, with the Status of its answer.
 type ServeError struct {
 	Status  int
 	Message string
@@ -115,5 +125,13 @@ func newStepError(stepID string, failure *replay.WireError) error {
 	if message == "" {
 		message = fmt.Sprintf("The step %q failed", stepID)
 	}
-	return &StepError{StepID: stepID, Name: name, Message: message, Stack: failure.Stack}
+	return &StepError{
+		StepID:  stepID,
+		Name:    name,
+		Message: message,
+		Stack:   failure.Stack,
+		Code:    codeOf(failure.Code),
+		Data:    dataOf(failure.Data),
+		Cause:   received(failure.Cause, 1),
+	}
 }

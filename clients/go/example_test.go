@@ -77,3 +77,28 @@ func ExampleServe() {
 	fmt.Println(string(body), err)
 	// Output: {"framework":"net/http","function_count":1,"mode":"dev"} <nil>
 }
+
+// In a handler of a chat's page: who may read the thread gets a token to follow it.
+func ExampleClient_SubscriptionToken() {
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"jwt":"a-token"}`)
+	}))
+	defer service.Close()
+	client, err := tidegate.NewClient(tidegate.ClientOpts{AppID: "shop", BaseURL: service.URL, Dev: tidegate.Ptr(true)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(client.SubscriptionToken(context.Background(), "thread:7", "status"))
+	// Output: a-token <nil>
+}
+
+// A code and data travel with the error, and so does what it wraps.
+func ExampleDetailed() {
+	err := tidegate.Detailed(errors.New("card refused"), "E_CARD", map[string]int{"missing": 5})
+	var detailed *tidegate.DetailedError
+	if errors.As(fmt.Errorf("order 7: %w", err), &detailed) {
+		fmt.Println(detailed, detailed.Code, detailed.Data)
+	}
+	// Output: card refused E_CARD map[missing:5]
+}

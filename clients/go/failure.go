@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+
+	"github.com/tidegate/tidegate/clients/go/internal/replay"
 )
 
 // FailureData is what the service sends when a run has failed for good.
@@ -28,9 +30,27 @@ type RunError struct {
 	Name    string `json:"name"`
 	Message string `json:"message"`
 	Stack   string `json:"stack,omitempty"`
+	// Code is a string or a float64; nil: there is none.
+	Code any `json:"code,omitempty"`
+	// Data is JSON; nil: there is none.
+	Data json.RawMessage `json:"data,omitempty"`
+	// Cause is a *CauseError; nil: there is none.
+	Cause error `json:"-"`
 }
 
 func (e *RunError) Error() string { return e.Message }
+
+func (e *RunError) Unwrap() error { return e.Cause }
+
+// UnmarshalJSON reads it as the service writes it.
+func (e *RunError) UnmarshalJSON(text []byte) error {
+	var wire replay.WireError
+	if err := json.Unmarshal(text, &wire); err != nil {
+		return err
+	}
+	*e = RunError{wire.Name, wire.Message, wire.Stack, codeOf(wire.Code), dataOf(wire.Data), received(wire.Cause, 1)}
+	return nil
+}
 
 // failureFunction makes a function of an OnFailure, triggered by what the service sends when a run has failed for good.
 func failureFunction(of *function, onFailure func(context.Context, FailureInput) (any, error)) (*function, error) {

@@ -11,7 +11,7 @@ import (
 )
 
 // runCall runs the function as far as this call takes it.
-func runCall(ctx context.Context, f *function, c call, logger *slog.Logger, send run.SendFunc) replay.Progress {
+func runCall(ctx context.Context, f *function, c call, logger *slog.Logger, service run.Service) replay.Progress {
 	if c.maxAttempts == 0 {
 		c.maxAttempts = f.retries + 1
 	}
@@ -20,7 +20,7 @@ func runCall(ctx context.Context, f *function, c call, logger *slog.Logger, send
 		Classify:  func(err error) (bool, *int64) { return isNonRetriable(err), retryAfterSeconds(err) },
 		StepError: newStepError,
 	}
-	ctx = run.With(ctx, run.Run{ID: c.runID, EventTime: c.eventTime(), Send: send})
+	ctx = run.With(ctx, run.Run{ID: c.runID, EventTime: c.eventTime(), Service: service})
 	return replay.Run(ctx, c.replay, hooks, func(ctx context.Context, replaying func() bool) (any, error) {
 		return f.call(ctx, c, slog.New(quietHandler{logger.Handler(), replaying}))
 	})

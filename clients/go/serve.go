@@ -10,6 +10,7 @@ import (
 	"github.com/tidegate/tidegate/clients/go/internal/canonical"
 	"github.com/tidegate/tidegate/clients/go/internal/clock"
 	"github.com/tidegate/tidegate/clients/go/internal/replay"
+	"github.com/tidegate/tidegate/clients/go/internal/run"
 	"github.com/tidegate/tidegate/clients/go/internal/signature"
 )
 
@@ -134,7 +135,7 @@ func (h *AppHandler) call(ctx context.Context, r AppRequest, s settings) (AppAns
 		return AppAnswer{}, err
 	}
 	c.replay.RequestedStep = requestedStep
-	return answerOf(runCall(ctx, f, c, s.logger(), h.send)), nil
+	return answerOf(runCall(ctx, f, c, s.logger(), h.service())), nil
 }
 
 // authenticCall is the call of a request that did come from the service; in dev mode nobody asks.
@@ -190,8 +191,14 @@ func (h *AppHandler) requested(r AppRequest) (f *function, step string, err erro
 	return f, step, nil
 }
 
-func (h *AppHandler) send(ctx context.Context, events []any, seed string) ([]string, error) {
-	return h.client.SendMany(ctx, events, WithSeed(seed))
+func (h *AppHandler) service() run.Service {
+	return run.Service{
+		Send: func(ctx context.Context, events []any, seed string) ([]string, error) {
+			return h.client.SendMany(ctx, events, WithSeed(seed))
+		},
+		SendSignal: h.client.SendSignal,
+		Publish:    h.client.Publish,
+	}
 }
 
 // refusal is the answer to a request that reached no function. Retrying may help: somebody may mend the app meanwhile.

@@ -11,13 +11,13 @@ import (
 // What the package tidegatetest needs of a function. It is not in ServableFunction: nobody else calls it.
 
 // ReplayForTest is one call of the function, by a call request's body.
-func (f *function) ReplayForTest(ctx context.Context, body []byte, requestedStep string, logger *slog.Logger, send run.SendFunc) (replay.Progress, error) {
+func (f *function) ReplayForTest(ctx context.Context, body []byte, requestedStep string, logger *slog.Logger, service run.Service) (replay.Progress, error) {
 	c, err := readCall(ctx, body, settings{})
 	if err != nil {
 		return replay.Progress{}, err
 	}
 	c.replay.RequestedStep = requestedStep
-	return runCall(ctx, f, c, logger, send), nil
+	return runCall(ctx, f, c, logger, service), nil
 }
 
 // FactsForTest are the retries of the function, and the name of its first event, if it has one.
@@ -28,6 +28,11 @@ func (f *function) FactsForTest() (retries int, event string) {
 		}
 	}
 	return f.retries, ""
+}
+
+// StepErrorForTest is what a failed step returns.
+func (f *function) StepErrorForTest(stepID string, failure *replay.WireError) error {
+	return newStepError(stepID, failure)
 }
 
 // DescribeForTest is an error as it travels.

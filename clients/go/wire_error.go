@@ -10,11 +10,24 @@ import (
 )
 
 // describe writes an error as it travels. Only a panic has a stack: Go's errors have none.
-func describe(err error) *replay.WireError {
-	wire := &replay.WireError{Name: nameOf(err), Message: err.Error()}
+func describe(err error) *replay.WireError { return describeTo(err, maxCauses) }
+
+// describeTo describes at most so many causes.
+func describeTo(err error, causes int) *replay.WireError {
+	same, cause := level(err)
+	code, data := detailsOf(same)
+	wire := &replay.WireError{Name: nameOf(err), Message: err.Error(), Code: onTheWire(code), Data: onTheWire(data)}
 	var panicked *replay.Panic
 	if errors.As(err, &panicked) {
 		wire.Stack = panicked.Stack
+	}
+	var given *CauseError
+	switch {
+	case cause == nil || causes == 0:
+	case errors.As(cause, &given) && given == cause && given.raw != nil:
+		wire.Cause = given.raw
+	default:
+		wire.Cause = onTheWire(describeTo(cause, causes-1))
 	}
 	return wire
 }
@@ -22,13 +35,21 @@ func describe(err error) *replay.WireError {
 // nameOf is what the type of the error, or of one of this library that it wraps, calls it. An error of no type of its
 // own is an Error.
 func nameOf(err error) string {
+	for {
+		detailed, ok := err.(*DetailedError)
+		if !ok {
+			break
+		}
+		err = detailed.Err
+	}
 	var step *StepError
+	var given *CauseError
 	var panicked *replay.Panic
 	var retryAfter *RetryAfterError
 	switch named := typeName(err); {
 	case errors.As(err, &panicked):
 		return "PanicError"
-	case named != "" && named != "StepError" && named != "Misuse":
+	case named != "" && named != "StepError" && named != "CauseError" && named != "Misuse":
 		return named
 	case isNonRetriable(err):
 		return "NonRetriableError"
@@ -36,6 +57,8 @@ func nameOf(err error) string {
 		return "RetryAfterError"
 	case errors.As(err, &step):
 		return step.Name
+	case errors.As(err, &given):
+		return given.Name
 	default:
 		return "Error"
 	}

@@ -128,6 +128,29 @@ describe('apps and functions', () => {
       expect((await host.nextCall('invoked')).body.event.data).to.deep.equal({ n: 1 });
     });
 
+    it('POST /fn/register infers an empty function ID from the name, and takes a single step under any key', async () => {
+      const runtime = { url: `${host.url}?fnId=other` };
+      const registration = {
+        url: host.url,
+        appName: 'inferred',
+        functions: [
+          {
+            id: '',
+            name: 'Send My Receipt!',
+            triggers: [{ event: 'inferred/x' }],
+            steps: { 'step-1': { id: '', runtime } },
+          },
+          { id: '', name: '?', triggers: [], steps: { a: { id: '', runtime } } },
+          { id: 'inferred-two', triggers: [], steps: { a: { id: '', runtime }, b: { id: '', runtime } } },
+        ],
+      };
+      const { status, body } = await service.post('/fn/register', registration);
+      expect([status, body.registered]).to.deep.equal([400, 1]);
+      expect(body.functions.map(({ id }: { id: string | null }) => id)).to.deep.equal([null, 'inferred-two']);
+      const { id, url } = await data('/v1/functions/inferred-send-my-receipt');
+      expect([id, url]).to.deep.equal(['inferred-send-my-receipt', runtime.url]);
+    });
+
     it('POST /v1/apps records a failed sync when the app is unreachable', async () => {
       const gone = await startAppHost();
       await gone.register(service, [{ id: 'f', ...on('gone/x') }], { appName: 'gone' });

@@ -116,6 +116,15 @@ describe('POST /e/:key', () => {
     });
   }
 
+  it('rejects a reserved name with the words that official apps know, and tells more in the detail', async () => {
+    const { body } = await send([
+      { name: 'fine/x', data: {} },
+      { name: 'inngest/foo', data: {} },
+    ]);
+    expect(body.error).to.equal('event name is reserved for internal use: inngest/foo');
+    expect(body.detail).to.include('event 1').and.include('does not start with inngest/');
+  });
+
   it('rejects a body that is not an event', async () => {
     for (const body of ['7', '"x"', 'null', '[1]', '[[]]']) {
       const answer = await raw(body, 'application/json');

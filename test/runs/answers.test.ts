@@ -138,6 +138,16 @@ describe('answers of apps', () => {
     expect(data._inngest).to.deep.equal({ status: 'Failed' });
   });
 
+  it('an invalid expression of a wait has the words that apps test for, and its place in the stack', async () => {
+    const opts = { event: 'x', if: 'event.data.a === async.data.a', timeout: '1h' };
+    host.on('f', () => ({ status: 206, body: [{ op: 'WaitForEvent', id: step('w'), displayName: 'w', opts }] }));
+    const { error, output } = await run('no-cel');
+    const message = 'Wait for event If expression failed to compile';
+    expect(output.error).to.include({ error: `InvalidExpression: ${message}`, name: 'InvalidExpression', message });
+    expect(output.error.stack).to.equal(`error compiling expression: ${error.message}`);
+    expect(error.message).to.include('step "w" has an invalid "if"');
+  });
+
   it('the output of a failed run is the error exactly as sent: without a name if it has none', async () => {
     host.on('f', () => ({ status: 500, body: { message: 'oh no', code: 'unknown', stack: null } }));
     const { error, output } = await run('no-name');

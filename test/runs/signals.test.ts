@@ -90,7 +90,7 @@ describe('signals', () => {
     const { run_id } = await ended(eventId);
     const { body } = await service.get(`/v1/runs/${run_id}`);
     const entry = body.data.history.find(({ op }: { op: string }) => op === 'WaitForSignal');
-    expect([entry.name, entry.timed_out]).to.deep.equal(['late', true]);
+    expect([entry.name, entry.waits_for, entry.timed_out]).to.deep.equal(['w', 'late', true]);
     expect((await send('late')).status).to.equal(404);
   });
 

@@ -19,41 +19,77 @@ type program []statement
 
 // statement has the fields of all kinds of them; the first of each kind tells which it is.
 type statement struct {
-	Run          string          `json:"run"`
-	Gives        json.RawMessage `json:"gives"`
-	Throws       *thrown         `json:"throws"`
-	Sleep        string          `json:"sleep"`
-	For          json.RawMessage `json:"for"`
-	SleepUntil   string          `json:"sleep_until"`
-	Until        string          `json:"until"`
-	SendEvent    string          `json:"send_event"`
-	Events       events          `json:"events"`
-	WaitForEvent string          `json:"wait_for_event"`
-	Event        string          `json:"event"`
-	Timeout      json.RawMessage `json:"timeout"`
-	If           string          `json:"if"`
-	Invoke       string          `json:"invoke"`
-	Function     string          `json:"function"`
-	Data         json.RawMessage `json:"data"`
-	Parallel     *[]program      `json:"parallel"`
-	Try          *program        `json:"try"`
-	Catch        program         `json:"catch"`
-	When         string          `json:"when"`
-	Then         program         `json:"then"`
-	Else         program         `json:"else"`
-	Throw        *thrown         `json:"throw"`
-	Return       json.RawMessage `json:"return"`
-	As           string          `json:"as"`
+	Run           string            `json:"run"`
+	Gives         json.RawMessage   `json:"gives"`
+	Throws        *thrown           `json:"throws"`
+	Sleep         string            `json:"sleep"`
+	For           json.RawMessage   `json:"for"`
+	SleepUntil    string            `json:"sleep_until"`
+	Until         string            `json:"until"`
+	SendEvent     string            `json:"send_event"`
+	Events        events            `json:"events"`
+	WaitForEvent  string            `json:"wait_for_event"`
+	Event         string            `json:"event"`
+	Timeout       json.RawMessage   `json:"timeout"`
+	If            string            `json:"if"`
+	Invoke        string            `json:"invoke"`
+	Function      string            `json:"function"`
+	Data          json.RawMessage   `json:"data"`
+	WaitForSignal string            `json:"wait_for_signal"`
+	Signal        string            `json:"signal"`
+	Conflict      string            `json:"conflict"`
+	SendSignal    string            `json:"send_signal"`
+	Fetch         string            `json:"fetch"`
+	URL           string            `json:"url"`
+	Method        string            `json:"method"`
+	Headers       map[string]string `json:"headers"`
+	Body          json.RawMessage   `json:"body"`
+	Infer         string            `json:"infer"`
+	Format        string            `json:"format"`
+	AuthKey       string            `json:"auth_key"`
+	Parallel      *[]program        `json:"parallel"`
+	Race          *[]program        `json:"race"`
+	Try           *program          `json:"try"`
+	Catch         program           `json:"catch"`
+	When          string            `json:"when"`
+	Then          program           `json:"then"`
+	Else          program           `json:"else"`
+	Throw         *thrown           `json:"throw"`
+	Return        json.RawMessage   `json:"return"`
+	As            string            `json:"as"`
 }
 
 type thrown struct {
-	Kind    string  `json:"kind"`
-	Message string  `json:"message"`
-	AfterMs float64 `json:"after_ms"`
+	Kind    string          `json:"kind"`
+	Message string          `json:"message"`
+	AfterMs float64         `json:"after_ms"`
+	Cause   *thrown         `json:"cause"`
+	Data    json.RawMessage `json:"data"`
+	Code    any             `json:"code"`
 }
+
+// caused has a message of its own, unlike most errors that wrap another one.
+type caused struct {
+	message string
+	cause   error
+}
+
+func (e *caused) Error() string { return e.message }
+
+func (e *caused) Unwrap() error { return e.cause }
 
 func (e thrown) error() error {
 	err := errors.New(e.Message)
+	if e.Cause != nil {
+		err = &caused{e.Message, e.Cause.error()}
+	}
+	if e.Code != nil || e.Data != nil {
+		var data any
+		if e.Data != nil {
+			data = e.Data
+		}
+		err = tidegate.Detailed(err, e.Code, data)
+	}
 	switch e.Kind {
 	case "non-retriable":
 		return tidegate.NonRetriable(err)
@@ -149,8 +185,12 @@ func (s statement) step(ctx context.Context, v variables) (any, error) {
 		return s.wait(ctx)
 	case s.Invoke != "":
 		return s.invoke(ctx, v)
+	case s.WaitForSignal != "" || s.SendSignal != "" || s.Fetch != "" || s.Infer != "":
+		return s.newer(ctx, v)
 	case s.Parallel != nil:
-		return s.parallel(ctx, v)
+		return step.All(ctx, branchesOf(*s.Parallel, v)...)
+	case s.Race != nil:
+		return step.Race(ctx, branchesOf(*s.Race, v)...)
 	default:
 		return nil, fmt.Errorf("there is no such statement: %+v", s)
 	}
@@ -208,26 +248,35 @@ func (s statement) invoke(ctx context.Context, v variables) (any, error) {
 	return step.Invoke[any](ctx, s.Invoke, options)
 }
 
-func (s statement) parallel(ctx context.Context, v variables) (any, error) {
-	branches := make([]func(context.Context) (any, error), len(*s.Parallel))
-	for i, body := range *s.Parallel {
+func branchesOf(programs []program, v variables) []func(context.Context) (any, error) {
+	branches := make([]func(context.Context) (any, error), len(programs))
+	for i, body := range programs {
 		own := maps.Clone(v)
 		branches[i] = func(ctx context.Context) (any, error) {
 			value, _, err := body.run(ctx, own)
 			return value, err
 		}
 	}
-	return step.All(ctx, branches...)
+	return branches
 }
 
 // asValue is an error as the variable `error` has it.
 func asValue(err error) map[string]any {
-	name := "Error"
+	value := map[string]any{"name": "Error", "message": err.Error()}
 	var failed *tidegate.StepError
-	if errors.As(err, &failed) {
-		name = failed.Name
+	if !errors.As(err, &failed) {
+		return value
 	}
-	return map[string]any{"name": name, "message": err.Error()}
+	value["name"], value["code"] = failed.Name, failed.Code
+	var data any
+	if json.Unmarshal(failed.Data, &data) == nil {
+		value["data"] = data
+	}
+	var cause *tidegate.CauseError
+	if errors.As(err, &cause) {
+		value["cause"] = map[string]any{"name": cause.Name, "message": cause.Message}
+	}
+	return value
 }
 
 // at is what the path leads to; nil where it leads nowhere.

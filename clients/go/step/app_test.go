@@ -103,7 +103,7 @@ func expect(t *testing.T, what, got, want string) {
 	}
 }
 
-// describeOps says in words what ops ask for: planned steps, or a wait.
+// describeOps says in words what ops ask for: planned steps, a wait, or a request.
 func describeOps(body []byte) string {
 	var ops []replay.Op
 	if err := json.Unmarshal(body, &ops); err != nil {
@@ -113,8 +113,12 @@ func describeOps(body []byte) string {
 	for i, op := range ops {
 		names[i] = op.DisplayName
 	}
-	if ops[0].Code == replay.OpWaitForEvent {
-		return "waits: " + strings.Join(names, ", ")
+	verb := "planned"
+	switch ops[0].Code {
+	case replay.OpWaitForEvent, replay.OpWaitForSignal:
+		verb = "waits"
+	case replay.OpGateway, replay.OpAIGateway:
+		verb = "requests"
 	}
-	return "planned: " + strings.Join(names, ", ")
+	return verb + ": " + strings.Join(names, ", ")
 }

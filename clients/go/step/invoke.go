@@ -32,7 +32,7 @@ func Invoke[T any](ctx context.Context, id string, options InvokeOpts) (T, error
 		var none T
 		return none, err
 	}
-	return decode[T](id)(replay.Do(ctx, replay.Description{Kind: replay.KindInvoke, ID: id, Opts: opts}))
+	return decode[T](id)(doWithOpts(ctx, replay.Description{Kind: replay.KindInvoke, ID: id, Opts: opts}))
 }
 
 func (o InvokeOpts) onTheWire(id string) (map[string]any, error) {
@@ -57,10 +57,6 @@ func (o InvokeOpts) onTheWire(id string) (map[string]any, error) {
 	opts := map[string]any{"function_id": functionID, "payload": payload}
 	if timeout := timeoutOf(o.Timeout, o.Until); timeout != "" {
 		opts["timeout"] = timeout
-	}
-	// What cannot be written as JSON fails here, where it is known which step it is.
-	if _, err := replay.Encode(opts); err != nil {
-		return nil, fmt.Errorf("the data of step %q cannot be written as JSON: %w", id, err)
 	}
 	return opts, nil
 }

@@ -84,7 +84,7 @@ func SendMany(ctx context.Context, id string, events []any) ([]string, error) {
 		Run: func(ctx context.Context, hashedID string) (any, error) {
 			// The seed depends on run and step alone: events that arrived in an attempt whose answer was lost are not stored again.
 			r := run.Of(ctx)
-			ids, err := r.Send(ctx, events, seed.OfStep(r.ID, hashedID, r.EventTime))
+			ids, err := r.Service.Send(ctx, events, seed.OfStep(r.ID, hashedID, r.EventTime))
 			return sent{append([]string{}, ids...)}, err
 		},
 	}))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -11,6 +12,7 @@ import (
 
 	tidegate "github.com/tidegate/tidegate/clients/go"
 	"github.com/tidegate/tidegate/clients/go/internal/replay"
+	"github.com/tidegate/tidegate/clients/go/internal/run"
 	"github.com/tidegate/tidegate/clients/go/internal/timing"
 )
 
@@ -182,7 +184,7 @@ func (r *testRun) call(ctx context.Context, attempt int, stepID string) (replay.
 	if err != nil {
 		return replay.Progress{}, err
 	}
-	return r.fn.ReplayForTest(ctx, body, stepID, r.logger, r.keep)
+	return r.fn.ReplayForTest(ctx, body, stepID, r.logger, run.Service{Send: r.keep, SendSignal: r.keepSignal, Publish: r.keepMessage})
 }
 
 // keep keeps events instead of sending them.
@@ -204,12 +206,22 @@ func (r *testRun) keep(_ context.Context, events []any, _ string) ([]string, err
 	return ids, nil
 }
 
+func (r *testRun) keepSignal(_ context.Context, signal string, data any) (string, error) {
+	r.result.Signals = append(r.result.Signals, Signal{Name: signal, Data: data})
+	return "", nil
+}
+
+func (r *testRun) keepMessage(_ context.Context, channel, topic string, data any) error {
+	r.result.Published = append(r.result.Published, Message{Channel: channel, Topic: topic, Data: data})
+	return nil
+}
+
 func (r *testRun) finish(op replay.Op, ended ending) {
 	r.memos[op.ID] = ended.memoOf(op)
 	r.order = append(r.order, op.ID)
 	done := Step{ID: op.DisplayName, Kind: kindOf(op), Data: bytes.Clone(ended.data)}
 	if f := ended.failure; f != nil {
-		done.Err = &tidegate.StepError{StepID: op.DisplayName, Name: f.Name, Message: f.Message, Stack: f.Stack}
+		errors.As(r.fn.StepErrorForTest(op.DisplayName, f), &done.Err)
 	}
 	r.result.Steps = append(r.result.Steps, done)
 }
@@ -248,16 +260,22 @@ func (r *testRun) endOf(op replay.Op) (time.Time, error) {
 }
 
 func kindOf(op replay.Op) string {
-	switch {
-	case op.Code == replay.OpSleep:
-		return "sleep"
-	case op.Code == replay.OpWaitForEvent:
-		return "waitForEvent"
-	case op.Code == replay.OpInvokeFunction:
-		return "invoke"
-	case op.Opts["type"] == "step.sendEvent":
-		return "sendEvent"
-	default:
-		return "run"
+	kinds := map[any]string{
+		replay.OpSleep:          "sleep",
+		replay.OpWaitForEvent:   "waitForEvent",
+		replay.OpWaitForSignal:  "waitForSignal",
+		replay.OpInvokeFunction: "invoke",
+		replay.OpGateway:        "fetch",
+		replay.OpAIGateway:      "infer",
+		"step.sendEvent":        "sendEvent",
+		"step.sendSignal":       "sendSignal",
+		"step.realtime.publish": "publish",
 	}
+	if kind, known := kinds[op.Code]; known {
+		return kind
+	}
+	if kind, known := kinds[op.Opts["type"]]; known {
+		return kind
+	}
+	return "run"
 }

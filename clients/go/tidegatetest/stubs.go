@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tidegate/tidegate/clients/go/internal/replay"
+	"github.com/tidegate/tidegate/clients/go/step"
 )
 
 // ending is what a step has come to.
@@ -19,7 +20,8 @@ func (e ending) memoOf(op replay.Op) json.RawMessage {
 		memo, _ := replay.Encode(map[string]any{"error": e.failure}) // of texts only
 		return memo
 	}
-	if op.Code == replay.OpWaitForEvent || op.Code == replay.OpSleep {
+	isWait := op.Code == replay.OpWaitForEvent || op.Code == replay.OpWaitForSignal && string(e.data) == "null"
+	if isWait || op.Code == replay.OpSleep {
 		return e.data
 	}
 	return json.RawMessage(`{"data":` + string(e.data) + `}`)
@@ -28,9 +30,8 @@ func (e ending) memoOf(op replay.Op) json.RawMessage {
 // stub is nil when the step has none. It fails when it needs one: there is no service here to run another function.
 func (r *testRun) stub(op replay.Op) (*ending, error) {
 	stub, there := r.stubs[op.DisplayName]
-	if !there && op.Code == replay.OpInvokeFunction {
-		return nil, fmt.Errorf("step %q invokes %v: give its result, as Steps: map[string]any{%q: …}",
-			op.DisplayName, op.Opts["function_id"], op.DisplayName)
+	if needs := needed(op); !there && needs != "" {
+		return nil, fmt.Errorf("step %q %s: give its result, as Steps: map[string]any{%q: …}", op.DisplayName, needs, op.DisplayName)
 	}
 	if !there {
 		return nil, nil
@@ -52,9 +53,37 @@ func (r *testRun) stub(op replay.Op) (*ending, error) {
 	return &ending{data: data}, nil
 }
 
+// needed is what only a service could do for the step; empty: it can do without.
+func needed(op replay.Op) string {
+	switch op.Code {
+	case replay.OpInvokeFunction:
+		return fmt.Sprint("invokes ", op.Opts["function_id"])
+	case replay.OpGateway:
+		return "makes a request"
+	case replay.OpAIGateway:
+		return "asks a model"
+	default:
+		return ""
+	}
+}
+
 func stubbedData(op replay.Op, value any) (json.RawMessage, error) {
+	if op.Code == replay.OpWaitForSignal && value != nil {
+		return replay.Encode(map[string]any{"signal": op.Name, "data": value})
+	}
+	if response, ok := value.(step.Response); ok {
+		return responseData(response)
+	}
 	if op.Code != replay.OpWaitForEvent || value == nil {
 		return replay.Encode(value)
 	}
 	return fillUp(map[string]any{"name": op.Name, "data": map[string]any{}, "id": "test-event", "ts": 0}, value)
+}
+
+func responseData(r step.Response) (json.RawMessage, error) {
+	wire := map[string]any{"status_code": r.Status, "headers": r.Headers, "body": nil, "url": r.URL}
+	if r.Body != nil {
+		wire["body"] = string(r.Body)
+	}
+	return replay.Encode(wire)
 }

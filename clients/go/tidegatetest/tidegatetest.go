@@ -26,7 +26,7 @@ type Opts struct {
 	Events []any
 	// Steps are stubs by step ID (id, id:1, …): the step is not run, and comes to this value, or to what this
 	// func() (any, error) returns; an error, given or returned, fails it for good. For WaitForEvent: an event, or nil when
-	// none comes in time.
+	// none comes in time. For WaitForSignal: the data of the signal, or nil. For Fetch: a step.Response.
 	Steps map[string]any
 	// Now is when the run starts. Sleeps and time-outs take no time, but end in the order of their moments. Default: now.
 	Now time.Time
@@ -40,7 +40,7 @@ type Opts struct {
 type Step struct {
 	// ID as in the code; the repeats of one are id:1, id:2, …
 	ID string
-	// Kind is run, sleep, waitForEvent, invoke or sendEvent.
+	// Kind is run, sleep, waitForEvent, waitForSignal, invoke, fetch, infer, sendEvent, sendSignal or publish.
 	Kind string
 	// Data that it came to, as JSON.
 	Data json.RawMessage
@@ -58,6 +58,22 @@ type Result struct {
 	Steps []Step
 	// Sent are the events that steps would have sent.
 	Sent []tidegate.Event
+	// Signals that steps would have sent. No step waits for them.
+	Signals []Signal
+	// Published is what steps would have published.
+	Published []Message
+}
+
+// Signal is one that a step would have sent.
+type Signal struct {
+	Name string
+	Data any
+}
+
+// Message is what a step would have published.
+type Message struct {
+	Channel, Topic string
+	Data           any
 }
 
 // Decode reads the output.
@@ -66,14 +82,16 @@ func (r *Result) Decode(into any) error { return json.Unmarshal(r.Output, into) 
 // function is what a tidegate.ServableFunction can do beside.
 type function interface {
 	tidegate.ServableFunction
-	ReplayForTest(ctx context.Context, body []byte, requestedStep string, logger *slog.Logger, send run.SendFunc) (replay.Progress, error)
+	ReplayForTest(ctx context.Context, body []byte, requestedStep string, logger *slog.Logger, service run.Service) (replay.Progress, error)
 	FactsForTest() (retries int, event string)
+	StepErrorForTest(stepID string, failure *replay.WireError) error
 	DescribeForTest(error) *replay.WireError
 	IsFinalForTest(error) bool
 }
 
 // Run runs the function to its end. Its steps are run, unless they are stubbed; what fails is tried again, at once.
-// Steps send nothing; Client.Send, in the function, does. The test fails when a step that invokes a function has no stub.
+// Steps send nothing; Client.Send, in the function, does. The test fails when a step that invokes a function, makes a request
+// or asks a model has no stub.
 func Run(t testing.TB, fn tidegate.ServableFunction, options Opts) *Result {
 	t.Helper()
 	r, err := newRun(fn.(function), options)

@@ -139,3 +139,44 @@ func TestSleepsEndInTheOrderOfTheirMoments(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+func TestWhatOnlyAServiceCouldDo(t *testing.T) {
+	fn := function(t, func(ctx context.Context, _ input) (any, error) {
+		if _, err := step.SendSignal(ctx, "tell", "ready/7", 7); err != nil {
+			return nil, err
+		}
+		if err := step.Publish(ctx, "show", "thread:7", "status", "ready"); err != nil {
+			return nil, err
+		}
+		by, err := step.WaitForSignal[string](ctx, "approval", step.WaitForSignalOpts{Signal: "approval/7", Timeout: time.Hour})
+		if err != nil {
+			return nil, err
+		}
+		_, err = step.WaitForSignal[string](ctx, "second", step.WaitForSignalOpts{Signal: "second/7", Timeout: time.Hour})
+		late := errors.Is(err, step.ErrSignalNotReceived)
+		response, err := step.Fetch(ctx, "rates", step.FetchOpts{URL: "https://api.example.com/rates"})
+		if err != nil {
+			return nil, err
+		}
+		answer, err := step.Infer[string](ctx, "ask", step.InferOpts{URL: "https://api.example.com", Format: "other", Body: 1})
+		return fmt.Sprint(by, " ", late, " ", response.Status, string(response.Body), " ", answer), err
+	})
+	result := tidegatetest.Run(t, fn, tidegatetest.Opts{Steps: map[string]any{
+		"approval": "ada",
+		"rates":    step.Response{Status: 200, Body: []byte("ok")},
+		"ask":      "yes",
+	}})
+	if got := string(result.Output); got != `"ada true 200ok yes"` {
+		t.Errorf("got %s, %v", got, result.Err)
+	}
+	kinds := ""
+	for _, done := range result.Steps {
+		kinds += done.Kind + " "
+	}
+	if kinds != "sendSignal publish waitForSignal waitForSignal fetch infer " {
+		t.Errorf("got %s", kinds)
+	}
+	if got := fmt.Sprint(result.Signals, result.Published); got != "[{ready/7 7}] [{thread:7 status ready}]" {
+		t.Errorf("got %s", got)
+	}
+}

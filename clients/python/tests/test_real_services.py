@@ -13,6 +13,7 @@ import pytest
 import tidegate.asgi
 import tidegate.wsgi
 from support.hosts import asgi_host, ask, closing, wsgi_host
+from support.played_service import Reply, played_service
 from support.real_service import variable, wait_for
 from tidegate import Context, Event, SendError, SyncContext, Tidegate
 
@@ -132,3 +133,38 @@ def _run(client: Tidegate, way: str, functions: Any, event: Event, until: thread
 
 def _ended(runs: Any) -> bool:
     return bool(runs) and all(run["status"] in ("Completed", "Failed", "Cancelled") for run in runs)
+
+
+def test_signals_requests_and_realtime_go_through_the_service(client: Tidegate) -> None:
+    name = f"py/{uuid.uuid4()}"
+
+    @client.create_function(id="waits", trigger=name)
+    def waits(ctx: SyncContext) -> Any:
+        ctx.step.publish("show", name, "status", {"at": "start"})
+        ctx.step.send_event("next", Event(name=f"{name}/next", data={}))
+        signal = ctx.step.wait_for_signal("approval", signal=name, timeout="1m")
+        return signal and [signal.signal, signal.data]
+
+    @client.create_function(id="sends", trigger=f"{name}/next", retries=20)
+    async def sends(ctx: Context) -> None:
+        if not await ctx.step.send_signal("approve", name, {"by": "Ada"}):
+            raise RuntimeError("the other run does not wait yet")
+
+    run = _run(client, "async on ASGI", [waits, sends], Event(name=name, data={}))
+    assert (run["status"], run["output"]) == ("Completed", [name, {"by": "Ada"}])
+    assert client.subscription_token_sync(name, ["status"]).count(".") == 2
+    assert client.send_signal_sync(name) is None
+
+
+def test_the_service_makes_a_request_for_a_step(client: Tidegate) -> None:
+    name = f"py/{uuid.uuid4()}"
+    with played_service(Reply(418, {"short": True})) as other:
+
+        @client.create_function(id="fetches", trigger=name)
+        def fetches(ctx: SyncContext) -> Any:
+            fetched = ctx.step.fetch("fetch", f"{other.url}/pot?a=1", method="POST", body={"n": 1})
+            return [fetched.status, fetched.json(), fetched.url]
+
+        run = _run(client, "plain on WSGI", [fetches], Event(name=name, data={}))
+        assert (run["status"], run["output"]) == ("Completed", [418, {"short": True}, f"{other.url}/pot"])
+        assert other.requests[0].json == {"n": 1}

@@ -407,3 +407,99 @@ def test_a_non_retriable_error_in_a_handler_is_final() -> None:
     status, body = call(fn)
     assert (status, body["name"], body["message"]) == (400, "NonRetriableError", "no use")
     assert "test_steps.py" in body["stack"]
+
+
+def test_a_race_goes_on_with_its_first_branch_and_leaves_no_task() -> None:
+    left: list[str] = []
+
+    async def slow(ctx: Context) -> str:
+        try:
+            await asyncio.sleep(60)
+            return await ctx.step.run("never", lambda: "never")
+        finally:
+            left.append("slow")
+
+    @created
+    async def fn(ctx: Context) -> Any:
+        first = await ctx.step.race([lambda: ctx.step.run("a", lambda: 1), lambda: slow(ctx)])
+        return [first, await ctx.step.run("b", lambda: 2)]
+
+    assert [op["opts"] for op in call(fn)[1]] == [{"parallelMode": "race"}]
+    assert call(fn, {"a": {"data": 1}, "b": {"data": 2}}) == (200, [1, 2])
+    assert left == ["slow", "slow"]
+
+
+def test_a_loser_s_error_is_nobody_s() -> None:
+    @created
+    async def fn(ctx: Context) -> Any:
+        return await ctx.step.race([lambda: ctx.step.run("a", int), lambda: ctx.step.run("b", int)])
+
+    @created
+    def plain(ctx: SyncContext) -> Any:
+        return ctx.step.race([lambda: ctx.step.run("a", int), lambda: ctx.step.run("b", int)])
+
+    failed: dict[str, Any] = {"error": {"name": "E", "message": "bad"}}
+    for one in (fn, plain):
+        assert call(one, {"a": {"data": 1}, "b": failed}) == (200, 1)
+        status, body = call(one, {"b": failed, "a": {"data": 1}})
+        assert (status, body["message"]) == (400, "bad")
+
+
+def test_a_race_needs_a_branch() -> None:
+    @created
+    def fn(ctx: SyncContext) -> Any:
+        return ctx.step.race([])
+
+    assert call(fn)[1]["message"].startswith("A race needs a branch")
+
+
+def test_errors_keep_cause_data_and_code_through_a_step() -> None:
+    def fail() -> None:
+        try:
+            raise OSError(7, "no disk")
+        except OSError as error:
+            raise NonRetriableError("no use", data={"disk": 1}, code="E_DISK") from error
+
+    @created
+    def fn(ctx: SyncContext) -> Any:
+        try:
+            ctx.step.run("a", fail)
+        except StepError as error:
+            assert error.cause
+            inner = error.cause.cause
+            return [error.data, error.code, inner.name, inner.message, error.cause.__cause__ is inner]
+        return None
+
+    op = call(fn)[1][0]
+    assert (op["error"]["data"], op["error"]["code"], op["error"]["cause"]["name"]) == (
+        {"disk": 1},
+        "E_DISK",
+        "OSError",
+    )
+    assert "no disk" in op["error"]["cause"]["stack"]
+    memo = {"a": {"error": op["error"]}}
+    assert call(fn, memo) == (200, [{"disk": 1}, "E_DISK", "OSError", "[Errno 7] no disk", True])
+
+
+def test_what_is_no_json_or_too_large_is_left_out_of_an_error() -> None:
+    class OddError(Exception):
+        data = frozenset({1, 2})
+        code = True
+
+    class LargeError(Exception):
+        data = "x" * 20_000
+
+    for kind in (OddError, LargeError):
+
+        @created
+        def fn(ctx: SyncContext, kind: type[Exception] = kind) -> None:
+            error = kind("odd")
+            error.__cause__ = error
+            raise error
+
+        body = call(fn)[1]
+        causes = 0
+        while body:
+            assert set(body) <= {"name", "message", "stack", "cause"}
+            body, causes = body.get("cause"), causes + 1
+        assert causes == 6

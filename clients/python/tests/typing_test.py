@@ -16,9 +16,11 @@ from tidegate import (
     Event,
     EventTrigger,
     FailureContext,
+    FetchResponse,
     Function,
     Handler,
     ReceivedEvent,
+    ReceivedSignal,
     RemoteError,
     SendError,
     SyncContext,
@@ -69,6 +71,13 @@ async def thank(ctx: Context) -> dict[str, int]:
     assert_type(other, str)
     pair = await ctx.step.parallel((lambda: ctx.step.run("n", fetch, "7"), lambda: ctx.step.run("o", lambda: "s")))
     assert_type(pair, tuple[list[int], str])
+    assert_type(await ctx.step.race([lambda: ctx.step.run("p", lambda: 1), lambda: ctx.step.run("q", len, "s")]), int)
+    assert_type(
+        await ctx.step.wait_for_signal("r", signal="x", timeout="1d", conflict="replace"), ReceivedSignal | None
+    )
+    assert_type(await ctx.step.send_signal("t", "x", {"by": "Ada"}), str | None)
+    assert_type(await ctx.step.fetch("u", "https://a.example", headers={"a": "b"}), FetchResponse)
+    assert_type(await ctx.step.infer("v", "https://a.example", format="gemini", body={"a": 1}), Any)
     return {"total": one}
 
 
@@ -79,6 +88,8 @@ def count(ctx: SyncContext) -> int:
     assert_type(ctx.step.invoke("c", function=thank), dict[str, int])
     assert_type(ctx.step.parallel((lambda: 1, lambda: "s")), tuple[int, str])
     assert_type(ctx.step.parallel([lambda: len("a"), lambda: len("b")]), tuple[int, ...])
+    assert_type(ctx.step.race([lambda: len("a"), lambda: len("b")]), int)
+    assert_type(ctx.step.fetch("d", "https://a.example", body=[1]).status, int)
     return 3
 
 

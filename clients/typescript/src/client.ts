@@ -13,6 +13,7 @@ import { defineFunction, refuseMoreArguments } from './functions.ts';
 import { refuseUnknown } from './options.ts';
 import { type SendOptions, type SendResult, sendEvents } from './send.ts';
 import { CLIENT_OPTIONS, type ClientOptions, readSettings, type Settings } from './settings.ts';
+import { sendSignal } from './signals.ts';
 
 class Client<Events> {
   readonly id: string;
@@ -41,6 +42,13 @@ class Client<Events> {
   /** Like `send`, for an array. */
   sendMany(events: readonly EventToSend<Events>[], options: SendOptions = {}): Promise<SendResult> {
     return this.send(events, options);
+  }
+
+  /** Sends a signal to the step that waits for it. Resolves to the ID of its run, or to null if no step waits. In a function,
+   *  prefer `step.sendSignal`.
+   *  @throws SendError if the service refuses it or cannot be reached; ConfigError */
+  async sendSignal(signal: string, data: unknown = null): Promise<string | null> {
+    return sendSignal(signal, data, this.settings());
   }
 
   /** Defines a function. Pass it to `serve` and register the app to run it.

@@ -40,20 +40,39 @@ export class SendError extends Error {
   }
 }
 
+/** What an error has beside its message. The run's error and the StepError of a step have it too. */
+export interface ErrorDetails extends ErrorOptions {
+  /** Any JSON, up to 16 KiB. */
+  data?: unknown;
+  code?: string | number | undefined;
+}
+
 /** Throw it in a handler or a step to fail the run or the step permanently, without retries. */
 export class NonRetriableError extends Error {
   override name = 'NonRetriableError';
+  readonly data: unknown;
+  readonly code: string | number | undefined;
+
+  constructor(message?: string, options: ErrorDetails = {}) {
+    super(message, options);
+    this.data = options.data;
+    this.code = options.code;
+  }
 }
 
 /** Throw it in a handler or a step to set the delay of its retry. */
 export class RetryAfterError extends Error {
   override name = 'RetryAfterError';
   readonly retryAfterSeconds: number;
+  readonly data: unknown;
+  readonly code: string | number | undefined;
 
   /** @param delay milliseconds, a Date, or the value of a `retry-after` header: seconds or a date, as a string.
    *  @throws TypeError for any other delay */
-  constructor(message: string, delay: number | string | Date, options?: ErrorOptions) {
+  constructor(message: string, delay: number | string | Date, options: ErrorDetails = {}) {
     super(message, options);
+    this.data = options.data;
+    this.code = options.code;
     const delayMs = toDelayMs(delay, Date.now());
     if (delayMs === undefined || !Number.isFinite(delayMs)) {
       throw new TypeError(`RetryAfterError: ${String(delay)} is not milliseconds, a date or a retry-after header`);
@@ -93,8 +112,10 @@ export class WebhookVerificationError extends NonRetriableError {
 }
 
 /** A step that failed permanently, thrown where it is awaited. Catch it to continue the function; uncaught, it fails the run.
- *  It has the name and message of the step's error; its `cause` also has the stack. */
+ *  It has the name, message, data and code of the step's error; its `cause` is that error, with its stack and its own cause. */
 export class StepError extends Error {
+  readonly data: unknown;
+  readonly code: string | number | undefined;
   /** The step ID, numbered if it repeats. */
   readonly stepId: string;
 
@@ -102,6 +123,8 @@ export class StepError extends Error {
     super(error.message ?? `The step "${stepId}" failed`, { cause: reviveError(error) });
     this.name = error.name ?? 'StepError';
     this.stepId = stepId;
+    this.data = error.data;
+    this.code = error.code;
   }
 }
 

@@ -48,7 +48,14 @@ export interface FailureData<Event = IncomingEvent> {
   /** `<app id>-<function id>` */
   function_id: string;
   run_id: string;
-  error: { name: string; message: string; stack?: string };
+  error: {
+    name: string;
+    message: string;
+    stack?: string;
+    cause?: unknown;
+    data?: unknown;
+    code?: string | number;
+  };
   /** The event that triggered the failed run. */
   event: Event;
 }
@@ -58,7 +65,7 @@ export type FailureEvent<Event = IncomingEvent> = IncomingEvent<'inngest/functio
 export interface FailureContext<Event = IncomingEvent, Events = LooseEvents>
   extends FunctionContext<FailureEvent<Event>, Events> {
   /** The error of the run. */
-  error: Error;
+  error: Error & { data?: unknown; code?: string | number };
 }
 
 export type FailureHandler<Events, Event> = (context: FailureContext<Event, Events>) => unknown;

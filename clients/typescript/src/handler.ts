@@ -13,6 +13,7 @@ import { compositeId, register } from './registration.ts';
 import { type Outcome, outcomeOf, runCall } from './run-call.ts';
 import { seedOfStep } from './seed.ts';
 import type { Settings } from './settings.ts';
+import { sendSignal } from './signals.ts';
 import { findFlaw, findUrlFlaw, targetOf } from './signature.ts';
 
 /** The part of a client that hosting functions needs. */
@@ -67,7 +68,12 @@ export function createHandler(options: ServeOptions, framework: string): AppHand
       case 'POST': {
         const call = await authenticCall(request, settings);
         const { fn, step } = requestedOf(request, byId);
-        return outcomeOf(await runCall(fn, call, step, { logger: settings.logger, sendEvents: sendFrom(client) }));
+        const deps = {
+          logger: settings.logger,
+          sendEvents: sendFrom(client),
+          sendSignal: (signal: string, data: unknown) => sendSignal(signal, data, settings),
+        };
+        return outcomeOf(await runCall(fn, call, step, deps));
       }
       default:
         return json(405, { message: 'Only GET, PUT and POST are answered here' }, { allow: 'GET, PUT, POST' });

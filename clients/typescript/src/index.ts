@@ -3,6 +3,7 @@
 export { Tidegate } from './client.ts';
 export {
   ConfigError,
+  type ErrorDetails,
   InvalidEventError,
   NonRetriableError,
   RetryAfterError,
@@ -30,7 +31,17 @@ export type { SendOptions, SendResult } from './send.ts';
 export type { ClientOptions } from './settings.ts';
 export type { StandardSchema } from './standard-schema.ts';
 export type { Duration } from './steps/duration.ts';
-export type { InvokeOptions, StepTools, WaitOptions } from './steps/types.ts';
+export type {
+  FetchOptions,
+  FetchResponse,
+  InferFormat,
+  InferOptions,
+  InvokeOptions,
+  Signal,
+  StepTools,
+  WaitForSignalOptions,
+  WaitOptions,
+} from './steps/types.ts';
 export {
   type HmacOptions,
   type SignedWebhook,

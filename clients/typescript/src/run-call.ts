@@ -19,6 +19,8 @@ export interface Outcome {
 
 export interface CallDeps {
   logger: Logger;
+  /** For `step.sendSignal`. */
+  sendSignal(signal: string, data: unknown): Promise<string | null>;
   /** For `step.sendEvent`. */
   sendEvents(events: OneOrMany<unknown>, run: Call, hashedStepId: string): Promise<unknown>;
 }
@@ -29,11 +31,15 @@ export function runCall(
   fn: TidegateFunction,
   call: Call,
   requestedStep: string | undefined,
-  { logger, sendEvents }: CallDeps,
+  { logger, sendEvents, sendSignal }: CallDeps,
 ): Promise<Progress> {
   const { event, events, runId, attempt, maxAttempts = fn.retries + 1 } = call;
   return replay({ ...call, requestedStep }, (find, replaying) => {
-    const step = createStepTools({ find, sendEvents: (sent, hashedId) => sendEvents(sent, call, hashedId) });
+    const step = createStepTools({
+      find,
+      sendSignal,
+      sendEvents: (sent, hashedId) => sendEvents(sent, call, hashedId),
+    });
     const context = { event, events, step, runId, attempt, maxAttempts, logger: quietWhile(replaying, logger) };
     return fn.handler(context);
   });

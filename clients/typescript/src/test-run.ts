@@ -69,9 +69,13 @@ export class RunInMemory {
 const KINDS: Partial<Record<OpCode, TestedStep['kind']>> = {
   Sleep: 'sleep',
   WaitForEvent: 'waitForEvent',
+  WaitForSignal: 'waitForSignal',
+  Gateway: 'fetch',
+  AIGateway: 'infer',
   InvokeFunction: 'invoke',
 };
 
 function kindOf({ op, opts }: Op): TestedStep['kind'] {
-  return KINDS[op] ?? (opts?.type === 'step.sendEvent' ? 'sendEvent' : 'run');
+  if (opts?.type === 'step.sendEvent') return 'sendEvent';
+  return KINDS[op] ?? (opts?.type === 'step.sendSignal' ? 'sendSignal' : 'run');
 }

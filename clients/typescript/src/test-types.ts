@@ -8,7 +8,8 @@ export interface TestOptions<Data = AnyData> {
   /** For functions that batch events. Default: the single event. */
   events?: readonly IncomingEvent[];
   /** Stubs by step ID (`id`, `id:1`, …): the step does not run; its result is this value or the return value of this function.
-   *  An Error, returned or thrown, fails it permanently. For `waitForEvent`: an event, or null for its timeout. */
+   *  An Error, returned or thrown, fails it permanently. For `waitForEvent` and
+   *  `waitForSignal`: an event or signal, or null for its timeout. */
   steps?: Readonly<Record<string, unknown>>;
   /** Start time of the run. Sleeps and timeouts take no time, but end in chronological order. Default: now. */
   now?: number | Date;
@@ -21,7 +22,7 @@ export interface TestOptions<Data = AnyData> {
 export interface TestedStep {
   /** As in the code; repetitions are `id:1`, `id:2`, … */
   id: string;
-  kind: 'run' | 'sleep' | 'waitForEvent' | 'invoke' | 'sendEvent';
+  kind: 'run' | 'sleep' | 'waitForEvent' | 'waitForSignal' | 'invoke' | 'fetch' | 'infer' | 'sendEvent' | 'sendSignal';
   /** Its result, as JSON. */
   data?: unknown;
   error?: { name: string; message: string };

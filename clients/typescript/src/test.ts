@@ -27,7 +27,11 @@ export async function testFunction<Output, Data = AnyData>(
   const { retries = fn.retries, steps: stubs = {}, logger = SILENT } = options;
   const nowMs = new Date(options.now ?? Date.now()).getTime();
   const run = new RunInMemory(eventsOf(fn, options, nowMs), retries + 1, nowMs);
-  const deps: CallDeps = { logger, sendEvents: async (events) => run.keep([events].flat() as OutgoingEvent[]) };
+  const deps: CallDeps = {
+    logger,
+    sendEvents: async (events) => run.keep([events].flat() as OutgoingEvent[]),
+    sendSignal: async () => null,
+  };
   const call: CallFunction = (attempt, stepId) => runCall(fn as TidegateFunction, run.call(attempt), stepId, deps);
 
   for (;;) {

@@ -1,22 +1,61 @@
-/** Serialized errors: `{ name, message, stack? }`. */
+/** Serialized errors: `{ name, message, stack?, cause?, data?, code? }`. */
 import { inspect } from 'node:util';
 
 export interface ErrorOnTheWire {
   name: string;
   message: string;
   stack?: string | undefined;
+  /** Another error, or any JSON. */
+  cause?: unknown;
+  data?: unknown;
+  code?: string | number | undefined;
 }
+
+/** The service keeps so many causes of an error. */
+const MAX_CAUSES = 5;
+/** The service keeps so much of `data`. */
+const MAX_DATA_LENGTH = 16 * 1_024;
 
 /** Serializes any thrown value. */
-export function describeError(thrown: unknown): ErrorOnTheWire {
-  if (thrown instanceof Error) return { name: thrown.name, message: thrown.message, stack: thrown.stack };
-  return { name: 'Error', message: typeof thrown === 'string' ? thrown : inspect(thrown) };
+export function describeError(thrown: unknown, causes = MAX_CAUSES): ErrorOnTheWire {
+  if (!(thrown instanceof Error)) {
+    return { name: 'Error', message: typeof thrown === 'string' ? thrown : inspect(thrown) };
+  }
+  const { name, message, stack } = thrown;
+  // The cause of a StepError is the error of the step itself.
+  const { cause, data, code } = ('stepId' in thrown ? (thrown.cause ?? thrown) : thrown) as Partial<ErrorOnTheWire>;
+  const wire: ErrorOnTheWire = { name, message, stack };
+  if (causes > 0 && (cause ?? null) !== null) wire.cause = describeCause(cause, causes - 1);
+  const json = boundedJson(data);
+  if (json !== undefined) wire.data = json;
+  if (typeof code === 'string' || typeof code === 'number') wire.code = code;
+  return wire;
 }
 
-/** Restores an Error with its original name, message and stack. */
-export function reviveError({ name, message, stack }: Partial<ErrorOnTheWire>): Error {
-  const error = new Error(message ?? 'The error has no message');
+function describeCause(cause: unknown, causes: number): unknown {
+  return cause instanceof Error ? describeError(cause, causes) : (boundedJson(cause) ?? inspect(cause));
+}
+
+/** undefined: it is too large, or JSON cannot represent it. */
+function boundedJson(value: unknown): unknown {
+  try {
+    const text = JSON.stringify(value) ?? '';
+    return text !== '' && text.length <= MAX_DATA_LENGTH ? JSON.parse(text) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Restores an Error with its original fields. */
+export function reviveError({ name, message, stack, cause, data, code }: Partial<ErrorOnTheWire>): Error {
+  const hasCause = (cause ?? null) !== null;
+  const error = new Error(message ?? 'The error has no message', hasCause ? { cause: reviveCause(cause) } : {});
   error.name = name ?? 'Error';
   if (stack) error.stack = stack;
-  return error;
+  return Object.assign(error, data !== undefined && { data }, code !== undefined && { code });
+}
+
+function reviveCause(cause: unknown): unknown {
+  const isError = typeof cause === 'object' && cause !== null && 'message' in cause;
+  return isError ? reviveError(cause as Partial<ErrorOnTheWire>) : cause;
 }

@@ -1,6 +1,6 @@
 /** The API's representation of a run's history. */
 import { z } from 'zod';
-import type { Pending } from '../../model/runs/memo.ts';
+import { awaitedBy, type Pending } from '../../model/runs/memo.ts';
 import { type HistoryEntry, hasEnded, type Run } from '../../model/runs/run.ts';
 import { runErrorSchema } from './run.ts';
 import { time } from './time.ts';
@@ -17,6 +17,7 @@ export const historySchema = z
     started_at: z.iso.datetime().nullable(),
     ended_at: z.iso.datetime().nullable(),
     until: z.iso.datetime().nullable().meta({ description: 'When a pending sleep or wait ends' }),
+    waits_for: z.string().nullable().meta({ description: 'Name of the event or signal that a wait is for' }),
     error: runErrorSchema.nullable(),
     timed_out: z.boolean().meta({ description: 'true: no matching event arrived before the timeout of the wait' }),
   })
@@ -46,24 +47,39 @@ function onlyAttempt({ attempt, status, queuedAt, startedAt, endedAt, error, ...
 }
 
 function presentEntry(entry: HistoryEntry) {
-  const { kind, stepId, name, op, attempt, status, queuedAt, startedAt, endedAt, error, timedOut = false } = entry;
+  const {
+    kind,
+    stepId,
+    name = null,
+    waitsFor,
+    op = null,
+    attempt,
+    status,
+    queuedAt,
+    startedAt,
+    endedAt,
+    error,
+    timedOut = false,
+  } = entry;
   return {
     kind,
     step_id: stepId ?? null,
-    name: name ?? null,
-    op: op ?? null,
+    name,
+    op,
     attempt: attempt ?? null,
     status,
     queued_at: time(queuedAt),
     started_at: time(startedAt),
     ended_at: time(endedAt),
     until: null,
+    waits_for: op && name !== null ? (awaitedBy({ op, name, waitsFor }) ?? null) : null,
     error: error ?? null,
     timed_out: timedOut,
   };
 }
 
-function presentPending(stepId: string, { op, name, since, until }: Pending) {
+function presentPending(stepId: string, step: Pending) {
+  const { op, name, since, until } = step;
   return {
     kind: 'step',
     step_id: stepId,
@@ -75,6 +91,7 @@ function presentPending(stepId: string, { op, name, since, until }: Pending) {
     started_at: time(since),
     ended_at: null,
     until: time(until),
+    waits_for: awaitedBy(step) ?? null,
     error: null,
     timed_out: false,
   };

@@ -4,7 +4,7 @@
 import type { LRUCache } from 'lru-cache';
 import type { Logger } from '../../log.ts';
 import { derivedId } from '../../model/ids.ts';
-import type { Pending } from '../../model/runs/memo.ts';
+import { awaitedBy, type Pending } from '../../model/runs/memo.ts';
 import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
 import type { Events } from '../../store/events/events.ts';
@@ -85,8 +85,7 @@ async function ensureJobs(run: Run, deps: ReconcileDeps, nowMs: number): Promise
     if (step.origin !== undefined) await scheduler.ensureRequest({ ref, stepId, origin: step.origin, retries });
     if (step.op === 'InvokeFunction') await finishInvocation(run, stepId, deps);
     if (step.until !== undefined) {
-      const eventName = isWait(step) ? step.name : undefined;
-      await scheduler.ensureWake({ ref, stepId, untilMs: step.until, nowMs, eventName });
+      await scheduler.ensureWake({ ref, stepId, untilMs: step.until, nowMs, eventName: awaitedBy(step) });
     }
   }
   await activeRuns.postpone(env, id, idleUntil([...pending.values()], nowMs) + reconcileAfterMs);
@@ -100,10 +99,6 @@ async function finishInvocation(run: Run, stepId: string, { runs, transitions }:
 
 /** A run that only sleeps or waits is idle until its first timeout. */
 function idleUntil(pending: Pending[], nowMs: number): number {
-  const isAsleep = pending.length > 0 && pending.every((step) => step.op === 'Sleep' || isWait(step));
+  const isAsleep = pending.length > 0 && pending.every((step) => step.op === 'Sleep' || awaitedBy(step) !== undefined);
   return isAsleep ? Math.max(nowMs, Math.min(...pending.map(({ until }) => until ?? nowMs))) : nowMs;
-}
-
-function isWait({ op }: Pending): boolean {
-  return op === 'WaitForEvent' || op === 'WaitForSignal';
 }

@@ -80,11 +80,25 @@ export function stepHistory(
 }
 
 /** The entry of a step that waited: a sleep, a wait for an event or a signal, an invocation, a request. */
-export function waitHistory(stepId: string, { op, name, since }: Pending, memo: Memo, endedAt: number): HistoryEntry {
+export function waitHistory(
+  stepId: string,
+  { op, name, waitsFor, since }: Pending,
+  memo: Memo,
+  endedAt: number,
+): HistoryEntry {
   const ended = op === 'InvokeFunction' || requestsOutside({ op });
   const error = ended ? (memo as { error?: RunError }).error : undefined;
   const timedOut = (op === 'WaitForEvent' || op === 'WaitForSignal') && memo === null;
-  const entry: HistoryEntry = { kind: 'step', stepId, name, op, startedAt: since, endedAt, ...resultOf(error) };
+  const entry: HistoryEntry = {
+    kind: 'step',
+    stepId,
+    name,
+    ...(waitsFor !== undefined && { waitsFor }),
+    op,
+    startedAt: since,
+    endedAt,
+    ...resultOf(error),
+  };
   return timedOut ? { ...entry, timedOut } : entry;
 }
 

@@ -8,6 +8,7 @@ import { durationMs } from '../values/duration.ts';
 import { describe, isJsonObject } from '../values/json.ts';
 import { type AppFunction, appUrl, type Dialect, type RefusedFunction, type Registration } from './app.ts';
 import { cronProblem } from './cron.ts';
+import { withInferred } from './given-function.ts';
 
 export const MAX_RETRIES = 20;
 /** Characters of a problem: it may quote what the app sent. */
@@ -62,7 +63,8 @@ export type CheckedFunction = { registered: AppFunction } | { refused: RefusedFu
 /** Yields undefined between expressions, which can be thousands, so that callers can pause. */
 export function* checkFunctions(registration: Registration, dialect: Dialect): Generator<CheckedFunction | undefined> {
   const ids = new Set<string>();
-  for (const given of registration.functions) {
+  for (const sent of registration.functions) {
+    const given = withInferred(sent, registration.appName);
     const { success, data, error } = functionSchema.safeParse(given);
     if (!success) {
       yield refused(idOf(given), issueText(error.issues[0] as z.core.$ZodIssue, given));

@@ -7,6 +7,7 @@ import { sentMetaSchema } from './sessions.ts';
 
 const nameRule = `a string of 1 to ${EVENT_NAME_MAX} characters`;
 const idRule = `a string of up to ${EVENT_ID_MAX} characters`;
+const reservedRule = `a name that does not start with ${RESERVED_PREFIXES.join(' or ')}, which are reserved`;
 const tsRule = 'integer milliseconds since 1970, within 1980 to 2100';
 const vRule = 'a string';
 
@@ -18,10 +19,7 @@ export const sentEventSchema = z
       .string(nameRule)
       .min(1, nameRule)
       .max(EVENT_NAME_MAX, nameRule)
-      .refine(
-        (name) => !RESERVED_PREFIXES.some((prefix) => name.startsWith(prefix)),
-        `a name that does not start with ${RESERVED_PREFIXES.join(' or ')}, which are reserved`,
-      )
+      .refine((name) => !RESERVED_PREFIXES.some((prefix) => name.startsWith(prefix)), reservedRule)
       .meta({ description: 'Event name', examples: ['order/paid'] }),
     data: jsonObject('Arbitrary user data; absent or null: an empty object')
       .nullish()
@@ -110,7 +108,15 @@ function validateEvent(candidate: unknown, index: number): Event {
   if (success) return data;
   const { path, message } = error.issues[0] as z.core.$ZodIssue;
   const field = String(path[0]);
+  if (message === reservedRule) throw reserved(index, String(candidate.name));
   throw invalid(index, field, candidate[field], message);
+}
+
+/** Apps of the official SDKs test for these words. */
+function reserved(index: number, name: string): ServiceError {
+  const detail = `event ${index}, field "name": got ${describe(name)}; expected ${reservedRule}`;
+  const message = `event name is reserved for internal use: ${name}`;
+  return new ServiceError('event_invalid', { message, facts: { index, field: 'name', detail } });
 }
 
 function invalid(index: number, field: string | undefined, got: unknown, expected: string): ServiceError {

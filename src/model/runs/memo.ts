@@ -15,7 +15,10 @@ export const MAX_CALL_BYTES = 4 * 1_024 * 1_024;
 /** A step that is not finished: planned, sleeping, waiting, invoking another run, or making a request. */
 export interface Pending {
   op: 'StepPlanned' | 'Sleep' | 'WaitForEvent' | 'WaitForSignal' | 'InvokeFunction' | 'Gateway' | 'AIGateway';
+  /** The step's name. */
   name: string;
+  /** Name of the event or signal that it waits for, where it is not the step's name. */
+  waitsFor?: string;
   /** Unix milliseconds. */
   since: number;
   /** When it ends at the latest, Unix milliseconds; undefined: no timeout. */
@@ -24,6 +27,11 @@ export interface Pending {
   race?: true;
   /** Origin of the URL that the step requests. */
   origin?: string;
+}
+
+/** Name of the event or signal that the step waits for; undefined: it waits for neither. */
+export function awaitedBy({ op, name, waitsFor = name }: { op: string; name: string; waitsFor?: string | undefined }) {
+  return op === 'WaitForEvent' || op === 'WaitForSignal' ? waitsFor : undefined;
 }
 
 /** Whether the step ends with the response to a request that the service makes. */

@@ -4,7 +4,7 @@ import { MAX_STATE_BYTES, MAX_STEPS } from './memo.ts';
 import type { RunError } from './run-error.ts';
 
 /** Names and messages by which apps of the official SDKs know the service's own errors. */
-const INNGEST_ERRORS: Record<string, { name: string; message: string; summary?: string }> = {
+const INNGEST_ERRORS: Record<string, { name: string; message: string; summary?: string; detailed?: true }> = {
   OutputTooLarge: {
     name: 'output_too_large',
     message: "Your function's response body exceeds the maximum size limit",
@@ -17,6 +17,11 @@ const INNGEST_ERRORS: Record<string, { name: string; message: string; summary?: 
     name: 'InngestErrFunctionOverflowed',
     message: `The function run exceeded the step limit of ${MAX_STEPS} steps.`,
     summary: 'function has too many steps',
+  },
+  InvalidExpression: {
+    name: 'InvalidExpression',
+    message: 'Wait for event If expression failed to compile',
+    detailed: true,
   },
 };
 
@@ -42,6 +47,8 @@ export function eventError({ error, summary }: RunFailure, dialect: Dialect | un
     error: known.summary ?? `${known.name}: ${known.message}`,
     name: known.name,
     message: known.message,
+    // Where and what the problem is, which these words do not say.
+    ...(known.detailed && { stack: `error compiling expression: ${error.message}` }),
   };
 }
 

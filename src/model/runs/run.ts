@@ -67,6 +67,8 @@ export interface HistoryEntry {
   startedAt: number;
   endedAt: number;
   error?: RunError;
+  /** Name of the event or signal that a wait was for, where it is not the step's name. */
+  waitsFor?: string;
   /** A wait for an event reached its timeout. */
   timedOut?: true;
 }

@@ -8,6 +8,7 @@ interface Entry {
   kind: string;
   op: string | null;
   name: string | null;
+  waits_for: string | null;
   status: string;
   started_at: string;
   ended_at: string;
@@ -44,7 +45,8 @@ describe("a run's history", () => {
       await service.waitFor(`/v1/events/${body.ids[0]}/runs`, ({ body }) => body.data?.length === 1)
     ).body.data;
     const path = `/v1/runs/${run_id}`;
-    const waits = ({ name, status }: Entry) => name === 'history/answer' && status === 'Waiting';
+    const waits = ({ name, waits_for, status }: Entry) =>
+      name === 'an answer' && waits_for === 'history/answer' && status === 'Waiting';
     await service.waitFor(path, ({ body }) => body.data.history.some(waits));
     await service.post('/e/key', { name: 'history/answer', data: {} });
     const { data: run } = (await service.waitFor(path, ({ body }) => body.data.ended_at !== null)).body;
@@ -55,6 +57,13 @@ describe("a run's history", () => {
       ['WaitForEvent', 'timed out'],
       ['InvokeFunction', 'Completed'],
       ['InvokeFunction', 'Failed'],
+    ]);
+    expect(steps.map(({ name, waits_for }) => [name, waits_for])).to.deep.equal([
+      ['a nap', null],
+      ['an answer', 'history/answer'],
+      ['in vain', 'history/never'],
+      ['another', null],
+      ['a broken one', null],
     ]);
     for (const { started_at, ended_at } of steps) expect(Date.parse(ended_at)).to.be.at.least(Date.parse(started_at));
     expect(run.status).to.equal('Completed');

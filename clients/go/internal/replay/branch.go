@@ -24,9 +24,16 @@ type branch struct {
 	in *group
 }
 
-// group is the branches of one Parallel.
+// races says whether the branch is in a race, perhaps by what it is inside of.
+func (b *branch) races() bool {
+	return b.in != nil && (b.in.race || b.in.parent.races())
+}
+
+// group is the branches of one Parallel, or of one Race.
 type group struct {
-	parent  *branch
+	parent *branch
+	// race ends with the first branch that ends.
+	race    bool
 	left    int
 	settled bool
 	err     error

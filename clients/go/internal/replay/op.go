@@ -24,7 +24,10 @@ const (
 	OpStepFailed     OpCode = "StepFailed"
 	OpSleep          OpCode = "Sleep"
 	OpWaitForEvent   OpCode = "WaitForEvent"
+	OpWaitForSignal  OpCode = "WaitForSignal"
 	OpInvokeFunction OpCode = "InvokeFunction"
+	OpGateway        OpCode = "Gateway"
+	OpAIGateway      OpCode = "AIGateway"
 	OpStepNotFound   OpCode = "StepNotFound"
 )
 
@@ -33,4 +36,9 @@ type WireError struct {
 	Name    string `json:"name"`
 	Message string `json:"message"`
 	Stack   string `json:"stack,omitempty"`
+	// Cause is another error, or any value.
+	Cause json.RawMessage `json:"cause,omitempty"`
+	Data  json.RawMessage `json:"data,omitempty"`
+	// Code is a text or a number.
+	Code json.RawMessage `json:"code,omitempty"`
 }

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -76,6 +77,7 @@ func Run(ctx context.Context, call Call, hooks Hooks, body Body) Progress {
 	for {
 		s.settleAll()
 		if progress := s.next(call); progress != nil {
+			s.mark(progress.Ops)
 			return *progress
 		}
 	}
@@ -206,6 +208,25 @@ func (s *session) pending() []*step {
 		}
 	}
 	return pending
+}
+
+// mark says of the ops, while a step of a race is pending, that the function wants to be called again when any step has
+// ended: otherwise the service waits for all that are pending.
+func (s *session) mark(ops []Op) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	isPending := func(found *step) bool {
+		_, finished := s.memos[found.hashedID]
+		return !finished && found.branch.races()
+	}
+	if !slices.ContainsFunc(s.found, isPending) {
+		return
+	}
+	for i := range ops {
+		opts := map[string]any{"parallelMode": "race"}
+		maps.Copy(opts, ops[i].Opts)
+		ops[i].Opts = opts
+	}
 }
 
 func (s *session) replaying() bool {

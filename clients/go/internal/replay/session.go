@@ -74,6 +74,15 @@ func (s *session) find(ctx context.Context, b *branch, d Description) *step {
 // Parallel runs the bodies side by side, each in a branch of its own, and returns when all have ended, or with the
 // first error. Those that have not ended then stay where they are until the call ends.
 func Parallel(ctx context.Context, bodies []func(context.Context) error) error {
+	return sideBySide(ctx, bodies, false)
+}
+
+// Race is Parallel that returns when the first of them has ended, or failed.
+func Race(ctx context.Context, bodies []func(context.Context) error) error {
+	return sideBySide(ctx, bodies, true)
+}
+
+func sideBySide(ctx context.Context, bodies []func(context.Context) error, race bool) error {
 	at, ok := locationOf(ctx)
 	if !ok {
 		return ErrOutside
@@ -87,7 +96,7 @@ func Parallel(ctx context.Context, bodies []func(context.Context) error) error {
 	if len(bodies) == 0 {
 		return nil
 	}
-	g := &group{parent: at.branch, left: len(bodies)}
+	g := &group{parent: at.branch, race: race, left: len(bodies)}
 	var branches []*branch
 	for _, body := range bodies {
 		branches = append(branches, s.newBranch(ctx, body, g))
@@ -146,7 +155,7 @@ func (s *session) finish(b *branch, err error) {
 
 func (s *session) settle(g *group, err error) {
 	g.left--
-	if g.settled || (err == nil && g.left > 0) {
+	if g.settled || (err == nil && g.left > 0 && !g.race) {
 		return
 	}
 	g.settled, g.err = true, err

@@ -13,7 +13,10 @@ const (
 	KindSendEvent
 	KindSleep
 	KindWait
+	KindSignal
 	KindInvoke
+	KindFetch
+	KindInfer
 )
 
 // Description is a step as a tool describes it.
@@ -21,7 +24,7 @@ type Description struct {
 	Kind Kind
 	// ID in the code.
 	ID string
-	// Name on the wire: the event of a wait, the length of a sleep. Empty: the ID.
+	// Name on the wire: the event or signal of a wait, the length of a sleep. Empty: the ID.
 	Name string
 	Opts map[string]any
 	// Run is only of steps that run in the app.
@@ -51,8 +54,14 @@ func (s *step) op() Op {
 		return s.opAs(OpSleep)
 	case KindWait:
 		return s.opAs(OpWaitForEvent)
+	case KindSignal:
+		return s.opAs(OpWaitForSignal)
 	case KindInvoke:
 		return s.opAs(OpInvokeFunction)
+	case KindFetch:
+		return s.opAs(OpGateway)
+	case KindInfer:
+		return s.opAs(OpAIGateway)
 	default:
 		return s.opAs(OpStepPlanned)
 	}

@@ -3,16 +3,21 @@ package run
 
 import "context"
 
-// SendFunc sends events under a seed.
-type SendFunc func(ctx context.Context, events []any, seed string) ([]string, error)
+// Service is what steps ask of the service while they run in the app.
+type Service struct {
+	// Send sends events under a seed.
+	Send func(ctx context.Context, events []any, seed string) ([]string, error)
+	// SendSignal returns the ID of the run that waited; empty: none did.
+	SendSignal func(ctx context.Context, signal string, data any) (string, error)
+	Publish    func(ctx context.Context, channel, topic string, data any) error
+}
 
 // Run is the one that a context belongs to.
 type Run struct {
 	ID string
 	// EventTime is when its event was, in milliseconds since 1970.
 	EventTime int64
-	// Send is for steps that send events.
-	Send SendFunc
+	Service   Service
 }
 
 type key struct{}

@@ -22,6 +22,7 @@ from ._flow import (
 from ._functions import CronTrigger, EventTrigger, Function, Trigger
 from ._handler import Handler
 from ._moments import Duration
+from ._received import FetchResponse, ReceivedSignal
 from ._run_call import AppAnswer
 from ._steps.sync_tools import SyncSteps
 from ._steps.tools import Steps
@@ -56,6 +57,7 @@ __all__ = [
     "EventToSend",
     "EventTrigger",
     "FailureContext",
+    "FetchResponse",
     "Function",
     "FunctionDecorator",
     "Handler",
@@ -65,6 +67,7 @@ __all__ = [
     "Priority",
     "RateLimit",
     "ReceivedEvent",
+    "ReceivedSignal",
     "RemoteError",
     "RetryAfterError",
     "SendError",

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import Any, Protocol, TypeVar, overload
 
+from . import _ask as ask
 from ._clock import RealClock
 from ._context import Context, SyncContext
 from ._effects import drive, drive_async
@@ -128,6 +129,40 @@ class Tidegate:
     ) -> list[str]:
         """The same as `send_sync`, of a list."""
         return self.send_sync(events, seed=seed, timeout=timeout)
+
+    async def send_signal(self, signal: str, data: object = None) -> str | None:
+        """Ends the step that waits for the signal. Gives the ID of its run; None when no step waits. In a function,
+        prefer `step.send_signal`.
+
+        Raises SendError, TypeError when the data cannot be JSON, ConfigError.
+        """
+        return await drive_async(ask.send_signal(signal, data, self.settings()))
+
+    def send_signal_sync(self, signal: str, data: object = None) -> str | None:
+        """As `send_signal`, for code that is not async."""
+        return drive(ask.send_signal(signal, data, self.settings()))
+
+    async def publish(self, channel: str, topic: str, data: object) -> None:
+        """Publishes a message to who is subscribed to the topic of the channel now.
+
+        Raises SendError, TypeError when the data cannot be JSON, ConfigError.
+        """
+        await drive_async(ask.publish(channel, topic, data, self.settings()))
+
+    def publish_sync(self, channel: str, topic: str, data: object) -> None:
+        """As `publish`, for code that is not async."""
+        drive(ask.publish(channel, topic, data, self.settings()))
+
+    async def subscription_token(self, channel: str, topics: Sequence[str]) -> str:
+        """Lets whoever has it subscribe to these topics of the channel, for a short time: hand it to a browser.
+
+        Raises SendError, ConfigError.
+        """
+        return await drive_async(ask.subscription_token(channel, topics, self.settings()))
+
+    def subscription_token_sync(self, channel: str, topics: Sequence[str]) -> str:
+        """As `subscription_token`, for code that is not async."""
+        return drive(ask.subscription_token(channel, topics, self.settings()))
 
     @told_of_unknown("Function")
     def create_function(

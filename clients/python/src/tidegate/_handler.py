@@ -15,14 +15,14 @@ from ._address import url_of
 from ._app_request import AppRequest
 from ._call import Call, read_call
 from ._client import Tidegate
+from ._clock import RealClock
 from ._effects import Effects, does, drive, drive_async
-from ._events import EventOrEvents
 from ._functions import Function
 from ._json import write
 from ._options import told_of_unknown
+from ._outside import AsyncServiceOutside, ServiceOutside
 from ._registration import App, register
 from ._run_call import AppAnswer, CallDeps, RunCall, outcome_of
-from ._seed import seed_of_step
 from ._settings import Settings
 from ._signature import find_flaw, find_url_flaw, target_of
 from ._steps.moves import Progress
@@ -134,20 +134,13 @@ class Handler:
         return fn, None if step == _STEP_ITSELF else step
 
     def _call_deps(self, settings: Settings) -> CallDeps:
-        """A step's seed depends on run and step alone: events that arrived in an attempt whose answer was lost are not
-        stored again."""
-
-        def send(events: EventOrEvents, call: Call, hashed_id: str) -> dict[str, list[str]]:
-            return {"ids": self._client.send_sync(events, seed=_seed_of(call, hashed_id))}
-
-        async def send_async(events: EventOrEvents, call: Call, hashed_id: str) -> dict[str, list[str]]:
-            return {"ids": await self._client.send(events, seed=_seed_of(call, hashed_id))}
-
-        return CallDeps(logger=settings.logger, send=send, send_async=send_async, release=settings.transport.aclose)
-
-
-def _seed_of(call: Call, hashed_id: str) -> str:
-    return seed_of_step(call.run_id, hashed_id, call.event.get("ts") or 0)
+        clock = RealClock()
+        return CallDeps(
+            logger=settings.logger,
+            outside=lambda call: ServiceOutside(settings, call, clock),
+            outside_async=lambda call: AsyncServiceOutside(settings, call, clock),
+            release=settings.transport.aclose,
+        )
 
 
 def _authentic_call(request: AppRequest, settings: Settings) -> Effects[Call]:

@@ -12,10 +12,11 @@ from typing import Any
 from . import _headers as headers
 from ._call import Call
 from ._context import Context, SyncContext
-from ._events import EventOrEvents, received
+from ._events import received
 from ._functions import Function
 from ._json import write
 from ._logging import AnyLogger, RunLogger
+from ._outside import AsyncOutside, Outside
 from ._steps.moves import Failed, Progress, ReplayCall
 from ._steps.outcomes import Ops
 from ._steps.replay_async import AsyncReplay
@@ -36,9 +37,8 @@ class AppAnswer:
 @dataclass(frozen=True, kw_only=True)
 class CallDeps:
     logger: AnyLogger
-    send: Callable[[EventOrEvents, Call, str], Any]
-    """For `step.send_event` of plain functions; gets the step's hashed ID, gives the memo's data."""
-    send_async: Callable[[EventOrEvents, Call, str], Awaitable[Any]]
+    outside: Callable[[Call], Outside]
+    outside_async: Callable[[Call], AsyncOutside]
     release: Callable[[], Awaitable[None]]
     """Closes what an event loop that ends has kept open."""
 
@@ -70,14 +70,14 @@ class RunCall:
 
     async def _run_async(self) -> Progress:
         replay = AsyncReplay(self._replay_call)
-        step = Steps(replay, lambda events, hashed_id: self.deps.send_async(events, self.call, hashed_id))
+        step = Steps(replay, self.deps.outside_async(self.call))
         context = Context(step=step, **self._context_fields(replay.board.replaying))
         handler: Callable[..., Any] = self.fn.handler
         return await replay.run(lambda: handler(context))
 
     def _run_sync(self) -> Progress:
         replay = SyncReplay(self._replay_call)
-        step = SyncSteps(replay, lambda events, hashed_id: self.deps.send(events, self.call, hashed_id))
+        step = SyncSteps(replay, self.deps.outside(self.call))
         context = SyncContext(step=step, **self._context_fields(replay.board.replaying))
         return replay.run(lambda: self._call_plain(context))
 

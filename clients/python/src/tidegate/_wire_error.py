@@ -1,4 +1,4 @@
-"""Errors as they travel: `{"name", "message", "stack"?}`."""
+"""Errors as they travel: `{"name", "message", "stack"?, "cause"?, "data"?, "code"?}`."""
 
 from __future__ import annotations
 
@@ -6,17 +6,68 @@ import traceback
 from collections.abc import Iterator
 from typing import Any, cast
 
+from ._json import parse, write
 from .errors import NonRetriableError, RemoteError, RetryAfterError, StepError
 
 WireError = dict[str, Any]
+
+
+_MAX_CAUSES = 5
+"""The service keeps so many."""
+_MAX_DATA_LENGTH = 16 * 1_024
+"""And so much of `data`."""
 
 
 def describe_error(thrown: BaseException) -> WireError:
     """Whatever was raised, described. A group of one error, as task groups make, is that error."""
     errors = list(_leaves(thrown))
     error = errors[0] if len(errors) == 1 else thrown
+    return _describe(error, "".join(traceback.format_exception(thrown)), _MAX_CAUSES)
+
+
+def _describe(error: BaseException, stack: str, causes: int) -> WireError:
     name = error.name if isinstance(error, StepError | RemoteError) else type(error).__name__
-    return {"name": name, "message": str(error), "stack": "".join(traceback.format_exception(thrown))}
+    wire: WireError = {"name": name, "message": str(error), "stack": stack}
+    cause = _cause_of(error)
+    if cause is not None and causes:
+        wire["cause"] = _describe_cause(cause, causes - 1)
+    data, code = _bounded(_attribute(error, "data")), _attribute(error, "code")
+    if data is not None:
+        wire["data"] = data
+    # False is an int too.
+    if isinstance(code, str | int | float) and not isinstance(code, bool) and _bounded(code) is not None:
+        wire["code"] = code
+    return wire
+
+
+def _cause_of(error: BaseException) -> Any:
+    """That of a StepError is what the step raised: its own description."""
+    described = error.cause or error if isinstance(error, StepError) else error
+    return described.cause if isinstance(described, RemoteError) else described.__cause__
+
+
+def _describe_cause(cause: Any, causes: int) -> Any:
+    if not isinstance(cause, BaseException):
+        return _bounded(cause)
+    own_stack = cause.stack if isinstance(cause, RemoteError) else None
+    return _describe(cause, own_stack or "".join(traceback.format_exception(cause, chain=False)), causes)
+
+
+def _attribute(error: BaseException, name: str) -> Any:
+    """Of any exception, so it may be anything, or raise."""
+    try:
+        return getattr(error, name, None)
+    except Exception:
+        return None
+
+
+def _bounded(value: object) -> Any:
+    """None when it is too large, or no JSON."""
+    try:
+        text = write(value)
+        return parse(text) if len(text) <= _MAX_DATA_LENGTH else None
+    except Exception:
+        return None
 
 
 def is_final(thrown: BaseException) -> bool:
@@ -34,12 +85,20 @@ def retry_after_seconds(thrown: BaseException) -> int | None:
 
 
 def revive_error(wire: WireError) -> RemoteError:
-    """An exception again, with the name, message and stack that it had where it was raised."""
+    """An exception again, with all that it had where it was raised."""
     return RemoteError(
         str(wire.get("message") or "The error has no message"),
         name=str(wire.get("name") or "Error"),
         stack=wire.get("stack"),
+        cause=_revive_cause(wire.get("cause")),
+        data=wire.get("data"),
+        code=wire.get("code"),
     )
+
+
+def _revive_cause(cause: object) -> object:
+    is_error = isinstance(cause, dict) and "message" in cause
+    return revive_error(cast("WireError", cause)) if is_error else cause
 
 
 def step_error(step_id: str, wire: WireError) -> StepError:
@@ -48,6 +107,8 @@ def step_error(step_id: str, wire: WireError) -> StepError:
         f'The step "{step_id}" failed' if message is None else str(message),
         name=str(wire.get("name") or "StepError"),
         step_id=step_id,
+        data=wire.get("data"),
+        code=wire.get("code"),
     )
     error.__cause__ = revive_error(wire)
     return error

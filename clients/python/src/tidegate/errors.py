@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from ._moments import epoch_ms, retry_after_ms
 
@@ -23,7 +24,7 @@ class TransportError(TidegateError):
 
 
 class SendError(TidegateError):
-    """The service refused the events, or could not be reached in any of the tries."""
+    """The service refused what was sent (events, a signal, a message), or could not be reached in any of the tries."""
 
     status: int | None
     """HTTP status of the last answer; None when there was none."""
@@ -55,7 +56,18 @@ class SendError(TidegateError):
 
 
 class NonRetriableError(TidegateError):
-    """Raise it in a handler to fail the run for good, or in a step to fail that: no retry would help."""
+    """Raise it in a handler to fail the run for good, or in a step to fail that: no retry would help.
+
+    `data` (any JSON) and `code` come along, as such attributes of any exception do, and so does its `from`.
+    """
+
+    data: Any
+    code: str | float | None
+
+    def __init__(self, message: str = "", *, data: object = None, code: str | float | None = None) -> None:
+        super().__init__(message)
+        self.data = data
+        self.code = code
 
 
 class RetryAfterError(TidegateError):
@@ -79,20 +91,26 @@ class RetryAfterError(TidegateError):
 class StepError(TidegateError):
     """A step that has failed for good, raised where it is awaited: catch it, and the function goes on.
 
-    Uncaught, it fails the run: the step has had its retries. It has the name and message of what the step raised;
-    its `cause` has the stack too.
+    Uncaught, it fails the run: the step has had its retries. It has the name, message, `data` and `code` of what the
+    step raised; its `cause` is that itself, with the stack, and with the `cause` that it had.
     """
 
     name: str
     message: str
     step_id: str
     """The step's ID, numbered when it repeats."""
+    data: Any
+    code: str | float | None
 
-    def __init__(self, message: str, *, name: str, step_id: str) -> None:
+    def __init__(
+        self, message: str, *, name: str, step_id: str, data: object = None, code: str | float | None = None
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.name = name
         self.step_id = step_id
+        self.data = data
+        self.code = code
 
     @property
     def cause(self) -> RemoteError | None:
@@ -105,12 +123,30 @@ class RemoteError(TidegateError):
     name: str
     message: str
     stack: str | None
+    cause: Any
+    """A RemoteError too, or any JSON."""
+    data: Any
+    code: str | float | None
 
-    def __init__(self, message: str, *, name: str, stack: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        name: str,
+        stack: str | None = None,
+        cause: object = None,
+        data: object = None,
+        code: str | float | None = None,
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.name = name
         self.stack = stack
+        self.cause = cause
+        self.data = data
+        self.code = code
+        if isinstance(cause, RemoteError):
+            self.__cause__ = cause
 
 
 class WebhookVerificationError(NonRetriableError):

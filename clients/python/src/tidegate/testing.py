@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 from ._effects import Effects, does, drive, drive_async
-from ._events import Event, EventOrEvents, events_to_send
+from ._events import Event, events_to_send
 from ._functions import EventTrigger, Function
 from ._json import as_json
 from ._logging import AnyLogger
@@ -19,7 +19,8 @@ from ._run_call import CallDeps, RunCall
 from ._steps.found import Op
 from ._steps.moves import Done, Failed, Progress
 from ._testing.memory import FunctionRun, RunInMemory, StepRecord
-from ._testing.stubs import Ending, Stub, needs_stub
+from ._testing.outside import AsyncMemoryOutside, MemoryOutside
+from ._testing.stubs import NEED_STUBS, Ending, Stub, needs_stub
 from ._wire_error import is_final
 
 __all__ = ["FunctionRun", "StepRecord", "run_function", "run_function_async"]
@@ -45,19 +46,19 @@ def run_function(
     retries: int | None = None,
     logger: AnyLogger | None = None,
 ) -> FunctionRun[T]:
-    """Its steps are run, unless they are stubbed; what fails is tried again, at once. `step.send_event` sends nothing;
-    `client.send`, in the function, does. In async code await `run_function_async`, which takes the same.
+    """Its steps are run, unless they are stubbed; what fails is tried again, at once. `step.send_event` and its like
+    send nothing; `client.send`, in the function, does. In async code await `run_function_async`, which takes the same.
 
     event: triggers the run; its `name` may be absent. Default: an event of the function's first trigger, without data.
     events: for functions that take events in batches. Default: the one event.
     steps: stubs by step ID (`id`, `id:1`, …): the step is not run, and comes to this value, or to what this function
         returns; an exception, given or raised, fails it for good. For `wait_for_event`: an event, or None when none
-        comes in time.
+        comes in time; for `wait_for_signal` a ReceivedSignal or None, for `fetch` a FetchResponse.
     now: when the run starts. Sleeps and time-outs take no time, but end in the order of their moments.
     retries: default: the function's own.
     logger: default: one that says nothing.
 
-    Raises LookupError when a step that invokes a function has no stub.
+    Raises LookupError when a step that the service would do has no stub: one that invokes, fetches or infers.
     """
     whole = _run(fn, event, events, steps or {}, now, retries, logger or _silent())
     if not fn.is_async:
@@ -112,7 +113,7 @@ def _run(
                 run.finish(op, (yield from does(Stub(op, stubs[name]))))
             elif op.get("op") == "StepPlanned":
                 run.finish(op, (yield from _run_step(op, call, retries)))
-            elif op.get("op") == "InvokeFunction":
+            elif op.get("op") in NEED_STUBS:
                 raise needs_stub(op)
             else:
                 waiting.append(op)
@@ -144,15 +145,14 @@ def _run_step(op: Op, call: _CallFunction, retries: int) -> Effects[Ending]:
 
 
 def _deps(run: RunInMemory, logger: AnyLogger) -> CallDeps:
-    def send(events: EventOrEvents, *_: object) -> dict[str, list[str]]:
-        return run.keep(events_to_send(events))
-
-    async def send_async(events: EventOrEvents, *_: object) -> dict[str, list[str]]:
-        return run.keep(events_to_send(events))
-
     async def release() -> None: ...
 
-    return CallDeps(logger=logger, send=send, send_async=send_async, release=release)
+    return CallDeps(
+        logger=logger,
+        outside=lambda _: MemoryOutside(run),
+        outside_async=lambda _: AsyncMemoryOutside(run),
+        release=release,
+    )
 
 
 def _event(fn: Function[Any], given: EventToTest, now_ms: int) -> dict[str, Any]:

@@ -10,7 +10,17 @@ from collections.abc import Awaitable, Callable, Coroutine
 from functools import reduce
 from typing import Any, Protocol, cast
 
-from tidegate import Context, FailureContext, NonRetriableError, ReceivedEvent, RetryAfterError, StepError, SyncContext
+from tidegate import (
+    Context,
+    FailureContext,
+    FetchResponse,
+    NonRetriableError,
+    ReceivedEvent,
+    ReceivedSignal,
+    RetryAfterError,
+    StepError,
+    SyncContext,
+)
 from tidegate import SyncFailureContext as SyncFailure
 from tidegate.errors import RemoteError
 
@@ -27,6 +37,8 @@ class _Tools(Protocol):
 
     async def parallel(self, branches: list[Callable[[], Coroutine[Any, Any, Any]]]) -> Any: ...
 
+    async def race(self, branches: list[Callable[[], Coroutine[Any, Any, Any]]]) -> Any: ...
+
     async def result(self, called: Any) -> Any: ...
 
 
@@ -36,6 +48,9 @@ class _AsyncTools:
 
     async def parallel(self, branches: list[Callable[[], Coroutine[Any, Any, Any]]]) -> Any:
         return await self.step.parallel(branches)
+
+    async def race(self, branches: list[Callable[[], Coroutine[Any, Any, Any]]]) -> Any:
+        return await self.step.race(branches)
 
     async def result(self, called: Any) -> Any:
         return await cast("Awaitable[Any]", called)
@@ -47,6 +62,9 @@ class _PlainTools:
 
     async def parallel(self, branches: list[Callable[[], Coroutine[Any, Any, Any]]]) -> Any:
         return self.step.parallel([lambda branch=branch: _finish(branch()) for branch in branches])
+
+    async def race(self, branches: list[Callable[[], Coroutine[Any, Any, Any]]]) -> Any:
+        return self.step.race([lambda branch=branch: _finish(branch()) for branch in branches])
 
     async def result(self, called: Any) -> Any:
         return called
@@ -118,6 +136,9 @@ async def _execute(statement: dict[str, Any], variables: Variables, tools: _Tool
             only(statement, ("parallel", "as"))
             branches = [_branch(branch, variables, tools) for branch in statement["parallel"]]
             result = list(await tools.parallel(branches))
+        case "race":
+            only(statement, ("race", "as"))
+            result = await tools.race([_branch(branch, variables, tools) for branch in statement["race"]])
         case _:
             result = _as_json(await tools.result(_call(statement, variables, tools.step)))
             if "send_event" in statement:
@@ -158,12 +179,30 @@ def _call(statement: dict[str, Any], variables: Variables, step: Any) -> Any:
             reads("event", "timeout", "if")
             event, timeout = statement["event"], _length(statement["timeout"])
             return step.wait_for_event(step_id, event=event, timeout=timeout, if_=statement.get("if"))
+        case "wait_for_signal":
+            reads("signal", "timeout", "conflict")
+            signal, timeout = statement["signal"], _length(statement["timeout"])
+            return step.wait_for_signal(step_id, signal=signal, timeout=timeout, conflict=statement.get("conflict"))
+        case "send_signal":
+            reads("signal", "data")
+            return step.send_signal(step_id, statement["signal"], _resolve(statement.get("data"), variables))
+        case "fetch":
+            reads("url", "method", "headers", "body")
+            return step.fetch(step_id, **_options(statement, ("url", "method", "headers", "body"), variables))
+        case "infer":
+            reads("url", "format", "auth_key", "headers", "body")
+            fields = ("url", "format", "auth_key", "headers", "body")
+            return step.infer(step_id, **_options(statement, fields, variables))
         case "invoke":
             reads("function", "data", "timeout")
             data, timeout = _resolve(statement.get("data"), variables), _length(statement.get("timeout"))
             return step.invoke(step_id, function=statement["function"], data=data, timeout=timeout)
         case _:
             raise AssertionError(f"A program has a statement that is not known here: {kind}")
+
+
+def _options(statement: dict[str, Any], fields: tuple[str, ...], variables: Variables) -> dict[str, Any]:
+    return {field: _resolve(statement[field], variables) for field in fields if field in statement}
 
 
 def _length(given: Any) -> Any:
@@ -199,11 +238,23 @@ def _look_up(path: str, variables: Variables) -> Any:
 
 def _as_json(value: Any) -> Any:
     """An event as it came."""
+    if isinstance(value, ReceivedSignal | FetchResponse):
+        return dataclasses.asdict(value)
     return value.raw if isinstance(value, ReceivedEvent) else value
 
 
 def _error_of(given: dict[str, Any]) -> Exception:
-    only(given, ("kind", "message", "after_ms"))
+    only(given, ("kind", "message", "after_ms", "cause", "data", "code"))
+    error: Any = _bare_error(given)
+    for name in ("data", "code"):
+        if name in given:
+            setattr(error, name, given[name])
+    if "cause" in given:
+        error.__cause__ = _error_of(given["cause"])
+    return error
+
+
+def _bare_error(given: dict[str, Any]) -> Exception:
     match given["kind"]:
         case "plain":
             return Exception(given["message"])
@@ -215,6 +266,13 @@ def _error_of(given: dict[str, Any]) -> Exception:
             raise AssertionError(f"A program throws an error of a kind that is not known here: {kind}")
 
 
-def _describe(error: Exception) -> dict[str, str]:
+def _describe(error: BaseException) -> dict[str, Any]:
     name = error.name if isinstance(error, StepError | RemoteError) else type(error).__name__
-    return {"name": name, "message": str(error)}
+    described = error.cause if isinstance(error, StepError) and error.cause else error
+    cause = described.cause if isinstance(described, RemoteError) else described.__cause__
+    fields = {
+        "cause": _describe(cause) if isinstance(cause, BaseException) else cause,
+        "data": getattr(error, "data", None),
+        "code": getattr(error, "code", None),
+    }
+    return {"name": name, "message": str(error), **{key: value for key, value in fields.items() if value is not None}}

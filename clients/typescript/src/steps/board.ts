@@ -2,6 +2,7 @@
 import type { FoundStep, StepDescription } from './found.ts';
 import { hashStepId, numberRepeats } from './ids.ts';
 import { deliver, type Memo, type Memos } from './memo.ts';
+import { isRacing } from './race.ts';
 import { refuseNesting } from './run.ts';
 
 export interface Board {
@@ -14,6 +15,8 @@ export interface Board {
   deliverNext(): boolean;
   /** Found but unfinished steps, in order. */
   pending(): FoundStep[];
+  /** Whether a step of a race is unfinished. A step outside of race mode would then wait for it. */
+  racing(): boolean;
   /** Whether the code still replays earlier calls. */
   replaying(): boolean;
 }
@@ -28,10 +31,11 @@ export function createBoard(memos: Memos, order: readonly string[], onFound: () 
   return {
     async find({ id, name = id, opts = {}, kind, run }) {
       refuseNesting(id);
+      const race = isRacing();
       const displayName = nameOf(id);
       const hashedId = hashStepId(displayName);
       const promise = new Promise<unknown>((resolve, reject) => {
-        found.set(hashedId, { kind, hashedId, displayName, name, opts, run, delivered: false, resolve, reject });
+        found.set(hashedId, { kind, hashedId, displayName, name, opts, run, race, delivered: false, resolve, reject });
       });
       onFound();
       return promise;
@@ -50,6 +54,7 @@ export function createBoard(memos: Memos, order: readonly string[], onFound: () 
       return false;
     },
     pending: () => [...found.values()].filter(({ delivered }) => !delivered),
+    racing: () => [...found.values()].some(({ race, hashedId }) => race && !Object.hasOwn(memos, hashedId)),
     replaying: () => undelivered.size > 0,
   };
 }

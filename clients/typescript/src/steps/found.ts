@@ -2,7 +2,7 @@
 import type { Op, OpCode } from './op.ts';
 
 /** The kind of a step determines its operation and the format of its memo. */
-export type StepKind = 'run' | 'sendEvent' | 'sleep' | 'wait' | 'invoke';
+export type StepKind = 'run' | 'sleep' | 'wait' | 'signal' | 'invoke' | 'fetch' | 'infer';
 
 /** A step as a tool describes it. */
 export interface StepDescription {
@@ -24,6 +24,8 @@ export interface FoundStep {
   name: string;
   opts: Record<string, unknown>;
   run: ((hashedId: string) => unknown) | undefined;
+  /** In a branch of a race. */
+  race: boolean;
   delivered: boolean;
   resolve(data: unknown): void;
   reject(error: Error): void;
@@ -31,10 +33,12 @@ export interface FoundStep {
 
 const REPORTED_AS: Record<StepKind, OpCode> = {
   run: 'StepPlanned',
-  sendEvent: 'StepPlanned',
   sleep: 'Sleep',
   wait: 'WaitForEvent',
+  signal: 'WaitForSignal',
   invoke: 'InvokeFunction',
+  fetch: 'Gateway',
+  infer: 'AIGateway',
 };
 
 /** The operation of a step; by default of a step that has not run. */

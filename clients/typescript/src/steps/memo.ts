@@ -2,6 +2,7 @@
 import { StepError } from '../errors.ts';
 import type { ErrorOnTheWire } from '../wire-error.ts';
 import type { FoundStep } from './found.ts';
+import type { FetchResponse } from './types.ts';
 
 /** `{ data }` or `{ error }`; null for a sleep; the event or null for a wait. */
 export type Memo = Record<string, unknown> | null;
@@ -15,7 +16,13 @@ export type Settled = { error: ErrorOnTheWire } | { data: unknown };
 export function readMemo(memo: Memo, kind: FoundStep['kind']): Settled {
   if (memo?.error && !('name' in memo)) return { error: memo.error as ErrorOnTheWire };
   if (kind === 'sleep') return { data: undefined };
-  return { data: kind === 'wait' ? memo : (memo?.data ?? null) };
+  if (kind === 'wait') return { data: memo };
+  return { data: kind === 'fetch' ? responseOf(memo?.data) : (memo?.data ?? null) };
+}
+
+function responseOf(data: unknown): FetchResponse {
+  const { status_code: status = 0, headers = {}, body = null, url = '' } = (data ?? {}) as Record<string, never>;
+  return { status, headers, body, url };
 }
 
 /** Continues the code that awaits the step. */

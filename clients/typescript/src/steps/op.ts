@@ -8,7 +8,10 @@ export type OpCode =
   | 'StepFailed'
   | 'Sleep'
   | 'WaitForEvent'
+  | 'WaitForSignal'
   | 'InvokeFunction'
+  | 'Gateway'
+  | 'AIGateway'
   | 'StepNotFound';
 
 export interface Op {

@@ -13,8 +13,9 @@ import { type Board, createBoard } from './board.ts';
 import { opOf, type StepDescription } from './found.ts';
 import type { Memos } from './memo.ts';
 import type { Op } from './op.ts';
+import { inRaceMode } from './race.ts';
 import { outsideOfSteps, repeatOutcome, runStep } from './run.ts';
-import { createSignal } from './signal.ts';
+import { createSignal, type Signal } from './signal.ts';
 
 export interface ReplayCall {
   memos: Memos;
@@ -50,12 +51,25 @@ export async function replay(call: ReplayCall, body: Body, notFoundAfterMs = NOT
     changed.fire();
   });
 
+  const progress = await advance(call, board, changed, () => end, notFoundAfterMs);
+  if (progress.kind !== 'ops' || !board.racing()) return progress;
+  return { ...progress, ops: progress.ops.map(inRaceMode) };
+}
+
+async function advance(
+  call: ReplayCall,
+  board: Board,
+  changed: Signal,
+  ended: () => Progress | undefined,
+  notFoundAfterMs: number,
+): Promise<Progress> {
   for (;;) {
     const change = changed.next;
     // Runs after all microtasks: the code has then progressed as far as it can by itself.
     await macrotask();
     const requested = call.requestedStep && (await runRequested(call.requestedStep, board));
     if (requested) return requested;
+    const end = ended();
     if (end) return call.requestedStep ? stepNotFound(call.requestedStep, board) : end;
     if (board.deliverNext()) continue;
     const pending = board.pending();

@@ -2,16 +2,19 @@
 import type { OneOrMany } from '../events.ts';
 import { isoDate, timeoutOf, timeString } from './duration.ts';
 import type { StepDescription } from './found.ts';
+import { race } from './race.ts';
 import type { Find } from './replay.ts';
 import type { AnyInvocation, StepTools, WaitOptions } from './types.ts';
 
 export interface ToolsDeps {
   find: Find;
+  /** Resolves to the ID of the run that waited for it, or null. */
+  sendSignal(signal: string, data: unknown): Promise<string | null>;
   /** Sends events with the seed of this step. */
   sendEvents(events: OneOrMany<unknown>, hashedStepId: string): Promise<unknown>;
 }
 
-export function createStepTools({ find, sendEvents }: ToolsDeps): StepTools {
+export function createStepTools({ find, sendEvents, sendSignal }: ToolsDeps): StepTools {
   // A step that fails before it is awaited must not end the process.
   const found = (describe: () => StepDescription): Promise<never> => {
     const promise = new Promise<StepDescription>((resolve) => resolve(describe())).then(find);
@@ -36,7 +39,7 @@ export function createStepTools({ find, sendEvents }: ToolsDeps): StepTools {
 
     sendEvent: (id, events) =>
       found(() => ({
-        kind: 'sendEvent',
+        kind: 'run',
         id: checkId(id),
         name: 'sendEvent',
         opts: { type: 'step.sendEvent' },
@@ -48,6 +51,35 @@ export function createStepTools({ find, sendEvents }: ToolsDeps): StepTools {
         const opts = { event, timeout: timeoutOf(timeout), ...(condition && { if: condition }) };
         return { kind: 'wait', id: checkId(id), name: event, opts };
       }),
+
+    waitForSignal: (id, { signal, timeout, conflict }) =>
+      found(() => {
+        const opts = { signal, timeout: timeoutOf(timeout), ...(conflict && { conflict }) };
+        return { kind: 'signal', id: checkId(id), name: signal, opts };
+      }),
+
+    sendSignal: (id, { signal, data = null }) =>
+      found(() => ({
+        kind: 'run',
+        id: checkId(id),
+        name: 'sendSignal',
+        opts: { type: 'step.sendSignal' },
+        run: () => sendSignal(signal, data),
+      })),
+
+    fetch: (id, url, { method, headers, body } = {}) =>
+      found(() => {
+        const opts = { url: String(url), ...(method && { method }), ...(headers && { headers }) };
+        return { kind: 'fetch', id: checkId(id), opts: { ...opts, ...(body !== undefined && { body }) } };
+      }),
+
+    infer: (id, { url, format, authKey, headers, body }) =>
+      found(() => {
+        const opts = { type: 'step.ai.infer', url: String(url), format, ...(authKey && { auth_key: authKey }) };
+        return { kind: 'infer', id: checkId(id), opts: { ...opts, ...(headers && { headers }), body } };
+      }),
+
+    race,
 
     invoke: (id: string, invocation: AnyInvocation) =>
       found(() => ({ kind: 'invoke', id: checkId(id), opts: invocationOnTheWire(invocation) })),

@@ -21,6 +21,61 @@ export interface WaitOptions<Name extends string = string> {
   if?: string;
 }
 
+export interface WaitForSignalOptions {
+  /** Its name, unique in the environment while a step waits for it. */
+  signal: string;
+  /** Duration or date. */
+  timeout: Duration | Date;
+  /** If another step waits for the signal: fail the run, or take the signal from the other step, which then times out.
+   *  Default: fail. */
+  conflict?: 'fail' | 'replace';
+}
+
+export interface Signal<Data = unknown> {
+  signal: string;
+  data: Data;
+}
+
+export interface FetchOptions {
+  /** Default: GET. */
+  method?: string;
+  headers?: Readonly<Record<string, string>>;
+  /** Text; anything else is sent as JSON. */
+  body?: unknown;
+}
+
+/** The response to `step.fetch`, whatever its status. */
+export interface FetchResponse {
+  status: number;
+  /** With names as in `Content-Type`. */
+  headers: Record<string, string>;
+  body: string | null;
+  /** Without its query. */
+  url: string;
+}
+
+/** How the service places the key of a provider of models. */
+export type InferFormat =
+  | 'openai-chat'
+  | 'openai-responses'
+  | 'anthropic'
+  | 'gemini'
+  | 'azure-openai'
+  | 'grok'
+  | 'bedrock';
+
+export interface InferOptions {
+  /** Of the provider, such as `https://api.openai.com/v1/chat/completions`. */
+  url: string | URL;
+  /** An unknown one is sent `authorization: Bearer <key>`. */
+  format: InferFormat | (string & {});
+  /** The service keeps it encrypted until the response is there. */
+  authKey?: string;
+  headers?: Readonly<Record<string, string>>;
+  /** The provider's request. */
+  body: Readonly<AnyData>;
+}
+
 export interface InvokeOptions {
   user?: AnyData;
   v?: string;
@@ -55,6 +110,25 @@ export interface StepTools<Events = LooseEvents> {
     id: string,
     options: WaitOptions<Name>,
   ): Promise<EventNamed<Events, Name> | null>;
+
+  /** Resolves to the signal, or to null after the timeout. Unlike an event, a signal reaches one step, and is not stored. */
+  // biome-ignore lint/suspicious/noExplicitAny: nothing declares the data of signals
+  waitForSignal<Data = any>(id: string, options: WaitForSignalOptions): Promise<Signal<Data> | null>;
+
+  /** Resolves to the ID of the run that waited for the signal, or to null if no step did. */
+  sendSignal(id: string, signal: { signal: string; data?: unknown }): Promise<string | null>;
+
+  /** The service makes the request, so that the app does not wait for it. Throws a StepError if there is no response. */
+  fetch(id: string, url: string | URL, options?: FetchOptions): Promise<FetchResponse>;
+
+  /** The service asks a model of any provider. Resolves to the JSON of the response; throws a StepError if the provider
+   *  refuses. */
+  // biome-ignore lint/suspicious/noExplicitAny: the provider determines the response
+  infer<Response = any>(id: string, request: InferOptions): Promise<Response>;
+
+  /** Like `Promise.race`, but the function goes on as soon as the first branch has ended: with `Promise.all` and `Promise.race`
+   *  it goes on when all pending steps have ended. The steps of the other branches still run. */
+  race<T>(branches: readonly (() => T)[]): Promise<Awaited<T>>;
 
   /** Runs another function and resolves to its output; throws a StepError if it fails.
    *  A string names a function as `<app id>-<function id>`. */

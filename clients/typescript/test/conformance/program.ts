@@ -1,5 +1,5 @@
 /** Runs a function body that a case defines in JSON (programs in clients/conformance/README.md) with this client's step tools. */
-import { NonRetriableError, RetryAfterError } from 'tidegate';
+import { NonRetriableError, RetryAfterError, StepError } from 'tidegate';
 import { only } from '../../../../test/conformance/cases.ts';
 import type { FunctionContext } from '../../src/function-types.ts';
 
@@ -91,6 +91,31 @@ function toolOf(statement: Statement, variables: Variables, step: Step): Promise
         ...(timeout && { timeout }),
       });
     }
+    case 'wait_for_signal': {
+      reads('wait_for_signal', 'signal', 'timeout', 'conflict');
+      const { wait_for_signal: id, signal, timeout, conflict } = statement;
+      return step.waitForSignal(id, { signal, timeout, ...(conflict && { conflict }) });
+    }
+    case 'send_signal':
+      reads('send_signal', 'signal', 'data');
+      return step.sendSignal(statement.send_signal, { signal: statement.signal, data: value(statement.data) });
+    case 'fetch': {
+      reads('fetch', 'url', 'method', 'headers', 'body');
+      const { fetch: id, url, as, ...options } = statement;
+      return step.fetch(id, url, options);
+    }
+    case 'infer': {
+      reads('infer', 'url', 'format', 'auth_key', 'headers', 'body');
+      const { infer: id, url, format, auth_key: authKey, headers, body } = statement;
+      return step.infer(id, { url, format, body, ...(authKey && { authKey }), ...(headers && { headers }) });
+    }
+    case 'race':
+      reads('race');
+      return step.race(
+        statement.race.map(
+          (branch: Program) => async () => (await run(branch, { ...variables }, step))?.value ?? null,
+        ) as (() => Promise<unknown>)[],
+      );
     case 'parallel':
       reads('parallel');
       return Promise.all(
@@ -113,15 +138,35 @@ function lookUp(path: string, variables: Variables): unknown {
   return path.split('.').reduce<unknown>((value, key) => (value as Record<string, unknown> | null)?.[key], variables);
 }
 
-function errorOf(given: { kind: string; message: string; after_ms?: number }): Error {
-  only(given, ['kind', 'message', 'after_ms']);
-  const { kind, message, after_ms = 0 } = given;
-  if (kind === 'plain') return new Error(message);
-  if (kind === 'non-retriable') return new NonRetriableError(message);
-  if (kind === 'retry-after') return new RetryAfterError(message, after_ms);
+interface ThrownError {
+  kind: string;
+  message: string;
+  after_ms?: number;
+  cause?: ThrownError;
+  data?: unknown;
+  code?: string | number;
+}
+
+function errorOf(given: ThrownError): Error {
+  only(given, ['kind', 'message', 'after_ms', 'cause', 'data', 'code']);
+  const { kind, message, after_ms = 0, cause, ...rest } = given;
+  const details = { ...('data' in rest && { data: rest.data }), ...(rest.code !== undefined && { code: rest.code }) };
+  const options = { ...(cause && { cause: errorOf(cause) }), ...details };
+  if (kind === 'plain') return Object.assign(new Error(message, options), details);
+  if (kind === 'non-retriable') return new NonRetriableError(message, options);
+  if (kind === 'retry-after') return new RetryAfterError(message, after_ms, options);
   throw new Error(`A program throws an error of a kind that is not known here: ${kind}`);
 }
 
-function describe({ name, message }: Error): { name: string; message: string } {
-  return { name, message };
+/** The cause of a StepError is the error of the step itself. */
+function describe(error: Error): object {
+  const { name, message, cause, data, code } = error as Error & Record<string, unknown>;
+  const own = error instanceof StepError ? (cause as Error).cause : cause;
+  return {
+    name,
+    message,
+    ...(own instanceof Error && { cause: describe(own) }),
+    ...(data !== undefined && { data }),
+    ...(code !== undefined && { code }),
+  };
 }

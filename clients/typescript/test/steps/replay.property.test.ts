@@ -2,9 +2,11 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Memo } from '../../src/steps/memo.ts';
 import type { Op } from '../../src/steps/op.ts';
-import { type Body, type Progress, replay } from '../../src/steps/replay.ts';
+import { type Body, type Find, type Progress, replay } from '../../src/steps/replay.ts';
 import { createStepTools } from '../../src/steps/tools.ts';
 import type { StepTools } from '../../src/steps/types.ts';
+
+const toolsOf = (find: Find) => createStepTools({ find, sendEvents: async () => {}, sendSignal: async () => null });
 
 /** A function's code as data: sequential and parallel steps, some after other awaits. */
 type Code =
@@ -89,7 +91,7 @@ async function runToEnd(body: Body, choose: (count: number) => number): Promise<
 }
 
 function bodyOf(code: Code, onRun: (id: string) => void): Body {
-  return (find) => interpret(code, createStepTools({ find, sendEvents: async () => {} }), '', onRun);
+  return (find) => interpret(code, toolsOf(find), '', onRun);
 }
 
 /** Runs every tool at once: the result of the code without a service. */
@@ -125,7 +127,7 @@ describe('A replayed function', () => {
         async (lengths, choices) => {
           const winners = new Set<number>();
           const body: Body = async (find) => {
-            const step = createStepTools({ find, sendEvents: async () => {} });
+            const step = toolsOf(find);
             const branches = lengths.map(async (length, branch) => {
               for (let n = 0; n <= length; n++) await step.run(`${branch}.${n}`, () => n);
               return branch;
@@ -152,7 +154,7 @@ describe('A replayed function', () => {
           const ran: string[] = [];
           const work = (branch: number, n: number) => () => ran[ran.push(`${branch}.${n}`) - 1];
           const body: Body = (find) => {
-            const step = createStepTools({ find, sendEvents: async () => {} });
+            const step = toolsOf(find);
             const branches = lengths.map(async (length, branch) => {
               const results: unknown[] = [];
               for (let n = 0; n <= length; n++) results.push(await step.run('work', work(branch, n)));
@@ -173,7 +175,7 @@ describe('A replayed function', () => {
   });
 
   it('gives up a requested step that does not appear while the code waits for others', async () => {
-    const body: Body = (find) => createStepTools({ find, sendEvents: async () => {} }).run('other', () => {});
+    const body: Body = (find) => toolsOf(find).run('other', () => {});
     const call = { memos: {}, order: [], requestedStep: 'f'.repeat(40), disableImmediateExecution: true };
     const progress = await replay(call, body, 1);
     expect(progress).to.have.property('kind', 'ops');
@@ -185,16 +187,15 @@ describe('A replayed function', () => {
   it('inside a step of another function is not part of that step', async () => {
     const memos = {};
     const call = { memos, order: [], requestedStep: undefined, disableImmediateExecution: false };
-    const inner: Body = (find) => createStepTools({ find, sendEvents: async () => {} }).run('inner', () => 7);
-    const outer: Body = (find) =>
-      createStepTools({ find, sendEvents: async () => {} }).run('outer', () => replay(call, inner));
+    const inner: Body = (find) => toolsOf(find).run('inner', () => 7);
+    const outer: Body = (find) => toolsOf(find).run('outer', () => replay(call, inner));
     const progress = await replay(call, outer);
     expect(JSON.stringify(progress)).to.include('"data":7');
   });
 
   it('replays a thousand steps in linear time', async () => {
     const body: Body = async (find) => {
-      const step = createStepTools({ find, sendEvents: async () => {} });
+      const step = toolsOf(find);
       const results = await Promise.all(Array.from({ length: 500 }, (_, n) => step.run(`wide ${n}`, () => n)));
       for (let n = 0; n < 20; n++) results.push(await step.run('deep', () => n));
       return results.length;

@@ -60,13 +60,14 @@ export function TimelineRow({ runId, row, extent, nowMs, open, onToggle }: Timel
 }
 
 /** The row in words, in addition to color and shape. */
-function summaryOf({ kind, status, attempt, untilMs, timedOut }: TimelineRowData): string {
+function summaryOf({ kind, status, attempt, untilMs, waitsFor, timedOut }: TimelineRowData): string {
+  const awaited = waitsFor === null ? '' : ` ${waitsFor}`;
   if (kind === 'slept') return status === 'Waiting' ? 'sleeping' : 'slept';
   if (kind === 'waited') {
-    return status === 'Waiting' ? 'waiting for event' : timedOut ? 'timed out' : 'received event';
+    return status === 'Waiting' ? `waiting for event${awaited}` : timedOut ? 'timed out' : `received event${awaited}`;
   }
   if (kind === 'signaled') {
-    return status === 'Waiting' ? 'waiting for signal' : timedOut ? 'timed out' : 'received signal';
+    return status === 'Waiting' ? `waiting for signal${awaited}` : timedOut ? 'timed out' : `received signal${awaited}`;
   }
   if (kind === 'requested') {
     const attempts = attempt === null ? '' : ` on attempt ${attempt + 1}`;

@@ -21,6 +21,8 @@ export interface TimelineRowData {
   /** null: still running or waiting. */
   endedMs: number | null;
   untilMs: number | null;
+  /** Name of the event or signal that a wait is for, where it is not the step's. */
+  waitsFor: string | null;
   /** The event did not arrive in time. */
   timedOut: boolean;
   error: HistoryEntry['error'];
@@ -90,6 +92,7 @@ function rowOf(entry: HistoryEntry, key: number, names: ReadonlyMap<string, stri
     startedMs: msOf(entry.started_at) ?? queuedMs ?? 0,
     endedMs: msOf(entry.ended_at),
     untilMs: msOf(entry.until),
+    waitsFor: entry.waits_for === entry.name ? null : entry.waits_for,
     timedOut: entry.timed_out,
     error: entry.error,
   };
@@ -134,6 +137,7 @@ function currentRow(run: RunWithHistory, rows: readonly TimelineRowData[]): Time
     startedMs: lastEnd,
     endedMs: null,
     untilMs: nextAttemptMs,
+    waitsFor: null,
     timedOut: false,
     error: null,
   };

@@ -4,21 +4,21 @@ import { permanentFailure } from '../../../functions/interpret-response.ts';
 import { type Op, stepName } from '../../../model/runs/operation.ts';
 import type { StepRef } from '../../../store/runs/signals.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
-import { enqueueWake, type StartingStep, startStep } from './steps.ts';
+import { enqueueWake, type StartingStep, startStep, waitingStep } from './steps.ts';
 import { untilOf } from './timeout.ts';
 
 export function pendingSignal(op: Op): StartingStep | Failure {
   const signal = op.opts?.signal ?? '';
   if (signal === '') return permanentFailure('InvalidWait', `step "${stepName(op)}" waits for a signal without a name`);
   const until = untilOf(op);
-  return 'kind' in until ? until : { op: 'WaitForSignal', name: signal, ...until };
+  return 'kind' in until ? until : { ...waitingStep('WaitForSignal', op, signal), ...until };
 }
 
 export async function startSignal(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
   const { env, id: runId } = call.loaded.run;
   const step = pendingSignal(op);
   if ('kind' in step) return step;
-  const signal = step.name;
+  const signal = step.waitsFor ?? step.name;
   const waiting = await startStep(op, call, deps, step);
   if (!waiting || 'kind' in waiting) return waiting;
   // Before a signal can end the step, which removes the wake job.

@@ -78,6 +78,12 @@ export function plannedStep(op: Op): StartingStep {
   return { op: 'StepPlanned', name: stepName(op) };
 }
 
+/** A step that waits for an event or a signal with this name. */
+export function waitingStep(kind: 'WaitForEvent' | 'WaitForSignal', op: Op, waitsFor: string): StartingStep {
+  const name = stepName(op) || waitsFor;
+  return { op: kind, name, ...(name !== waitsFor && { waitsFor }) };
+}
+
 /** Plans a step. Its call is enqueued with those of the other planned steps. */
 export async function planStep(
   op: Op,

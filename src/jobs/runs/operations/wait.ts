@@ -7,7 +7,7 @@ import { type Op, stepName } from '../../../model/runs/operation.ts';
 import { waitKey } from '../../../model/runs/wait.ts';
 import { indexWait } from '../../../model/runs/wait-index.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
-import { enqueueWake, type StartingStep, startStep } from './steps.ts';
+import { enqueueWake, type StartingStep, startStep, waitingStep } from './steps.ts';
 import { untilOf } from './timeout.ts';
 
 export function pendingWait(op: Op): StartingStep | Failure {
@@ -19,7 +19,7 @@ export function pendingWait(op: Op): StartingStep | Failure {
   const problem = expression && problemOf(expression);
   if (problem) return permanentFailure('InvalidExpression', `step "${stepName(op)}" ${problem}`);
   const until = untilOf(op);
-  return 'kind' in until ? until : { op: 'WaitForEvent', name, ...until };
+  return 'kind' in until ? until : { ...waitingStep('WaitForEvent', op, name), ...until };
 }
 
 export async function startWait(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
@@ -28,7 +28,7 @@ export async function startWait(op: Op, call: AnsweredCall, deps: OperationDeps)
   if ('kind' in step) return step;
   const waiting = await startStep(op, call, deps, step);
   if (!waiting || 'kind' in waiting) return waiting;
-  const eventName = step.name;
+  const eventName = step.waitsFor ?? step.name;
   const expression = op.opts?.if ?? undefined;
   const described = {
     runId: run.id,

@@ -8,6 +8,7 @@ from contextvars import copy_context
 from .found import Awaiter, FoundStep, StepDescription
 from .ids import RepeatNumbers, hash_step_id
 from .memo import Memo, Memos, deliver
+from .race import racing
 
 
 class Board:
@@ -32,6 +33,7 @@ class Board:
             run=description.run,
             context=copy_context(),
             awaiter=awaiter,
+            race=racing.get(),
         )
 
     def get(self, hashed_id: str) -> FoundStep | None:
@@ -60,6 +62,11 @@ class Board:
     def waiting(self) -> list[FoundStep]:
         """Also those that nobody waits for any more."""
         return [step for step in self._found.values() if not step.delivered]
+
+    def in_race(self) -> bool:
+        """Whether a step of a race is pending. Then the steps after the race are in race mode too: the service would
+        let them wait for it."""
+        return any(step.race and step.hashed_id not in self.memos for step in self._found.values())
 
     def replaying(self) -> bool:
         """Whether the code repeats what it did in earlier calls."""

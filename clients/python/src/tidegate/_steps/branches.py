@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextvars import ContextVar, copy_context
 from typing import Any
 
+from .race import racing
 from .settling import BranchStart, Settling
 
 _inside_of: ContextVar[BranchStart | None] = ContextVar("_inside_of", default=None)
@@ -18,6 +19,34 @@ _inside_of: ContextVar[BranchStart | None] = ContextVar("_inside_of", default=No
 
 async def run_branches(branches: Iterable[Callable[[], Awaitable[Any]]], settling: Settling) -> tuple[Any, ...]:
     """What they return. The first error of a branch is raised at once; the others go on meanwhile, as with gather."""
+    return tuple(await asyncio.gather(*await _start_all(branches, settling)))
+
+
+async def race_branches(
+    branches: Iterable[Callable[[], Awaitable[Any]]], settling: Settling, losers: set[asyncio.Task[Any]]
+) -> Any:
+    """What the first one to end returns or raises. Nobody but the end of the call cancels the others."""
+    ended: asyncio.Future[asyncio.Task[Any]] = asyncio.get_running_loop().create_future()
+
+    def note_end(task: asyncio.Task[Any]) -> None:
+        if not ended.done():
+            ended.set_result(task)
+        if not task.cancelled():
+            # Taken note of: nobody awaits an error of a loser.
+            task.exception()
+
+    outside = racing.set(True)
+    try:
+        tasks = await _start_all(branches, settling)
+    finally:
+        racing.reset(outside)
+    losers.update(tasks)
+    for task in tasks:
+        task.add_done_callback(note_end)
+    return (await ended).result()
+
+
+async def _start_all(branches: Iterable[Callable[[], Awaitable[Any]]], settling: Settling) -> list[asyncio.Task[Any]]:
     outer = _inside_of.get()
     tasks: list[asyncio.Task[Any]] = []
     _count_start(settling, outer, 1)
@@ -35,7 +64,7 @@ async def run_branches(branches: Iterable[Callable[[], Awaitable[Any]]], settlin
         raise
     finally:
         _count_start(settling, outer, -1)
-    return tuple(await asyncio.gather(*tasks))
+    return tasks
 
 
 async def _run(branch: Callable[[], Awaitable[Any]]) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from .._events import EventOrEvents
 from .._json import plain
@@ -31,12 +31,29 @@ def _sleep(id: str, on_the_wire: str) -> StepDescription:
 def send_event(id: str, events: EventOrEvents, send: Callable[[EventOrEvents, str], Any]) -> StepDescription:
     """`send` gets the step's hashed ID too, and gives what the step's memo is: `{"ids": […]}`."""
     return StepDescription(
-        kind="send_event",
+        kind="run",
         id=_check_id(id),
         name="sendEvent",
         opts={"type": "step.sendEvent"},
         run=lambda hashed_id: send(events, hashed_id),
     )
+
+
+def send_signal(id: str, send: Callable[[], Any]) -> StepDescription:
+    opts = {"type": "step.sendSignal"}
+    return StepDescription(kind="run", id=_check_id(id), name="sendSignal", opts=opts, run=lambda _hashed_id: send())
+
+
+def publish(id: str, send: Callable[[], Any]) -> StepDescription:
+    opts = {"type": "step.realtime.publish"}
+    return StepDescription(kind="run", id=_check_id(id), opts=opts, run=lambda _hashed_id: send())
+
+
+def wait_for_signal(
+    id: str, signal: str, timeout: Duration | datetime, conflict: Literal["fail", "replace"] | None
+) -> StepDescription:
+    opts = {"signal": signal, "timeout": timeout_string(timeout), **({"conflict": conflict} if conflict else {})}
+    return StepDescription(kind="signal", id=_check_id(id), name=signal, opts=opts)
 
 
 def wait_for_event(id: str, event: str, timeout: Duration | datetime, if_: str | None) -> StepDescription:
@@ -60,6 +77,30 @@ def invoke(
     limit = {} if timeout is None else {"timeout": timeout_string(timeout)}
     opts: dict[str, Any] = {"function_id": function_id, "payload": payload, **limit}
     return StepDescription(kind="invoke", id=_check_id(id), opts=opts)
+
+
+def fetch(id: str, url: str, method: str | None, headers: Mapping[str, str] | None, body: object) -> StepDescription:
+    opts: dict[str, Any] = {
+        "url": url,
+        **({"method": method} if method else {}),
+        **({"headers": dict(headers)} if headers else {}),
+        **({} if body is None else {"body": plain(body, "body")}),
+    }
+    return StepDescription(kind="fetch", id=_check_id(id), opts=opts)
+
+
+def infer(
+    id: str, url: str, format: str, body: object, headers: Mapping[str, str] | None, auth_key: str | None
+) -> StepDescription:
+    opts: dict[str, Any] = {
+        "type": "step.ai.infer",
+        "url": url,
+        "format": format,
+        **({"auth_key": auth_key} if auth_key else {}),
+        **({"headers": dict(headers)} if headers else {}),
+        "body": plain(body, "body"),
+    }
+    return StepDescription(kind="infer", id=_check_id(id), opts=opts)
 
 
 def _check_id(id: object) -> str:

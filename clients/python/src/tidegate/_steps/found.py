@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol, TypedDict
 
 from .._wire_error import WireError
 
-StepKind = Literal["run", "send_event", "sleep", "wait", "invoke"]
+StepKind = Literal["run", "sleep", "wait", "signal", "invoke", "fetch", "infer"]
 """Decides how the step is reported and how its memo is read."""
 
 OpCode = Literal[
@@ -19,7 +19,10 @@ OpCode = Literal[
     "StepFailed",
     "Sleep",
     "WaitForEvent",
+    "WaitForSignal",
     "InvokeFunction",
+    "Gateway",
+    "AIGateway",
     "StepNotFound",
 ]
 
@@ -74,15 +77,19 @@ class FoundStep:
     context: Context
     """Of the code that reached it: what runs the step sees the same context variables."""
     awaiter: Awaiter
+    race: bool
+    """It is in a branch of a race."""
     delivered: bool = False
 
 
 _REPORTED_AS: dict[StepKind, OpCode] = {
     "run": "StepPlanned",
-    "send_event": "StepPlanned",
     "sleep": "Sleep",
     "wait": "WaitForEvent",
+    "signal": "WaitForSignal",
     "invoke": "InvokeFunction",
+    "fetch": "Gateway",
+    "infer": "AIGateway",
 }
 
 

@@ -12,13 +12,14 @@ and the call ends with the function, or with the first steps that are new. Nothi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from .board import Board
 from .found import FoundStep, Op, op_of
 from .memo import Memos
 from .outcomes import Ops, repeat_outcome
+from .race import in_race_mode
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +79,13 @@ def _requested(step: FoundStep, board: Board) -> Move:
     if step.hashed_id in board.memos:
         return Ops([repeat_outcome(step, board.memo_of(step))])
     return Run(step) if step.run else Ops([op_of(step)])
+
+
+def in_mode(progress: Progress, board: Board) -> Progress:
+    """An answer as it is reported: its ops say so when they are in race mode."""
+    if not isinstance(progress, Ops) or not board.in_race():
+        return progress
+    return replace(progress, ops=[in_race_mode(op) for op in progress.ops])
 
 
 def step_not_found(hashed_id: str, board: Board) -> Ops:

@@ -9,8 +9,9 @@ from typing import Any
 
 from .board import Board
 from .found import StepDescription
-from .moves import Done, Failed, Progress, ReplayCall, Run, next_move, step_not_found
+from .moves import Done, Failed, Progress, ReplayCall, Run, in_mode, next_move, step_not_found
 from .outcomes import Ops, refuse_nesting, run_step_async, running
+from .race import racing
 from .settling import Settling
 
 _NOT_FOUND_AFTER_SECONDS = 10.0
@@ -47,6 +48,8 @@ class AsyncReplay:
         self._over = False
         self._end: Progress | None = None
         self.settling = Settling()
+        self.losers: set[asyncio.Task[Any]] = set()
+        """Branches of races that others have won: they go on as long as the call."""
         self.board = Board(call.memos, call.order)
 
     async def find(self, description: StepDescription) -> Any:
@@ -63,13 +66,14 @@ class AsyncReplay:
         """Raises nothing but the cancellation of the call itself. Leaves no task behind that waits for a step."""
         handler = asyncio.create_task(self._start(body))
         try:
-            return await self._advance()
+            return in_mode(await self._advance(), self.board)
         finally:
             await self._unwind(handler)
 
     async def _start(self, body: Callable[[], Awaitable[Any]]) -> None:
         # A function that is called from inside of another one's step, in a test perhaps, is not part of that.
         running.set(None)
+        racing.set(False)
         try:
             self._end = Done(await body())
         except asyncio.CancelledError as error:
@@ -106,6 +110,8 @@ class AsyncReplay:
         for step in self.board.waiting():
             if isinstance(step.awaiter, _Future):
                 step.awaiter.future.cancel()
+        for task in self.losers:
+            task.cancel()
         with suppress(asyncio.CancelledError):
-            await asyncio.wait([handler])
+            await asyncio.wait([handler, *self.losers])
         await self.settling.settled()

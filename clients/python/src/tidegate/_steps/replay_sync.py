@@ -13,8 +13,9 @@ from typing import Any
 
 from .board import Board
 from .found import StepDescription
-from .moves import Done, Failed, Progress, ReplayCall, Run, next_move, step_not_found
+from .moves import Done, Failed, Progress, ReplayCall, Run, in_mode, next_move, step_not_found
 from .outcomes import Ops, refuse_nesting, run_step, running
+from .race import racing
 from .strands import CallEnded, Strand
 
 
@@ -54,10 +55,25 @@ class _Join:
             self._first_error = next((strand.error for strand in self._strands if strand.error), None)
         return self._first_error is not None or all(strand.done for strand in self._strands)
 
-    def take(self) -> tuple[Any, ...]:
+    def take(self) -> Any:
         if self._first_error:
             raise self._first_error
         return tuple(strand.result for strand in self._strands)
+
+
+class _Race(_Join):
+    """The branches of one `race`."""
+
+    _winner: Strand | None = None
+
+    def ready(self) -> bool:
+        self._winner = self._winner or next((strand for strand in self._strands if strand.done), None)
+        return self._winner is not None
+
+    def take(self) -> Any:
+        if self._winner and self._winner.error:
+            raise self._winner.error
+        return self._winner and self._winner.result
 
 
 class SyncReplay:
@@ -86,11 +102,23 @@ class SyncReplay:
 
     def parallel(self, branches: Iterable[Callable[[], Any]]) -> tuple[Any, ...]:
         refuse_nesting("parallel")
+        result: tuple[Any, ...] = self._branch_out(branches, _Join)
+        return result
+
+    def race(self, branches: Iterable[Callable[[], Any]]) -> Any:
+        refuse_nesting("race")
+        outside = racing.set(True)
+        try:
+            return self._branch_out(branches, _Race)
+        finally:
+            racing.reset(outside)
+
+    def _branch_out(self, branches: Iterable[Callable[[], Any]], kind: type[_Join]) -> Any:
         self._check_turn()
         strands = [Strand(branch) for branch in branches]
         place = self._strands.index(self._current) + 1 if self._current else len(self._strands)
         self._strands[place:place] = strands
-        join = _Join(strands)
+        join = kind(strands)
         self._joins.append(join)
         self._wait(join.ready)
         return join.take()
@@ -100,7 +128,7 @@ class SyncReplay:
         try:
             end = copy_context().run(self._end_of, body)
             # A handler that swallows what unwinds it does not take the call's end back.
-            self._progress = self._progress or self._last_move(end)
+            self._progress = in_mode(self._progress or self._last_move(end), self.board)
             return self._progress
         finally:
             self._over = True
@@ -110,6 +138,7 @@ class SyncReplay:
 
     def _end_of(self, body: Callable[[], Any]) -> Progress:
         running.set(None)
+        racing.set(False)
         try:
             return Done(body())
         except CallEnded:

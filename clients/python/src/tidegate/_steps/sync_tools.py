@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from .._events import EventData, EventOrEvents, ReceivedEvent, received
 from .._moments import Duration
+from .._outside import Outside
+from .._received import FetchResponse, ReceivedSignal, fetch_response, received_signal
 from . import describe
 from .invocable import Invocable, function_id_of
+from .race import refuse_empty
 from .replay_sync import SyncReplay
 
 P = ParamSpec("P")
@@ -26,9 +29,9 @@ Branch = Callable[[], T]
 class SyncSteps:
     """As `Steps`: what a run remembers. Steps are called in the handler's own thread; side by side with `parallel`."""
 
-    def __init__(self, replay: SyncReplay, send: Callable[[EventOrEvents, str], Any]) -> None:
+    def __init__(self, replay: SyncReplay, outside: Outside) -> None:
         self._replay = replay
-        self._send = send
+        self._outside = outside
 
     def run(self, id: str, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs once; retried, by itself, when it raises. Returns what it returned, as JSON."""
@@ -45,7 +48,7 @@ class SyncSteps:
 
     def send_event(self, id: str, events: EventOrEvents) -> list[str]:
         """Sends events from a function, stored once each however often the step is tried. Returns their IDs."""
-        sent: dict[str, list[str]] = self._replay.find(describe.send_event(id, events, self._send))
+        sent: dict[str, list[str]] = self._replay.find(describe.send_event(id, events, self._outside.send_event))
         return sent["ids"]
 
     def wait_for_event(
@@ -57,6 +60,61 @@ class SyncSteps:
         """
         arrived = self._replay.find(describe.wait_for_event(id, event, timeout, if_))
         return None if arrived is None else received(arrived)
+
+    def wait_for_signal(
+        self,
+        id: str,
+        *,
+        signal: str,
+        timeout: Duration | datetime,
+        conflict: Literal["fail", "replace"] | None = None,
+    ) -> ReceivedSignal | None:
+        """Returns the signal, which ends this one step; None when none has come in time.
+
+        While another step waits for the signal, this one fails its run, or takes it over with `conflict="replace"`.
+        """
+        return received_signal(self._replay.find(describe.wait_for_signal(id, signal, timeout, conflict)))
+
+    def send_signal(self, id: str, signal: str, data: object = None) -> str | None:
+        """Ends the step that waits for the signal. Returns the ID of its run, or None when no step waits."""
+        step = describe.send_signal(id, lambda: self._outside.send_signal(signal, data))
+        run_id: str | None = self._replay.find(step)
+        return run_id
+
+    def fetch(
+        self,
+        id: str,
+        url: str,
+        *,
+        method: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: object = None,
+    ) -> FetchResponse:
+        """The service makes the request (default: GET), so that no process of the app waits for it.
+
+        Returns the response, whatever its status. A `body` that is not a string is sent as JSON.
+        """
+        return fetch_response(self._replay.find(describe.fetch(id, url, method, headers, body)))
+
+    def infer(
+        self,
+        id: str,
+        url: str,
+        *,
+        format: str,
+        body: EventData,
+        headers: Mapping[str, str] | None = None,
+        auth_key: str | None = None,
+    ) -> Any:
+        """The service asks a provider of models, and retries when that is overloaded. Returns its JSON.
+
+        `format` says where `auth_key` goes: `openai-chat`, `openai-responses`, `anthropic`, `gemini`, `azure-openai`, …
+        """
+        return self._replay.find(describe.infer(id, url, format, body, headers, auth_key))
+
+    def publish(self, id: str, channel: str, topic: str, data: object) -> None:
+        """Publishes a message to who is subscribed now: once, whereas `client.publish` does so at each call."""
+        self._replay.find(describe.publish(id, lambda: self._outside.publish(channel, topic, data)))
 
     @overload
     def invoke(
@@ -111,3 +169,12 @@ class SyncSteps:
         In a tuple, each keeps its own type.
         """
         return self._replay.parallel(branches)
+
+    def race(self, branches: Sequence[Branch[T]], /) -> T:
+        """Calls the functions side by side; returns what the first one to end returns, or raises its error.
+
+        The function goes on at once, and the steps of the other branches still run.
+        """
+        refuse_empty(branches)
+        winner: T = self._replay.race(branches)
+        return winner

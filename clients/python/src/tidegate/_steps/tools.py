@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from .._events import EventData, EventOrEvents, ReceivedEvent, received
 from .._moments import Duration
+from .._outside import AsyncOutside
+from .._received import FetchResponse, ReceivedSignal, fetch_response, received_signal
 from . import describe
-from .branches import run_branches
+from .branches import race_branches, run_branches
 from .invocable import Invocable, function_id_of
+from .race import refuse_empty
 from .replay_async import AsyncReplay
 
 P = ParamSpec("P")
@@ -34,9 +37,9 @@ class Steps:
     awaited. For steps side by side: asyncio.gather, a TaskGroup, or `parallel`.
     """
 
-    def __init__(self, replay: AsyncReplay, send: Callable[[EventOrEvents, str], Awaitable[Any]]) -> None:
+    def __init__(self, replay: AsyncReplay, outside: AsyncOutside) -> None:
         self._replay = replay
-        self._send = send
+        self._outside = outside
 
     @overload
     async def run(self, id: str, fn: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> T: ...
@@ -60,7 +63,7 @@ class Steps:
 
     async def send_event(self, id: str, events: EventOrEvents) -> list[str]:
         """Sends events from a function, stored once each however often the step is tried. Resolves to their IDs."""
-        sent: dict[str, list[str]] = await self._replay.find(describe.send_event(id, events, self._send))
+        sent: dict[str, list[str]] = await self._replay.find(describe.send_event(id, events, self._outside.send_event))
         return sent["ids"]
 
     async def wait_for_event(
@@ -72,6 +75,61 @@ class Steps:
         """
         arrived = await self._replay.find(describe.wait_for_event(id, event, timeout, if_))
         return None if arrived is None else received(arrived)
+
+    async def wait_for_signal(
+        self,
+        id: str,
+        *,
+        signal: str,
+        timeout: Duration | datetime,
+        conflict: Literal["fail", "replace"] | None = None,
+    ) -> ReceivedSignal | None:
+        """Resolves to the signal, which ends this one step; to None when none has come in time.
+
+        While another step waits for the signal, this one fails its run, or takes it over with `conflict="replace"`.
+        """
+        return received_signal(await self._replay.find(describe.wait_for_signal(id, signal, timeout, conflict)))
+
+    async def send_signal(self, id: str, signal: str, data: object = None) -> str | None:
+        """Ends the step that waits for the signal. Resolves to the ID of its run, or to None when no step waits."""
+        step = describe.send_signal(id, lambda: self._outside.send_signal(signal, data))
+        run_id: str | None = await self._replay.find(step)
+        return run_id
+
+    async def fetch(
+        self,
+        id: str,
+        url: str,
+        *,
+        method: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: object = None,
+    ) -> FetchResponse:
+        """The service makes the request (default: GET), so that no process of the app waits for it.
+
+        Resolves to the response, whatever its status. A `body` that is not a string is sent as JSON.
+        """
+        return fetch_response(await self._replay.find(describe.fetch(id, url, method, headers, body)))
+
+    async def infer(
+        self,
+        id: str,
+        url: str,
+        *,
+        format: str,
+        body: EventData,
+        headers: Mapping[str, str] | None = None,
+        auth_key: str | None = None,
+    ) -> Any:
+        """The service asks a provider of models, and retries when that is overloaded. Resolves to its JSON.
+
+        `format` says where `auth_key` goes: `openai-chat`, `openai-responses`, `anthropic`, `gemini`, `azure-openai`, …
+        """
+        return await self._replay.find(describe.infer(id, url, format, body, headers, auth_key))
+
+    async def publish(self, id: str, channel: str, topic: str, data: object) -> None:
+        """Publishes a message to who is subscribed now: once, whereas `client.publish` does so at each call."""
+        await self._replay.find(describe.publish(id, lambda: self._outside.publish(channel, topic, data)))
 
     @overload
     async def invoke(
@@ -126,3 +184,12 @@ class Steps:
         In a tuple, each keeps its own type.
         """
         return await run_branches(branches, self._replay.settling)
+
+    async def race(self, branches: Sequence[Branch[T]], /) -> T:
+        """Calls the functions side by side; resolves to what the first one to end returns, or raises its error.
+
+        The function goes on at once, and the steps of the other branches still run.
+        """
+        refuse_empty(branches)
+        winner: T = await race_branches(branches, self._replay.settling, self._replay.losers)
+        return winner

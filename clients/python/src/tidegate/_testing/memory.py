@@ -15,7 +15,31 @@ from .stubs import Ending
 
 T = TypeVar("T")
 
-TestedKind = Literal["run", "sleep", "wait_for_event", "invoke", "send_event"]
+TestedKind = Literal[
+    "run",
+    "sleep",
+    "wait_for_event",
+    "wait_for_signal",
+    "invoke",
+    "fetch",
+    "infer",
+    "send_event",
+    "send_signal",
+    "publish",
+]
+
+_KINDS: dict[str | None, TestedKind] = {
+    "Sleep": "sleep",
+    "WaitForEvent": "wait_for_event",
+    "WaitForSignal": "wait_for_signal",
+    "InvokeFunction": "invoke",
+    "Gateway": "fetch",
+    "AIGateway": "infer",
+    "step.sendEvent": "send_event",
+    "step.sendSignal": "send_signal",
+    "step.realtime.publish": "publish",
+}
+"""By op, or by the type of a step that runs in the app."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,12 +113,4 @@ class RunInMemory:
 
 
 def _kind_of(op: Op) -> TestedKind:
-    match op.get("op"):
-        case "Sleep":
-            return "sleep"
-        case "WaitForEvent":
-            return "wait_for_event"
-        case "InvokeFunction":
-            return "invoke"
-        case _:
-            return "send_event" if op.get("opts", {}).get("type") == "step.sendEvent" else "run"
+    return _KINDS.get(op.get("op")) or _KINDS.get(op.get("opts", {}).get("type"), "run")

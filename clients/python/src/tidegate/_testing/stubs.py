@@ -8,6 +8,7 @@ from typing import Any
 
 from .._events import Event, EventToSend, events_to_send
 from .._json import as_json
+from .._received import FetchResponse
 from .._steps.found import Op
 from .._steps.memo import Memo
 from .._wire_error import WireError, describe_error
@@ -25,7 +26,8 @@ class Ending:
         if self.error is not None:
             return {"error": self.error}
         data = as_json(self.data, f'What step "{op.get("displayName")}" came to')
-        whole: Memo = data if op.get("op") in ("WaitForEvent", "Sleep") else {"data": data}
+        bare = op.get("op") in ("WaitForEvent", "Sleep") or (op.get("op") == "WaitForSignal" and data is None)
+        whole: Memo = data if bare else {"data": data}
         return whole
 
 
@@ -59,14 +61,22 @@ class Stub:
     def _ending(self, value: Any) -> Ending:
         if isinstance(value, Exception):
             return Ending(error=describe_error(value))
-        if self.op.get("op") != "WaitForEvent" or value is None:
+        code = self.op.get("op")
+        if code == "Gateway" and isinstance(value, FetchResponse):
+            shown = {"status_code": value.status, "headers": value.headers, "body": value.body, "url": value.url}
+            return Ending(data=shown)
+        if code != "WaitForEvent" or value is None:
             return Ending(data=value)
         given: EventToSend = value if isinstance(value, Event) else dict(value)
         arrived = events_to_send(given)[0]
         return Ending(data={"name": self.op.get("name"), "data": {}, "id": "test-event", "ts": 0, **arrived})
 
 
+NEED_STUBS = ("InvokeFunction", "Gateway", "AIGateway")
+
+
 def needs_stub(op: Op) -> LookupError:
-    """There is no service here to run another function."""
-    name, invoked = op.get("displayName"), op.get("opts", {}).get("function_id")
-    return LookupError(f'Step "{name}" invokes {invoked}: give its result, as steps={{"{name}": …}}')
+    """There is no service here to run another function, or to make a request."""
+    name, opts = op.get("displayName"), op.get("opts", {})
+    does = f"asks {opts['url']}" if "url" in opts else f"invokes {opts.get('function_id')}"
+    return LookupError(f'Step "{name}" {does}: give its result, as steps={{"{name}": …}}')

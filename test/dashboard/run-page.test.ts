@@ -31,4 +31,23 @@ describe('dashboard run page', () => {
       await page.getByText('0.75').waitFor();
       await page.getByText(/Step \w{8}, attempt 2/).waitFor();
     }));
+
+  it('shows the code, the data and the cause of an error', () =>
+    withPage(async (page) => {
+      const error = {
+        name: 'PaymentError',
+        message: 'declined',
+        code: 'card_declined',
+        data: { card: '4242' },
+        cause: 'the bank',
+      };
+      host.on('fails', () => ({ status: 400, headers: { 'x-service-no-retry': 'true' }, body: error }));
+      await host.register(service, [{ id: 'fails', triggers: [{ event: 'chat/paid' }] }], { appName: 'payments' });
+      const [eventId] = (await service.post('/e/key', { name: 'chat/paid', data: {} })).body.ids;
+      const { body } = await service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data[0]?.ended_at);
+      await open(page, `${service.url}/runs/${body.data[0].run_id}`);
+      for (const text of ['(code card_declined)', '"card": "4242"', '"the bank"']) {
+        await page.getByText(text).first().waitFor();
+      }
+    }));
 });

@@ -1,0 +1,147 @@
+package tidegate
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/tidegate/tidegate/clients/go/internal/replay"
+)
+
+// maxCauses of an error that travel: the service keeps no more.
+const maxCauses = 5
+
+// DetailedError is an error with what a program reads of it: a code, and data. They travel with it: a failed step returns
+// them in its StepError, and an OnFailure gets them.
+type DetailedError struct {
+	Err error
+	// Code is a string or a number; nil: there is none.
+	Code any
+	// Data is anything that can be written as JSON; nil: there is none.
+	Data any
+}
+
+// Detailed adds a code and data to the error.
+func Detailed(err error, code, data any) error {
+	return &DetailedError{Err: err, Code: code, Data: data}
+}
+
+func (e *DetailedError) Error() string { return e.Err.Error() }
+
+func (e *DetailedError) Unwrap() error { return e.Err }
+
+// CauseError is the cause of a StepError or RunError, as it came over the wire.
+type CauseError struct {
+	Name    string
+	Message string
+	Stack   string
+	// Code is a string or a float64; nil: there is none.
+	Code any
+	// Data is JSON; nil: there is none.
+	Data json.RawMessage
+	// Cause is a *CauseError; nil: there is none.
+	Cause error
+	// raw is the JSON of a cause that is no error.
+	raw json.RawMessage
+}
+
+func (e *CauseError) Error() string { return e.Message }
+
+func (e *CauseError) Unwrap() error { return e.Cause }
+
+// received is the cause of an error that came over the wire; nil when it has none.
+func received(raw json.RawMessage, depth int) error {
+	if isAbsent(raw) || depth > maxCauses {
+		return nil
+	}
+	var wire replay.WireError
+	if json.Unmarshal(raw, &wire) != nil || wire.Message == "" {
+		return &CauseError{Name: "Error", Message: firstOf(textOf(raw), string(raw)), raw: raw}
+	}
+	return &CauseError{
+		Name:    firstOf(wire.Name, "Error"),
+		Message: wire.Message,
+		Stack:   wire.Stack,
+		Code:    codeOf(wire.Code),
+		Data:    dataOf(wire.Data),
+		Cause:   received(wire.Cause, depth+1),
+	}
+}
+
+// codeOf is nil when there is none.
+func codeOf(raw json.RawMessage) any {
+	var code any
+	_ = json.Unmarshal(raw, &code)
+	switch code.(type) {
+	case string, float64:
+		return code
+	default:
+		return nil
+	}
+}
+
+func dataOf(raw json.RawMessage) json.RawMessage {
+	if isAbsent(raw) {
+		return nil
+	}
+	return raw
+}
+
+// level is an error with those that it only wraps: they have the same message. What is below is its cause.
+func level(err error) (same []error, cause error) {
+	same = []error{err}
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(inner) {
+		if inner.Error() != err.Error() {
+			return same, inner
+		}
+		same = append(same, inner)
+	}
+	return same, nil
+}
+
+// detailsOf are the code and data of the first of these that has them.
+func detailsOf(same []error) (code, data any) {
+	for _, err := range same {
+		ownCode, ownData := ownDetails(err)
+		if code == nil {
+			code = ownCode
+		}
+		if data == nil {
+			data = ownData
+		}
+	}
+	return code, data
+}
+
+func ownDetails(err error) (code, data any) {
+	var raw json.RawMessage
+	switch e := err.(type) {
+	case *DetailedError:
+		return e.Code, e.Data
+	case *StepError:
+		code, raw = e.Code, e.Data
+	case *RunError:
+		code, raw = e.Code, e.Data
+	case *CauseError:
+		code, raw = e.Code, e.Data
+	case *SendError:
+		if e.Code != "" {
+			code = e.Code
+		}
+	}
+	if raw != nil {
+		data = raw
+	}
+	return code, data
+}
+
+// onTheWire is nil of what is absent, or cannot be written.
+func onTheWire(value any) json.RawMessage {
+	if value == nil {
+		return nil
+	}
+	text, err := replay.Encode(value)
+	if err != nil {
+		text, _ = replay.Encode("This cannot be written as JSON: " + err.Error())
+	}
+	return text
+}

@@ -1,0 +1,30 @@
+package step
+
+import (
+	"context"
+	"errors"
+
+	"github.com/tidegate/tidegate/clients/go/internal/replay"
+)
+
+// Race is All that returns the result, or the error, of the function that ends first, as soon as it has ended. The steps
+// that the others have begun go on, but nothing waits for them.
+func Race[T any](ctx context.Context, branches ...func(ctx context.Context) (T, error)) (T, error) {
+	var first T
+	if len(branches) == 0 {
+		return first, errors.New("a race needs branches")
+	}
+	ended := false
+	bodies := make([]func(context.Context) error, len(branches))
+	for i, branch := range branches {
+		bodies[i] = func(ctx context.Context) error {
+			result, err := branch(ctx)
+			if !ended {
+				ended, first = true, result
+			}
+			return err
+		}
+	}
+	err := replay.Race(ctx, bodies)
+	return first, err
+}

@@ -1,0 +1,38 @@
+"""Steps of a test send nothing: its memory keeps the events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._events import EventOrEvents, events_to_send
+from .._json import as_json
+from .memory import RunInMemory
+
+
+class MemoryOutside:
+    def __init__(self, run: RunInMemory) -> None:
+        self._run = run
+
+    def send_event(self, events: EventOrEvents, hashed_id: str) -> Any:
+        return self._run.keep(events_to_send(events))
+
+    def send_signal(self, signal: str, data: object) -> str | None:
+        as_json(data, "The signal's data")
+        return f"test-run-that-waits-for-{signal}"
+
+    def publish(self, channel: str, topic: str, data: object) -> None:
+        as_json(data, "The message")
+
+
+class AsyncMemoryOutside:
+    def __init__(self, run: RunInMemory) -> None:
+        self._plain = MemoryOutside(run)
+
+    async def send_event(self, events: EventOrEvents, hashed_id: str) -> Any:
+        return self._plain.send_event(events, hashed_id)
+
+    async def send_signal(self, signal: str, data: object) -> str | None:
+        return self._plain.send_signal(signal, data)
+
+    async def publish(self, channel: str, topic: str, data: object) -> None:
+        self._plain.publish(channel, topic, data)
