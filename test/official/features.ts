@@ -65,9 +65,53 @@ export const PROBES: Readonly<Record<string, Probe>> = {
       .split(' ')
       .map((feature) => [feature, holdsBack]),
   ),
-  /** The function has three steps, and tells how often it was called: once, or once for each step and at the end. */
+  /** Three steps; the function tells how often it was called. */
   async checkpointing(outside, fn) {
-    return (await outside.output(await outside.send(fn))) === 1 ? 'acts' : 'not there';
+    const { calls } = await outside.output(await outside.send(fn));
+    return calls === 1 ? 'acts' : 'not there';
+  },
+
+  /** A branch of two short steps beside one long step. */
+  async 'race mode'(outside, fn) {
+    const { order } = await outside.output(await outside.send(fn));
+    expect(order).to.have.members(['one', 'two', 'long']);
+    return order.join() === 'one,two,long' ? 'acts' : 'not there';
+  },
+
+  async 'output of a failed run'(outside, fn) {
+    const { status, output } = await outside.endedRun(await outside.send(fn));
+    expect(status).to.equal('Failed');
+    return output?.message === 'broken' ? 'acts' : 'differs';
+  },
+
+  async 'causes of errors'(outside, fn) {
+    return (await outside.output(await outside.send(fn))) === 'the cause' ? 'acts' : 'not there';
+  },
+
+  async 'step.invoke of an unknown function'(outside, fn) {
+    const message = await outside.output(await outside.send(fn));
+    return message.includes('could not find function with ID') ? 'acts' : 'differs';
+  },
+
+  async 'missing fields in expressions'(outside, fn) {
+    return (await outside.output(await outside.send(fn))) === 'done' ? 'acts' : 'not there';
+  },
+
+  async 'events on the end of runs'(outside) {
+    const { run_id: ended } = await outside.endedRun(await outside.send('wild/ends'));
+    const path = `/v1/events?name=${encodeURIComponent('inngest/function.finished')}`;
+    const isOurs = ({ data }: Loose) => data.run_id === ended;
+    const { body } = await outside.service.waitFor(path, ({ body }) => body.data?.some(isOurs), SOON_MS);
+    return putsOut(outside, body.data.find(isOurs).internal_id, ended);
+  },
+
+  /** Runs when it is invoked. */
+  async 'functions without triggers'(outside, fn) {
+    const { status, body } = await outside.service.post(`/invoke/${outside.app}-${fn}`, { data: {} });
+    expect(status, JSON.stringify(body)).to.equal(200);
+    const path = `/v1/runs?function_id=${outside.app}-${fn}`;
+    await outside.service.waitFor(path, ({ body }) => body.data?.[0]?.status === 'Completed', SOON_MS);
+    return 'acts';
   },
 
   async 'step.fetch'(outside, fn) {

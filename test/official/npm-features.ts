@@ -1,5 +1,6 @@
 /** The functions of features.ts, written with the official TypeScript SDK. */
 import { functionOf } from './feature-names.ts';
+import { endFunctions } from './npm-feature-ends.ts';
 import type { NpmApp } from './npm-types.ts';
 import type { Loose } from './outside.ts';
 
@@ -23,17 +24,12 @@ export function featureFunctions({ sdk, client, app, create }: NpmApp): Loose[] 
       await new Promise((resolve) => setTimeout(resolve, event.data.ms));
       return { from, to: Date.now(), events: events.length };
     });
-  let calls = 0;
-  const counted = async ({ step }: Loose) => {
-    calls++;
-    for (const id of ['a', 'b', 'c']) await step.run(id, () => id);
-    return calls;
-  };
   const done = async () => 'done';
   const later = sdk.createDefer?.(client, { id: 'later' }, async ({ event }: Loose) => event.data);
   const key = 'event.data.n';
 
   return [
+    ...endFunctions({ sdk, client, app, create }, on),
     ...(later
       ? [later, on('defer', async ({ defer }) => void defer('once', { function: later, data: { n: 7 } }))]
       : []),
@@ -46,7 +42,6 @@ export function featureFunctions({ sdk, client, app, create }: NpmApp): Loose[] 
     on('singleton', hold, { singleton: { mode: 'skip', key } }),
     on('idempotency', hold, { idempotency: key }),
     on('timeouts', hold, { timeouts: { finish: '1s' } }),
-    on('checkpointing', counted, { checkpointing: true }),
     on('streaming responses', hold),
     create({ id: 'cron' }, [{ cron: '* * * * *' }], done),
     on('`if` of triggers', done, {}, { if: 'event.data.n > 10' }),

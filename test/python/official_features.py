@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import inngest
+import official_feature_ends
 from inngest.experimental import ai, realtime
 
 MINUTE = datetime.timedelta(minutes=1)
@@ -78,4 +79,5 @@ def functions(client: inngest.Inngest) -> list[inngest.Function[Any]]:
     async def publish(ctx: inngest.Context) -> None:
         await realtime.publish(client, app, "numbers", {"n": ctx.event.data["n"]})
 
+    official_feature_ends.add(client, hosted, on_event)
     return hosted

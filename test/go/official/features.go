@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"sync/atomic"
 	"time"
 
 	"github.com/inngest/inngestgo"
-	"github.com/inngest/inngestgo/pkg/checkpoint"
 	"github.com/inngest/inngestgo/realtime"
 	"github.com/inngest/inngestgo/step"
 )
@@ -34,11 +32,11 @@ type timed struct {
 func hostFeatures(client inngestgo.Client) {
 	a := app{client}
 	a.hostFlowControl()
-	a.hostCheckpoints()
 	a.hostTriggers()
 	a.hostTimes()
 	a.hostRequests()
 	a.hostRealtime()
+	a.hostEnds()
 }
 
 func (a app) hostFlowControl() {
@@ -58,21 +56,6 @@ func (a app) hostFlowControl() {
 		opts.ID = id
 		a.onEvent(opts, id, nil, hold)
 	}
-}
-
-// hostCheckpoints hosts a function of three steps that tells how often it was called.
-func (a app) hostCheckpoints() {
-	var calls atomic.Int32
-	opts := inngestgo.FunctionOpts{ID: "checkpointing", Checkpoint: checkpoint.ConfigSafe}
-	a.onEvent(opts, "checkpointing", nil, func(ctx context.Context, _ inngestgo.Input[held]) (any, error) {
-		calls.Add(1)
-		for _, id := range []string{"a", "b", "c"} {
-			if _, err := step.Run(ctx, id, func(context.Context) (string, error) { return id, nil }); err != nil {
-				return nil, err
-			}
-		}
-		return calls.Load(), nil
-	})
 }
 
 // hold runs for a while and tells from when to when, on how many events.

@@ -2,7 +2,10 @@ module github.com/tidegate/tidegate/test/go/official
 
 go 1.25.9
 
-require github.com/inngest/inngestgo v0.16.0
+require (
+	github.com/inngest/inngest v1.19.3
+	github.com/inngest/inngestgo v0.16.0
+)
 
 require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
@@ -15,7 +18,6 @@ require (
 	github.com/gowebpki/jcs v1.0.0 // indirect
 	github.com/hashicorp/errwrap v1.1.0 // indirect
 	github.com/hashicorp/go-multierror v1.1.1 // indirect
-	github.com/inngest/inngest v1.19.3 // indirect
 	github.com/lmittmann/tint v1.1.0 // indirect
 	github.com/oklog/ulid/v2 v2.1.1 // indirect
 	github.com/pbnjay/memory v0.0.0-20210728143218-7b4eea64cf58 // indirect

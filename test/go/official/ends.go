@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/inngest/inngest/pkg/enums"
+	"github.com/inngest/inngestgo"
+	"github.com/inngest/inngestgo/group"
+	"github.com/inngest/inngestgo/pkg/checkpoint"
+	"github.com/inngest/inngestgo/step"
+)
+
+// ended is the data of an event about the end of a run.
+type ended struct {
+	RunID string `json:"run_id"`
+}
+
+// notes are what functions note by their run.
+type notes struct {
+	mutex sync.Mutex
+	byRun map[string][]string
+}
+
+// add returns all notes of the run.
+func (n *notes) add(runID string, note ...string) []string {
+	n.mutex.Lock()
+	defer n.mutex.Unlock()
+	n.byRun[runID] = append(n.byRun[runID], note...)
+	return n.byRun[runID]
+}
+
+// hostEnds hosts functions about calls, errors and the ends of runs.
+func (a app) hostEnds() {
+	none := inngestgo.IntPtr(0)
+	calls := &notes{byRun: map[string][]string{}}
+	a.onEvent(inngestgo.FunctionOpts{ID: "checkpointing", Checkpoint: checkpoint.ConfigSafe}, "checkpointing", nil,
+		func(ctx context.Context, in inngestgo.Input[held]) (any, error) {
+			made := calls.add(in.InputCtx.RunID, "call")
+			for _, id := range []string{"a", "b", "c"} {
+				if _, err := step.Run(ctx, id, gives(id)); err != nil {
+					return nil, err
+				}
+			}
+			return object{"calls": len(made)}, nil
+		})
+
+	on(a, "output-of-a-failed-run", none, func(context.Context, inngestgo.Input[object]) (any, error) {
+		return nil, errors.New("broken")
+	})
+
+	on(a, "step-invoke-of-an-unknown-function", none, func(ctx context.Context, _ inngestgo.Input[object]) (any, error) {
+		_, err := step.Invoke[any](ctx, "invoke", step.InvokeOpts{FunctionId: a.client.AppID() + "-unknown"})
+		return fmt.Sprint(err), nil
+	})
+
+	absent := "event.data.missing == null && event.data.missing != \"x\""
+	a.onEvent(inngestgo.FunctionOpts{ID: "missing-fields-in-expressions"}, "missing-fields-in-expressions", &absent,
+		func(context.Context, inngestgo.Input[held]) (any, error) { return "done", nil })
+
+	ofOurs := fmt.Sprintf("event.data.function_id == %q", a.client.AppID()+"-wildcard-triggers")
+	must(inngestgo.CreateFunction(
+		a.client,
+		inngestgo.FunctionOpts{ID: "events-on-the-end-of-runs"},
+		inngestgo.EventTrigger("inngest/function.finished", &ofOurs),
+		func(_ context.Context, in inngestgo.Input[ended]) (any, error) { return in.Event.Data.RunID, nil },
+	))
+
+	a.hostRace()
+}
+
+func (a app) hostRace() {
+	orders := &notes{byRun: map[string][]string{}}
+	on(a, "race-mode", inngestgo.IntPtr(0), func(ctx context.Context, in inngestgo.Input[object]) (any, error) {
+		put := func(ctx context.Context, id string, hold time.Duration) (any, error) {
+			return step.Run(ctx, id, func(context.Context) (any, error) {
+				time.Sleep(hold)
+				orders.add(in.InputCtx.RunID, id)
+				return id, nil
+			})
+		}
+		results := group.ParallelWithOpts(ctx, group.ParallelOpts{ParallelMode: enums.ParallelModeRace},
+			func(ctx context.Context) (any, error) {
+				if _, err := put(ctx, "one", 0); err != nil {
+					return nil, err
+				}
+				return put(ctx, "two", 0)
+			},
+			func(ctx context.Context) (any, error) { return put(ctx, "long", 1500*time.Millisecond) },
+		)
+		return object{"order": orders.add(in.InputCtx.RunID)}, results.AnyError()
+	})
+}
