@@ -43,7 +43,16 @@ export const SCENARIOS: Scenario[] = [
   },
   { title: 'takes its time', fn: 'slow', data: { n: 1 }, output: { slept: 1 } },
   { title: 'waits in vain', fn: 'waits-in-vain', output: { answer: null } },
-  { title: 'invokes another function', fn: 'invokes', data: { n: 3 }, output: { invoked: { got: { n: 3 } } } },
+  {
+    title: 'invokes another function',
+    fn: 'invokes',
+    data: { n: 3 },
+    async output({ invoked: { got } }) {
+      const { _inngest: invocation, ...data } = got;
+      expect(data).to.deep.equal({ n: 3 });
+      expect(invocation.source_fn_id).to.match(/-invokes$/);
+    },
+  },
   { title: 'fetches memos that are too large for a call', fn: 'bulky', output: { length: 6_000_000 } },
 ];
 
