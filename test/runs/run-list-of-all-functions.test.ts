@@ -61,6 +61,7 @@ describe('the list of all runs', () => {
       done: 0,
       pending: new Map(),
       checkpointed: false,
+      awaited: false,
     });
   }
 
