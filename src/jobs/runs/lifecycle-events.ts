@@ -1,5 +1,5 @@
 /** The events that tell how a run has ended. `function.failed` is stored for every failed run; the others are stored
- *  only where a function or a wait of the environment might match them (docs/decisions/0021-lifecycle-events.md). All
+ *  only where a function or a wait of the environment might match them (docs/decisions/0020-lifecycle-events.md). All
  *  have IDs derived from the run: sending one again changes nothing. */
 import { type Event, type EventRecord, payloadOf } from '../../model/events/event.ts';
 import { triggerEventOf } from '../../model/events/expression-event.ts';
