@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const on = (event: string) => ({ triggers: [{ event }] });
 
@@ -67,6 +68,8 @@ describe('options that the service does not act on', () => {
     await host.register(service, functions, { appName: 'logged' });
     await host.register(service, functions, { appName: 'logged' });
     await host.register(service, [{ ...functions[0], id: 'g', ...on('logged/x') }], { appName: 'logged' });
+    // The last one has changed something: lines come in order.
+    await until(async () => lines().some((line) => line.includes('"logged-g"')), { describe: 'the last line' });
     expect(lines()).to.have.length(2);
     expect(lines()[0]).to.include('throttle is not supported').and.include('"logged-f"');
   });
