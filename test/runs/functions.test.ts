@@ -186,7 +186,9 @@ describe('functions', () => {
         step_id: 'step',
       });
       expect(call?.body).to.deep.include({ steps: {}, use_api: false, version: -1 });
-      expect(call?.body.ctx).not.to.have.any.keys('fn_id', 'qi_id');
+      // The official SDKs send checkpoints only to a service that gives them these.
+      expect(call?.body.ctx.fn_id).to.match(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+      expect(call?.body.ctx.qi_id).to.be.a('string').and.not.equal('');
     });
 
     for (const dialect of ['service', 'inngest'] as const) {
