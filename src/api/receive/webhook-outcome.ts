@@ -62,7 +62,9 @@ export function eventOfTransform(returned: unknown, text: string, nowMs: number,
     return events[0] as Event;
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    const detail = error.message.replace(/^.*?: event 0,? ?/, '');
+    // The message about a reserved name is for senders; its detail names the field.
+    const explained = typeof error.facts?.detail === 'string' ? `: ${error.facts.detail}` : error.message;
+    const detail = explained.replace(/^.*?: event 0,? ?/, '');
     throw new ServiceError('transform_failed', {
       detail: `it returned an invalid event: ${detail}`,
       cause: error,
