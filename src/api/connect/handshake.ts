@@ -121,6 +121,8 @@ function refuse(socket: WebSocket, error: Error, log: Logger): void {
 function closingOf(error: ServiceError | undefined): Closing {
   if (!error || error.status >= 500) return INTERNAL_ERROR;
   if (error.code === 'credentials_invalid') return AUTHENTICATION_FAILED;
-  const reason = Buffer.from(`${error.code}: ${error.message}`).subarray(0, REASON_MAX).toString('utf8');
-  return { code: error.code === 'too_many_connections' ? FULL : INVALID, reason: reason.replace(/\uFFFD+$/, '') };
+  const bytes = Buffer.from(`${error.code}: ${error.message}`);
+  // A stream leaves out the character that is cut off.
+  const reason = new TextDecoder().decode(bytes.subarray(0, REASON_MAX), { stream: true });
+  return { code: error.code === 'too_many_connections' ? FULL : INVALID, reason };
 }
