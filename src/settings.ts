@@ -193,8 +193,10 @@ const calls = {
     .int()
     .min(65_536)
     .max(67_108_864)
-    .default(8_388_608)
-    .describe('Maximum size of the response to a function call'),
+    .default(4_259_840)
+    .describe(
+      'Maximum size of the response to a function call: by default, the largest output of a step and its envelope',
+    ),
   RETRY_SCALE: z.coerce.number().min(0).default(1).describe('Factor for all scheduled retry delays'),
   STALLED_AFTER_SECONDS: z.coerce
     .number()

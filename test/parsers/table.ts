@@ -40,7 +40,7 @@ import { expressions } from './expressions.ts';
 import { bodiesOf, fieldsOf, ROUTES } from './routes.ts';
 
 /** Default of CALL_RESPONSE_MAX_BYTES. */
-const RESPONSE_MAX_BYTES = 8_388_608;
+const RESPONSE_MAX_BYTES = 4_259_840;
 const KB = 1_024;
 /** All headers and the request line: Node's limit (--max-http-header-size). */
 export const HEADER_BYTES = 16 * KB;
@@ -63,7 +63,7 @@ export interface Parser {
 }
 
 const ANSWERS = {
-  budgetMs: 800,
+  budgetMs: 400,
   reason: "an app's own answer, of which V8's parser takes most: it keeps a worker from its other calls for so long",
 };
 const QUOTAS = {
