@@ -18,7 +18,7 @@ describe('answers of apps', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
-    service = await startService({ env: { RETRY_SCALE: '0.0001' } });
+    service = await startService({ env: { CALL_RESPONSE_MAX_BYTES: '8388608', RETRY_SCALE: '0.0001' } });
   });
   after(() => service.stop());
   beforeEach(async () => {
