@@ -16,6 +16,7 @@ const BACKGROUND = [
   'test/dashboard',
   'test/telemetry',
   'test/chaos/chaos.test.ts',
+  'test/scripts/cluster.test.ts',
   'test/events/durability.test.ts',
   'test/store/backpressure.test.ts',
   'test/runs/runs-end.test.ts',
