@@ -3,9 +3,10 @@
 
 /** The rooms of src/ from top to bottom: folders, and files directly in src/. Rooms of one line do not import each other. */
 const LAYERS = [
-  ['web.ts', 'worker.ts', 'release.ts'],
+  ['supervisor.ts', 'web.ts', 'worker.ts', 'release.ts'],
   ['composition'],
   ['process.ts'],
+  ['supervision'],
   ['api', 'workers'],
   ['jobs'],
   ['store', 'functions', 'transforms'],

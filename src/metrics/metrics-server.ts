@@ -20,7 +20,7 @@ const SHUTDOWN_GRACE_MS = 2_000;
 /** @throws ConfigError when it cannot listen on the port */
 export async function startMetricsServer(
   { host, metricsPort = 0, metricsToken }: Config,
-  metrics: ProcessMetrics,
+  metrics: Pick<ProcessMetrics, 'contentType' | 'scrape'>,
   log: Logger,
 ): Promise<MetricsServer> {
   const server = createServer((request, response) => void respond(request, response));
