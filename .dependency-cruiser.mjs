@@ -13,7 +13,7 @@ const LAYERS = [
   ['metrics'],
   ['model'],
   ['tracing'],
-  ['config.ts', 'errors.ts', 'graceful-shutdown.ts', 'log.ts'],
+  ['config.ts', 'errors.ts', 'graceful-shutdown.ts', 'log.ts', 'node-http.ts'],
   ['setting-display.ts'],
   ['settings.ts'],
 ];

@@ -1,6 +1,5 @@
 /** The web process: accepts events and webhooks, and serves the API. Any number of them may run; any may die at any
  *  time. */
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { prepareFirstAdmin } from './api/auth/first-admin.ts';
@@ -14,6 +13,7 @@ import { gracefulShutdown } from './graceful-shutdown.ts';
 import { startTelemetry } from './jobs/telemetry/telemetry.ts';
 import { createLog } from './log.ts';
 import { describeOutbound } from './model/network/outbound.ts';
+import { createServer } from './node-http.ts';
 import { runProcess } from './process.ts';
 import { isFirstProcess, isSupervised, processNumber } from './supervision/supervised.ts';
 
