@@ -9,6 +9,7 @@ import type { Claim, Claimed, Deduplication } from '../../store/events/deduplica
 import { translateAway, unavailable } from '../../store/redis/connection.ts';
 import type { Durability, OnDisk } from '../../store/redis/durability.ts';
 import { INGEST, type IngestJob, type IngestQueue } from '../queues/queues.ts';
+import { whenGathered } from './group-gathering.ts';
 
 /** Most events of one ingest job. */
 const JOB_MAX_EVENTS = 500;
@@ -107,11 +108,11 @@ export class Acceptor {
   #schedule(): void {
     if (this.#scheduled || this.#inFlight >= COMMITS_IN_FLIGHT || this.#pending.length === 0) return;
     this.#scheduled = true;
-    // After all requests that this turn of the event loop has read.
-    setImmediate(() => {
+    const commit = () => {
       this.#scheduled = false;
       void this.#commit();
-    });
+    };
+    whenGathered(() => this.#pending.length, JOB_MAX_EVENTS, commit);
   }
 
   async #commit(): Promise<void> {

@@ -29,6 +29,7 @@ const SCRIPTS = {
   removeRequest: { file: 'runs/lua/remove-request.lua', numberOfKeys: 1 },
   addDefer: { file: 'runs/lua/add-defer.lua', numberOfKeys: 1 },
   addSignal: { file: 'runs/lua/add-signal.lua', numberOfKeys: 2 },
+  storeEvents: { file: 'events/lua/store-events.lua', numberOfKeys: 1 },
   extendRetention: { file: 'events/lua/extend-retention.lua', numberOfKeys: 2 },
   storeOverflowEvent: { file: 'events/lua/store-overflow-event.lua', numberOfKeys: 2 },
   indexEvents: { file: 'events/lua/index-events.lua', numberOfKeys: 4 },

@@ -90,12 +90,13 @@ export class Waits {
     read: (event: ReceivedEvent) => unknown,
   ): AsyncGenerator<Candidates<ReceivedEvent>> {
     const byName = Map.groupBy(events, ({ name }) => name);
-    const pipeline = this.#redis.pipeline();
-    for (const name of byName.keys()) {
-      pipeline.hkeys(this.#keys.waitPaths(env, name));
-      pipeline.hscan(this.#keys.waits(env, name), 0, 'COUNT', READ_AT_ONCE);
-    }
-    const found = replies<unknown>(await pipeline.exec());
+    // Commands of one turn share a write; a pipeline costs more than they do.
+    const found = await Promise.all(
+      [...byName.keys()].flatMap((name): Promise<unknown>[] => [
+        this.#redis.hkeys(this.#keys.waitPaths(env, name)),
+        this.#redis.hscan(this.#keys.waits(env, name), 0, 'COUNT', READ_AT_ONCE),
+      ]),
+    );
     const keysToRead = new Map<string, Candidates<ReceivedEvent> & { cursor: string }>();
     for (const [i, [name, ofName]] of [...byName].entries()) {
       const [cursor, flat] = found[2 * i + 1] as Scanned;
