@@ -7,6 +7,7 @@ export const HELP = `scripts/chaos [options]
   Starts two web and two worker processes, Redis and apps, sends events, and injects faults: kills and stops processes, slows
   and fills Redis. Then it checks for lost, duplicated, stuck and repeated work. Exits with code 1 if a result exceeds its limit.
 
+  --cluster           on a Redis Cluster of three primaries with a replica each, with faults of such a cluster
   --short             the form that scripts/test runs: at most two minutes, only apps in TypeScript
   --seed <n>          repeat the same faults in the same order (default: from the clock)
   --minutes <n>       how long to inject faults (5)
@@ -16,12 +17,13 @@ export const HELP = `scripts/chaos [options]
   --languages <list>  apps: typescript,python,go (default: all; --short: typescript)
   --at-most <n>       stop injecting faults after this many minutes, even if --kills is not reached (three times --minutes)
   --out <file>        write the results to this file as JSON
-  --record            write chaos/results/<date>.json and the results in docs/reliability.md
+  --record            write chaos/results/<date>.json, or <date>-cluster.json, and the results in docs/reliability.md
   --logs <folder>     keep the logs of the processes
   --quiet             print only the table
   --help              show this help`;
 
 export interface Options {
+  cluster: boolean;
   short: boolean;
   seed: number;
   minutes: number;
@@ -47,9 +49,10 @@ export function readOptions(args: string[]): Options {
     if (!(value >= 0)) throw new Problem(`--${name}: got "${given[name]}"; expected a number`);
     return value;
   };
-  const { short, only, languages, out, record, logs, quiet, help } = given;
+  const { cluster, short, only, languages, out, record, logs, quiet, help } = given;
   const minutes = number('minutes', short ? SHORT_MINUTES : 5);
   return {
+    cluster,
     short,
     seed: number('seed', Date.now() % 1_000_000),
     minutes,
@@ -71,6 +74,7 @@ function parse(args: string[]) {
     return parseArgs({
       args,
       options: {
+        cluster: { type: 'boolean', default: false },
         short: { type: 'boolean', default: false },
         seed: { type: 'string' },
         minutes: { type: 'string' },

@@ -7,20 +7,20 @@ import type { HostProgram } from '../test/support/program.ts';
 import { FUNCTIONS, startApp } from './apps/apps.ts';
 import { type Executions, listenForExecutions } from './apps/executions.ts';
 import { startHostileApp } from './apps/hostile.ts';
-import { type InjectedFaults, injectFaults } from './attack.ts';
+import type { InjectedFaults } from './attack.ts';
 import { findKeysWithoutTtl } from './checks/keys.ts';
 import { type Recovery, recover } from './checks/recovery.ts';
 import { findRepeats } from './checks/repeats.ts';
-import { startRedisProxy } from './faults/redis-proxy.ts';
-import { mountSmallDisk } from './faults/small-disk.ts';
 import { Ledger } from './load/ledger.ts';
 import { Sender } from './load/sender.ts';
 import { HELP, type Options, readOptions } from './options.ts';
 import { Random } from './random.ts';
-import { redisIn } from './redis.ts';
 import { type Count, exceededLimits, type Results, table } from './results.ts';
 import { Service } from './service.ts';
 import { watchStarvation } from './starvation.ts';
+import { redisCluster } from './targets/cluster.ts';
+import { singleRedis } from './targets/single.ts';
+import type { Target } from './targets/target.ts';
 import { Timeline } from './timeline.ts';
 import { record } from './update-docs.ts';
 
@@ -60,30 +60,18 @@ function report(broken: readonly Count[], { command }: Results, timeline: Timeli
 async function run(options: Options, timeline: Timeline): Promise<Results> {
   const dir = mkdtempSync(join(tmpdir(), 'tidegate-chaos-'));
   if (options.logs) mkdirSync(options.logs, { recursive: true });
-  const disk = options.short ? undefined : mountSmallDisk(dir);
-  const closing: (() => unknown)[] = [
-    () => {
-      disk?.unmount();
-      rmSync(dir, { recursive: true, force: true });
-    },
-  ];
+  const closing: (() => unknown)[] = [() => rmSync(dir, { recursive: true, force: true })];
   const close = async () => {
     for (let end = closing.pop(); end; end = closing.pop()) await end();
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => close().then(() => process.exit(130)));
   try {
-    const redis = await redisIn(dir);
-    closing.push(async () => {
-      redis.resume();
-      await redis.end('SIGKILL');
-      redis.admin.disconnect();
-    });
-    const proxy = await startRedisProxy(redis.url);
-    closing.push(() => proxy.close());
+    const target = await (options.cluster ? redisCluster(dir) : singleRedis(dir, options));
+    closing.push(() => target.close());
     const executions = await listenForExecutions(timeline);
     closing.push(() => executions.close());
-    const service = new Service(proxy.url, options.logs);
+    const service = new Service(target.settings, options.logs);
     closing.push(() => service.stop());
     await service.start();
     const hostile = await startHostileApp();
@@ -106,7 +94,7 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
     timeline.note('sending starts');
     const sending = sender.keepSending(options.rate);
     const stopMs = options.short ? STOP_MS.short : STOP_MS.long;
-    const attacked = await injectFaults({ service, sender, redis, proxy, random, disk, stopMs }, timeline, options);
+    const attacked = await target.inject({ service, sender, random, stopMs }, ledger, timeline, options);
     timeline.note('all faults are repaired');
     const mendedAt = performance.now();
     await sender.stop();
@@ -115,10 +103,23 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
     const recovery = await recover(service, ledger.events.values(), (name) => expected(name, options), patienceMs);
     recovery.seconds = (performance.now() - mendedAt) / 1_000;
     timeline.note('every run has ended, or the recovery time is over');
-    const kept = await findKeysWithoutTtl(redis.admin);
-    const version = /redis_version:(\S+)/.exec(await redis.admin.info('server'))?.[1] ?? '';
+    const primaries = await target.primaries();
+    const kept = await findKeysWithoutTtl(primaries);
+    const version = /redis_version:(\S+)/.exec((await primaries[0]?.info('server')) ?? '')?.[1] ?? '';
     await service.stop();
-    return toResults({ options, timeline, attacked, recovery, ledger, sender, executions, service, kept, version });
+    return toResults({
+      options,
+      timeline,
+      attacked,
+      recovery,
+      ledger,
+      sender,
+      executions,
+      service,
+      target,
+      kept,
+      version,
+    });
   } finally {
     await close();
   }
@@ -138,12 +139,13 @@ interface Facts {
   sender: Sender;
   executions: Executions;
   service: Service;
+  target: Target;
   kept: string[];
   version: string;
 }
 
 function toResults(facts: Facts): Results {
-  const { options, attacked, recovery, ledger, sender, executions, service, kept } = facts;
+  const { options, attacked, recovery, ledger, sender, executions, service, target, kept } = facts;
   const { kills, terminations, unexpected } = service.ends;
   const repeats = findRepeats(executions.all, facts.timeline);
   const none = (name: string, findings: string[]): Count => ({ name, most: 0, figure: findings.length, findings });
@@ -158,8 +160,10 @@ function toResults(facts: Facts): Results {
     none('steps that ran again without a crash', repeats.unexcused),
     none('keys without a TTL by mistake', kept),
     none('responses other than 200, 429 and 503', ledger.unexpected),
+    none('responses 429 and 503 without Retry-After', ledger.withoutRetryAfter),
     none('unexpected or unclean exits', unexpected),
     none('requests failed in rolling deploys', sender.failedInDeploy),
+    ...target.counts(),
     {
       name: 'longest time from SIGTERM to exit',
       most: ENDS_WITHIN_SECONDS,
@@ -175,7 +179,7 @@ function toResults(facts: Facts): Results {
   ];
   return {
     seed: options.seed,
-    command: `scripts/chaos --seed ${options.seed}${options.short ? ' --short' : ` --minutes ${options.minutes} --kills ${options.kills}`}`,
+    command: `scripts/chaos${options.cluster ? ' --cluster' : ''} --seed ${options.seed}${options.short ? ' --short' : ` --minutes ${options.minutes} --kills ${options.kills}`}`,
     at: new Date().toISOString(),
     machine: { cpu: cpus()[0]?.model ?? '', cores: cpus().length, node: process.version, redis: facts.version },
     minutes: facts.timeline.nowMs / 60_000,
@@ -193,6 +197,7 @@ function toResults(facts: Facts): Results {
       'processes killed': kills,
       'processes terminated by SIGTERM': terminations.length,
       'requests in rolling deploys': sender.sentInDeploy,
+      ...target.load(),
     },
     counts,
   };

@@ -25,12 +25,13 @@ export class Service {
   #ready: string[] = [];
   #closed = false;
 
-  constructor(redisUrl: string, logs: string | undefined) {
+  /** @param redis the settings that name it */
+  constructor(redis: Record<string, string>, logs: string | undefined) {
     const env = {
       MODE: 'production',
       HOST: '127.0.0.1',
       PORT: '0',
-      REDIS_URL: redisUrl,
+      ...redis,
       INGEST_DURABILITY: 'fsync',
       STALLED_AFTER_SECONDS: String(STALLED_AFTER_SECONDS),
       CALL_TIMEOUT_SECONDS: String(CALL_TIMEOUT_SECONDS),

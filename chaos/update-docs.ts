@@ -4,7 +4,7 @@
  *      …
  *      <!-- end -->
  *
- *  `node chaos/update-docs.ts [file]` uses the newest file by default. */
+ *  A page has results of a single Redis and of a cluster. `node chaos/update-docs.ts [file]` uses the newest file of each by default. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { PERMANENT_KEYS } from './checks/keys.ts';
@@ -13,6 +13,7 @@ import { formatNumber, type Results, table } from './results.ts';
 const ROOT = resolve(import.meta.dirname, '..');
 const FOLDER = join(ROOT, 'chaos/results');
 export const PAGE = join(ROOT, 'docs/reliability.md');
+const OF_CLUSTER = '-cluster';
 const MARKED = /<!-- (chaos\/results\/[\w.-]+\.json): (\w+) -->\n[\s\S]*?<!-- end -->/g;
 
 const BLOCKS: Record<string, (results: Results) => string> = {
@@ -27,18 +28,22 @@ const BLOCKS: Record<string, (results: Results) => string> = {
     ['| keys | reason |', '| --- | --- |', ...PERMANENT_KEYS.map(({ kind, why }) => `| ${kind} | ${why} |`)].join('\n'),
 };
 
-/** The results file that the page names. @throws Error when it names none, or several */
-export function resultsFileOf(page: string): string {
-  const names = new Set([...page.matchAll(MARKED)].map(([, name]) => name as string));
-  const [name] = names;
-  if (name === undefined || names.size > 1)
-    throw new Error(`The page must name one results file; it names ${names.size}`);
-  return name;
+/** The results files that the page names: one, or one with a single Redis and one with a cluster.
+ *  @throws Error when it names none, or several of a kind */
+export function resultsFilesOf(page: string): string[] {
+  const names = [...new Set([...page.matchAll(MARKED)].map(([, name]) => name as string))];
+  if (names.length === 0 || new Set(names.map(isOfCluster)).size < names.length)
+    throw new Error(`The page must name one results file of each kind; it names ${names.join(', ')}`);
+  return names;
 }
 
-/** @param name of the results file, from the repository's root */
+const isOfCluster = (name: string) => name.endsWith(`${OF_CLUSTER}.json`);
+
+/** Fills the blocks for results of the same kind.
+ *  @param name of the results file, from the repository's root */
 export function fillBlocks(page: string, name: string, results: Results): string {
-  return page.replaceAll(MARKED, (_all, _name, block: string) => {
+  return page.replaceAll(MARKED, (all, before: string, block: string) => {
+    if (isOfCluster(before) !== isOfCluster(name)) return all;
     const make = BLOCKS[block];
     if (!make) throw new Error(`Unknown block ${block}. Expected one of ${Object.keys(BLOCKS).join(', ')}`);
     return `<!-- ${name}: ${block} -->\n${make(results)}\n<!-- end -->`;
@@ -51,7 +56,8 @@ export function readResults(name: string): Results {
 
 /** Writes the results, and the page from them. @returns the file */
 export function record(results: Results): string {
-  const file = join(FOLDER, `${results.at.slice(0, 10)}.json`);
+  const kind = results.command.includes('--cluster') ? OF_CLUSTER : '';
+  const file = join(FOLDER, `${results.at.slice(0, 10)}${kind}.json`);
   const kept = { ...results, counts: results.counts.map(({ findings: _, ...count }) => count) };
   writeFileSync(file, `${JSON.stringify(kept, undefined, 2)}\n`);
   fill(relative(ROOT, file));
@@ -72,6 +78,8 @@ function listed(items: readonly string[]): string {
 }
 
 if (import.meta.main) {
-  const newest = () => join('chaos/results', readdirSync(FOLDER).sort().at(-1) as string);
-  fill(relative(ROOT, resolve(process.argv[2] ?? newest())));
+  const files = readdirSync(FOLDER).sort();
+  const newest = [files.findLast((file) => !isOfCluster(file)), files.findLast(isOfCluster)];
+  const chosen = process.argv[2] ?? newest.flatMap((file) => (file ? join('chaos/results', file) : []));
+  for (const file of [chosen].flat()) fill(relative(ROOT, resolve(file)));
 }

@@ -1,12 +1,11 @@
 /** Runs the whole service for development: Redis, web, worker and the example app. Called by scripts/dev. */
 import { join, relative, resolve } from 'node:path';
 import { buildDashboard, isDashboardStale } from './lib/dashboard.ts';
-import { startDevRedis } from './lib/dev-data.ts';
 import { HELP, readOptions, readPort } from './lib/dev-options.ts';
+import { devRedis, type RedisInUse } from './lib/dev-redis.ts';
 import { printer } from './lib/log-lines.ts';
 import { freePort, LOOPBACK } from './lib/ports.ts';
 import { Problem, runMain } from './lib/problem.ts';
-import { checkRedis, type OwnRedis } from './lib/redis-server.ts';
 import { type Supervised, supervise } from './lib/supervised.ts';
 import { watchFolders } from './lib/watch.ts';
 
@@ -24,7 +23,7 @@ await runMain(async () => {
   if (options.help) return console.log(HELP);
   console.log('Tidegate in dev mode: requests from this machine need no credentials. Not for production.');
   const port = (await readPort(process.env.PORT)) || (await freePort());
-  const redis = await redisToUse();
+  const redis = await devRedis(ROOT, options.cluster, process.env);
   await freshDashboard();
   const defaults = {
     // No other process could take the requests meanwhile.
@@ -32,7 +31,7 @@ await runMain(async () => {
     // As in scripts/start: a restart takes half the time.
     NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/tidegate'),
   };
-  const env = { ...defaults, ...process.env, MODE: 'dev', REDIS_URL: redis.url, PORT: String(port) };
+  const env = { ...defaults, ...process.env, MODE: 'dev', ...redis.env, PORT: String(port) };
 
   const example = options.example ? await exampleApp(port) : undefined;
   const worker = supervise({ entry: join(SOURCE, 'worker.ts'), env, print: printer('worker', 'magenta') });
@@ -58,14 +57,6 @@ await runMain(async () => {
   say('stopped');
   process.exit(exitCode);
 });
-
-/** The Redis at REDIS_URL, or an own one. */
-async function redisToUse(): Promise<Pick<OwnRedis, 'url'> & Partial<OwnRedis>> {
-  const url = process.env.REDIS_URL;
-  if (!url) return startDevRedis(ROOT, process.env.INGEST_DURABILITY);
-  await checkRedis(url);
-  return { url };
-}
 
 /** A failed build is no reason to stop: the service runs with the previous build, or without one. */
 async function freshDashboard(): Promise<void> {
@@ -113,7 +104,7 @@ async function toldToEnd(programs: Supervised[]): Promise<number> {
   return 0;
 }
 
-async function redisLost(redis: Partial<OwnRedis>): Promise<number> {
+async function redisLost(redis: RedisInUse): Promise<number> {
   const lastWords = await (redis.lost ?? new Promise<never>(() => {}));
   say(`Redis exited unexpectedly: ${lastWords || 'no output'}`);
   return 1;

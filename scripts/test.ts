@@ -7,7 +7,7 @@ import { styleText } from 'node:util';
 import { type Allowed, askRegistry, problemsIn } from './lib/audit.ts';
 import { findChromium } from './lib/chromium-program.ts';
 import { buildDashboard, isDashboardStale } from './lib/dashboard.ts';
-import { runMocha, TestsFailed, type Totals } from './lib/mocha.ts';
+import { type MochaRun, runMocha, TestsFailed, type Totals } from './lib/mocha.ts';
 import { Problem, runMain } from './lib/problem.ts';
 
 const BACKGROUND = [
@@ -16,6 +16,7 @@ const BACKGROUND = [
   'test/dashboard',
   'test/telemetry',
   'test/chaos/chaos.test.ts',
+  'test/scripts/cluster.test.ts',
   'test/events/durability.test.ts',
   'test/store/backpressure.test.ts',
   'test/runs/runs-end.test.ts',
@@ -26,16 +27,23 @@ const BACKGROUND = [
 const TESTS = ['test', 'clients/typescript/test'];
 /** Slow, and rarely finds what others do not: scripts/fuzz covers the same routes. */
 const ONLY_WITH_ALL = ['test/api/schemathesis.test.ts'];
+/** What `scripts/test --cluster` runs on a Redis Cluster: scenarios that use all of the service. The others see no difference, or look at the
+ *  keys of one Redis. */
+const ON_CLUSTER = ['test/conformance', 'test/events', 'test/runs', 'test/official'];
 /** More failed files than this are no accident of a loaded machine. */
 const RERUN_MAX_FILES = 3;
 const ALL = '--all';
+const CLUSTER = '--cluster';
 /** Safe to delete. */
 const COMPILE_CACHE = 'node_modules/.cache/tidegate-tests';
 const ROOT = resolve(import.meta.dirname, '..');
 
 process.chdir(ROOT);
 const isAll = process.argv.includes(ALL);
-const mochaArgs = process.argv.slice(2).filter((arg) => arg !== ALL);
+const isOnCluster = process.argv.includes(CLUSTER);
+const mochaArgs = process.argv.slice(2).filter((arg) => arg !== ALL && arg !== CLUSTER);
+/** `--cluster` alone runs tests and no other checks. */
+const isOnlyTests = mochaArgs.length > 0 || isOnCluster;
 // Some tests have a long form.
 if (isAll) process.env.TEST_ALL = '1';
 // Compiled code of this script's and the tests' processes, which need a third to a half less CPU time to start with it. Coverage would
@@ -45,16 +53,16 @@ const interruption = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interruption.abort());
 
 await runMain(async () => {
-  if (mochaArgs.length === 0) {
+  if (!isOnlyTests) {
     await step('type check', () => command('tsc'));
     await step("the dashboard's type check", () => command('tsc', '-p', 'dashboard'));
     await step('lint', () => command('biome', 'ci', ...(process.stdout.isTTY ? [] : ['--colors=off'])));
     await step('import rules', () => command('node', 'scripts/check-imports.ts'));
     await step('advisories', audit);
   }
-  if (isDashboardStale(ROOT))
-    await step('dashboard', () => (mochaArgs.length > 0 ? tryDashboard() : buildDashboard(ROOT)));
-  await step('tests', () => (mochaArgs.length > 0 ? someTests(mochaArgs) : allTests()));
+  if (isDashboardStale(ROOT)) await step('dashboard', () => (isOnlyTests ? tryDashboard() : buildDashboard(ROOT)));
+  if (isOnCluster) await step('tests on a Redis Cluster', () => clusterTests(mochaArgs));
+  else await step('tests', () => (mochaArgs.length > 0 ? someTests(mochaArgs) : allTests()));
 });
 if (interruption.signal.aborted) process.exitCode = 130;
 
@@ -74,6 +82,14 @@ async function someTests(args: string[]): Promise<void> {
   await runMocha({ args, background: false }, interruption.signal);
 }
 
+async function clusterTests(args: string[]): Promise<void> {
+  findChromium();
+  await runMocha(
+    { args: args.length > 0 ? args : ON_CLUSTER, background: false, redis: 'cluster' },
+    interruption.signal,
+  );
+}
+
 /** Runs two mocha processes in parallel: the tests of the service, some with deadlines; and in the background, with lower priority, tests
  *  that compile, install, drive a browser, or wait for a full, slow or missing Redis. */
 async function allTests(): Promise<void> {
@@ -82,12 +98,13 @@ async function allTests(): Promise<void> {
   const ignoring = (paths: readonly string[]) =>
     paths.flatMap((path) => ['--ignore', path.endsWith('.ts') ? path : `${path}/**`]);
   const background = [...BACKGROUND, ...(isAll ? ONLY_WITH_ALL : [])];
+  const inBackground = runMocha({ args: background, background: true }, interruption.signal);
   const ends = await Promise.allSettled([
     runMocha(
       { args: [...TESTS, ...ignoring([...BACKGROUND, ...ONLY_WITH_ALL])], background: false },
       interruption.signal,
     ),
-    runMocha({ args: background, background: true }, interruption.signal),
+    inBackground,
   ]);
   const failures = ends.filter((end) => end.status === 'rejected').map(({ reason }) => reason as Error);
   const unexpected = failures.find((failure) => !(failure instanceof Problem));
@@ -107,7 +124,10 @@ async function rerunAlone(failures: Error[]): Promise<Totals[]> {
   if (!isRerun) throw new Problem(failures.map(({ message }) => message).join('\n'));
   const names = files.map((file) => relative(ROOT, file)).join(', ');
   console.log(styleText('bold', `── failed, running again alone: ${names}`));
-  await runMocha({ args: files, background: false }, interruption.signal);
+  for (const failure of failures as TestsFailed[]) {
+    const again: MochaRun = { args: failure.totals.failedFiles, background: false, redis: failure.redis };
+    await runMocha(again, interruption.signal);
+  }
   console.log(styleText('yellow', `FLAKY: ${names} failed among the other tests and passed alone`));
   return failures.flatMap((failure) => (failure instanceof TestsFailed ? [{ ...failure.totals, failures: 0 }] : []));
 }

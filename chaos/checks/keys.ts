@@ -64,14 +64,11 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
 ];
 
 /** @returns a line for each kind of key that is not listed or has too many keys */
-export async function findKeysWithoutTtl(redis: Redis): Promise<string[]> {
+export async function findKeysWithoutTtl(servers: readonly Redis[]): Promise<string[]> {
   const listed = new Map<PermanentKeys, number>();
   const others = new Map<string, number>();
-  for await (const keys of redis.scanStream({ count: 500 }) as AsyncIterable<string[]>) {
-    const pipeline = redis.pipeline();
-    for (const key of keys) pipeline.ttl(key);
-    const ttls = (await pipeline.exec()) ?? [];
-    for (const key of keys.filter((_, index) => ttls[index]?.[1] === -1)) {
+  for (const redis of servers) {
+    for await (const key of keysWithoutTtl(redis)) {
       const kept = PERMANENT_KEYS.find(({ pattern }) => pattern.test(key));
       if (kept) increment(listed, kept);
       else increment(others, withoutIds(key));
@@ -82,6 +79,15 @@ export async function findKeysWithoutTtl(redis: Redis): Promise<string[]> {
     ...tooMany.map(([{ kind, most }, count]) => `${count} × ${kind}; expected at most ${most}`),
     ...[...others].map(([kind, count]) => `${count} × ${kind}`),
   ];
+}
+
+async function* keysWithoutTtl(redis: Redis): AsyncIterable<string> {
+  for await (const keys of redis.scanStream({ count: 500 }) as AsyncIterable<string[]>) {
+    const pipeline = redis.pipeline();
+    for (const key of keys) pipeline.ttl(key);
+    const ttls = (await pipeline.exec()) ?? [];
+    yield* keys.filter((_, index) => ttls[index]?.[1] === -1);
+  }
 }
 
 function increment<Key>(counts: Map<Key, number>, key: Key): void {

@@ -17,6 +17,7 @@ export class Ledger {
   repeated = 0;
   /** Responses with 503 and 429. */
   rejected = 0;
+  readonly withoutRetryAfter: string[] = [];
   /** Missing or incomplete responses. */
   unanswered = 0;
   /** Responses other than 200, 429 and 503. */

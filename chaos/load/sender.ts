@@ -137,8 +137,10 @@ export class Sender {
       const text = await response.text();
       if (response.status === 200) return (JSON.parse(text) as { ids: string[] }).ids;
       if (inDeploy) this.failedInDeploy.push(`${response.status} ${text}`);
-      if (response.status === 503 || response.status === 429) this.#ledger.rejected++;
-      else this.#ledger.unexpected.push(`${response.status} ${text.slice(0, 300)}`);
+      if (response.status === 503 || response.status === 429) {
+        this.#ledger.rejected++;
+        if (!response.headers.has('retry-after')) this.#ledger.withoutRetryAfter.push(`${response.status} ${text}`);
+      } else this.#ledger.unexpected.push(`${response.status} ${text.slice(0, 300)}`);
     } catch (error) {
       this.#ledger.unanswered++;
       const { message, cause } = error as Error & { cause?: Error };

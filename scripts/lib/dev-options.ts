@@ -5,29 +5,38 @@ import { Problem } from './problem.ts';
 
 const DEFAULT_PORT = 8288;
 
-export const HELP = `scripts/dev [--no-example]
+export const HELP = `scripts/dev [--cluster] [--no-example]
 
 Starts Tidegate for development: Redis, web, worker and an example app whose functions run on
 events. Saving a file restarts the programs that use it. Ctrl-C stops everything.
 
+  --cluster      a Redis Cluster instead of one Redis: three primaries with a replica each
   --no-example   do not start the example app
   --help         show this help
 
 Environment:
-  PORT        port of the service (default ${DEFAULT_PORT}; 0 selects any free port)
-  REDIS_URL   Redis 7 or newer to use (default: starts its own, with data in .data/)
-  LOG_LEVEL   and all other settings of the service: docs/settings.md`;
+  PORT                port of the service (default ${DEFAULT_PORT}; 0 selects any free port)
+  REDIS_URL           Redis 7 or newer to use (default: starts its own, with data in .data/)
+  REDIS_CLUSTER_URLS  nodes of a Redis Cluster to use
+  LOG_LEVEL           and all other settings of the service: docs/settings.md`;
 
 export interface DevOptions {
   help: boolean;
   example: boolean;
+  cluster: boolean;
 }
+
+const OPTIONS = {
+  help: { type: 'boolean', default: false },
+  cluster: { type: 'boolean', default: false },
+  'no-example': { type: 'boolean', default: false },
+} as const;
 
 /** @throws Problem that names an unknown option */
 export function readOptions(args: string[]): DevOptions {
   try {
-    const { values } = parseArgs({ args, options: { help: { type: 'boolean' }, 'no-example': { type: 'boolean' } } });
-    return { help: values.help ?? false, example: !values['no-example'] };
+    const { help, cluster, 'no-example': noExample } = parseArgs({ args, options: OPTIONS }).values;
+    return { help, example: !noExample, cluster };
   } catch (error) {
     const [reason] = (error as Error).message.split('. ');
     throw new Problem(`${reason}\n\n${HELP}`);

@@ -1,16 +1,12 @@
-/** Runs mocha with its own Redis, and fails if it leaves processes or keys behind. */
+/** Runs mocha with its own Redis, or its own Redis Cluster, and fails if it leaves processes or keys behind. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { constants, setPriority, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { constants, setPriority } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
-import { Redis } from 'ioredis';
 import { Problem } from './problem.ts';
 import { listProcesses, type Process, withVariable } from './processes.ts';
-import { findRedis } from './redis-program.ts';
-import { startRedis } from './redis-server.ts';
+import { type RedisKind, startTestRedis, type TestRedis } from './test-redis.ts';
 
 /** Identifies every process of a test run, even those that left its process group. */
 const MARK = 'SERVICE_TEST_RUN';
@@ -29,10 +25,12 @@ export interface Totals {
 /** Tests failed, and nothing else went wrong. */
 export class TestsFailed extends Problem {
   readonly totals: Totals;
+  readonly redis: RedisKind;
 
-  constructor(message: string, totals: Totals) {
+  constructor(message: string, totals: Totals, redis: RedisKind) {
     super(message);
     this.totals = totals;
+    this.redis = redis;
   }
 }
 
@@ -40,31 +38,31 @@ export interface MochaRun {
   args: string[];
   /** Runs at low priority and prints its output at the end. */
   background: boolean;
+  /** Default: single. */
+  redis?: RedisKind;
 }
 
 /** @throws Problem if a test fails, or leaves something behind */
 export async function runMocha(run: MochaRun, interrupted: AbortSignal): Promise<Totals> {
-  const program = findRedis();
-  const dir = mkdtempSync(join(tmpdir(), 'tidegate-test-'));
-  const redis = await startRedis(program, dir);
+  const kind = run.redis ?? 'single';
+  const redis = await startTestRedis(kind);
   const totals: Totals = { passes: 0, failures: 0, failedFiles: [] };
   try {
-    const failure = await mochaWith(redis.url, run, totals, interrupted);
+    const failure = await mochaWith(redis.env, run, totals, interrupted);
     if (interrupted.aborted) return totals;
-    const leftovers = await leftoverKeys(redis.url);
+    const leftovers = await leftoverKeys(redis);
     const problems = [failure, leftovers].filter((text) => text !== undefined);
     const message = problems.join('\n');
-    if (problems.length === 1 && failure === testFailure(totals)) throw new TestsFailed(message, totals);
+    if (problems.length === 1 && failure === testFailure(totals)) throw new TestsFailed(message, totals, kind);
     if (problems.length > 0) throw new Problem(message);
     return totals;
   } finally {
     await redis.stop();
-    rmSync(dir, { recursive: true, force: true });
   }
 }
 
 async function mochaWith(
-  redisUrl: string,
+  redis: TestRedis['env'],
   { args, background }: MochaRun,
   totals: Totals,
   interrupted: AbortSignal,
@@ -72,7 +70,7 @@ async function mochaWith(
   const run = randomUUID();
   const output = background ? 'pipe' : 'inherit';
   const mocha = spawn('mocha', args, {
-    env: { ...process.env, REDIS_URL: redisUrl, [MARK]: run },
+    env: { ...process.env, ...redis, [MARK]: run },
     // The channel tells mocha when this script has exited (test/support/hooks.ts), and returns its totals.
     stdio: [background ? 'ignore' : 'inherit', output, output, 'ipc'],
     // Its own process group, to find leftover processes.
@@ -115,11 +113,8 @@ async function leftoverProcesses(find: () => Process[]): Promise<string | undefi
       );
 }
 
-async function leftoverKeys(url: string): Promise<string | undefined> {
-  const redis = new Redis(url);
-  const keys: string[] = [];
-  for await (const found of redis.scanStream({ count: 1_000 })) keys.push(...found);
-  redis.disconnect();
+async function leftoverKeys(redis: TestRedis): Promise<string | undefined> {
+  const keys = await redis.keys();
   return keys.length === 0 ? undefined : listed('The tests left keys behind in Redis', keys);
 }
 

@@ -1,4 +1,5 @@
-/** Internal IDs are ULIDs: 48 bits of milliseconds, then 80 bits that are random, seeded by the sender, or derived.
+/** Internal IDs are ULIDs: 48 bits of milliseconds, then 80 bits that are random, seeded by the sender, or derived; 10 of them name the
+ *  partition where there is more than one.
  *  Derivation is deterministic, which makes repeated operations idempotent. */
 import { hash, randomFillSync } from 'node:crypto';
 import { monotonicFactory } from 'ulid';
@@ -15,6 +16,26 @@ function random(): number {
 /** A new ID. IDs of one process sort in the order of their creation. */
 export const newId: (nowMs?: number) => string = monotonicFactory(random);
 
+/** The time of the first IDs that name a partition (partitions/layout.ts): of the installation that this process belongs to. */
+let partitionedSince = Number.POSITIVE_INFINITY;
+
+/** Called when the layout of partitions is read. */
+export function setPartitionedSince(timeMs: number): void {
+  partitionedSince = timeMs;
+}
+
+/** The ID with two of its random digits naming the partition: two by which neither IDs of one millisecond nor those of one seed differ. An ID from
+ *  before there were partitions stays as it is. */
+export function inPartition(id: string, partition: number): string {
+  if (partitionedSince === Number.POSITIVE_INFINITY || timeOf(id) < partitionedSince) return id;
+  return id.slice(0, PARTITION_AT) + digits(partition, PARTITION_DIGITS) + id.slice(PARTITION_AT + PARTITION_DIGITS);
+}
+
+/** The number that the two digits stand for. */
+export function partitionDigits(id: string): number {
+  return numberIn(id, PARTITION_AT, PARTITION_AT + PARTITION_DIGITS);
+}
+
 export const ID_PATTERN = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
 export interface Seed {
@@ -23,6 +44,9 @@ export interface Seed {
 }
 
 const TIME_DIGITS = 10;
+/** Behind the digits that mark the service's own events, and before those to which the number of a seeded event is added. */
+const PARTITION_AT = 16;
+const PARTITION_DIGITS = 2;
 const SEED = /^(\d{1,15}),([A-Za-z0-9+/_-]{14}(?:==)?)$/;
 const MAX_TIME_MS = 2 ** 48 - 1;
 
@@ -50,10 +74,10 @@ export function seededId(seed: Seed, n: number): string {
   return id.startsWith(OWN_EVENT, TIME_DIGITS) ? withPrefix(id, NOT_OWN_EVENT) : id;
 }
 
-/** An ID at the time of `parent` whose 80 bits are a hash of the parent and `parts`. */
+/** An ID at the time and in the partition of `parent` whose other bits are a hash of the parent and `parts`. */
 export function derivedId(parent: string, ...parts: string[]): string {
   const digest = hash('sha256', JSON.stringify([parent, ...parts]), 'buffer');
-  return fromBytes(timeOf(parent), digest.subarray(0, 10));
+  return inPartition(fromBytes(timeOf(parent), digest.subarray(0, 10)), partitionDigits(parent));
 }
 
 /** A derived ID for an event that the service itself sends. */

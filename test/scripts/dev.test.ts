@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { expect } from 'chai';
-import { Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import { freePort } from '../../scripts/lib/ports.ts';
 import { listProcesses } from '../../scripts/lib/processes.ts';
 import { until } from '../support/until.ts';
@@ -18,8 +18,8 @@ const name = basename(process.argv[1]);
 process.on('SIGTERM', () => { console.log(name + ' ends'); process.exit(0); });
 if (name !== 'main.ts') process.on('disconnect', () => process.exit(0));
 setInterval(() => {}, 1000);
-const { MODE, PORT, REDIS_URL } = process.env;
-console.log(JSON.stringify({ level: 'info', time: new Date().toISOString(), msg: name + ' begins', MODE, PORT, REDIS_URL }));
+const { MODE, PORT, REDIS_URL, REDIS_CLUSTER_URLS } = process.env;
+console.log(JSON.stringify({ level: 'info', time: new Date().toISOString(), msg: name + ' begins', MODE, PORT, REDIS_URL, REDIS_CLUSTER_URLS }));
 process.send({ ready: true });
 `;
 
@@ -66,6 +66,42 @@ describe('scripts/dev', () => {
     const redis = new Redis(Number(readFileSync(join(clone, '.data/redis-port'), 'utf8')));
     expect(await redis.config('GET', 'appendfsync')).to.deep.equal(['appendfsync', 'always']);
     redis.disconnect();
+  });
+
+  it('starts a Redis Cluster with --cluster, and keeps its data', async () => {
+    const first = run('--cluster', '--no-example');
+    await first.says('web.ts begins');
+    const [, urls = ''] = /web\.ts begins .*REDIS_CLUSTER_URLS=(\S+)/.exec(first.output()) ?? [];
+    expect(urls.split(',')).to.have.lengthOf(6);
+    expect(first.output()).not.to.include(' REDIS_URL=');
+    const write = new Cluster(urls.split(','));
+    await write.set('a', '1');
+    write.disconnect();
+    expect(await end(first.child, 'SIGTERM')).to.equal(0);
+    expect(processesOf(clone)).to.deep.equal([]);
+    const second = run('--cluster', '--no-example');
+    await second.says('web.ts begins');
+    const read = new Cluster(urls.split(','));
+    expect(await read.get('a')).to.equal('1');
+    read.disconnect();
+    port = await freePort();
+    const third = run('--cluster');
+    await third.says('already running in this clone');
+    expect(await exitCode(third.child)).to.equal(1);
+    await end(second.child, 'SIGKILL');
+    await until(() => processesOf(clone).length === 0, { describe: () => `gone: ${processesOf(clone)}` });
+  });
+
+  it('says what is wrong with the Redis that the environment names', async () => {
+    const free = await freePort();
+    settings = { REDIS_CLUSTER_URLS: `redis://127.0.0.1:${free}` };
+    const unreachable = run();
+    await unreachable.says(`REDIS_CLUSTER_URLS: cannot connect to a Redis Cluster at 127.0.0.1:${free} (`);
+    expect(await exitCode(unreachable.child)).to.equal(1);
+    settings = { REDIS_URL: 'redis://127.0.0.1:1' };
+    const both = run('--cluster');
+    await both.says('REDIS_URL names one Redis; unset it to use --cluster.');
+    expect(await exitCode(both.child)).to.equal(1);
   });
 
   it('leaves the example out with --no-example', async () => {

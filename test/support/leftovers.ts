@@ -1,6 +1,6 @@
 /** Detects leftovers of tests: child processes, open servers and connections, Redis keys. */
 import { listProcesses } from '../../scripts/lib/processes.ts';
-import { connectRedis, keysOf, type Redis } from './redis.ts';
+import { connectNodes, isCluster, keysOf, type Redis } from './redis.ts';
 import { until } from './until.ts';
 
 /** Node's names of resources that keep a process alive, and readable names. */
@@ -18,8 +18,8 @@ export interface Leftovers {
 }
 
 export async function watchLeftovers(): Promise<Leftovers> {
-  const redis = process.env.REDIS_URL ? connectRedis() : undefined;
-  await redis?.ping();
+  const redis = isCluster || process.env.REDIS_URL ? connectNodes() : [];
+  await Promise.all(redis.map((node) => node.ping()));
   const before = new Set(await present(redis));
   const left = async () => (await present(redis)).filter((thing) => !before.has(thing));
   return {
@@ -37,17 +37,19 @@ export async function watchLeftovers(): Promise<Leftovers> {
       }
     },
     async close() {
-      await redis?.quit();
+      await Promise.all(redis.map((node) => node.quit()));
     },
   };
 }
 
-async function present(redis: Redis | undefined): Promise<string[]> {
+async function present(redis: readonly Redis[]): Promise<string[]> {
+  // Replicas have the keys of their primaries.
+  const keys = (await Promise.all(redis.map((node) => keysOf(node)))).flat();
   const children = listProcesses().filter(({ parent }) => parent === process.pid);
   return [
     ...children.map(({ pid, command }) => `process ${pid} (${command})`),
     ...openResources(),
-    ...(redis ? await keysOf(redis) : []).map((key) => `key ${key}`),
+    ...new Set(keys.map((key) => `key ${key}`)),
   ];
 }
 

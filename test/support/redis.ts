@@ -1,35 +1,84 @@
-/** The real Redis of the tests, shared by all; each test has its own key prefix. */
+/** The real Redis of the tests, or their Redis Cluster (`scripts/test --cluster`), shared by all; each test has its own key prefix. */
 import { randomBytes } from 'node:crypto';
-import { Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 
 export type { Redis };
 
-/** @throws if the tests were not started by scripts/test, which starts a Redis */
+/** Whether the tests run on a Redis Cluster. */
+export const isCluster = (process.env.REDIS_CLUSTER_URLS ?? '') !== '';
+
+/** Settings of the service that name the Redis of the tests. */
+export function redisSettings(): Record<string, string> {
+  const partitions = process.env.TEST_PARTITIONS;
+  return {
+    ...(isCluster ? { REDIS_CLUSTER_URLS: process.env.REDIS_CLUSTER_URLS as string } : { REDIS_URL: redisUrl() }),
+    ...(partitions && { PARTITIONS: partitions }),
+  };
+}
+
+/** @throws if the tests run on a cluster, or were not started by scripts/test, which starts a Redis */
 export function redisUrl(): string {
   const url = process.env.REDIS_URL;
+  if (isCluster) throw new Error('This test needs a single Redis: run it without --cluster');
   if (!url) throw new Error('REDIS_URL is not set. Run tests with scripts/test, for example: scripts/test test/api');
   return url;
 }
 
-export function connectRedis(url: string = redisUrl()): Redis {
-  const redis = new Redis(url);
+/** @param url of another Redis than that of the tests */
+export function connectRedis(url?: string): Redis {
+  const redis = url === undefined && isCluster ? connectCluster() : new Redis(url ?? redisUrl());
   // It reconnects by itself; tests that stop Redis expect errors.
   redis.on('error', () => {});
   return redis;
+}
+
+/** It has the same commands. Those on several keys, and pipelines, need keys of one partition. */
+function connectCluster(): Redis {
+  return new Cluster(clusterUrls()) as unknown as Redis;
+}
+
+function clusterUrls(): string[] {
+  return (process.env.REDIS_CLUSTER_URLS ?? '').split(',');
 }
 
 export function freshPrefix(): string {
   return `test-${randomBytes(6).toString('hex')}`;
 }
 
+/** A connection to each node of the tests' Redis: one, or those of the cluster. */
+export function connectNodes(): Redis[] {
+  return isCluster ? clusterUrls().map((url) => connectRedis(url)) : [connectRedis()];
+}
+
+/** All keys that begin with the prefix; on a cluster also those whose hash tag begins with it. */
 export async function keysOf(redis: Redis, prefix = ''): Promise<string[]> {
-  const keys: string[] = [];
-  for await (const found of redis.scanStream({ match: `${prefix}*`, count: 1_000 })) keys.push(...found);
-  return [...new Set(keys)];
+  const found = new Set<string>();
+  for (const node of await primariesOf(redis)) {
+    for await (const keys of scan(node, prefix)) for (const key of keys) found.add(key);
+  }
+  return [...found];
 }
 
 export async function deleteKeys(redis: Redis, prefix: string): Promise<void> {
-  for await (const keys of redis.scanStream({ match: `${prefix}*`, count: 1_000 })) {
-    if (keys.length > 0) await redis.unlink(keys);
+  for (const node of await primariesOf(redis)) {
+    for await (const keys of scan(node, prefix)) {
+      const pipeline = node.pipeline();
+      for (const key of keys) pipeline.unlink(key);
+      await pipeline.exec();
+    }
   }
+}
+
+/** Connected; a single Redis is the only one. */
+async function primariesOf(redis: Redis | Cluster): Promise<Redis[]> {
+  await redis.ping();
+  if (redis instanceof Redis) return [redis];
+  const nodes = redis.nodes('master');
+  await Promise.all(nodes.map((node) => node.ping()));
+  return nodes;
+}
+
+async function* scan(node: Redis, prefix: string): AsyncIterable<string[]> {
+  const patterns = prefix === '' ? ['*'] : [`${prefix}*`, `{${prefix}*`];
+  for (const match of patterns) yield* node.scanStream({ match, count: 1_000 });
 }

@@ -1,7 +1,7 @@
 /** The complete service for a test: real processes on the real Redis, with its own key prefix. */
 import { createHash } from 'node:crypto';
 import { type Answer, type RequestBody, request } from './http.ts';
-import { connectRedis, deleteKeys, freshPrefix, type Redis, redisUrl } from './redis.ts';
+import { connectRedis, deleteKeys, freshPrefix, type Redis, redisSettings } from './redis.ts';
 import { type Role, type ServiceProcess, startProcess } from './service-process.ts';
 import { until } from './until.ts';
 
@@ -58,6 +58,7 @@ export class Service {
   readonly env: Record<string, string>;
 
   readonly #execArgv: Partial<Record<Role, string[]>>;
+  readonly #isOnSharedRedis: boolean;
 
   constructor(dev: boolean, env: Record<string, string>, execArgv: Partial<Record<Role, string[]>> = {}) {
     this.dev = dev;
@@ -66,7 +67,8 @@ export class Service {
       MODE: dev ? 'dev' : 'production',
       HOST: '127.0.0.1',
       PORT: '0',
-      REDIS_URL: redisUrl(),
+      // A test may have a Redis of its own.
+      ...(env.REDIS_URL ? {} : redisSettings()),
       KEY_PREFIX: this.prefix,
       LOG_LEVEL: 'warn',
       // No load balancer has to notice the shutdown.
@@ -74,7 +76,8 @@ export class Service {
       ...(dev ? {} : SECRETS),
       ...env,
     };
-    this.redis = connectRedis(this.env.REDIS_URL);
+    this.#isOnSharedRedis = env.REDIS_URL === undefined;
+    this.redis = connectRedis(env.REDIS_URL);
   }
 
   /** URL of the first web process. */
@@ -160,7 +163,7 @@ export class Service {
       ends.push(...(await Promise.allSettled(processes.map((process) => process.stop()))));
     }
     // The test cleans up its own Redis, which may be stopped by now.
-    if (this.env.REDIS_URL === redisUrl()) await deleteKeys(this.redis, this.prefix);
+    if (this.#isOnSharedRedis) await deleteKeys(this.redis, this.prefix);
     this.redis.disconnect();
     const failed = ends.find((end) => end.status === 'rejected');
     if (failed) throw failed.reason;

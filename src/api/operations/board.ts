@@ -2,7 +2,7 @@
 import type { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import type { Next } from 'koa';
 import { ServiceError } from '../../errors.ts';
-import type { IngestQueue, RunQueue } from '../../jobs/queues/queues.ts';
+import type { PartitionQueues, QueuePair } from '../../jobs/queues/partition-queues.ts';
 import type { Context, Middleware } from '../http/router.ts';
 
 export const BOARD_PATH = '/queues';
@@ -59,29 +59,40 @@ export async function boardBodyErrors(_: Context, next: Next): Promise<void> {
   }
 }
 
+/** Between the name of a group and that of a queue. */
+const DELIMITER = '.';
 /** Longer job data is truncated: a page has twenty jobs. */
 const MAX_SHOWN_CHARS = 65_536;
 
-/** Loads Bull Board when it is first opened: it takes 90 ms of CPU time, which few processes need. */
-export function board(queues: readonly [IngestQueue, RunQueue]): Middleware {
-  let loaded: Promise<Middleware> | undefined;
+/** Built with the first request, when the number of partitions is known, and again when it has grown. */
+export function board(queues: PartitionQueues): Middleware {
+  let built: { count: number; serve: Promise<Middleware> } | undefined;
   return async (ctx, next) => {
     if (!isBoard(ctx.path)) return next();
-    loaded ??= loadBoard(queues);
-    return (await loaded)(ctx, next);
+    const pairs = queues.all();
+    if (built?.count !== pairs.length) built = { count: pairs.length, serve: build(pairs) };
+    return (await built.serve)(ctx, next);
   };
 }
 
-async function loadBoard(queues: readonly [IngestQueue, RunQueue]): Promise<Middleware> {
+/** With several partitions, the queues of each are a group. Bull Board takes 90 ms of CPU time to load, which few
+ *  processes need. */
+async function build(pairs: readonly QueuePair[]): Promise<Middleware> {
   const [{ createBullBoard }, { BullMQAdapter }, { KoaAdapter }] = await Promise.all([
     import('@bull-board/api'),
     import('@bull-board/api/bullMQAdapter'),
     import('@bull-board/koa'),
   ]);
+  const isGrouped = pairs.length > 1;
+  const adapters = pairs.flatMap(({ ingest, runs }, n) => {
+    const group = isGrouped ? `partition ${String(n).padStart(2, '0')}${DELIMITER}` : '';
+    const options = isGrouped ? { prefix: group, delimiter: DELIMITER } : {};
+    return [ingest, runs].map((queue) => withTruncation(new BullMQAdapter(queue, options)));
+  });
   const serverAdapter = new KoaAdapter();
   serverAdapter.setBasePath(BOARD_PATH);
   createBullBoard({
-    queues: queues.map((queue) => withTruncation(new BullMQAdapter(queue))),
+    queues: adapters,
     serverAdapter,
     options: {
       uiConfig: {
