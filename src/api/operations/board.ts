@@ -64,20 +64,20 @@ const DELIMITER = '.';
 /** Longer job data is truncated: a page has twenty jobs. */
 const MAX_SHOWN_CHARS = 65_536;
 
-/** Built with the first request, when the number of partitions is known, and again when it has grown. */
+/** Loads Bull Board when it is first opened: it takes 90 ms of CPU time, which few processes need. It is built again when the number of partitions has
+ *  grown. */
 export function board(queues: PartitionQueues): Middleware {
   let built: { count: number; serve: Promise<Middleware> } | undefined;
   return async (ctx, next) => {
     if (!isBoard(ctx.path)) return next();
     const pairs = queues.all();
-    if (built?.count !== pairs.length) built = { count: pairs.length, serve: build(pairs) };
+    if (built?.count !== pairs.length) built = { count: pairs.length, serve: loadBoard(pairs) };
     return (await built.serve)(ctx, next);
   };
 }
 
-/** With several partitions, the queues of each are a group. Bull Board takes 90 ms of CPU time to load, which few
- *  processes need. */
-async function build(pairs: readonly QueuePair[]): Promise<Middleware> {
+/** With several partitions, the queues of each are a group. */
+async function loadBoard(pairs: readonly QueuePair[]): Promise<Middleware> {
   const [{ createBullBoard }, { BullMQAdapter }, { KoaAdapter }] = await Promise.all([
     import('@bull-board/api'),
     import('@bull-board/api/bullMQAdapter'),
@@ -85,8 +85,8 @@ async function build(pairs: readonly QueuePair[]): Promise<Middleware> {
   ]);
   const isGrouped = pairs.length > 1;
   const adapters = pairs.flatMap(({ ingest, runs }, n) => {
-    const group = isGrouped ? `partition ${String(n).padStart(2, '0')}${DELIMITER}` : '';
-    const options = isGrouped ? { prefix: group, delimiter: DELIMITER } : {};
+    const prefix = `partition ${String(n).padStart(2, '0')}${DELIMITER}`;
+    const options = isGrouped ? { prefix, delimiter: DELIMITER } : {};
     return [ingest, runs].map((queue) => withTruncation(new BullMQAdapter(queue, options)));
   });
   const serverAdapter = new KoaAdapter();
