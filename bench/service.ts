@@ -13,7 +13,7 @@ export const SECRETS = {
   SIGNING_KEY: 'signkey-bench-00ff',
 };
 const ENV = 'production';
-const KEYS = keyspace('service');
+const KEYS = keyspace({ prefix: 'service' }).partition(0);
 const BATCH = 100;
 const SENDS_AT_ONCE = 4;
 

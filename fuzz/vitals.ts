@@ -36,7 +36,7 @@ export function exitedProcess({ service }: Targets): string | undefined {
 /** Resolves when no job is waiting or active, or a process exited. @throws Error after a timeout */
 export async function untilIdle(targets: Targets): Promise<void> {
   const { redis, prefix } = targets.service;
-  const { queues } = keyspace(prefix);
+  const { queues } = keyspace({ prefix }).partition(0);
   const lists = [INGEST, RUNS].flatMap((queue) => ['wait', 'active'].map((state) => `${queues}:${queue}:${state}`));
   const isIdle = async () => {
     if (exitedProcess(targets)) return true;

@@ -66,6 +66,17 @@ export interface RealtimeLimits {
   readonly subscribers: number;
 }
 
+/** Where Redis is: one server, the master that Sentinels name, or a cluster. */
+export interface RedisServers {
+  readonly url: string;
+  readonly tlsVerify: boolean;
+  /** Nodes of a cluster; undefined: there is none. */
+  readonly clusterUrls: readonly string[] | undefined;
+  /** Announced addresses of nodes, and how to reach them: `host:port`. */
+  readonly natMap: Readonly<Record<string, string>> | undefined;
+  readonly sentinels: { readonly urls: readonly string[]; readonly master: string } | undefined;
+}
+
 export interface Config {
   readonly settings: readonly Setting[];
   readonly dev: boolean;
@@ -75,8 +86,9 @@ export interface Config {
   readonly port: number;
   /** Without a trailing slash; undefined: the address the service listens on. */
   readonly publicUrl: string | undefined;
-  readonly redisUrl: string;
-  readonly redisTlsVerify: boolean;
+  readonly redis: RedisServers;
+  /** undefined: the default for one Redis or a cluster. */
+  readonly partitions: number | undefined;
   readonly keyPrefix: string;
   /** auto: fsync if Redis syncs every write anyway, otherwise redis. */
   readonly ingestDurability: Env['INGEST_DURABILITY'];
@@ -161,6 +173,9 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   if (METRICS_PORT !== undefined && METRICS_PORT !== 0 && METRICS_PORT === PORT) {
     throw new ConfigError(`METRICS_PORT: got ${METRICS_PORT}, the same as PORT; use different ports`);
   }
+  if (parsed.data.REDIS_CLUSTER_URLS && parsed.data.REDIS_SENTINEL_URLS) {
+    throw new ConfigError('REDIS_SENTINEL_URLS: set, but REDIS_CLUSTER_URLS is set too; use one of them');
+  }
   const unsafe = parsed.data.MODE === 'dev' ? [] : unsafeInProduction(parsed.data);
   if (unsafe.length > 0) throw new ConfigError(unsafe.join('\n'));
   return toConfig(parsed.data, settingsOf(given), isTracingOn(env));
@@ -211,6 +226,17 @@ function adminOf({ ADMIN_EMAIL: email, ADMIN_PASSWORD: password }: Env): Config[
   return email === undefined || password === undefined ? undefined : { email, password };
 }
 
+function redisServersOf(env: Env): RedisServers {
+  const { REDIS_CLUSTER_NAT_MAP: natMap, REDIS_SENTINEL_URLS: sentinelUrls } = env;
+  return {
+    url: env.REDIS_URL,
+    tlsVerify: env.REDIS_TLS_VERIFY,
+    clusterUrls: env.REDIS_CLUSTER_URLS,
+    natMap: natMap && Object.fromEntries(natMap.map((pair) => pair.split('=') as [string, string])),
+    sentinels: sentinelUrls && { urls: sentinelUrls, master: env.REDIS_SENTINEL_MASTER },
+  };
+}
+
 /** OpenTelemetry's variables. The SDK reads all of them itself (tracing/sdk.ts), so they are not in SETTINGS. */
 function isTracingOn(env: Record<string, string | undefined>): boolean {
   if (env.OTEL_SDK_DISABLED?.trim().toLowerCase() === 'true') return false;
@@ -228,8 +254,8 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
     host: dev ? '127.0.0.1' : (env.HOST ?? '0.0.0.0'),
     port: env.PORT,
     publicUrl: env.PUBLIC_URL?.replace(/\/+$/, ''),
-    redisUrl: env.REDIS_URL,
-    redisTlsVerify: env.REDIS_TLS_VERIFY,
+    redis: redisServersOf(env),
+    partitions: env.PARTITIONS,
     keyPrefix: env.KEY_PREFIX,
     ingestDurability: dev && env.INGEST_DURABILITY === 'auto' ? 'redis' : env.INGEST_DURABILITY,
     thresholds: {

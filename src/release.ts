@@ -37,7 +37,7 @@ async function release(): Promise<boolean> {
   if (unreachable !== undefined) {
     return report([
       ...found,
-      { problem: `REDIS_URL: cannot connect to Redis at ${new URL(config.redisUrl).host}: ${unreachable}` },
+      { problem: `REDIS_URL: cannot connect to Redis at ${new URL(config.redis.url).host}: ${unreachable}` },
     ]);
   }
   for (const check of REDIS_CHECKS) found.push(...(await check(redis, config).catch(problemOf)));

@@ -14,6 +14,9 @@ export const SECRET_SETTINGS: ReadonlySet<string> = new Set([
   'METRICS_TOKEN',
 ]);
 
+/** Two digits of an ID name the partition (model/partitions/layout.ts). */
+const PARTITIONS_MAX = 1_024;
+
 const port = z.coerce.number().int().min(0).max(65_535);
 const positive = z.coerce.number().int().min(1);
 const percent = z.coerce.number().int().min(1).max(100);
@@ -33,6 +36,11 @@ const cidrs = list.pipe(
       error: 'comma-separated CIDR ranges such as 10.0.0.0/8, or the word private',
     }),
   ),
+);
+
+const redisUrls = list.pipe(z.array(z.url({ protocol: /^rediss?$/ })).min(1));
+const natMap = list.pipe(
+  z.array(z.string().regex(/^[^\s=]+:\d+=[^\s=]+:\d+$/, { error: 'expected host:port=host:port' })).min(1),
 );
 
 const service = {
@@ -68,6 +76,33 @@ const redis = {
     .url({ protocol: /^rediss?$/ })
     .default('redis://127.0.0.1:6379')
     .describe('URL of Redis 7.0 or newer. Use `maxmemory-policy noeviction` and `appendonly yes`'),
+  REDIS_CLUSTER_URLS: redisUrls
+    .optional()
+    .describe(
+      'Comma-separated URLs of nodes of a Redis or Valkey Cluster, from which the others are found. Replaces `REDIS_URL`; user, password and TLS are those of the first URL',
+    ),
+  REDIS_CLUSTER_NAT_MAP: natMap
+    .optional()
+    .describe(
+      'Addresses of cluster nodes as this process reaches them: comma-separated `announced host:port=reachable host:port`',
+    ),
+  REDIS_SENTINEL_URLS: redisUrls
+    .optional()
+    .describe('Comma-separated URLs of Redis Sentinels, which name the master. Replaces `REDIS_URL`'),
+  REDIS_SENTINEL_MASTER: z
+    .string()
+    .min(1)
+    .default('mymaster')
+    .describe('Name of the master that the Sentinels watch. Its user, password and TLS are those of `REDIS_URL`'),
+  PARTITIONS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(PARTITIONS_MAX)
+    .optional()
+    .describe(
+      'Number of partitions that events and runs are spread over. Default: 1 on one Redis, 32 on a cluster. It can be raised while the service runs, and not lowered',
+    ),
   REDIS_TLS_VERIFY: z
     .stringbool()
     .default(true)

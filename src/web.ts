@@ -64,7 +64,7 @@ web.backpressure.start();
 
 // Shutdown: drain the HTTP server, finish what requests have started, send the last telemetry, disconnect.
 async function close(): Promise<void> {
-  const { ingestQueue, runQueue, durability } = web.ingestion;
+  const { queues, durability } = web.ingestion;
   web.readiness.shutDown();
   web.gateway.refuseConnections();
   await closeServer();
@@ -73,7 +73,7 @@ async function close(): Promise<void> {
   await Promise.all([opened.transforms.close(), web.httpAgent.destroy()]);
   await web.requestLogWriter.flush();
   await reporter.close();
-  await Promise.all([ingestQueue.close(), runQueue.close(), core.metricsServer?.close()]);
+  await Promise.all([queues.close(), core.metricsServer?.close()]);
   durability?.close();
   opened.redis.disconnect();
   opened.subscriber.disconnect();

@@ -4,10 +4,16 @@ import { createWorker } from './composition/worker.ts';
 import { readConfig } from './config.ts';
 import { startTelemetry } from './jobs/telemetry/telemetry.ts';
 import { createLog } from './log.ts';
+import { newId } from './model/ids.ts';
 import { exitBeforeReady, runProcess } from './process.ts';
 import { connect, ready } from './store/redis/connection.ts';
 import { createStore } from './store/store.ts';
-import { startBranchMaintenance, startBulkCancellations, startReconciler } from './workers/maintenance.ts';
+import {
+  startBranchMaintenance,
+  startBulkCancellations,
+  startPartitionSharing,
+  startReconciler,
+} from './workers/maintenance.ts';
 
 // Boot: settings and metrics first, then Redis, then the workers, then what runs at intervals.
 const config = readConfig();
@@ -20,6 +26,7 @@ const queueRedis = connect(config, 'wait', log);
 const subscriber = connect(config, 'wait', log);
 await Promise.all([ready(redis), ready(queueRedis), ready(subscriber)]);
 const store = createStore(redis, config);
+await store.partitions.follow();
 await store.secretKeyCheck.claim().catch((error: Error) => exitBeforeReady(log, error));
 const {
   ingestion,
@@ -32,30 +39,31 @@ const {
   branchDeps,
   cancellationDeps,
 } = await createWorker(core, store, queueRedis, subscriber);
+const processId = newId();
+// Without other workers until their heartbeats are read.
+workers.assign(store.partitions.layout.count === 1 ? [0] : []);
 await workers.ready();
-const reconciler = startReconciler(reconcileDeps);
+const reconciler = startReconciler(reconcileDeps, () => workers.partitions);
 const branchMaintenance = startBranchMaintenance(branchDeps, config.branchExpiryMs);
 const bulkCancellations = startBulkCancellations(cancellationDeps, log);
 const reporter = startTelemetry({
   telemetry: ingestion.telemetry,
   processes: store.processes,
+  id: processId,
   kind: core.kind,
   log,
   status: () => ({ slowedApps: appLimits.throttled() }),
 });
 
+const partitionSharing = startPartitionSharing({ ...store, workers }, processId, log);
+
 // Shutdown: no new jobs, wait for calls in flight, send the last telemetry, disconnect.
 async function close(): Promise<void> {
-  const { ingestQueue, runQueue, durability } = ingestion;
+  const { queues, durability } = ingestion;
+  await partitionSharing.close();
   await Promise.all([workers.close(), reconciler.close(), branchMaintenance.close(), bulkCancellations.close()]);
   await Promise.all([reporter.close(), connectCaller.close()]);
-  await Promise.all([
-    ingestQueue.close(),
-    runQueue.close(),
-    functionClient.close(),
-    requestClient.close(),
-    core.metricsServer?.close(),
-  ]);
+  await Promise.all([queues.close(), functionClient.close(), requestClient.close(), core.metricsServer?.close()]);
   durability?.close();
   redis.disconnect();
   queueRedis.disconnect();

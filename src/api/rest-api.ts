@@ -4,7 +4,7 @@ import type { HttpAgent } from '../functions/http-agent.ts';
 import type { Acceptor } from '../jobs/ingestion/acceptor.ts';
 import type { FunctionTables } from '../jobs/ingestion/function-tables.ts';
 import type { Backpressure } from '../jobs/queues/backpressure.ts';
-import type { IngestQueue, RunQueue } from '../jobs/queues/queues.ts';
+import type { PartitionQueues } from '../jobs/queues/partition-queues.ts';
 import type { CallCheckpoints } from '../jobs/runs/checkpoints.ts';
 import type { Endpoints } from '../jobs/runs/endpoints.ts';
 import type { Invocations } from '../jobs/runs/invocations.ts';
@@ -75,7 +75,7 @@ export interface ApiDeps {
   signalSender: SignalSender;
   httpAgent: HttpAgent;
   registrar: Registrar;
-  queues: readonly [IngestQueue, RunQueue];
+  queues: PartitionQueues;
   log: Logger;
 }
 

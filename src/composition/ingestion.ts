@@ -3,21 +3,15 @@ import { Acceptor } from '../jobs/ingestion/acceptor.ts';
 import { ExpressionEvaluator } from '../jobs/ingestion/expression-evaluator.ts';
 import { FunctionTables } from '../jobs/ingestion/function-tables.ts';
 import { TracedAcceptor } from '../jobs/ingestion/traced-acceptor.ts';
-import {
-  createIngestQueue,
-  createRunQueue,
-  type IngestQueue,
-  type QueueOptions,
-  type RunQueue,
-} from '../jobs/queues/queues.ts';
+import { PartitionQueues, type SharedQueueOptions } from '../jobs/queues/partition-queues.ts';
+import { createIngestQueue, createRunQueue } from '../jobs/queues/queues.ts';
 import { Telemetry } from '../jobs/telemetry/telemetry.ts';
 import { type Durability, durabilityOf } from '../store/redis/durability.ts';
 import type { Store } from '../store/store.ts';
 import type { Core } from './core.ts';
 
 export interface Ingestion {
-  ingestQueue: IngestQueue;
-  runQueue: RunQueue;
+  queues: PartitionQueues;
   functions: FunctionTables;
   evaluator: ExpressionEvaluator;
   telemetry: Telemetry;
@@ -30,18 +24,26 @@ export interface Ingestion {
 export async function createIngestion(
   { config, log, recorder, tracing }: Core,
   store: Store,
-  queueOptions: QueueOptions,
+  queueOptions: SharedQueueOptions,
 ): Promise<Ingestion> {
-  const ingestQueue = createIngestQueue(queueOptions);
-  const runQueue = createRunQueue(queueOptions, tracing?.jobs);
-  for (const queue of [ingestQueue, runQueue]) {
-    queue.on('error', (error) => log.debug({ queue: queue.name, err: error.message }, 'queue error'));
-  }
-  const durability = await durabilityOf(config, store.redis, log);
-  const acceptorDeps = { deduplication: store.deduplication, queue: ingestQueue, recorder, durability };
+  const queues = new PartitionQueues(store.keys, ({ prefix }) => {
+    const options = { ...queueOptions, prefix };
+    const pair = { ingest: createIngestQueue(options), runs: createRunQueue(options, tracing?.jobs) };
+    for (const queue of [pair.ingest, pair.runs]) {
+      queue.on('error', (error) => log.debug({ queue: queue.name, prefix, err: error.message }, 'queue error'));
+    }
+    return pair;
+  });
+  const durability = await durabilityOf(config, store, log);
+  const acceptorDeps = {
+    partitions: store.partitions,
+    deduplication: store.deduplication,
+    queues,
+    recorder,
+    durability,
+  };
   return {
-    ingestQueue,
-    runQueue,
+    queues,
     functions: new FunctionTables(store.functions),
     evaluator: new ExpressionEvaluator(store.expressionProblems, log, recorder),
     telemetry: new Telemetry({ metrics: store.metrics, liveUpdates: store.liveUpdates, recorder }),

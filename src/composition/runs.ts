@@ -43,9 +43,9 @@ export function createRunServices(
     environmentKinds,
     deduplication,
   }: Store,
-  { runQueue, functions, evaluator, telemetry, acceptor }: Ingestion,
+  { queues, functions, evaluator, telemetry, acceptor }: Ingestion,
 ): RunServices {
-  const scheduler = new RunScheduler(runQueue, environmentKinds);
+  const scheduler = new RunScheduler(queues, environmentKinds);
   const deferredFunctions = new DeferredFunctions(defers, acceptor);
   const lifecycleEvents = new LifecycleEvents({ events, waits, functions, acceptor, evaluator });
   const transitions = new RunTransitions({
@@ -94,6 +94,6 @@ export function createRunServices(
       telemetry,
       reconcileAfterMs,
     }),
-    signalSender: new SignalSender({ signals, waits, transitions }),
+    signalSender: new SignalSender({ signals, transitions }),
   };
 }

@@ -49,8 +49,13 @@ export function openWebStore({ config, log, recorder, tracing }: Core): WebStore
   const { transformTimeoutMs: timeoutMs, transformThreads: threads } = config;
   const transforms = traceTransforms(createTransforms({ timeoutMs, threads, log, recorder }), tracing);
   const webhookDirectory = new WebhookDirectory(store.webhooks, (id) => transforms.evict(id));
-  const secretKeyClaimed = claimSecretKey(store, log).catch((error: Error) => exitBeforeReady(log, error));
+  // First: a new installation has nothing but its layout.
+  const partitionsRead = store.partitions.follow();
+  const secretKeyClaimed = partitionsRead
+    .then(() => claimSecretKey(store, log))
+    .catch((error: Error) => exitBeforeReady(log, error));
   const firstReads = Promise.all([
+    partitionsRead,
     secretKeyClaimed,
     webhookDirectory.follow(subscriber),
     store.environments.follow(subscriber),
@@ -78,18 +83,17 @@ export interface Web {
 export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   const { config, log, metrics, tracing } = core;
   const { redis, subscriber, realtimeSubscriber, store, transforms, webhookDirectory, firstReads } = opened;
-  const queueOptions = { connection: redis, prefix: store.queuePrefix, skipVersionCheck: true };
+  const queueOptions = { connection: redis, skipVersionCheck: true };
   const ingestion = await createIngestion(core, store, queueOptions);
-  const { ingestQueue, runQueue, functions, telemetry, acceptor } = ingestion;
+  const { queues, functions, telemetry, acceptor } = ingestion;
   const { transitions, retries, invocations, callCheckpoints, endpoints, signalSender } = createRunServices(
     core,
     store,
     ingestion,
   );
-  const queues = [ingestQueue, runQueue] as const;
   const backpressure = new Backpressure({ redis, queues, thresholds: config.thresholds, log });
   const httpAgent = new HttpAgent({ ...config, timeoutMs: SYNC_REQUEST_TIMEOUT_MS });
-  const readiness = new Readiness({ redis, queue: ingestQueue, firstReads });
+  const readiness = new Readiness({ redis, queues, firstReads });
   const requestLogWriter = new RequestLogWriter(store.webhookLog, telemetry, log);
   const liveFeed = store.liveFeed(subscriber);
   const liveStreams = new LiveStreams(liveFeed);

@@ -42,9 +42,9 @@ export async function createWorker(
   const { environments, environmentKinds, activeRuns, events, runs, steps, checkpoints, waits, signals } = store;
   const { requests, defers } = store;
   const { reconcileAfterMs } = config;
-  const queueOptions = { connection: queueRedis, prefix: store.queuePrefix };
+  const queueOptions = { connection: queueRedis };
   const ingestion = await createIngestion(core, store, queueOptions);
-  const { ingestQueue, runQueue, functions, evaluator, telemetry, acceptor } = ingestion;
+  const { queues, functions, evaluator, telemetry, acceptor } = ingestion;
   const { scheduler, transitions, waitMatcher, starter, invocations } = createRunServices(core, store, ingestion);
 
   const appLimits = new AppLimits(config.runConcurrency);
@@ -78,7 +78,7 @@ export async function createWorker(
   const workers = startWorkers({
     config,
     queueOptions,
-    ingestQueue,
+    queues,
     handlers: {
       ingest: { environments, events, functions, starter, waitMatcher, evaluator, telemetry },
       call: {
@@ -127,7 +127,7 @@ export async function createWorker(
     },
     connectCalls: () => connectCaller.inProgress,
     concurrency: { [INGEST]: config.ingestConcurrency, [RUNS]: config.runConcurrency },
-    stored: storedGauges(store, [ingestQueue, runQueue]),
+    stored: storedGauges(store, queues),
   });
   return {
     ingestion,
@@ -157,7 +157,7 @@ export async function createWorker(
       apps: store.apps,
       auditLog: store.auditLog,
       locks: store.locks,
-      queues: [ingestQueue, runQueue],
+      queues,
       log,
     },
   };

@@ -1,4 +1,5 @@
-/** Internal IDs are ULIDs: 48 bits of milliseconds, then 80 bits that are random, seeded by the sender, or derived.
+/** Internal IDs are ULIDs: 48 bits of milliseconds, then 80 bits that are random, seeded by the sender, or derived; the last 10 of them name the
+ *  partition where there is more than one.
  *  Derivation is deterministic, which makes repeated operations idempotent. */
 import { hash, randomFillSync } from 'node:crypto';
 import { monotonicFactory } from 'ulid';
@@ -15,6 +16,26 @@ function random(): number {
 /** A new ID. IDs of one process sort in the order of their creation. */
 export const newId: (nowMs?: number) => string = monotonicFactory(random);
 
+/** The time of the first IDs that name a partition (partitions/layout.ts): of the installation that this process belongs to. */
+let partitionedSince = Number.POSITIVE_INFINITY;
+
+/** Called when the layout of partitions is read. */
+export function setPartitionedSince(timeMs: number): void {
+  partitionedSince = timeMs;
+}
+
+/** The ID with its last two digits naming the partition. Two of its random digits are lost, and none of those by which IDs of one millisecond or one
+ *  seed differ. An ID from before there were partitions stays as it is. */
+export function inPartition(id: string, partition: number): string {
+  if (partitionedSince === Number.POSITIVE_INFINITY || timeOf(id) < partitionedSince) return id;
+  return id.slice(0, TIME_DIGITS) + id.slice(TIME_DIGITS + PARTITION_DIGITS) + digits(partition, PARTITION_DIGITS);
+}
+
+/** The number that the last two digits of an ID stand for. */
+export function partitionDigits(id: string): number {
+  return numberIn(id, ID_LENGTH - PARTITION_DIGITS, ID_LENGTH);
+}
+
 export const ID_PATTERN = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
 export interface Seed {
@@ -22,7 +43,9 @@ export interface Seed {
   entropy: Buffer;
 }
 
+const ID_LENGTH = 26;
 const TIME_DIGITS = 10;
+const PARTITION_DIGITS = 2;
 const SEED = /^(\d{1,15}),([A-Za-z0-9+/_-]{14}(?:==)?)$/;
 const MAX_TIME_MS = 2 ** 48 - 1;
 
@@ -43,17 +66,17 @@ export function parseSeed(header: string): Seed | undefined {
 }
 
 /** The ID of the nth event of a seeded request, counted from 1: n is added to the last 4 of the 10 bytes. Never an ID of the service's own events. */
-export function seededId(seed: Seed, n: number): string {
+export function seededId(seed: Seed, n: number, partition = 0): string {
   const entropy = Buffer.from(seed.entropy);
   entropy.writeUInt32BE((entropy.readUInt32BE(6) + n) >>> 0, 6);
-  const id = fromBytes(seed.timeMs, entropy);
+  const id = inPartition(fromBytes(seed.timeMs, entropy), partition);
   return id.startsWith(OWN_EVENT, TIME_DIGITS) ? withPrefix(id, NOT_OWN_EVENT) : id;
 }
 
-/** An ID at the time of `parent` whose 80 bits are a hash of the parent and `parts`. */
+/** An ID at the time and in the partition of `parent` whose other bits are a hash of the parent and `parts`. */
 export function derivedId(parent: string, ...parts: string[]): string {
   const digest = hash('sha256', JSON.stringify([parent, ...parts]), 'buffer');
-  return fromBytes(timeOf(parent), digest.subarray(0, 10));
+  return inPartition(fromBytes(timeOf(parent), digest.subarray(0, 10)), partitionDigits(parent));
 }
 
 /** A derived ID for an event that the service itself sends. */

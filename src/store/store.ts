@@ -8,13 +8,17 @@ import { createEventStore, type EventStore } from './events/store.ts';
 import { createRealtimeStore, type RealtimeStore } from './realtime/store.ts';
 import { CacheInvalidation } from './redis/cache-invalidation.ts';
 import type { Redis } from './redis/connection.ts';
-import { keyspace } from './redis/keyspace.ts';
+import { type Keyspace, keyspace } from './redis/keyspace.ts';
 import { Locks } from './redis/locks.ts';
+import { Partitions } from './redis/partitions.ts';
 import { withScripts } from './redis/scripts.ts';
 import { createRunStore, type RunStore } from './runs/store.ts';
 import type { StoreContext } from './store-context.ts';
 import { createTelemetryStore, type TelemetryStore } from './telemetry/store.ts';
 import { createWebhookStore, type WebhookStore } from './webhooks/store.ts';
+
+/** Default for a cluster: a dozen nodes have two or three each. */
+const PARTITIONS_OF_CLUSTER = 32;
 
 export interface Store
   extends EventStore,
@@ -27,21 +31,30 @@ export interface Store
     TelemetryStore,
     RealtimeStore {
   redis: Redis;
-  /** Prefix of the keys that BullMQ makes. */
-  queuePrefix: string;
+  keys: Keyspace;
+  partitions: Partitions;
   cacheInvalidation: CacheInvalidation;
   locks: Locks;
 }
 
 export function createStore(connection: Redis, config: Config): Store {
   const redis = withScripts(connection);
-  const keys = keyspace(config.keyPrefix);
+  const cluster = connection.isCluster;
+  const keys: Keyspace = keyspace({ prefix: config.keyPrefix, cluster, layout: () => partitions.layout });
+  const partitions = new Partitions({
+    redis,
+    key: keys.partitionLayout,
+    wanted: config.partitions ?? (cluster ? PARTITIONS_OF_CLUSTER : 1),
+    // Every process stores its check value as soon as it has read the layout.
+    isNew: async () => (await redis.exists(keys.secretKeyCheck)) === 0,
+  });
   const cacheInvalidation = new CacheInvalidation(redis, keys);
   const context: StoreContext = { redis, keys, config, cacheInvalidation };
   const environmentStore = createEnvironmentStore(context);
   return {
     redis,
-    queuePrefix: keys.queues,
+    keys,
+    partitions,
     cacheInvalidation,
     locks: new Locks(redis, keys),
     ...environmentStore,

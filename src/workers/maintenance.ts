@@ -6,11 +6,17 @@ import { type BranchLifecycleDeps, deleteEnvironments, expireBranches } from '..
 import { type BulkCancellationDeps, carryOutCancellations } from '../jobs/runs/bulk-cancellations.ts';
 import { type ReconcileDeps, reconcile } from '../jobs/runs/reconcile.ts';
 import type { Logger } from '../log.ts';
+import type { Partitions } from '../store/redis/partitions.ts';
+import type { Processes } from '../store/telemetry/processes.ts';
+import { assignedPartitions } from './partition-assignment.ts';
+import type { Workers } from './workers.ts';
 
 /** At shutdown, a longer round of reconciling is abandoned: any worker may die at any time. */
 const LAST_RECONCILE_MS = 1_000;
 const FAILURES_MAX = 10_000;
 
+/** How soon workers see that others have come or gone. A process that dies is gone after its last heartbeat has expired. */
+const SHARING_ROUND_MS = 1_000;
 const CANCELLATION_ROUND_MS = 1_000;
 const BRANCH_ROUND_MS = 5_000;
 /** While an environment is being deleted, which takes two rounds at least. */
@@ -22,17 +28,23 @@ export interface PeriodicTask {
   close(): Promise<void>;
 }
 
-/** Starts with a round at once. */
-export function startReconciler(deps: ReconcileDeps): PeriodicTask {
+/** Starts with a round at once. One partition that does not answer holds up no other.
+ *  @param partitions that this worker works on */
+export function startReconciler(deps: ReconcileDeps, partitions: () => readonly number[]): PeriodicTask {
   const { log, reconcileAfterMs } = deps;
   const failures = new LRUCache<string, number>({ max: FAILURES_MAX });
   const { stop, stopped } = repeatUntilStopped(async () => {
-    try {
-      const count = await reconcile(deps, Date.now(), failures);
-      if (count > 0) log.info({ runs: count }, 'reconciled idle runs');
-    } catch (error) {
-      log.warn({ err: (error as Error).message }, 'runs could not be reconciled');
-    }
+    let count = 0;
+    await Promise.all(
+      partitions().map(async (partition) => {
+        try {
+          count += await reconcile(partition, deps, Date.now(), failures);
+        } catch (error) {
+          log.warn({ partition, err: (error as Error).message }, 'runs could not be reconciled');
+        }
+      }),
+    );
+    if (count > 0) log.info({ runs: count }, 'reconciled idle runs');
     return reconcileAfterMs;
   });
   return {
@@ -59,6 +71,36 @@ export function startBranchMaintenance(deps: BranchLifecycleDeps, expiryMs: numb
       deps.log.warn({ err: (error as Error).message }, 'branch environments could not be maintained');
     }
     return isDeleting ? DELETION_ROUND_MS : BRANCH_ROUND_MS;
+  });
+  return {
+    async close() {
+      stop();
+      await stopped;
+    },
+  };
+}
+
+/** Shares the partitions with the other workers.
+ *  @param self ID of this process */
+export function startPartitionSharing(
+  { processes, partitions, workers }: { processes: Processes; partitions: Partitions; workers: Workers },
+  self: string,
+  log: Logger,
+): PeriodicTask {
+  const { stop, stopped } = repeatUntilStopped(async () => {
+    try {
+      const alive = partitions.layout.count === 1 ? [] : await processes.alive();
+      const workerIds = alive.filter(({ kind }) => kind === 'worker').map(({ id }) => id);
+      const assigned = assignedPartitions(self, workerIds, partitions.layout.count);
+      const before = workers.partitions;
+      if (assigned.some((n) => !before.includes(n)) || before.some((n) => !assigned.includes(n))) {
+        workers.assign(assigned);
+        log.info({ partitions: assigned, workers: Math.max(1, workerIds.length) }, 'partitions assigned');
+      }
+    } catch (error) {
+      log.warn({ err: (error as Error).message }, 'partitions could not be shared anew');
+    }
+    return SHARING_ROUND_MS;
   });
   return {
     async close() {

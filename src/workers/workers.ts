@@ -3,15 +3,8 @@
 import { type Job, Worker } from 'bullmq';
 import type { Config } from '../config.ts';
 import { type IngestDeps, ingest } from '../jobs/ingestion/ingest.ts';
-import {
-  INGEST,
-  type IngestJob,
-  type IngestQueue,
-  JOB_RETENTION,
-  type QueueOptions,
-  RUNS,
-  type RunJob,
-} from '../jobs/queues/queues.ts';
+import type { PartitionQueues, SharedQueueOptions } from '../jobs/queues/partition-queues.ts';
+import { INGEST, type IngestJob, JOB_RETENTION, RUNS, type RunJob } from '../jobs/queues/queues.ts';
 import { type CallDeps, call } from '../jobs/runs/call.ts';
 import type { CallLimiter } from '../jobs/runs/call-limiter.ts';
 import { makeRequest, type RequestDeps } from '../jobs/runs/request.ts';
@@ -34,6 +27,10 @@ const RELEASE_MS = 2_000;
 const LOGGED_LENGTH = 1_000;
 
 export interface Workers {
+  /** Those it works on. */
+  readonly partitions: readonly number[];
+  /** From now on it works on these partitions, and takes no more jobs of others. */
+  assign(partitions: readonly number[]): void;
   ready(): Promise<void>;
   /** Takes no more jobs and waits for active ones. Jobs that take longer than the grace period are released for other
    *  workers. */
@@ -42,8 +39,8 @@ export interface Workers {
 
 export interface WorkersDeps {
   config: Config;
-  queueOptions: QueueOptions;
-  ingestQueue: IngestQueue;
+  queueOptions: SharedQueueOptions;
+  queues: PartitionQueues;
   /** What the handler of each kind of job needs. */
   handlers: { ingest: IngestDeps; call: CallDeps; wake: WakeDeps; request: RequestDeps };
   callLimiter: CallLimiter;
@@ -54,45 +51,85 @@ export interface WorkersDeps {
   tracing: Tracing | undefined;
 }
 
+/** The workers of one partition. */
+interface PartitionWorkers {
+  ingest: Worker;
+  runs: Worker;
+}
+
+/** Jobs that a worker process of many partitions runs at the same time in each, at least: others of its partitions may have none. */
+const CONCURRENCY_MIN = 8;
+
 export function startWorkers(deps: WorkersDeps): Workers {
   const { config, callLimiter, handlers, recorder, log } = deps;
   const jobRelease = new JobRelease();
-  const workers = [startIngestWorker(deps), startRunWorker(deps, jobRelease)];
-  for (const worker of workers) worker.on('stalled', () => recorder.jobStalled(worker.name));
+  const assigned = new Map<number, PartitionWorkers>();
+  /** Of partitions that another process has now; they finish what they have. */
+  const leaving = new Set<Worker>();
+  let isClosing = false;
+
+  const start = (partition: number) => {
+    const pair = { ingest: startIngestWorker(partition, deps), runs: startRunWorker(partition, deps, jobRelease) };
+    for (const worker of [pair.ingest, pair.runs]) worker.on('stalled', () => recorder.jobStalled(worker.name));
+    assigned.set(partition, pair);
+  };
+  const stop = (partition: number) => {
+    const { ingest, runs } = assigned.get(partition) as PartitionWorkers;
+    assigned.delete(partition);
+    for (const worker of [ingest, runs]) {
+      leaving.add(worker);
+      const left = () => leaving.delete(worker);
+      worker.close().then(left, left);
+    }
+  };
   const releaseAll = () => {
     handlers.call.functionClient.abandon();
     handlers.request.requestClient.abandon();
     const jobs = jobRelease.releaseAll();
     if (jobs > 0) log.warn({ jobs }, 'active calls are abandoned and their jobs released');
   };
+  const running = () => [...[...assigned.values()].flatMap(({ ingest, runs }) => [ingest, runs]), ...leaving];
   return {
-    ready: async () => void (await Promise.all(workers.map((worker) => worker.waitUntilReady()))),
+    get partitions() {
+      return [...assigned.keys()];
+    },
+    assign(partitions) {
+      if (isClosing) return;
+      const wanted = new Set(partitions);
+      for (const partition of assigned.keys()) if (!wanted.has(partition)) stop(partition);
+      for (const partition of wanted) if (!assigned.has(partition)) start(partition);
+      for (const { ingest, runs } of assigned.values()) {
+        ingest.concurrency = shareOf(config.ingestConcurrency, wanted.size);
+        runs.concurrency = shareOf(config.runConcurrency, wanted.size);
+      }
+    },
+    ready: async () => void (await Promise.all(running().map((worker) => worker.waitUntilReady()))),
     close() {
+      isClosing = true;
       callLimiter.close();
-      return closeAll(workers, config.shutdownGraceMs, releaseAll);
+      return closeAll(running(), config.shutdownGraceMs, releaseAll);
     },
   };
 }
 
-function startIngestWorker({
-  config,
-  queueOptions,
-  ingestQueue,
-  handlers,
-  log,
-  recorder,
-  tracing,
-}: WorkersDeps): Worker {
+function shareOf(concurrency: number, partitions: number): number {
+  return Math.max(Math.min(concurrency, CONCURRENCY_MIN), Math.ceil(concurrency / Math.max(1, partitions)));
+}
+
+function startIngestWorker(
+  partition: number,
+  { config, queueOptions, queues, handlers, log, recorder, tracing }: WorkersDeps,
+): Worker {
   const deps = handlers.ingest;
   const ingestJob = (job: Job<IngestJob>) =>
     tracing ? traceIngest(job, deps, tracing) : ingest(job.data.events, deps);
-  const poisonJobs = new PoisonJobs(ingestQueue, log, recorder);
+  const poisonJobs = new PoisonJobs(queues.partition(partition).ingest, log, recorder);
   const handler = (job: Job<IngestJob>) => {
     recorder.ingestJobStarted(job.data.events.length);
     return poisonJobs.handle(job, ingestJob);
   };
   const worker = new Worker<IngestJob, void>(INGEST, withMetrics(INGEST, handler, recorder), {
-    ...workerOptions(config, queueOptions),
+    ...workerOptions(config, queueOptions, queues.prefixOf(partition)),
     ...JOB_RETENTION[INGEST],
     concurrency: config.ingestConcurrency,
     settings: { backoffStrategy: (attempts = 1) => Math.min(1_000 * 2 ** Math.min(attempts, 10), INGEST_RETRY_MAX_MS) },
@@ -102,7 +139,8 @@ function startIngestWorker({
 }
 
 function startRunWorker(
-  { config, queueOptions, handlers, callLimiter, callOwner, connector, log, recorder, tracing }: WorkersDeps,
+  partition: number,
+  { config, queueOptions, queues, handlers, callLimiter, callOwner, connector, log, recorder, tracing }: WorkersDeps,
   jobRelease: JobRelease,
 ): Worker {
   const runJob = ({ data, timestamp, attemptsMade, attemptsStarted, opts }: Job<RunJob>) => {
@@ -116,7 +154,7 @@ function startRunWorker(
   const limited = withCallLimits(callLimiter, ownerOf(callOwner), connector, withMetrics(RUNS, handler, recorder));
   const locked = withLockExtension(withOutageDelay(limited, log), config.stalledAfterMs);
   const worker = new Worker<RunJob, void>(RUNS, jobRelease.wrap(locked), {
-    ...workerOptions(config, queueOptions),
+    ...workerOptions(config, queueOptions, queues.prefixOf(partition)),
     ...JOB_RETENTION[RUNS],
     ...(tracing && { telemetry: tracing.jobs }),
     concurrency: config.runConcurrency,
@@ -135,9 +173,10 @@ function startRunWorker(
   return worker;
 }
 
-function workerOptions({ stalledAfterMs }: Config, queueOptions: QueueOptions) {
+function workerOptions({ stalledAfterMs }: Config, queueOptions: SharedQueueOptions, prefix: string) {
   return {
     ...queueOptions,
+    prefix,
     lockDuration: stalledAfterMs,
     stalledInterval: stalledAfterMs,
     // BullMQ fails no job because its workers died; poison-jobs.ts decides which are.

@@ -18,7 +18,7 @@ describe('API responses', () => {
   let store: OwnStore;
   before(async () => {
     service = await startService({ dev: false, workers: 0 });
-    store = openStore(service.prefix);
+    store = await openStore(service.prefix);
   });
   after(async () => {
     await store.close();

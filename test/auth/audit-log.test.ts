@@ -67,7 +67,7 @@ describe('audit log', () => {
 
   it('rejected sign-ins cannot push out audit entries, and the rejection log is bounded', async () => {
     const before = await entries('?limit=100');
-    const store = openStore(service.prefix);
+    const store = await openStore(service.prefix);
     const rejection = { action: 'sign-in', reason: 'sign_in_failed', address: '192.0.2.1' };
     const names = Array.from({ length: MAX_REJECTIONS + 10 }, (_, n) => `${n}@example.com`);
     await Promise.all(names.map((name) => store.rejectionLog.record({ ...rejection, name }, 'r', Date.now())));

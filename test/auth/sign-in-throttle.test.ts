@@ -21,7 +21,7 @@ describe('sign-in throttle', () => {
 
   /** Records failures without hashing passwords. */
   async function fail(times: number, attempt: (n: number) => SignInAttempt): Promise<void> {
-    const store = openStore(service.prefix);
+    const store = await openStore(service.prefix);
     for (let n = 0; n < times; n++) expect(await store.signInThrottle.begin(attempt(n))).to.equal(undefined);
     await store.redis.quit();
   }

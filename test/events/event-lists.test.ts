@@ -25,8 +25,8 @@ const time = fc.integer({ min: -MINUTE_MS, max: 10 * MINUTE_MS });
 describe('the list of all events', () => {
   let store: OwnStore;
   let environments = 0;
-  before(() => {
-    store = openStore();
+  before(async () => {
+    store = await openStore();
   });
   after(() => store.close());
 

@@ -15,8 +15,8 @@ const MOMENT_MS = 60_000;
 
 describe('a stored event', () => {
   let store: OwnStore;
-  before(() => {
-    store = openStore();
+  before(async () => {
+    store = await openStore();
   });
   after(() => store.close());
 
@@ -164,7 +164,7 @@ describe('a stored event', () => {
   });
 
   it('has the same source in every process, whichever process assigned its number', async () => {
-    const other = openStore(store.prefix);
+    const other = await openStore(store.prefix);
     try {
       const sources = Array.from({ length: 30 }, (_, n) => `${n % 2 ? 'webhook' : 'event-key'}:${n}` as const);
       const events = (offset: number) =>
@@ -176,7 +176,7 @@ describe('a stored event', () => {
       for (const [reader, read] of [
         [store, its],
         [other, mine],
-        [openStore(store.prefix), mine],
+        [await openStore(store.prefix), mine],
       ] as const) {
         const ids = read.map(({ internalId }) => internalId);
         const found = await reader.events.readMany('sources', ids);

@@ -145,7 +145,7 @@ describe('deferred functions', () => {
   });
 
   it('are started before the end of their run: it does not end while one is not', async () => {
-    const store = openStore();
+    const store = await openStore();
     try {
       const event = envelope();
       const run = { env: 'production', id: derivedId(event.internalId, 'run', 'f'), functionId: 'f' };

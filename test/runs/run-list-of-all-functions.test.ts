@@ -8,6 +8,7 @@ import { withScripts } from '../../src/store/redis/scripts.ts';
 import { EndedRunIndex } from '../../src/store/runs/ended-run-index.ts';
 import { RunLists } from '../../src/store/runs/run-lists.ts';
 import { Runs } from '../../src/store/runs/runs.ts';
+import { Waits } from '../../src/store/runs/waits.ts';
 import { connectRedis, deleteKeys, freshPrefix, keysOf, type Redis } from '../support/redis.ts';
 
 const MINUTE_MS = 60_000;
@@ -34,7 +35,8 @@ describe('the list of all runs', () => {
   let redis: Redis;
   let environments = 0;
   const prefix = freshPrefix();
-  const keys = keyspace(prefix);
+  const keyspaces = keyspace({ prefix });
+  const keys = keyspaces.partition(0);
   /** The start of a minute, so that some runs are created exactly at its edges. */
   const now = Date.now() - (Date.now() % MINUTE_MS) - MINUTE_MS;
   let runs: Runs;
@@ -43,8 +45,14 @@ describe('the list of all runs', () => {
   before(() => {
     redis = connectRedis();
     const scripted = withScripts(redis);
-    runs = new Runs({ redis: scripted, keys, retentionMs: RETENTION_MS, segmentSize: SEGMENT_RUNS });
-    lists = new RunLists(scripted, keys, new EndedRunIndex(redis, keys, SEGMENT_RUNS));
+    runs = new Runs({
+      redis: scripted,
+      keys: keyspaces,
+      waits: new Waits(scripted, keyspaces),
+      retentionMs: RETENTION_MS,
+      segmentSize: SEGMENT_RUNS,
+    });
+    lists = new RunLists(scripted, keyspaces, new EndedRunIndex(redis, keyspaces, SEGMENT_RUNS));
   });
   after(async () => {
     await deleteKeys(redis, prefix);

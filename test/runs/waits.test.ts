@@ -151,8 +151,8 @@ describe('waits for events', () => {
 
   describe('in a store', () => {
     let store: OwnStore;
-    before(() => {
-      store = openStore();
+    before(async () => {
+      store = await openStore();
     });
     after(() => store.close());
 

@@ -11,9 +11,10 @@ export interface OwnStore extends Store {
 }
 
 /** @param prefix of another store, to simulate two processes of one service */
-export function openStore(prefix: string = freshPrefix()): OwnStore {
+export async function openStore(prefix: string = freshPrefix()): Promise<OwnStore> {
   const redis = connectRedis();
   const store = createStore(redis, readConfig({ MODE: 'dev', KEY_PREFIX: prefix }));
+  await store.partitions.read();
   return {
     ...store,
     prefix,

@@ -4,6 +4,7 @@ import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { KoaAdapter } from '@bull-board/koa';
 import type { Next } from 'koa';
 import { ServiceError } from '../../errors.ts';
+import type { PartitionQueues, QueuePair } from '../../jobs/queues/partition-queues.ts';
 import type { IngestQueue, RunQueue } from '../../jobs/queues/queues.ts';
 import type { Context, Middleware } from '../http/router.ts';
 
@@ -61,14 +62,33 @@ export async function boardBodyErrors(_: Context, next: Next): Promise<void> {
   }
 }
 
+/** Between the name of a group and that of a queue. */
+const DELIMITER = '.';
 /** Longer job data is truncated: a page has twenty jobs. */
 const MAX_SHOWN_CHARS = 65_536;
 
-export function board(queues: readonly [IngestQueue, RunQueue]): Middleware {
+/** Built with the first request, when the number of partitions is known, and again when it has grown. */
+export function board(queues: PartitionQueues): Middleware {
+  let built: { count: number; serve: Middleware } | undefined;
+  return (ctx, next) => {
+    if (!isBoard(ctx.path)) return next();
+    const pairs = queues.all();
+    if (built?.count !== pairs.length) built = { count: pairs.length, serve: build(pairs) };
+    return built.serve(ctx, next);
+  };
+}
+
+/** With several partitions, the queues of each are a group. */
+function build(pairs: readonly QueuePair[]): Middleware {
+  const isGrouped = pairs.length > 1;
+  const adapters = pairs.flatMap(({ ingest, runs }, n) => {
+    const group = isGrouped ? `partition ${String(n).padStart(2, '0')}${DELIMITER}` : '';
+    return [queueAdapter(ingest, group), queueAdapter(runs, group)];
+  });
   const serverAdapter = new KoaAdapter();
   serverAdapter.setBasePath(BOARD_PATH);
   createBullBoard({
-    queues: queues.map(queueAdapter),
+    queues: adapters,
     serverAdapter,
     options: {
       uiConfig: {
@@ -81,8 +101,8 @@ export function board(queues: readonly [IngestQueue, RunQueue]): Middleware {
   return serverAdapter.registerPlugin();
 }
 
-function queueAdapter(queue: IngestQueue | RunQueue): BullMQAdapter {
-  const adapter = new BullMQAdapter(queue);
+function queueAdapter(queue: IngestQueue | RunQueue, group: string): BullMQAdapter {
+  const adapter = new BullMQAdapter(queue, group === '' ? {} : { prefix: group, delimiter: DELIMITER });
   adapter.setFormatter('data', truncated);
   adapter.setFormatter('returnValue', truncated);
   return adapter;

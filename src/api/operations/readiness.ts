@@ -1,5 +1,5 @@
 /** Whether a web process can accept an event now. */
-import type { IngestQueue } from '../../jobs/queues/queues.ts';
+import type { PartitionQueues } from '../../jobs/queues/partition-queues.ts';
 import type { Redis } from '../../store/redis/connection.ts';
 
 /** As long as a request to `/e/` waits for Redis. */
@@ -7,7 +7,7 @@ const TIMEOUT_MS = 2_000;
 
 export interface ReadinessDeps {
   redis: Pick<Redis, 'ping'>;
-  queue: Pick<IngestQueue, 'isPaused'>;
+  queues: PartitionQueues;
   /** Resolves when the replicated caches have been read for the first time. */
   firstReads: Promise<unknown>;
 }
@@ -34,11 +34,25 @@ export class Readiness {
     return !this.#isShuttingDown && (await this.healthy());
   }
 
-  /** Whether Redis and the queue respond: a queue that failed to initialize rejects jobs although its connection works. */
+  /** Whether Redis and a queue respond: a queue that failed to initialize rejects jobs although its connection works. Where some partitions are
+   *  away, the others go on. */
   async healthy(): Promise<boolean> {
-    const { redis, queue } = this.#deps;
-    return this.#hasRead && (await respondsInTime(redis.ping())) && (await respondsInTime(queue.isPaused()));
+    const { redis, queues } = this.#deps;
+    if (!this.#hasRead || !(await respondsInTime(redis.ping()))) return false;
+    const responding = queues.all().map(({ ingest }) => respondsInTime(ingest.isPaused()));
+    return isAnyTrue(responding);
   }
+}
+
+/** As soon as one is. */
+async function isAnyTrue(answers: readonly Promise<boolean>[]): Promise<boolean> {
+  const positive = answers.map(async (answer) => {
+    if (!(await answer)) throw new Error('no');
+  });
+  return Promise.any(positive).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function respondsInTime(response: Promise<unknown>): Promise<boolean> {

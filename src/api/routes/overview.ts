@@ -1,8 +1,8 @@
 /** `/v1/overview`: the state of the service at a glance. */
 import { z } from 'zod';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
-import { queueStatus } from '../../jobs/queues/queue-status.ts';
-import type { IngestQueue, RunQueue } from '../../jobs/queues/queues.ts';
+import type { PartitionQueues } from '../../jobs/queues/partition-queues.ts';
+import { queueStatuses } from '../../jobs/queues/queue-status.ts';
 import type { Functions } from '../../store/apps/functions.ts';
 import type { Redis } from '../../store/redis/connection.ts';
 import { readServerInfo } from '../../store/redis/server-info.ts';
@@ -76,7 +76,7 @@ export interface OverviewRouteDeps {
   metrics: Metrics;
   functions: Functions;
   backpressure: Backpressure;
-  queues: readonly [IngestQueue, RunQueue];
+  queues: PartitionQueues;
 }
 
 export function overviewRoutes(deps: OverviewRouteDeps): Route[] {
@@ -108,11 +108,11 @@ export function overviewRoutes(deps: OverviewRouteDeps): Route[] {
       errors: [],
       async handle({ env }) {
         const nowMs = Date.now();
-        const [alive, status, failing, ...queued] = await Promise.all([
+        const [alive, status, failing, queued] = await Promise.all([
           processes.alive(),
           readServerInfo(redis),
           failingFunctions(env, nowMs),
-          ...queues.map(async (queue) => ({ name: queue.name, ...(await queueStatus(queue, nowMs)) })),
+          queueStatuses(queues, nowMs),
         ]);
         return {
           data: {

@@ -10,7 +10,7 @@ import type { Environments } from '../../store/environments/environments.ts';
 import type { Redis } from '../../store/redis/connection.ts';
 import type { Locks } from '../../store/redis/locks.ts';
 import { removeJobsOf } from '../queues/environment-jobs.ts';
-import type { IngestQueue, RunQueue } from '../queues/queues.ts';
+import type { PartitionQueues } from '../queues/partition-queues.ts';
 
 /** Until every process knows that the environment accepts nothing any more. */
 const DELETION_DELAY_MS = 5_000;
@@ -25,7 +25,7 @@ export interface BranchLifecycleDeps {
   apps: Apps;
   auditLog: AuditLog;
   locks: Locks;
-  queues: [IngestQueue, RunQueue];
+  queues: PartitionQueues;
   log: Logger;
 }
 

@@ -1,68 +1,46 @@
-/** Accepts events: from a valid request to a job in Redis. Requests that arrive together share one round trip (group
- *  commit): while one commit is in flight, the next group collects. A sender gets its answer once Redis has its events,
- *  or has failed to take them. */
+/** Accepts events: from a valid request to a job in Redis (group-commit.ts). A sender gets its answer once Redis has its events, or has failed to
+ *  take them.
+ *
+ *  An event with a deduplication ID goes to the partition that the ID gives it, and a seeded one to that of its seed. All others go to one partition
+ *  after another. A partition that does not take events is left out for a moment. */
 import { ServiceError } from '../../errors.ts';
-import type { MetricsRecorder } from '../../metrics/recorder.ts';
-import { type Envelope, type Event, type Source, toEnvelope } from '../../model/events/event.ts';
-import { newId, type Seed, seededId } from '../../model/ids.ts';
-import type { Claim, Claimed, Deduplication } from '../../store/events/deduplication.ts';
-import { translateAway, unavailable } from '../../store/redis/connection.ts';
-import type { Durability, OnDisk } from '../../store/redis/durability.ts';
-import { INGEST, type IngestJob, type IngestQueue } from '../queues/queues.ts';
+import type { Event } from '../../model/events/event.ts';
+import { inPartition, newId, seededId } from '../../model/ids.ts';
+import type { PartitionLayout } from '../../model/partitions/layout.ts';
+import type { Partitions } from '../../store/redis/partitions.ts';
+import { type AcceptRequest, claimOf, type Draft } from './draft.ts';
+import { GroupCommit, type GroupCommitDeps } from './group-commit.ts';
 
-/** Most events of one ingest job. */
-const JOB_MAX_EVENTS = 500;
-/** Most bytes of payloads of one ingest job, roughly; a single larger event makes a job of its own. */
-const JOB_MAX_BYTES = 1_048_576;
-/** Commits in flight at once. One would leave Redis idle while its answer travels; more would make smaller groups. */
-const COMMITS_IN_FLIGHT = 2;
 /** Unanswered events above which further requests are rejected. */
 const UNANSWERED_MAX = 50_000;
+/** How long commits go to the same partition: a worker that finds its jobs together takes fewer round trips for each. */
+const TURN_MS = 100;
+/** How long a partition that did not take a commit is left out. */
+const LEFT_OUT_MS = 1_000;
 
-/** The provenance of the events of one request. */
-export interface AcceptRequest {
-  env: string;
-  source: Source;
-  requestId: string;
-  /** Unix milliseconds. */
-  receivedAt: number;
-  seed?: Seed | undefined;
-  /** The span of the request, when it is recorded. */
-  trace?: string;
-}
-
-interface Draft {
-  event: Event;
-  internalId: string;
-  repeat?: boolean;
-  index: number;
-  request: AcceptRequest;
-}
-
-interface PendingRequest {
-  drafts: Draft[];
-  resolve: (ids: string[]) => void;
-  reject: (error: unknown) => void;
-}
-
-export interface AcceptorDeps {
-  deduplication: Deduplication;
-  queue: IngestQueue;
-  recorder: MetricsRecorder;
-  /** What an answer waits for beside Redis's own; undefined: nothing. */
-  durability: Durability | undefined;
+export interface AcceptorDeps extends GroupCommitDeps {
+  partitions: Partitions;
 }
 
 export class Acceptor {
   readonly #deps: AcceptorDeps;
-  #pending: PendingRequest[] = [];
+  /** By partition. */
+  readonly #commits: GroupCommit[] = [];
+  readonly #inTurn: GroupCommit;
   /** Includes the events of commits in flight. */
   #unanswered = 0;
-  #inFlight = 0;
-  #scheduled = false;
+  #turn = 0;
+  #turnEndsAt = 0;
+  /** When the last commit to a partition failed (performance.now()), by partition. */
+  readonly #failedAt: number[] = [];
 
   constructor(deps: AcceptorDeps) {
     this.#deps = deps;
+    this.#inTurn = new GroupCommit(deps, {
+      choose: (drafts) => this.#place(drafts),
+      isFixed: false,
+      settled: (partition, error) => this.#settled(partition, error),
+    });
   }
 
   /** Events whose request has no answer yet. */
@@ -76,13 +54,17 @@ export class Acceptor {
   async accept(events: readonly Event[], request: AcceptRequest): Promise<string[]> {
     if (events.length === 0) return [];
     if (this.#unanswered > UNANSWERED_MAX) throw new ServiceError('overloaded', { retryAfterSeconds: 1 });
-    return this.#enqueue(events.map((event, index) => ({ event, index, request, internalId: idFor(request, index) })));
+    const { layout } = this.#deps.partitions;
+    return this.#commit(
+      events.map((event, index) => ({ event, index, request, internalId: idFor(layout, event, request, index) })),
+      layout,
+    );
   }
 
   /** Accepts an event under a given ID: accepting it again changes nothing.
    *  @returns that ID, or the ID of an earlier event with the same deduplication ID */
   async acceptWithId(event: Event, internalId: string, request: AcceptRequest): Promise<string> {
-    const [id] = await this.#enqueue([{ event, internalId, index: 0, request }]);
+    const [id] = await this.#commit([{ event, internalId, index: 0, request }], this.#deps.partitions.layout);
     return id as string;
   }
 
@@ -96,133 +78,92 @@ export class Acceptor {
     return written;
   }
 
-  #enqueue(drafts: Draft[]): Promise<string[]> {
-    return new Promise((resolve, reject) => {
-      this.#pending.push({ drafts, resolve, reject });
-      this.#unanswered += drafts.length;
-      this.#schedule();
-    });
-  }
-
-  #schedule(): void {
-    if (this.#scheduled || this.#inFlight >= COMMITS_IN_FLIGHT || this.#pending.length === 0) return;
-    this.#scheduled = true;
-    // After all requests that this turn of the event loop has read.
-    setImmediate(() => {
-      this.#scheduled = false;
-      void this.#commit();
-    });
-  }
-
-  async #commit(): Promise<void> {
-    const { recorder } = this.#deps;
-    const group = this.#takeGroup();
-    const drafts = group.flatMap(({ drafts }) => drafts);
-    const startedAt = performance.now();
+  async #commit(drafts: Draft[], layout: PartitionLayout): Promise<string[]> {
+    this.#unanswered += drafts.length;
     try {
-      const onDisk = await this.#writeInFlight(drafts);
-      // Other commits are written meanwhile.
-      if (onDisk) await onDisk();
-      recorder.eventsCommitted(drafts, performance.now() - startedAt);
-      for (const { drafts, resolve } of group) resolve(drafts.map(({ internalId }) => internalId));
-    } catch (error) {
-      recorder.commitFailed();
-      const answer = translateAway(error);
-      for (const { reject } of group) reject(answer);
+      if (layout.count === 1) return await this.#commitsTo(0).add(drafts);
+      await this.#claimElsewhere(drafts, layout);
+      const free = drafts.filter(({ internalId }) => internalId === '');
+      const placed = drafts.filter(({ internalId }) => internalId !== '');
+      const byPartition = Map.groupBy(placed, ({ internalId }) => layout.partitionOf(internalId));
+      await Promise.all([...byPartition].map(([partition, some]) => this.#commitsTo(partition).add(some)));
+      // Last: the others can be sent again without being doubled.
+      if (free.length > 0) await this.#inTurn.add(free);
+      return drafts.map(({ internalId }) => internalId);
     } finally {
       this.#unanswered -= drafts.length;
     }
   }
 
-  async #writeInFlight(drafts: Draft[]): Promise<OnDisk | undefined> {
-    const { durability } = this.#deps;
-    this.#inFlight++;
-    try {
-      const onDisk = durability && (await durability.begin());
-      await this.#write(drafts);
-      return onDisk;
-    } finally {
-      this.#inFlight--;
-      this.#schedule();
-    }
-  }
-
-  /** Whole requests, up to the events of one job; a larger request is a group of its own. */
-  #takeGroup(): PendingRequest[] {
-    let events = 0;
-    let end = 0;
-    while (end < this.#pending.length) {
-      const next = (this.#pending[end] as PendingRequest).drafts.length;
-      if (end > 0 && events + next > JOB_MAX_EVENTS) break;
-      events += next;
-      end++;
-    }
-    return this.#pending.splice(0, end);
-  }
-
-  async #write(drafts: Draft[]): Promise<void> {
-    const { deduplication, queue } = this.#deps;
-    // BullMQ would wait for a connection that was never there; a sender gets its error at once.
-    if (!deduplication.connected) throw unavailable('Redis is not connected');
-    await this.#claim(drafts);
-    const jobs = toJobs(
-      drafts.map(({ event, internalId, repeat, index, request }) => ({
-        ...toEnvelope(event, { ...request, internalId, index }),
-        ...(repeat && { repeat }),
-        ...(request.trace && { trace: request.trace }),
-      })),
-    );
-    if (jobs.length === 1) await queue.add(INGEST, jobs[0] as IngestJob);
-    else await queue.addBulk(jobs.map((data) => ({ name: INGEST, data })));
-    this.#confirm(drafts);
-  }
-
-  /** Gives each event with a deduplication ID the internal ID of the first event that carried it. */
-  async #claim(drafts: Draft[]): Promise<void> {
-    const identified = drafts.filter(({ event }) => event.id !== undefined);
-    if (identified.length === 0) return;
-    const claimed = await this.#deps.deduplication.claim(identified.map(claimOf));
-    const seen = new Set<string>();
-    identified.forEach((draft, i) => {
-      const { internalId, repeat } = claimed[i] as Claimed;
-      // Of two in this group, which is enqueued as a whole, the second is the repeat.
-      Object.assign(draft, { internalId, repeat: repeat || seen.has(internalId) });
-      seen.add(internalId);
+  #commitsTo(partition: number): GroupCommit {
+    this.#commits[partition] ??= new GroupCommit(this.#deps, {
+      choose: () => partition,
+      isFixed: true,
+      settled: (_, error) => this.#settled(partition, error),
     });
+    return this.#commits[partition];
   }
 
-  /** Sent before the senders get their answers; nothing waits for it. */
-  #confirm(drafts: Draft[]): void {
-    const first = drafts.filter(({ event, repeat }) => event.id !== undefined && !repeat);
-    if (first.length > 0) this.#deps.deduplication.confirm(first.map(claimOf)).catch(() => {});
-  }
-}
-
-function claimOf({ event, internalId, request }: Draft): Claim {
-  return { env: request.env, id: event.id as string, internalId };
-}
-
-function idFor({ seed, receivedAt }: AcceptRequest, index: number): string {
-  return seed ? seededId(seed, index + 1) : newId(receivedAt);
-}
-
-/** Each job holds events of one environment: an environment whose events stall workers delays no other. */
-function toJobs(envelopes: Envelope[]): IngestJob[] {
-  return [...Map.groupBy(envelopes, ({ env }) => env).values()].flatMap(toJobsOfEnvironment);
-}
-
-function toJobsOfEnvironment(envelopes: Envelope[]): IngestJob[] {
-  const jobs: IngestJob[] = [];
-  let bytes = 0;
-  for (const envelope of envelopes) {
-    const last = jobs.at(-1);
-    bytes += envelope.payload.length;
-    if (last && last.events.length < JOB_MAX_EVENTS && bytes <= JOB_MAX_BYTES) {
-      last.events.push(envelope);
-    } else {
-      jobs.push({ events: [envelope] });
-      bytes = envelope.payload.length;
+  /** An earlier event with the same deduplication ID may be in another partition: after a change of the layout, or because it had its internal ID
+   *  before. Its claim stands, and the event goes where the ID in it says. */
+  async #claimElsewhere(drafts: readonly Draft[], layout: PartitionLayout): Promise<void> {
+    const { deduplication } = this.#deps;
+    const now = Date.now();
+    for (const draft of drafts) {
+      const { event, request, internalId } = draft;
+      if (event.id === undefined) continue;
+      const text = homeText(request.env, event.id);
+      const homes = [layout.formerHomeOf(text, now), layout.homeOf(text, now)];
+      for (const home of homes) {
+        if (home === undefined || home === layout.partitionOf(internalId)) continue;
+        draft.internalId = await deduplication.claimIn(home, claimOf(draft));
+      }
     }
   }
-  return jobs;
+
+  /** Gives the drafts of a commit IDs in the next partition. */
+  #place(drafts: readonly Draft[]): number {
+    const now = Date.now();
+    const earliest = drafts.reduce((least, { request }) => Math.min(least, request.receivedAt), now);
+    const count = this.#deps.partitions.layout.countAt(earliest);
+    if (now >= this.#turnEndsAt || this.#isLeftOut(this.#turn)) {
+      this.#turn = this.#next(count);
+      this.#turnEndsAt = now + TURN_MS;
+    }
+    // Requests from just before a change of the layout are in a partition that was there.
+    const partition = this.#turn % count;
+    for (const draft of drafts) draft.internalId = inPartition(newId(draft.request.receivedAt), partition);
+    return partition;
+  }
+
+  #next(count: number): number {
+    for (let step = 1; step < count; step++) {
+      const partition = (this.#turn + step) % count;
+      if (!this.#isLeftOut(partition)) return partition;
+    }
+    return (this.#turn + 1) % count;
+  }
+
+  #isLeftOut(partition: number): boolean {
+    const failedAt = this.#failedAt[partition];
+    return failedAt !== undefined && performance.now() - failedAt < LEFT_OUT_MS;
+  }
+
+  #settled(partition: number, error: unknown): void {
+    if (error !== undefined) this.#failedAt[partition] = performance.now();
+    else if (this.#failedAt[partition] !== undefined) delete this.#failedAt[partition];
+  }
+}
+
+/** '': any partition takes the event. */
+function idFor(layout: PartitionLayout, event: Event, { env, seed, receivedAt }: AcceptRequest, index: number): string {
+  if (seed) return seededId(seed, index + 1, layout.homeOf(seed.entropy.toString('hex'), seed.timeMs));
+  if (layout.count === 1) return newId(receivedAt);
+  return event.id === undefined
+    ? ''
+    : inPartition(newId(receivedAt), layout.homeOf(homeText(env, event.id), receivedAt));
+}
+
+function homeText(env: string, id: string): string {
+  return `${env}/${id}`;
 }

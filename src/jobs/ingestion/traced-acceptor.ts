@@ -4,7 +4,8 @@ import type { Event } from '../../model/events/event.ts';
 import { eventAttributes, messagingAttributes } from '../../tracing/attributes.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import { INGEST } from '../queues/queues.ts';
-import { Acceptor, type AcceptorDeps, type AcceptRequest } from './acceptor.ts';
+import { Acceptor, type AcceptorDeps } from './acceptor.ts';
+import type { AcceptRequest } from './draft.ts';
 
 export class TracedAcceptor extends Acceptor {
   readonly #tracing: Tracing;

@@ -11,8 +11,10 @@ import {
   type Resource,
   retryAfterSeconds,
 } from '../../model/capacity/thresholds.ts';
-import type { Redis } from '../../store/redis/connection.ts';
-import { memoryOf } from '../../store/redis/server-info.ts';
+import { inPipelines, type Redis } from '../../store/redis/connection.ts';
+import { fullest, memoryOf } from '../../store/redis/server-info.ts';
+import { primariesOf } from '../../store/redis/servers.ts';
+import type { PartitionQueues } from './partition-queues.ts';
 import type { IngestQueue, RunQueue } from './queues.ts';
 
 const REFRESH_MS = 1_000;
@@ -25,7 +27,7 @@ const DUE_JOBS = [
 
 export interface BackpressureDeps {
   redis: Redis;
-  queues: readonly [IngestQueue, RunQueue];
+  queues: PartitionQueues;
   thresholds: Thresholds;
   log: Logger;
 }
@@ -99,21 +101,20 @@ export class Backpressure {
   async #readLoad(): Promise<Load | undefined> {
     const { redis, queues } = this.#deps;
     if (redis.status !== 'ready') return undefined;
-    const pipeline = redis.pipeline().info('memory');
-    for (const queue of queues) {
-      for (const [command, key] of DUE_JOBS) pipeline[command](queue.toKey(key));
-    }
-    const [info, ...lengths] = (await pipeline.exec()) ?? [];
-    const jobs = lengths.map(([error, length]) => {
-      if (error) throw error;
-      return length as number;
-    });
+    const pairs = queues.all();
+    const countOf = (queue: IngestQueue | RunQueue) => DUE_JOBS.map(([command, key]) => [command, queue.toKey(key)]);
+    const ofIngest = pairs.flatMap(({ ingest }) => countOf(ingest));
+    const ofRuns = pairs.flatMap(({ runs }) => countOf(runs));
+    const [memory, lengths] = await Promise.all([
+      // Some hosted Redis services forbid INFO: then only the thresholds of the queues apply.
+      Promise.all(primariesOf(redis).map((server) => server.info('memory').catch(() => ''))),
+      inPipelines<number>(redis, [...ofIngest, ...ofRuns]),
+    ]);
     const sum = (numbers: number[]) => numbers.reduce((all, one) => all + one, 0);
     return {
-      // Some hosted Redis services forbid INFO: then only the thresholds of the queues apply.
-      ...memoryOf(info?.[0] ? '' : (info?.[1] as string)),
-      ingestJobs: sum(jobs.slice(0, DUE_JOBS.length)),
-      runJobs: sum(jobs.slice(DUE_JOBS.length)),
+      ...fullest(memory.map(memoryOf)),
+      ingestJobs: sum(lengths.slice(0, ofIngest.length)),
+      runJobs: sum(lengths.slice(ofIngest.length)),
     };
   }
 

@@ -2,6 +2,7 @@
  *  delayed, prioritized behind others, or failed and kept. Jobs that are active or next find no run and end by
  *  themselves. */
 import { inPipelines, type Redis } from '../../store/redis/connection.ts';
+import type { PartitionQueues } from './partition-queues.ts';
 import { INGEST, type IngestQueue, RUNS, type RunJob, type RunQueue } from './queues.ts';
 
 const SCAN_COUNT = 500;
@@ -13,16 +14,19 @@ const SETS = ['delayed', 'prioritized', 'failed'] as const;
 export async function removeJobsOf(
   env: string,
   redis: Redis,
-  [ingestQueue, runQueue]: [IngestQueue, RunQueue],
+  queues: PartitionQueues,
   signal: AbortSignal,
 ): Promise<number> {
   const isOfRun = (data: string) => (JSON.parse(data) as RunJob).env === env;
   // A job with events of several environments is kept for the others.
   const isOfEvents = (data: string) =>
     (JSON.parse(data) as { events: { env: string }[] }).events.every((event) => event.env === env);
-  return (
-    (await removeWhere(redis, runQueue, isOfRun, signal)) + (await removeWhere(redis, ingestQueue, isOfEvents, signal))
-  );
+  let removed = 0;
+  for (const { ingest, runs } of queues.all()) {
+    removed += await removeWhere(redis, runs, isOfRun, signal);
+    removed += await removeWhere(redis, ingest, isOfEvents, signal);
+  }
+  return removed;
 }
 
 async function removeWhere(

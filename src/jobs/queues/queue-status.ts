@@ -1,6 +1,7 @@
 /** The number of jobs in each state of a queue, and the age of its backlog. */
 import type { Job } from 'bullmq';
-import { DELAYED_SCORE_PER_MS, type IngestQueue, type RunQueue } from './queues.ts';
+import type { PartitionQueues } from './partition-queues.ts';
+import { DELAYED_SCORE_PER_MS, INGEST, type IngestQueue, RUNS, type RunQueue } from './queues.ts';
 
 export interface QueueStatus {
   waiting: number;
@@ -11,7 +12,41 @@ export interface QueueStatus {
   oldestWaitingAt: number | undefined;
 }
 
-export async function queueStatus(queue: IngestQueue | RunQueue, nowMs: number): Promise<QueueStatus> {
+export interface NamedQueueStatus extends QueueStatus {
+  name: string;
+}
+
+/** Of each kind of queue, those of all partitions together. */
+export async function queueStatuses(queues: PartitionQueues, nowMs: number): Promise<NamedQueueStatus[]> {
+  const pairs = queues.all();
+  const ofKind = async (name: string, some: readonly (IngestQueue | RunQueue)[]) => {
+    const statuses = await Promise.all(some.map((queue) => queueStatus(queue, nowMs)));
+    return { name, ...statuses.reduce(together) };
+  };
+  return Promise.all([
+    ofKind(
+      INGEST,
+      pairs.map(({ ingest }) => ingest),
+    ),
+    ofKind(
+      RUNS,
+      pairs.map(({ runs }) => runs),
+    ),
+  ]);
+}
+
+function together(a: QueueStatus, b: QueueStatus): QueueStatus {
+  const oldest = Math.min(a.oldestWaitingAt ?? Number.POSITIVE_INFINITY, b.oldestWaitingAt ?? Number.POSITIVE_INFINITY);
+  return {
+    waiting: a.waiting + b.waiting,
+    active: a.active + b.active,
+    delayed: a.delayed + b.delayed,
+    failed: a.failed + b.failed,
+    oldestWaitingAt: oldest === Number.POSITIVE_INFINITY ? undefined : oldest,
+  };
+}
+
+async function queueStatus(queue: IngestQueue | RunQueue, nowMs: number): Promise<QueueStatus> {
   const [counts, [oldest], [oldestOfBranches], firstDelayed] = await Promise.all([
     queue.getJobCounts('wait', 'prioritized', 'active', 'delayed', 'failed'),
     queue.getJobs(['wait'], 0, 0, true),

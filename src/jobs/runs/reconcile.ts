@@ -41,9 +41,14 @@ export type FailureCounts = Pick<LRUCache<string, number>, 'get' | 'set' | 'dele
 /** A run that fails to be reconciled does not stop the others.
  *  @returns the number of runs that were due
  *  @throws Redis's error when it refuses commands */
-export async function reconcile(deps: ReconcileDeps, nowMs: number, failures: FailureCounts): Promise<number> {
+export async function reconcile(
+  partition: number,
+  deps: ReconcileDeps,
+  nowMs: number,
+  failures: FailureCounts,
+): Promise<number> {
   const { activeRuns, reconcileAfterMs, log } = deps;
-  const due = await activeRuns.dueForReconciliation(nowMs, RUNS_AT_ONCE);
+  const due = await activeRuns.dueForReconciliation(partition, nowMs, RUNS_AT_ONCE);
   for (const { env, runId } of due) {
     try {
       await reconcileOne(env, runId, deps, nowMs);

@@ -3,6 +3,7 @@ import { ErrorCode, type JobsOptions } from 'bullmq';
 import { PRODUCTION } from '../../model/environment.ts';
 import { stepKey } from '../../model/runs/step-key.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
+import type { PartitionQueues } from '../queues/partition-queues.ts';
 import {
   type CallJob,
   DELAYED_SCORE_PER_MS,
@@ -66,11 +67,11 @@ export interface WakeToSchedule {
 }
 
 export class RunScheduler {
-  readonly #queue: RunQueue;
+  readonly #queues: PartitionQueues;
   readonly #kinds: Pick<EnvironmentKinds, 'of'>;
 
-  constructor(queue: RunQueue, kinds: Pick<EnvironmentKinds, 'of'>) {
-    this.#queue = queue;
+  constructor(queues: PartitionQueues, kinds: Pick<EnvironmentKinds, 'of'>) {
+    this.#queues = queues;
     this.#kinds = kinds;
   }
 
@@ -81,7 +82,16 @@ export class RunScheduler {
   async enqueueCalls(calls: readonly CallToSchedule[]): Promise<void> {
     if (calls.length === 0) return;
     const priorities = await this.#prioritiesOf(calls);
-    await this.#queue.addBulk(
+    const byQueue = Map.groupBy(calls, ({ ref }) => this.#queueOf(ref.runId));
+    await Promise.all([...byQueue].map(([queue, some]) => this.#enqueueIn(queue, some, priorities)));
+  }
+
+  async #enqueueIn(
+    queue: RunQueue,
+    calls: readonly CallToSchedule[],
+    priorities: ReadonlyMap<string, JobsOptions>,
+  ): Promise<void> {
+    await queue.addBulk(
       calls.map(({ ref: { trace, ...ref }, at, stepId, retries, attemptsBefore = 0, delayMs = 0 }) => ({
         name: ref.functionId,
         data: {
@@ -105,7 +115,7 @@ export class RunScheduler {
   /** Wakes the step at `untilMs`, if it has not ended before. */
   async enqueueWake({ ref: { trace, ...ref }, stepId, untilMs, nowMs, eventName }: WakeToSchedule): Promise<void> {
     const priorities = await this.#prioritiesOf([{ ref }]);
-    await this.#queue.add(
+    await this.#queueOf(ref.runId).add(
       ref.functionId,
       { ...ref, kind: 'wake', stepId, ...(eventName !== undefined && { eventName }) },
       {
@@ -123,7 +133,7 @@ export class RunScheduler {
     const priorities = await this.#prioritiesOf([{ ref }]);
     const data = { ...ref, kind: 'request', stepId, origin } satisfies RequestJob;
     const jobId = jobIdOf({ runId: ref.runId, stepId, request: true });
-    await this.#queue.add(ref.functionId, data, {
+    await this.#queueOf(ref.runId).add(ref.functionId, data, {
       jobId,
       attempts: retries + 1,
       ...priorities.get(ref.env),
@@ -148,8 +158,9 @@ export class RunScheduler {
   }
 
   async #removeDead(jobId: string): Promise<void> {
-    if (!LIVE_STATES.has(await this.#queue.getJobState(jobId))) {
-      await this.#queue.remove(jobId, { removeChildren: false });
+    const queue = this.#queueOf(jobId);
+    if (!LIVE_STATES.has(await queue.getJobState(jobId))) {
+      await queue.remove(jobId, { removeChildren: false });
     }
   }
 
@@ -164,14 +175,18 @@ export class RunScheduler {
   }
 
   async #remove(jobIds: readonly string[]): Promise<void> {
-    await Promise.all(jobIds.map((id) => this.#queue.remove(id, { removeChildren: false })));
+    await Promise.all(jobIds.map((id) => this.#queueOf(id).remove(id, { removeChildren: false })));
   }
 
   /** @returns the due times of those calls that are delayed, Unix milliseconds, by job ID */
   async delayedCalls(calls: readonly CallRef[]): Promise<Map<string, number>> {
     const ids = calls.map(jobIdOf);
-    const redis = await this.#queue.getBackend().client;
-    const scores = await Promise.all(ids.map((id) => redis.zscore(this.#queue.toKey('delayed'), id)));
+    const scores = await Promise.all(
+      ids.map(async (id) => {
+        const queue = this.#queueOf(id);
+        return (await queue.getBackend().client).zscore(queue.toKey('delayed'), id);
+      }),
+    );
     return new Map(
       ids.flatMap((id, i) => {
         const score = scores[i];
@@ -182,19 +197,19 @@ export class RunScheduler {
 
   /** Key of the call's job, in which BullMQ counts its executions (`ats`). */
   callJobKey({ runId, at, stepId }: CallRef): string {
-    return this.#queue.toKey(callJobId(runId, at, stepId));
+    return this.#queueOf(runId).toKey(callJobId(runId, at, stepId));
   }
 
   /** Whether this execution of the call's job is its last: another worker takes over the job of one that seems dead. */
   async isLastExecution(call: CallRef, executions: number): Promise<boolean> {
-    const redis = await this.#queue.getBackend().client;
+    const redis = await this.#queueOf(call.runId).getBackend().client;
     return (await redis.hget(this.callJobKey(call), 'ats')) === String(executions);
   }
 
   /** Makes a delayed call due now.
    *  @returns whether it was delayed; a call in any other state is left alone */
   async promote(jobId: string): Promise<boolean> {
-    const job = await this.#queue.getJob(jobId);
+    const job = await this.#queueOf(jobId).getJob(jobId);
     if (!job) return false;
     try {
       await job.promote();
@@ -208,10 +223,15 @@ export class RunScheduler {
   /** Makes a deferred call due now. One that is no longer delayed became due by itself. */
   async promoteDeferred(jobId: string): Promise<void> {
     try {
-      await this.#queue.getBackend().promote(jobId);
+      await this.#queueOf(jobId).getBackend().promote(jobId);
     } catch (error) {
       if ((error as { code?: unknown }).code !== ErrorCode.JobNotInState) throw error;
     }
+  }
+
+  /** The ID of a job begins with that of its run. */
+  #queueOf(id: string): RunQueue {
+    return this.#queues.of(id).runs;
   }
 
   /** By environment. */

@@ -1,12 +1,9 @@
 /** Sends signals: each ends the one step that waits for it (`WaitForSignal`, docs/protocol.md#waitforsignal). */
-import { waitKey } from '../../model/runs/wait.ts';
 import type { Signals } from '../../store/runs/signals.ts';
-import type { Waits } from '../../store/runs/waits.ts';
 import type { RunTransitions } from './state-transitions.ts';
 
 export interface SignalSenderDeps {
   signals: Signals;
-  waits: Waits;
   transitions: RunTransitions;
 }
 
@@ -19,13 +16,13 @@ export class SignalSender {
 
   /** @returns the ID of the run that goes on; undefined when no step waits for the signal */
   async send(env: string, signal: string, data: unknown): Promise<string | undefined> {
-    const { signals, waits, transitions } = this.#deps;
+    const { signals, transitions } = this.#deps;
     const step = await signals.waiting(env, signal);
     if (!step) return undefined;
     const { runId, stepId } = step;
     const isFirst = await transitions.finishStep(env, runId, stepId, { data: { signal, data: data ?? null } });
     // Last: if this process dies before it, the sender tries again, and the first memo wins.
-    await waits.remove(env, waitKey(step));
+    await signals.remove(env, signal, step);
     return isFirst ? runId : undefined;
   }
 }

@@ -127,12 +127,12 @@ export class WaitMatcher {
     return new Map(records.flatMap((record) => (record ? [[record.internal_id, expressionEventOf(record)]] : [])));
   }
 
-  async #apply(env: string, { wait: { key, wait }, event }: Match): Promise<void> {
+  async #apply(env: string, { wait: { key, storedIn, wait }, event }: Match): Promise<void> {
     const { transitions, waits } = this.#deps;
     if (wait.stepId === undefined) await transitions.cancel(env, wait.runId);
     else await transitions.finishStep(env, wait.runId, wait.stepId, event.payload());
     // Last: if this process dies before it, the event matches again, and the first memo wins.
-    await waits.remove(env, key);
+    await waits.remove(env, key, storedIn);
   }
 }
 

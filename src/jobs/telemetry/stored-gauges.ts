@@ -5,8 +5,8 @@ import type { Redis } from '../../store/redis/connection.ts';
 import { readServerInfo } from '../../store/redis/server-info.ts';
 import type { ActiveRuns } from '../../store/runs/active-runs.ts';
 import type { Processes } from '../../store/telemetry/processes.ts';
-import { queueStatus } from '../queues/queue-status.ts';
-import type { IngestQueue, RunQueue } from '../queues/queues.ts';
+import type { PartitionQueues } from '../queues/partition-queues.ts';
+import { queueStatuses } from '../queues/queue-status.ts';
 
 /** How long a result is reused: Redis is read once however many scrapes arrive. */
 const CACHE_MS = 1_000;
@@ -22,7 +22,7 @@ interface StoredGaugesDeps {
 type Read = () => Promise<StoredGauges | undefined>;
 
 /** @returns a function that reads them; undefined: Redis is away, or does not answer in time */
-export function storedGauges(deps: StoredGaugesDeps, queues: readonly (IngestQueue | RunQueue)[]): Read {
+export function storedGauges(deps: StoredGaugesDeps, queues: PartitionQueues): Read {
   let last: { at: number; status: Promise<StoredGauges | undefined> } | undefined;
   let reading = false;
 
@@ -48,19 +48,19 @@ export function storedGauges(deps: StoredGaugesDeps, queues: readonly (IngestQue
 
 async function read(
   { redis, activeRuns, processes }: StoredGaugesDeps,
-  queues: readonly (IngestQueue | RunQueue)[],
+  queues: PartitionQueues,
   nowMs: number,
 ): Promise<StoredGauges> {
   const [{ usedMemoryBytes, maxMemoryBytes }, active, alive, statuses] = await Promise.all([
     readServerInfo(redis),
     activeRuns.count(),
     processes.alive(),
-    Promise.all(queues.map((queue) => queueStatus(queue, nowMs))),
+    queueStatuses(queues, nowMs),
   ]);
   const count = (kind: string) => alive.filter((process) => process.kind === kind).length;
   return {
-    queues: statuses.map(({ oldestWaitingAt = nowMs, ...status }, i) => {
-      return { name: (queues[i] as IngestQueue).name, ...status, backlogAgeMs: Math.max(0, nowMs - oldestWaitingAt) };
+    queues: statuses.map(({ oldestWaitingAt = nowMs, ...status }) => {
+      return { ...status, backlogAgeMs: Math.max(0, nowMs - oldestWaitingAt) };
     }),
     activeRuns: active,
     processes: { web: count('web'), worker: count('worker') },

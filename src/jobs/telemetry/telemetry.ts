@@ -138,6 +138,8 @@ export interface TelemetryReporter {
 export interface TelemetryReporterOptions {
   telemetry: Telemetry;
   processes: Processes;
+  /** ID of this process. */
+  id?: string;
   kind: ProcessKind;
   log: Logger;
   /** Further facts for the heartbeat. */
@@ -148,11 +150,12 @@ export interface TelemetryReporterOptions {
 export function startTelemetry({
   telemetry,
   processes,
+  id = newId(),
   kind,
   log,
   status = () => ({}),
 }: TelemetryReporterOptions): TelemetryReporter {
-  const self = { id: newId(), kind, host: hostname(), pid: process.pid, startedAt: Date.now() };
+  const self = { id, kind, host: hostname(), pid: process.pid, startedAt: Date.now() };
   const beat = () =>
     processes.beat({ ...self, seenAt: Date.now(), memoryBytes: process.memoryUsage.rss(), ...status() });
   const stops = [repeat(FLUSH_MS, () => telemetry.flush(Date.now()), log), repeat(BEAT_MS, beat, log)];

@@ -111,11 +111,13 @@ export class Functions {
   ): Promise<string[]> {
     const archived = known.filter((fn) => fn.archived && !kept.has(fn.id)).map(({ id }) => id);
     const many = archived.slice(0, Math.max(0, archived.length - most));
+    const partitions = this.#keys.all();
     const counts = await inPipelines<number>(
       this.#redis,
-      many.map((id) => ['zcard', this.#keys.runIndex(env, 'active', id)]),
+      many.flatMap((id) => partitions.map((keys) => ['zcard', keys.runIndex(env, 'active', id)])),
     );
-    return many.filter((_, i) => counts[i] === 0);
+    const ofEach = partitions.length;
+    return many.filter((_, i) => counts.slice(i * ofEach, (i + 1) * ofEach).every((count) => count === 0));
   }
 
   /** From now on no event triggers the function. Idempotent. */

@@ -1,8 +1,9 @@
 /** Deletes all data of an environment: in small steps, so that other commands get through in between, and idempotently, so that a deletion
  *  that was interrupted can be repeated from the start. */
 import { setTimeout } from 'node:timers/promises';
-import type { Redis } from '../redis/connection.ts';
-import { ENVIRONMENT_KEY_WORDS, keyspace } from '../redis/keyspace.ts';
+import { inPipelines, type Redis } from '../redis/connection.ts';
+import { ENVIRONMENT_KEY_WORDS, type Keyspace, type PartitionKeyspace } from '../redis/keyspace.ts';
+import { primariesOf } from '../redis/servers.ts';
 import { memberOf } from '../runs/active-runs.ts';
 
 const RUNS_AT_ONCE = 500;
@@ -12,53 +13,70 @@ const PAUSE_MS = 5;
 
 export class EnvironmentData {
   readonly #redis: Redis;
-  readonly #prefix: string;
+  readonly #keys: Keyspace;
 
-  constructor(redis: Redis, prefix: string) {
+  constructor(redis: Redis, keys: Keyspace) {
     this.#redis = redis;
-    this.#prefix = prefix;
+    this.#keys = keys;
   }
 
   /** Whether the environment is in use: the time of receipt of its newest stored event (Unix milliseconds; 0: none), and the number of its
    *  active runs. */
   async usage(env: string): Promise<{ receivedAt: number; activeRuns: number }> {
-    const { eventNames, activeRunsIn } = keyspace(this.#prefix);
-    const [newest, activeRuns] = await Promise.all([
-      this.#redis.zrevrange(eventNames(env), 0, '0', 'WITHSCORES'),
-      this.#redis.zcard(activeRunsIn(env)),
+    const partitions = this.#keys.all();
+    const [newest, active] = await Promise.all([
+      inPipelines<string[]>(
+        this.#redis,
+        partitions.map((keys) => ['zrevrange', keys.eventNames(env), 0, 0, 'WITHSCORES']),
+      ),
+      inPipelines<number>(
+        this.#redis,
+        partitions.map((keys) => ['zcard', keys.activeRunsIn(env)]),
+      ),
     ]);
-    return { receivedAt: Number(newest[1] ?? 0), activeRuns };
+    return {
+      receivedAt: Math.max(...newest.map(([, at = 0]) => Number(at))),
+      activeRuns: active.reduce((all, one) => all + one, 0),
+    };
   }
 
   /** @param signal ends it early
    *  @returns how many keys it deleted */
   async deleteAll(env: string, signal: AbortSignal): Promise<number> {
-    await this.#removeActiveRuns(env, signal);
-    let deleted = await this.#redis.unlink(ENVIRONMENT_KEY_WORDS.map((word) => `${this.#prefix}:${word}:${env}`));
+    for (const keys of this.#keys.all()) await this.#removeActiveRuns(keys, env, signal);
+    const prefixes = [this.#keys.prefix, ...this.#keys.all().map(({ prefix }) => prefix)];
+    let deleted = 0;
+    for (const prefix of new Set(prefixes)) {
+      deleted += await this.#redis.unlink(ENVIRONMENT_KEY_WORDS.map((word) => `${prefix}:${word}:${env}`));
+    }
+    for (const server of primariesOf(this.#redis)) deleted += await this.#deleteFrom(server, env, prefixes, signal);
+    return deleted;
+  }
+
+  /** Deletes all keys of the environment from one server. */
+  async #deleteFrom(server: Redis, env: string, prefixes: readonly string[], signal: AbortSignal): Promise<number> {
+    let deleted = 0;
     let cursor = '0';
     do {
-      const [next, found] = await this.#scan(cursor, env);
+      // Names of environments contain no special characters of glob patterns.
+      const [next, found] = await server.scan(cursor, 'MATCH', `*:${env}:*`, 'COUNT', SCAN_COUNT);
       cursor = next;
-      const own = found.filter((key) => this.#isOf(env, key));
-      if (own.length > 0) deleted += await this.#redis.unlink(own);
+      // On a cluster, one command has keys of one slot only.
+      for (const prefix of prefixes) {
+        const own = found.filter((key) => isOf(prefix, env, key));
+        if (own.length > 0) deleted += await this.#redis.unlink(own);
+      }
       await setTimeout(PAUSE_MS);
     } while (cursor !== '0' && !signal.aborted);
     return deleted;
   }
 
-  /** Names of environments contain no special characters of glob patterns. */
-  #scan(cursor: string, env: string): Promise<[cursor: string, keys: string[]]> {
-    return this.#redis.scan(cursor, 'MATCH', `${this.#prefix}:*:${env}:*`, 'COUNT', SCAN_COUNT);
-  }
-
-  /** The name of the environment may also be elsewhere in a key, for example in an event name. */
-  #isOf(env: string, key: string): boolean {
-    return ENVIRONMENT_KEY_WORDS.some((word) => key.startsWith(`${this.#prefix}:${word}:${env}:`));
-  }
-
   /** The list of all active runs is shared by all environments. */
-  async #removeActiveRuns(env: string, signal: AbortSignal): Promise<void> {
-    const { activeRuns, activeRunsIn } = keyspace(this.#prefix);
+  async #removeActiveRuns(
+    { activeRuns, activeRunsIn }: PartitionKeyspace,
+    env: string,
+    signal: AbortSignal,
+  ): Promise<void> {
     while (!signal.aborted) {
       const ids = await this.#redis.zrange(activeRunsIn(env), 0, String(RUNS_AT_ONCE - 1));
       if (ids.length === 0) return;
@@ -66,4 +84,9 @@ export class EnvironmentData {
       await this.#redis.zrem(activeRunsIn(env), ...ids);
     }
   }
+}
+
+/** The name of the environment may also be elsewhere in a key, for example in an event name. */
+function isOf(prefix: string, env: string, key: string): boolean {
+  return ENVIRONMENT_KEY_WORDS.some((word) => key.startsWith(`${prefix}:${word}:${env}:`));
 }

@@ -20,7 +20,7 @@ export function createEnvironmentStore({ redis, keys, config, cacheInvalidation 
   return {
     environments,
     environmentKinds: new EnvironmentKinds(environments),
-    environmentData: new EnvironmentData(redis, config.keyPrefix),
+    environmentData: new EnvironmentData(redis, keys),
     installationLimits,
     eventLimits: new EventLimits(environments, installationLimits, config.eventMaxBytes),
   };

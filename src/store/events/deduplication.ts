@@ -38,11 +38,13 @@ export class Deduplication {
     return this.#redis.status === 'ready';
   }
 
-  /** @returns the result of each claim, in order */
+  /** In the partition of each internal ID; one commit has those of one partition.
+   *  @returns the result of each claim, in order */
   async claim(claims: readonly Claim[]): Promise<Claimed[]> {
     const pipeline = this.#redis.pipeline();
     for (const { env, id, internalId } of claims) {
-      pipeline.call('SET', this.#keys.deduplication(env, id), internalId, 'NX', 'GET', 'PX', DEDUP_WINDOW_MS);
+      const key = this.#keys.of(internalId).deduplication(env, id);
+      pipeline.call('SET', key, internalId, 'NX', 'GET', 'PX', DEDUP_WINDOW_MS);
     }
     const earlier = replies<string | null>(await pipeline.exec());
     return claims.map(({ internalId }, i) => {
@@ -51,11 +53,19 @@ export class Deduplication {
     });
   }
 
+  /** A claim in a given partition.
+   *  @returns the internal ID of the event that has claimed the ID, now or before */
+  async claimIn(partition: number, { env, id, internalId }: Claim): Promise<string> {
+    const key = this.#keys.partition(partition).deduplication(env, id);
+    const earlier = await this.#redis.call('SET', key, internalId, 'NX', 'GET', 'PX', DEDUP_WINDOW_MS);
+    return ((earlier as string | null) ?? internalId).slice(0, ID_LENGTH);
+  }
+
   /** Marks the events of these claims as enqueued. If this fails, repeats are recognized by the stored events. */
   async confirm(claims: readonly Claim[]): Promise<void> {
     const pipeline = this.#redis.pipeline();
     for (const { env, id, internalId } of claims) {
-      pipeline.set(this.#keys.deduplication(env, id), internalId + ENQUEUED, 'KEEPTTL', 'XX');
+      pipeline.set(this.#keys.of(internalId).deduplication(env, id), internalId + ENQUEUED, 'KEEPTTL', 'XX');
     }
     await pipeline.exec();
   }

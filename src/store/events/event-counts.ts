@@ -1,7 +1,7 @@
 /** Counts of stored events, over time and by name. */
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { newest } from '../redis/pagination.ts';
+import { newestFirst, type Position, toPositions } from '../redis/pagination.ts';
 import type { EventsByMinute } from './events-by-minute.ts';
 import { MINUTE_MS } from './keys.ts';
 
@@ -51,9 +51,9 @@ export class EventCounts {
     const intervals = Array.from({ length: count }, (_, i) => ({ from: edge(i), to: edge(i + 1) }));
     const counts = await (name === undefined
       ? this.#countAll(env, intervals)
-      : inPipelines<number>(
-          this.#redis,
-          intervals.map((interval) => this.#counting(env, name, interval)),
+      : this.#countNamed(
+          env,
+          intervals.map((interval) => ({ name, interval })),
         ));
     return intervals.map((interval, i) => ({ ...interval, count: counts[i] as number }));
   }
@@ -61,14 +61,41 @@ export class EventCounts {
   /** Names of the stored events, by the newest event of each, newest first. */
   async names(env: string, limit: number, nowMs: number): Promise<{ name: string; count: number; lastAt: number }[]> {
     const oldest = nowMs - this.#retentionMs;
-    const names = await newest(this.#redis, [this.#keys.eventNames(env)], { after: oldest }, limit);
-    const commands = names.map(({ id }) => ['zcount', this.#keys.eventIndex(env, id), oldest, '+inf']);
-    const counts = await inPipelines<number>(this.#redis, commands);
+    const partitions = this.#keys.all();
+    const ofEach = await inPipelines<string[]>(
+      this.#redis,
+      partitions.map((keys) => [
+        'zrevrangebyscore',
+        keys.eventNames(env),
+        '+inf',
+        oldest,
+        'WITHSCORES',
+        'LIMIT',
+        0,
+        limit,
+      ]),
+    );
+    const names = newestNames(ofEach).slice(0, limit);
+    const interval = { from: oldest, to: Number.POSITIVE_INFINITY };
+    const counts = await this.#countNamed(
+      env,
+      names.map(({ id }) => ({ name: id, interval })),
+    );
     return names.map(({ id, at }, i) => ({ name: id, count: counts[i] as number, lastAt: at }));
   }
 
-  #counting(env: string, name: string, { from, to }: Interval): (string | number)[] {
-    return ['zcount', this.#keys.eventIndex(env, name), from, `(${to}`];
+  /** Number of events of a name in an interval, for each. */
+  async #countNamed(env: string, wanted: readonly { name: string; interval: Interval }[]): Promise<number[]> {
+    const partitions = this.#keys.all();
+    const commands = wanted.flatMap(({ name, interval: { from, to } }) => {
+      const end = to === Number.POSITIVE_INFINITY ? '+inf' : `(${to}`;
+      return partitions.map((keys) => ['zcount', keys.eventIndex(env, name), from, end]);
+    });
+    const counts = await inPipelines<number>(this.#redis, commands);
+    return wanted.map((_, i) => {
+      const ofName = counts.slice(i * partitions.length, (i + 1) * partitions.length);
+      return ofName.reduce((all, one) => all + one, 0);
+    });
   }
 
   /** Minutes inside an interval are counted by their totals; minutes that an edge cuts are counted in the indexes of the names they have. */
@@ -90,15 +117,26 @@ export class EventCounts {
     const parts = [...cut.values()].flatMap((pieces, i) =>
       [...(minutes[i]?.keys() ?? [])].flatMap((name) => pieces.map((piece) => ({ name, piece }))),
     );
-    const ofParts = await inPipelines<number>(
-      this.#redis,
-      parts.map(({ name, piece }) => this.#counting(env, name, piece)),
+    const ofParts = await this.#countNamed(
+      env,
+      parts.map(({ name, piece }) => ({ name, interval: piece })),
     );
     parts.forEach(({ piece }, i) => {
       add(piece.of, ofParts[i] as number);
     });
     return counts;
   }
+}
+
+/** Names by their newest event in any partition, newest first.
+ *  @param ofEach name, time, name, time, … of each partition */
+function newestNames(ofEach: readonly string[][]): Position[] {
+  const found = new Map<string, Position>();
+  for (const position of ofEach.flatMap(toPositions)) {
+    const present = found.get(position.id);
+    if (!present || present.at < position.at) found.set(position.id, position);
+  }
+  return newestFirst([...found.values()]);
 }
 
 /** Assigns minutes to adjacent intervals, both in order: a minute is whole inside one interval, or cut into pieces of several. */

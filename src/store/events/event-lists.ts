@@ -1,6 +1,6 @@
 /** Stored events, newest first, by name, source, time and ID. */
 import { isFrom } from '../../model/events/event.ts';
-import type { Redis } from '../redis/connection.ts';
+import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { isOlder, newest, type Position, type TimeRange } from '../redis/pagination.ts';
 import type { EventRecords } from './event-records.ts';
@@ -79,8 +79,11 @@ export class EventLists {
 
   /** The events that have this internal ID or event ID; of the latter, the newest. */
   async listById(id: string, { env, name, source, timeRange }: EventQuery): Promise<EventPage> {
-    const named = await this.#redis.get(this.#keys.eventById(env, id));
-    const ids = [...new Set(named === null ? [id] : [id, named])];
+    // Mostly in the home of the ID; in another partition for an event that had its internal ID before.
+    const commands = this.#keys.all().map((keys) => ['get', keys.eventById(env, id)]);
+    const named = (await inPipelines<string | null>(this.#redis, commands)).flatMap((found) => found ?? []);
+    const newestNamed = named.sort().at(-1);
+    const ids = [...new Set(newestNamed === undefined ? [id] : [id, newestNamed])];
     const { after = 0, before = Number.POSITIVE_INFINITY, cursor } = timeRange;
     const events = (await this.#events.readMany(env, ids)).filter((event) => {
       const at = event.received_at;
@@ -121,7 +124,12 @@ export class EventLists {
 
   async #newest({ env, name, timeRange, limit }: Listing): Promise<Position[]> {
     if (name === undefined) return this.#newestOfAll(env, timeRange, limit);
-    return newest(this.#redis, [this.#keys.eventIndex(env, name)], timeRange, limit);
+    return newest(
+      this.#redis,
+      this.#keys.all().map((keys) => keys.eventIndex(env, name)),
+      timeRange,
+      limit,
+    );
   }
 
   /** Counts by minute say which indexes to read, and how far back. They are too high where the time range cuts a minute: then older minutes
@@ -133,7 +141,7 @@ export class EventLists {
       const top = rest.cursor?.at ?? (rest.before === undefined ? '+inf' : rest.before - 1);
       const minutes = await this.#eventsByMinute.before(env, top, after, limit - found.length);
       if (!minutes) break;
-      const indexes = minutes.names.map((name) => this.#keys.eventIndex(env, name));
+      const indexes = this.#keys.all().flatMap((keys) => minutes.names.map((name) => keys.eventIndex(env, name)));
       const timeRange = { ...rest, after: Math.max(after, minutes.from) };
       found.push(...(await newest(this.#redis, indexes, timeRange, limit - found.length)));
       rest = { after, before: minutes.from, cursor: undefined };

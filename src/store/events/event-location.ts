@@ -20,11 +20,11 @@ export interface EventLocation {
 }
 
 export function locationOf(keys: Keyspace, env: string, id: string): EventLocation {
-  return { bucket: bucketOf(keys, env, id), field: fieldOf(id), overflow: keys.overflowEvent(env, id) };
+  return { bucket: bucketOf(keys, env, id), field: fieldOf(id), overflow: keys.of(id).overflowEvent(env, id) };
 }
 
 export function bucketOf(keys: Keyspace, env: string, id: string): string {
-  return keys.eventBucket(env, sliceOf(id));
+  return keys.of(id).eventBucket(env, sliceOf(id));
 }
 
 /** The slice of time that the ID begins with. */

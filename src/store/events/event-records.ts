@@ -110,7 +110,7 @@ export class EventRecords {
     command: (key: string) => (string | number)[],
   ): Promise<(string | null)[]> {
     const rest = ids.filter((id) => !inBuckets.get(id));
-    const commands = rest.map((id) => command(this.#keys.overflowEvent(env, id)));
+    const commands = rest.map((id) => command(this.#keys.of(id).overflowEvent(env, id)));
     const overflow = (await inPipelines<string | null>(this.#redis, commands)).values();
     return ids.map((id) => inBuckets.get(id) || (overflow.next().value ?? null));
   }

@@ -2,7 +2,7 @@
  *  read. Together they are the list of all events. */
 import type { Envelope } from '../../model/events/event.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
+import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedPipeline } from '../redis/scripts.ts';
 import { MINUTE_MS } from './keys.ts';
 
@@ -37,13 +37,13 @@ export class EventsByMinute {
 
   /** Adds events to the indexes of their names, and counts each once. */
   add(pipeline: ScriptedPipeline, events: readonly Envelope[], nowMs: number): void {
-    for (const group of groupsOf(events)) {
-      const { env, name, minute, lastAt, members } = group;
+    for (const group of groupsOf(this.#keys, events)) {
+      const { keys, env, name, minute, lastAt, members } = group;
       pipeline.indexEvents(
-        this.#keys.eventIndex(env, name),
-        this.#keys.eventsByMinute(env, minute),
-        this.#keys.eventMinutes(env),
-        this.#keys.eventNames(env),
+        keys.eventIndex(env, name),
+        keys.eventsByMinute(env, minute),
+        keys.eventMinutes(env),
+        keys.eventNames(env),
         name,
         minute,
         minute + MINUTE_MS + this.#retentionMs,
@@ -63,15 +63,14 @@ export class EventsByMinute {
     let count = 0;
     for (let size = MINUTES_FIRST; count < enough; size = Math.min(size * MINUTES_GROWTH, MINUTES_MAX)) {
       const top = from === undefined ? timeMs : `(${from}`;
-      const key = this.#keys.eventMinutes(env);
-      const minutes = await this.#redis.zrevrangebyscore(key, top, minuteOf(oldest), 'LIMIT', 0, size);
-      for (const minute of await this.read(env, minutes.map(Number))) {
+      const minutes = await this.#newestMinutes(env, top, minuteOf(oldest), size);
+      for (const minute of await this.read(env, minutes)) {
         for (const [name, number] of minute) {
           names.add(name);
           count += number;
         }
       }
-      if (minutes.length > 0) from = Number(minutes.at(-1));
+      if (minutes.length > 0) from = minutes.at(-1);
       if (minutes.length < size) break;
     }
     return from === undefined ? undefined : { names: [...names], from };
@@ -79,23 +78,49 @@ export class EventsByMinute {
 
   /** Minutes with events that overlap the time range, in order. */
   async minutes(env: string, from: number, to: number): Promise<number[]> {
-    const found = await this.#redis.zrangebyscore(this.#keys.eventMinutes(env), minuteOf(from), `(${to}`);
-    return found.map(Number);
+    const commands = this.#keys.all().map((keys) => {
+      return ['zrangebyscore', keys.eventMinutes(env), minuteOf(from), `(${to}`];
+    });
+    return distinct(await inPipelines<string[]>(this.#redis, commands)).sort((a, b) => a - b);
+  }
+
+  /** The newest minutes of all partitions, the newest first. */
+  async #newestMinutes(env: string, top: number | string, oldest: number, limit: number): Promise<number[]> {
+    const commands = this.#keys.all().map((keys) => {
+      return ['zrevrangebyscore', keys.eventMinutes(env), top, oldest, 'LIMIT', 0, limit];
+    });
+    const minutes = distinct(await inPipelines<string[]>(this.#redis, commands));
+    return minutes.sort((a, b) => b - a).slice(0, limit);
   }
 
   async read(env: string, minutes: readonly number[]): Promise<MinuteBucket[]> {
-    const commands = minutes.map((minute) => ['hgetall', this.#keys.eventsByMinute(env, minute)]);
-    const hashes = await inPipelines<Record<string, string>>(this.#redis, commands);
-    return hashes.map(
-      ({ [TOTAL]: _, ...names }) => new Map(Object.entries(names).map(([name, count]) => [name, Number(count)])),
+    const partitions = this.#keys.all();
+    const commands = minutes.flatMap((minute) =>
+      partitions.map((keys) => ['hgetall', keys.eventsByMinute(env, minute)]),
     );
+    const hashes = await inPipelines<Record<string, string>>(this.#redis, commands);
+    return minutes.map((_, i) => {
+      const bucket: MinuteBucket = new Map();
+      for (const { [TOTAL]: _total, ...names } of hashes.slice(i * partitions.length, (i + 1) * partitions.length)) {
+        for (const [name, count] of Object.entries(names)) bucket.set(name, (bucket.get(name) ?? 0) + Number(count));
+      }
+      return bucket;
+    });
   }
 
   /** Number of events of all names in each minute. */
   async counts(env: string, minutes: readonly number[]): Promise<number[]> {
-    const commands = minutes.map((minute) => ['hget', this.#keys.eventsByMinute(env, minute), TOTAL]);
-    return (await inPipelines<string | null>(this.#redis, commands)).map(Number);
+    const partitions = this.#keys.all();
+    const commands = minutes.flatMap((minute) =>
+      partitions.map((keys) => ['hget', keys.eventsByMinute(env, minute), TOTAL]),
+    );
+    const counts = await inPipelines<string | null>(this.#redis, commands);
+    return minutes.map((_, i) => sum(counts.slice(i * partitions.length, (i + 1) * partitions.length).map(Number)));
   }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0);
 }
 
 /** Start of the minute. */
@@ -104,6 +129,7 @@ function minuteOf(timeMs: number): number {
 }
 
 interface Group {
+  keys: PartitionKeyspace;
   env: string;
   name: string;
   minute: number;
@@ -111,13 +137,18 @@ interface Group {
   members: (string | number)[];
 }
 
-/** Events of one name and minute. */
-function groupsOf(events: readonly Envelope[]): Iterable<Group> {
+function distinct(minutes: readonly string[][]): number[] {
+  return [...new Set(minutes.flat())].map(Number);
+}
+
+/** Events of one partition, name and minute. */
+function groupsOf(keyspace: Keyspace, events: readonly Envelope[]): Iterable<Group> {
   const groups = new Map<string, Group>();
   for (const { env, name, receivedAt, internalId } of events) {
     const minute = minuteOf(receivedAt);
-    const key = `${minute}:${env}:${name}`;
-    const group = groups.get(key) ?? { env, name, minute, lastAt: receivedAt, members: [] };
+    const keys = keyspace.of(internalId);
+    const key = `${keys.number}:${minute}:${env}:${name}`;
+    const group = groups.get(key) ?? { keys, env, name, minute, lastAt: receivedAt, members: [] };
     group.lastAt = Math.max(group.lastAt, receivedAt);
     group.members.push(receivedAt, internalId);
     groups.set(key, group);

@@ -11,8 +11,9 @@ import {
   type Source,
 } from '../../model/events/event.ts';
 import { parseStored } from '../../model/values/json.ts';
-import { replies } from '../redis/connection.ts';
+import { inPipelines, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import { newestFirst, toPositions } from '../redis/pagination.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { EventRecords, FoundRecord } from './event-records.ts';
 import type { EventsByMinute } from './events-by-minute.ts';
@@ -95,7 +96,10 @@ export class Events {
   async #markIngestedOnes(present: Stored[]): Promise<void> {
     if (present.length === 0) return;
     const pipeline = this.#redis.pipeline();
-    for (const { event } of present) pipeline.zscore(this.#keys.eventIndex(event.env, event.name), event.internalId);
+    for (const { event } of present) {
+      const { env, name, internalId } = event;
+      pipeline.zscore(this.#keys.of(internalId).eventIndex(env, name), internalId);
+    }
     const scores = replies<string | null>(await pipeline.exec());
     present.forEach((one, i) => {
       one.ingested = scores[i] !== null;
@@ -107,13 +111,14 @@ export class Events {
     const pipeline = this.#redis.pipeline();
     const fresh = batch.filter(({ ingested }) => !ingested).map(({ event }) => event);
     for (const { env, id, internalId } of fresh) {
-      if (id !== undefined) pipeline.set(this.#keys.eventById(env, id), internalId, 'PX', this.#retentionMs);
+      if (id !== undefined)
+        pipeline.set(this.#keys.of(internalId).eventById(env, id), internalId, 'PX', this.#retentionMs);
     }
     // Last: an event in an index can also be found by its ID.
     this.#eventsByMinute.add(pipeline, fresh, nowMs);
     for (const { event, repeat } of batch) {
       if (!repeat) continue;
-      const count = this.#keys.duplicates(event.env, event.internalId);
+      const count = this.#keys.of(event.internalId).duplicates(event.env, event.internalId);
       pipeline.incr(count);
       pipeline.pexpire(count, this.#retentionMs);
     }
@@ -139,8 +144,7 @@ export class Events {
 
   /** Events of one name received since a time, in the order of receipt; a few at a time, since each may have half a megabyte. */
   async *since(env: string, name: string, receivedAtMs: number, limit: number): AsyncGenerator<NamedEvent[]> {
-    const index = this.#keys.eventIndex(env, name);
-    const ids = await this.#redis.zrangebyscore(index, receivedAtMs, '+inf', 'LIMIT', 0, limit);
+    const ids = await this.#idsSince(env, name, receivedAtMs, limit);
     let size = 0;
     for (let read = 0, portion = FIRST_PORTION; read < ids.length; ) {
       const records = await this.#records.read(env, ids.slice(read, read + portion));
@@ -149,6 +153,23 @@ export class Events {
       portion = Math.max(1, Math.floor(PORTION_CHARACTERS / (size / read + 1)));
       yield records.flatMap((record) => (record ? [{ env, name, ...record }] : []));
     }
+  }
+
+  /** Of all partitions, in the order of receipt. */
+  async #idsSince(env: string, name: string, receivedAtMs: number, limit: number): Promise<string[]> {
+    const partitions = this.#keys.all();
+    const [first] = partitions;
+    if (first && partitions.length === 1) {
+      return this.#redis.zrangebyscore(first.eventIndex(env, name), receivedAtMs, '+inf', 'LIMIT', 0, limit);
+    }
+    const commands = partitions.map((keys) => {
+      return ['zrangebyscore', keys.eventIndex(env, name), receivedAtMs, '+inf', 'WITHSCORES', 'LIMIT', 0, limit];
+    });
+    const found = (await inPipelines<string[]>(this.#redis, commands)).flatMap(toPositions);
+    return newestFirst(found)
+      .reverse()
+      .slice(0, limit)
+      .map(({ id }) => id);
   }
 
   async read(env: string, internalId: string): Promise<FoundEvent | undefined> {
@@ -186,7 +207,8 @@ export class Events {
 
   async #found(env: string, ids: readonly string[], records: readonly (FoundRecord | undefined)[]) {
     if (ids.length === 0) return [];
-    const counts = await this.#redis.mget(ids.map((id) => this.#keys.duplicates(env, id)));
+    const commands = ids.map((id) => ['get', this.#keys.of(id).duplicates(env, id)]);
+    const counts = await inPipelines<string | null>(this.#redis, commands);
     return counts.flatMap((count, i): FoundEvent[] => {
       const record = records[i];
       return record

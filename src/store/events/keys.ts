@@ -9,7 +9,6 @@ export const MINUTE_MS = 60_000;
 export const eventKeys = (prefix: string) => ({
   eventBucket: (env: string, slice: string) => `${prefix}:event-bucket:${env}:${slice}`,
   overflowEvent: (env: string, eventId: string) => `${prefix}:overflow-event:${env}:${eventId}`,
-  eventSources: (env: string) => `${prefix}:event-sources:${env}`,
   duplicates: (env: string, eventId: string) => `${prefix}:duplicates:${env}:${eventId}`,
   eventIndex: (env: string, eventName: string) => `${prefix}:events:${env}:${eventName}`,
   eventsByMinute: (env: string, minute: number) => `${prefix}:events-by-minute:${env}:${minute}`,
@@ -17,6 +16,11 @@ export const eventKeys = (prefix: string) => ({
   eventNames: (env: string) => `${prefix}:event-names:${env}`,
   eventById: (env: string, id: string) => `${prefix}:event-by-id:${env}:${id}`,
   deduplication: (env: string, id: string) => `${prefix}:dedup:${env}:${id}`,
+});
+
+/** Of all partitions. */
+export const eventSourceKeys = (prefix: string) => ({
+  eventSources: (env: string) => `${prefix}:event-sources:${env}`,
 });
 
 export const EVENT_KEY_DECLARATIONS = {
@@ -102,4 +106,4 @@ export const EVENT_KEY_DECLARATIONS = {
     description:
       'Deduplication ID → internal ID of the first event that has it, followed by "+" once that event is enqueued.',
   },
-} as const satisfies Record<keyof ReturnType<typeof eventKeys>, KeyDeclaration>;
+} as const satisfies Record<keyof (ReturnType<typeof eventKeys> & ReturnType<typeof eventSourceKeys>), KeyDeclaration>;

@@ -1,8 +1,9 @@
 /** Connections to Redis, and the errors of an unavailable Redis. */
-import { Redis } from 'ioredis';
+import slotOf from 'cluster-key-slot';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { type Logger, withoutArguments } from '../../log.ts';
+import { clusterOf, onEachServer, open, type Redis } from './servers.ts';
 import { coalesceWrites } from './write-coalescing.ts';
 
 export type { Redis };
@@ -15,34 +16,48 @@ const RETRY_AFTER_SECONDS = 2;
  *  wait until Redis is back. */
 export type Patience = 'answer-soon' | 'answer-late' | 'wait';
 
+/** Redirections within a cluster are attempts as well: a request waits for a failover for less than a second, a worker until it is over. */
 const OPTIONS = {
-  'answer-soon': { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: COMMAND_TIMEOUT_MS },
-  'answer-late': { maxRetriesPerRequest: 0, commandTimeout: 2 * COMMAND_TIMEOUT_MS + 1_000 },
-  wait: { maxRetriesPerRequest: null },
+  'answer-soon': {
+    redis: { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: COMMAND_TIMEOUT_MS },
+    cluster: { enableOfflineQueue: false, maxRedirections: 5 },
+  },
+  'answer-late': {
+    redis: { maxRetriesPerRequest: 0, commandTimeout: 2 * COMMAND_TIMEOUT_MS + 1_000 },
+    cluster: { maxRedirections: 16 },
+  },
+  wait: { redis: { maxRetriesPerRequest: null }, cluster: { maxRedirections: 100 } },
 } as const satisfies Record<Patience, object>;
 
 /** @param lazy connects with the first command */
 export function connect(
-  { redisUrl, redisTlsVerify }: Config,
+  { redis: servers }: Pick<Config, 'redis'>,
   patience: Patience,
   log: Logger,
   { lazy = false }: { lazy?: boolean } = {},
 ): Redis {
-  const redis = new Redis(redisUrl, {
-    ...OPTIONS[patience],
-    lazyConnect: lazy,
-    ...(redisUrl.startsWith('rediss:') && { tls: { rejectUnauthorized: redisTlsVerify } }),
-    connectTimeout: 5_000,
-    retryStrategy: (tries: number) => Math.min(50 * 2 ** Math.min(tries, 10), RECONNECT_MAX_MS),
-    // Called first with every error reply of Redis, also on connections that are duplicated from this one.
-    reconnectOnError: (error) => {
-      removeArguments(error);
-      return false;
+  const options = OPTIONS[patience];
+  const redis = open(servers, {
+    redis: {
+      ...options.redis,
+      lazyConnect: lazy,
+      connectTimeout: 5_000,
+      retryStrategy: (tries: number) => Math.min(50 * 2 ** Math.min(tries, 10), RECONNECT_MAX_MS),
+      // Called first with every error reply of Redis, also on connections that are duplicated from this one.
+      reconnectOnError: (error) => {
+        removeArguments(error);
+        return false;
+      },
     },
+    cluster: { ...options.cluster, lazyConnect: lazy },
   });
   // Not on connections of requests: coalescing would delay their replies.
-  if (patience === 'wait') redis.on('connect', () => coalesceWrites(redis.stream));
-  redis.on('error', (error) => log.warn({ err: error.message, patience }, 'redis connection'));
+  if (patience === 'wait') {
+    onEachServer(redis, (server) => server.on('connect', () => coalesceWrites(server.stream)));
+  }
+  const warn = (error: Error) => log.warn({ err: error.message, patience }, 'redis connection');
+  redis.on('error', warn);
+  clusterOf(redis)?.on('node error', warn);
   return redis;
 }
 
@@ -65,7 +80,15 @@ const UNAVAILABLE: [error: RegExp, message: string][] = [
   [/^READONLY/, 'Redis is read-only'],
   [/MISCONF/, 'Redis cannot save what it has'],
   [/^LOADING/, 'Redis is loading what it has saved'],
-  [/^MASTERDOWN|^CLUSTERDOWN/, 'Redis has no master'],
+  [/^MASTERDOWN|^CLUSTERDOWN|cluster is down/, 'Redis has no master'],
+  [
+    /^(MOVED|ASK|TRYAGAIN)\b|Too many Cluster redirections|non local key|same slots? allocation group/,
+    'Redis is moving this data to another node',
+  ],
+  [
+    /startup nodes is available|refresh slots cache|Cluster is disconnect|Cluster isn't ready/,
+    'there is no connection to Redis',
+  ],
   [/^NOSCRIPT/, 'Redis has lost its scripts'],
   [/Command timed out|ETIMEDOUT/, 'Redis did not answer in time'],
   [
@@ -112,9 +135,31 @@ export function unavailable(why: string, cause?: unknown): ServiceError {
 
 const PIPELINE_MAX = 1_000;
 
-/** The replies to any number of commands, sent in pipelines of a bounded size, so that other commands get through in between.
+/** The replies to any number of commands, sent in pipelines of a bounded size, so that other commands get through in between. The second part of a
+ *  command is its key: on a cluster, each node gets its commands.
  *  @throws the first failed command's error */
 export async function inPipelines<T>(redis: Redis, commands: readonly (string | number)[][]): Promise<T[]> {
+  const nodes = clusterOf(redis)?.slots;
+  if (!nodes || commands.length === 0) return inOrder(redis, commands);
+  const byNode = Map.groupBy(commands.keys(), (i) => {
+    const slot = slotOf(String((commands[i] as (string | number)[])[1]));
+    // A slot whose node is unknown has a pipeline of its own.
+    return nodes[slot]?.[0] ?? slot;
+  });
+  const all = new Array<T>(commands.length);
+  await Promise.all(
+    [...byNode.values()].map(async (indexes) => {
+      const found = await inOrder<T>(
+        redis,
+        indexes.map((i) => commands[i] as (string | number)[]),
+      );
+      for (const [i, index] of indexes.entries()) all[index] = found[i] as T;
+    }),
+  );
+  return all;
+}
+
+async function inOrder<T>(redis: Redis, commands: readonly (string | number)[][]): Promise<T[]> {
   const all: T[] = [];
   for (let start = 0; start < commands.length; start += PIPELINE_MAX) {
     const some = commands.slice(start, start + PIPELINE_MAX);

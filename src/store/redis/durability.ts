@@ -7,7 +7,7 @@ import type { Logger } from '../../log.ts';
 import { connect, type Redis, unavailable } from './connection.ts';
 import { DiskBarrier } from './disk-barrier.ts';
 import { type DurableServer, durableServer } from './durable-server.ts';
-import { keyspace } from './keyspace.ts';
+import type { Keyspace } from './keyspace.ts';
 
 const CHECK_AGAIN_MS = 1_000;
 /** Resolves when the write is as durable as promised. @throws ServiceError unavailable */
@@ -50,7 +50,7 @@ export class Durability {
 
   /** Called before events are written.
    *  @throws ServiceError unavailable when nothing can be promised */
-  async begin(): Promise<OnDisk> {
+  async begin(_partition?: number): Promise<OnDisk> {
     // Only after the check. Without a connection the write itself fails or waits.
     if (!this.#required && !this.#onDisk && (this.#logged !== undefined || !this.#server)) return NOTHING;
     const connection = this.#connection;
@@ -118,13 +118,17 @@ export class Durability {
 /** @returns undefined: Redis's reply is enough (INGEST_DURABILITY=redis).
  *  @param redis the connection that events are written on
  *  @throws ConfigError when Redis is connected and not configured for the promise */
-export async function durabilityOf(config: Config, redis: Redis, log: Logger): Promise<Durability | undefined> {
+export async function durabilityOf(
+  config: Config,
+  { redis, keys }: { redis: Redis; keys: Keyspace },
+  log: Logger,
+): Promise<Durability | undefined> {
   if (config.ingestDurability === 'redis') {
     if (!config.dev) log.info(IN_REDIS);
     return undefined;
   }
   if (redis.status === 'ready') await checkDurability(config, redis);
-  const barrier = new DiskBarrier(() => connect(config, 'answer-late', log), keyspace(config.keyPrefix).diskBarrier);
+  const barrier = new DiskBarrier(() => connect(config, 'answer-late', log), keys.partition(0).diskBarrier);
   return new Durability(redis, barrier, log, config.ingestDurability === 'fsync');
 }
 

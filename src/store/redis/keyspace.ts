@@ -1,22 +1,71 @@
-/** Every key in Redis. Each room declares its own, and what docs/redis.md says of them. */
+/** Every key in Redis: those of the whole installation, and those of each partition. Each room declares its own, and what docs/redis.md says of them. */
+import { installationTag, partitionTag } from '../../model/partitions/hash-tags.ts';
+import { PartitionLayout } from '../../model/partitions/layout.ts';
 import { APP_KEY_DECLARATIONS, appKeys } from '../apps/keys.ts';
 import { AUTH_KEY_DECLARATIONS, authKeys } from '../auth/keys.ts';
 import { CONNECT_KEY_DECLARATIONS, connectKeys } from '../connect/keys.ts';
 import { ENVIRONMENT_KEY_DECLARATIONS, environmentKeys } from '../environments/keys.ts';
-import { EVENT_KEY_DECLARATIONS, eventKeys } from '../events/keys.ts';
+import { EVENT_KEY_DECLARATIONS, eventKeys, eventSourceKeys } from '../events/keys.ts';
 import { REALTIME_KEY_DECLARATIONS, realtimeKeys } from '../realtime/keys.ts';
-import { RUN_KEY_DECLARATIONS, runKeys } from '../runs/keys.ts';
+import { cancellationKeys, RUN_KEY_DECLARATIONS, runKeys } from '../runs/keys.ts';
 import { TELEMETRY_KEY_DECLARATIONS, telemetryKeys } from '../telemetry/keys.ts';
-import { WEBHOOK_KEY_DECLARATIONS, webhookKeys } from '../webhooks/keys.ts';
+import { WEBHOOK_KEY_DECLARATIONS, webhookKeys, webhookLogKeys } from '../webhooks/keys.ts';
 import type { KeyDeclaration } from './key-declaration.ts';
-import { SHARED_KEY_DECLARATIONS, sharedKeys } from './shared-keys.ts';
+import { partitionKeys, SHARED_KEY_DECLARATIONS, sharedKeys } from './shared-keys.ts';
 
-export type Keyspace = ReturnType<typeof keyspace>;
+export type PartitionKeyspace = ReturnType<typeof partitionKeyspace>;
+type InstallationKeyspace = ReturnType<typeof installationKeyspace>;
 
-export function keyspace(prefix: string) {
+export interface Keyspace extends InstallationKeyspace {
+  /** The keys of the partition that an ID names: of an event, a run or a webhook. */
+  of(id: string): PartitionKeyspace;
+  partition(n: number): PartitionKeyspace;
+  /** Of all partitions, in order. */
+  all(): PartitionKeyspace[];
+  /** Of the partitions in which something of a name may be, the present one first: waits for an event name, for example. */
+  homesOf(env: string, name: string): [PartitionKeyspace, ...PartitionKeyspace[]];
+}
+
+/** How keys begin. One Redis takes any. On a cluster all keys of a partition have one hash tag, as scripts and transactions demand. */
+export interface KeyspaceOptions {
+  prefix: string;
+  cluster: boolean;
+  /** @throws ServiceError unavailable while it is unknown */
+  layout: () => PartitionLayout;
+}
+
+const ONE_PARTITION = new PartitionLayout([{ count: 1, since: 0 }]);
+
+export function keyspace({
+  prefix,
+  cluster = false,
+  layout = () => ONE_PARTITION,
+}: Pick<KeyspaceOptions, 'prefix'> & Partial<KeyspaceOptions>): Keyspace {
+  const keyspaces: PartitionKeyspace[] = [];
+  const partition = (n: number) => {
+    keyspaces[n] ??= partitionKeyspace(partitionPrefix(prefix, n, cluster), n);
+    return keyspaces[n];
+  };
   return {
-    ...eventKeys(prefix),
-    ...runKeys(prefix),
+    ...installationKeyspace(cluster ? `{${installationTag(prefix)}}` : prefix),
+    of: (id) => partition(layout().partitionOf(id)),
+    partition,
+    all: () => Array.from({ length: layout().count }, (_, n) => partition(n)),
+    homesOf: (env, name) => layout().homesOf(`${env}/${name}`, Date.now()).map(partition) as [PartitionKeyspace],
+  };
+}
+
+/** The first partition of one Redis has the keys of an installation that has only one. */
+function partitionPrefix(prefix: string, n: number, cluster: boolean): string {
+  return n === 0 && !cluster ? prefix : `{${partitionTag(prefix, n)}}`;
+}
+
+function installationKeyspace(prefix: string) {
+  return {
+    /** Of the installation's own keys. */
+    prefix,
+    ...eventSourceKeys(prefix),
+    ...cancellationKeys(prefix),
     ...appKeys(prefix),
     ...connectKeys(prefix),
     ...environmentKeys(prefix),
@@ -25,6 +74,18 @@ export function keyspace(prefix: string) {
     ...telemetryKeys(prefix),
     ...realtimeKeys(prefix),
     ...sharedKeys(prefix),
+  };
+}
+
+function partitionKeyspace(prefix: string, number: number) {
+  return {
+    /** With the hash tag. */
+    prefix,
+    number,
+    ...eventKeys(prefix),
+    ...runKeys(prefix),
+    ...webhookLogKeys(prefix),
+    ...partitionKeys(prefix),
   };
 }
 

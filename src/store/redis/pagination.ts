@@ -57,6 +57,28 @@ export async function newest(
   return newestFirst([...first, ...rest].flatMap(({ found }) => found)).slice(0, limit);
 }
 
+/** The next `limit` entries of all lists, each of which has entries of its own: reads a few of each, then more of the lists that have more.
+ *  @param lists read the next entries after a cursor, newest first */
+export async function mergeNewest(
+  lists: readonly ((limit: number, cursor: Position | undefined) => Promise<Position[]>)[],
+  cursor: Position | undefined,
+  limit: number,
+): Promise<Position[]> {
+  const [only] = lists;
+  if (only && lists.length === 1) return only(limit, cursor);
+  const few = Math.min(limit, Math.max(2, Math.ceil((2 * limit) / lists.length)));
+  const first = await Promise.all(lists.map((list) => list(few, cursor)));
+  const last = newestFirst(first.flat())[limit - 1];
+  const rest = await Promise.all(
+    first.map((found, i) => {
+      const end = found.at(-1);
+      const isNeeded = found.length === few && few < limit && end && (!last || isOlder(last, end));
+      return isNeeded ? (lists[i] as (typeof lists)[0])(limit, end) : [];
+    }),
+  );
+  return newestFirst([...first, ...rest].flat()).slice(0, limit);
+}
+
 interface SetRange {
   key: string;
   timeRange: TimeRange;
@@ -97,7 +119,8 @@ export function isOlder(a: Position, b: Position): boolean {
   return a.at < b.at || (a.at === b.at && a.id < b.id);
 }
 
-function toPositions(flat: readonly (string | number)[]): Position[] {
+/** Of a sorted set with scores as Redis returns it. */
+export function toPositions(flat: readonly (string | number)[]): Position[] {
   return Array.from({ length: flat.length / 2 }, (_, i) => ({
     id: flat[2 * i] as string,
     at: Number(flat[2 * i + 1]),

@@ -2,13 +2,17 @@
  *  it is sent to Redis: the files that it names with `-- @include`, and the CONSTANTS that it mentions, as Lua locals.
  *
  *  Arguments of scripts that run for every event, call or step are positional: Redis takes 4 µs to decode a packed table of eight, a tenth of
- *  what load-call.lua takes in all. Scripts derive keys from others, which saves arguments. Like BullMQ, they need one Redis and do not run on a cluster. */
+ *  what load-call.lua takes in all. Scripts derive keys from others, which saves arguments; all of them have one hash tag on a cluster.
+ *
+ *  While a slot of a cluster moves to another node, a script would fail in its middle at the first key that is there no longer. So on a cluster each
+ *  script has one more key, which never exists: Redis then refuses the whole script (TRYAGAIN) until the slot has moved. */
 import { readFileSync } from 'node:fs';
-import type { ChainableCommander, Redis } from 'ioredis';
+import type { ChainableCommander } from 'ioredis';
 import type { RunStatus } from '../../model/runs/run.ts';
 import { MINUTE_MS, SLICE_LENGTH } from '../events/keys.ts';
 import { RUN_SUFFIXES, SEGMENT_LENGTHS_MS } from '../runs/keys.ts';
 import { PENDING_RACE, PLANNING_FIELD, RUN_FIELDS } from '../runs/run-fields.ts';
+import type { Redis } from './servers.ts';
 
 /** Absent `numberOfKeys`: it is the first argument of each call. */
 const SCRIPTS = {
@@ -25,10 +29,13 @@ const SCRIPTS = {
   endRun: { file: 'runs/lua/end-run.lua', numberOfKeys: 8 },
   addWaits: { file: 'runs/lua/add-waits.lua' },
   removeWait: { file: 'runs/lua/remove-wait.lua', numberOfKeys: 1 },
+  registerWait: { file: 'runs/lua/register-wait.lua', numberOfKeys: 1 },
+  storeWait: { file: 'runs/lua/store-wait.lua', numberOfKeys: 3 },
+  removeStoredWait: { file: 'runs/lua/remove-stored-wait.lua', numberOfKeys: 3 },
+  takeSignal: { file: 'runs/lua/take-signal.lua', numberOfKeys: 1 },
   storeRequest: { file: 'runs/lua/store-request.lua', numberOfKeys: 1 },
   removeRequest: { file: 'runs/lua/remove-request.lua', numberOfKeys: 1 },
   addDefer: { file: 'runs/lua/add-defer.lua', numberOfKeys: 1 },
-  addSignal: { file: 'runs/lua/add-signal.lua', numberOfKeys: 2 },
   extendRetention: { file: 'events/lua/extend-retention.lua', numberOfKeys: 2 },
   storeOverflowEvent: { file: 'events/lua/store-overflow-event.lua', numberOfKeys: 2 },
   indexEvents: { file: 'events/lua/index-events.lua', numberOfKeys: 4 },
@@ -95,10 +102,34 @@ export type ScriptedRedis = { pipeline(): ScriptedPipeline } & Redis & Commands<
 
 /** Adds the commands to the connection; once is enough for all that use it. */
 export function withScripts(redis: Redis): ScriptedRedis {
+  const define = redis.isCluster ? defineGuarded : defineCommand;
   for (const [name, { file, ...options }] of Object.entries(SCRIPTS)) {
-    redis.defineCommand(name, { lua: readScript(file), ...options });
+    define(redis, name, readScript(file), (options as { numberOfKeys?: number }).numberOfKeys);
   }
   return redis as unknown as ScriptedRedis;
+}
+
+function defineCommand(redis: Redis, name: string, lua: string, numberOfKeys?: number): void {
+  redis.defineCommand(name, { lua, ...(numberOfKeys !== undefined && { numberOfKeys }) });
+}
+
+/** The command with one more key, the last. */
+function defineGuarded(redis: Redis, name: string, lua: string, numberOfKeys?: number): void {
+  redis.defineCommand(name, { lua });
+  const commands = redis as unknown as Record<string, (this: unknown, ...args: Argument[]) => unknown>;
+  const send = commands[name] as (this: unknown, ...args: Argument[]) => unknown;
+  // Pipelines take the function from the connection, and call it as their own.
+  commands[name] = function (this: unknown, ...given: Argument[]) {
+    const [count, args] =
+      numberOfKeys === undefined ? [Number(given[0]), given.slice(1)] : ([numberOfKeys, given] as const);
+    return send.call(this, count + 1, ...args.slice(0, count), absentKeyBeside(args[0]), ...args.slice(count));
+  };
+}
+
+/** A key in the same slot that never exists. */
+function absentKeyBeside(key: Argument | undefined): string {
+  const text = String(key);
+  return `${text.slice(0, text.indexOf('}') + 1)}:absent`;
 }
 
 function readScript(file: string): string {

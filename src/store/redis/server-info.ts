@@ -49,6 +49,17 @@ export function memoryOf(info: string): { usedBytes: number | undefined; maxByte
   return { usedBytes: used === '' ? undefined : Number(used), maxBytes: Number(infoField(info, 'maxmemory')) };
 }
 
+/** Of several servers, the one that has the smallest part of its memory left. */
+export function fullest(servers: readonly ReturnType<typeof memoryOf>[]): ReturnType<typeof memoryOf> {
+  const usedPart = ({ usedBytes = 0, maxBytes }: ReturnType<typeof memoryOf>) =>
+    maxBytes > 0 ? usedBytes / maxBytes : 0;
+  const [first = { usedBytes: undefined, maxBytes: 0 }, ...others] = servers;
+  return others.reduce((most, one) => {
+    if (usedPart(one) !== usedPart(most)) return usedPart(one) > usedPart(most) ? one : most;
+    return (one.usedBytes ?? 0) > (most.usedBytes ?? 0) ? one : most;
+  }, first);
+}
+
 function warningsOf(status: Omit<ServerInfo, 'warnings'>): string[] {
   const { version, usedMemoryBytes, maxMemoryBytes, maxmemoryPolicy, appendonly, appendfsync } = status;
   const warnings: string[] = [];

@@ -5,8 +5,15 @@ export const sharedKeys = (prefix: string) => ({
   lock: (name: string) => `${prefix}:lock:${name}`,
   cacheInvalidation: `${prefix}:cache-invalidation`,
   cacheVersion: `${prefix}:cache-version`,
+  partitionLayout: `${prefix}:partition-layout`,
+});
+
+/** Of each partition. */
+export const partitionKeys = (prefix: string) => ({
   diskBarrier: `${prefix}:disk-barrier`,
   queues: `${prefix}:queue`,
+  /** Never exists: what it is for is in scripts.ts. */
+  absent: `${prefix}:absent`,
 });
 
 export const SHARED_KEY_DECLARATIONS = {
@@ -34,6 +41,23 @@ export const SHARED_KEY_DECLARATIONS = {
     size: '26 bytes',
     description: 'A new value after each change of cached data.',
   },
+  partitionLayout: {
+    pattern: 'partition-layout',
+    type: 'hash',
+    owner: 'redis/partitions.ts',
+    ttl: 'none',
+    size: '1 field',
+    description: 'How many partitions there are since when, as JSON (`model/partitions/layout.ts`); absent: one.',
+  },
+  absent: {
+    pattern: 'absent',
+    type: 'string',
+    owner: 'redis/scripts.ts',
+    ttl: '–',
+    size: 'never stored',
+    description:
+      'On a cluster, scripts name it as a key: while its slot moves to another node, they are refused as a whole.',
+  },
   diskBarrier: {
     pattern: 'disk-barrier',
     type: 'string',
@@ -50,4 +74,4 @@ export const SHARED_KEY_DECLARATIONS = {
     size: 'BullMQ',
     description: 'Prefix of the keys that BullMQ makes (`queue:ingest:…`, `queue:runs:…`).',
   },
-} as const satisfies Record<keyof ReturnType<typeof sharedKeys>, KeyDeclaration>;
+} as const satisfies Record<keyof (ReturnType<typeof sharedKeys> & ReturnType<typeof partitionKeys>), KeyDeclaration>;

@@ -1,21 +1,24 @@
 /** Runs that have not ended, by the time of their next reconciliation. */
-import { type Redis, replies } from '../redis/connection.ts';
+import { inPipelines, type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
 export class ActiveRuns {
   readonly #redis: Redis;
   readonly #keys: Keyspace;
-  readonly #key: string;
 
   constructor(redis: Redis, keys: Keyspace) {
     this.#redis = redis;
     this.#keys = keys;
-    this.#key = keys.activeRuns;
   }
 
-  /** Runs whose reconciliation is due, the longest overdue first. */
-  async dueForReconciliation(nowMs: number, limit: number): Promise<{ env: string; runId: string }[]> {
-    const members = await this.#redis.zrangebyscore(this.#key, '-inf', nowMs, 'LIMIT', 0, limit);
+  /** Runs of a partition whose reconciliation is due, the longest overdue first. */
+  async dueForReconciliation(
+    partition: number,
+    nowMs: number,
+    limit: number,
+  ): Promise<{ env: string; runId: string }[]> {
+    const { activeRuns } = this.#keys.partition(partition);
+    const members = await this.#redis.zrangebyscore(activeRuns, '-inf', nowMs, 'LIMIT', 0, limit);
     return members.map((member) => {
       const slash = member.lastIndexOf('/');
       return { env: member.slice(0, slash), runId: member.slice(slash + 1) };
@@ -23,17 +26,20 @@ export class ActiveRuns {
   }
 
   async count(): Promise<number> {
-    return this.#redis.zcard(this.#key);
+    const commands = this.#keys.all().map(({ activeRuns }) => ['zcard', activeRuns]);
+    const counts = await inPipelines<number>(this.#redis, commands);
+    return counts.reduce((all, one) => all + one, 0);
   }
 
   /** Sets the time of the next reconciliation, if the run is still active. */
   async postpone(env: string, runId: string, untilMs: number): Promise<void> {
-    await this.#redis.zadd(this.#key, 'XX', untilMs, memberOf(env, runId));
+    await this.#redis.zadd(this.#keys.of(runId).activeRuns, 'XX', untilMs, memberOf(env, runId));
   }
 
   async remove(env: string, runId: string): Promise<void> {
-    const removal = this.#redis.multi().zrem(this.#key, memberOf(env, runId));
-    replies(await removal.zrem(this.#keys.activeRunsIn(env), runId).exec());
+    const { activeRuns, activeRunsIn } = this.#keys.of(runId);
+    const removal = this.#redis.multi().zrem(activeRuns, memberOf(env, runId));
+    replies(await removal.zrem(activeRunsIn(env), runId).exec());
   }
 }
 

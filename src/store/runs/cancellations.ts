@@ -87,6 +87,7 @@ export class Cancellations {
 
   /** Active runs of the function, newest first. */
   activeRuns({ env, functionId }: Cancellation, timeRange: TimeRange, limit: number): Promise<Position[]> {
-    return newest(this.#redis, [this.#keys.runIndex(env, 'active', functionId)], timeRange, limit);
+    const indexes = this.#keys.all().map((keys) => keys.runIndex(env, 'active', functionId));
+    return newest(this.#redis, indexes, timeRange, limit);
   }
 }

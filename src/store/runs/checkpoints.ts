@@ -51,9 +51,9 @@ export class Checkpoints {
     race = false,
   ): Promise<CheckpointOutcome> {
     const reply = (await this.#redis.storeMemos(
-      this.#keys.run(env, runId),
-      this.#keys.activeRuns,
-      owner?.job?.key ?? '',
+      this.#keys.of(runId).run(env, runId),
+      this.#keys.of(runId).activeRuns,
+      owner?.job?.key ?? this.#keys.of(runId).run(env, runId),
       owner?.name ?? '',
       owner?.job?.executions ?? '',
       MAX_STEPS,
@@ -71,7 +71,7 @@ export class Checkpoints {
   /** Ends the ownership, so that another call can continue the run. Idempotent only in its effect.
    *  @returns the number of finished steps; undefined: the owner stored none since it began, or no longer owns the run */
   async handOver(env: string, runId: string, owner: string): Promise<number | undefined> {
-    const length = (await this.#redis.handOver(this.#keys.run(env, runId), owner)) as number | null;
+    const length = (await this.#redis.handOver(this.#keys.of(runId).run(env, runId), owner)) as number | null;
     return length ?? undefined;
   }
 }

@@ -29,18 +29,24 @@ export class Defers {
    *  @param deferred undefined: aborts the ID, also before it is added */
   async add(env: string, runId: string, id: string, deferred: DeferredFunction | undefined): Promise<DeferOutcome> {
     const text = deferred ? JSON.stringify(deferred) : '';
-    const reply = await this.#redis.addDefer(this.#keys.run(env, runId), id, text, MAX_STEPS, MAX_STATE_BYTES);
+    const reply = await this.#redis.addDefer(
+      this.#keys.of(runId).run(env, runId),
+      id,
+      text,
+      MAX_STEPS,
+      MAX_STATE_BYTES,
+    );
     return reply as DeferOutcome;
   }
 
   /** IDs of all that the run has deferred or aborted. */
   async ids(env: string, runId: string): Promise<string[]> {
-    return this.#redis.hkeys(this.#keys.defers(env, runId));
+    return this.#redis.hkeys(this.#keys.of(runId).defers(env, runId));
   }
 
   /** By ID; undefined: aborted. */
   async all(env: string, runId: string): Promise<Map<string, DeferredFunction | undefined>> {
-    const texts = await this.#redis.hgetall(this.#keys.defers(env, runId));
+    const texts = await this.#redis.hgetall(this.#keys.of(runId).defers(env, runId));
     return new Map(
       Object.entries(texts).map(([id, text]) => [id, text ? (JSON.parse(text) as DeferredFunction) : undefined]),
     );

@@ -4,8 +4,8 @@
 import type { Ending } from '../../model/runs/run.ts';
 import { MINUTE_MS } from '../events/keys.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import { isOlder, newestFirst, type Position, type TimeRange } from '../redis/pagination.ts';
+import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
+import { isOlder, mergeNewest, newestFirst, type Position, type TimeRange } from '../redis/pagination.ts';
 import { SEGMENT_LENGTHS_MS } from './keys.ts';
 
 /** Runs that a segment holds; further runs are in shorter ones. Stored data depends on this value. */
@@ -19,6 +19,8 @@ const MINUTES_GROWTH = 4;
 const MINUTES_MAX = 1_000;
 
 interface Query {
+  /** Of one partition. */
+  keys: PartitionKeyspace;
   env: string;
   ending: Ending['status'];
   timeRange: TimeRange;
@@ -52,7 +54,14 @@ export class EndedRunIndex {
   }
 
   /** The next `limit` runs with this ending. */
-  async newest(query: Query): Promise<Position[]> {
+  async newest({ env, ending, timeRange, limit }: Omit<Query, 'keys'>): Promise<Position[]> {
+    const lists = this.#keys.all().map((keys) => (wanted: number, cursor: Position | undefined) => {
+      return this.#newestIn({ keys, env, ending, timeRange: { ...timeRange, cursor }, limit: wanted });
+    });
+    return mergeNewest(lists, timeRange.cursor, limit);
+  }
+
+  async #newestIn(query: Query): Promise<Position[]> {
     let found: Position[] = [];
     for await (const minutes of this.#minutes(query)) {
       for await (const { runs } of this.#parts(query, minutes, 0)) {
@@ -64,12 +73,12 @@ export class EndedRunIndex {
   }
 
   /** Minutes that have a segment, backwards. */
-  async *#minutes({ env, ending, timeRange }: Query): AsyncGenerator<number[]> {
+  async *#minutes({ keys, env, ending, timeRange }: Query): AsyncGenerator<number[]> {
     const { from, to } = boundsOf(timeRange);
     const oldest = startOf(from, MINUTE_MS);
     let top = to === Number.POSITIVE_INFINITY ? '+inf' : String(to);
     for (let size = MINUTES_FIRST; ; size = Math.min(size * MINUTES_GROWTH, MINUTES_MAX)) {
-      const key = this.#keys.endedRunMinutes(env, ending);
+      const key = keys.endedRunMinutes(env, ending);
       const minutes: string[] = await this.#redis.zrevrangebyscore(key, top, oldest, 'LIMIT', 0, size);
       yield minutes.map(Number);
       if (minutes.length < size) return;
@@ -125,8 +134,8 @@ export class EndedRunIndex {
     });
   }
 
-  #segmentKey({ env, ending }: Query, from: number, kind: number): string {
-    return this.#keys.endedRuns(env, ending, `${SEGMENT_LENGTHS_MS[kind]}:${from}`);
+  #segmentKey({ keys, env, ending }: Query, from: number, kind: number): string {
+    return keys.endedRuns(env, ending, `${SEGMENT_LENGTHS_MS[kind]}:${from}`);
   }
 }
 

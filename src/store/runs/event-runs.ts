@@ -21,8 +21,8 @@ export async function runsOfEvents(
   eventIds: readonly string[],
 ): Promise<string[][]> {
   const commands = eventIds.flatMap((id) => [
-    ['hget', keys.eventRuns(env, sliceOf(id)), fieldOf(id)],
-    ['get', keys.overflowEventRuns(env, id)],
+    ['hget', keys.of(id).eventRuns(env, sliceOf(id)), fieldOf(id)],
+    ['get', keys.of(id).overflowEventRuns(env, id)],
   ]);
   const texts = await inPipelines<string | null>(redis, commands);
   return eventIds.map((_, i) => idsIn((texts[2 * i] ?? '') + (texts[2 * i + 1] ?? '')));

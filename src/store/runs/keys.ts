@@ -39,9 +39,13 @@ export const runKeys = (prefix: string) => ({
   waitsByValue: (env: string, digest: string, eventName: string) =>
     `${prefix}:waits-by-value:${env}:${digest}:${eventName}`,
   waitPaths: (env: string, eventName: string) => `${prefix}:wait-paths:${env}:${eventName}`,
+  signal: (env: string, signal: string) => `${prefix}:signals:${env}:${signal}`,
+});
+
+/** Of all partitions. */
+export const cancellationKeys = (prefix: string) => ({
   cancellations: (env: string) => `${prefix}:cancellations:${env}`,
   dueCancellations: `${prefix}:due-cancellations`,
-  signal: (env: string, signal: string) => `${prefix}:signals:${env}:${signal}`,
 });
 
 export const RUN_KEY_DECLARATIONS = {
@@ -225,4 +229,4 @@ export const RUN_KEY_DECLARATIONS = {
     size: '100 entries per environment, while in progress',
     description: '`<env>/<ID>` of bulk cancellations in progress, by the time they go on (ms).',
   },
-} as const satisfies Record<keyof ReturnType<typeof runKeys>, KeyDeclaration>;
+} as const satisfies Record<keyof (ReturnType<typeof runKeys> & ReturnType<typeof cancellationKeys>), KeyDeclaration>;

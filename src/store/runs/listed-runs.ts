@@ -45,7 +45,7 @@ export class ListedRuns {
   #ofEach<T>(env: string, ids: readonly string[], command: string, fields: readonly string[]): Promise<T[]> {
     return inPipelines(
       this.#redis,
-      ids.map((id) => [command, this.#keys.run(env, id), ...fields]),
+      ids.map((id) => [command, this.#keys.of(id).run(env, id), ...fields]),
     );
   }
 }

@@ -2,9 +2,17 @@
  *  functions merges several indexes. For the list of all functions, each run is also in the environment's active runs or in a segment of its
  *  ended runs. */
 import { groupOf, RUN_GROUPS, type Run, type RunGroup, type RunStatus } from '../../model/runs/run.ts';
-import { replies } from '../redis/connection.ts';
+import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { isOlder, newest, newestAtOnce, newestFirst, type Position, type TimeRange } from '../redis/pagination.ts';
+import {
+  isOlder,
+  mergeNewest,
+  newest,
+  newestAtOnce,
+  newestFirst,
+  type Position,
+  type TimeRange,
+} from '../redis/pagination.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { EndedRunIndex } from './ended-run-index.ts';
 import { runsOfEvents } from './event-runs.ts';
@@ -69,8 +77,12 @@ export class RunLists {
   async #newest({ env, functionIds, status, timeRange, limit }: RunQuery): Promise<Position[]> {
     const groups = status ? [groupOf(status)] : RUN_GROUPS;
     if (!functionIds) return this.#newestOfAll(env, groups, timeRange, limit);
-    const indexes = functionIds.flatMap((id) => groups.map((group) => this.#keys.runIndex(env, group, id)));
-    return newestAtOnce(this.#redis, indexes, timeRange, limit);
+    const lists = this.#keys.all().map((keys) => {
+      const indexes = functionIds.flatMap((id) => groups.map((group) => keys.runIndex(env, group, id)));
+      return (wanted: number, cursor: Position | undefined) =>
+        newestAtOnce(this.#redis, indexes, { ...timeRange, cursor }, wanted);
+    });
+    return mergeNewest(lists, timeRange.cursor, limit);
   }
 
   /** Reads active runs first: a run that ends in the meantime may be found twice, and is never missed. Where they fill the page, older runs are not
@@ -82,7 +94,12 @@ export class RunLists {
     limit: number,
   ): Promise<Position[]> {
     const active = groups.includes('active')
-      ? await newest(this.#redis, [this.#keys.activeRunsIn(env)], timeRange, limit)
+      ? await newest(
+          this.#redis,
+          this.#keys.all().map((keys) => keys.activeRunsIn(env)),
+          timeRange,
+          limit,
+        )
       : [];
     const endings = groups.filter((group) => group !== 'active');
     const last = active[limit - 1];
@@ -98,9 +115,10 @@ export class RunLists {
   async briefsByEvent(env: string, eventIds: readonly string[]): Promise<RunBrief[][]> {
     if (eventIds.length === 0) return [];
     const listed = await runsOfEvents(this.#redis, this.#keys, env, eventIds);
-    const reading = this.#redis.pipeline();
-    for (const id of listed.flat()) reading.hmget(this.#keys.run(env, id), RUN_FIELDS.functionId, RUN_FIELDS.status);
-    const fields = replies<[string | null, string | null]>(await reading.exec()).values();
+    const commands = listed.flat().map((id) => {
+      return ['hmget', this.#keys.of(id).run(env, id), RUN_FIELDS.functionId, RUN_FIELDS.status];
+    });
+    const fields = (await inPipelines<[string | null, string | null]>(this.#redis, commands)).values();
     return listed.map((ids) =>
       ids.flatMap((id) => {
         const [functionId, status] = fields.next().value ?? [];

@@ -44,12 +44,12 @@ export class RunMetadata {
     );
     const field = fieldOf(target) + SEPARATOR + kind;
     const bounds = [METADATA_MAX_BYTES, METADATA_MAX_VALUES];
-    const key = this.#keys.run(env, runId);
+    const key = this.#keys.of(runId).run(env, runId);
     return (await this.#redis.setMetadata(key, field, op, nowMs, ...bounds, ...pairs)) as 'stored' | 'full' | 'gone';
   }
 
   async read(env: string, runId: string): Promise<Metadata[]> {
-    const fields = await this.#redis.hgetall(this.#keys.metadata(env, runId));
+    const fields = await this.#redis.hgetall(this.#keys.of(runId).metadata(env, runId));
     const found = new Map<string, Metadata>();
     for (const [field, text] of Object.entries(fields)) {
       const [target = '', kind = '', ...rest] = field.split(SEPARATOR);

@@ -6,13 +6,15 @@ import { FUNCTION_FINISHED } from '../../model/events/lifecycle.ts';
 import type { Memo, Pending } from '../../model/runs/memo.ts';
 import type { Ending, HistoryEntry, Invoker, Run, RunError, RunStatus } from '../../model/runs/run.ts';
 import { locationOf } from '../events/event-location.ts';
-import { replies } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
+import { inPipelines, replies } from '../redis/connection.ts';
+import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { memberOf } from './active-runs.ts';
 import { SEGMENT_SIZE } from './ended-run-index.ts';
 import { isOverflow } from './event-runs.ts';
 import { PLANNING_FIELD, RUN_FIELDS, toHistory, toRun } from './run-fields.ts';
+import { type RemoteWait, readRemote } from './wait-location.ts';
+import type { Waits } from './waits.ts';
 
 export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId' | 'requestId' | 'queuedAt'> {
   invoker?: Invoker;
@@ -66,37 +68,46 @@ const CREATED_AT_ONCE = 100;
 export class Runs {
   readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
+  readonly #waits: Waits;
   readonly #retentionMs: number;
   readonly #segmentSize: number;
 
   constructor({
     redis,
     keys,
+    waits,
     retentionMs,
     segmentSize = SEGMENT_SIZE,
-  }: { redis: ScriptedRedis; keys: Keyspace; retentionMs: number; segmentSize?: number }) {
+  }: { redis: ScriptedRedis; keys: Keyspace; waits: Waits; retentionMs: number; segmentSize?: number }) {
     this.#redis = redis;
     this.#keys = keys;
+    this.#waits = waits;
     this.#retentionMs = retentionMs;
     this.#segmentSize = segmentSize;
   }
 
   /** Creates each run that does not exist yet. */
   async create(runs: readonly NewRun[]): Promise<void> {
-    if (runs.length === 0) return;
+    // Those of an event are in its partition, and so are those of an ingest job.
+    for (const ofPartition of Map.groupBy(runs, ({ id }) => this.#keys.of(id)).entries()) {
+      await this.#createIn(...ofPartition);
+    }
+  }
+
+  async #createIn(keys: PartitionKeyspace, runs: readonly NewRun[]): Promise<void> {
     const pipeline = this.#redis.pipeline();
     for (const some of portionsOf(runs)) {
       const [{ env, queuedAt }] = some;
       pipeline.createRuns(
-        this.#keys.activeRuns,
-        this.#keys.activeRunsIn(env),
+        keys.activeRuns,
+        keys.activeRunsIn(env),
         queuedAt,
         this.#retentionMs,
         memberOf(env, ''),
-        this.#keys.run(env, ''),
-        this.#keys.eventRuns(env, ''),
-        this.#keys.overflowEventRuns(env, ''),
-        this.#keys.runIndex(env, 'active', ''),
+        keys.run(env, ''),
+        keys.eventRuns(env, ''),
+        keys.overflowEventRuns(env, ''),
+        keys.runIndex(env, 'active', ''),
         JSON.stringify(some.map(rowOf)),
       );
     }
@@ -115,10 +126,10 @@ export class Runs {
     const { env, runId, eventId, at, stepId } = call;
     const location = locationOf(this.#keys, env, eventId);
     const reply = (await this.#redis.loadCall(
-      this.#keys.run(env, runId),
+      this.#keys.of(runId).run(env, runId),
       location.bucket,
       location.overflow,
-      this.#keys.activeRuns,
+      this.#keys.of(runId).activeRuns,
       nowMs,
       attempt,
       this.#retentionMs,
@@ -152,22 +163,22 @@ export class Runs {
 
   /** The call with `at` finished steps has planned its steps, so that later calls no longer wait for it. */
   async donePlanning(env: string, id: string, at: number): Promise<void> {
-    await this.#redis.hdel(this.#keys.run(env, id), PLANNING_FIELD + at);
+    await this.#redis.hdel(this.#keys.of(id).run(env, id), PLANNING_FIELD + at);
   }
 
   /** Records why an attempt failed that will be retried. Does nothing when the run has ended. */
   async recordError(env: string, id: string, error: RunError): Promise<void> {
-    await this.#redis.recordError(this.#keys.run(env, id), JSON.stringify(error));
+    await this.#redis.recordError(this.#keys.of(id).run(env, id), JSON.stringify(error));
   }
 
   /** The history lives no longer than the run, also when the run has ended in the meantime. */
   async appendHistory(env: string, id: string, entries: readonly HistoryEntry[]): Promise<void> {
-    await this.#redis.appendHistory(this.#keys.run(env, id), ...entries.map((entry) => JSON.stringify(entry)));
+    await this.#redis.appendHistory(this.#keys.of(id).run(env, id), ...entries.map((entry) => JSON.stringify(entry)));
   }
 
   /** Records that the response to the call with `at` finished steps was applied. Does nothing when the run is gone. */
   async recordAnswered(env: string, id: string, at: number): Promise<void> {
-    await this.#redis.recordAnswered(this.#keys.run(env, id), at);
+    await this.#redis.recordAnswered(this.#keys.of(id).run(env, id), at);
   }
 
   /** Where the run continues: numbers of finished steps (-1: none) of the last call that was answered, and when a step in race mode last ended
@@ -179,7 +190,7 @@ export class Runs {
     finishedSteps: number,
   ): Promise<{ answeredAt: number; racedAt: number; owner?: string }> {
     const { answeredAt, racedAt, checkpoint } = RUN_FIELDS;
-    const key = this.#keys.run(env, id);
+    const key = this.#keys.of(id).run(env, id);
     const [answered, raced, stored] = await this.#redis.hmget(key, answeredAt, racedAt, checkpoint);
     const prefix = `${finishedSteps}:`;
     return {
@@ -206,28 +217,32 @@ export class Runs {
       fields.push(RUN_FIELDS.error, JSON.stringify(ending.error));
       if (ending.output !== undefined) fields.push(RUN_FIELDS.output, ending.output);
     }
-    const [ended, done = 0, begun = [], checkpointed = 0, keysWithWaits = 0] = (await this.#redis.endRun(
-      this.#keys.run(env, id),
-      this.#keys.activeRuns,
-      this.#keys.activeRunsIn(env),
-      this.#keys.runIndex(env, 'active', functionId),
-      this.#keys.runIndex(env, ending.status, functionId),
-      this.#keys.endedRunMinutes(env, ending.status),
-      this.#keys.waits(env, FUNCTION_FINISHED),
-      this.#keys.waitPaths(env, FUNCTION_FINISHED),
+    const keys = this.#keys.of(id);
+    const [ended, done = 0, begun = [], checkpointed = 0, keysWithWaits = 0, apart = []] = (await this.#redis.endRun(
+      keys.run(env, id),
+      keys.activeRuns,
+      keys.activeRunsIn(env),
+      keys.runIndex(env, 'active', functionId),
+      keys.runIndex(env, ending.status, functionId),
+      keys.endedRunMinutes(env, ending.status),
+      keys.waits(env, FUNCTION_FINISHED),
+      keys.waitPaths(env, FUNCTION_FINISHED),
       id,
       this.#retentionMs,
       memberOf(env, id),
       nowMs,
-      this.#keys.endedRuns(env, ending.status, ''),
+      keys.endedRuns(env, ending.status, ''),
       this.#segmentSize,
       startedDefers,
       ...fields,
-    )) as [ended: number, done?: number, begun?: string[], checkpointed?: number, keysWithWaits?: number];
+    )) as [number, done?: number, begun?: string[], checkpointed?: number, keysWithWaits?: number, apart?: string[]];
     if (ended === 2) return 'defers';
     if (ended !== 1) return undefined;
+    if (apart.length > 0) await this.#waits.removeRemote(toRemoteWaits(apart));
+    const [home] = this.#keys.homesOf(env, FUNCTION_FINISHED);
+    const awaited = keysWithWaits > 0 || (home !== keys && (await this.#waits.areAny(env, FUNCTION_FINISHED)));
     const pending = Object.entries(fromFlat(begun)).map(([id, text]) => [id, JSON.parse(text) as Pending] as const);
-    return { done, pending: new Map(pending), checkpointed: checkpointed === 1, awaited: keysWithWaits > 0 };
+    return { done, pending: new Map(pending), checkpointed: checkpointed === 1, awaited };
   }
 
   async read(env: string, id: string): Promise<Run | undefined> {
@@ -236,15 +251,14 @@ export class Runs {
 
   /** Attempts and steps in the order they ended. */
   async history(env: string, id: string): Promise<HistoryEntry[]> {
-    return toHistory(await this.#redis.lrange(this.#keys.history(env, id), 0, -1));
+    return toHistory(await this.#redis.lrange(this.#keys.of(id).history(env, id), 0, -1));
   }
 
   /** In the order of the IDs; runs that are not stored are left out. */
   async readMany(env: string, ids: readonly string[]): Promise<Run[]> {
     if (ids.length === 0) return [];
-    const pipeline = this.#redis.pipeline();
-    for (const id of ids) pipeline.hgetall(this.#keys.run(env, id));
-    const found = replies<Record<string, string>>(await pipeline.exec());
+    const commands = ids.map((id) => ['hgetall', this.#keys.of(id).run(env, id)]);
+    const found = await inPipelines<Record<string, string>>(this.#redis, commands);
     return found.flatMap((fields, i) => (fields[RUN_FIELDS.status] ? [toRun(env, ids[i] as string, fields)] : []));
   }
 }
@@ -274,6 +288,13 @@ function rowOf({ id, reconcileAt, functionId, eventId, queuedAt, requestId, invo
     fields.push(status, 'Running' satisfies RunStatus, startedAt, String(queuedAt), checkpoint, `0:${owner}`);
   }
   return [id, reconcileAt, functionId.toWellFormed(), eventId, isOverflow(eventId, queuedAt), ...fields];
+}
+
+function toRemoteWaits(flat: readonly string[]): [key: string, RemoteWait][] {
+  return Array.from({ length: flat.length / 2 }, (_, i): [string, RemoteWait | undefined] => [
+    flat[2 * i] as string,
+    readRemote(flat[2 * i + 1] as string),
+  ]).filter((entry): entry is [string, RemoteWait] => entry[1] !== undefined);
 }
 
 function parseMemos(texts: Record<string, string>): Record<string, Memo> {

@@ -20,20 +20,20 @@ export class SealedRequests {
   /** The first request of a step stands. `bytes`: the run's requests and memos are too large together. */
   async add(env: string, runId: string, stepId: string, request: StepRequest): Promise<'stored' | 'ended' | 'bytes'> {
     const sealed = this.#sealer.seal(JSON.stringify(request), locationOf(env, runId, stepId));
-    const reply = await this.#redis.storeRequest(this.#keys.run(env, runId), stepId, sealed, MAX_STATE_BYTES);
+    const reply = await this.#redis.storeRequest(this.#keys.of(runId).run(env, runId), stepId, sealed, MAX_STATE_BYTES);
     return reply as 'stored' | 'ended' | 'bytes';
   }
 
   /** undefined: it has its response, or its run has ended.
    *  @throws SealError when SECRET_KEY has changed since */
   async read(env: string, runId: string, stepId: string): Promise<StepRequest | undefined> {
-    const sealed = await this.#redis.hget(this.#keys.requests(env, runId), stepId);
+    const sealed = await this.#redis.hget(this.#keys.of(runId).requests(env, runId), stepId);
     if (sealed === null) return undefined;
     return JSON.parse(this.#sealer.open(sealed, locationOf(env, runId, stepId))) as StepRequest;
   }
 
   async remove(env: string, runId: string, stepId: string): Promise<void> {
-    await this.#redis.removeRequest(this.#keys.run(env, runId), stepId);
+    await this.#redis.removeRequest(this.#keys.of(runId).run(env, runId), stepId);
   }
 }
 

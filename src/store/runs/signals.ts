@@ -1,8 +1,12 @@
 /** Signals that steps wait for. A signal is a wait that is found by its name alone, and has one waiting step at most. Like other waits it is removed
  *  by whatever ends its step or its run (waits.ts). */
+import { hasEnded, type RunStatus } from '../../model/runs/run.ts';
 import { runOfWait, waitKey } from '../../model/runs/wait.ts';
+import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
+import { RUN_FIELDS } from './run-fields.ts';
+import { writeLocal, writeRemote } from './wait-location.ts';
 import { ttlOf } from './waits.ts';
 
 /** A step of a run. */
@@ -32,24 +36,72 @@ export class Signals {
     this.#keys = keys;
   }
 
-  /** Idempotent. */
+  /** Idempotent. Registers the wait with its run first, so that whatever ends the run removes it. */
   async add({ env, signal, until, replaces, ...step }: NewSignal, nowMs: number): Promise<SignalOutcome> {
-    const [outcome, replaced] = (await this.#redis.addSignal(
-      this.#keys.run(env, step.runId),
-      this.#keys.signal(env, signal),
-      waitKey(step),
-      ttlOf({ until }, nowMs),
-      replaces ? 1 : '',
-      this.#keys.run(env, ''),
-    )) as ['stored' | 'taken' | 'ended', string | null | undefined];
-    if (outcome !== 'stored') return { outcome };
-    return { outcome, replaced: replaced ? stepOf(replaced) : undefined };
+    const key = waitKey(step);
+    const ofRun = this.#keys.of(step.runId);
+    const [home, ...former] = this.#keys.homesOf(env, signal);
+    const stored = home.signal(env, signal);
+    const location =
+      home === ofRun ? writeLocal(stored) : writeRemote({ byName: stored, byValue: stored, paths: stored, path: '' });
+    const registered = await this.#redis.registerWait(ofRun.run(env, step.runId), key, location);
+    if (registered === 0) return { outcome: 'ended' };
+    let replaced: StepRef | undefined;
+    for (const keys of former) {
+      const [holder] = await this.#redis.hkeys(keys.signal(env, signal));
+      if (holder === undefined || holder === key) continue;
+      const waits = await this.#isWaiting(env, holder);
+      if (waits && !replaces) return this.#leave(env, key);
+      await this.#remove(env, holder, keys.signal(env, signal));
+      if (waits) replaced = stepOf(holder);
+    }
+    for (let holder = ''; ; ) {
+      const other = (await this.#redis.takeSignal(stored, key, ttlOf({ until }, nowMs), holder)) as string | null;
+      if (other === null) return { outcome: 'stored', replaced };
+      const waits = await this.#isWaiting(env, other);
+      if (waits && !replaces) return this.#leave(env, key);
+      if (waits) replaced = stepOf(other);
+      const runId = runOfWait(other);
+      await this.#redis.removeWait(this.#keys.of(runId).run(env, runId), other);
+      holder = other;
+    }
   }
 
   /** The step that waits for the signal. */
   async waiting(env: string, signal: string): Promise<StepRef | undefined> {
-    const [key] = await this.#redis.hkeys(this.#keys.signal(env, signal));
-    return key === undefined ? undefined : stepOf(key);
+    for (const keys of this.#keys.homesOf(env, signal)) {
+      const [key] = await this.#redis.hkeys(keys.signal(env, signal));
+      if (key !== undefined) return stepOf(key);
+    }
+    return undefined;
+  }
+
+  /** Removes the wait of a signal. */
+  async remove(env: string, signal: string, step: StepRef): Promise<void> {
+    for (const keys of this.#keys.homesOf(env, signal)) {
+      await this.#remove(env, waitKey(step), keys.signal(env, signal));
+    }
+  }
+
+  async #remove(env: string, key: string, stored: string): Promise<void> {
+    await this.#redis.hdel(stored, key);
+    const runId = runOfWait(key);
+    await this.#redis.removeWait(this.#keys.of(runId).run(env, runId), key);
+  }
+
+  async #leave(env: string, key: string): Promise<SignalOutcome> {
+    const runId = runOfWait(key);
+    await this.#redis.removeWait(this.#keys.of(runId).run(env, runId), key);
+    return { outcome: 'taken' };
+  }
+
+  /** Whoever finished the step may have died before the wait was removed. */
+  async #isWaiting(env: string, key: string): Promise<boolean> {
+    const { runId, stepId } = stepOf(key);
+    const { run, memos } = this.#keys.of(runId);
+    const reading = this.#redis.pipeline().hget(run(env, runId), RUN_FIELDS.status).hexists(memos(env, runId), stepId);
+    const [status, hasMemo] = replies<unknown>(await reading.exec()) as [RunStatus | null, number];
+    return status !== null && !hasEnded({ status }) && hasMemo === 0;
   }
 }
 

@@ -47,7 +47,7 @@ export class Steps {
     memo: Memo,
     { race = false }: ResultContext = {},
   ): Promise<MemoOutcome> {
-    const key = this.#keys.run(env, runId);
+    const key = this.#keys.of(runId).run(env, runId);
     const limits = [MAX_STEPS, MAX_STATE_BYTES];
     const reply = await this.#redis.storeMemo(key, stepId, JSON.stringify(memo), ...limits, +race);
     const [outcome, stackLength, fields, was, due] = reply as [
@@ -83,7 +83,7 @@ export class Steps {
     begun: readonly BegunStep[],
   ): Promise<(Pending | 'steps' | undefined)[]> {
     const { bucket, field, overflow } = locationOf(this.#keys, env, eventId);
-    const keys = [this.#keys.run(env, id), bucket, overflow];
+    const keys = [this.#keys.of(id).run(env, id), bucket, overflow];
     const steps = begun.flatMap(({ stepId, step }) => {
       const eventTtlMs = this.#retentionMs + Math.max(0, (step.until ?? 0) - step.since);
       return [stepId, JSON.stringify(step), eventTtlMs];
@@ -98,18 +98,18 @@ export class Steps {
   /** The pending steps, and the number of finished ones. */
   async progress(env: string, runId: string): Promise<{ pending: Map<string, Pending>; done: number }> {
     const pipeline = this.#redis.pipeline();
-    pipeline.hgetall(this.#keys.pending(env, runId)).llen(this.#keys.stack(env, runId));
+    pipeline.hgetall(this.#keys.of(runId).pending(env, runId)).llen(this.#keys.of(runId).stack(env, runId));
     const [pending, done] = replies<unknown>(await pipeline.exec()) as [Record<string, string>, number];
     return { pending: new Map(Object.entries(pending).map(([id, text]) => [id, JSON.parse(text) as Pending])), done };
   }
 
   /** The memo of a finished step, as JSON text; undefined: it is not finished. */
   async memo(env: string, runId: string, stepId: string): Promise<string | undefined> {
-    return (await this.#redis.hget(this.#keys.memos(env, runId), stepId)) ?? undefined;
+    return (await this.#redis.hget(this.#keys.of(runId).memos(env, runId), stepId)) ?? undefined;
   }
 
   async memos(env: string, runId: string): Promise<Record<string, Memo>> {
-    const texts = await this.#redis.hgetall(this.#keys.memos(env, runId));
+    const texts = await this.#redis.hgetall(this.#keys.of(runId).memos(env, runId));
     return Object.fromEntries(Object.entries(texts).map(([id, text]) => [id, JSON.parse(text) as Memo]));
   }
 }

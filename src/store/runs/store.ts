@@ -30,14 +30,15 @@ export interface RunStore {
 
 export function createRunStore({ redis, keys, config }: StoreContext): RunStore {
   const { retentionMs, secretKey, secretKeyFallback } = config;
+  const waits = new Waits(redis, keys);
   return {
-    runs: new Runs({ redis, keys, retentionMs }),
+    runs: new Runs({ redis, keys, waits, retentionMs }),
     runMetadata: new RunMetadata(redis, keys),
     runLists: new RunLists(redis, keys, new EndedRunIndex(redis, keys)),
     activeRuns: new ActiveRuns(redis, keys),
     steps: new Steps(redis, keys, retentionMs),
     checkpoints: new Checkpoints(redis, keys),
-    waits: new Waits(redis, keys),
+    waits,
     cancellations: new Cancellations(redis, keys, retentionMs),
     signals: new Signals(redis, keys),
     defers: new Defers(redis, keys),

@@ -4,9 +4,10 @@
 import { runOfWait, type Wait } from '../../model/runs/wait.ts';
 import { digestOf, type Path, valueAt } from '../../model/runs/wait-index.ts';
 import { MAX_WAIT_MS } from '../../model/values/duration.ts';
-import { replies } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
+import { inPipelines, replies } from '../redis/connection.ts';
+import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedPipeline, ScriptedRedis } from '../redis/scripts.ts';
+import { type RemoteWait, readRemote, remoteWait, writeRemote } from './wait-location.ts';
 
 /** Maximum number of fields by whose value the waits of a name are found: each event looks up every one of them. */
 const PATHS_MAX = 16;
@@ -21,6 +22,8 @@ const READ_AT_ONCE = 500;
 
 export interface StoredWait {
   key: string;
+  /** The hash in which it was found; undefined: it was not looked up. */
+  storedIn?: string;
   wait: Wait;
 }
 
@@ -49,37 +52,115 @@ export class Waits {
 
   /** @returns the waits whose run is active, which are now stored */
   async add(env: string, waits: readonly NewWait[], nowMs: number): Promise<NewWait[]> {
+    const placed = waits.map((added) => {
+      const [home] = this.#keys.homesOf(env, added.eventName);
+      return { added, home, ofRun: this.#keys.of(added.wait.runId) };
+    });
+    const stored = new Set<NewWait>();
+    const beside = placed.filter(({ home, ofRun }) => home === ofRun);
+    for (const ofPartition of Map.groupBy(beside, ({ home }) => home.number).values()) {
+      const [{ home }] = ofPartition as [(typeof ofPartition)[0]];
+      const added = ofPartition.map((one) => one.added);
+      for (const wait of await this.#addBeside(home, env, added, nowMs)) stored.add(wait);
+    }
+    const apart = placed.filter(({ home, ofRun }) => home !== ofRun);
+    for (let i = 0; i < apart.length; i += ADDED_AT_ONCE) {
+      const some = apart.slice(i, i + ADDED_AT_ONCE);
+      for (const wait of await this.#addApart(env, some, nowMs)) stored.add(wait);
+    }
+    return waits.filter((wait) => stored.has(wait));
+  }
+
+  /** In the partition of the runs. */
+  async #addBeside(keys: PartitionKeyspace, env: string, waits: readonly NewWait[], nowMs: number): Promise<NewWait[]> {
     const pipeline = this.#redis.pipeline();
     for (let i = 0; i < waits.length; i += ADDED_AT_ONCE) {
-      this.#add(pipeline, env, waits.slice(i, i + ADDED_AT_ONCE), nowMs);
+      this.#add(pipeline, keys, env, waits.slice(i, i + ADDED_AT_ONCE), nowMs);
     }
-    const stored = waits.length > 0 ? replies<number[]>(await pipeline.exec()).flat() : [];
+    const stored = replies<number[]>(await pipeline.exec()).flat();
     return waits.filter((_, i) => stored[i] === 1);
   }
 
-  #add(pipeline: ScriptedPipeline, env: string, waits: readonly NewWait[], nowMs: number): void {
+  #add(
+    pipeline: ScriptedPipeline,
+    ofPartition: PartitionKeyspace,
+    env: string,
+    waits: readonly NewWait[],
+    nowMs: number,
+  ): void {
     const keys = waits.flatMap(({ wait, eventName, equality }) => [
-      this.#keys.run(env, wait.runId),
-      this.#keys.waits(env, eventName),
-      this.#keys.waitsByValue(env, equality?.digest ?? '', eventName),
-      this.#keys.waitPaths(env, eventName),
+      ofPartition.run(env, wait.runId),
+      ofPartition.waits(env, eventName),
+      ofPartition.waitsByValue(env, equality?.digest ?? '', eventName),
+      ofPartition.waitPaths(env, eventName),
     ]);
     const rows = waits.flatMap(({ key, wait, equality }) => [
       key,
       JSON.stringify(wait),
-      equality ? JSON.stringify(equality.path) : '',
+      pathOf(equality),
       ttlOf(wait, nowMs),
     ]);
     pipeline.addWaits(keys.length, ...keys, PATHS_MAX, ...rows);
   }
 
-  /** Whether a run waits for an event of this name, or is canceled by one. */
-  async areAny(env: string, eventName: string): Promise<boolean> {
-    return (await this.#redis.exists(this.#keys.waits(env, eventName), this.#keys.waitPaths(env, eventName))) > 0;
+  /** In other partitions than the runs: registered first, so that the end of a run removes each, also one that is stored after it. Waits that are
+   *  left over by a process that dies match nothing that is active, and are removed then. */
+  async #addApart(
+    env: string,
+    waits: readonly { added: NewWait; home: PartitionKeyspace; ofRun: PartitionKeyspace }[],
+    nowMs: number,
+  ): Promise<NewWait[]> {
+    const located = waits.map(({ added, home, ofRun }) => {
+      const { eventName, equality } = added;
+      const place = { eventName, digest: equality?.digest, path: pathOf(equality) };
+      return { added, ofRun, location: remoteWait(home, env, place) };
+    });
+    const registered = await inPipelines<number>(
+      this.#redis,
+      located.map(({ added: { key, wait }, ofRun, location }) => {
+        return ['registerWait', ofRun.run(env, wait.runId), key, writeRemote(location)];
+      }),
+    );
+    const active = located.filter((_, i) => registered[i] === 1);
+    await inPipelines(
+      this.#redis,
+      active.map(({ added: { key, wait }, location: { byName, byValue, paths, path } }) => {
+        return ['storeWait', byName, byValue, paths, PATHS_MAX, key, JSON.stringify(wait), path, ttlOf(wait, nowMs)];
+      }),
+    );
+    return active.map(({ added }) => added);
   }
 
-  async remove(env: string, key: string): Promise<void> {
-    await this.#redis.removeWait(this.#keys.run(env, runOfWait(key)), key);
+  /** Whether a run waits for an event of this name, or is canceled by one. */
+  async areAny(env: string, eventName: string): Promise<boolean> {
+    const counts = await inPipelines<number>(
+      this.#redis,
+      this.#keys.homesOf(env, eventName).map((keys) => {
+        return ['exists', keys.waits(env, eventName), keys.waitPaths(env, eventName)];
+      }),
+    );
+    return counts.some((count) => count > 0);
+  }
+
+  /** @param storedIn the hash in which the wait was found, if it was */
+  async remove(env: string, key: string, storedIn?: string): Promise<void> {
+    const runId = runOfWait(key);
+    const { run, waitsOfRun } = this.#keys.of(runId);
+    if (this.#keys.all().length > 1) {
+      const location = await this.#redis.hget(waitsOfRun(env, runId), key);
+      const remote = location === null ? undefined : readRemote(location);
+      if (remote) await this.removeRemote([[key, remote]]);
+      else if (storedIn !== undefined && location === null) await this.#redis.hdel(storedIn, key);
+    }
+    await this.#redis.removeWait(run(env, runId), key);
+  }
+
+  /** Removes waits of runs in other partitions. */
+  async removeRemote(waits: readonly (readonly [key: string, RemoteWait])[]): Promise<void> {
+    const commands = waits.map(([key, { byName, byValue, paths, path }]) => {
+      return ['removeStoredWait', byName, byValue, paths, key, path];
+    });
+    await inPipelines(this.#redis, commands);
   }
 
   /** Waits that the events may meet, a bounded number at a time, each once.
@@ -90,19 +171,24 @@ export class Waits {
     read: (event: ReceivedEvent) => unknown,
   ): AsyncGenerator<Candidates<ReceivedEvent>> {
     const byName = Map.groupBy(events, ({ name }) => name);
-    const pipeline = this.#redis.pipeline();
-    for (const name of byName.keys()) {
-      pipeline.hkeys(this.#keys.waitPaths(env, name));
-      pipeline.hscan(this.#keys.waits(env, name), 0, 'COUNT', READ_AT_ONCE);
-    }
-    const found = replies<unknown>(await pipeline.exec());
+    const places = [...byName].flatMap(([name, ofName]) => {
+      return this.#keys.homesOf(env, name).map((keys) => ({ name, ofName, keys }));
+    });
+    const found = await inPipelines<unknown>(
+      this.#redis,
+      places.flatMap(({ name, keys }) => [
+        ['hkeys', keys.waitPaths(env, name)],
+        ['hscan', keys.waits(env, name), 0, 'COUNT', READ_AT_ONCE],
+      ]),
+    );
     const keysToRead = new Map<string, Candidates<ReceivedEvent> & { cursor: string }>();
-    for (const [i, [name, ofName]] of [...byName].entries()) {
+    for (const [i, { name, ofName, keys }] of places.entries()) {
       const [cursor, flat] = found[2 * i + 1] as Scanned;
-      keysToRead.set(this.#keys.waits(env, name), { name, events: ofName, cursor, waits: toWaits(flat) });
+      const storedIn = keys.waits(env, name);
+      keysToRead.set(storedIn, { name, events: ofName, cursor, waits: toWaits(storedIn, flat) });
       const paths = (found[2 * i] as string[]).map((path) => JSON.parse(path) as Path);
       for (const [digest, having] of byDigest(ofName, paths, read)) {
-        keysToRead.set(this.#keys.waitsByValue(env, digest, name), { name, events: having, cursor: '', waits: [] });
+        keysToRead.set(keys.waitsByValue(env, digest, name), { name, events: having, cursor: '', waits: [] });
       }
     }
     for (let open = [...keysToRead]; open.length > 0; ) {
@@ -113,21 +199,27 @@ export class Waits {
 
   async #next<Read extends { cursor: string; waits: StoredWait[] }>(open: [string, Read][]): Promise<[string, Read][]> {
     if (open.length === 0) return [];
-    const pipeline = this.#redis.pipeline();
-    for (const [key, { cursor }] of open) pipeline.hscan(key, cursor || 0, 'COUNT', READ_AT_ONCE);
-    const found = replies<Scanned>(await pipeline.exec());
+    const found = await inPipelines<Scanned>(
+      this.#redis,
+      open.map(([key, { cursor }]) => ['hscan', key, cursor || 0, 'COUNT', READ_AT_ONCE]),
+    );
     return open.map(([key, read], i) => {
       const [cursor, flat] = found[i] as Scanned;
-      return [key, { ...read, cursor, waits: toWaits(flat) }];
+      return [key, { ...read, cursor, waits: toWaits(key, flat) }];
     });
   }
 }
 
+function pathOf(equality: NewWait['equality']): string {
+  return equality ? JSON.stringify(equality.path) : '';
+}
+
 type Scanned = [cursor: string, flat: string[]];
 
-function toWaits(flat: readonly string[]): StoredWait[] {
+function toWaits(storedIn: string, flat: readonly string[]): StoredWait[] {
   return Array.from({ length: flat.length / 2 }, (_, i) => ({
     key: flat[2 * i] as string,
+    storedIn,
     wait: JSON.parse(flat[2 * i + 1] as string) as Wait,
   }));
 }

@@ -4,13 +4,17 @@ import type { KeyDeclaration } from '../redis/key-declaration.ts';
 export const webhookKeys = (prefix: string) => ({
   webhooks: `${prefix}:webhooks`,
   webhookKeys: `${prefix}:webhook-keys`,
+  heldEvents: `${prefix}:held-events`,
+  heldEvent: (id: string) => `${prefix}:held-event:${id}`,
+  heldEventEnvironment: (id: string) => `${prefix}:held-event-environment:${id}`,
+});
+
+/** In the partition of the webhook's ID. */
+export const webhookLogKeys = (prefix: string) => ({
   webhookLog: (webhookId: string) => `${prefix}:webhook-log:${webhookId}`,
   webhookRejections: (webhookId: string) => `${prefix}:webhook-rejections:${webhookId}`,
   webhookLogSizes: (webhookId: string) => `${prefix}:webhook-log-sizes:${webhookId}`,
   webhookRequest: (webhookId: string, requestId: string) => `${prefix}:webhook-request:${webhookId}:${requestId}`,
-  heldEvents: `${prefix}:held-events`,
-  heldEvent: (id: string) => `${prefix}:held-event:${id}`,
-  heldEventEnvironment: (id: string) => `${prefix}:held-event-environment:${id}`,
 });
 
 export const WEBHOOK_KEY_DECLARATIONS = {
@@ -86,4 +90,4 @@ export const WEBHOOK_KEY_DECLARATIONS = {
     size: 'a name',
     description: 'The environment that the held event is assigned to; the first assignment wins.',
   },
-} as const satisfies Record<keyof ReturnType<typeof webhookKeys>, KeyDeclaration>;
+} as const satisfies Record<keyof (ReturnType<typeof webhookKeys> & ReturnType<typeof webhookLogKeys>), KeyDeclaration>;

@@ -1,7 +1,7 @@
 /** The last requests of each webhook, with every outcome. Bodies are stored byte for byte. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { decodeTime, encodeTime } from 'ulid';
-import { replies } from '../redis/connection.ts';
+import { inPipelines, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
@@ -80,12 +80,12 @@ export class WebhookLog {
       maxBytes: MAX_BYTES,
       oldestId: oldestId((requests[0] as LoggedRequest).summary.receivedAt),
       ttlMs: TTL_MS,
-      requestPrefix: this.#keys.webhookRequest(webhookId, ''),
+      requestPrefix: this.#keys.of(webhookId).webhookRequest(webhookId, ''),
     };
     await this.#redis.logRequests(
-      this.#keys.webhookLog(webhookId),
-      this.#keys.webhookLogSizes(webhookId),
-      this.#keys.webhookRejections(webhookId),
+      this.#keys.of(webhookId).webhookLog(webhookId),
+      this.#keys.of(webhookId).webhookLogSizes(webhookId),
+      this.#keys.of(webhookId).webhookRejections(webhookId),
       JSON.stringify(args),
       ...requests.flatMap(toArguments),
     );
@@ -95,11 +95,11 @@ export class WebhookLog {
    *  @param before ID of the last request of the page before */
   async list(webhookId: string, limit: number, before: string | undefined, nowMs: number): Promise<LogSummary[]> {
     const from = before === undefined ? '+' : `(${before}`;
-    const log = this.#keys.webhookLog(webhookId);
+    const log = this.#keys.of(webhookId).webhookLog(webhookId);
     const ids = await this.#redis.zrevrangebylex(log, from, `[${oldestId(nowMs)}`, 'LIMIT', 0, limit);
     if (ids.length === 0) return [];
     const reading = this.#redis.pipeline();
-    for (const id of ids) reading.hget(this.#keys.webhookRequest(webhookId, id), 'summary');
+    for (const id of ids) reading.hget(this.#keys.of(webhookId).webhookRequest(webhookId, id), 'summary');
     const texts = replies<string | null>(await reading.exec());
     return texts.flatMap((text) => (text === null ? [] : [JSON.parse(text) as LogSummary]));
   }
@@ -108,13 +108,15 @@ export class WebhookLog {
   async stats(webhookIds: readonly string[], nowMs: number): Promise<LogStats[]> {
     if (webhookIds.length === 0) return [];
     const since = `[${oldestId(nowMs)}`;
-    const reading = this.#redis.pipeline();
-    for (const id of webhookIds) {
-      reading.zrevrangebylex(this.#keys.webhookLog(id), '+', since, 'LIMIT', 0, 1);
-      reading.zlexcount(this.#keys.webhookLog(id), since, '+');
-      reading.zlexcount(this.#keys.webhookRejections(id), since, '+');
-    }
-    const found = replies<unknown>(await reading.exec()).values();
+    const commands = webhookIds.flatMap((id) => {
+      const { webhookLog, webhookRejections } = this.#keys.of(id);
+      return [
+        ['zrevrangebylex', webhookLog(id), '+', since, 'LIMIT', 0, 1],
+        ['zlexcount', webhookLog(id), since, '+'],
+        ['zlexcount', webhookRejections(id), since, '+'],
+      ];
+    });
+    const found = (await inPipelines<unknown>(this.#redis, commands)).values();
     return webhookIds.map(() => {
       const [newest] = found.next().value as string[];
       const lastAt = newest === undefined ? undefined : decodeTime(newest);
@@ -123,7 +125,7 @@ export class WebhookLog {
   }
 
   async read(webhookId: string, requestId: string): Promise<LoggedRequest | undefined> {
-    const fields = await this.#redis.hgetallBuffer(this.#keys.webhookRequest(webhookId, requestId));
+    const fields = await this.#redis.hgetallBuffer(this.#keys.of(webhookId).webhookRequest(webhookId, requestId));
     if (!fields.summary) return undefined;
     const summary = JSON.parse(fields.summary.toString()) as LogSummary;
     const request = JSON.parse((fields.request as Buffer).toString()) as Pick<LoggedRequest, 'headers' | 'search'>;
@@ -132,9 +134,9 @@ export class WebhookLog {
 
   /** Deletes the log of a deleted webhook. */
   async remove(webhookId: string): Promise<void> {
-    const ids = await this.#redis.zrange(this.#keys.webhookLog(webhookId), '0', '-1');
-    const keys = ids.map((id) => this.#keys.webhookRequest(webhookId, id));
-    const { webhookLog, webhookLogSizes, webhookRejections } = this.#keys;
+    const ids = await this.#redis.zrange(this.#keys.of(webhookId).webhookLog(webhookId), '0', '-1');
+    const keys = ids.map((id) => this.#keys.of(webhookId).webhookRequest(webhookId, id));
+    const { webhookLog, webhookLogSizes, webhookRejections } = this.#keys.of(webhookId);
     await this.#redis.del(webhookLog(webhookId), webhookLogSizes(webhookId), webhookRejections(webhookId), ...keys);
   }
 }

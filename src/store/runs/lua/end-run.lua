@@ -7,7 +7,7 @@
 --       segment holds, number of deferred functions that are started, then fields and values to set. Positional: this runs for every run, and
 --       HSET takes the fields as they are.
 -- Returns {2}: functions that the run has deferred must be started first; {1, number of finished steps, pending steps: ID, JSON, ID, JSON,
--- …, 1 if it had checkpoints, number of keys with waits}: ended now; {0}: it had ended, or does not exist.
+-- …, 1 if it had checkpoints, number of keys with waits, waits in other partitions: key, location, …}: ended now; {0}: it had ended, or does not exist.
 local run, active_runs, active_runs_in_env, active_index, ended_index, ended_minutes, waits, wait_paths = unpack(KEYS)
 local run_id, retention, member, now, segment_prefix, segment_size, started_defers = unpack(ARGV, 1, 7)
 local FIRST_FIELD = 8
@@ -53,7 +53,7 @@ redis.call('ZREM', active_runs_in_env, run_id)
 redis.call('ZREM', active_index, run_id)
 redis.call('ZADD', ended_index, queued_at, run_id)
 redis.call('DEL', pending, run .. SUFFIX_REQUESTS)
-remove_waits(run)
+local elsewhere = remove_waits(run)
 for _, key in ipairs({ run, ended_index, memos, stack, history, run .. SUFFIX_METADATA }) do
   redis.call('PEXPIRE', key, retention)
 end
@@ -82,4 +82,4 @@ if redis.call('PTTL', segment) < tonumber(retention) then
   redis.call('PEXPIRE', ended_minutes, retention + MINUTE_MS)
   trim(ended_minutes, oldest - MINUTE_MS, segment_prefix .. MINUTE_MS .. ':')
 end
-return {1, finished_steps, pending_steps, checkpoint and 1 or 0, redis.call('EXISTS', waits, wait_paths)}
+return {1, finished_steps, pending_steps, checkpoint and 1 or 0, redis.call('EXISTS', waits, wait_paths), elsewhere}

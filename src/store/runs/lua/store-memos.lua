@@ -1,6 +1,6 @@
 -- @include runs/lua/lib/is-active.lua
 -- Stores the results of several steps at once, with their history. First write wins: a stored memo never changes.
--- KEYS: run (hash), active runs (zset), job of the call that stores them (hash of BullMQ) or ''
+-- KEYS: run (hash), active runs (zset), job of the call that stores them (hash of BullMQ); the run again: none
 -- ARGV: owner ('': whoever stores them may), executions of the job so far or '', maximum number of steps, maximum bytes of all memos, member
 --       of the run in the active runs, time of the next reconciliation (ms) or '', 1 if the results are in race mode or 0, then for each step: its ID, memo (JSON), history entry
 --       (JSON) or ''. Positional: this runs for every checkpoint.
@@ -20,7 +20,7 @@ if not is_active(status) then
 end
 local length = redis.call('LLEN', stack)
 if owner ~= '' then
-  if job ~= '' and redis.call('HGET', job, 'ats') ~= executions then
+  if job ~= run and redis.call('HGET', job, 'ats') ~= executions then
     return {'stale', length, {}}
   end
   if tostring(length) ~= owner and checkpoint ~= length .. ':' .. owner then

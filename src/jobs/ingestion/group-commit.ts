@@ -1,0 +1,188 @@
+/** Group commits: requests that arrive together share one round trip to one partition. While one commit is in flight, the next group collects. */
+import type { MetricsRecorder } from '../../metrics/recorder.ts';
+import { type Envelope, toEnvelope } from '../../model/events/event.ts';
+import type { Claimed, Deduplication } from '../../store/events/deduplication.ts';
+import { translateAway, unavailable } from '../../store/redis/connection.ts';
+import type { Durability, OnDisk } from '../../store/redis/durability.ts';
+import type { PartitionQueues } from '../queues/partition-queues.ts';
+import { INGEST, type IngestJob } from '../queues/queues.ts';
+import { claimOf, type Draft } from './draft.ts';
+
+/** Most events of one ingest job. */
+const JOB_MAX_EVENTS = 500;
+/** Most bytes of payloads of one ingest job, roughly; a single larger event makes a job of its own. */
+const JOB_MAX_BYTES = 1_048_576;
+/** Commits in flight at once. One would leave Redis idle while its answer travels; more would make smaller groups. */
+const COMMITS_IN_FLIGHT = 2;
+/** A commit that takes longer no longer counts as in flight where the next one goes to another partition. */
+const SLOW_MS = 200;
+
+interface PendingRequest {
+  drafts: Draft[];
+  resolve: (ids: string[]) => void;
+  reject: (error: unknown) => void;
+}
+
+export interface GroupCommitDeps {
+  deduplication: Deduplication;
+  queues: PartitionQueues;
+  recorder: MetricsRecorder;
+  /** What an answer waits for beside Redis's own; undefined: nothing. */
+  durability: Durability | undefined;
+}
+
+/** Where commits go: to one partition, or each to the next in turn. */
+export interface Destination {
+  /** @param drafts of one commit; those without an ID get one */
+  choose(drafts: readonly Draft[]): number;
+  isFixed: boolean;
+  /** Called with the outcome of each commit. */
+  settled(partition: number, error: unknown): void;
+}
+
+export class GroupCommit {
+  readonly #deps: GroupCommitDeps;
+  readonly #destination: Destination;
+  #pending: PendingRequest[] = [];
+  #inFlight = 0;
+  #scheduled = false;
+
+  constructor(deps: GroupCommitDeps, destination: Destination) {
+    this.#deps = deps;
+    this.#destination = destination;
+  }
+
+  /** All or none.
+   *  @returns their internal IDs in the same order
+   *  @throws ServiceError unavailable when Redis did not take them */
+  add(drafts: Draft[]): Promise<string[]> {
+    return new Promise((resolve, reject) => {
+      this.#pending.push({ drafts, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#inFlight >= COMMITS_IN_FLIGHT || this.#pending.length === 0) return;
+    this.#scheduled = true;
+    // After all requests that this turn of the event loop has read.
+    setImmediate(() => {
+      this.#scheduled = false;
+      void this.#commit();
+    });
+  }
+
+  async #commit(): Promise<void> {
+    const { recorder } = this.#deps;
+    const group = this.#takeGroup();
+    const drafts = group.flatMap(({ drafts }) => drafts);
+    const partition = this.#destination.choose(drafts);
+    const startedAt = performance.now();
+    try {
+      const onDisk = await this.#writeInFlight(partition, drafts);
+      // Other commits are written meanwhile.
+      if (onDisk) await onDisk();
+      recorder.eventsCommitted(drafts, performance.now() - startedAt);
+      this.#destination.settled(partition, undefined);
+      for (const { drafts, resolve } of group) resolve(drafts.map(({ internalId }) => internalId));
+    } catch (error) {
+      recorder.commitFailed();
+      this.#destination.settled(partition, error);
+      const answer = translateAway(error);
+      for (const { reject } of group) reject(answer);
+    }
+  }
+
+  async #writeInFlight(partition: number, drafts: Draft[]): Promise<OnDisk | undefined> {
+    const { durability } = this.#deps;
+    this.#inFlight++;
+    let isCounted = true;
+    const leave = () => {
+      if (!isCounted) return;
+      isCounted = false;
+      this.#inFlight--;
+      this.#schedule();
+    };
+    const timer = this.#destination.isFixed ? undefined : setTimeout(leave, SLOW_MS);
+    try {
+      const onDisk = durability && (await durability.begin(partition));
+      await this.#write(partition, drafts);
+      return onDisk;
+    } finally {
+      clearTimeout(timer);
+      leave();
+    }
+  }
+
+  /** Whole requests, up to the events of one job; a larger request is a group of its own. */
+  #takeGroup(): PendingRequest[] {
+    let events = 0;
+    let end = 0;
+    while (end < this.#pending.length) {
+      const next = (this.#pending[end] as PendingRequest).drafts.length;
+      if (end > 0 && events + next > JOB_MAX_EVENTS) break;
+      events += next;
+      end++;
+    }
+    return this.#pending.splice(0, end);
+  }
+
+  async #write(partition: number, drafts: Draft[]): Promise<void> {
+    const { deduplication, queues } = this.#deps;
+    // BullMQ would wait for a connection that was never there; a sender gets its error at once.
+    if (!deduplication.connected) throw unavailable('Redis is not connected');
+    await this.#claim(drafts);
+    const jobs = toJobs(
+      drafts.map(({ event, internalId, repeat, index, request }) => ({
+        ...toEnvelope(event, { ...request, internalId, index }),
+        ...(repeat && { repeat }),
+        ...(request.trace && { trace: request.trace }),
+      })),
+    );
+    const { ingest: queue } = queues.partition(partition);
+    if (jobs.length === 1) await queue.add(INGEST, jobs[0] as IngestJob);
+    else await queue.addBulk(jobs.map((data) => ({ name: INGEST, data })));
+    this.#confirm(drafts);
+  }
+
+  /** Gives each event with a deduplication ID the internal ID of the first event that carried it. */
+  async #claim(drafts: Draft[]): Promise<void> {
+    const identified = drafts.filter(({ event }) => event.id !== undefined);
+    if (identified.length === 0) return;
+    const claimed = await this.#deps.deduplication.claim(identified.map(claimOf));
+    const seen = new Set<string>();
+    identified.forEach((draft, i) => {
+      const { internalId, repeat } = claimed[i] as Claimed;
+      // Of two in this group, which is enqueued as a whole, the second is the repeat.
+      Object.assign(draft, { internalId, repeat: repeat || seen.has(internalId) });
+      seen.add(internalId);
+    });
+  }
+
+  /** Sent before the senders get their answers; nothing waits for it. */
+  #confirm(drafts: Draft[]): void {
+    const first = drafts.filter(({ event, repeat }) => event.id !== undefined && !repeat);
+    if (first.length > 0) this.#deps.deduplication.confirm(first.map(claimOf)).catch(() => {});
+  }
+}
+
+/** Each job holds events of one environment: an environment whose events stall workers delays no other. */
+function toJobs(envelopes: Envelope[]): IngestJob[] {
+  return [...Map.groupBy(envelopes, ({ env }) => env).values()].flatMap(toJobsOfEnvironment);
+}
+
+function toJobsOfEnvironment(envelopes: Envelope[]): IngestJob[] {
+  const jobs: IngestJob[] = [];
+  let bytes = 0;
+  for (const envelope of envelopes) {
+    const last = jobs.at(-1);
+    bytes += envelope.payload.length;
+    if (last && last.events.length < JOB_MAX_EVENTS && bytes <= JOB_MAX_BYTES) {
+      last.events.push(envelope);
+    } else {
+      jobs.push({ events: [envelope] });
+      bytes = envelope.payload.length;
+    }
+  }
+  return jobs;
+}

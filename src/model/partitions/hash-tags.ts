@@ -1,0 +1,38 @@
+/** Hash tags of keys on a Redis Cluster. A tag decides the slot of its keys, and slots are spread over the nodes in ranges. Tags are chosen such
+ *  that the slots of the first 2, 4, 8, … partitions are equally far apart, so each node has as many partitions as any other. */
+import slotOf from 'cluster-key-slot';
+
+const SLOTS = 16_384;
+/** Partitions up to here are evenly spread; 2 to the power of BITS. */
+const BITS = 10;
+/** Of the installation: in the last range, of which small numbers of partitions have the fewest. */
+const INSTALLATION_POSITION = 1_023;
+
+const cached = new Map<string, string>();
+
+/** @param n of the partition */
+export function partitionTag(prefix: string, n: number): string {
+  return tagAt(`${prefix}:${String(n).padStart(2, '0')}`, reversed(n));
+}
+
+export function installationTag(prefix: string): string {
+  return tagAt(prefix, INSTALLATION_POSITION);
+}
+
+/** A tag that begins with `name` and whose slot is in the given one of 1,024 equal ranges. */
+function tagAt(name: string, position: number): string {
+  const present = cached.get(name);
+  if (present !== undefined) return present;
+  const width = SLOTS / 2 ** BITS;
+  let tag = name;
+  for (let n = 0; Math.floor(slotOf(tag) / width) !== position; n++) tag = `${name}:${n.toString(36)}`;
+  cached.set(name, tag);
+  return tag;
+}
+
+/** The bits in reverse: 0, 512, 256, 768, 128, … */
+function reversed(n: number): number {
+  let result = 0;
+  for (let bit = 0; bit < BITS; bit++) if (n & (1 << bit)) result |= 1 << (BITS - 1 - bit);
+  return result;
+}

@@ -1,0 +1,75 @@
+/** Partitions: everything of an event is in one of them, with its runs and their jobs. An ID names its partition by its last two digits. The number
+ *  of partitions grows only, from a time on; IDs from before keep their partition, because their time says which number was in force. */
+import { crc32 } from 'node:zlib';
+import { partitionDigits, timeOf } from '../ids.ts';
+
+/** From a time on, there are so many partitions. */
+export interface LayoutVersion {
+  count: number;
+  /** Unix milliseconds. */
+  since: number;
+}
+
+/** An event with a deduplication ID counts once within a day: after a change of the layout its claim may be in another partition for so long. */
+const CLAIMS_MS = 86_400_000 + 600_000;
+
+export class PartitionLayout {
+  /** In the order of time; the first is in force since ever. */
+  readonly versions: readonly LayoutVersion[];
+  readonly #last: LayoutVersion;
+
+  constructor(versions: readonly LayoutVersion[]) {
+    const [first, ...later] = versions.toSorted((a, b) => a.since - b.since);
+    if (!first) throw new RangeError('a layout has at least one version');
+    this.versions = [{ ...first, since: 0 }, ...later];
+    this.#last = this.versions.at(-1) as LayoutVersion;
+  }
+
+  /** The number of partitions that have or will have something. */
+  get count(): number {
+    return this.#last.count;
+  }
+
+  /** The time of the first IDs that name a partition; Infinity: there is one partition. */
+  get partitionedSince(): number {
+    return this.versions.find(({ count }) => count > 1)?.since ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** The number of partitions in force at a time. */
+  countAt(timeMs: number): number {
+    if (timeMs >= this.#last.since) return this.#last.count;
+    return this.versions.findLast(({ since }) => since <= timeMs)?.count ?? 1;
+  }
+
+  /** The partition of what has this ID. */
+  partitionOf(id: string): number {
+    if (this.#last.count === 1) return 0;
+    const count = this.countAt(timeOf(id));
+    return count === 1 ? 0 : partitionDigits(id) % count;
+  }
+
+  /** The partition of what belongs to a text at a time: an event's deduplication ID, a seed, the name of an awaited event. */
+  homeOf(text: string, timeMs: number): number {
+    const count = this.countAt(timeMs);
+    return count === 1 ? 0 : crc32(text) % count;
+  }
+
+  /** All partitions in which it may be, the present one first: it was stored there while another layout was in force. */
+  homesOf(text: string, nowMs: number): number[] {
+    if (this.#last.count === 1) return [0];
+    const hash = crc32(text);
+    const counts = this.versions.filter(({ since }) => since <= nowMs).map(({ count }) => count);
+    return [...new Set(counts.reverse().map((count) => hash % count))];
+  }
+
+  /** The partition that had the claims on a deduplication ID until a change of the layout less than a day ago; undefined: the present one had them,
+   *  or there was no change. */
+  formerHomeOf(text: string, nowMs: number): number | undefined {
+    if (this.versions.length === 1) return undefined;
+    const former = this.versions.findLast(({ since }, i) => i < this.versions.length - 1 && since <= nowMs);
+    const next = former && this.versions[this.versions.indexOf(former) + 1];
+    if (!former || !next || next.since > nowMs || nowMs - next.since > CLAIMS_MS) return undefined;
+    const home = crc32(text) % former.count;
+    return home === this.homeOf(text, nowMs) ? undefined : home;
+  }
+}

@@ -1,0 +1,120 @@
+/** Which Redis a connection leads to: one server, the master that Sentinels name, or a cluster. The rest of the service treats them alike: the
+ *  keys (keyspace.ts) see to it that what one command or script touches is in one place. */
+import { Cluster, type ClusterOptions, Redis } from 'ioredis';
+import type { RedisServers } from '../../config.ts';
+
+/** A cluster answers the commands of one server, as long as their keys are in one slot. */
+export type { Redis };
+
+/** What connections to one server and to the nodes of a cluster have in common. */
+interface ConnectionOptions {
+  enableOfflineQueue?: boolean;
+  maxRetriesPerRequest: number | null;
+  commandTimeout?: number;
+  lazyConnect: boolean;
+  connectTimeout: number;
+  retryStrategy: (tries: number) => number;
+  reconnectOnError: (error: Error) => boolean;
+}
+
+/** Connection options of one server, and those of a cluster that differ. */
+export interface ServerOptions {
+  redis: ConnectionOptions;
+  cluster: Pick<ClusterOptions, 'maxRedirections' | 'enableOfflineQueue' | 'lazyConnect'>;
+}
+
+const SENTINEL_PORT = 26_379;
+const DEFAULT_PORT = 6_379;
+/** How soon a process sees that a slot is elsewhere, beside what redirections tell it. */
+const SLOTS_REFRESH_MS = 5_000;
+const SLOTS_TIMEOUT_MS = 2_000;
+const RETRY_MS = 100;
+
+export function open(servers: RedisServers, { redis, cluster }: ServerOptions): Redis {
+  const { clusterUrls, sentinels, url, tlsVerify } = servers;
+  if (clusterUrls) return openCluster(servers, clusterUrls, { redis, cluster });
+  const options = { ...redis, ...tlsOf(url, tlsVerify) };
+  if (!sentinels) return new Redis(url, options);
+  const [first] = sentinels.urls.map((text) => new URL(text)) as [URL, ...URL[]];
+  return new Redis({
+    ...options,
+    ...credentialsOf(new URL(url)),
+    name: sentinels.master,
+    sentinels: sentinels.urls.map((text) => hostOf(new URL(text), SENTINEL_PORT)),
+    ...(first.username && { sentinelUsername: decodeURIComponent(first.username) }),
+    ...(first.password && { sentinelPassword: decodeURIComponent(first.password) }),
+    ...(first.protocol === 'rediss:' && { sentinelTLS: { rejectUnauthorized: tlsVerify } }),
+    ...(url.startsWith('rediss:') && { enableTLSForSentinelMode: true }),
+  });
+}
+
+function openCluster(
+  { natMap, tlsVerify }: RedisServers,
+  urls: readonly string[],
+  { redis, cluster }: ServerOptions,
+): Redis {
+  const [first] = urls as [string, ...string[]];
+  const { retryStrategy, enableOfflineQueue: _offline, lazyConnect: _lazy, ...ofNodes } = redis;
+  const opened = new Cluster(
+    urls.map((url) => hostOf(new URL(url), DEFAULT_PORT)),
+    {
+      ...cluster,
+      clusterRetryStrategy: retryStrategy,
+      retryDelayOnFailover: RETRY_MS,
+      retryDelayOnClusterDown: RETRY_MS,
+      retryDelayOnTryAgain: RETRY_MS,
+      slotsRefreshTimeout: SLOTS_TIMEOUT_MS,
+      slotsRefreshInterval: SLOTS_REFRESH_MS,
+      ...(natMap && { natMap: toNatMap(natMap) }),
+      // Certificates of hosted clusters are for the names of nodes, not for their addresses.
+      ...(first.startsWith('rediss:') && { dnsLookup: (address, callback) => callback(null, address) }),
+      redisOptions: { ...ofNodes, ...credentialsOf(new URL(first)), ...tlsOf(first, tlsVerify) },
+    } satisfies ClusterOptions,
+  );
+  return opened as unknown as Redis;
+}
+
+/** The cluster behind a connection; undefined: it leads to one server. */
+export function clusterOf(redis: Redis): Cluster | undefined {
+  return redis.isCluster ? (redis as unknown as Cluster) : undefined;
+}
+
+/** Connections to each server that takes writes: the one server, or the primaries of the cluster as they are known now. */
+export function primariesOf(redis: Redis): Redis[] {
+  return clusterOf(redis)?.nodes('master') ?? [redis];
+}
+
+/** Calls back with each connection to a server, now and later. */
+export function onEachServer(redis: Redis, callback: (server: Redis) => void): void {
+  const cluster = clusterOf(redis);
+  if (!cluster) {
+    callback(redis);
+    return;
+  }
+  for (const node of cluster.nodes()) callback(node);
+  cluster.on('+node', callback);
+}
+
+function hostOf({ hostname, port }: URL, defaultPort: number): { host: string; port: number } {
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || defaultPort) };
+}
+
+function credentialsOf({ username, password }: URL): { username?: string; password?: string } {
+  return {
+    ...(username && { username: decodeURIComponent(username) }),
+    ...(password && { password: decodeURIComponent(password) }),
+  };
+}
+
+function tlsOf(url: string, verify: boolean): { tls?: { rejectUnauthorized: boolean } } {
+  return url.startsWith('rediss:') ? { tls: { rejectUnauthorized: verify } } : {};
+}
+
+function toNatMap(pairs: Readonly<Record<string, string>>): Record<string, { host: string; port: number }> {
+  return Object.fromEntries(
+    Object.entries(pairs).map(([announced, reachable]) => {
+      const colon = reachable.lastIndexOf(':');
+      return [announced, { host: reachable.slice(0, colon), port: Number(reachable.slice(colon + 1)) }];
+    }),
+  );
+}
