@@ -82,6 +82,12 @@ export class TestBed {
     this.#service = new Service(this.#web.url, this.hostUrl, this.redis);
   }
 
+  /** Starts a web process in dev mode beside the other, on the same Redis. @returns where events are sent */
+  async startDevWeb(): Promise<string> {
+    const { url } = await this.startProcess('web', { ...this.#env(), MODE: 'dev' });
+    return new Service(url, this.hostUrl, this.redis).eventUrl;
+  }
+
   get service(): Service {
     return this.#service as Service;
   }

@@ -157,7 +157,7 @@ export class Acceptor {
 
 /** '': any partition takes the event. */
 function idFor(layout: PartitionLayout, event: Event, { env, seed, receivedAt }: AcceptRequest, index: number): string {
-  if (seed) return seededId(seed, index + 1, layout.homeOf(seed.entropy.toString('hex'), seed.timeMs));
+  if (seed) return seededId(seed, index + 1);
   if (layout.count === 1) return newId(receivedAt);
   return event.id === undefined
     ? ''

@@ -134,6 +134,8 @@ export function unavailable(why: string, cause?: unknown): ServiceError {
 }
 
 const PIPELINE_MAX = 1_000;
+/** Fewer commands cost less by themselves: ioredis copies every script of the connection into every pipeline. */
+const SINGLY_MAX = 2;
 
 /** The replies to any number of commands, sent in pipelines of a bounded size, so that other commands get through in between. The second part of a
  *  command is its key: on a cluster, each node gets its commands.
@@ -163,9 +165,15 @@ async function inOrder<T>(redis: Redis, commands: readonly (string | number)[][]
   const all: T[] = [];
   for (let start = 0; start < commands.length; start += PIPELINE_MAX) {
     const some = commands.slice(start, start + PIPELINE_MAX);
+    if (commands.length <= SINGLY_MAX) return Promise.all(some.map((command) => sendOne<T>(redis, command)));
     for (const reply of replies<T>(await redis.pipeline(some).exec())) all.push(reply);
   }
   return all;
+}
+
+function sendOne<T>(redis: Redis, [name, ...args]: readonly (string | number)[]): Promise<T> {
+  const commands = redis as unknown as Record<string, (...args: (string | number)[]) => Promise<T>>;
+  return (commands[String(name)] as (typeof commands)[string]).apply(redis, args);
 }
 
 /** The replies of a pipeline; the first failed command fails it all.
