@@ -25,7 +25,7 @@ export interface ServerOptions {
 
 const SENTINEL_PORT = 26_379;
 const DEFAULT_PORT = 6_379;
-/** How soon a process sees that a hash slot is elsewhere, beside what redirections tell it. */
+/** The time until a process sees that a hash slot is elsewhere, beside what redirections tell it. */
 const HASH_SLOTS_REFRESH_MS = 5_000;
 const HASH_SLOTS_TIMEOUT_MS = 2_000;
 const RETRY_MS = 100;
@@ -81,7 +81,8 @@ export function clusterOf(redis: Redis): Cluster | undefined {
 
 /** The node that has each hash slot; undefined: there is no cluster. */
 export function nodesByHashSlot(redis: Redis): readonly (readonly string[] | undefined)[] | undefined {
-  return clusterOf(redis)?.slots;
+  const cluster = clusterOf(redis);
+  return cluster?.slots;
 }
 
 /** Connections to each server that takes writes: the one server, or the primaries of the cluster as they are known now. */

@@ -69,7 +69,7 @@ export const SHARED_KEY_DECLARATIONS = {
   queues: {
     pattern: 'queue',
     type: 'string',
-    owner: 'store.ts',
+    owner: 'redis/shared-keys.ts',
     ttl: '–',
     size: 'BullMQ',
     description: 'Prefix of the keys that BullMQ makes (`queue:ingest:…`, `queue:runs:…`).',
