@@ -9,7 +9,11 @@ export const isCluster = (process.env.REDIS_CLUSTER_URLS ?? '') !== '';
 
 /** Settings of the service that name the Redis of the tests. */
 export function redisSettings(): Record<string, string> {
-  return isCluster ? { REDIS_CLUSTER_URLS: process.env.REDIS_CLUSTER_URLS as string } : { REDIS_URL: redisUrl() };
+  const partitions = process.env.TEST_PARTITIONS;
+  return {
+    ...(isCluster ? { REDIS_CLUSTER_URLS: process.env.REDIS_CLUSTER_URLS as string } : { REDIS_URL: redisUrl() }),
+    ...(partitions && { PARTITIONS: partitions }),
+  };
 }
 
 /** @throws if the tests run on a cluster, or were not started by scripts/test, which starts a Redis */
@@ -75,6 +79,6 @@ async function primariesOf(redis: Redis | Cluster): Promise<Redis[]> {
 }
 
 async function* scan(node: Redis, prefix: string): AsyncIterable<string[]> {
-  const patterns = prefix === '' ? ['*'] : [`${prefix}*`, ...(isCluster ? [`{${prefix}*`] : [])];
+  const patterns = prefix === '' ? ['*'] : [`${prefix}*`, `{${prefix}*`];
   for (const match of patterns) yield* node.scanStream({ match, count: 1_000 });
 }
