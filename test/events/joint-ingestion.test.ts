@@ -3,7 +3,7 @@ import { JointIngestion } from '../../src/jobs/ingestion/joint-ingestion.ts';
 import type { Envelope } from '../../src/model/events/event.ts';
 import { newId } from '../../src/model/ids.ts';
 
-const SLOTS = 4;
+const CONCURRENCY = 4;
 
 function job(name: string, { env = 'production', events = 1 } = {}): Envelope[] {
   const now = Date.now();
@@ -31,7 +31,7 @@ function controlled() {
       for (const wake of waiting.splice(0)) wake();
       return end.promise;
     },
-    () => SLOTS,
+    () => CONCURRENCY,
   );
   const untilStarted = async (count: number) => {
     while (started.length < count) await new Promise<void>((resolve) => waiting.push(resolve));
@@ -60,7 +60,7 @@ describe('A joint ingestion', () => {
         if (events.some(({ name }) => name === 'poison')) throw new Error(`poison among ${events.length}`);
         ingested.push(...events.map(({ name }) => name));
       },
-      () => SLOTS,
+      () => CONCURRENCY,
     );
     const jobs = [job('a'), job('poison'), job('b')].map((events) => joint.run(events));
     const results = await Promise.allSettled(jobs);

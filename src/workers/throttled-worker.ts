@@ -5,14 +5,14 @@ import { type Job, Worker } from 'bullmq';
 import { JobRate } from '../jobs/ingestion/job-rate.ts';
 
 /** Least time between two requests for a job while jobs come fast. */
-const PACE_MS = 4;
+const INTERVAL_MS = 4;
 
-export class PacedWorker<Data> extends Worker<Data, void> {
+export class ThrottledWorker<Data> extends Worker<Data, void> {
   // BullMQ's constructor starts the worker: this must not be initialized after it.
-  declare private pace: Pace | undefined;
+  declare private throttle: FetchThrottle | undefined;
 
   protected override async moveToActive(token: string, name?: string): Promise<Job<Data, void>> {
-    const leftMs = this.paceOf().ask(performance.now());
+    const leftMs = this.throttleOf().ask(performance.now());
     if (leftMs >= 1 && !this.closing) await setTimeout(leftMs);
     return super.moveToActive(token, name);
   }
@@ -21,24 +21,24 @@ export class PacedWorker<Data> extends Worker<Data, void> {
     ...args: Parameters<Worker<Data, void>['nextJobFromJobData']>
   ): Promise<Job<Data, void>> {
     const job = await super.nextJobFromJobData(...args);
-    if (job) this.paceOf().found(performance.now());
+    if (job) this.throttleOf().found(performance.now());
     return job;
   }
 
-  private paceOf(): Pace {
-    this.pace ??= new Pace();
-    return this.pace;
+  private throttleOf(): FetchThrottle {
+    this.throttle ??= new FetchThrottle();
+    return this.throttle;
   }
 }
 
-class Pace {
+class FetchThrottle {
   readonly #rate = new JobRate();
   #nextAt = 0;
 
   /** @returns milliseconds to wait before asking */
   ask(nowMs: number): number {
     const at = this.#rate.isFast(nowMs) ? Math.max(nowMs, this.#nextAt) : nowMs;
-    this.#nextAt = at + PACE_MS;
+    this.#nextAt = at + INTERVAL_MS;
     return at - nowMs;
   }
 
