@@ -18,6 +18,7 @@ import type { Tracing } from '../tracing/tracing.ts';
 import { type Connector, type OwnerDeps, ownerOf, withCallLimits } from './call-admission.ts';
 import { JobRelease, withLockExtension, withMetrics, withOutageDelay } from './job-middleware.ts';
 import { PoisonJobs } from './poison-jobs.ts';
+import { ThrottledWorker } from './throttled-worker.ts';
 import { traceCallOrWake, traceIngest } from './traced-jobs.ts';
 
 const INGEST_RETRY_MAX_MS = 60_000;
@@ -135,7 +136,7 @@ function startIngestWorker(
     recorder.ingestJobStarted(job.data.events.length);
     return poisonJobs.handle(job, ingestJob);
   };
-  const worker: Worker = new Worker<IngestJob, void>(INGEST, withMetrics(INGEST, handler, recorder), {
+  const worker: Worker = new ThrottledWorker<IngestJob>(INGEST, withMetrics(INGEST, handler, recorder), {
     ...workerOptions(config, queueOptions, queues.prefixOf(partition)),
     ...JOB_RETENTION[INGEST],
     concurrency: config.ingestConcurrency,
