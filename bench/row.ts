@@ -26,6 +26,7 @@ export interface Row {
 export const GROUPS = [
   'requests',
   'at-work',
+  'cluster',
   'fsync',
   'acknowledgement',
   'ingest',

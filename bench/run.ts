@@ -9,6 +9,7 @@ import { type Measured, merge, type Results, thisMachine, writeResults } from '.
 import { meetsTargets } from './row.ts';
 import { acknowledgement } from './rows/acknowledgement.ts';
 import { atWork } from './rows/at-work.ts';
+import { cluster } from './rows/cluster.ts';
 import { fsync } from './rows/fsync.ts';
 import { growth } from './rows/growth.ts';
 import { ingestPaced, ingestQueued } from './rows/ingest.ts';
@@ -47,6 +48,7 @@ function selectMeasurements({ only, growth: isGrowth, soakMinutes }: Options): M
   const all = [
     requests,
     atWork,
+    cluster,
     fsync,
     acknowledgement,
     ingestQueued,

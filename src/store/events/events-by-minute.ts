@@ -70,7 +70,9 @@ export class EventsByMinute {
     const names = new Set<string>();
     let from: number | undefined;
     let count = 0;
-    for (let size = MINUTES_FIRST; count < enough; size = Math.min(size * MINUTES_GROWTH, MINUTES_MAX)) {
+    // Each minute is read in every partition.
+    const first = this.#keys.all().length > 1 ? 1 : MINUTES_FIRST;
+    for (let size = first; count < enough; size = Math.min(size * MINUTES_GROWTH, MINUTES_MAX)) {
       const top = from === undefined ? timeMs : `(${from}`;
       const minutes = await this.#newestMinutes(env, top, minuteOf(oldest), size);
       for (const minute of await this.read(env, minutes)) {

@@ -56,7 +56,7 @@ export const SHARED_KEY_DECLARATIONS = {
     ttl: '–',
     size: 'never stored',
     description:
-      'On a cluster, scripts name it as a key: while its slot moves to another node, they are refused as a whole.',
+      'On a cluster, scripts name it as a key: while its hash slot moves to another node, they are refused as a whole.',
   },
   diskBarrier: {
     pattern: 'disk-barrier',
