@@ -1,9 +1,10 @@
 /** Connections to Redis, and the errors of an unavailable Redis. */
 import slotOf from 'cluster-key-slot';
+import type { Cluster } from 'ioredis';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { type Logger, withoutArguments } from '../../log.ts';
-import { clusterOf, onEachServer, open, type Redis } from './servers.ts';
+import { clusterOf, onEachServer, open, openNode, type Redis } from './servers.ts';
 import { coalesceWrites } from './write-coalescing.ts';
 
 export type { Redis };
@@ -42,7 +43,7 @@ export function connect(
       ...options.redis,
       lazyConnect: lazy,
       connectTimeout: 5_000,
-      retryStrategy: (tries: number) => Math.min(50 * 2 ** Math.min(tries, 10), RECONNECT_MAX_MS),
+      retryStrategy,
       // Called first with every error reply of Redis, also on connections that are duplicated from this one.
       reconnectOnError: (error) => {
         removeArguments(error);
@@ -59,6 +60,16 @@ export function connect(
   redis.on('error', warn);
   clusterOf(redis)?.on('node error', warn);
   return redis;
+}
+
+/** A connection of its own to a primary of a cluster, which stays with this node whatever its role becomes; undefined: the address is of none. */
+export function connectNode(cluster: Cluster, address: string, patience: Patience, log: Logger): Redis | undefined {
+  const redis = openNode(cluster, address, { ...OPTIONS[patience].redis, retryStrategy });
+  return redis?.on('error', (error) => log.warn({ err: error.message, node: address, patience }, 'redis connection'));
+}
+
+function retryStrategy(tries: number): number {
+  return Math.min(50 * 2 ** Math.min(tries, 10), RECONNECT_MAX_MS);
 }
 
 /** ioredis attaches the failed command to the error, with its arguments: password hashes, sessions, payloads. They must not be logged. */
