@@ -80,7 +80,10 @@ function removeArguments(error: Error & { command?: { name: string; args?: unkno
 }
 
 /** Resolves once the connection is ready for commands. */
-export async function ready(redis: Redis): Promise<void> {
+export async function ready(redis: {
+  status: string;
+  once(event: 'ready', listener: () => void): unknown;
+}): Promise<void> {
   if (redis.status === 'ready') return;
   await new Promise<void>((resolve) => redis.once('ready', resolve));
 }
@@ -91,13 +94,13 @@ const UNAVAILABLE: [error: RegExp, message: string][] = [
   [/^READONLY/, 'Redis is read-only'],
   [/MISCONF/, 'Redis cannot save what it has'],
   [/^LOADING/, 'Redis is loading what it has saved'],
-  [/^MASTERDOWN|^CLUSTERDOWN|cluster is down/, 'Redis has no master'],
+  [/^MASTERDOWN|^CLUSTERDOWN|^UNBLOCKED|cluster is down/, 'Redis has no master'],
   [
     /^(MOVED|ASK|TRYAGAIN)\b|Too many Cluster redirections|non local key|same slots? allocation group/,
     'Redis is moving this data to another node',
   ],
   [
-    /startup nodes is available|refresh slots cache|Cluster is disconnect|Cluster isn't ready/,
+    /startup nodes is available|refresh slots cache|Cluster is (disconnect|ended)|Cluster isn't ready|Node is disconnected/,
     'there is no connection to Redis',
   ],
   [/^NOSCRIPT/, 'Redis has lost its scripts'],
