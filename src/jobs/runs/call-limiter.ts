@@ -154,7 +154,7 @@ export class CallLimiter {
   /** Calls on standby wait, start or are deferred as far as there is room. */
   #callUp(nowMs: number): void {
     while (this.#standby.length > 0 && this.#waiting.length < this.#waitingMax) {
-      const { owner, jobId, resolve } = this.#standby.shift() as (typeof this.#standby)[0];
+      const { owner, jobId, resolve } = this.#standby.shift() as Omit<WaitingCall, 'until'>;
       const decision = this.acquire(owner, jobId, nowMs);
       if (decision instanceof Promise) decision.then(resolve);
       else resolve(decision);
