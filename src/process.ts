@@ -15,6 +15,9 @@ export interface ProcessOptions {
   close: () => Promise<void>;
 }
 
+/** Ends a running process in order; undefined until it is ready. */
+let endRunning: ((why: string) => void) | undefined;
+
 export function runProcess({ log, graceMs, details, close }: ProcessOptions): void {
   let isEnding = false;
   const end = (why: string) => {
@@ -30,6 +33,7 @@ export function runProcess({ log, graceMs, details, close }: ProcessOptions): vo
       },
     );
   };
+  endRunning = end;
   process.once('SIGTERM', () => end('SIGTERM'));
   process.once('SIGINT', () => end('SIGINT'));
   if (process.send) {
@@ -45,4 +49,11 @@ export function runProcess({ log, graceMs, details, close }: ProcessOptions): vo
 export function exitBeforeReady(log: Logger, error: Error): never {
   log.fatal({ err: error.message }, 'cannot start');
   process.exit(1);
+}
+
+/** For a reason after which the process cannot go on, whether it has started or not. */
+export function stopBecause(log: Logger, error: Error): void {
+  if (!endRunning) exitBeforeReady(log, error);
+  log.fatal({ err: error.message }, 'cannot go on');
+  endRunning(error.message);
 }

@@ -135,14 +135,17 @@ export function unavailable(why: string, cause?: unknown): ServiceError {
 
 const PIPELINE_MAX = 1_000;
 
+/** Its name, its key, and what follows. */
+export type Command = (string | number | Buffer)[];
+
 /** The replies to any number of commands, sent in pipelines of a bounded size, so that other commands get through in between. The second part of a
  *  command is its key: on a cluster, each node gets its commands.
  *  @throws the first failed command's error */
-export async function inPipelines<T>(redis: Redis, commands: readonly (string | number)[][]): Promise<T[]> {
+export async function inPipelines<T>(redis: Redis, commands: readonly Command[]): Promise<T[]> {
   const nodes = clusterOf(redis)?.slots;
   if (!nodes || commands.length === 0) return inOrder(redis, commands);
   const byNode = Map.groupBy(commands.keys(), (i) => {
-    const slot = slotOf(String((commands[i] as (string | number)[])[1]));
+    const slot = slotOf(String((commands[i] as Command)[1]));
     // A slot whose node is unknown has a pipeline of its own.
     return nodes[slot]?.[0] ?? slot;
   });
@@ -151,7 +154,7 @@ export async function inPipelines<T>(redis: Redis, commands: readonly (string | 
     [...byNode.values()].map(async (indexes) => {
       const found = await inOrder<T>(
         redis,
-        indexes.map((i) => commands[i] as (string | number)[]),
+        indexes.map((i) => commands[i] as Command),
       );
       for (const [i, index] of indexes.entries()) all[index] = found[i] as T;
     }),
@@ -159,11 +162,11 @@ export async function inPipelines<T>(redis: Redis, commands: readonly (string | 
   return all;
 }
 
-async function inOrder<T>(redis: Redis, commands: readonly (string | number)[][]): Promise<T[]> {
+async function inOrder<T>(redis: Redis, commands: readonly Command[]): Promise<T[]> {
   const all: T[] = [];
   for (let start = 0; start < commands.length; start += PIPELINE_MAX) {
     const some = commands.slice(start, start + PIPELINE_MAX);
-    for (const reply of replies<T>(await redis.pipeline(some).exec())) all.push(reply);
+    for (const reply of replies<T>(await redis.pipeline(some as (string | number)[][]).exec())) all.push(reply);
   }
   return all;
 }
