@@ -91,14 +91,14 @@ export class Copier {
 
   /** Replaces key names in values. */
   async #rewrite(renames: readonly Rename[]): Promise<void> {
-    const values = await inPipelines<string[]>(
+    const values = await inPipelines<Record<string, string>>(
       this.#source,
       renames.map(({ from }) => ['hgetall', from]),
     );
     const commands = renames.flatMap(({ to }, i): Command[] => {
-      const flat = values[i] as string[];
-      if (flat.length === 0) return [];
-      return [['hset', to, ...flat.map((text, n) => (n % 2 === 1 ? this.#map.renamedLocation(text) : text))]];
+      const fields = Object.entries(values[i] as Record<string, string>);
+      if (fields.length === 0) return [];
+      return [['hset', to, ...fields.flatMap(([field, text]) => [field, this.#map.renamedLocation(text)])]];
     });
     await inPipelines(this.#target, commands);
   }

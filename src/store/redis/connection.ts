@@ -90,6 +90,8 @@ const UNAVAILABLE: [error: RegExp, message: string][] = [
     'there is no connection to Redis',
   ],
   [/^NOSCRIPT/, 'Redis has lost its scripts'],
+  // The counters of queues have no number there (../move/fence.ts).
+  [/^ERR value is not an integer or out of range script/, 'the installation moves to another Redis'],
   [/Command timed out|ETIMEDOUT/, 'Redis did not answer in time'],
   [
     /Connection is closed|aborted due to connection close|max retries per request|isn't writeable|Socket timeout|ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH/,
