@@ -80,6 +80,7 @@ function workerGauges(registry: MetricsRegistry): (sources: GaugeSources) => voi
   const throttled = registry.gauge(
     'apps_throttled',
     'Apps to which this worker makes fewer concurrent calls because they are unhealthy.',
+    'max',
   );
   const concurrency = registry.gaugesBy('job_concurrency', 'Jobs that this process runs at the same time at most.', [
     'queue',
@@ -101,13 +102,18 @@ function workerGauges(registry: MetricsRegistry): (sources: GaugeSources) => voi
 }
 
 function storedGauges(registry: MetricsRegistry): (status: StoredGauges | undefined) => void {
-  const up = registry.gauge('redis_up', '1: Redis responds to this process; 0: it does not.');
-  const used = registry.gauge('redis_used_memory_bytes', 'Memory that Redis uses.');
-  const max = registry.gauge('redis_max_memory_bytes', 'Memory limit of Redis; absent: no limit.');
-  const activeRuns = registry.gauge('runs_active', 'Runs that have not ended.');
-  const processes = registry.gaugesBy('processes', 'Running processes.', ['kind']);
-  const jobs = registry.gaugesBy('queue_jobs', 'Jobs in a queue.', ['queue', 'state']);
-  const ages = registry.gaugesBy('queue_backlog_age_seconds', 'Age of the job that has waited longest.', ['queue']);
+  const up = registry.gauge('redis_up', '1: Redis responds to this process; 0: it does not.', 'min');
+  const used = registry.gauge('redis_used_memory_bytes', 'Memory that Redis uses.', 'max');
+  const max = registry.gauge('redis_max_memory_bytes', 'Memory limit of Redis; absent: no limit.', 'max');
+  const activeRuns = registry.gauge('runs_active', 'Runs that have not ended.', 'max');
+  const processes = registry.gaugesBy('processes', 'Running processes.', ['kind'], 'max');
+  const jobs = registry.gaugesBy('queue_jobs', 'Jobs in a queue.', ['queue', 'state'], 'max');
+  const ages = registry.gaugesBy(
+    'queue_backlog_age_seconds',
+    'Age of the job that has waited longest.',
+    ['queue'],
+    'max',
+  );
   let present = new Set<GaugeMetric>();
   // Until Redis has responded.
   up.set(0);

@@ -34,11 +34,16 @@ describe('event search', () => {
   async function send(events: object | object[], path = service.eventPath): Promise<string[]> {
     const { status, body } = await service.post(path, events);
     expect(status, JSON.stringify(body)).to.equal(200);
-    for (const id of body.ids) await service.waitFor(`/v1/events/${id}`, isIndexed);
-    await service.waitFor(`/v1/events?id=${body.ids.at(-1)}`, ({ body: { data } }) => data.length === 1);
+    for (const id of body.ids) {
+      const { body: found } = await service.waitFor(`/v1/events/${id}`, isStored);
+      const event = found.data;
+      // An event is in the list of its name last of all.
+      const ofName = `/v1/events?name=${encodeURIComponent(event.name)}&received_before=${Date.parse(event.received_at) + 1}`;
+      await service.waitFor(ofName, ({ body: { data } }) => idsOf(data).includes(id));
+    }
     return body.ids;
   }
-  const isIndexed = ({ status }: { status: number }) => status === 200;
+  const isStored = ({ status }: { status: number }) => status === 200;
 
   async function list(query: string) {
     const { status, body } = await service.get(`/v1/events?${query}`);

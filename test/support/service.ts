@@ -171,8 +171,8 @@ export class Service {
 
   async #start(role: Role, processes: ServiceProcess[]): Promise<ServiceProcess> {
     // Excludes the developer's own settings.
-    const { PATH, TMPDIR, NODE_V8_COVERAGE, SERVICE_TEST_RUN } = process.env;
-    const env = { PATH, TMPDIR, NODE_V8_COVERAGE, SERVICE_TEST_RUN, ...this.env };
+    const { PATH, TMPDIR, NODE_COMPILE_CACHE, NODE_V8_COVERAGE, SERVICE_TEST_RUN } = process.env;
+    const env = { PATH, TMPDIR, NODE_COMPILE_CACHE, NODE_V8_COVERAGE, SERVICE_TEST_RUN, ...this.env };
     const started = await startProcess(role, env, this.#execArgv[role]);
     processes.push(started);
     return started;

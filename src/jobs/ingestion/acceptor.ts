@@ -13,8 +13,9 @@ import { GroupCommit, type GroupCommitDeps } from './group-commit.ts';
 
 /** Unanswered events above which further requests are rejected. */
 const UNANSWERED_MAX = 50_000;
-/** How long commits go to the same partition: a worker that finds its jobs together takes fewer round trips for each. */
+/** How long commits go to the same partition, or until it has so many events: a worker that finds jobs together takes fewer round trips for each. */
 const TURN_MS = 100;
+const TURN_EVENTS = 200;
 /** How long a partition that did not take a commit is left out. */
 const LEFT_OUT_MS = 1_000;
 
@@ -31,6 +32,8 @@ export class Acceptor {
   #unanswered = 0;
   #turn = 0;
   #turnEndsAt = 0;
+  /** In this turn. */
+  #placed = 0;
   /** When the last commit to a partition failed (performance.now()), by partition. */
   readonly #failedAt: number[] = [];
 
@@ -126,12 +129,14 @@ export class Acceptor {
     const now = Date.now();
     const earliest = drafts.reduce((least, { request }) => Math.min(least, request.receivedAt), now);
     const count = this.#deps.partitions.layout.countAt(earliest);
-    if (now >= this.#turnEndsAt || this.#isLeftOut(this.#turn)) {
+    if (now >= this.#turnEndsAt || this.#placed >= TURN_EVENTS || this.#isLeftOut(this.#turn)) {
+      this.#placed = 0;
       this.#turn = this.#next(count);
       this.#turnEndsAt = now + TURN_MS;
     }
     // Requests from just before a change of the layout are in a partition that was there.
     const partition = this.#turn % count;
+    this.#placed += drafts.length;
     for (const draft of drafts) draft.internalId = inPartition(newId(draft.request.receivedAt), partition);
     return partition;
   }

@@ -7,6 +7,7 @@ import type { Durability, OnDisk } from '../../store/redis/durability.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import { INGEST, type IngestJob } from '../queues/queues.ts';
 import { claimOf, type Draft } from './draft.ts';
+import { whenGathered } from './group-gathering.ts';
 
 /** Most events of one ingest job. */
 const JOB_MAX_EVENTS = 500;
@@ -65,11 +66,11 @@ export class GroupCommit {
   #schedule(): void {
     if (this.#scheduled || this.#inFlight >= COMMITS_IN_FLIGHT || this.#pending.length === 0) return;
     this.#scheduled = true;
-    // After all requests that this turn of the event loop has read.
-    setImmediate(() => {
+    const commit = () => {
       this.#scheduled = false;
       void this.#commit();
-    });
+    };
+    whenGathered(() => this.#pending.length, JOB_MAX_EVENTS, commit);
   }
 
   async #commit(): Promise<void> {

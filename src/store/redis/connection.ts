@@ -136,6 +136,8 @@ export function unavailable(why: string, cause?: unknown): ServiceError {
 }
 
 const PIPELINE_MAX = 1_000;
+/** Fewer commands cost less by themselves: ioredis copies every script of the connection into every pipeline. */
+const SINGLY_MAX = 2;
 
 /** Its name, its key, and what follows. */
 export type Command = (string | number | Buffer)[];
@@ -168,9 +170,15 @@ async function inOrder<T>(redis: Redis, commands: readonly Command[]): Promise<T
   const all: T[] = [];
   for (let start = 0; start < commands.length; start += PIPELINE_MAX) {
     const some = commands.slice(start, start + PIPELINE_MAX);
+    if (commands.length <= SINGLY_MAX) return Promise.all(some.map((command) => sendOne<T>(redis, command)));
     for (const reply of replies<T>(await redis.pipeline(some as (string | number)[][]).exec())) all.push(reply);
   }
   return all;
+}
+
+function sendOne<T>(redis: Redis, [name, ...args]: Command): Promise<T> {
+  const commands = redis as unknown as Record<string, (...args: Command) => Promise<T>>;
+  return (commands[String(name)] as (typeof commands)[string]).apply(redis, args);
 }
 
 /** The replies of a pipeline; the first failed command fails it all.

@@ -36,6 +36,7 @@ const SCRIPTS = {
   storeRequest: { file: 'runs/lua/store-request.lua', numberOfKeys: 1 },
   removeRequest: { file: 'runs/lua/remove-request.lua', numberOfKeys: 1 },
   addDefer: { file: 'runs/lua/add-defer.lua', numberOfKeys: 1 },
+  storeEvents: { file: 'events/lua/store-events.lua', numberOfKeys: 1 },
   extendRetention: { file: 'events/lua/extend-retention.lua', numberOfKeys: 2 },
   storeOverflowEvent: { file: 'events/lua/store-overflow-event.lua', numberOfKeys: 2 },
   indexEvents: { file: 'events/lua/index-events.lua', numberOfKeys: 4 },

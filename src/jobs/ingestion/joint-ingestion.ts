@@ -1,0 +1,173 @@
+/** Ingests the events of several small jobs in one go. With quick senders a job has few events, and the round trips of a job cost more
+ *  than its events do.
+ *
+ *  Each job stays what it is for the queue: it ends by itself, and when the joint work fails, each job is ingested alone, so that it fails
+ *  for its own events only. Jobs of one environment are joined; those of another are not held up. */
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import type { Envelope } from '../../model/events/event.ts';
+
+/** A job with more is ingested alone, at once. */
+const SMALL_EVENTS = 150;
+const SMALL_BYTES = 131_072;
+/** No further job is joined from here on. */
+const JOINT_MAX_EVENTS = 350;
+/** Environments that were busy last. */
+const LANES_MAX = 1_000;
+/** Above this rate jobs wait for each other. */
+const FAST_JOBS_PER_SECOND = 150;
+/** Time over which the rate is measured. */
+const RATE_MS = 200;
+/** How long the first job of a joint ingestion waits for others that were fetched with it. */
+const COLLECT_MS = 1;
+/** Most time between two joint ingestions of an environment. */
+const HOLD_MAX_MS = 12;
+const HOLD_STEP_MS = 2;
+
+type Ingest = (events: readonly Envelope[]) => Promise<void>;
+
+interface Waiting {
+  events: readonly Envelope[];
+  done: PromiseWithResolvers<void>;
+}
+
+export class JointIngestion {
+  readonly #ingest: Ingest;
+  readonly #slots: () => number;
+  readonly #lanes = new LRUCache<string, Lane>({ max: LANES_MAX });
+
+  /** @param slots returns how many jobs are in progress at most */
+  constructor(ingest: Ingest, slots: () => number) {
+    this.#ingest = ingest;
+    this.#slots = slots;
+  }
+
+  /** @param events of one job, all of one environment
+   *  @throws what ingesting these events alone throws */
+  async run(events: readonly Envelope[]): Promise<void> {
+    const env = events[0]?.env;
+    if (env === undefined || !isSmall(events)) return this.#ingest(events);
+    const lane = this.#lanes.get(env) ?? new Lane(this.#ingest, this.#slots);
+    this.#lanes.set(env, lane);
+    await lane.run(events);
+  }
+}
+
+/** The small jobs of one environment. */
+class Lane {
+  readonly #ingest: Ingest;
+  readonly #slots: () => number;
+  readonly #arrivals = new Arrivals();
+  #waiting: Waiting[] = [];
+  #isRunning = false;
+  #onFull: () => void = () => {};
+  /** How long jobs that are done keep their slots, so that more jobs wait when they end: each of them fetches the next. */
+  #holdMs = 0;
+
+  constructor(ingest: Ingest, slots: () => number) {
+    this.#ingest = ingest;
+    this.#slots = slots;
+  }
+
+  run(events: readonly Envelope[]): Promise<void> {
+    const done = Promise.withResolvers<void>();
+    this.#waiting.push({ events, done });
+    this.#arrivals.add(performance.now());
+    if (this.#waiting.length >= this.#slots()) this.#onFull();
+    if (!this.#isRunning) void this.#runAll();
+    return done.promise;
+  }
+
+  async #runAll(): Promise<void> {
+    this.#isRunning = true;
+    // Jobs that were fetched in this turn of the event loop.
+    await setImmediate();
+    while (this.#waiting.length > 0) {
+      const isFast = this.#arrivals.isFast(performance.now());
+      if (isFast) await this.#collect();
+      const startedAt = performance.now();
+      const jobs = this.#take();
+      const settle = await this.#ingestJobs(jobs);
+      this.#adjust(isFast, jobs.length);
+      const leftMs = this.#holdMs - (performance.now() - startedAt);
+      if (leftMs >= 1) await setTimeout(leftMs);
+      settle();
+      await setImmediate();
+    }
+    this.#isRunning = false;
+  }
+
+  async #collect(): Promise<void> {
+    if (this.#waiting.length >= this.#slots()) return;
+    const full = new Promise<void>((resolve) => {
+      this.#onFull = resolve;
+    });
+    await Promise.race([full, setTimeout(COLLECT_MS)]);
+    this.#onFull = () => {};
+  }
+
+  #take(): Waiting[] {
+    let events = 0;
+    let end = 0;
+    while (end < this.#waiting.length && (end === 0 || events < JOINT_MAX_EVENTS)) {
+      events += (this.#waiting[end] as Waiting).events.length;
+      end++;
+    }
+    return this.#waiting.splice(0, end);
+  }
+
+  /** All slots taken means that more jobs may wait in the queue: then nothing may hold them up. */
+  #adjust(isFast: boolean, jobs: number): void {
+    if (!isFast) this.#holdMs = 0;
+    else if (jobs >= this.#slots()) this.#holdMs /= 2;
+    else this.#holdMs = Math.min(HOLD_MAX_MS, this.#holdMs + HOLD_STEP_MS);
+  }
+
+  /** @returns a function that ends the jobs */
+  async #ingestJobs(jobs: readonly Waiting[]): Promise<() => void> {
+    try {
+      await this.#ingest(jobs.flatMap(({ events }) => events));
+      return () => {
+        for (const { done } of jobs) done.resolve();
+      };
+    } catch (error) {
+      if (jobs.length === 1) return () => jobs[0]?.done.reject(error);
+    }
+    const ends: (() => void)[] = [];
+    for (const job of jobs) ends.push(await this.#ingestJobs([job]));
+    return () => {
+      for (const end of ends) end();
+    };
+  }
+}
+
+/** The recent rate of jobs. */
+class Arrivals {
+  #from = 0;
+  #count = 0;
+  #last = 0;
+
+  add(nowMs: number): void {
+    this.#roll(nowMs);
+    this.#count++;
+  }
+
+  isFast(nowMs: number): boolean {
+    this.#roll(nowMs);
+    return Math.max(this.#last, this.#count) >= (FAST_JOBS_PER_SECOND * RATE_MS) / 1_000;
+  }
+
+  #roll(nowMs: number): void {
+    if (nowMs - this.#from < RATE_MS) return;
+    this.#last = nowMs - this.#from < 2 * RATE_MS ? this.#count : 0;
+    this.#count = 0;
+    this.#from = nowMs;
+  }
+}
+
+function isSmall(events: readonly Envelope[]): boolean {
+  if (events.length > SMALL_EVENTS) return false;
+  let bytes = 0;
+  for (const { payload } of events) bytes += payload.length;
+  return bytes <= SMALL_BYTES;
+}
