@@ -110,17 +110,20 @@ export class Acceptor {
   /** An earlier event with the same deduplication ID may be in another partition: after a change of the layout, or because it had its internal ID
    *  before. Its claim stands, and the event goes where the ID in it says. */
   async #claimElsewhere(drafts: readonly Draft[], layout: PartitionLayout): Promise<void> {
-    const { deduplication } = this.#deps;
     const now = Date.now();
-    for (const draft of drafts) {
-      const { event, request, internalId } = draft;
-      if (event.id === undefined) continue;
-      const text = homeText(request.env, event.id);
-      const homes = [layout.formerHomeOf(text, now), layout.homeOf(text, now)];
-      for (const home of homes) {
-        if (home === undefined || home === layout.partitionOf(internalId)) continue;
-        draft.internalId = await deduplication.claimIn(home, claimOf(draft));
-      }
+    const identified = drafts.flatMap((draft) => {
+      const { event, request } = draft;
+      return event.id === undefined ? [] : [{ draft, text: homeText(request.env, event.id) }];
+    });
+    for (const homeOf of [layout.formerHomeOf, layout.homeOf]) {
+      const apart = identified.flatMap(({ draft, text }) => {
+        const partition = homeOf.call(layout, text, now);
+        const isApart = partition !== undefined && partition !== layout.partitionOf(draft.internalId);
+        return isApart ? [{ draft, claim: { ...claimOf(draft), partition } }] : [];
+      });
+      if (apart.length === 0) continue;
+      const claimed = await this.#deps.deduplication.claimIn(apart.map(({ claim }) => claim));
+      for (const [i, { draft }] of apart.entries()) draft.internalId = claimed[i] as string;
     }
   }
 

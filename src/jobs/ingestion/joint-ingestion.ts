@@ -33,13 +33,13 @@ interface Waiting {
 
 export class JointIngestion {
   readonly #ingest: Ingest;
-  readonly #slots: () => number;
+  readonly #concurrency: () => number;
   readonly #lanes = new LRUCache<string, Lane>({ max: LANES_MAX });
 
-  /** @param slots returns how many jobs are in progress at most */
-  constructor(ingest: Ingest, slots: () => number) {
+  /** @param concurrency returns how many jobs are in progress at most */
+  constructor(ingest: Ingest, concurrency: () => number) {
     this.#ingest = ingest;
-    this.#slots = slots;
+    this.#concurrency = concurrency;
   }
 
   /** @param events of one job, all of one environment
@@ -47,7 +47,7 @@ export class JointIngestion {
   async run(events: readonly Envelope[]): Promise<void> {
     const env = events[0]?.env;
     if (env === undefined || !isSmall(events)) return this.#ingest(events);
-    const lane = this.#lanes.get(env) ?? new Lane(this.#ingest, this.#slots);
+    const lane = this.#lanes.get(env) ?? new Lane(this.#ingest, this.#concurrency);
     this.#lanes.set(env, lane);
     await lane.run(events);
   }
@@ -56,24 +56,24 @@ export class JointIngestion {
 /** The small jobs of one environment. */
 class Lane {
   readonly #ingest: Ingest;
-  readonly #slots: () => number;
+  readonly #concurrency: () => number;
   readonly #arrivals = new Arrivals();
   #waiting: Waiting[] = [];
   #isRunning = false;
   #onFull: () => void = () => {};
-  /** How long jobs that are done keep their slots, so that more jobs wait when they end: each of them fetches the next. */
+  /** How long jobs that are done stay active, so that more jobs wait when they end: each of them fetches the next. */
   #holdMs = 0;
 
-  constructor(ingest: Ingest, slots: () => number) {
+  constructor(ingest: Ingest, concurrency: () => number) {
     this.#ingest = ingest;
-    this.#slots = slots;
+    this.#concurrency = concurrency;
   }
 
   run(events: readonly Envelope[]): Promise<void> {
     const done = Promise.withResolvers<void>();
     this.#waiting.push({ events, done });
     this.#arrivals.add(performance.now());
-    if (this.#waiting.length >= this.#slots()) this.#onFull();
+    if (this.#waiting.length >= this.#concurrency()) this.#onFull();
     if (!this.#isRunning) void this.#runAll();
     return done.promise;
   }
@@ -98,7 +98,7 @@ class Lane {
   }
 
   async #collect(): Promise<void> {
-    if (this.#waiting.length >= this.#slots()) return;
+    if (this.#waiting.length >= this.#concurrency()) return;
     const full = new Promise<void>((resolve) => {
       this.#onFull = resolve;
     });
@@ -116,10 +116,10 @@ class Lane {
     return this.#waiting.splice(0, end);
   }
 
-  /** All slots taken means that more jobs may wait in the queue: then nothing may hold them up. */
+  /** As many as may be active means that more jobs may wait in the queue: then nothing may hold them up. */
   #adjust(isFast: boolean, jobs: number): void {
     if (!isFast) this.#holdMs = 0;
-    else if (jobs >= this.#slots()) this.#holdMs /= 2;
+    else if (jobs >= this.#concurrency()) this.#holdMs /= 2;
     else this.#holdMs = Math.min(HOLD_MAX_MS, this.#holdMs + HOLD_STEP_MS);
   }
 

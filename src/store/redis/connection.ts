@@ -1,9 +1,9 @@
 /** Connections to Redis, and the errors of an unavailable Redis. */
-import slotOf from 'cluster-key-slot';
+import hashSlotOf from 'cluster-key-slot';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { type Logger, withoutArguments } from '../../log.ts';
-import { clusterOf, onEachServer, open, type Redis } from './servers.ts';
+import { clusterOf, nodesByHashSlot, onEachServer, open, type Redis } from './servers.ts';
 import { coalesceWrites } from './write-coalescing.ts';
 
 export type { Redis };
@@ -82,7 +82,7 @@ const UNAVAILABLE: [error: RegExp, message: string][] = [
   [/^LOADING/, 'Redis is loading what it has saved'],
   [/^MASTERDOWN|^CLUSTERDOWN|cluster is down/, 'Redis has no master'],
   [
-    /^(MOVED|ASK|TRYAGAIN)\b|Too many Cluster redirections|non local key|same slots? allocation group/,
+    /^(MOVED|ASK|TRYAGAIN)\b|Too many Cluster redirections|non local key|pipeline (command )?should belong/,
     'Redis is moving this data to another node',
   ],
   [
@@ -146,12 +146,12 @@ export type Command = (string | number | Buffer)[];
  *  command is its key: on a cluster, each node gets its commands.
  *  @throws the first failed command's error */
 export async function inPipelines<T>(redis: Redis, commands: readonly Command[]): Promise<T[]> {
-  const nodes = clusterOf(redis)?.slots;
+  const nodes = nodesByHashSlot(redis);
   if (!nodes || commands.length === 0) return inOrder(redis, commands);
   const byNode = Map.groupBy(commands.keys(), (i) => {
-    const slot = slotOf(String((commands[i] as Command)[1]));
-    // A slot whose node is unknown has a pipeline of its own.
-    return nodes[slot]?.[0] ?? slot;
+    const hashSlot = hashSlotOf(String((commands[i] as Command)[1]));
+    // A hash slot whose node is unknown has a pipeline of its own.
+    return nodes[hashSlot]?.[0] ?? hashSlot;
   });
   const all = new Array<T>(commands.length);
   await Promise.all(

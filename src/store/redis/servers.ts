@@ -3,7 +3,7 @@
 import { Cluster, type ClusterOptions, Redis } from 'ioredis';
 import type { RedisServers } from '../../config.ts';
 
-/** A cluster answers the commands of one server, as long as their keys are in one slot. */
+/** A cluster answers the commands of one server, as long as their keys are in one hash slot. */
 export type { Redis };
 
 /** What connections to one server and to the nodes of a cluster have in common. */
@@ -25,9 +25,9 @@ export interface ServerOptions {
 
 const SENTINEL_PORT = 26_379;
 const DEFAULT_PORT = 6_379;
-/** How soon a process sees that a slot is elsewhere, beside what redirections tell it. */
-const SLOTS_REFRESH_MS = 5_000;
-const SLOTS_TIMEOUT_MS = 2_000;
+/** The time until a process sees that a hash slot is elsewhere, beside what redirections tell it. */
+const HASH_SLOTS_REFRESH_MS = 5_000;
+const HASH_SLOTS_TIMEOUT_MS = 2_000;
 const RETRY_MS = 100;
 
 export function open(servers: RedisServers, { redis, cluster }: ServerOptions): Redis {
@@ -63,8 +63,8 @@ function openCluster(
       retryDelayOnFailover: RETRY_MS,
       retryDelayOnClusterDown: RETRY_MS,
       retryDelayOnTryAgain: RETRY_MS,
-      slotsRefreshTimeout: SLOTS_TIMEOUT_MS,
-      slotsRefreshInterval: SLOTS_REFRESH_MS,
+      slotsRefreshTimeout: HASH_SLOTS_TIMEOUT_MS,
+      slotsRefreshInterval: HASH_SLOTS_REFRESH_MS,
       ...(natMap && { natMap: toNatMap(natMap) }),
       // Certificates of hosted clusters are for the names of nodes, not for their addresses.
       ...(first.startsWith('rediss:') && { dnsLookup: (address, callback) => callback(null, address) }),
@@ -77,6 +77,12 @@ function openCluster(
 /** The cluster behind a connection; undefined: it leads to one server. */
 export function clusterOf(redis: Redis): Cluster | undefined {
   return redis.isCluster ? (redis as unknown as Cluster) : undefined;
+}
+
+/** The node that has each hash slot; undefined: there is no cluster. */
+export function nodesByHashSlot(redis: Redis): readonly (readonly string[] | undefined)[] | undefined {
+  const cluster = clusterOf(redis);
+  return cluster?.slots;
 }
 
 /** Connections to each server that takes writes: the one server, or the primaries of the cluster as they are known now. */
