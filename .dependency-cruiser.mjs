@@ -3,16 +3,17 @@
 
 /** The rooms of src/ from top to bottom: folders, and files directly in src/. Rooms of one line do not import each other. */
 const LAYERS = [
-  ['web.ts', 'worker.ts', 'release.ts'],
+  ['supervisor.ts', 'web.ts', 'worker.ts', 'release.ts'],
   ['composition'],
   ['process.ts'],
+  ['supervision'],
   ['api', 'workers'],
   ['jobs'],
   ['store', 'functions', 'transforms'],
   ['metrics'],
   ['model'],
   ['tracing'],
-  ['config.ts', 'errors.ts', 'graceful-shutdown.ts', 'log.ts'],
+  ['config.ts', 'errors.ts', 'graceful-shutdown.ts', 'log.ts', 'node-http.ts'],
   ['setting-display.ts'],
   ['settings.ts'],
 ];

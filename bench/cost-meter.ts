@@ -1,4 +1,5 @@
 /** Measures the cost of a load: CPU time of each process and traffic of Redis. Several rounds add up. */
+import { primariesOf } from '../src/store/redis/servers.ts';
 import type { Cost, ProcessKind } from './results.ts';
 import type { TestBed } from './test-bed.ts';
 import { cpuSeconds } from './usage.ts';
@@ -50,13 +51,14 @@ export class CostMeter {
   }
 
   async #read(): Promise<Reading> {
-    const stats = await this.#testBed.redis.info('stats');
+    const stats = await Promise.all(primariesOf(this.#testBed.redis).map((server) => server.info('stats')));
+    const sum = (field: RegExp) => stats.reduce((all, text) => all + Number(field.exec(text)?.[1]), 0);
     const parts = this.#testBed.pids();
     return {
       at: performance.now(),
       cpu: new Map(parts.map(({ kind, pid }) => [pid, { kind, seconds: cpuSeconds(pid) }])),
-      inBytes: Number(/total_net_input_bytes:(\d+)/.exec(stats)?.[1]),
-      outBytes: Number(/total_net_output_bytes:(\d+)/.exec(stats)?.[1]),
+      inBytes: sum(/total_net_input_bytes:(\d+)/),
+      outBytes: sum(/total_net_output_bytes:(\d+)/),
     };
   }
 }

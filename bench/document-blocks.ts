@@ -2,12 +2,14 @@
 import { chartsOf } from './charts/charts.ts';
 import type { Results } from './results.ts';
 import { GROUPS, type Group, meetsTargets } from './row.ts';
-import { BUSY, type Load, maxRateOfOneRedis, type Size, sizeOf, storedBytes } from './sizing.ts';
+import { BUSY, clusterFactor, type Load, maxRateOfOneRedis, type Size, sizeOf, storedBytes } from './sizing.ts';
 import { costTableOf, formatNumber, formatPercent, table, tableOf } from './table.ts';
 
 const CHART_FOLDER = 'pictures/performance';
 const NO_DATA = '*These results have no such figures. Run `scripts/bench` to measure them.*';
-const RATES = [1_000, 10_000, 100_000];
+const RATES = [1_000, 10_000, 100_000, 1_000_000];
+/** Of the table of stored data: at higher rates nobody keeps it all in memory. */
+const STORED_RATES = RATES.slice(0, 3);
 const DAYS = [1, 3, 7];
 const GB = 1e9;
 
@@ -91,9 +93,9 @@ function bytesTable({ bytes }: Results): string {
   );
 }
 
-function sizesTable(eventsPerSecond: number, { costs }: Results): string {
+function sizesTable(eventsPerSecond: number, { costs, rows }: Results): string {
   const lines = Object.entries(LOADS).flatMap(([what, load]) => {
-    const size = sizeOf({ ...load, eventsPerSecond }, costs);
+    const size = sizeOf({ ...load, eventsPerSecond }, costs, clusterFactor(rows));
     return size ? [sizeCells(what, size)] : [];
   });
   const heads = [
@@ -103,11 +105,11 @@ function sizesTable(eventsPerSecond: number, { costs }: Results): string {
     'worker: processes (CPUs busy)',
   ];
   return lines.length > 0
-    ? table([...heads, 'Redis: CPUs busy', 'to and from Redis', 'installations'], lines)
+    ? table([...heads, 'Redis: CPUs busy on one', 'to and from Redis', 'Redis primaries (partitions)'], lines)
     : NO_DATA;
 }
 
-function sizeCells(what: string, { busy, webs, workers, installations, networkBits }: Size): string[] {
+function sizeCells(what: string, { busy, webs, workers, primaries, partitions, networkBits }: Size): string[] {
   const two = (value: number) => value.toFixed(2);
   return [
     what,
@@ -116,7 +118,7 @@ function sizeCells(what: string, { busy, webs, workers, installations, networkBi
     `${workers} (${two(busy.worker)})`,
     two(busy.redis),
     `${formatNumber(networkBits / 1e6)} Mbit/s`,
-    String(installations),
+    primaries === 1 ? '1' : `${primaries} (${partitions})`,
   ];
 }
 
@@ -130,7 +132,7 @@ function oneRedisTable({ costs }: Results): string {
 
 function storedTable({ bytes }: Results): string {
   if (!bytes) return NO_DATA;
-  const lines = [100, ...RATES].flatMap((eventsPerSecond) =>
+  const lines = [100, ...STORED_RATES].flatMap((eventsPerSecond) =>
     [0, 1].map((runsPerEvent) => {
       const load: Load = { eventsPerSecond, source: 'single', runsPerEvent, stepsPerRun: 0 };
       const what = `${eventsPerSecond.toLocaleString('en')} events/s${runsPerEvent ? ', a run each' : ''}`;

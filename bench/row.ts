@@ -5,8 +5,12 @@ export interface Reference {
   value: number;
 }
 
-/** `least` and `most` bound the value; `share` is a fraction of the named reference. */
-export type Target = { least: number } | { most: number } | { share: number; of: string };
+/** `least` and `most` bound the value. Of the named reference, it must be at least a `share`, or at most so many `times`. */
+export type Target =
+  | { least: number }
+  | { most: number }
+  | { share: number; of: string }
+  | { times: number; of: string };
 
 export interface Row {
   group: Group;
@@ -19,7 +23,18 @@ export interface Row {
   targets: Target[];
 }
 
-export const GROUPS = ['requests', 'fsync', 'acknowledgement', 'ingest', 'runs', 'memory', 'soak', 'growth'] as const;
+export const GROUPS = [
+  'requests',
+  'at-work',
+  'cluster',
+  'fsync',
+  'acknowledgement',
+  'ingest',
+  'runs',
+  'memory',
+  'soak',
+  'growth',
+] as const;
 export type Group = (typeof GROUPS)[number];
 
 /** @returns undefined for a row without targets */
@@ -32,7 +47,8 @@ function meets({ value, references }: Row, target: Target): boolean {
   if ('least' in target) return value >= target.least;
   if ('most' in target) return value <= target.most;
   const reference = references.find(({ what }) => what === target.of);
-  return reference !== undefined && value >= target.share * reference.value;
+  if (reference === undefined) return false;
+  return 'times' in target ? value <= target.times * reference.value : value >= target.share * reference.value;
 }
 
 /** The target in the row's unit; undefined without its reference. */
@@ -40,5 +56,5 @@ export function targetValue({ references }: Row, target: Target): number | undef
   if ('least' in target) return target.least;
   if ('most' in target) return target.most;
   const reference = references.find(({ what }) => what === target.of);
-  return reference && target.share * reference.value;
+  return reference && ('times' in target ? target.times : target.share) * reference.value;
 }

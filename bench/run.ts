@@ -8,6 +8,8 @@ import { HELP, type Options, readOptions } from './options.ts';
 import { type Measured, merge, type Results, thisMachine, writeResults } from './results.ts';
 import { meetsTargets } from './row.ts';
 import { acknowledgement } from './rows/acknowledgement.ts';
+import { atWork } from './rows/at-work.ts';
+import { cluster } from './rows/cluster.ts';
 import { fsync } from './rows/fsync.ts';
 import { growth } from './rows/growth.ts';
 import { ingestPaced, ingestQueued } from './rows/ingest.ts';
@@ -45,6 +47,8 @@ process.exit();
 function selectMeasurements({ only, growth: isGrowth, soakMinutes }: Options): Measurement[] {
   const all = [
     requests,
+    atWork,
+    cluster,
     fsync,
     acknowledgement,
     ingestQueued,

@@ -3,7 +3,8 @@ import { setTimeout } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { hashedKey } from '../src/functions/signing.ts';
 import { INGEST, RUNS } from '../src/jobs/queues/queues.ts';
-import { keyspace } from '../src/store/redis/keyspace.ts';
+import { inPipelines } from '../src/store/redis/connection.ts';
+import { keyspace, type PartitionKeyspace } from '../src/store/redis/keyspace.ts';
 import { TRANSFORM } from './payloads.ts';
 
 export const SECRETS = {
@@ -13,11 +14,8 @@ export const SECRETS = {
   SIGNING_KEY: 'signkey-bench-00ff',
 };
 const ENV = 'production';
-const KEYS = keyspace({ prefix: 'service' }).partition(0);
 const BATCH = 100;
 const SENDS_AT_ONCE = 4;
-
-const key = (queue: string, state: string) => `${KEYS.queues}:${queue}:${state}`;
 
 export interface BenchFunction {
   id: string;
@@ -41,12 +39,16 @@ export class Service {
   readonly proof = `Bearer ${hashedKey(SECRETS.SIGNING_KEY)}`;
   readonly #hostUrl: string;
   readonly #redis: Redis;
+  readonly #partitions: PartitionKeyspace[];
 
-  constructor(url: string, hostUrl: string, redis: Redis) {
+  /** @param partitions number of them */
+  constructor(url: string, hostUrl: string, redis: Redis, partitions = 1) {
     this.eventUrl = `${url}/e/${SECRETS.EVENT_KEYS}`;
     this.url = url;
     this.#hostUrl = hostUrl;
     this.#redis = redis;
+    const keys = keyspace({ prefix: 'service', cluster: redis.isCluster });
+    this.#partitions = Array.from({ length: partitions }, (_, n) => keys.partition(n));
   }
 
   /** Calls the API. @returns `data` */
@@ -109,8 +111,7 @@ export class Service {
 
   /** The number of events that are stored and matched. */
   async ingestedEvents(): Promise<number> {
-    const counts = await Promise.all((await this.#indexes()).map((index) => this.#redis.zcard(index)));
-    return counts.reduce((sum, count) => sum + count, 0);
+    return this.#sum((await this.#indexes()).map((index) => ['zcard', index]));
   }
 
   /** An event in the middle of the list. */
@@ -121,7 +122,7 @@ export class Service {
 
   /** A run in the middle of the function's completed runs. */
   medianRun(functionId: string): Promise<{ at: number; id: string }> {
-    return this.#middleOf(KEYS.runIndex(ENV, 'Completed', functionId));
+    return this.#middleOf((this.#partitions[0] as PartitionKeyspace).runIndex(ENV, 'Completed', functionId));
   }
 
   async #middleOf(index: string): Promise<{ at: number; id: string }> {
@@ -138,23 +139,28 @@ export class Service {
     return ids.flat().slice(0, count);
   }
 
-  /** One index for each event name. */
+  /** One index for each event name and partition. */
   async #indexes(): Promise<string[]> {
-    const names = await this.#redis.zrange(KEYS.eventNames(ENV), '0', '-1');
-    return names.map((name) => KEYS.eventIndex(ENV, name));
+    const indexes = this.#partitions.map(async (keys) => {
+      const names = await this.#redis.zrange(keys.eventNames(ENV), '0', '-1');
+      return names.map((name) => keys.eventIndex(ENV, name));
+    });
+    return (await Promise.all(indexes)).flat();
   }
 
   /** Waiting and active jobs. @throws Error when more jobs failed than expected: the measurement would be invalid */
   async queuedJobs(expectedFailures = 0): Promise<QueuedJobs> {
-    const [ingest = 0, ingesting = 0, runs = 0, running = 0, unstored = 0, failed = 0, retried = 0] = await Promise.all(
-      [
-        ...[INGEST, RUNS].flatMap((queue) => ['wait', 'active'].map((state) => this.#redis.llen(key(queue, state)))),
-        ...[INGEST, RUNS].map((queue) => this.#redis.zcard(key(queue, 'failed'))),
-        this.#redis.zcard(key(INGEST, 'delayed')),
-      ],
-    );
-    if (unstored + failed + retried > expectedFailures) throw new Error('jobs of the service failed');
-    return { ingest: ingest + ingesting, runs: runs + running };
+    const listed = (queue: string) => this.#sum(this.#queueKeys(queue, ['wait', 'active']).map((key) => ['llen', key]));
+    const sorted = (queue: string, states: string[]) =>
+      this.#sum(this.#queueKeys(queue, states).map((key) => ['zcard', key]));
+    const [ingest, runs, retried, failed] = await Promise.all([
+      listed(INGEST),
+      listed(RUNS),
+      sorted(INGEST, ['failed', 'delayed']),
+      sorted(RUNS, ['failed']),
+    ]);
+    if (failed + retried > expectedFailures) throw new Error('jobs of the service failed');
+    return { ingest, runs };
   }
 
   /** Waits until all events are ingested. */
@@ -169,7 +175,15 @@ export class Service {
 
   /** Resets the count of failed jobs. */
   async clearFailedJobs(): Promise<void> {
-    await this.#redis.del(key(RUNS, 'failed'));
+    for (const key of this.#queueKeys(RUNS, ['failed'])) await this.#redis.del(key);
+  }
+
+  #queueKeys(queue: string, states: readonly string[]): string[] {
+    return this.#partitions.flatMap(({ queues }) => states.map((state) => `${queues}:${queue}:${state}`));
+  }
+
+  async #sum(commands: [command: string, key: string][]): Promise<number> {
+    return (await inPipelines<number>(this.#redis, commands)).reduce((sum, count) => sum + count, 0);
   }
 
   async #until(isDone: (queued: QueuedJobs) => boolean, expectedFailures?: number): Promise<void> {

@@ -46,6 +46,7 @@ function targetCell(row: Row): string {
 function targetText(target: Target, unit: string): string {
   if ('least' in target) return `at least ${formatNumber(target.least)} ${unit}`;
   if ('most' in target) return `at most ${formatNumber(target.most)} ${unit}`;
+  if ('times' in target) return `at most ${target.times} × ${target.of}`;
   return `${formatPercent(target.share)} of ${target.of}`;
 }
 

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { type RedisCluster, startCluster } from '../scripts/lib/cluster/cluster.ts';
 import { findRedis } from '../scripts/lib/redis-program.ts';
 import { startRedis } from '../scripts/lib/redis-server.ts';
 import type { HostCommand, HostReport } from './host.ts';
@@ -29,19 +30,33 @@ export interface BenchmarkRun {
 }
 
 export interface TestBedOptions {
+  /** Partitions on a Redis Cluster of three primaries; undefined: one Redis with one partition. */
+  cluster?: { partitions: number; replicas: number };
   /** INGEST_DURABILITY of the service: `fsync` acknowledges events when they are on disk. */
   durability?: 'redis' | 'fsync';
+}
+
+/** The Redis of a test bed. */
+interface BedRedis {
+  /** Of the one server; of a cluster, that of its first node. */
+  url: string;
+  /** Settings of the service. */
+  env: Record<string, string>;
+  partitions: number;
+  /** undefined: one server. */
+  cluster: RedisCluster | undefined;
+  stop(): Promise<void>;
 }
 
 export class TestBed {
   readonly bench: BenchmarkRun;
   readonly redis: Redis;
   readonly redisUrl: string;
+  readonly #redisServers: BedRedis;
   readonly #dir: string;
   readonly #durability: 'redis' | 'fsync';
-  readonly #endRedis: () => Promise<void>;
   readonly #parts = new Set<BenchProcess>();
-  #redisPid = 0;
+  #redisPids: number[] = [];
   #web: BenchProcess | undefined;
   #host: BenchProcess | undefined;
   #worker: BenchProcess | undefined;
@@ -49,24 +64,24 @@ export class TestBed {
   #closing: Promise<void> | undefined;
   #bodies = 0;
 
-  constructor(
-    bench: BenchmarkRun,
-    redisUrl: string,
-    dir: string,
-    durability: 'redis' | 'fsync',
-    endRedis: () => Promise<void>,
-  ) {
+  constructor(bench: BenchmarkRun, redis: BedRedis, dir: string, durability: 'redis' | 'fsync') {
     this.bench = bench;
-    this.redisUrl = redisUrl;
-    this.redis = new Redis(redisUrl);
+    this.redisUrl = redis.url;
+    this.#redisServers = redis;
+    this.redis = redis.cluster ? (redis.cluster.connect() as unknown as Redis) : new Redis(redis.url);
     this.#dir = dir;
     this.#durability = durability;
-    this.#endRedis = endRedis;
+  }
+
+  /** undefined: one server. */
+  get cluster(): RedisCluster | undefined {
+    return this.#redisServers.cluster;
   }
 
   async open(): Promise<void> {
     const server = await this.redis.info('server');
-    this.#redisPid = Number(/process_id:(\d+)/.exec(server)?.[1]);
+    const nodes = this.cluster?.nodes.map(({ pid = 0 }) => pid);
+    this.#redisPids = nodes ?? [Number(/process_id:(\d+)/.exec(server)?.[1])];
     this.bench.redisVersion = /redis_version:(\S+)/.exec(server)?.[1] ?? '';
     if (this.#durability === 'fsync' && !supportsWaitaof(this.bench.redisVersion)) {
       await this.redis.config('SET', 'appendfsync', 'always');
@@ -79,7 +94,13 @@ export class TestBed {
   async startWeb(): Promise<void> {
     if (this.#web) await this.stopProcess(this.#web);
     this.#web = await this.startProcess('web', this.#env());
-    this.#service = new Service(this.#web.url, this.hostUrl, this.redis);
+    this.#service = new Service(this.#web.url, this.hostUrl, this.redis, this.#redisServers.partitions);
+  }
+
+  /** Starts a web process in dev mode beside the other, on the same Redis. @returns where events are sent */
+  async startDevWeb(): Promise<string> {
+    const { url } = await this.startProcess('web', { ...this.#env(), MODE: 'dev' });
+    return new Service(url, this.hostUrl, this.redis).eventUrl;
   }
 
   get service(): Service {
@@ -134,7 +155,7 @@ export class TestBed {
       { kind: 'web', pid: web },
       ...childrenOf(web).map((pid) => ({ kind: 'transforms' as const, pid })),
       ...(this.#worker ? [{ kind: 'worker' as const, pid: this.#worker.pid }] : []),
-      { kind: 'redis', pid: this.#redisPid },
+      ...this.#redisPids.map((pid) => ({ kind: 'redis' as const, pid })),
     ];
   }
 
@@ -170,14 +191,14 @@ export class TestBed {
   async #close(): Promise<void> {
     for (const { child } of this.#parts) child.kill('SIGKILL');
     this.redis.disconnect();
-    await this.#endRedis();
+    await this.#redisServers.stop();
     rmSync(this.#dir, { recursive: true, force: true });
   }
 
   #env(): Record<string, string> {
     const durability = this.#durability === 'fsync' ? { INGEST_DURABILITY: 'fsync' } : {};
-    const settings = { HOST: '127.0.0.1', PORT: '0', REDIS_URL: this.redisUrl, LOG_LEVEL: 'error', MODE: 'production' };
-    return { ...settings, ...SECRETS, ...durability };
+    const settings = { HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'error', MODE: 'production' };
+    return { ...settings, ...this.#redisServers.env, ...SECRETS, ...durability };
   }
 }
 
@@ -188,9 +209,30 @@ function supportsWaitaof(version: string): boolean {
 }
 
 /** Starts only Redis; `open` starts the other processes. */
-export async function openTestBed(bench: BenchmarkRun, { durability = 'redis' }: TestBedOptions): Promise<TestBed> {
+export async function openTestBed(
+  bench: BenchmarkRun,
+  { durability = 'redis', cluster }: TestBedOptions,
+): Promise<TestBed> {
   const dir = mkdtempSync(join(tmpdir(), 'tidegate-bench-'));
+  return new TestBed(bench, await (cluster ? openCluster(bench, cluster) : openServer(bench, dir)), dir, durability);
+}
+
+async function openServer(bench: BenchmarkRun, dir: string): Promise<BedRedis> {
   const redis = await startRedis(findRedis(), dir);
   redis.lost.then((output) => bench.abort(new Error(`Redis ended:\n${output}`)));
-  return new TestBed(bench, redis.url, dir, durability, () => redis.stop());
+  const { url } = redis;
+  return { url, env: { REDIS_URL: url }, partitions: 1, cluster: undefined, stop: () => redis.stop() };
+}
+
+/** A busy machine must not look like a failure. */
+const NODE_TIMEOUT_MS = 30_000;
+
+async function openCluster(
+  bench: BenchmarkRun,
+  { partitions, replicas }: { partitions: number; replicas: number },
+): Promise<BedRedis> {
+  const cluster = await startCluster({ replicas, nodeTimeoutMs: NODE_TIMEOUT_MS });
+  cluster.lost.then((output) => bench.abort(new Error(`Redis ended:\n${output}`)));
+  const env = { REDIS_CLUSTER_URLS: cluster.urls.join(','), PARTITIONS: String(partitions) };
+  return { url: cluster.urls[0] as string, env, partitions, cluster, stop: () => cluster.stop() };
 }

@@ -67,7 +67,7 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => close().then(() => process.exit(130)));
   try {
-    const target = await (options.cluster ? redisCluster(dir) : singleRedis(dir, options));
+    const target = await (options.cluster ? redisCluster(dir, options) : singleRedis(dir, options));
     closing.push(() => target.close());
     const executions = await listenForExecutions(timeline);
     closing.push(() => executions.close());
@@ -104,7 +104,7 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
     recovery.seconds = (performance.now() - mendedAt) / 1_000;
     timeline.note('every run has ended, or the recovery time is over');
     const primaries = await target.primaries();
-    const kept = await findKeysWithoutTtl(primaries);
+    const kept = await findKeysWithoutTtl(primaries, target.partitions);
     const version = /redis_version:(\S+)/.exec((await primaries[0]?.info('server')) ?? '')?.[1] ?? '';
     await service.stop();
     return toResults({

@@ -25,8 +25,13 @@ await runMain(async () => {
   const port = (await readPort(process.env.PORT)) || (await freePort());
   const redis = await devRedis(ROOT, options.cluster, process.env);
   await freshDashboard();
-  // No other process could take the requests meanwhile.
-  const env = { SHUTDOWN_DRAIN_SECONDS: '0', ...process.env, MODE: 'dev', ...redis.env, PORT: String(port) };
+  const defaults = {
+    // No other process could take the requests meanwhile.
+    SHUTDOWN_DRAIN_SECONDS: '0',
+    // As in scripts/start: a restart takes half the time.
+    NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/tidegate'),
+  };
+  const env = { ...defaults, ...process.env, MODE: 'dev', ...redis.env, PORT: String(port) };
 
   const example = options.example ? await exampleApp(port) : undefined;
   const worker = supervise({ entry: join(SOURCE, 'worker.ts'), env, print: printer('worker', 'magenta') });

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { styleText } from 'node:util';
 import { type Allowed, askRegistry, problemsIn } from './lib/audit.ts';
 import { findChromium } from './lib/chromium-program.ts';
@@ -20,6 +20,7 @@ const BACKGROUND = [
   'test/events/durability.test.ts',
   'test/store/cluster-durability.test.ts',
   'test/store/cluster-messages.test.ts',
+  'test/store/cluster-state.test.ts',
   'test/store/backpressure.test.ts',
   'test/runs/runs-end.test.ts',
   'test/store/store-refusals.test.ts',
@@ -36,6 +37,8 @@ const ON_CLUSTER = ['test/conformance', 'test/events', 'test/runs', 'test/offici
 const RERUN_MAX_FILES = 3;
 const ALL = '--all';
 const CLUSTER = '--cluster';
+/** Safe to delete. */
+const COMPILE_CACHE = 'node_modules/.cache/tidegate-tests';
 const ROOT = resolve(import.meta.dirname, '..');
 
 process.chdir(ROOT);
@@ -46,6 +49,9 @@ const mochaArgs = process.argv.slice(2).filter((arg) => arg !== ALL && arg !== C
 const isOnlyTests = mochaArgs.length > 0 || isOnCluster;
 // Some tests have a long form.
 if (isAll) process.env.TEST_ALL = '1';
+// Compiled code of this script's and the tests' processes, which need a third to a half less CPU time to start with it. Coverage would
+// miss functions that come from a cache.
+if (!process.env.NODE_V8_COVERAGE) process.env.NODE_COMPILE_CACHE ??= join(ROOT, COMPILE_CACHE);
 const interruption = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interruption.abort());
 

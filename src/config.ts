@@ -84,6 +84,8 @@ export interface Config {
   readonly devAllowedOrigins: readonly string[];
   readonly host: string;
   readonly port: number;
+  /** Processes that the supervisor starts. */
+  readonly concurrency: { readonly web: number; readonly worker: number };
   /** Without a trailing slash; undefined: the address the service listens on. */
   readonly publicUrl: string | undefined;
   readonly redis: RedisServers;
@@ -253,6 +255,7 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
     devAllowedOrigins: env.DEV_ALLOWED_ORIGINS,
     host: dev ? '127.0.0.1' : (env.HOST ?? '0.0.0.0'),
     port: env.PORT,
+    concurrency: { web: env.WEB_CONCURRENCY, worker: env.WORKER_CONCURRENCY },
     publicUrl: env.PUBLIC_URL?.replace(/\/+$/, ''),
     redis: redisServersOf(env),
     partitions: env.PARTITIONS,

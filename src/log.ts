@@ -3,10 +3,11 @@ import { type Logger, pino, stdTimeFunctions } from 'pino';
 
 export type { Logger };
 
-export function createLog(level: string, role: string): Logger {
+/** @param process its number among several of a dyno or container */
+export function createLog(level: string, role: string, process?: number): Logger {
   return pino({
     level,
-    base: { role },
+    base: { role, ...(process !== undefined && { process }) },
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     serializers: { err: (error) => serializeError(error) },

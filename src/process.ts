@@ -2,20 +2,33 @@
  *  gone. */
 import { flushCompileCache, getCompileCacheDir } from 'node:module';
 import type { Logger } from './log.ts';
+import { isSupervised } from './supervision/supervised.ts';
 
 /** For what is left to do after the last request or call. */
 const LAST_MS = 4_500;
 
-export interface ProcessOptions {
+export interface ShutdownOptions {
   log: Logger;
   /** How long `close` may wait for requests and calls in flight. */
   graceMs: number;
-  /** Sent to the parent over IPC, and logged, when the process is ready. */
-  details: Record<string, unknown>;
   close: () => Promise<void>;
+  /** Default: a repeated signal ends the process at once. */
+  onRepeatedSignal?: (signal: NodeJS.Signals) => void;
 }
 
-export function runProcess({ log, graceMs, details, close }: ProcessOptions): void {
+export interface ProcessOptions extends ShutdownOptions {
+  /** Sent to the parent over IPC, and logged, when the process is ready. */
+  details: Record<string, unknown>;
+}
+
+export function runProcess(options: ProcessOptions): void {
+  // Heroku and Ctrl-C signal all processes, so a supervised process gets each signal a second time from its supervisor.
+  shutDownOnSignal({ ...(isSupervised() && { onRepeatedSignal: () => {} }), ...options });
+  reportReady(options.log, options.details);
+}
+
+/** Calls `close` on the first SIGTERM or SIGINT, or when the parent is gone, and exits. */
+export function shutDownOnSignal({ log, graceMs, close, onRepeatedSignal }: ShutdownOptions): void {
   let isEnding = false;
   const end = (why: string) => {
     if (isEnding) return;
@@ -30,12 +43,20 @@ export function runProcess({ log, graceMs, details, close }: ProcessOptions): vo
       },
     );
   };
-  process.once('SIGTERM', () => end('SIGTERM'));
-  process.once('SIGINT', () => end('SIGINT'));
-  if (process.send) {
-    process.once('disconnect', () => end('parent gone'));
-    process.send({ ready: true, ...details });
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      end(signal);
+      if (onRepeatedSignal) process.on(signal, onRepeatedSignal);
+    });
   }
+  if (!process.send) return;
+  // Those of the boot (core.ts).
+  process.removeAllListeners('disconnect');
+  process.once('disconnect', () => end('parent gone'));
+}
+
+export function reportReady(log: Logger, details: Record<string, unknown>): void {
+  process.send?.({ ready: true, ...details });
   log.info(details, 'ready');
   // Writes the compile cache now rather than at exit, which may be sudden.
   if (getCompileCacheDir() !== undefined) flushCompileCache();

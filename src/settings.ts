@@ -21,6 +21,8 @@ const port = z.coerce.number().int().min(0).max(65_535);
 const positive = z.coerce.number().int().min(1);
 const percent = z.coerce.number().int().min(1).max(100);
 const limit = z.coerce.number().int().min(0);
+/** At most what Heroku sets for its largest dynos. */
+const processCount = z.coerce.number().int().min(1).max(200).default(1);
 const signingKey = z.string().regex(/^signkey-\w+-(?:[0-9a-fA-F]{2})+$/);
 const emailSchema = z.string().trim().toLowerCase().pipe(z.email());
 const list = z.string().transform((text) =>
@@ -50,6 +52,12 @@ const service = {
     .describe('`production` or `dev`. Dev mode requires no credentials and listens on loopback only'),
   HOST: z.string().min(1).optional().describe('Address to listen on. Default: 0.0.0.0; always 127.0.0.1 in dev mode'),
   PORT: port.default(8288).describe('Port to listen on'),
+  WEB_CONCURRENCY: processCount.describe(
+    'Number of processes that `scripts/start web` runs, sharing `PORT`. Each needs 350 MB with its transforms. Heroku sets it by the memory of the dyno',
+  ),
+  WORKER_CONCURRENCY: processCount.describe(
+    'Number of processes that `scripts/start worker` runs. Each needs 200 MB, and works on `INGEST_CONCURRENCY` and `RUN_CONCURRENCY` jobs at once',
+  ),
   PUBLIC_URL: z
     .url()
     .optional()

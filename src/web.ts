@@ -1,6 +1,5 @@
 /** The web process: accepts events and webhooks, and serves the API. Any number of them may run; any may die at any
  *  time. */
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { prepareFirstAdmin } from './api/auth/first-admin.ts';
@@ -14,7 +13,9 @@ import { gracefulShutdown } from './graceful-shutdown.ts';
 import { startTelemetry } from './jobs/telemetry/telemetry.ts';
 import { createLog } from './log.ts';
 import { describeOutbound } from './model/network/outbound.ts';
+import { createServer } from './node-http.ts';
 import { runProcess } from './process.ts';
+import { isFirstProcess, isSupervised, processNumber } from './supervision/supervised.ts';
 
 /** Longer than the idle timeout of routers and load balancers in front, so that they close connections and not this
  *  server. */
@@ -25,9 +26,11 @@ const FIRST_READ_MS = 2_000;
 // Boot: settings and metrics first, then Redis and what is read from it, then the HTTP server, then what runs at
 // intervals.
 const config = readConfig();
-const log = createLog(config.logLevel, 'web');
-log.info({ outbound: describeOutbound(config.outbound) }, 'where apps may be called');
-if (config.dev) log.warn('dev mode: no authentication; not for production');
+const log = createLog(config.logLevel, 'web', processNumber());
+if (isFirstProcess()) {
+  log.info({ outbound: describeOutbound(config.outbound) }, 'where apps may be called');
+  if (config.dev) log.warn('dev mode: no authentication; not for production');
+}
 const core = await startCore('web', config, log);
 const opened = openWebStore(core);
 // Without Redis the process starts all the same, and /readyz says so.
@@ -51,12 +54,12 @@ const { shutdownDrainMs: drainMs, shutdownGraceMs: graceMs } = config;
 const closeServer = gracefulShutdown(server, { drainMs, graceMs, endStreams: () => web.endStreams() });
 await new Promise<void>((resolve, reject) => {
   server.once('error', reject);
-  server.listen(config.port, config.host, resolve);
+  server.listen({ port: config.port, host: config.host, reusePort: isSupervised() }, resolve);
 });
 const { port } = server.address() as AddressInfo;
 const address = config.publicUrl ?? `http://${config.host === '0.0.0.0' ? 'localhost' : config.host}:${port}`;
 const { store, secretKeyClaimed } = opened;
-await Promise.race([prepareFirstAdmin(config, store, address, log), setTimeout(FIRST_READ_MS)]);
+if (isFirstProcess()) await Promise.race([prepareFirstAdmin(config, store, address, log), setTimeout(FIRST_READ_MS)]);
 void secretKeyClaimed.then(() => reencryptSecrets(config, store, log));
 const { telemetry } = web.ingestion;
 const reporter = startTelemetry({ telemetry, processes: store.processes, kind: core.kind, log });

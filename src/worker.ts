@@ -9,6 +9,7 @@ import { exitBeforeReady, runProcess } from './process.ts';
 import { connect, ready } from './store/redis/connection.ts';
 import { connectSubscriber } from './store/redis/pub-sub.ts';
 import { createStore } from './store/store.ts';
+import { processNumber } from './supervision/supervised.ts';
 import {
   startBranchMaintenance,
   startBulkCancellations,
@@ -18,7 +19,7 @@ import {
 
 // Boot: settings and metrics first, then Redis, then the workers, then what runs at intervals.
 const config = readConfig();
-const log = createLog(config.logLevel, 'worker');
+const log = createLog(config.logLevel, 'worker', processNumber());
 const core = await startCore('worker', config, log);
 const redis = connect(config, 'wait', log);
 // The queues have a connection of their own: ioredis copies every script of a connection into every pipeline, and

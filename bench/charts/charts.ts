@@ -14,6 +14,7 @@ export function chartsOf({ rows, series }: Results): Map<string, string> {
   const inMs = ({ unit, work }: Row) => unit === 'ms' && !work.includes('sender delay');
   const bars: [name: string, title: string, rows: Row[], scale: 'own' | 'common'][] = [
     ['requests', 'Ingestion throughput', of('requests'), 'own'],
+    ['at-work', 'The whole service at work', of('at-work', isRate), 'own'],
     ['fsync', 'Acknowledged on disk', of('fsync'), 'own'],
     ['ingest', 'Storing and matching', of('ingest'), 'own'],
     ['runs', 'Function runs', of('runs', isRate), 'own'],

@@ -4,79 +4,90 @@ import type { Redis } from 'ioredis';
 export interface PermanentKeys {
   /** As docs/reliability.md shows it; `*` is an environment. */
   kind: string;
+  /** Of the key without its KEY_PREFIX or hash tag. */
   pattern: RegExp;
-  /** The largest number allowed in a run of scripts/chaos. */
+  /** The largest number allowed in a run of scripts/chaos, in one partition. */
   most: number;
   why: string;
 }
 
-/** Keys start with the default KEY_PREFIX. Events and ended runs create none of these. */
+/** Events and ended runs create none of these. */
 export const PERMANENT_KEYS: readonly PermanentKeys[] = [
   {
     kind: '`webhooks`, `webhook-keys`, `event-keys`, `api-keys`, `users`, `signing-keys`, `secret-key-check`, `environments` and related keys',
-    pattern:
-      /^service:(webhook|event-key|api-key|user|signing-key|secret-key-check|environment|installation-limits)[\w-]*$/,
+    pattern: /^(webhook|event-key|api-key|user|signing-key|secret-key-check|environment|installation-limits)[\w-]*$/,
     most: 20,
     why: 'Users created them; they stay until deleted',
   },
   {
     kind: '`apps:*`, `functions:*`, `functions-version:*`, `paused-functions:*`',
-    pattern: /^service:(apps|functions|functions-version|paused-functions|expression-[\w-]+):[\w-]+$/,
+    pattern: /^(apps|functions|functions-version|paused-functions|expression-[\w-]+):[\w-]+$/,
     most: 20,
     why: 'Registrations of apps, one hash per environment',
   },
   {
     kind: '`event-sources:*`',
-    pattern: /^service:event-sources:[\w-]+$/,
+    pattern: /^event-sources:[\w-]+$/,
     most: 5,
     why: 'Keys and webhooks that events came from, one hash per environment',
   },
   {
+    kind: '`partition-layout`',
+    pattern: /^partition-layout$/,
+    most: 1,
+    why: 'How many partitions there are since when',
+  },
+  {
     kind: '`due-cancellations`',
-    pattern: /^service:due-cancellations$/,
+    pattern: /^due-cancellations$/,
     most: 1,
     why: 'Bulk cancellations in progress',
   },
   {
     kind: '`audit-log`',
-    pattern: /^service:audit-log$/,
+    pattern: /^audit-log$/,
     most: 1,
     why: 'The audit log, of bounded length',
   },
   {
     kind: '`queue:ingest:…`, `queue:runs:…`: `meta`, `id`, `events`, `completed`, `failed`',
-    pattern: /^service:queue:(ingest|runs):(meta|id|events|completed|failed)$/,
+    pattern: /^queue:(ingest|runs):(meta|id|events|completed|failed)$/,
     most: 10,
     why: 'Internal to BullMQ; `events` has a bounded length',
   },
   {
     kind: '`queue:ingest:<number>`',
-    pattern: /^service:queue:ingest:\d+$/,
+    pattern: /^queue:ingest:\d+$/,
     most: 20,
     why: 'The last 20 finished ingest jobs',
   },
   {
     kind: '`queue:runs:<ID>`',
-    pattern: /^service:queue:runs:[0-9A-Z]{26}[\w-]*$/,
+    pattern: /^queue:runs:[0-9A-Z]{26}[\w-]*$/,
     most: 1_000,
     why: 'The last 1,000 failed jobs of runs',
   },
 ];
 
-/** @returns a line for each kind of key that is not listed or has too many keys */
-export async function findKeysWithoutTtl(servers: readonly Redis[]): Promise<string[]> {
+/** The default KEY_PREFIX, in a hash tag on a cluster (`{service:07:1a}:`). */
+const PREFIX = /^(service|\{service[:\w]*\}):/;
+
+/** @param partitions their number
+ *  @returns a line for each kind of key that is not listed or has too many keys */
+export async function findKeysWithoutTtl(servers: readonly Redis[], partitions: number): Promise<string[]> {
   const listed = new Map<PermanentKeys, number>();
   const others = new Map<string, number>();
   for (const redis of servers) {
     for await (const key of keysWithoutTtl(redis)) {
-      const kept = PERMANENT_KEYS.find(({ pattern }) => pattern.test(key));
+      const name = key.replace(PREFIX, '');
+      const kept = PERMANENT_KEYS.find(({ pattern }) => pattern.test(name));
       if (kept) increment(listed, kept);
       else increment(others, withoutIds(key));
     }
   }
-  const tooMany = [...listed].filter(([{ most }, count]) => count > most);
+  const tooMany = [...listed].filter(([{ most }, count]) => count > most * partitions);
   return [
-    ...tooMany.map(([{ kind, most }, count]) => `${count} × ${kind}; expected at most ${most}`),
+    ...tooMany.map(([{ kind, most }, count]) => `${count} × ${kind}; expected at most ${most * partitions}`),
     ...[...others].map(([kind, count]) => `${count} × ${kind}`),
   ];
 }

@@ -4,12 +4,17 @@ import { startCluster } from '../../scripts/lib/cluster/cluster.ts';
 import { injectFaults } from '../attack.ts';
 import { Outages } from '../checks/outages.ts';
 import { FAULTS_ON_CLUSTER } from '../faults/faults.ts';
+import type { Options } from '../options.ts';
 import type { Target } from './target.ts';
 
 /** Longer than this machine may be busy with something else, as with killed and starting processes. */
 const NODE_TIMEOUT_MS = 2_000;
 
-export async function redisCluster(dir: string): Promise<Target> {
+/** The default, and what a busy machine with two CPUs has time for. */
+const PARTITIONS = { long: 32, short: 8 };
+
+export async function redisCluster(dir: string, { short }: Options): Promise<Target> {
+  const partitions = short ? PARTITIONS.short : PARTITIONS.long;
   const cluster = await startCluster({
     dir: join(dir, 'cluster'),
     appendfsync: 'always',
@@ -17,7 +22,8 @@ export async function redisCluster(dir: string): Promise<Target> {
   });
   let outages: Outages | undefined;
   return {
-    settings: { REDIS_CLUSTER_URLS: cluster.urls.join(',') },
+    settings: { REDIS_CLUSTER_URLS: cluster.urls.join(','), PARTITIONS: String(partitions) },
+    partitions,
     inject(context, ledger, timeline, options) {
       outages = new Outages(ledger, timeline);
       return injectFaults(FAULTS_ON_CLUSTER, { ...context, cluster, outages }, timeline, options);

@@ -16,6 +16,7 @@ export async function singleRedis(dir: string, { short }: Options): Promise<Targ
   const proxy = await startRedisProxy(redis.url);
   return {
     settings: { REDIS_URL: proxy.url },
+    partitions: 1,
     inject: (context, _ledger, timeline, options) =>
       injectFaults(FAULTS, { ...context, redis, proxy, disk }, timeline, options),
     primaries: async () => [redis.admin],

@@ -10,6 +10,8 @@ import type { Timeline } from '../timeline.ts';
 export interface Target {
   /** Settings of the service that name it. */
   settings: Record<string, string>;
+  /** How many the service has. */
+  partitions: number;
   inject(context: ChaosContext, ledger: Ledger, timeline: Timeline, options: Options): Promise<InjectedFaults>;
   /** Connections to all that have keys. */
   primaries(): Promise<Redis[]>;

@@ -1,5 +1,6 @@
 /** Finds or installs a recent redis-server. */
 import { spawnSync } from 'node:child_process';
+import { basename } from 'node:path';
 import { Problem } from './problem.ts';
 import { installPackage } from './system-package.ts';
 
@@ -17,10 +18,21 @@ const SERVER: RedisProgram = { file: 'redis-server', argv0: 'redis-server' };
 const SERVER_OF_REDIS_TOOLS: RedisProgram = { file: 'redis-check-rdb', argv0: 'redis-server' };
 const PACKAGE = { name: 'Redis', debian: 'redis-tools', brew: ['redis'] };
 
-/** @throws Problem if Redis is missing and cannot be installed, or is too old */
-export function findRedis(): RedisProgram {
+/** @param chosen a redis-server or valkey-server, to use another than the installed one
+ *  @throws Problem if Redis is missing and cannot be installed, or is too old */
+export function findRedis(chosen: string | undefined = process.env.REDIS_SERVER): RedisProgram {
+  if (chosen) return program(chosen);
   const found = present() ?? (installPackage(PACKAGE) ? present() : undefined);
   if (!found || !isNewEnough(found.version)) throw new Problem(howToGetRedis(found?.version));
+  return found;
+}
+
+function program(file: string): RedisProgram {
+  const found = { file, argv0: basename(file) };
+  const version = versionOf(found);
+  if (!version)
+    throw new Problem(`REDIS_SERVER: got ${JSON.stringify(file)}; expected a redis-server or valkey-server.`);
+  if (!isNewEnough(version)) throw new Problem(howToGetRedis(version));
   return found;
 }
 
@@ -45,5 +57,5 @@ function present(): (RedisProgram & { version: string }) | undefined {
 
 function versionOf({ file, argv0 }: RedisProgram): string | undefined {
   const { stdout } = spawnSync(file, ['--version'], { argv0, encoding: 'utf8' });
-  return /\bRedis server v=([\d.]+)/.exec(stdout ?? '')?.[1];
+  return /\b(?:Redis|Valkey) server v=([\d.]+)/.exec(stdout ?? '')?.[1];
 }

@@ -11,7 +11,7 @@ import { ResponseTokens } from './apps/response-tokens.ts';
 import { runDataRoutes } from './apps/run-data.ts';
 import { Accounts } from './auth/accounts.ts';
 import { AuditLogger } from './auth/audit-logger.ts';
-import { requireLocalHost } from './auth/dev-mode-access.ts';
+import { localHostCheck, requireLocalHost, setCrossOrigin } from './auth/dev-mode-access.ts';
 import { guard } from './auth/guard.ts';
 import { Principals } from './auth/principals.ts';
 import { authRoutes } from './auth/routes.ts';
@@ -19,7 +19,7 @@ import type { Gateway } from './connect/gateway.ts';
 import { connectRoutes } from './connect/routes.ts';
 import { dashboardFiles, dashboardPage } from './dashboard.ts';
 import { compressResponses } from './http/compression.ts';
-import { handleErrors } from './http/error-handler.ts';
+import { handleErrors, logRequest, respondToError } from './http/error-handler.ts';
 import { assignRequestId, parseQueriesOnce, rejectLongQueries, rejectUnknownMethods } from './http/incoming-request.ts';
 import { recordRequestMetrics, traceRequests } from './http/request-telemetry.ts';
 import { type RequestState, Router } from './http/router.ts';
@@ -33,7 +33,8 @@ import { metricsEndpoint, noMetricsEndpoint } from './operations/metrics-endpoin
 import type { Readiness } from './operations/readiness.ts';
 import type { Realtime } from './realtime/realtime.ts';
 import { Credentials } from './receive/credentials.ts';
-import { receiveRoutes } from './receive/routes.ts';
+import { fastPath } from './receive/fast-path.ts';
+import { type ReceiveDeps, receive, receiveRoutes } from './receive/routes.ts';
 import type { LiveStreams } from './rest/live-streams.ts';
 import { mount } from './rest/mount.ts';
 import { type ApiDeps, apiRoutes, officialRoutes, restApi } from './rest-api.ts';
@@ -63,9 +64,42 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     else log.error({ err: error }, 'error outside the error handler');
   });
 
-  if (deps.metrics) app.use(recordRequestMetrics(deps.metrics.recorder));
+  const recordMetrics = deps.metrics && recordRequestMetrics(deps.metrics.recorder);
+  const trace = deps.tracing && traceRequests(deps.tracing);
+  const checkLocalHost = config.dev ? localHostCheck(config.devAllowedOrigins) : undefined;
+  const receiveDeps: ReceiveDeps = {
+    dev: config.dev,
+    eventMaxFutureMs: config.eventMaxFutureMs,
+    credentials: new Credentials(store.eventKeys, deps.webhookDirectory, config.dev),
+    environments,
+    eventKeys: store.eventKeys,
+    heldEvents: store.heldEvents,
+    eventLimits: store.eventLimits,
+    acceptor,
+    backpressure,
+    requestLogWriter,
+    telemetry,
+    transforms,
+  };
+  app.use(
+    fastPath({
+      publicUrl: config.publicUrl,
+      observers: [recordMetrics, trace].filter((observer) => observer !== undefined),
+      admit:
+        checkLocalHost &&
+        ((ctx) => {
+          checkLocalHost(ctx);
+          setCrossOrigin(ctx);
+        }),
+      receive: (ctx, key) => receive(ctx, key, receiveDeps),
+      reject: (ctx, thrown) => respondToError(ctx, thrown, log, backpressure),
+      logDone: (ctx) => logRequest(ctx, log),
+    }),
+  );
+
+  if (recordMetrics) app.use(recordMetrics);
   app.use(assignRequestId);
-  if (deps.tracing) app.use(traceRequests(deps.tracing));
+  if (trace) app.use(trace);
   app
     .use(securityHeaders(config.publicUrl))
     .use(compressResponses())
@@ -74,22 +108,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     .use(rejectLongQueries);
   if (config.dev) app.use(requireLocalHost(config.devAllowedOrigins));
 
-  app.use(
-    receiveRoutes({
-      dev: config.dev,
-      eventMaxFutureMs: config.eventMaxFutureMs,
-      credentials: new Credentials(store.eventKeys, deps.webhookDirectory, config.dev),
-      environments,
-      eventKeys: store.eventKeys,
-      heldEvents: store.heldEvents,
-      eventLimits: store.eventLimits,
-      acceptor,
-      backpressure,
-      requestLogWriter,
-      telemetry,
-      transforms,
-    }).routes(),
-  );
+  app.use(receiveRoutes(receiveDeps).routes());
 
   const open = new Router();
   if (config.dev) devInfoRoute(open, store);

@@ -22,8 +22,7 @@ import { sendPage } from './http/html-page.ts';
 import { Router } from './http/router.ts';
 import { officialInvokeRoutes } from './official/invoke.ts';
 import { officialListRoutes } from './official/lists.ts';
-import { openApi } from './openapi/document.ts';
-import { DOCS_STYLE, docsPage } from './openapi/page.ts';
+import { Documentation } from './openapi/documentation.ts';
 import type { RequestLogWriter } from './receive/request-log-writer.ts';
 import { type MountDeps, mount } from './rest/mount.ts';
 import type { Route } from './rest/route.ts';
@@ -166,14 +165,14 @@ export function officialRoutes(deps: ApiDeps): Route[] {
 /** The routes and their documentation, behind the guard. */
 export function restApi(routes: readonly Route[], deps: MountDeps): Router {
   const router = new Router();
-  const document = openApi(routes);
-  const page = docsPage(document);
+  const documentation = new Documentation(routes);
   mount(router, routes, deps);
-  router.get('/openapi.json', (ctx) => {
-    ctx.body = document;
+  router.get('/openapi.json', async (ctx) => {
+    ctx.body = await documentation.document();
   });
-  router.get('/docs', (ctx) => {
-    sendPage(ctx, page, DOCS_STYLE);
+  router.get('/docs', async (ctx) => {
+    const { html, style } = await documentation.page();
+    sendPage(ctx, html, style);
   });
   return router;
 }

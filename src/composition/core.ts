@@ -6,6 +6,7 @@ import type { ProcessMetrics } from '../metrics/process-metrics.ts';
 import { type MetricsRecorder, NOOP_RECORDER } from '../metrics/recorder.ts';
 import { startMetrics } from '../metrics/start.ts';
 import type { ProcessKind } from '../store/telemetry/processes.ts';
+import { isSupervised, shareMetrics } from '../supervision/supervised.ts';
 import { startTracing } from '../tracing/start.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 
@@ -18,18 +19,24 @@ export interface Core {
   /** undefined: metrics are off. */
   metrics: ProcessMetrics | undefined;
   recorder: MetricsRecorder;
-  /** Listens before Redis is there, so that it can report that it is not. */
+  /** Listens before Redis is there, so that it can report that it is not. A supervised process has none: its supervisor
+   *  listens for the group. */
   metricsServer: MetricsServer | undefined;
 }
 
 /** @throws ConfigError when the metrics port is taken */
 export async function startCore(kind: ProcessKind, config: Config, log: Logger): Promise<Core> {
   const { metricsPort, metricsToken } = config;
+  // Until the process is ready, and shuts down in order (process.ts).
+  if (isSupervised()) process.once('disconnect', () => process.exit(1));
   const tracing = await startTracing(config.tracing, kind, log);
   // With a token and without a port of its own, a web process serves its metrics beside the API.
   const areMetricsOn = metricsPort !== undefined || (kind === 'web' && metricsToken !== undefined);
-  const metrics = await startMetrics(areMetricsOn, kind);
+  const own = await startMetrics(areMetricsOn, kind);
+  const metrics = own && isSupervised() ? shareMetrics(own) : own;
   const metricsServer =
-    metrics && metricsPort !== undefined ? await startMetricsServer(config, metrics, log) : undefined;
+    metrics && metricsPort !== undefined && !isSupervised()
+      ? await startMetricsServer(config, metrics, log)
+      : undefined;
   return { kind, config, log, tracing, metrics, recorder: metrics?.recorder ?? NOOP_RECORDER, metricsServer };
 }

@@ -29,11 +29,22 @@ export function headerName(dialect: Dialect, suffix: Suffix): string {
 
 /** The header's value, under either prefix. */
 export function readHeader(headers: IncomingHttpHeaders, suffix: Suffix): string | undefined {
-  for (const dialect of DIALECTS) {
-    const value = headers[PREFIXES[dialect] + suffix];
+  for (const name of namesOf(suffix)) {
+    const value = headers[name];
     if (value !== undefined) return Array.isArray(value) ? value[0] : value;
   }
   return undefined;
+}
+
+const names = new Map<Suffix, readonly string[]>();
+
+/** Under both prefixes. */
+function namesOf(suffix: Suffix): readonly string[] {
+  const known = names.get(suffix);
+  if (known) return known;
+  const made = DIALECTS.map((dialect) => headerName(dialect, suffix));
+  names.set(suffix, made);
+  return made;
 }
 
 /** The dialect of an app or SDK, from the `sdk` header that it sent; undefined if it sent none. */

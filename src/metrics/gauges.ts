@@ -18,7 +18,7 @@ export interface StoredGauges {
   /** undefined: Redis has no memory limit. */
   maxMemoryBytes: number | undefined;
   /** undefined: one server. */
-  cluster: { primaries: number; replicas: number; unservedSlots: number; usedMemoryBytes: number } | undefined;
+  cluster: { primaries: number; replicas: number; unservedHashSlots: number; usedMemoryBytes: number } | undefined;
 }
 
 export interface GaugeSources {
@@ -82,6 +82,7 @@ function workerGauges(registry: MetricsRegistry): (sources: GaugeSources) => voi
   const throttled = registry.gauge(
     'apps_throttled',
     'Apps to which this worker makes fewer concurrent calls because they are unhealthy.',
+    'max',
   );
   const concurrency = registry.gaugesBy('job_concurrency', 'Jobs that this process runs at the same time at most.', [
     'queue',
@@ -104,27 +105,44 @@ function workerGauges(registry: MetricsRegistry): (sources: GaugeSources) => voi
 
 /** Absent where Redis is one server. */
 function clusterGauges(registry: MetricsRegistry) {
-  const memory = registry.gauge('redis_cluster_used_memory_bytes', 'Memory that all primaries of the cluster use.');
-  const primaries = registry.gauge('redis_cluster_primaries', 'Primaries of the cluster that respond.');
-  const replicas = registry.gauge('redis_cluster_replicas', 'Replicas of the cluster that respond.');
-  const unserved = registry.gauge('redis_cluster_slots_not_served', 'Hash slots of the cluster without a node.');
+  const memory = registry.gauge(
+    'redis_cluster_used_memory_bytes',
+    'Memory that all primaries of the cluster use.',
+    'max',
+  );
+  const primaries = registry.gauge('redis_cluster_primaries', 'Primaries of the cluster that respond.', 'max');
+  const replicas = registry.gauge('redis_cluster_replicas', 'Replicas of the cluster that respond.', 'max');
+  const unserved = registry.gauge(
+    'redis_cluster_hash_slots_not_served',
+    'Hash slots of the cluster without a node.',
+    'max',
+  );
   return (cluster: NonNullable<StoredGauges['cluster']>): [GaugeMetric, number][] => [
     [memory, cluster.usedMemoryBytes],
     [primaries, cluster.primaries],
     [replicas, cluster.replicas],
-    [unserved, cluster.unservedSlots],
+    [unserved, cluster.unservedHashSlots],
   ];
 }
 
 function storedGauges(registry: MetricsRegistry): (status: StoredGauges | undefined) => void {
-  const up = registry.gauge('redis_up', '1: Redis responds to this process; 0: it does not.');
-  const used = registry.gauge('redis_used_memory_bytes', 'Memory that Redis uses; of a cluster, its fullest primary.');
-  const max = registry.gauge('redis_max_memory_bytes', 'Memory limit of Redis; absent: no limit.');
+  const up = registry.gauge('redis_up', '1: Redis responds to this process; 0: it does not.', 'min');
+  const used = registry.gauge(
+    'redis_used_memory_bytes',
+    'Memory that Redis uses; of a cluster, its fullest primary.',
+    'max',
+  );
+  const max = registry.gauge('redis_max_memory_bytes', 'Memory limit of Redis; absent: no limit.', 'max');
   const cluster = clusterGauges(registry);
-  const activeRuns = registry.gauge('runs_active', 'Runs that have not ended.');
-  const processes = registry.gaugesBy('processes', 'Running processes.', ['kind']);
-  const jobs = registry.gaugesBy('queue_jobs', 'Jobs in a queue.', ['queue', 'state']);
-  const ages = registry.gaugesBy('queue_backlog_age_seconds', 'Age of the job that has waited longest.', ['queue']);
+  const activeRuns = registry.gauge('runs_active', 'Runs that have not ended.', 'max');
+  const processes = registry.gaugesBy('processes', 'Running processes.', ['kind'], 'max');
+  const jobs = registry.gaugesBy('queue_jobs', 'Jobs in a queue.', ['queue', 'state'], 'max');
+  const ages = registry.gaugesBy(
+    'queue_backlog_age_seconds',
+    'Age of the job that has waited longest.',
+    ['queue'],
+    'max',
+  );
   let present = new Set<GaugeMetric>();
   // Until Redis has responded.
   up.set(0);

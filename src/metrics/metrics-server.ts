@@ -1,5 +1,5 @@
 /** Serves `GET /metrics` on a port of its own, in web and worker. Uses plain node:http: the worker serves nothing else and loads no web framework. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Config, ConfigError } from '../config.ts';
 import { ServiceError } from '../errors.ts';
@@ -7,6 +7,7 @@ import { gracefulShutdown } from '../graceful-shutdown.ts';
 import type { Logger } from '../log.ts';
 import { bearerToken, sameSecret } from '../model/auth/secret.ts';
 import { newId } from '../model/ids.ts';
+import { createServer } from '../node-http.ts';
 import type { ProcessMetrics } from './process-metrics.ts';
 
 export interface MetricsServer {
@@ -20,7 +21,7 @@ const SHUTDOWN_GRACE_MS = 2_000;
 /** @throws ConfigError when it cannot listen on the port */
 export async function startMetricsServer(
   { host, metricsPort = 0, metricsToken }: Config,
-  metrics: ProcessMetrics,
+  metrics: Pick<ProcessMetrics, 'contentType' | 'scrape'>,
   log: Logger,
 ): Promise<MetricsServer> {
   const server = createServer((request, response) => void respond(request, response));

@@ -3,7 +3,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { measureEventLoop } from './event-loop.ts';
 import { type GaugeSources, registerGauges } from './gauges.ts';
 import { type MetricsRecorder, NOOP_RECORDER } from './recorder.ts';
-import { MetricsRegistry } from './registry.ts';
+import { MetricsRegistry, type MetricsSnapshot } from './registry.ts';
 import { sharedRecorder } from './shared.ts';
 import { webRecorder } from './web.ts';
 import { workerRecorder } from './worker.ts';
@@ -15,6 +15,8 @@ export interface ProcessMetrics {
   setGaugeSources(sources: GaugeSources): void;
   /** All metrics in Prometheus's text format. */
   scrape(): Promise<string>;
+  /** The same for a supervisor, which sums up several processes. */
+  snapshot(): Promise<MetricsSnapshot>;
   /** Names, types and labels of all metrics, for the table in docs/metrics.md. */
   catalog(): { name: string; type: string; labels: readonly string[] }[];
 }
@@ -22,7 +24,7 @@ export interface ProcessMetrics {
 export function createProcessMetrics(role: 'web' | 'worker'): ProcessMetrics {
   const registry = new MetricsRegistry(role);
   const { version } = packageJson;
-  registry.gaugesBy('build_info', 'Always 1; the label has the version.', ['version'])(version).set(1);
+  registry.gaugesBy('build_info', 'Always 1; the label has the version.', ['version'], 'max')(version).set(1);
   measureEventLoop(registry);
   const recorder = {
     ...NOOP_RECORDER,
@@ -40,6 +42,10 @@ export function createProcessMetrics(role: 'web' | 'worker'): ProcessMetrics {
     async scrape() {
       if (gaugeSources) await readGauges(gaugeSources);
       return registry.scrape();
+    },
+    async snapshot() {
+      if (gaugeSources) await readGauges(gaugeSources);
+      return registry.snapshot();
     },
     catalog: () => registry.catalog(),
   };

@@ -1,5 +1,5 @@
-/** The registry of one process, and the factory of its metrics. The only file that imports prom-client. */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+/** The registry of one process, and the factory of its metrics. */
+import { type Aggregator, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Upper bounds in seconds. */
 export const SHORT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -25,6 +25,13 @@ export interface GaugeMetric {
   remove(): void;
 }
 
+/** All metrics of a process, to be sent to its supervisor. */
+export type MetricsSnapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
+
+/** How the values of several processes become one: `sum` for what each process has of its own, `max` or `min` for what
+ *  all of them see. */
+export type Aggregation = 'sum' | 'max' | 'min';
+
 /** Names are without the prefix. */
 export class MetricsRegistry {
   readonly #registry = new Registry();
@@ -32,6 +39,10 @@ export class MetricsRegistry {
   constructor(role: string) {
     this.#registry.setDefaultLabels({ role });
     collectDefaultMetrics({ register: this.#registry });
+    // Of a group, the process with the longest delays matters: a mean of percentiles hides it.
+    for (const metric of this.#registry.getMetricsAsArray() as { aggregator?: Aggregator }[]) {
+      if (metric.aggregator === 'average') metric.aggregator = 'max';
+    }
   }
 
   counter(name: string, help: string): CounterMetric {
@@ -72,12 +83,17 @@ export class MetricsRegistry {
     return cached((values) => histogram.labels(...values));
   }
 
-  gauge(name: string, help: string): GaugeMetric {
-    return this.gaugesBy(name, help, [])();
+  gauge(name: string, help: string, aggregator?: Aggregation): GaugeMetric {
+    return this.gaugesBy(name, help, [], aggregator)();
   }
 
-  gaugesBy(name: string, help: string, labelNames: readonly string[]): (...values: string[]) => GaugeMetric {
-    const gauge = new Gauge({ ...this.#options(name, help), labelNames });
+  gaugesBy(
+    name: string,
+    help: string,
+    labelNames: readonly string[],
+    aggregator: Aggregation = 'sum',
+  ): (...values: string[]) => GaugeMetric {
+    const gauge = new Gauge({ ...this.#options(name, help), labelNames, aggregator });
     // A gauge without labels starts as 0, a value that was never read.
     if (labelNames.length === 0) gauge.remove();
     return cached((values) => {
@@ -93,6 +109,10 @@ export class MetricsRegistry {
   /** All metrics in Prometheus's text format. */
   scrape(): Promise<string> {
     return this.#registry.metrics();
+  }
+
+  snapshot(): Promise<MetricsSnapshot> {
+    return this.#registry.getMetricsAsJSON();
   }
 
   catalog(): { name: string; type: string; labels: readonly string[] }[] {

@@ -1,4 +1,4 @@
-/** Internal IDs are ULIDs: 48 bits of milliseconds, then 80 bits that are random, seeded by the sender, or derived; the last 10 of them name the
+/** Internal IDs are ULIDs: 48 bits of milliseconds, then 80 bits that are random, seeded by the sender, or derived; 10 of them name the
  *  partition where there is more than one.
  *  Derivation is deterministic, which makes repeated operations idempotent. */
 import { hash, randomFillSync } from 'node:crypto';
@@ -24,16 +24,16 @@ export function setPartitionedSince(timeMs: number): void {
   partitionedSince = timeMs;
 }
 
-/** The ID with its last two digits naming the partition. Two of its random digits are lost, and none of those by which IDs of one millisecond or one
- *  seed differ. An ID from before there were partitions stays as it is. */
+/** The ID with two of its random digits naming the partition: two by which neither IDs of one millisecond nor those of one seed differ. An ID from
+ *  before there were partitions stays as it is. */
 export function inPartition(id: string, partition: number): string {
   if (partitionedSince === Number.POSITIVE_INFINITY || timeOf(id) < partitionedSince) return id;
-  return id.slice(0, TIME_DIGITS) + id.slice(TIME_DIGITS + PARTITION_DIGITS) + digits(partition, PARTITION_DIGITS);
+  return id.slice(0, PARTITION_AT) + digits(partition, PARTITION_DIGITS) + id.slice(PARTITION_AT + PARTITION_DIGITS);
 }
 
-/** The number that the last two digits of an ID stand for. */
+/** The number that the two digits stand for. */
 export function partitionDigits(id: string): number {
-  return numberIn(id, ID_LENGTH - PARTITION_DIGITS, ID_LENGTH);
+  return numberIn(id, PARTITION_AT, PARTITION_AT + PARTITION_DIGITS);
 }
 
 export const ID_PATTERN = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
@@ -43,8 +43,9 @@ export interface Seed {
   entropy: Buffer;
 }
 
-const ID_LENGTH = 26;
 const TIME_DIGITS = 10;
+/** Behind the digits that mark the service's own events, and before those to which the number of a seeded event is added. */
+const PARTITION_AT = 16;
 const PARTITION_DIGITS = 2;
 const SEED = /^(\d{1,15}),([A-Za-z0-9+/_-]{14}(?:==)?)$/;
 const MAX_TIME_MS = 2 ** 48 - 1;
@@ -66,10 +67,10 @@ export function parseSeed(header: string): Seed | undefined {
 }
 
 /** The ID of the nth event of a seeded request, counted from 1: n is added to the last 4 of the 10 bytes. Never an ID of the service's own events. */
-export function seededId(seed: Seed, n: number, partition = 0): string {
+export function seededId(seed: Seed, n: number): string {
   const entropy = Buffer.from(seed.entropy);
   entropy.writeUInt32BE((entropy.readUInt32BE(6) + n) >>> 0, 6);
-  const id = inPartition(fromBytes(seed.timeMs, entropy), partition);
+  const id = fromBytes(seed.timeMs, entropy);
   return id.startsWith(OWN_EVENT, TIME_DIGITS) ? withPrefix(id, NOT_OWN_EVENT) : id;
 }
 

@@ -15,7 +15,7 @@ import type { Workers } from './workers.ts';
 const LAST_RECONCILE_MS = 1_000;
 const FAILURES_MAX = 10_000;
 
-/** How soon workers see that others have come or gone. A process that dies is gone after its last heartbeat has expired. */
+/** The time until workers see that others have come or gone. A process that dies is gone after its last heartbeat has expired. */
 const SHARING_ROUND_MS = 1_000;
 const CANCELLATION_ROUND_MS = 1_000;
 const BRANCH_ROUND_MS = 5_000;

@@ -3,6 +3,7 @@
 import { type Job, Worker } from 'bullmq';
 import type { Config } from '../config.ts';
 import { type IngestDeps, ingest } from '../jobs/ingestion/ingest.ts';
+import { JointIngestion } from '../jobs/ingestion/joint-ingestion.ts';
 import type { PartitionQueues, SharedQueueOptions } from '../jobs/queues/partition-queues.ts';
 import { INGEST, type IngestJob, JOB_RETENTION, RUNS, type RunJob } from '../jobs/queues/queues.ts';
 import { type CallDeps, call } from '../jobs/runs/call.ts';
@@ -17,6 +18,7 @@ import type { Tracing } from '../tracing/tracing.ts';
 import { type Connector, type OwnerDeps, ownerOf, withCallLimits } from './call-admission.ts';
 import { JobRelease, withLockExtension, withMetrics, withOutageDelay } from './job-middleware.ts';
 import { PoisonJobs } from './poison-jobs.ts';
+import { ThrottledWorker } from './throttled-worker.ts';
 import { traceCallOrWake, traceIngest } from './traced-jobs.ts';
 
 const INGEST_RETRY_MAX_MS = 60_000;
@@ -121,14 +123,20 @@ function startIngestWorker(
   { config, queueOptions, queues, handlers, log, recorder, tracing }: WorkersDeps,
 ): Worker {
   const deps = handlers.ingest;
-  const ingestJob = (job: Job<IngestJob>) =>
-    tracing ? traceIngest(job, deps, tracing) : ingest(job.data.events, deps);
+  const joint = new JointIngestion(
+    (events) => ingest(events, deps),
+    () => worker.concurrency,
+  );
+  const ingestJob = (job: Job<IngestJob>) => {
+    if (tracing) return traceIngest(job, deps, tracing);
+    return isSuspect(job) ? ingest(job.data.events, deps) : joint.run(job.data.events);
+  };
   const poisonJobs = new PoisonJobs(queues.partition(partition).ingest, log, recorder);
   const handler = (job: Job<IngestJob>) => {
     recorder.ingestJobStarted(job.data.events.length);
     return poisonJobs.handle(job, ingestJob);
   };
-  const worker = new Worker<IngestJob, void>(INGEST, withMetrics(INGEST, handler, recorder), {
+  const worker: Worker = new ThrottledWorker<IngestJob>(INGEST, withMetrics(INGEST, handler, recorder), {
     ...workerOptions(config, queueOptions, queues.prefixOf(partition)),
     ...JOB_RETENTION[INGEST],
     concurrency: config.ingestConcurrency,
@@ -136,6 +144,11 @@ function startIngestWorker(
   });
   logJobs(worker, log, ({ id, data }) => ({ queue: INGEST, job: id, events: data.events.length }));
   return worker;
+}
+
+/** A job that failed or stalled before is ingested alone. */
+function isSuspect({ data, attemptsMade, stalledCounter }: Job<IngestJob>): boolean {
+  return data.isolated === true || attemptsMade > 0 || stalledCounter > 0;
 }
 
 function startRunWorker(

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Cost } from '../../bench/results.ts';
-import { type Load, maxRateOfOneRedis, sizeOf, storedBytes } from '../../bench/sizing.ts';
+import { clusterFactor, type Load, maxRateOfOneRedis, sizeOf, storedBytes } from '../../bench/sizing.ts';
 
 /** In CPU seconds per 1,000 units. */
 const cost = (key: Cost['key'], web: number, worker: number, redis: number): Cost => ({
@@ -26,9 +26,24 @@ describe('capacity planning', () => {
     expect(size?.busy.worker).to.be.closeTo(0.62, 1e-9);
     expect(size?.busy.redis).to.be.closeTo(0.25, 1e-9);
     expect(size?.networkBits).to.equal(8 * 625 * 4_000);
-    expect([size?.webs, size?.workers, size?.installations]).to.deep.equal([1, 1, 1]);
+    expect([size?.webs, size?.workers, size?.primaries]).to.deep.equal([1, 1, 1]);
     const ten = sizeOf({ ...LOAD, eventsPerSecond: 10_000 }, COSTS);
-    expect([ten?.webs, ten?.workers, ten?.installations]).to.deep.equal([2, 9, 4]);
+    expect([ten?.webs, ten?.workers, ten?.primaries, ten?.partitions]).to.deep.equal([2, 9, 4, 32]);
+  });
+
+  it('takes the extra cost of a cluster from the results, and gives each primary four partitions or more', () => {
+    const row = (value: number) => ({
+      group: 'cluster' as const,
+      work: 'cluster: CPU of all processes per plain run, 32 partitions',
+      value,
+      unit: 'µs',
+      references: [{ what: 'one Redis', value: 100 }],
+      targets: [],
+    });
+    expect(clusterFactor([])).to.equal(1.25);
+    expect(clusterFactor([row(110), row(90)])).to.equal(1.1);
+    const size = sizeOf({ ...LOAD, eventsPerSecond: 100_000 }, COSTS, 1.2);
+    expect([size?.primaries, size?.partitions]).to.deep.equal([43, 256]);
   });
 
   it('counts the steps of each run', () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { request } from '../support/http.ts';
+import { findKeys } from '../support/redis.ts';
 import { type Service, startService } from '../support/service.ts';
 
 const TRANSFORM = `function transform(evt) { return { name: 'hook/' + evt.name, data: {} }; }`;
@@ -34,11 +35,16 @@ describe('event search', () => {
   async function send(events: object | object[], path = service.eventPath): Promise<string[]> {
     const { status, body } = await service.post(path, events);
     expect(status, JSON.stringify(body)).to.equal(200);
-    for (const id of body.ids) await service.waitFor(`/v1/events/${id}`, isIndexed);
-    await service.waitFor(`/v1/events?id=${body.ids.at(-1)}`, ({ body: { data } }) => data.length === 1);
+    for (const id of body.ids) {
+      const { body: found } = await service.waitFor(`/v1/events/${id}`, isStored);
+      const event = found.data;
+      // An event is in the list of its name last of all.
+      const ofName = `/v1/events?name=${encodeURIComponent(event.name)}&received_before=${Date.parse(event.received_at) + 1}`;
+      await service.waitFor(ofName, ({ body: { data } }) => idsOf(data).includes(id));
+    }
     return body.ids;
   }
-  const isIndexed = ({ status }: { status: number }) => status === 200;
+  const isStored = ({ status }: { status: number }) => status === 200;
 
   async function list(query: string) {
     const { status, body } = await service.get(`/v1/events?${query}`);
@@ -229,7 +235,7 @@ describe('event search', () => {
   });
 
   it('leaves no key without a TTL', async () => {
-    const keys = await service.redis.keys(`${service.prefix}:event*`);
+    const keys = await findKeys(service.redis, service.prefix, /^:event/);
     const named = keys.filter((key) => /:(event-names|event-by-id):/.test(key));
     expect(named.length).to.be.greaterThan(1);
     for (const key of named) expect(await service.redis.pttl(key), key).to.be.within(1, 7 * 86_400_000);

@@ -58,4 +58,11 @@ describe('the Redis of scripts/dev', () => {
     await server.stop();
     expect(isRunning(pid)).to.equal(false);
   });
+
+  it('may be another server than the installed one', () => {
+    expect(findRedis(findRedis().file)).to.have.property('file', findRedis().file);
+    expect(() => findRedis('/bin/true')).to.throw(
+      'REDIS_SERVER: got "/bin/true"; expected a redis-server or valkey-server.',
+    );
+  });
 });

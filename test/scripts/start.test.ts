@@ -64,6 +64,30 @@ describe('scripts/start', () => {
     });
   }
 
+  it('starts a supervisor for several processes', () => {
+    const bin = mkdtempSync(join(tmpdir(), 'tidegate-node-'));
+    try {
+      writeFileSync(join(bin, 'node'), '#!/bin/sh\n[ "$1" = --version ] && echo v24.0.0 || echo "$*"\n', {
+        mode: 0o755,
+      });
+      const started = (role: string, settings: Record<string, string>) => {
+        const env = { PATH: `${bin}:/usr/bin:/bin`, ...settings };
+        return spawnSync(START, [role], { encoding: 'utf8', env })
+          .stdout.replace(/--\S+ /g, '')
+          .trim();
+      };
+      expect(started('web', { WORKER_CONCURRENCY: '2' })).to.equal('src/web.ts');
+      expect(started('web', { WEB_CONCURRENCY: '' })).to.equal('src/web.ts');
+      expect(started('web', { WEB_CONCURRENCY: '1' })).to.equal('src/web.ts');
+      expect(started('web', { WEB_CONCURRENCY: '2' })).to.equal('src/supervisor.ts web');
+      expect(started('worker', { WORKER_CONCURRENCY: '2' })).to.equal('src/supervisor.ts worker');
+      expect(started('worker', { WEB_CONCURRENCY: '2' })).to.equal('src/worker.ts');
+      expect(started('release', { WEB_CONCURRENCY: '2', WORKER_CONCURRENCY: '2' })).to.equal('src/release.ts');
+    } finally {
+      rmSync(bin, { recursive: true, force: true });
+    }
+  });
+
   it('says what it takes', () => {
     const { status, stderr } = spawnSync(START, ['wob'], { encoding: 'utf8' });
     expect([status, stderr]).to.deep.equal([2, 'Usage: scripts/start web|worker|release\n']);

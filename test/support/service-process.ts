@@ -30,7 +30,9 @@ export async function startProcess(
   env: NodeJS.ProcessEnv,
   execArgv: string[] = [],
 ): Promise<ServiceProcess> {
-  const child = fork(resolve(ROOT, `src/${role}.ts`), {
+  // As scripts/start does.
+  const isGroup = (env[`${role.toUpperCase()}_CONCURRENCY`] || '1') !== '1';
+  const child = fork(resolve(ROOT, isGroup ? 'src/supervisor.ts' : `src/${role}.ts`), isGroup ? [role] : [], {
     cwd: ROOT,
     env,
     execArgv,

@@ -35,6 +35,7 @@ export interface ClusterOptions extends Partial<NodeSettings> {
 export async function startCluster(options: ClusterOptions = {}): Promise<RedisCluster> {
   const { primaries = 3, replicas = 1, dir, program = findRedis() } = options;
   const folder = dir ?? mkdtempSync(joinPath(tmpdir(), 'tidegate-cluster-'));
+  mkdirSync(folder, { recursive: true });
   const earlier = readLayout(folder);
   const isNew = !earlier?.isComplete;
   if (earlier && isNew) removeRemains(folder, earlier);

@@ -1,32 +1,47 @@
 /** Dev mode authenticates nobody, so every route accepts requests from this machine only: under its own host names, and from its own pages.
  *  DEV_ALLOWED_ORIGINS lists more. Pages of other sites can neither send requests nor reach the service by DNS rebinding. */
 import type { Next } from 'koa';
+import { LRUCache } from 'lru-cache';
 import { isLoopback } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Context, Middleware } from '../http/router.ts';
 
+/** Host headers whose check is remembered: nearly all requests have the same. */
+const REMEMBERED_HOSTS = 100;
+
 /** @param allowed origins in addition to those of this machine */
 export function requireLocalHost(allowed: readonly string[]): Middleware {
-  const hosts = new Set(allowed.map((origin) => new URL(origin).hostname));
-  const isLocal = (host: string) => {
-    const hostname = URL.parse(`http://${host}`)?.hostname;
-    return hostname !== undefined && (isLoopback(hostname) || hosts.has(hostname));
-  };
+  const check = localHostCheck(allowed);
   return async (ctx: Context, next: Next) => {
+    check(ctx);
+    await next();
+  };
+}
+
+/** @returns a function that throws ServiceError origin_untrusted for any other request */
+export function localHostCheck(allowed: readonly string[]): (ctx: Context) => void {
+  const hosts = new Set(allowed.map((origin) => new URL(origin).hostname));
+  const known = new LRUCache<string, boolean>({ max: REMEMBERED_HOSTS });
+  const isLocal = (host: string) => {
+    const before = known.get(host);
+    if (before !== undefined) return before;
+    const hostname = URL.parse(`http://${host}`)?.hostname;
+    const result = hostname !== undefined && (isLoopback(hostname) || hosts.has(hostname));
+    known.set(host, result);
+    return result;
+  };
+  return (ctx) => {
     // Behind a trusted proxy both the Host header and X-Forwarded-Host count: a client may have set either.
     const foreign = [ctx.get('host'), ctx.host].find((host) => !isLocal(host));
     if (foreign !== undefined) throw rejection(`the host is "${foreign}"`, `http://${foreign}`);
     const origin = ctx.get('origin');
     if (origin !== '' && !isLocalPage(origin, allowed)) throw rejection(`the origin is "${origin}"`, origin);
-    await next();
   };
 }
 
 /** CORS for `/e/`: a page under development may send events and read the response. Runs after `requireLocalHost`. */
 export async function allowCrossOrigin(ctx: Context, next: Next): Promise<void> {
-  ctx.vary('origin');
-  const origin = ctx.get('origin');
-  if (origin !== '') ctx.set('access-control-allow-origin', origin);
+  setCrossOrigin(ctx);
   if (ctx.method !== 'OPTIONS') return void (await next());
   ctx.set('access-control-allow-methods', 'POST');
   ctx.set('access-control-allow-headers', '*');
@@ -34,6 +49,13 @@ export async function allowCrossOrigin(ctx: Context, next: Next): Promise<void> 
   ctx.set('access-control-allow-private-network', 'true');
   ctx.set('access-control-max-age', '600');
   ctx.status = 204;
+}
+
+/** The headers of CORS that do not depend on the method. */
+export function setCrossOrigin(ctx: Context): void {
+  ctx.vary('origin');
+  const origin = ctx.get('origin');
+  if (origin !== '') ctx.set('access-control-allow-origin', origin);
 }
 
 function isLocalPage(origin: string, allowed: readonly string[]): boolean {

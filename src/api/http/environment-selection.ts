@@ -4,14 +4,18 @@ import { ENV_SELECTORS, readHeader } from '../../functions/headers.ts';
 import type { Context } from './router.ts';
 import type { Query } from './urlencoded.ts';
 
+const NONE: Query = Object.freeze(Object.create(null));
+
 /** Name of the selected environment; undefined: none. */
 export function environmentSelection(ctx: Context): string | undefined {
-  return selectionOf(ctx.req.headers, ctx.query);
+  // Parsing a query that is not there costs as much as the rest.
+  return selectionOf(ctx.req.headers, ctx.req.url?.includes('?') ? ctx.query : NONE);
 }
 
 export function selectionOf(headers: IncomingHttpHeaders, query: Query): string | undefined {
   const header = readHeader(headers, 'env');
   if (header) return header;
+  if (query === NONE) return undefined;
   for (const name of ENV_SELECTORS) {
     const parameter = [query[name]].flat()[0];
     if (parameter) return parameter;

@@ -21,15 +21,22 @@ export function handleErrors(log: Logger, backpressure?: Backpressure): Middlewa
       }
       writeJson(ctx);
     } catch (thrown) {
-      if (isOutOfMemory(thrown)) void backpressure?.refresh();
-      const error = translateAway(thrown);
-      respond(ctx, error instanceof ServiceError ? error : new ServiceError('internal', { cause: thrown }), log);
+      respondToError(ctx, thrown, log, backpressure);
     }
-    log.debug(
-      { request_id: ctx.state.requestId, method: ctx.method, route: ctx._matchedRoute, status: ctx.status },
-      'request',
-    );
+    logRequest(ctx, log);
   };
+}
+
+export function respondToError(ctx: Context, thrown: unknown, log: Logger, backpressure?: Backpressure): void {
+  if (isOutOfMemory(thrown)) void backpressure?.refresh();
+  const error = translateAway(thrown);
+  respond(ctx, error instanceof ServiceError ? error : new ServiceError('internal', { cause: thrown }), log);
+}
+
+export function logRequest(ctx: Context, log: Logger): void {
+  if (!log.isLevelEnabled('debug')) return;
+  const { method, status, _matchedRoute: route } = ctx;
+  log.debug({ request_id: ctx.state.requestId, method, route, status }, 'request');
 }
 
 /** Koa would serialize the body after this handler has returned, where a body that cannot be serialized is no longer caught. */

@@ -1,5 +1,6 @@
 /** Koa and its router with the types of this API: what a request's state holds, and path parameters that are named by the path. */
-import KoaRouter from '@koa/router';
+import { createRequire } from 'node:module';
+import type KoaRouter from '@koa/router';
 import type { DefaultContext, Next, ParameterizedContext } from 'koa';
 import type { ErrorCode } from '../../errors.ts';
 import type { Principal } from '../../model/auth/access.ts';
@@ -46,6 +47,9 @@ export type RouteContext<Path extends string = string> = Context & { params: Pat
 export type Middleware = (ctx: Context, next: Next) => unknown;
 export type Handler<Path extends string = string> = (ctx: RouteContext<Path>, next: Next) => unknown;
 
+/** Not imported: its ES module would load undici (node-http.ts). */
+const Implementation: typeof KoaRouter = createRequire(import.meta.url)('@koa/router');
+
 const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'all'] as const;
 type Method = (typeof METHODS)[number];
 
@@ -54,7 +58,7 @@ export class Router {
 
   /** @param strict whether a trailing slash makes another path */
   constructor({ prefix, strict = false }: { prefix?: string; strict?: boolean } = {}) {
-    this.#router = new KoaRouter({ strict, ...(prefix !== undefined && { prefix }) });
+    this.#router = new Implementation({ strict, ...(prefix !== undefined && { prefix }) });
   }
 
   /** Runs before the routes of this router. */

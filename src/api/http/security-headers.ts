@@ -1,4 +1,4 @@
-/** Security headers of every response. Pages relax the policy to what they need (html-page.ts, dashboard.ts, board.ts). */
+/** Security headers of every response, except that a sender whose events are accepted gets none for pages (receive/fast-path.ts). Pages relax the policy to what they need (html-page.ts, dashboard.ts, board.ts). */
 import type { Next } from 'koa';
 import { isSecure } from '../auth/session-cookie.ts';
 import type { Context, Middleware } from './router.ts';
@@ -15,13 +15,17 @@ const HEADERS = {
 /** Responses with private data, and pages with a token. The router matches paths in any case, so this does too. Files of the dashboard set
  *  their own cache lifetime. */
 const PRIVATE = /^\/(?:auth|e|fn|openapi\.json|set-password|set-up|sign-in|v0|v1)(?:\/|$)/i;
-const HSTS = 'max-age=31536000; includeSubDomains';
+export const HSTS = 'max-age=31536000; includeSubDomains';
 
 export function securityHeaders(publicUrl: string | undefined): Middleware {
   return async (ctx: Context, next: Next) => {
-    ctx.set(HEADERS);
-    if (PRIVATE.test(ctx.path)) ctx.set('cache-control', 'no-store');
-    if (isSecure(ctx, publicUrl)) ctx.set('strict-transport-security', HSTS);
+    setSecurityHeaders(ctx, publicUrl);
     await next();
   };
+}
+
+export function setSecurityHeaders(ctx: Context, publicUrl: string | undefined): void {
+  ctx.set(HEADERS);
+  if (PRIVATE.test(ctx.path)) ctx.set('cache-control', 'no-store');
+  if (isSecure(ctx, publicUrl)) ctx.set('strict-transport-security', HSTS);
 }

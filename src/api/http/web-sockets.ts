@@ -1,9 +1,10 @@
 /** WebSockets. An upgrade request passes the same middleware and routes as every request, so its errors are answered, counted and logged alike;
  *  its route then accepts the connection instead of answering. */
-import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse as Response, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { ServiceError } from '../../errors.ts';
+import { ServerResponse } from '../../node-http.ts';
 import type { Context } from './router.ts';
 
 export type { WebSocket };
@@ -47,7 +48,7 @@ export class WebSockets {
   #closed = false;
 
   /** @param serve the application */
-  attach(server: Server, serve: (request: IncomingMessage, response: ServerResponse) => unknown): void {
+  attach(server: Server, serve: (request: IncomingMessage, response: Response) => unknown): void {
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       socket.on('error', () => socket.destroy());
       this.#upgrades.set(request, { socket, head });

@@ -2,10 +2,11 @@
  *  transform (webhooks only), validate, accept, respond. A step that fails rejects the whole request. */
 import { ServiceError } from '../../errors.ts';
 import { allowCrossOrigin } from '../auth/dev-mode-access.ts';
-import { type RouteContext, Router } from '../http/router.ts';
+import { type Context, Router } from '../http/router.ts';
 import type { Credentials } from './credentials.ts';
 import { type ReceiveEventsDeps, receiveEvents } from './receive-events.ts';
 import { type ReceiveWebhookDeps, receiveWebhook } from './receive-webhook.ts';
+import type { Received } from './resolve-environment.ts';
 
 export interface ReceiveDeps extends ReceiveEventsDeps, ReceiveWebhookDeps {
   dev: boolean;
@@ -15,7 +16,10 @@ export interface ReceiveDeps extends ReceiveEventsDeps, ReceiveWebhookDeps {
 export function receiveRoutes(deps: ReceiveDeps): Router {
   const router = new Router({ prefix: '/e' });
   if (deps.dev) router.use(allowCrossOrigin);
-  router.post('/:key', (ctx) => receive(ctx, deps));
+  router.post('/:key', async (ctx) => {
+    const { ids } = await receive(ctx, ctx.params.key, deps);
+    ctx.body = { ids, status: 200 };
+  });
   router.on('all', '/:key', (ctx) => {
     ctx.set('allow', 'POST');
     throw new ServiceError('method_not_allowed', { detail: `got ${ctx.method}; send events with POST` });
@@ -23,14 +27,15 @@ export function receiveRoutes(deps: ReceiveDeps): Router {
   return router;
 }
 
-async function receive(ctx: RouteContext<'/:key'>, deps: ReceiveDeps): Promise<void> {
+export async function receive(ctx: Context, key: string, deps: ReceiveDeps): Promise<Received> {
   const receivedAt = Date.now();
   const startedAt = performance.now();
-  const credential = await deps.credentials.of(ctx.params.key, receivedAt);
-  const { ids, env } =
+  const credential = await deps.credentials.of(key, receivedAt);
+  const received =
     credential.kind === 'webhook'
       ? await receiveWebhook(ctx, credential.webhook, receivedAt, deps)
       : await receiveEvents(ctx, credential.key, receivedAt, deps);
-  ctx.body = { ids, status: 200 };
+  const { env } = received;
   if (env !== undefined) deps.telemetry.recordAcknowledgement(env, performance.now() - startedAt);
+  return received;
 }

@@ -45,7 +45,7 @@ const redisSchema = z.object({
     .object({
       primaries: z.int(),
       replicas: z.int(),
-      slots_not_served: z.int().meta({ description: 'Hash slots without a node, of 16,384' }),
+      hash_slots_not_served: z.int().meta({ description: 'Hash slots without a node, of 16,384' }),
       fullest: z
         .object({ address: z.string(), used_memory_bytes: z.int(), max_memory_bytes: z.int().nullable() })
         .meta({ description: 'The primary with the smallest part of its memory left' }),
@@ -160,11 +160,11 @@ function presentProcess({ id, kind, host, pid, startedAt, seenAt, memoryBytes }:
 
 function presentCluster(cluster: ClusterInfo | undefined) {
   if (!cluster) return null;
-  const { primaries, replicas, unservedSlots, fullest } = cluster;
+  const { primaries, replicas, unservedHashSlots, fullest } = cluster;
   return {
     primaries,
     replicas,
-    slots_not_served: unservedSlots,
+    hash_slots_not_served: unservedHashSlots,
     fullest: {
       address: fullest.address,
       used_memory_bytes: fullest.usedMemoryBytes,

@@ -13,8 +13,9 @@ import { GroupCommit, type GroupCommitDeps } from './group-commit.ts';
 
 /** Unanswered events above which further requests are rejected. */
 const UNANSWERED_MAX = 50_000;
-/** How long commits go to the same partition: a worker that finds its jobs together takes fewer round trips for each. */
+/** How long commits go to the same partition, or until it has so many events: a worker that finds jobs together takes fewer round trips for each. */
 const TURN_MS = 100;
+const TURN_EVENTS = 200;
 /** How long a partition that did not take a commit is left out. */
 const LEFT_OUT_MS = 1_000;
 
@@ -31,6 +32,8 @@ export class Acceptor {
   #unanswered = 0;
   #turn = 0;
   #turnEndsAt = 0;
+  /** In this turn. */
+  #placed = 0;
   /** When the last commit to a partition failed (performance.now()), by partition. */
   readonly #failedAt: number[] = [];
 
@@ -107,17 +110,20 @@ export class Acceptor {
   /** An earlier event with the same deduplication ID may be in another partition: after a change of the layout, or because it had its internal ID
    *  before. Its claim stands, and the event goes where the ID in it says. */
   async #claimElsewhere(drafts: readonly Draft[], layout: PartitionLayout): Promise<void> {
-    const { deduplication } = this.#deps;
     const now = Date.now();
-    for (const draft of drafts) {
-      const { event, request, internalId } = draft;
-      if (event.id === undefined) continue;
-      const text = homeText(request.env, event.id);
-      const homes = [layout.formerHomeOf(text, now), layout.homeOf(text, now)];
-      for (const home of homes) {
-        if (home === undefined || home === layout.partitionOf(internalId)) continue;
-        draft.internalId = await deduplication.claimIn(home, claimOf(draft));
-      }
+    const identified = drafts.flatMap((draft) => {
+      const { event, request } = draft;
+      return event.id === undefined ? [] : [{ draft, text: homeText(request.env, event.id) }];
+    });
+    for (const homeOf of [layout.formerHomeOf, layout.homeOf]) {
+      const apart = identified.flatMap(({ draft, text }) => {
+        const partition = homeOf.call(layout, text, now);
+        const isApart = partition !== undefined && partition !== layout.partitionOf(draft.internalId);
+        return isApart ? [{ draft, claim: { ...claimOf(draft), partition } }] : [];
+      });
+      if (apart.length === 0) continue;
+      const claimed = await this.#deps.deduplication.claimIn(apart.map(({ claim }) => claim));
+      for (const [i, { draft }] of apart.entries()) draft.internalId = claimed[i] as string;
     }
   }
 
@@ -126,12 +132,14 @@ export class Acceptor {
     const now = Date.now();
     const earliest = drafts.reduce((least, { request }) => Math.min(least, request.receivedAt), now);
     const count = this.#deps.partitions.layout.countAt(earliest);
-    if (now >= this.#turnEndsAt || this.#isLeftOut(this.#turn)) {
+    if (now >= this.#turnEndsAt || this.#placed >= TURN_EVENTS || this.#isLeftOut(this.#turn)) {
+      this.#placed = 0;
       this.#turn = this.#next(count);
       this.#turnEndsAt = now + TURN_MS;
     }
     // Requests from just before a change of the layout are in a partition that was there.
     const partition = this.#turn % count;
+    this.#placed += drafts.length;
     for (const draft of drafts) draft.internalId = inPartition(newId(draft.request.receivedAt), partition);
     return partition;
   }
@@ -157,7 +165,7 @@ export class Acceptor {
 
 /** '': any partition takes the event. */
 function idFor(layout: PartitionLayout, event: Event, { env, seed, receivedAt }: AcceptRequest, index: number): string {
-  if (seed) return seededId(seed, index + 1, layout.homeOf(seed.entropy.toString('hex'), seed.timeMs));
+  if (seed) return seededId(seed, index + 1);
   if (layout.count === 1) return newId(receivedAt);
   return event.id === undefined
     ? ''

@@ -6,6 +6,7 @@ import { translateAway, unavailable } from '../../store/redis/connection.ts';
 import type { Durability, OnDisk } from '../../store/redis/durable-write.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import { INGEST, type IngestJob } from '../queues/queues.ts';
+import { whenQuiet } from './commit-timing.ts';
 import { claimOf, type Draft } from './draft.ts';
 
 /** Most events of one ingest job. */
@@ -65,11 +66,11 @@ export class GroupCommit {
   #schedule(): void {
     if (this.#scheduled || this.#inFlight >= COMMITS_IN_FLIGHT || this.#pending.length === 0) return;
     this.#scheduled = true;
-    // After all requests that this turn of the event loop has read.
-    setImmediate(() => {
+    const commit = () => {
       this.#scheduled = false;
       void this.#commit();
-    });
+    };
+    whenQuiet(() => this.#pending.length, JOB_MAX_EVENTS, commit);
   }
 
   async #commit(): Promise<void> {

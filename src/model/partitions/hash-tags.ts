@@ -1,8 +1,8 @@
-/** Hash tags of keys on a Redis Cluster. A tag decides the slot of its keys, and slots are spread over the nodes in ranges. Tags are chosen such
- *  that the slots of the first 2, 4, 8, … partitions are equally far apart, so each node has as many partitions as any other. */
-import slotOf from 'cluster-key-slot';
+/** Hash tags of keys on a Redis Cluster. A tag decides the hash slot of its keys, and hash slots are spread over the nodes in ranges. Tags are chosen such
+ *  that the hash slots of the first 2, 4, 8, … partitions are equally far apart, so each node has as many partitions as any other. */
+import hashSlotOf from 'cluster-key-slot';
 
-const SLOTS = 16_384;
+const HASH_SLOTS = 16_384;
 /** Partitions up to here are evenly spread; 2 to the power of BITS. */
 const BITS = 10;
 /** Of the installation: in the last range, of which small numbers of partitions have the fewest. */
@@ -19,13 +19,13 @@ export function installationTag(prefix: string): string {
   return tagAt(prefix, INSTALLATION_POSITION);
 }
 
-/** A tag that begins with `name` and whose slot is in the given one of 1,024 equal ranges. */
+/** A tag that begins with `name` and whose hash slot is in the given one of 1,024 equal ranges. */
 function tagAt(name: string, position: number): string {
   const present = cached.get(name);
   if (present !== undefined) return present;
-  const width = SLOTS / 2 ** BITS;
+  const width = HASH_SLOTS / 2 ** BITS;
   let tag = name;
-  for (let n = 0; Math.floor(slotOf(tag) / width) !== position; n++) tag = `${name}:${n.toString(36)}`;
+  for (let n = 0; Math.floor(hashSlotOf(tag) / width) !== position; n++) tag = `${name}:${n.toString(36)}`;
   cached.set(name, tag);
   return tag;
 }

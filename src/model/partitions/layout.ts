@@ -1,4 +1,4 @@
-/** Partitions: everything of an event is in one of them, with its runs and their jobs. An ID names its partition by its last two digits. The number
+/** Partitions: everything of an event is in one of them, with its runs and their jobs. An ID names its partition by two of its digits. The number
  *  of partitions grows only, from a time on; IDs from before keep their partition, because their time says which number was in force. */
 import { crc32 } from 'node:zlib';
 import { partitionDigits, timeOf } from '../ids.ts';

@@ -61,7 +61,7 @@ export class EnvironmentData {
       // Names of environments contain no special characters of glob patterns.
       const [next, found] = await server.scan(cursor, 'MATCH', `*:${env}:*`, 'COUNT', SCAN_COUNT);
       cursor = next;
-      // On a cluster, one command has keys of one slot only.
+      // On a cluster, one command has keys of one hash slot only.
       for (const prefix of prefixes) {
         const own = found.filter((key) => isOf(prefix, env, key));
         if (own.length > 0) deleted += await this.#redis.unlink(own);

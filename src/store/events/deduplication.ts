@@ -2,7 +2,7 @@
  *  later step is idempotent. Once that event is enqueued the claim says so, and every event that follows is certainly a repeat. Before that, it
  *  may be the same event, sent again because the first request got no answer. */
 
-import { type Redis, replies } from '../redis/connection.ts';
+import { inPipelines, type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
 /** From the first event with the ID. */
@@ -53,12 +53,15 @@ export class Deduplication {
     });
   }
 
-  /** A claim in a given partition.
-   *  @returns the internal ID of the event that has claimed the ID, now or before */
-  async claimIn(partition: number, { env, id, internalId }: Claim): Promise<string> {
-    const key = this.#keys.partition(partition).deduplication(env, id);
-    const earlier = await this.#redis.call('SET', key, internalId, 'NX', 'GET', 'PX', DEDUP_WINDOW_MS);
-    return ((earlier as string | null) ?? internalId).slice(0, ID_LENGTH);
+  /** Claims in given partitions.
+   *  @returns for each the internal ID of the event that has claimed the ID, now or before */
+  async claimIn(claims: readonly (Claim & { partition: number })[]): Promise<string[]> {
+    const commands = claims.map(({ partition, env, id, internalId }) => {
+      const key = this.#keys.partition(partition).deduplication(env, id);
+      return ['set', key, internalId, 'NX', 'GET', 'PX', DEDUP_WINDOW_MS];
+    });
+    const earlier = await inPipelines<string | null>(this.#redis, commands);
+    return claims.map(({ internalId }, i) => (earlier[i] ?? internalId).slice(0, ID_LENGTH));
   }
 
   /** Marks the events of these claims as enqueued. If this fails, repeats are recognized by the stored events. */

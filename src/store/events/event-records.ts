@@ -1,13 +1,21 @@
 /** The events themselves, as text (model/events/event-encoding.ts), each at its location (event-location.ts). */
 import type { Envelope, RecordParts, Source } from '../../model/events/event.ts';
 import { type EncodedSource, FACTS_MAX, readEvent, readSource, writeEvent } from '../../model/events/event-encoding.ts';
-import { inPipelines, replies } from '../redis/connection.ts';
+import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import type { ScriptedPipeline, ScriptedRedis } from '../redis/scripts.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
 import { bucketOf, fieldOf, isOverflow, locationOf, SLACK_MS } from './event-location.ts';
 import type { EventSources } from './event-sources.ts';
 
 export type FoundRecord = RecordParts & { source: Source };
+
+/** Events of one bucket that are stored at once. */
+interface BucketWrite {
+  /** Of each event in the batch. */
+  positions: number[];
+  /** Field and text of each event. */
+  args: string[];
+}
 
 /** Events whose metadata one script reads: each may have half a megabyte. */
 const METADATA_AT_ONCE = 50;
@@ -34,30 +42,45 @@ export class EventRecords {
    *  @returns for each, whether it was stored now */
   async store(batch: readonly Envelope[]): Promise<boolean[]> {
     const sources = await this.#sources.write(batch);
-    const pipeline = this.#redis.pipeline();
-    const buckets = new Set<string>();
+    const isNew = batch.map(() => true);
+    const byBucket = new Map<string, BucketWrite>();
+    const writes: Promise<void>[] = [];
     for (const [i, event] of batch.entries()) {
       const text = writeEvent(event, sources[i] as EncodedSource);
-      const bucket = bucketOf(this.#keys, event.env, event.internalId);
       if (isOverflow(event)) {
-        this.#storeOverflow(pipeline, event, text);
-      } else {
-        buckets.add(bucket);
-        pipeline.hsetnx(bucket, fieldOf(event.internalId), text);
+        writes.push(
+          this.#storeOverflow(event, text).then((stored) => {
+            isNew[i] = stored;
+          }),
+        );
+        continue;
       }
+      const bucket = bucketOf(this.#keys, event.env, event.internalId);
+      const write = byBucket.get(bucket) ?? { positions: [], args: [] };
+      byBucket.set(bucket, write);
+      write.positions.push(i);
+      write.args.push(fieldOf(event.internalId), text);
     }
-    for (const bucket of buckets) {
-      // GT alone sets no TTL on a key that has none.
-      pipeline.pexpire(bucket, this.#retentionMs + SLACK_MS, 'NX');
-      pipeline.pexpire(bucket, this.#retentionMs + SLACK_MS, 'GT');
+    for (const [bucket, { positions, args }] of byBucket) {
+      writes.push(
+        this.#storeInBucket(bucket, args).then((before) => {
+          for (const at of before) isNew[positions[at] as number] = false;
+        }),
+      );
     }
-    const stored = replies<number>(await pipeline.exec());
-    return batch.map((_, i) => stored[i] === 1);
+    await Promise.all(writes);
+    return isNew;
   }
 
-  #storeOverflow(pipeline: ScriptedPipeline, { env, internalId }: Envelope, text: string): void {
+  /** @returns positions of the events that were stored before */
+  async #storeInBucket(bucket: string, args: readonly string[]): Promise<number[]> {
+    return (await this.#redis.storeEvents(bucket, this.#retentionMs + SLACK_MS, ...args)) as number[];
+  }
+
+  /** @returns whether it was stored now */
+  async #storeOverflow({ env, internalId }: Envelope, text: string): Promise<boolean> {
     const { bucket, field, overflow } = locationOf(this.#keys, env, internalId);
-    pipeline.storeOverflowEvent(bucket, overflow, field, text, this.#retentionMs);
+    return (await this.#redis.storeOverflowEvent(bucket, overflow, field, text, this.#retentionMs)) === 1;
   }
 
   /** In the order of the IDs; undefined: not stored. */

@@ -1,9 +1,9 @@
 /** Indexes of an environment's events, one per name, and for each minute the number of events received by name, which tells which indexes to
  *  read. Together they are the list of all events. */
 import type { Envelope } from '../../model/events/event.ts';
-import { inPipelines, type Redis } from '../redis/connection.ts';
+import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
-import type { ScriptedPipeline } from '../redis/scripts.ts';
+import type { ScriptedPipeline, ScriptedRedis } from '../redis/scripts.ts';
 import { MINUTE_MS } from './keys.ts';
 
 /** Minutes that are read first, and the factor for each further read. */
@@ -25,34 +25,43 @@ export interface MinuteRange {
 }
 
 export class EventsByMinute {
-  readonly #redis: Redis;
+  readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
   readonly #retentionMs: number;
 
-  constructor(redis: Redis, keys: Keyspace, retentionMs: number) {
+  constructor(redis: ScriptedRedis, keys: Keyspace, retentionMs: number) {
     this.#redis = redis;
     this.#keys = keys;
     this.#retentionMs = retentionMs;
   }
 
   /** Adds events to the indexes of their names, and counts each once. */
-  add(pipeline: ScriptedPipeline, events: readonly Envelope[], nowMs: number): void {
-    for (const group of groupsOf(this.#keys, events)) {
-      const { keys, env, name, minute, lastAt, members } = group;
-      pipeline.indexEvents(
-        keys.eventIndex(env, name),
-        keys.eventsByMinute(env, minute),
-        keys.eventMinutes(env),
-        keys.eventNames(env),
-        name,
-        minute,
-        minute + MINUTE_MS + this.#retentionMs,
-        nowMs,
-        this.#retentionMs,
-        lastAt,
-        ...members,
-      );
-    }
+  async add(events: readonly Envelope[], nowMs: number): Promise<void> {
+    await Promise.all(
+      [...groupsOf(this.#keys, events)].map((group) => this.#redis.indexEvents(...this.#indexing(group, nowMs))),
+    );
+  }
+
+  /** The same as part of a pipeline. */
+  addTo(pipeline: ScriptedPipeline, events: readonly Envelope[], nowMs: number): void {
+    for (const group of groupsOf(this.#keys, events)) pipeline.indexEvents(...this.#indexing(group, nowMs));
+  }
+
+  /** Arguments of `indexEvents`. */
+  #indexing({ keys, env, name, minute, lastAt, members }: Group, nowMs: number): (string | number)[] {
+    return [
+      keys.eventIndex(env, name),
+      keys.eventsByMinute(env, minute),
+      keys.eventMinutes(env),
+      keys.eventNames(env),
+      name,
+      minute,
+      minute + MINUTE_MS + this.#retentionMs,
+      nowMs,
+      this.#retentionMs,
+      lastAt,
+      ...members,
+    ];
   }
 
   /** The minutes up to a time, back to those that hold `enough` events together, and no further than `oldest`.
@@ -61,7 +70,9 @@ export class EventsByMinute {
     const names = new Set<string>();
     let from: number | undefined;
     let count = 0;
-    for (let size = MINUTES_FIRST; count < enough; size = Math.min(size * MINUTES_GROWTH, MINUTES_MAX)) {
+    // Each minute is read in every partition.
+    const first = this.#keys.all().length > 1 ? 1 : MINUTES_FIRST;
+    for (let size = first; count < enough; size = Math.min(size * MINUTES_GROWTH, MINUTES_MAX)) {
       const top = from === undefined ? timeMs : `(${from}`;
       const minutes = await this.#newestMinutes(env, top, minuteOf(oldest), size);
       for (const minute of await this.read(env, minutes)) {

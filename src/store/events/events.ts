@@ -108,16 +108,19 @@ export class Events {
 
   /** Ends the ingestion of a batch: events whose runs are enqueued enter the index; repeats are counted on the first event. */
   async markIngested(batch: readonly Stored[], nowMs: number): Promise<void> {
-    const pipeline = this.#redis.pipeline();
     const fresh = batch.filter(({ ingested }) => !ingested).map(({ event }) => event);
+    const repeats = batch.filter(({ repeat }) => repeat);
+    if (repeats.length === 0 && fresh.every(({ id }) => id === undefined)) {
+      return this.#eventsByMinute.add(fresh, nowMs);
+    }
+    const pipeline = this.#redis.pipeline();
     for (const { env, id, internalId } of fresh) {
       if (id !== undefined)
         pipeline.set(this.#keys.of(internalId).eventById(env, id), internalId, 'PX', this.#retentionMs);
     }
     // Last: an event in an index can also be found by its ID.
-    this.#eventsByMinute.add(pipeline, fresh, nowMs);
-    for (const { event, repeat } of batch) {
-      if (!repeat) continue;
+    this.#eventsByMinute.addTo(pipeline, fresh, nowMs);
+    for (const { event } of repeats) {
       const count = this.#keys.of(event.internalId).duplicates(event.env, event.internalId);
       pipeline.incr(count);
       pipeline.pexpire(count, this.#retentionMs);

@@ -12,7 +12,7 @@ export interface ClusterNodes {
   /** Have not failed. */
   replicas: number;
   /** Hash slots without a primary that responds. */
-  unservedSlots: number;
+  unservedHashSlots: number;
 }
 
 export interface ClusterNode {
@@ -46,7 +46,7 @@ export function clusterNodesOf(text: string): ClusterNodes {
       return { address, replicas: replicas.filter(({ primary }) => primary === id).length };
     }),
     replicas: replicas.length,
-    unservedSlots: HASH_SLOTS - served,
+    unservedHashSlots: HASH_SLOTS - served,
   };
 }
 

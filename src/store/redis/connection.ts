@@ -1,10 +1,10 @@
 /** Connections to Redis, and the errors of an unavailable Redis. */
-import slotOf from 'cluster-key-slot';
+import hashSlotOf from 'cluster-key-slot';
 import type { Cluster } from 'ioredis';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { type Logger, withoutArguments } from '../../log.ts';
-import { clusterOf, onEachServer, open, openNode, type Redis } from './servers.ts';
+import { clusterOf, nodesByHashSlot, onEachServer, open, openNode, type Redis } from './servers.ts';
 import { coalesceWrites } from './write-coalescing.ts';
 
 export type { Redis };
@@ -96,7 +96,7 @@ const UNAVAILABLE: [error: RegExp, message: string][] = [
   [/^LOADING/, 'Redis is loading what it has saved'],
   [/^MASTERDOWN|^CLUSTERDOWN|^UNBLOCKED|cluster is down/, 'Redis has no master'],
   [
-    /^(MOVED|ASK|TRYAGAIN)\b|Too many Cluster redirections|non local key|same slots? allocation group/,
+    /^(MOVED|ASK|TRYAGAIN)\b|Too many Cluster redirections|non local key|pipeline (command )?should belong/,
     'Redis is moving this data to another node',
   ],
   [
@@ -148,17 +148,19 @@ export function unavailable(why: string, cause?: unknown): ServiceError {
 }
 
 const PIPELINE_MAX = 1_000;
+/** Fewer commands cost less by themselves: ioredis copies every script of the connection into every pipeline. */
+const SINGLY_MAX = 2;
 
 /** The replies to any number of commands, sent in pipelines of a bounded size, so that other commands get through in between. The second part of a
  *  command is its key: on a cluster, each node gets its commands.
  *  @throws the first failed command's error */
 export async function inPipelines<T>(redis: Redis, commands: readonly (string | number)[][]): Promise<T[]> {
-  const nodes = clusterOf(redis)?.slots;
+  const nodes = nodesByHashSlot(redis);
   if (!nodes || commands.length === 0) return inOrder(redis, commands);
   const byNode = Map.groupBy(commands.keys(), (i) => {
-    const slot = slotOf(String((commands[i] as (string | number)[])[1]));
-    // A slot whose node is unknown has a pipeline of its own.
-    return nodes[slot]?.[0] ?? slot;
+    const hashSlot = hashSlotOf(String((commands[i] as (string | number)[])[1]));
+    // A hash slot whose node is unknown has a pipeline of its own.
+    return nodes[hashSlot]?.[0] ?? hashSlot;
   });
   const all = new Array<T>(commands.length);
   await Promise.all(
@@ -177,9 +179,15 @@ async function inOrder<T>(redis: Redis, commands: readonly (string | number)[][]
   const all: T[] = [];
   for (let start = 0; start < commands.length; start += PIPELINE_MAX) {
     const some = commands.slice(start, start + PIPELINE_MAX);
+    if (commands.length <= SINGLY_MAX) return Promise.all(some.map((command) => sendOne<T>(redis, command)));
     for (const reply of replies<T>(await redis.pipeline(some).exec())) all.push(reply);
   }
   return all;
+}
+
+function sendOne<T>(redis: Redis, [name, ...args]: readonly (string | number)[]): Promise<T> {
+  const commands = redis as unknown as Record<string, (...args: (string | number)[]) => Promise<T>>;
+  return (commands[String(name)] as (typeof commands)[string]).apply(redis, args);
 }
 
 /** The replies of a pipeline; the first failed command fails it all.

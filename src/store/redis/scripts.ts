@@ -4,8 +4,8 @@
  *  Arguments of scripts that run for every event, call or step are positional: Redis takes 4 µs to decode a packed table of eight, a tenth of
  *  what load-call.lua takes in all. Scripts derive keys from others, which saves arguments; all of them have one hash tag on a cluster.
  *
- *  While a slot of a cluster moves to another node, a script would fail in its middle at the first key that is there no longer. So on a cluster each
- *  script has one more key, which never exists: Redis then refuses the whole script (TRYAGAIN) until the slot has moved. */
+ *  While a hash slot of a cluster moves to another node, a script would fail in its middle at the first key that is there no longer. So on a cluster each
+ *  script has one more key, which never exists: Redis then refuses the whole script (TRYAGAIN) until the hash slot has moved. */
 import { readFileSync } from 'node:fs';
 import type { ChainableCommander } from 'ioredis';
 import type { RunStatus } from '../../model/runs/run.ts';
@@ -36,6 +36,7 @@ const SCRIPTS = {
   storeRequest: { file: 'runs/lua/store-request.lua', numberOfKeys: 1 },
   removeRequest: { file: 'runs/lua/remove-request.lua', numberOfKeys: 1 },
   addDefer: { file: 'runs/lua/add-defer.lua', numberOfKeys: 1 },
+  storeEvents: { file: 'events/lua/store-events.lua', numberOfKeys: 1 },
   extendRetention: { file: 'events/lua/extend-retention.lua', numberOfKeys: 2 },
   storeOverflowEvent: { file: 'events/lua/store-overflow-event.lua', numberOfKeys: 2 },
   indexEvents: { file: 'events/lua/index-events.lua', numberOfKeys: 4 },
@@ -126,7 +127,7 @@ function defineGuarded(redis: Redis, name: string, lua: string, numberOfKeys?: n
   };
 }
 
-/** A key in the same slot that never exists. */
+/** A key in the same hash slot that never exists. */
 function absentKeyBeside(key: Argument | undefined): string {
   const text = String(key);
   return `${text.slice(0, text.indexOf('}') + 1)}:absent`;

@@ -25,7 +25,7 @@ export interface ServerInfo {
 export interface ClusterInfo {
   primaries: number;
   replicas: number;
-  unservedSlots: number;
+  unservedHashSlots: number;
   /** The primary that has the smallest part of its memory left. */
   fullest: { address: string; usedMemoryBytes: number; maxMemoryBytes: number | undefined };
 }
@@ -66,7 +66,7 @@ async function readClusterInfo(cluster: Cluster): Promise<ServerInfo> {
     cluster: {
       primaries: nodes.primaries.length,
       replicas: nodes.replicas,
-      unservedSlots: nodes.unservedSlots,
+      unservedHashSlots: nodes.unservedHashSlots,
       fullest: {
         address: fullest.address,
         usedMemoryBytes: fullest.usedMemoryBytes,
@@ -76,11 +76,11 @@ async function readClusterInfo(cluster: Cluster): Promise<ServerInfo> {
   };
 }
 
-function clusterWarnings({ primaries, unservedSlots }: ClusterNodes): string[] {
+function clusterWarnings({ primaries, unservedHashSlots }: ClusterNodes): string[] {
   const bare = primaries.filter(({ replicas }) => replicas === 0).map(({ address }) => address);
   return [
-    ...(unservedSlots > 0
-      ? [`${unservedSlots} of 16384 hash slots have no node: the service rejects the events of their partitions.`]
+    ...(unservedHashSlots > 0
+      ? [`${unservedHashSlots} of 16384 hash slots have no node: the service rejects the events of their partitions.`]
       : []),
     ...(bare.length > 0 ? [`No replica follows ${bare.join(', ')}: when it fails, its partitions are down.`] : []),
   ];

@@ -1,10 +1,10 @@
 /** Which Redis a connection leads to: one server, the master that Sentinels name, or a cluster. The rest of the service treats them alike: the
  *  keys (keyspace.ts) see to it that what one command or script touches is in one place. */
-import slotOf from 'cluster-key-slot';
+import hashSlotOf from 'cluster-key-slot';
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import type { RedisServers } from '../../config.ts';
 
-/** A cluster answers the commands of one server, as long as their keys are in one slot. */
+/** A cluster answers the commands of one server, as long as their keys are in one hash slot. */
 export type { Redis };
 
 /** What connections to one server and to the nodes of a cluster have in common. */
@@ -26,9 +26,9 @@ export interface ServerOptions {
 
 const SENTINEL_PORT = 26_379;
 const DEFAULT_PORT = 6_379;
-/** How soon a process sees that a slot is elsewhere, beside what redirections tell it. */
-const SLOTS_REFRESH_MS = 5_000;
-const SLOTS_TIMEOUT_MS = 2_000;
+/** The time until a process sees that a hash slot is elsewhere, beside what redirections tell it. */
+const HASH_SLOTS_REFRESH_MS = 5_000;
+const HASH_SLOTS_TIMEOUT_MS = 2_000;
 const RETRY_MS = 100;
 
 export function open(servers: RedisServers, { redis, cluster }: ServerOptions): Redis {
@@ -64,8 +64,8 @@ function openCluster(
       retryDelayOnFailover: RETRY_MS,
       retryDelayOnClusterDown: RETRY_MS,
       retryDelayOnTryAgain: RETRY_MS,
-      slotsRefreshTimeout: SLOTS_TIMEOUT_MS,
-      slotsRefreshInterval: SLOTS_REFRESH_MS,
+      slotsRefreshTimeout: HASH_SLOTS_TIMEOUT_MS,
+      slotsRefreshInterval: HASH_SLOTS_REFRESH_MS,
       ...(natMap && { natMap: toNatMap(natMap) }),
       // Certificates of hosted clusters are for the names of nodes, not for their addresses.
       ...(first.startsWith('rediss:') && { dnsLookup: (address, callback) => callback(null, address) }),
@@ -80,6 +80,12 @@ export function clusterOf(redis: Redis): Cluster | undefined {
   return redis.isCluster ? (redis as unknown as Cluster) : undefined;
 }
 
+/** The node that has each hash slot; undefined: there is no cluster. */
+export function nodesByHashSlot(redis: Redis): readonly (readonly string[] | undefined)[] | undefined {
+  const cluster = clusterOf(redis);
+  return cluster?.slots;
+}
+
 /** Connections to each server that takes writes: the one server, or the primaries of the cluster as they are known now. */
 export function primariesOf(redis: Redis): Redis[] {
   return clusterOf(redis)?.nodes('master') ?? [redis];
@@ -92,7 +98,7 @@ export function addressOf({ options: { host, port } }: Redis): string {
 
 /** The address of the primary that has the hash slot of a key, as far as it is known. */
 export function primaryOf(cluster: Cluster, key: string): string | undefined {
-  return cluster.slots[slotOf(key)]?.[0];
+  return cluster.slots[hashSlotOf(key)]?.[0];
 }
 
 /** A connection of its own to a node of a cluster; undefined: it is no node any more. */

@@ -57,7 +57,7 @@ export const SHARED_KEY_DECLARATIONS = {
     ttl: '–',
     size: 'never stored',
     description:
-      'On a cluster, scripts name it as a key: while its slot moves to another node, they are refused as a whole.',
+      'On a cluster, scripts name it as a key: while its hash slot moves to another node, they are refused as a whole.',
   },
   diskBarrier: {
     pattern: 'disk-barrier',
@@ -70,7 +70,7 @@ export const SHARED_KEY_DECLARATIONS = {
   queues: {
     pattern: 'queue',
     type: 'string',
-    owner: 'store.ts',
+    owner: 'redis/shared-keys.ts',
     ttl: '–',
     size: 'BullMQ',
     description: 'Prefix of the keys that BullMQ makes (`queue:ingest:…`, `queue:runs:…`).',

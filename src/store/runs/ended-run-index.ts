@@ -8,8 +8,15 @@ import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import { isOlder, mergeNewest, newestFirst, type Position, type TimeRange } from '../redis/pagination.ts';
 import { SEGMENT_LENGTHS_MS } from './keys.ts';
 
-/** Runs that a segment holds; further runs are in shorter ones. Stored data depends on this value. */
-export const SEGMENT_SIZE = 1_000;
+/** Runs that a segment holds; further runs are in shorter ones. Stored data depends on this value: a smaller one finds all that was stored with a
+ *  larger one, not the other way round. */
+const SEGMENT_SIZE = 1_000;
+/** The same where there are several partitions: a list reads segments of each. The number of partitions never falls. */
+const SEGMENT_SIZE_OF_MANY = 128;
+
+export function segmentSize(keys: Keyspace): number {
+  return keys.all().length > 1 ? SEGMENT_SIZE_OF_MANY : SEGMENT_SIZE;
+}
 
 const ID_LENGTH = 26;
 
@@ -45,12 +52,13 @@ interface Part {
 export class EndedRunIndex {
   readonly #redis: Redis;
   readonly #keys: Keyspace;
-  readonly #segmentSize: number;
+  readonly #segmentSize: number | undefined;
 
-  constructor(redis: Redis, keys: Keyspace, segmentSize: number = SEGMENT_SIZE) {
+  /** @param fixedSize of segments */
+  constructor(redis: Redis, keys: Keyspace, fixedSize?: number) {
     this.#redis = redis;
     this.#keys = keys;
-    this.#segmentSize = segmentSize;
+    this.#segmentSize = fixedSize;
   }
 
   /** The next `limit` runs with this ending. */
@@ -112,12 +120,13 @@ export class EndedRunIndex {
   async #portions(query: Query, starts: readonly number[], kind: number): Promise<Segment[][]> {
     const commands = starts.map((from) => ['llen', this.#segmentKey(query, from, kind)]);
     const lengths = await inPipelines<number>(this.#redis, commands);
+    const size = this.#segmentSize ?? segmentSize(this.#keys);
     const portions: Segment[][] = [];
     let room = 0;
     for (const [i, from] of starts.entries()) {
       const length = lengths[i] as number;
       if (length === 0) continue;
-      const isFull = length >= this.#segmentSize && kind < SEGMENT_LENGTHS_MS.length - 1;
+      const isFull = length >= size && kind < SEGMENT_LENGTHS_MS.length - 1;
       if (room > 0) portions.at(-1)?.push({ from, isFull });
       else portions.push([{ from, isFull }]);
       room = isFull ? 0 : (room > 0 ? room : query.limit) - length;

@@ -10,7 +10,7 @@ import { inPipelines, replies } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { memberOf } from './active-runs.ts';
-import { SEGMENT_SIZE } from './ended-run-index.ts';
+import { segmentSize } from './ended-run-index.ts';
 import { isOverflow } from './event-runs.ts';
 import { PLANNING_FIELD, RUN_FIELDS, toHistory, toRun } from './run-fields.ts';
 import { type RemoteWait, readRemote } from './wait-location.ts';
@@ -70,15 +70,15 @@ export class Runs {
   readonly #keys: Keyspace;
   readonly #waits: Waits;
   readonly #retentionMs: number;
-  readonly #segmentSize: number;
+  readonly #segmentSize: number | undefined;
 
   constructor({
     redis,
     keys,
     waits,
     retentionMs,
-    segmentSize = SEGMENT_SIZE,
-  }: { redis: ScriptedRedis; keys: Keyspace; waits: Waits; retentionMs: number; segmentSize?: number }) {
+    segmentSize,
+  }: { redis: ScriptedRedis; keys: Keyspace; waits: Waits; retentionMs: number; segmentSize?: number | undefined }) {
     this.#redis = redis;
     this.#keys = keys;
     this.#waits = waits;
@@ -232,7 +232,7 @@ export class Runs {
       memberOf(env, id),
       nowMs,
       keys.endedRuns(env, ending.status, ''),
-      this.#segmentSize,
+      this.#segmentSize ?? segmentSize(this.#keys),
       startedDefers,
       ...fields,
     )) as [number, done?: number, begun?: string[], checkpointed?: number, keysWithWaits?: number, apart?: string[]];

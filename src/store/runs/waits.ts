@@ -1,9 +1,11 @@
 /** Waits for events. A wait whose expression requires one value of one field is found by that value; all other waits of an event name are
  *  evaluated. A wait is stored only while its run is active, and is removed by whatever ends the run: `waitsOfRun` says which keys hold it. */
 
+import { LRUCache } from 'lru-cache';
 import { runOfWait, type Wait } from '../../model/runs/wait.ts';
 import { digestOf, type Path, valueAt } from '../../model/runs/wait-index.ts';
 import { MAX_WAIT_MS } from '../../model/values/duration.ts';
+import { CoalescedRead } from '../redis/coalesced-read.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedPipeline, ScriptedRedis } from '../redis/scripts.ts';
@@ -17,6 +19,8 @@ const MARGIN_MS = 86_400_000;
 const MAX_TTL_MS = MAX_WAIT_MS + MARGIN_MS;
 /** Waits that one script stores: a run may have fifty triggers that cancel it, and each wait has four keys. */
 const ADDED_AT_ONCE = 250;
+/** Event names whose reads are shared. */
+const NAMES_MAX = 1_000;
 /** Waits per read. */
 const READ_AT_ONCE = 500;
 
@@ -44,6 +48,7 @@ export interface Candidates<ReceivedEvent> {
 export class Waits {
   readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
+  readonly #areAny = new LRUCache<string, CoalescedRead<boolean>>({ max: NAMES_MAX });
 
   constructor(redis: ScriptedRedis, keys: Keyspace) {
     this.#redis = redis;
@@ -131,8 +136,15 @@ export class Waits {
     return active.map(({ added }) => added);
   }
 
-  /** Whether a run waits for an event of this name, or is canceled by one. */
+  /** Whether a run waits for an event of this name, or is canceled by one. Many concurrent calls read it a few times. */
   async areAny(env: string, eventName: string): Promise<boolean> {
+    const name = `${env}/${eventName}`;
+    const read = this.#areAny.get(name) ?? new CoalescedRead(() => this.#readAny(env, eventName), 0);
+    this.#areAny.set(name, read);
+    return read.get();
+  }
+
+  async #readAny(env: string, eventName: string): Promise<boolean> {
     const counts = await inPipelines<number>(
       this.#redis,
       this.#keys.homesOf(env, eventName).map((keys) => {

@@ -61,8 +61,8 @@ function ClusterState({
       <RedisSetting name="Fullest node">{cluster.fullest.address}</RedisSetting>
       <RedisSetting name="Memory of all primaries">{formatBytes(redis.used_memory_bytes)}</RedisSetting>
       <RedisSetting name="Cluster">{`primaries: ${cluster.primaries}, replicas: ${cluster.replicas}`}</RedisSetting>
-      {cluster.slots_not_served > 0 && (
-        <RedisSetting name="Hash slots without a node">{cluster.slots_not_served}</RedisSetting>
+      {cluster.hash_slots_not_served > 0 && (
+        <RedisSetting name="Hash slots without a node">{cluster.hash_slots_not_served}</RedisSetting>
       )}
     </>
   );

@@ -1,0 +1,146 @@
+/** Ingests the events of several small jobs in one go. With quick senders a job has few events, and the round trips of a job cost more
+ *  than its events do.
+ *
+ *  Each job stays what it is for the queue: it ends by itself, and when the joint work fails, each job is ingested alone, so that it fails
+ *  for its own events only. Jobs of one environment are joined; those of another are not held up. */
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import type { Envelope } from '../../model/events/event.ts';
+import { JobRate } from './job-rate.ts';
+
+/** A job with more is ingested alone, at once. */
+const SMALL_EVENTS = 150;
+const SMALL_BYTES = 131_072;
+/** No further job is joined from here on. */
+const JOINT_MAX_EVENTS = 350;
+/** Environments that were busy last. */
+const ENVIRONMENTS_MAX = 1_000;
+/** How long the first job of a joint ingestion waits for others that were fetched with it. */
+const COLLECT_MS = 1;
+/** Most time between two joint ingestions of an environment. */
+const HOLD_MAX_MS = 12;
+const HOLD_STEP_MS = 2;
+
+type Ingest = (events: readonly Envelope[]) => Promise<void>;
+
+interface Waiting {
+  events: readonly Envelope[];
+  done: PromiseWithResolvers<void>;
+}
+
+export class JointIngestion {
+  readonly #ingest: Ingest;
+  readonly #concurrency: () => number;
+  readonly #environments = new LRUCache<string, EnvironmentJobs>({ max: ENVIRONMENTS_MAX });
+
+  /** @param concurrency returns how many jobs are in progress at most */
+  constructor(ingest: Ingest, concurrency: () => number) {
+    this.#ingest = ingest;
+    this.#concurrency = concurrency;
+  }
+
+  /** @param events of one job, all of one environment
+   *  @throws what ingesting these events alone throws */
+  async run(events: readonly Envelope[]): Promise<void> {
+    const env = events[0]?.env;
+    if (env === undefined || !isSmall(events)) return this.#ingest(events);
+    const jobs = this.#environments.get(env) ?? new EnvironmentJobs(this.#ingest, this.#concurrency);
+    this.#environments.set(env, jobs);
+    await jobs.run(events);
+  }
+}
+
+/** The small jobs of one environment. */
+class EnvironmentJobs {
+  readonly #ingest: Ingest;
+  readonly #concurrency: () => number;
+  readonly #rate = new JobRate();
+  #waiting: Waiting[] = [];
+  #isRunning = false;
+  #onFull: () => void = () => {};
+  /** How long jobs that are done stay active, so that more jobs wait when they end: each of them fetches the next. */
+  #holdMs = 0;
+
+  constructor(ingest: Ingest, concurrency: () => number) {
+    this.#ingest = ingest;
+    this.#concurrency = concurrency;
+  }
+
+  run(events: readonly Envelope[]): Promise<void> {
+    const done = Promise.withResolvers<void>();
+    this.#waiting.push({ events, done });
+    this.#rate.add(performance.now());
+    if (this.#waiting.length >= this.#concurrency()) this.#onFull();
+    if (!this.#isRunning) void this.#runAll();
+    return done.promise;
+  }
+
+  async #runAll(): Promise<void> {
+    this.#isRunning = true;
+    // Jobs that were fetched in this turn of the event loop.
+    await setImmediate();
+    while (this.#waiting.length > 0) {
+      const isFast = this.#rate.isFast(performance.now());
+      if (isFast) await this.#collect();
+      const startedAt = performance.now();
+      const jobs = this.#take();
+      const settle = await this.#ingestJobs(jobs);
+      this.#adjust(isFast, jobs.length);
+      const leftMs = this.#holdMs - (performance.now() - startedAt);
+      if (leftMs >= 1) await setTimeout(leftMs);
+      settle();
+      await setImmediate();
+    }
+    this.#isRunning = false;
+  }
+
+  async #collect(): Promise<void> {
+    if (this.#waiting.length >= this.#concurrency()) return;
+    const full = new Promise<void>((resolve) => {
+      this.#onFull = resolve;
+    });
+    await Promise.race([full, setTimeout(COLLECT_MS)]);
+    this.#onFull = () => {};
+  }
+
+  #take(): Waiting[] {
+    let events = 0;
+    let end = 0;
+    while (end < this.#waiting.length && (end === 0 || events < JOINT_MAX_EVENTS)) {
+      events += (this.#waiting[end] as Waiting).events.length;
+      end++;
+    }
+    return this.#waiting.splice(0, end);
+  }
+
+  /** With as many jobs as can be active, more may wait in the queue: then nothing may hold them up. */
+  #adjust(isFast: boolean, jobs: number): void {
+    if (!isFast) this.#holdMs = 0;
+    else if (jobs >= this.#concurrency()) this.#holdMs /= 2;
+    else this.#holdMs = Math.min(HOLD_MAX_MS, this.#holdMs + HOLD_STEP_MS);
+  }
+
+  /** @returns a function that ends the jobs */
+  async #ingestJobs(jobs: readonly Waiting[]): Promise<() => void> {
+    try {
+      await this.#ingest(jobs.flatMap(({ events }) => events));
+      return () => {
+        for (const { done } of jobs) done.resolve();
+      };
+    } catch (error) {
+      if (jobs.length === 1) return () => jobs[0]?.done.reject(error);
+    }
+    const ends: (() => void)[] = [];
+    for (const job of jobs) ends.push(await this.#ingestJobs([job]));
+    return () => {
+      for (const end of ends) end();
+    };
+  }
+}
+
+function isSmall(events: readonly Envelope[]): boolean {
+  if (events.length > SMALL_EVENTS) return false;
+  let bytes = 0;
+  for (const { payload } of events) bytes += payload.length;
+  return bytes <= SMALL_BYTES;
+}

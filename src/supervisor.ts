@@ -1,0 +1,66 @@
+/** Several web or worker processes in one dyno or container (WEB_CONCURRENCY, WORKER_CONCURRENCY): they share the port,
+ *  one that ends is replaced, and a scrape has the metrics of all. `scripts/start` runs it for more than one process:
+ *  node src/supervisor.ts web|worker */
+import { join } from 'node:path';
+import { readConfig } from './config.ts';
+import { createLog } from './log.ts';
+import { startMetricsServer } from './metrics/metrics-server.ts';
+import { reportReady, shutDownOnSignal } from './process.ts';
+import { GroupScrape } from './supervision/group-scrape.ts';
+import type { ToSupervisor } from './supervision/messages.ts';
+import { FirstStartFailed, ProcessGroup } from './supervision/process-group.ts';
+import { reservePort } from './supervision/shared-port.ts';
+
+/** For processes that do not end in time by themselves, as they should. */
+const LAST_MS = 5_000;
+
+const role = process.argv[2] === 'worker' ? 'worker' : 'web';
+const config = readConfig();
+const log = createLog(config.logLevel, role);
+const { metricsPort, metricsToken, concurrency } = config;
+const areMetricsOn = metricsPort !== undefined || (role === 'web' && metricsToken !== undefined);
+const scrape = areMetricsOn ? await startScrape() : undefined;
+const metricsServer = scrape && metricsPort !== undefined ? await startMetricsServer(config, scrape, log) : undefined;
+const port = role === 'web' ? await reservePort(config.port, config.host) : undefined;
+const group = new ProcessGroup({
+  file: join(import.meta.dirname, `${role}.ts`),
+  count: concurrency[role],
+  env: port === undefined ? {} : { PORT: String(port) },
+  log,
+  onMessage: (child, message) => scrape?.onMessage(child, message as ToSupervisor),
+  onExit: (child) => scrape?.onExit(child),
+});
+
+const graceMs = Math.max(config.shutdownGraceMs, role === 'web' ? config.shutdownDrainMs : 0) + LAST_MS;
+shutDownOnSignal({
+  log,
+  graceMs,
+  async close() {
+    await group.stop(graceMs);
+    await metricsServer?.close();
+  },
+  onRepeatedSignal(signal) {
+    group.kill();
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  },
+});
+
+try {
+  await group.start();
+  reportReady(log, {
+    processes: concurrency[role],
+    ...(port !== undefined && { port }),
+    ...(metricsServer && { metricsPort: metricsServer.port }),
+  });
+} catch (error) {
+  if (!(error instanceof FirstStartFailed)) throw error;
+  // The process has logged why.
+  process.exit(error.exitCode);
+}
+
+/** prom-client is loaded only if metrics are on. */
+async function startScrape(): Promise<GroupScrape> {
+  const { GroupMetrics } = await import('./metrics/group-metrics.ts');
+  return new GroupScrape(new GroupMetrics(role));
+}
