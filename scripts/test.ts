@@ -18,6 +18,8 @@ const BACKGROUND = [
   'test/chaos/chaos.test.ts',
   'test/scripts/cluster.test.ts',
   'test/events/durability.test.ts',
+  'test/store/cluster-durability.test.ts',
+  'test/store/cluster-messages.test.ts',
   'test/store/backpressure.test.ts',
   'test/runs/runs-end.test.ts',
   'test/store/store-refusals.test.ts',

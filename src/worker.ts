@@ -7,6 +7,7 @@ import { createLog } from './log.ts';
 import { newId } from './model/ids.ts';
 import { exitBeforeReady, runProcess, stopBecause } from './process.ts';
 import { connect, ready } from './store/redis/connection.ts';
+import { connectSubscriber } from './store/redis/pub-sub.ts';
 import { createStore } from './store/store.ts';
 import { processNumber } from './supervision/supervised.ts';
 import {
@@ -24,9 +25,9 @@ const redis = connect(config, 'wait', log);
 // The queues have a connection of their own: ioredis copies every script of a connection into every pipeline, and
 // BullMQ brings fifty.
 const queueRedis = connect(config, 'wait', log);
-const subscriber = connect(config, 'wait', log);
-await Promise.all([ready(redis), ready(queueRedis), ready(subscriber)]);
 const store = createStore(redis, config);
+const subscriber = connectSubscriber(config, { redis, key: store.keys.cacheInvalidation }, log);
+await Promise.all([ready(redis), ready(queueRedis), ready(subscriber)]);
 await store.partitions.follow((error) => stopBecause(log, error));
 await store.secretKeyCheck.claim().catch((error: Error) => exitBeforeReady(log, error));
 const {

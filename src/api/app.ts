@@ -33,8 +33,8 @@ import { metricsEndpoint, noMetricsEndpoint } from './operations/metrics-endpoin
 import type { Readiness } from './operations/readiness.ts';
 import type { Realtime } from './realtime/realtime.ts';
 import { Credentials } from './receive/credentials.ts';
+import { fastPath } from './receive/fast-path.ts';
 import { type ReceiveDeps, receive, receiveRoutes } from './receive/routes.ts';
-import { senderLane } from './receive/sender-lane.ts';
 import type { LiveStreams } from './rest/live-streams.ts';
 import { mount } from './rest/mount.ts';
 import { type ApiDeps, apiRoutes, officialRoutes, restApi } from './rest-api.ts';
@@ -82,7 +82,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     transforms,
   };
   app.use(
-    senderLane({
+    fastPath({
       publicUrl: config.publicUrl,
       observers: [recordMetrics, trace].filter((observer) => observer !== undefined),
       admit:

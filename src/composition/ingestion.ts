@@ -6,7 +6,8 @@ import { TracedAcceptor } from '../jobs/ingestion/traced-acceptor.ts';
 import { PartitionQueues, type SharedQueueOptions } from '../jobs/queues/partition-queues.ts';
 import { createIngestQueue, createRunQueue } from '../jobs/queues/queues.ts';
 import { Telemetry } from '../jobs/telemetry/telemetry.ts';
-import { type Durability, durabilityOf } from '../store/redis/durability.ts';
+import { durabilityOf } from '../store/redis/durability.ts';
+import type { Durability } from '../store/redis/durable-write.ts';
 import type { Store } from '../store/store.ts';
 import type { Core } from './core.ts';
 

@@ -17,6 +17,7 @@ import type { Environment } from '../model/environment.ts';
 import { newId } from '../model/ids.ts';
 import { exitBeforeReady, stopBecause } from '../process.ts';
 import { connect, type Redis } from '../store/redis/connection.ts';
+import { connectSubscriber, type Subscriber } from '../store/redis/pub-sub.ts';
 import { createStore, type Store } from '../store/store.ts';
 import { WebhookDirectory } from '../store/webhooks/webhook-directory.ts';
 import { createTransforms, type Transforms, traceTransforms } from '../transforms/transforms.ts';
@@ -28,9 +29,9 @@ export interface WebStore {
   /** For commands. They fail at once when Redis is away. */
   redis: Redis;
   /** For subscriptions alone. */
-  subscriber: Redis;
+  subscriber: Subscriber;
   /** For realtime messages alone, however many; connects when there are subscribers. */
-  realtimeSubscriber: Redis;
+  realtimeSubscriber: Subscriber;
   store: Store;
   transforms: Transforms;
   webhookDirectory: WebhookDirectory;
@@ -43,9 +44,10 @@ export interface WebStore {
 /** Connects, and starts to read what the process keeps in memory. */
 export function openWebStore({ config, log, recorder, tracing }: Core): WebStore {
   const redis = connect(config, 'answer-soon', log);
-  const subscriber = connect(config, 'wait', log);
-  const realtimeSubscriber = connect(config, 'wait', log, { lazy: true });
   const store = createStore(redis, config);
+  const subscribing = { redis, key: store.keys.cacheInvalidation };
+  const subscriber = connectSubscriber(config, subscribing, log);
+  const realtimeSubscriber = connectSubscriber(config, { ...subscribing, lazy: true }, log);
   const { transformTimeoutMs: timeoutMs, transformThreads: threads } = config;
   const transforms = traceTransforms(createTransforms({ timeoutMs, threads, log, recorder }), tracing);
   const webhookDirectory = new WebhookDirectory(store.webhooks, (id) => transforms.evict(id));

@@ -11,6 +11,7 @@ import type { ReconcileDeps } from '../jobs/runs/reconcile.ts';
 import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
 import { FairShares } from '../model/capacity/fair-shares.ts';
 import type { Redis } from '../store/redis/connection.ts';
+import type { Subscriber } from '../store/redis/pub-sub.ts';
 import type { Store } from '../store/store.ts';
 import { startWorkers, type Workers } from '../workers/workers.ts';
 import type { Core } from './core.ts';
@@ -36,7 +37,7 @@ export async function createWorker(
   core: Core,
   store: Store,
   queueRedis: Redis,
-  subscriber: Redis,
+  subscriber: Subscriber,
 ): Promise<WorkerParts> {
   const { config, log, recorder, metrics, tracing } = core;
   const { environments, environmentKinds, activeRuns, events, runs, steps, checkpoints, waits, signals } = store;
@@ -69,11 +70,12 @@ export async function createWorker(
   });
   const requestClient = new StepRequestClient({ timeoutMs: config.callTimeoutMs, outbound: config.outbound });
   const shares = new FairShares({ ...config, capacity: config.runConcurrency });
-  const callLimiter = new CallLimiter(shares, appLimits, (jobId) => {
+  const promote = (jobId: string) => {
     scheduler
       .promoteDeferred(jobId)
       .catch((error: Error) => log.debug({ err: error.message }, 'a deferred call could not be promoted'));
-  });
+  };
+  const callLimiter = new CallLimiter(shares, appLimits, promote, config.runConcurrency);
   connectCaller.start();
   const workers = startWorkers({
     config,

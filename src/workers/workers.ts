@@ -18,6 +18,7 @@ import type { Tracing } from '../tracing/tracing.ts';
 import { type Connector, type OwnerDeps, ownerOf, withCallLimits } from './call-admission.ts';
 import { JobRelease, withLockExtension, withMetrics, withOutageDelay } from './job-middleware.ts';
 import { PoisonJobs } from './poison-jobs.ts';
+import { ThrottledWorker } from './throttled-worker.ts';
 import { traceCallOrWake, traceIngest } from './traced-jobs.ts';
 
 const INGEST_RETRY_MAX_MS = 60_000;
@@ -58,8 +59,9 @@ interface PartitionWorkers {
   runs: Worker;
 }
 
-/** Jobs that a worker process of many partitions runs at the same time in each, at least: others of its partitions may have none. */
-const CONCURRENCY_MIN = 8;
+/** Ingest jobs that a worker process of many partitions runs at the same time in each, at least: others of its partitions may have none. The call
+ *  limiter bounds the calls of all partitions together. */
+const INGEST_CONCURRENCY_MIN = 4;
 
 export function startWorkers(deps: WorkersDeps): Workers {
   const { config, callLimiter, handlers, recorder, log } = deps;
@@ -99,9 +101,8 @@ export function startWorkers(deps: WorkersDeps): Workers {
       const wanted = new Set(partitions);
       for (const partition of assigned.keys()) if (!wanted.has(partition)) stop(partition);
       for (const partition of wanted) if (!assigned.has(partition)) start(partition);
-      for (const { ingest, runs } of assigned.values()) {
+      for (const { ingest } of assigned.values()) {
         ingest.concurrency = shareOf(config.ingestConcurrency, wanted.size);
-        runs.concurrency = shareOf(config.runConcurrency, wanted.size);
       }
     },
     ready: async () => void (await Promise.all(running().map((worker) => worker.waitUntilReady()))),
@@ -114,7 +115,7 @@ export function startWorkers(deps: WorkersDeps): Workers {
 }
 
 function shareOf(concurrency: number, partitions: number): number {
-  return Math.max(Math.min(concurrency, CONCURRENCY_MIN), Math.ceil(concurrency / Math.max(1, partitions)));
+  return Math.max(Math.min(concurrency, INGEST_CONCURRENCY_MIN), Math.ceil(concurrency / Math.max(1, partitions)));
 }
 
 function startIngestWorker(
@@ -135,7 +136,7 @@ function startIngestWorker(
     recorder.ingestJobStarted(job.data.events.length);
     return poisonJobs.handle(job, ingestJob);
   };
-  const worker: Worker = new Worker<IngestJob, void>(INGEST, withMetrics(INGEST, handler, recorder), {
+  const worker: Worker = new ThrottledWorker<IngestJob>(INGEST, withMetrics(INGEST, handler, recorder), {
     ...workerOptions(config, queueOptions, queues.prefixOf(partition)),
     ...JOB_RETENTION[INGEST],
     concurrency: config.ingestConcurrency,

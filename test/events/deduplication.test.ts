@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { ulid } from 'ulid';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { request } from '../support/http.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -77,15 +78,21 @@ describe('events with a deduplication ID', () => {
 
   it('are remembered for 24 hours, and their events at least as long', async () => {
     const { body } = await send({ id: 'window', name: 'window/x', data: {} });
-    const dedupTtl = await service.redis.pttl(`${service.prefix}:dedup:production:window`);
+    const dedupTtl = await service.redis.pttl(
+      `${service.keys.homesOf('production', 'window')[0].prefix}:dedup:production:window`,
+    );
     expect(dedupTtl).to.be.within(86_400_000 - 60_000, 86_400_000);
     await until(async () => (await duplicates(body.ids[0])) === 0, { describe: 'the event is stored' });
     expect(await service.redis.pttl(bucketKey(service, body.ids[0]))).to.be.greaterThan(dedupTtl);
   });
 
   it('are not lost when the process died after the claim: the next send gets the same internal ID', async () => {
-    const claimed = '01M7Z7A7B6FJ7DZJVGC757486T';
-    await service.redis.set(`${service.prefix}:dedup:production:orphan`, claimed, 'PX', 86_400_000);
+    const [home] = service.keys.homesOf('production', 'orphan');
+    // In its partition, as web has it.
+    let claimed: string;
+    do claimed = ulid();
+    while (service.keys.of(claimed).number !== home.number);
+    await service.redis.set(`${home.prefix}:dedup:production:orphan`, claimed, 'PX', 86_400_000);
     const { body } = await send({ id: 'orphan', name: 'orphan/x', data: { kept: true } });
     expect(body.ids).to.deep.equal([claimed]);
     const event = await until(async () => (await service.get(`/v1/events/${claimed}`)).body.data, {
@@ -108,7 +115,7 @@ describe('a repeat of an accepted event', () => {
     const repeat = await send({ first: false });
     expect(repeat.body.ids).to.deep.equal(first.body.ids);
     // The job that would be taken last comes first.
-    const waiting = `${service.prefix}:queue:ingest:wait`;
+    const waiting = `${service.keys.of(first.body.ids[0]).prefix}:queue:ingest:wait`;
     expect(await service.redis.llen(waiting)).to.equal(2);
     await service.redis.lmove(waiting, waiting, 'LEFT', 'RIGHT');
 

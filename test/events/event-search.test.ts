@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { request } from '../support/http.ts';
+import { findKeys } from '../support/redis.ts';
 import { type Service, startService } from '../support/service.ts';
 
 const TRANSFORM = `function transform(evt) { return { name: 'hook/' + evt.name, data: {} }; }`;
@@ -234,7 +235,7 @@ describe('event search', () => {
   });
 
   it('leaves no key without a TTL', async () => {
-    const keys = await service.redis.keys(`${service.prefix}:event*`);
+    const keys = await findKeys(service.redis, service.prefix, /^:event/);
     const named = keys.filter((key) => /:(event-names|event-by-id):/.test(key));
     expect(named.length).to.be.greaterThan(1);
     for (const key of named) expect(await service.redis.pttl(key), key).to.be.within(1, 7 * 86_400_000);

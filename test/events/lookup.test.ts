@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { itOnSingleRedis } from '../support/redis.ts';
 import { type Service, startService } from '../support/service.ts';
 import { bucketKey } from '../support/stored-event.ts';
 import { until } from '../support/until.ts';
@@ -86,29 +87,32 @@ describe('GET /v1/events', () => {
     }
   });
 
-  it('drops events after the retention: records expire, and indexes are trimmed when they grow', async () => {
-    const day = 86_400_000;
-    const [old] = await sendMany('kept/x', 1);
-    const slack = 3_600_000;
-    const index = `${service.prefix}:events:production:kept/x`;
-    const minutes = `${service.prefix}:event-minutes:production`;
-    expect(await service.redis.pttl(bucketKey(service, old as string))).to.be.within(
-      7 * day + slack - 60_000,
-      7 * day + slack,
-    );
-    for (const key of [index, minutes]) {
-      expect(await service.redis.pttl(key)).to.be.within(7 * day - 60_000, 7 * day);
-      await service.redis.zadd(key, Date.now() - 8 * day, 'OLD');
-    }
-    for (const minute of await service.redis.zrange(minutes, 1, '-1')) {
-      const bucket = `${service.prefix}:events-by-minute:production:${minute}`;
-      expect(await service.redis.pexpiretime(bucket)).to.equal(Number(minute) + 60_000 + 7 * day);
-    }
-    expect(ids(await list('name=kept/x'))).to.deep.equal([old]);
-    await service.post('/e/key', { name: 'kept/x', data: {} });
-    await until(async () => (await service.redis.zscore(index, 'OLD')) === null, { describe: 'the list is cut' });
-    expect(await service.redis.zscore(minutes, 'OLD')).to.equal(null);
-  });
+  itOnSingleRedis(
+    'drops events after the retention: records expire, and indexes are trimmed when they grow',
+    async () => {
+      const day = 86_400_000;
+      const [old] = await sendMany('kept/x', 1);
+      const slack = 3_600_000;
+      const index = `${service.prefix}:events:production:kept/x`;
+      const minutes = `${service.prefix}:event-minutes:production`;
+      expect(await service.redis.pttl(bucketKey(service, old as string))).to.be.within(
+        7 * day + slack - 60_000,
+        7 * day + slack,
+      );
+      for (const key of [index, minutes]) {
+        expect(await service.redis.pttl(key)).to.be.within(7 * day - 60_000, 7 * day);
+        await service.redis.zadd(key, Date.now() - 8 * day, 'OLD');
+      }
+      for (const minute of await service.redis.zrange(minutes, 1, '-1')) {
+        const bucket = `${service.prefix}:events-by-minute:production:${minute}`;
+        expect(await service.redis.pexpiretime(bucket)).to.equal(Number(minute) + 60_000 + 7 * day);
+      }
+      expect(ids(await list('name=kept/x'))).to.deep.equal([old]);
+      await service.post('/e/key', { name: 'kept/x', data: {} });
+      await until(async () => (await service.redis.zscore(index, 'OLD')) === null, { describe: 'the list is cut' });
+      expect(await service.redis.zscore(minutes, 'OLD')).to.equal(null);
+    },
+  );
 
   it('is described as OpenAPI 3.1 and as a page', async () => {
     const { body } = await service.get('/openapi.json');

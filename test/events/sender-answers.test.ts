@@ -19,7 +19,7 @@ describe('The answer to a sender', () => {
   after(() => service.stop());
 
   for (const [what, path] of [
-    ['the short path', `/e/${KEY}`],
+    ['the fast path', `/e/${KEY}`],
     ['a path with a slash at its end', `/e/${KEY}/`],
     ['a path in capitals', `/E/${KEY}`],
     ['a path with escaped characters', `/e/%74${KEY.slice(1)}`],

@@ -116,7 +116,8 @@ describe('a stored event', () => {
   it('is not created by extending its retention', async () => {
     const id = ulid();
     await store.events.extendRetention(ENV, id);
-    expect(await store.redis.exists(overflowKey(store, id), bucketKey(store, id))).to.equal(0);
+    expect(await store.redis.exists(overflowKey(store, id))).to.equal(0);
+    expect(await store.redis.exists(bucketKey(store, id))).to.equal(0);
   });
 
   for (const [when, days] of [
@@ -171,7 +172,7 @@ describe('a stored event', () => {
         sources.map((_, i) => envelope({}, { env: 'sources', source: sources[(i + offset) % 30] as 'api' }));
       const [mine, its] = [events(0), events(15)];
       await Promise.all([store.events.storeNew(mine), other.events.storeNew(its)]);
-      const numbers = Object.values(await store.redis.hgetall(`${store.prefix}:event-sources:sources`));
+      const numbers = Object.values(await store.redis.hgetall(`${store.keys.prefix}:event-sources:sources`));
       expect(new Set(numbers).size).to.equal(30);
       for (const [reader, read] of [
         [store, its],
@@ -210,7 +211,7 @@ describe('the event of a run', () => {
     const eventId = body.ids[0];
     const run = await service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data?.[0]?.status === 'Running');
     const { run_id } = run.body.data[0];
-    const asleep = `${service.prefix}:run:${ENV}:${run_id}:pending`;
+    const asleep = `${service.keys.of(run_id).prefix}:run:${ENV}:${run_id}:pending`;
     await until(() => service.redis.exists(asleep), { describe: 'the run sleeps' });
     expect(await service.redis.exists(overflowKey(service, eventId))).to.equal(0);
     await service.redis.pexpire(bucketKey(service, eventId), RETENTION_MS - 3 * HOUR_MS);

@@ -21,7 +21,7 @@ describe('sending and invoking through the API', () => {
       { id: 'other', triggers: [{ event: 'inngest/function.invoked' }] },
     ]);
     const old = { name: 'old', kind: 'branch', createdAt: 1, archivedAt: 2 };
-    await service.redis.hset(`${service.prefix}:environments`, 'old', JSON.stringify(old));
+    await service.redis.hset(`${service.keys.prefix}:environments`, 'old', JSON.stringify(old));
   });
   after(async () => {
     await host.close();

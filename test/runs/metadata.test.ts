@@ -97,10 +97,11 @@ describe('Metadata of runs', () => {
   it('expire with their run', async () => {
     const id = await runOf('plain');
     await update(id, {}, { kind: 'k', op: 'set', values: { a: 1 } });
-    const key = `${service.prefix}:run:production:${id}`;
+    const key = `${service.keys.of(id).prefix}:run:production:${id}`;
     const [ofRun, ofMetadata] = await Promise.all([service.redis.pttl(key), service.redis.pttl(`${key}:metadata`)]);
     expect(ofMetadata).to.be.within(ofRun - 1_000, ofRun + 1_000);
-    const steps = `${service.prefix}:run:production:${await runOf('steps')}:metadata`;
+    const stepsId = await runOf('steps');
+    const steps = `${service.keys.of(stepsId).prefix}:run:production:${stepsId}:metadata`;
     expect(await service.redis.pttl(steps)).to.be.above(0);
   });
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { findKeys } from '../support/redis.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { step } from './responses/cases/entry.ts';
@@ -22,8 +23,9 @@ describe('end of every run', () => {
   });
   afterEach(() => host.close());
 
-  const keyOf = (runId: string, part = '') => `${service.prefix}:run:${ENV}:${runId}${part}`;
-  const queueKey = (part: string) => `${service.prefix}:queue:runs:${part}`;
+  const keyOf = (runId: string, part = '') => `${service.keys.of(runId).prefix}:run:${ENV}:${runId}${part}`;
+  const queueKey = (runId: string, part: string) => `${service.keys.of(runId).prefix}:queue:runs:${part}`;
+  const activeRuns = (runId: string) => `${service.keys.of(runId).prefix}:active-runs`;
   const cancel = (runId: string) => service.request('DELETE', `/v1/runs/${runId}`);
   const run = async (runId: string) => (await service.get(`/v1/runs/${runId}`)).body.data;
   const ended = async (runId: string) =>
@@ -38,15 +40,15 @@ describe('end of every run', () => {
 
   async function asleep(runId: string): Promise<void> {
     await until(() => service.redis.exists(keyOf(runId, ':pending')), { describe: 'a step has begun' });
-    await until(() => service.redis.zcard(queueKey('delayed')), { describe: 'its wake job waits' });
+    await until(() => service.redis.zcard(queueKey(runId, 'delayed')), { describe: 'its wake job waits' });
   }
 
   describe('reconciliation', () => {
     for (const [state, change] of [
-      ['has failed', async (id: string) => void (await service.redis.zadd(queueKey('failed'), Date.now(), id))],
-      ['was done', async (id: string) => void (await service.redis.zadd(queueKey('completed'), Date.now(), id))],
+      ['has failed', async (id: string) => void (await service.redis.zadd(queueKey(id, 'failed'), Date.now(), id))],
+      ['was done', async (id: string) => void (await service.redis.zadd(queueKey(id, 'completed'), Date.now(), id))],
       ['is in no list', async () => {}],
-      ['is gone', async (id: string) => void (await service.redis.del(queueKey(id)))],
+      ['is gone', async (id: string) => void (await service.redis.del(queueKey(id, id)))],
     ] as const) {
       for (const kind of ['first call', 'wake'] as const) {
         const name = `job/${state}-${kind}`.replaceAll(' ', '-');
@@ -59,7 +61,7 @@ describe('end of every run', () => {
           const runId = await start(name, kind === 'wake' ? {} : { ts: Date.now() + 3_600_000 });
           if (kind === 'wake') await asleep(runId);
           const jobId = kind === 'wake' ? `${runId}-${step('s')}-wake` : runId;
-          expect(await service.redis.zrem(queueKey('delayed'), jobId)).to.equal(1);
+          expect(await service.redis.zrem(queueKey(runId, 'delayed'), jobId)).to.equal(1);
           await change(jobId);
           if (kind === 'wake') {
             // The hour is over.
@@ -67,7 +69,7 @@ describe('end of every run', () => {
             pending.until = Date.now();
             await service.redis.hset(keyOf(runId, ':pending'), step('s'), JSON.stringify(pending));
           }
-          await service.redis.zadd(`${service.prefix}:active-runs`, 'XX', 0, `${ENV}/${runId}`);
+          await service.redis.zadd(activeRuns(runId), 'XX', 0, `${ENV}/${runId}`);
           expect(await ended(runId)).to.include({ status: 'Completed', output: 'done' });
         });
       }
@@ -85,12 +87,12 @@ describe('end of every run', () => {
       const pending = JSON.stringify({ op: 'Sleep', name: 's', since: 1, until: 1 });
       await until(() => service.redis.hexists(keyOf(well, ':pending'), step('s')), { describe: 'it sleeps' });
       await service.redis.hset(keyOf(well, ':pending'), step('s'), pending);
-      await service.redis.zrem(queueKey('delayed'), `${well}-${step('s')}-wake`);
-      const active = `${service.prefix}:active-runs`;
-      await service.redis.zadd(active, 'XX', 1, `${ENV}/${well}`, 0, `${ENV}/${odd}`);
+      await service.redis.zrem(queueKey(well, 'delayed'), `${well}-${step('s')}-wake`);
+      await service.redis.zadd(activeRuns(well), 'XX', 1, `${ENV}/${well}`);
+      await service.redis.zadd(activeRuns(odd), 'XX', 0, `${ENV}/${odd}`);
       await ended(well);
       expect(service.output()).to.include('a run could not be reconciled').and.include(odd);
-      expect(Number(await service.redis.zscore(active, `${ENV}/${odd}`))).to.be.greaterThan(Date.now());
+      expect(Number(await service.redis.zscore(activeRuns(odd), `${ENV}/${odd}`))).to.be.greaterThan(Date.now());
       await cancel(odd);
     });
   });
@@ -110,7 +112,7 @@ describe('end of every run', () => {
     await service.redis.hset(keyOf(runId, ':memos'), step('other'), '{no JSON');
     await service.redis.rpush(keyOf(runId, ':stack'), step('other'));
     await service.redis.hdel(keyOf(runId, ':pending'), step('s'));
-    await service.redis.zadd(`${service.prefix}:active-runs`, 'XX', 0, `${ENV}/${runId}`);
+    await service.redis.zadd(activeRuns(runId), 'XX', 0, `${ENV}/${runId}`);
     const { status, attempt, error } = await ended(runId);
     expect([status, attempt, error.name]).to.deep.equal(['Failed', 1, 'InternalError']);
     expect(error.message).to.include('JSON');
@@ -162,7 +164,11 @@ describe('jobs of an ended run', () => {
   afterEach(() => host.close());
 
   const cancel = (runId: string) => service.request('DELETE', `/v1/runs/${runId}`);
-  const waiting = () => service.redis.zcard(`${service.prefix}:queue:runs:delayed`);
+  const waiting = async () => {
+    const lists = await findKeys(service.redis, service.prefix, /^:queue:runs:delayed$/);
+    const lengths = await Promise.all(lists.map((key) => service.redis.zcard(key)));
+    return lengths.reduce((sum, length) => sum + length, 0);
+  };
   const jobsWait = (count: number) =>
     until(async () => (await waiting()) === count, { describe: () => `${count} jobs wait for their time` });
 

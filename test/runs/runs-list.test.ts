@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { itOnSingleRedis } from '../support/redis.ts';
 import { type Service, startService } from '../support/service.ts';
 import { bucketKey } from '../support/stored-event.ts';
 import { until } from '../support/until.ts';
@@ -175,7 +176,7 @@ describe('the list of runs', () => {
     }
   });
 
-  it('removes a few expired runs from an index whenever a run is added', async () => {
+  itOnSingleRedis('removes a few expired runs from an index whenever a run is added', async () => {
     await host.register(service, [{ id: 'f', triggers: [{ event: 'kept/x' }] }], { appName: 'kept' });
     await send('kept/x');
     await listed('app=kept&status=Completed', 1);
@@ -194,8 +195,12 @@ describe('the list of runs', () => {
     await send('long/x');
     const [run] = (await listed('app=long&status=Completed', 1)) as [RunView];
     const longAgo = Date.now() - 30 * 86_400_000;
-    await service.redis.hset(`${service.prefix}:run:production:${run.run_id}`, 'q', longAgo);
-    await service.redis.zadd(`${service.prefix}:runs:production:Completed:long-f`, longAgo, run.run_id);
+    await service.redis.hset(`${service.keys.of(run.run_id).prefix}:run:production:${run.run_id}`, 'q', longAgo);
+    await service.redis.zadd(
+      `${service.keys.of(run.run_id).prefix}:runs:production:Completed:long-f`,
+      longAgo,
+      run.run_id,
+    );
     await send('long/x');
     expect(ids(await listed('app=long&status=Completed', 2))[1]).to.equal(run.run_id);
   });
@@ -230,9 +235,12 @@ describe('the list of runs', () => {
       expect(ids(await done(3)), `${days} days`).to.deep.equal([...first, again]);
       expect(ids(await list(`event_id=${id}`).then(({ data }) => data)).sort()).to.deep.equal([...first, again].sort());
       // An event received at another time than its ID says does not extend the retention of events of that time.
-      const bucket = await service.redis.hget(`${service.prefix}:event-runs:production:${id.slice(0, 8)}`, id.slice(8));
+      const bucket = await service.redis.hget(
+        `${service.keys.of(id).prefix}:event-runs:production:${id.slice(0, 8)}`,
+        id.slice(8),
+      );
       expect((bucket ?? '').length / 26, `${days} days`).to.equal(inBucket);
-      const ttl = await service.redis.pttl(`${service.prefix}:overflow-event-runs:production:${id}`);
+      const ttl = await service.redis.pttl(`${service.keys.of(id).prefix}:overflow-event-runs:production:${id}`);
       if (days > 0) expect(ttl).to.be.within(7 * 86_400_000 - 60_000, 7 * 86_400_000);
       else expect(ttl).to.equal(-2);
     }

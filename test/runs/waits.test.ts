@@ -242,7 +242,7 @@ describe('waits for events', () => {
         ...indexWait(wait, undefined),
       }));
       expect(await store.waits.add(env, waits, now)).to.have.length(waits.length);
-      const place = `${store.prefix}:waits:${env}:by/long`;
+      const place = `${store.keys.homesOf(env, 'by/long')[0].prefix}:waits:${env}:by/long`;
       expect(await store.redis.hlen(place)).to.equal(waits.length);
       expect(await store.redis.pttl(place)).to.be.greaterThan(MAX_WAIT_MS);
       await store.runs.end({ env, id: runId, functionId: 'f' }, { status: 'Cancelled' }, now);

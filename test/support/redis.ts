@@ -1,11 +1,19 @@
 /** The real Redis of the tests, or their Redis Cluster (`scripts/test --cluster`), shared by all; each test has its own key prefix. */
 import { randomBytes } from 'node:crypto';
 import { Cluster, Redis } from 'ioredis';
+import { PartitionLayout } from '../../src/model/partitions/layout.ts';
+import { type Keyspace, keyspace } from '../../src/store/redis/keyspace.ts';
 
-export type { Redis };
+export type { Keyspace, Redis };
+
+/** The default on a cluster. */
+const PARTITIONS_OF_CLUSTER = 32;
 
 /** Whether the tests run on a Redis Cluster. */
 export const isCluster = (process.env.REDIS_CLUSTER_URLS ?? '') !== '';
+
+/** For tests that look at the keys of a single Redis. */
+export const itOnSingleRedis = (title: string, test: Mocha.AsyncFunc) => (isCluster ? it.skip : it)(title, test);
 
 /** Settings of the service that name the Redis of the tests. */
 export function redisSettings(): Record<string, string> {
@@ -48,6 +56,20 @@ export function freshPrefix(): string {
 /** A connection to each node of the tests' Redis: one, or those of the cluster. */
 export function connectNodes(): Redis[] {
   return isCluster ? clusterUrls().map((url) => connectRedis(url)) : [connectRedis()];
+}
+
+/** The keys of a service on the Redis of the tests.
+ *  @param isOwn it has a single Redis of its own */
+export function keyspaceOf(prefix: string, isOwn = false): Keyspace {
+  if (isOwn || !isCluster) return keyspace({ prefix });
+  const layout = new PartitionLayout([{ count: PARTITIONS_OF_CLUSTER, since: 0 }]);
+  return keyspace({ prefix, cluster: true, layout: () => layout });
+}
+
+/** Of the keys of all partitions that begin with the prefix, those that continue like that.
+ *  @param rest a regular expression for what follows the prefix or the hash tag */
+export async function findKeys(redis: Redis, prefix: string, rest: RegExp): Promise<string[]> {
+  return (await keysOf(redis, prefix)).filter((key) => rest.test(key.slice(key.indexOf('}') + 1 || prefix.length)));
 }
 
 /** All keys that begin with the prefix; on a cluster also those whose hash tag begins with it. */

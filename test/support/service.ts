@@ -1,7 +1,15 @@
 /** The complete service for a test: real processes on the real Redis, with its own key prefix. */
 import { createHash } from 'node:crypto';
 import { type Answer, type RequestBody, request } from './http.ts';
-import { connectRedis, deleteKeys, freshPrefix, type Redis, redisSettings } from './redis.ts';
+import {
+  connectRedis,
+  deleteKeys,
+  freshPrefix,
+  type Keyspace,
+  keyspaceOf,
+  type Redis,
+  redisSettings,
+} from './redis.ts';
 import { type Role, type ServiceProcess, startProcess } from './service-process.ts';
 import { until } from './until.ts';
 
@@ -78,6 +86,11 @@ export class Service {
     };
     this.#isOnSharedRedis = env.REDIS_URL === undefined;
     this.redis = connectRedis(env.REDIS_URL);
+  }
+
+  /** Its keys: on a cluster, what belongs to an event or a run is in the partition that the ID names (`keys.of(id)`). */
+  get keys(): Keyspace {
+    return keyspaceOf(this.prefix, !this.#isOnSharedRedis);
   }
 
   /** URL of the first web process. */

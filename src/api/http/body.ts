@@ -7,6 +7,8 @@ import { ServiceError } from '../../errors.ts';
  *  @throws ServiceError body_too_large, body_invalid, content_encoding_unsupported */
 export async function readBody(request: IncomingMessage, limitBytes: number, remedy?: string): Promise<Buffer> {
   rejectEncoding(request);
+  const whole = arrivedWhole(request, limitBytes);
+  if (whole) return whole;
   const length = request.headers['content-length'];
   try {
     return await readRaw(request, { limit: limitBytes, ...(length !== undefined && { length }) });
@@ -16,6 +18,15 @@ export async function readBody(request: IncomingMessage, limitBytes: number, rem
       new ServiceError('body_invalid', { detail: (error as Error).message, cause: error })
     );
   }
+}
+
+/** A short body comes with its headers, and is there before anything reads it: then no listener has to wait for it.
+ *  @returns undefined: the body is empty, too long, or not there yet */
+function arrivedWhole(request: IncomingMessage, limitBytes: number): Buffer | undefined {
+  const { complete, readableLength, readableFlowing, readableEncoding, destroyed } = request;
+  if (!complete || destroyed || readableFlowing !== null || readableEncoding !== null) return undefined;
+  if (readableLength === 0 || readableLength > limitBytes) return undefined;
+  return (request.read() as Buffer | null) ?? undefined;
 }
 
 /** Translates an error of raw-body; undefined: the error is not from raw-body. */

@@ -3,11 +3,11 @@ import type { MetricsRecorder } from '../../metrics/recorder.ts';
 import { type Envelope, toEnvelope } from '../../model/events/event.ts';
 import type { Claimed, Deduplication } from '../../store/events/deduplication.ts';
 import { translateAway, unavailable } from '../../store/redis/connection.ts';
-import type { Durability, OnDisk } from '../../store/redis/durability.ts';
+import type { Durability, OnDisk } from '../../store/redis/durable-write.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import { INGEST, type IngestJob } from '../queues/queues.ts';
+import { whenQuiet } from './commit-timing.ts';
 import { claimOf, type Draft } from './draft.ts';
-import { whenGathered } from './group-gathering.ts';
 
 /** Most events of one ingest job. */
 const JOB_MAX_EVENTS = 500;
@@ -70,7 +70,7 @@ export class GroupCommit {
       this.#scheduled = false;
       void this.#commit();
     };
-    whenGathered(() => this.#pending.length, JOB_MAX_EVENTS, commit);
+    whenQuiet(() => this.#pending.length, JOB_MAX_EVENTS, commit);
   }
 
   async #commit(): Promise<void> {

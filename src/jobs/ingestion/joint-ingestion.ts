@@ -6,6 +6,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Envelope } from '../../model/events/event.ts';
+import { JobRate } from './job-rate.ts';
 
 /** A job with more is ingested alone, at once. */
 const SMALL_EVENTS = 150;
@@ -13,11 +14,7 @@ const SMALL_BYTES = 131_072;
 /** No further job is joined from here on. */
 const JOINT_MAX_EVENTS = 350;
 /** Environments that were busy last. */
-const LANES_MAX = 1_000;
-/** Above this rate jobs wait for each other. */
-const FAST_JOBS_PER_SECOND = 150;
-/** Time over which the rate is measured. */
-const RATE_MS = 200;
+const ENVIRONMENTS_MAX = 1_000;
 /** How long the first job of a joint ingestion waits for others that were fetched with it. */
 const COLLECT_MS = 1;
 /** Most time between two joint ingestions of an environment. */
@@ -34,7 +31,7 @@ interface Waiting {
 export class JointIngestion {
   readonly #ingest: Ingest;
   readonly #concurrency: () => number;
-  readonly #lanes = new LRUCache<string, Lane>({ max: LANES_MAX });
+  readonly #environments = new LRUCache<string, EnvironmentJobs>({ max: ENVIRONMENTS_MAX });
 
   /** @param concurrency returns how many jobs are in progress at most */
   constructor(ingest: Ingest, concurrency: () => number) {
@@ -47,17 +44,17 @@ export class JointIngestion {
   async run(events: readonly Envelope[]): Promise<void> {
     const env = events[0]?.env;
     if (env === undefined || !isSmall(events)) return this.#ingest(events);
-    const lane = this.#lanes.get(env) ?? new Lane(this.#ingest, this.#concurrency);
-    this.#lanes.set(env, lane);
-    await lane.run(events);
+    const jobs = this.#environments.get(env) ?? new EnvironmentJobs(this.#ingest, this.#concurrency);
+    this.#environments.set(env, jobs);
+    await jobs.run(events);
   }
 }
 
 /** The small jobs of one environment. */
-class Lane {
+class EnvironmentJobs {
   readonly #ingest: Ingest;
   readonly #concurrency: () => number;
-  readonly #arrivals = new Arrivals();
+  readonly #rate = new JobRate();
   #waiting: Waiting[] = [];
   #isRunning = false;
   #onFull: () => void = () => {};
@@ -72,7 +69,7 @@ class Lane {
   run(events: readonly Envelope[]): Promise<void> {
     const done = Promise.withResolvers<void>();
     this.#waiting.push({ events, done });
-    this.#arrivals.add(performance.now());
+    this.#rate.add(performance.now());
     if (this.#waiting.length >= this.#concurrency()) this.#onFull();
     if (!this.#isRunning) void this.#runAll();
     return done.promise;
@@ -83,7 +80,7 @@ class Lane {
     // Jobs that were fetched in this turn of the event loop.
     await setImmediate();
     while (this.#waiting.length > 0) {
-      const isFast = this.#arrivals.isFast(performance.now());
+      const isFast = this.#rate.isFast(performance.now());
       if (isFast) await this.#collect();
       const startedAt = performance.now();
       const jobs = this.#take();
@@ -116,7 +113,7 @@ class Lane {
     return this.#waiting.splice(0, end);
   }
 
-  /** As many as may be active means that more jobs may wait in the queue: then nothing may hold them up. */
+  /** With as many jobs as can be active, more may wait in the queue: then nothing may hold them up. */
   #adjust(isFast: boolean, jobs: number): void {
     if (!isFast) this.#holdMs = 0;
     else if (jobs >= this.#concurrency()) this.#holdMs /= 2;
@@ -138,30 +135,6 @@ class Lane {
     return () => {
       for (const end of ends) end();
     };
-  }
-}
-
-/** The recent rate of jobs. */
-class Arrivals {
-  #from = 0;
-  #count = 0;
-  #last = 0;
-
-  add(nowMs: number): void {
-    this.#roll(nowMs);
-    this.#count++;
-  }
-
-  isFast(nowMs: number): boolean {
-    this.#roll(nowMs);
-    return Math.max(this.#last, this.#count) >= (FAST_JOBS_PER_SECOND * RATE_MS) / 1_000;
-  }
-
-  #roll(nowMs: number): void {
-    if (nowMs - this.#from < RATE_MS) return;
-    this.#last = nowMs - this.#from < 2 * RATE_MS ? this.#count : 0;
-    this.#count = 0;
-    this.#from = nowMs;
   }
 }
 

@@ -90,10 +90,10 @@ export const INGEST_JOB = { attempts: 1_000, backoff: { type: 'custom' } };
 export const RUN_JOB = { backoff: { type: 'custom' } };
 
 /** Which finished jobs workers keep. Failed ingest jobs hold accepted events and are kept until an operator acts.
- *  Completed jobs of runs are removed at once: the run's record outlives them and tells more, and keeping the last
+ *  Completed jobs are removed at once: the records of events and runs outlive them and tell more, and keeping the last
  *  thousand costs Redis a tenth of its time. */
 export const JOB_RETENTION = {
-  [INGEST]: { removeOnComplete: { count: 20 }, removeOnFail: { count: -1 } },
+  [INGEST]: { removeOnComplete: { count: 0 }, removeOnFail: { count: -1 } },
   [RUNS]: { removeOnComplete: { count: 0 }, removeOnFail: { count: 1_000 } },
 };
 

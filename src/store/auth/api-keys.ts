@@ -3,6 +3,7 @@ import type { ApiKey } from '../../model/auth/api-key.ts';
 import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import type { Subscriber } from '../redis/pub-sub.ts';
 import { ReplicatedCache } from '../redis/replicated-cache.ts';
 
 /** Interval at which a process records the use of a key. */
@@ -30,7 +31,7 @@ export class ApiKeys {
     );
   }
 
-  follow(subscriber: Redis): Promise<void> {
+  follow(subscriber: Subscriber): Promise<void> {
     return this.#cache.follow(subscriber);
   }
 

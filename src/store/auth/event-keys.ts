@@ -4,6 +4,7 @@ import { type EventKey, isStored, keyOfSetting } from '../../model/auth/event-ke
 import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import type { Subscriber } from '../redis/pub-sub.ts';
 import { ReplicatedCache } from '../redis/replicated-cache.ts';
 
 /** Interval at which a process records the use of a key. */
@@ -36,7 +37,7 @@ export class EventKeys {
     });
   }
 
-  follow(subscriber: Redis): Promise<void> {
+  follow(subscriber: Subscriber): Promise<void> {
     return this.#byDigest.follow(subscriber);
   }
 

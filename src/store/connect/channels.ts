@@ -1,15 +1,15 @@
 /** Messages between workers and gateways. */
-import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import type { Subscriber } from '../redis/pub-sub.ts';
 import type { GatewayMessage } from './connect-calls.ts';
 import type { ConnectionChange } from './connections.ts';
 
 export class ConnectChannels {
   readonly #keys: Keyspace;
-  readonly #subscriber: Redis;
+  readonly #subscriber: Subscriber;
 
   /** @param subscriber a connection that is used only for subscriptions */
-  constructor(keys: Keyspace, subscriber: Redis) {
+  constructor(keys: Keyspace, subscriber: Subscriber) {
     this.#keys = keys;
     this.#subscriber = subscriber;
   }
@@ -32,7 +32,7 @@ export class ConnectChannels {
     return this.#listen(this.#keys.connectionChanges, (text) => handle(JSON.parse(text) as ConnectionChange));
   }
 
-  /** ioredis subscribes again after a reconnection. */
+  /** The subscriber subscribes again after a reconnection. */
   #listen(channel: string, handle: (text: string) => void): () => Promise<unknown> {
     const onMessage = (from: string, text: string) => {
       if (from === channel) handle(text);

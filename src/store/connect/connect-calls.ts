@@ -3,6 +3,7 @@
 import { newId } from '../../model/ids.ts';
 import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import { countSubscribers, publish, publishCommand } from '../redis/pub-sub.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
 /** Longer than any worker takes to notice that another one died, and to repeat its call. */
@@ -107,7 +108,7 @@ export class ConnectCalls {
       replies(await this.#redis.pipeline().hset(key, 'body', body).pexpire(key, CALL_TTL_MS).exec());
     }
     const text = JSON.stringify(isLarge ? { ...message, body: undefined } : message);
-    return (await this.#redis.publish(this.#keys.gateway(gatewayId), text)) > 0;
+    return (await publish(this.#redis, this.#keys.gateway(gatewayId), text)) > 0;
   }
 
   /** The body of a call that was too large for the message. @returns undefined: somebody else has the call by now */
@@ -132,20 +133,21 @@ export class ConnectCalls {
   /** Only the first reply counts. @returns whether it was */
   async reply({ env, callId }: CallKey, reply: Uint8Array): Promise<boolean> {
     const { connectCall, connectionCalls, connectCaller } = this.#keys;
-    const args = [connectionCalls(env, ''), connectCaller(''), callId, CALL_TTL_MS, Buffer.from(reply)];
-    return (await this.#redis.replyToCall(connectCall(env, callId), ...args)) === 1;
+    const args = [connectionCalls(env, ''), connectCaller(''), callId, CALL_TTL_MS];
+    const published = [Buffer.from(reply), publishCommand(this.#redis)];
+    return (await this.#redis.replyToCall(connectCall(env, callId), ...args, ...published)) === 1;
   }
 
   /** The connection does not take the call: the caller tries another one. */
   async refuse({ callerId, callId, leaseId }: Pick<GatewayMessage, 'callerId' | 'callId' | 'leaseId'>): Promise<void> {
-    await this.#redis.publish(this.#keys.connectCaller(callerId), `${callId} ${leaseId}`);
+    await publish(this.#redis, this.#keys.connectCaller(callerId), `${callId} ${leaseId}`);
   }
 
   /** Those of the gateways that no longer listen: their processes have died, or have lost Redis. */
   async deadGateways(gatewayIds: readonly string[]): Promise<Set<string>> {
-    if (gatewayIds.length === 0) return new Set();
-    const counts = (await this.#redis.pubsub('NUMSUB', ...gatewayIds.map((id) => this.#keys.gateway(id)))) as unknown[];
-    return new Set(gatewayIds.filter((_, i) => Number(counts[2 * i + 1]) === 0));
+    const channels = gatewayIds.map((id) => this.#keys.gateway(id));
+    const counts = await countSubscribers(this.#redis, channels);
+    return new Set(gatewayIds.filter((_, i) => counts[i] === 0));
   }
 
   /** The states of calls; undefined: deleted. */

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Connection } from '../../model/apps/connection.ts';
 import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import { publish } from '../redis/pub-sub.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
 export const RENEW_MS = 5_000;
@@ -64,7 +65,8 @@ export class Connections {
   /** Tells the workers, which may have calls that wait for it. */
   async announce({ env, apps, concurrency }: Connection): Promise<void> {
     for (const { name: app } of apps) {
-      await this.#redis.publish(
+      await publish(
+        this.#redis,
         this.#keys.connectionChanges,
         JSON.stringify({ env, app, concurrency } satisfies ConnectionChange),
       );

@@ -1,5 +1,5 @@
 /** Connections of apps that dial out, and the calls that they work on. */
-import type { Redis } from '../redis/connection.ts';
+import type { Subscriber } from '../redis/pub-sub.ts';
 import type { StoreContext } from '../store-context.ts';
 import { ConnectChannels } from './channels.ts';
 import { ConnectCalls } from './connect-calls.ts';
@@ -11,7 +11,7 @@ export interface ConnectStore {
   connectCalls: ConnectCalls;
   connectSessions: ConnectSessions;
   /** @param subscriber a connection that is used only for subscriptions */
-  connectChannels: (subscriber: Redis) => ConnectChannels;
+  connectChannels: (subscriber: Subscriber) => ConnectChannels;
 }
 
 export function createConnectStore({ redis, keys }: StoreContext): ConnectStore {

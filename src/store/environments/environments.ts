@@ -3,8 +3,8 @@ import { quotaExceeded } from '../../model/apps/quotas.ts';
 import { type Environment, PRODUCTION } from '../../model/environment.ts';
 import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
 import { CoalescedRead } from '../redis/coalesced-read.ts';
-import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import type { Subscriber } from '../redis/pub-sub.ts';
 import { ReplicatedCache } from '../redis/replicated-cache.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
@@ -25,7 +25,7 @@ export class Environments {
     this.#coalescedRead = new CoalescedRead(() => this.#cache.refresh());
   }
 
-  follow(subscriber: Redis): Promise<void> {
+  follow(subscriber: Subscriber): Promise<void> {
     return this.#cache.follow(subscriber);
   }
 

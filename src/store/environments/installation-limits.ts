@@ -2,6 +2,7 @@
 import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import type { Subscriber } from '../redis/pub-sub.ts';
 import { ReplicatedCache } from '../redis/replicated-cache.ts';
 
 export interface Limits {
@@ -22,7 +23,7 @@ export class InstallationLimits {
     this.#limits = new ReplicatedCache(cacheInvalidation, () => this.readLimits());
   }
 
-  follow(subscriber: Redis): Promise<void> {
+  follow(subscriber: Subscriber): Promise<void> {
     return this.#limits.follow(subscriber);
   }
 

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import { publish, type Subscriber } from '../redis/pub-sub.ts';
 
 /** A message as it travels: the topic, a line break (which no topic has), the text. */
 const SEPARATOR = '\n';
@@ -19,17 +20,17 @@ export class RealtimePublisher {
 
   /** Resolves when Redis has passed the message on. */
   async publish(env: string, channel: string, topic: string, text: string): Promise<void> {
-    await this.#redis.publish(this.#keys.realtimeChannel(env, digestOf(channel)), topic + SEPARATOR + text);
+    await publish(this.#redis, this.#keys.realtimeChannel(env, digestOf(channel)), topic + SEPARATOR + text);
   }
 }
 
 /** Receives messages of the channels that have listeners in this process. */
 export class RealtimeFeed {
-  readonly #connection: Redis;
+  readonly #connection: Subscriber;
   readonly #keys: Keyspace;
   readonly #listeners = new Map<string, Set<RealtimeListener>>();
 
-  constructor(connection: Redis, keys: Keyspace) {
+  constructor(connection: Subscriber, keys: Keyspace) {
     this.#connection = connection;
     this.#keys = keys;
     connection.on('message', (key, text) => this.#receive(key, text));
@@ -47,7 +48,7 @@ export class RealtimeFeed {
       this.#connection.unsubscribe(key).catch(() => undefined);
     };
     try {
-      // Also when there are others already: their subscription may not have reached Redis yet. ioredis subscribes again after a reconnection.
+      // Also when there are others already: their subscription may not have reached Redis yet. The connection subscribes again after a reconnection.
       await this.#connection.subscribe(key);
     } catch (error) {
       unsubscribe();

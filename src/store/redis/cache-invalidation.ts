@@ -3,15 +3,19 @@ import { newId } from '../../model/ids.ts';
 import { CoalescedRead } from './coalesced-read.ts';
 import type { Redis } from './connection.ts';
 import type { Keyspace } from './keyspace.ts';
+import { publishCommand, type Subscriber } from './pub-sub.ts';
 
 /** Longer than any message takes. */
 const VERSION_TTL_MS = 3_600_000;
+/** On a cluster a node that publishes may not know for a while that it is replaced. */
+const CHECK_MS = 2_000;
 
 export class CacheInvalidation {
   readonly #redis: Redis;
   readonly #channel: string;
   readonly #versionKey: string;
   readonly #version: CoalescedRead<string | null>;
+  #checking: NodeJS.Timeout | undefined;
   /** Of this process. */
   readonly #listeners = new Set<() => Promise<void>>();
 
@@ -25,7 +29,7 @@ export class CacheInvalidation {
   /** Resolves when the caches of this process are up to date: after a change, its author reads the change. */
   async announce(): Promise<void> {
     // A Redis that is out of memory refuses the version but allows deletions: then the message alone goes out.
-    const announcing = this.#redis.pipeline().publish(this.#channel, '');
+    const announcing = this.#redis.pipeline([[publishCommand(this.#redis).toLowerCase(), this.#channel, '']]);
     const [published] = (await announcing.set(this.#versionKey, newId(), 'PX', VERSION_TTL_MS).exec()) ?? [];
     if (published?.[0]) throw published[0];
     await Promise.all([...this.#listeners].map((listener) => listener()));
@@ -41,10 +45,11 @@ export class CacheInvalidation {
     return this.#version.get();
   }
 
-  /** Calls `onChange` at every change, and whenever changes may have been missed: at first and after a reconnection.
+  /** Calls `onChange` at every change, and whenever changes may have been missed: at first, after a reconnection, and on a cluster
+   *  when the version says so.
    *  @param subscriber a connection that is used only for subscriptions
    *  @param onChange must not reject */
-  subscribe(subscriber: Redis, onChange: () => Promise<void>): void {
+  subscribe(subscriber: Subscriber, onChange: () => Promise<void>): void {
     this.#listeners.add(onChange);
     const listen = () => subscriber.subscribe(this.#channel).then(onChange, () => undefined);
     subscriber.on('message', (channel) => {
@@ -52,5 +57,19 @@ export class CacheInvalidation {
     });
     subscriber.on('ready', listen);
     if (subscriber.status === 'ready') listen();
+    if (subscriber.isCluster) this.#check(subscriber);
+  }
+
+  /** Reads the version every few seconds. */
+  #check(subscriber: Subscriber): void {
+    if (this.#checking) return;
+    let last: string | null | undefined;
+    this.#checking = setInterval(async () => {
+      if (subscriber.status === 'end') return clearInterval(this.#checking);
+      const version = await this.versionNow().catch(() => last);
+      const isChanged = last !== undefined && version !== last;
+      last = version;
+      if (isChanged) for (const onChange of this.#listeners) void onChange();
+    }, CHECK_MS).unref();
   }
 }

@@ -1,9 +1,10 @@
 /** Connections to Redis, and the errors of an unavailable Redis. */
 import hashSlotOf from 'cluster-key-slot';
+import type { Cluster } from 'ioredis';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { type Logger, withoutArguments } from '../../log.ts';
-import { clusterOf, nodesByHashSlot, onEachServer, open, type Redis } from './servers.ts';
+import { clusterOf, nodesByHashSlot, onEachServer, open, openNode, type Redis } from './servers.ts';
 import { coalesceWrites } from './write-coalescing.ts';
 
 export type { Redis };
@@ -42,7 +43,7 @@ export function connect(
       ...options.redis,
       lazyConnect: lazy,
       connectTimeout: 5_000,
-      retryStrategy: (tries: number) => Math.min(50 * 2 ** Math.min(tries, 10), RECONNECT_MAX_MS),
+      retryStrategy,
       // Called first with every error reply of Redis, also on connections that are duplicated from this one.
       reconnectOnError: (error) => {
         removeArguments(error);
@@ -61,6 +62,16 @@ export function connect(
   return redis;
 }
 
+/** A connection of its own to a primary of a cluster, which stays with this node whatever its role becomes; undefined: the address is of none. */
+export function connectNode(cluster: Cluster, address: string, patience: Patience, log: Logger): Redis | undefined {
+  const redis = openNode(cluster, address, { ...OPTIONS[patience].redis, retryStrategy });
+  return redis?.on('error', (error) => log.warn({ err: error.message, node: address, patience }, 'redis connection'));
+}
+
+function retryStrategy(tries: number): number {
+  return Math.min(50 * 2 ** Math.min(tries, 10), RECONNECT_MAX_MS);
+}
+
 /** ioredis attaches the failed command to the error, with its arguments: password hashes, sessions, payloads. They must not be logged. */
 function removeArguments(error: Error & { command?: { name: string; args?: unknown } }): void {
   if (error.command) error.command = { name: error.command.name };
@@ -69,7 +80,10 @@ function removeArguments(error: Error & { command?: { name: string; args?: unkno
 }
 
 /** Resolves once the connection is ready for commands. */
-export async function ready(redis: Redis): Promise<void> {
+export async function ready(redis: {
+  status: string;
+  once(event: 'ready', listener: () => void): unknown;
+}): Promise<void> {
   if (redis.status === 'ready') return;
   await new Promise<void>((resolve) => redis.once('ready', resolve));
 }
@@ -80,13 +94,13 @@ const UNAVAILABLE: [error: RegExp, message: string][] = [
   [/^READONLY/, 'Redis is read-only'],
   [/MISCONF/, 'Redis cannot save what it has'],
   [/^LOADING/, 'Redis is loading what it has saved'],
-  [/^MASTERDOWN|^CLUSTERDOWN|cluster is down/, 'Redis has no master'],
+  [/^MASTERDOWN|^CLUSTERDOWN|^UNBLOCKED|cluster is down/, 'Redis has no master'],
   [
     /^(MOVED|ASK|TRYAGAIN)\b|Too many Cluster redirections|non local key|pipeline (command )?should belong/,
     'Redis is moving this data to another node',
   ],
   [
-    /startup nodes is available|refresh slots cache|Cluster is disconnect|Cluster isn't ready/,
+    /startup nodes is available|refresh slots cache|Cluster is (disconnect|ended)|Cluster isn't ready|Node is disconnected/,
     'there is no connection to Redis',
   ],
   [/^NOSCRIPT/, 'Redis has lost its scripts'],

@@ -1,64 +1,129 @@
-/** Waits until all earlier writes are on Redis's disk (WAITAOF, Redis 7.2).
+/** Waits until all earlier writes are on Redis's disk (WAITAOF, Redis 7.2), and where a replica may take over, until one has them.
  *
- *  WAITAOF waits for the last write of its own connection, and blocks that connection. So it has its own connection, and writes a marker there
- *  first: the append-only file is one sequence, in which the marker follows every write that was answered before. Writes that arrive while one
- *  barrier is in flight share the next. */
+ *  WAITAOF and WAIT wait for the last write of their own connection, and block that connection. So it has its own connection, and writes a marker
+ *  there first: the append-only file is one sequence, in which the marker follows every write that was answered before; so is what replicas get.
+ *  Writes that arrive while one barrier is in flight share the next. */
+import type { ChainableCommander } from 'ioredis';
 import { ServiceError } from '../../errors.ts';
 import { type Redis, replies, translateAway, unavailable } from './connection.ts';
+import { type DurableServer, historyOf, type Replicated } from './durable-server.ts';
 import { infoField } from './server-info.ts';
 
 /** With appendfsync everysec a sync starts within a second; the rest is for a busy disk. Less than the command timeout of the connection. */
 const SYNC_TIMEOUT_MS = 4_000;
 const MARKER_TTL_MS = 60_000;
 
+/** Which server synced, and which markers it did not take because their hash slots are elsewhere. */
+interface Synced {
+  identity: string | undefined;
+  refused: ReadonlyMap<string, Error>;
+}
+
+interface Group {
+  /** Of the partitions that were written to. */
+  markers: Set<string>;
+  synced: Promise<Synced>;
+}
+
 export class DiskBarrier {
   readonly #connect: () => Redis;
-  readonly #markerKey: string;
+  readonly #replicated: Replicated | undefined;
   #redis: Redis | undefined;
   #current: Promise<unknown> = Promise.resolve();
-  #next: Promise<string> | undefined;
+  #next: Group | undefined;
 
-  /** @param connect opens the connection when it is first needed */
-  constructor(connect: () => Redis, markerKey: string) {
+  /** @param connect opens the connection when it is first needed
+   *  @param replicated undefined: one server */
+  constructor(connect: () => Redis, replicated?: Replicated) {
     this.#connect = connect;
-    this.#markerKey = markerKey;
+    this.#replicated = replicated;
   }
 
   /** Resolves when all writes that were answered before are on the disk.
-   *  @param runId of the server that answered the writes
+   *  @param server that answered the writes
+   *  @param markers a key in the hash slot of each of them
    *  @throws ServiceError unavailable: the writes may be on the disk or not */
-  async wait(runId: string): Promise<void> {
-    this.#next ??= this.#after(this.#current);
-    if ((await this.#next) !== runId) throw unavailable('Redis was replaced before all was on its disk');
+  async wait({ identity, hasWaitAof }: DurableServer, markers: readonly string[]): Promise<void> {
+    const group = this.#next ?? this.#start(hasWaitAof);
+    for (const marker of markers) group.markers.add(marker);
+    const synced = await group.synced;
+    if (synced.identity !== identity) throw unavailable('Redis was replaced before all was on its disk');
+    const refused = markers.find((marker) => synced.refused.has(marker));
+    if (refused !== undefined) throw failureOf(synced.refused.get(refused));
   }
 
   close(): void {
     this.#redis?.disconnect();
   }
 
-  async #after(current: Promise<unknown>): Promise<string> {
-    await current.catch(() => {});
-    // From here on, a caller's writes may be later than the marker.
-    this.#current = this.#next as Promise<string>;
-    this.#next = undefined;
-    return this.#sync();
+  #start(hasWaitAof: boolean): Group {
+    const markers = new Set<string>();
+    const group = { markers, synced: this.#after(this.#current, markers, hasWaitAof) };
+    this.#next = group;
+    return group;
   }
 
-  /** @returns the run ID of the server that synced */
-  async #sync(): Promise<string> {
+  async #after(current: Promise<unknown>, markers: Set<string>, hasWaitAof: boolean): Promise<Synced> {
+    await current.catch(() => {});
+    // From here on, a caller's writes may be later than the marker.
+    this.#current = (this.#next as Group).synced;
+    this.#next = undefined;
     this.#redis ??= this.#connect();
-    const pipeline = this.#redis.pipeline().info('server').set(this.#markerKey, '', 'PX', MARKER_TTL_MS);
-    const results = await pipeline.call('WAITAOF', 1, 0, SYNC_TIMEOUT_MS).exec();
     try {
-      const [info, , synced] = replies<unknown>(results);
-      if (!((synced as [local: number])[0] >= 1)) {
-        throw unavailable(`Redis did not sync its file within ${SYNC_TIMEOUT_MS} ms`);
-      }
-      return infoField(info as string, 'run_id');
+      return this.#replicated
+        ? await syncReplicated(this.#redis, [...markers], { ...this.#replicated, hasWaitAof })
+        : await sync(this.#redis, [...markers]);
     } catch (error) {
-      // Any failure means that nothing is promised.
-      const translated = translateAway(error);
-      throw translated instanceof ServiceError ? translated : unavailable('Redis did not sync its file', error);
+      throw failureOf(error);
     }
   }
+}
+
+/** Any failure means that nothing is promised. */
+function failureOf(error: unknown): ServiceError {
+  const translated = translateAway(error);
+  return translated instanceof ServiceError ? translated : unavailable('Redis did not sync its file', error);
+}
+
+async function sync(redis: Redis, markers: readonly string[]): Promise<Synced> {
+  const pipeline = setAll(redis.pipeline().info('server'), markers);
+  const results = replies<unknown>(await pipeline.call('WAITAOF', 1, 0, SYNC_TIMEOUT_MS).exec());
+  const [local] = results.at(-1) as [local: number];
+  if (!(local >= 1)) throw unavailable(`Redis did not sync its file within ${SYNC_TIMEOUT_MS} ms`);
+  return { identity: infoField(results[0] as string, 'run_id'), refused: new Map() };
+}
+
+async function syncReplicated(
+  redis: Redis,
+  markers: readonly string[],
+  { replicas, isCluster, hasWaitAof }: Replicated & { hasWaitAof: boolean },
+): Promise<Synced> {
+  const pipeline = redis.pipeline().info('server', 'replication');
+  if (isCluster) pipeline.cluster('INFO');
+  const first = isCluster ? 2 : 1;
+  setAll(pipeline, markers);
+  if (hasWaitAof) pipeline.call('WAITAOF', 1, replicas, SYNC_TIMEOUT_MS);
+  // This server has synced before it answered the writes.
+  else if (replicas > 0) pipeline.wait(replicas, SYNC_TIMEOUT_MS);
+  const results = (await pipeline.exec()) ?? [];
+  const refused = new Map<string, Error>();
+  for (const [i, marker] of markers.entries()) {
+    const [error] = results[first + i] ?? [new Error('no reply')];
+    if (error) refused.set(marker, error);
+  }
+  const others = results.filter((_, i) => i < first || i >= first + markers.length);
+  const [info, ...rest] = replies<unknown>(others);
+  const done = rest.at(-1);
+  if (hasWaitAof && !((done as [local: number])[0] >= 1)) {
+    throw unavailable(`Redis did not sync its file within ${SYNC_TIMEOUT_MS} ms`);
+  }
+  if (Number(hasWaitAof ? (done as number[])[1] : replicas > 0 ? done : 0) < replicas) {
+    throw unavailable(`no replica had all within ${SYNC_TIMEOUT_MS} ms`);
+  }
+  return { identity: historyOf(info as string, isCluster ? (rest[0] as string) : ''), refused };
+}
+
+function setAll(pipeline: ChainableCommander, markers: readonly string[]): ChainableCommander {
+  for (const marker of markers) pipeline.set(marker, '', 'PX', MARKER_TTL_MS);
+  return pipeline;
 }

@@ -1,119 +1,18 @@
-/** INGEST_DURABILITY=fsync acknowledges an event when it is on Redis's disk; redis when Redis has it; auto as fsync does where the server syncs
- *  every write, elsewhere as redis does.
- *
- *  Whether a server can do that is checked at every connection (durable-server.ts), since a failover may have brought another server. */
+/** INGEST_DURABILITY=fsync acknowledges an event when it is on Redis's disk, and where a replica may take over, also on that of a replica; redis when
+ *  Redis has it; auto as fsync does where the server syncs every write, but without waiting for replicas, elsewhere as redis does. */
 import { type Config, ConfigError } from '../../config.ts';
 import type { Logger } from '../../log.ts';
-import { connect, type Redis, unavailable } from './connection.ts';
+import { ClusterDurability } from './cluster-durability.ts';
+import { connect, type Redis } from './connection.ts';
 import { DiskBarrier } from './disk-barrier.ts';
-import { type DurableServer, durableServer } from './durable-server.ts';
+import { durableServer, replicatedServer } from './durable-server.ts';
+import type { Durability } from './durable-write.ts';
 import type { Keyspace } from './keyspace.ts';
+import { IN_REDIS, ServerDurability } from './server-durability.ts';
+import { addressOf, clusterOf, primariesOf } from './servers.ts';
 
-const CHECK_AGAIN_MS = 1_000;
-/** Resolves when the write is as durable as promised. @throws ServiceError unavailable */
-export type OnDisk = () => Promise<void>;
-const NOTHING: OnDisk = async () => {};
-
-const ON_DISK = "an event is acknowledged when it is on Redis's disk";
-const IN_REDIS =
-  'an event is acknowledged when Redis has it: what Redis has not synced to its disk is lost when it is killed';
-
-export class Durability {
-  readonly #redis: Redis;
-  readonly #barrier: DiskBarrier;
-  readonly #log: Logger;
-  readonly #required: boolean;
-  /** Whether acknowledged events are on the disk, with the server that was checked last. */
-  #onDisk = false;
-  /** The last promise that was logged. */
-  #logged: string | undefined;
-  /** Result of the check of this connection's server; undefined: not connected. */
-  #server: Promise<DurableServer> | undefined;
-  /** Counts connections. */
-  #connection = 0;
-  #rejectedBecause: string | undefined;
-
-  /** @param redis the connection that events are written on
-   *  @param required reject events where the server cannot promise it; false: acknowledge them when Redis has them */
-  constructor(redis: Redis, barrier: DiskBarrier, log: Logger, required: boolean) {
-    this.#redis = redis;
-    this.#barrier = barrier;
-    this.#log = log;
-    this.#required = required;
-    redis.on('ready', () => this.#check());
-    redis.on('close', () => {
-      this.#connection++;
-      this.#server = undefined;
-    });
-    if (redis.status === 'ready') this.#check();
-  }
-
-  /** Called before events are written.
-   *  @throws ServiceError unavailable when nothing can be promised */
-  async begin(_partition?: number): Promise<OnDisk> {
-    // Only after the check. Without a connection the write itself fails or waits.
-    if (!this.#required && !this.#onDisk && (this.#logged !== undefined || !this.#server)) return NOTHING;
-    const connection = this.#connection;
-    if (!this.#server) throw unavailable('Redis is not connected');
-    const server = await this.#server.catch((error: unknown) => {
-      if (!(error instanceof ConfigError)) throw error;
-      if (this.#required) throw unavailable('Redis is not set to keep what it is given', error);
-    });
-    if (!server || !this.#syncs(server)) return NOTHING;
-    const { runId, hasWaitAof } = server;
-    return async () => {
-      if (hasWaitAof) await this.#barrier.wait(runId);
-      if (this.#connection !== connection)
-        throw unavailable('the connection to Redis broke before all was on its disk');
-    };
-  }
-
-  close(): void {
-    this.#barrier.close();
-  }
-
-  #check(): void {
-    const connection = this.#connection;
-    const server = durableServer(this.#redis);
-    this.#server = server;
-    server.then(
-      (found) => {
-        this.#onDisk = this.#syncs(found);
-        this.#logRejection(undefined);
-        this.#logPromise();
-      },
-      (error: Error) => {
-        if (!this.#required && error instanceof ConfigError) {
-          this.#onDisk = false;
-          this.#logPromise(error.message);
-          return;
-        }
-        if (this.#required) this.#logRejection(error.message);
-        // Until it is repaired.
-        setTimeout(() => this.#connection === connection && this.#check(), CHECK_AGAIN_MS).unref();
-      },
-    );
-  }
-
-  #syncs({ syncsAtOnce }: DurableServer): boolean {
-    return this.#required || syncsAtOnce;
-  }
-
-  /** Logs the promise when it changes. */
-  #logPromise(why = 'appendfsync is not always, or cannot be read'): void {
-    const promise = this.#onDisk ? ON_DISK : IN_REDIS;
-    if (promise === this.#logged) return;
-    this.#logged = promise;
-    this.#log.info(this.#onDisk ? {} : { why }, promise);
-  }
-
-  #logRejection(refusal: string | undefined): void {
-    if (refusal === this.#rejectedBecause) return;
-    this.#rejectedBecause = refusal;
-    if (refusal === undefined) this.#log.info('events are taken in: Redis is set to keep them');
-    else this.#log.error({ err: refusal }, 'events are refused');
-  }
-}
+/** That have a write before it is acknowledged, where a replica may take over. */
+const REPLICAS = 1;
 
 /** @returns undefined: Redis's reply is enough (INGEST_DURABILITY=redis).
  *  @param redis the connection that events are written on
@@ -128,8 +27,20 @@ export async function durabilityOf(
     return undefined;
   }
   if (redis.status === 'ready') await checkDurability(config, redis);
-  const barrier = new DiskBarrier(() => connect(config, 'answer-late', log), keys.partition(0).diskBarrier);
-  return new Durability(redis, barrier, log, config.ingestDurability === 'fsync');
+  const required = config.ingestDurability === 'fsync';
+  const cluster = clusterOf(redis);
+  if (cluster) return new ClusterDurability({ cluster, keys, replicas: required ? REPLICAS : 0, log, required });
+  // Sentinels replace a master that has failed by a replica, and what is only on its disk is gone.
+  const replicated = required && config.redis.sentinels ? { replicas: REPLICAS, isCluster: false } : undefined;
+  const server = new ServerDurability({
+    redis,
+    barrier: new DiskBarrier(() => connect(config, 'answer-late', log), replicated),
+    check: (checked) => (replicated ? replicatedServer(checked, replicated) : durableServer(checked)),
+    isReplicated: replicated !== undefined,
+    log,
+    required,
+  });
+  return { begin: () => server.begin([keys.diskBarrier]), close: () => server.close() };
 }
 
 /** @returns a warning when less is promised than could be
@@ -137,8 +48,10 @@ export async function durabilityOf(
 export async function checkDurability({ ingestDurability }: Config, redis: Redis): Promise<string | undefined> {
   if (ingestDurability === 'redis') return undefined;
   try {
-    const { syncsAtOnce } = await durableServer(redis);
-    return ingestDurability === 'fsync' || syncsAtOnce ? undefined : WARNING;
+    const servers = await Promise.all(
+      primariesOf(redis).map((server) => durableServer(server, clusterOf(redis) && addressOf(server))),
+    );
+    return ingestDurability === 'fsync' || servers.every(({ syncsAtOnce }) => syncsAtOnce) ? undefined : WARNING;
   } catch (error) {
     if (ingestDurability === 'auto') return WARNING;
     if (error instanceof ConfigError) throw error;

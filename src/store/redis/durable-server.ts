@@ -1,12 +1,12 @@
 /** Whether a Redis can promise that a write is on its disk, and how the service knows. Before 7.2 it needs `appendfsync always`: then it answers a
  *  write after the sync. Later versions have WAITAOF (disk-barrier.ts). What cannot be checked is not promised. */
 import { ConfigError } from '../../config.ts';
-import { type Redis, translateAway } from './connection.ts';
+import { type Redis, translateAway, unavailable } from './connection.ts';
 import { infoField } from './server-info.ts';
 
 export interface DurableServer {
-  /** Changes with each start of Redis. */
-  runId: string;
+  /** Changes with each start of Redis; where a replica may take over, also when it does. */
+  identity: string;
   /** WAITAOF tells when a write is on the disk; false: Redis answers a write after the sync. */
   hasWaitAof: boolean;
   /** It syncs every write before it answers; false: later, or unknown. */
@@ -21,19 +21,75 @@ const NEEDED_OTHERWISE: Record<string, string[]> = {
   // With yes, Redis syncs nothing while it rewrites its file, regardless of appendfsync.
   'no-appendfsync-on-rewrite': ['no'],
 };
+/** A replica that has said nothing for longer does not follow. */
+const LAG_MAX_S = 5;
 const OR_LESS = 'or set INGEST_DURABILITY=redis, which guarantees less';
 
-/** @throws ConfigError when the server cannot promise it; ServiceError unavailable when it does not answer */
-export async function durableServer(redis: Redis): Promise<DurableServer> {
+/** @param where address of the server, where there are several
+ *  @throws ConfigError when the server cannot promise it; ServiceError unavailable when it does not answer */
+export async function durableServer(redis: Redis, where?: string): Promise<DurableServer> {
   const info = await redis.info('server', 'persistence').catch((error) => {
     throw translateAway(error);
   });
+  return { identity: infoField(info, 'run_id'), ...(await abilitiesOf(redis, info, where)) };
+}
+
+/** What else is asked of a server that a replica may replace. */
+export interface Replicated {
+  /** Replicas that must have a write, too. */
+  replicas: number;
+  isCluster: boolean;
+  /** Address of the server, where there are several. */
+  where?: string;
+}
+
+/** The same of a primary of a cluster, or of the master that Sentinels name.
+ *  @throws ServiceError unavailable, too, while it has too few replicas or takes no writes */
+export async function replicatedServer(
+  redis: Redis,
+  { replicas, isCluster, where }: Replicated,
+): Promise<DurableServer> {
+  const reading = [
+    redis.info('server', 'persistence', 'replication'),
+    ...(isCluster ? [redis.cluster('INFO') as Promise<string>] : []),
+  ];
+  const [info = '', cluster = ''] = await Promise.all(reading).catch((error) => {
+    throw translateAway(error);
+  });
+  const identity = historyOf(info, cluster);
+  if (identity === undefined) throw unavailable('this Redis has become a replica');
+  const abilities = await abilitiesOf(redis, info, where);
+  if (followers(info) < replicas) {
+    throw unavailable(`no replica follows ${where ? `the Redis at ${where}` : 'this Redis'}`);
+  }
+  return { identity, ...abilities };
+}
+
+/** A server that has had the same of these all the time has all writes that it has answered in that time: `master_replid` changes when a replica
+ *  takes over; the epoch of a node when a slot moves to it.
+ *  @param info sections server and replication
+ *  @param cluster reply to CLUSTER INFO; empty: none
+ *  @returns undefined: a replica */
+export function historyOf(info: string, cluster: string): string | undefined {
+  if (infoField(info, 'role') !== 'master') return undefined;
+  const parts = [infoField(info, 'run_id'), infoField(info, 'master_replid'), infoField(cluster, 'cluster_my_epoch')];
+  return parts.join(' ');
+}
+
+/** Replicas that follow the server closely; each says so once a second. */
+function followers(info: string): number {
+  return [...info.matchAll(/^slave\d+:\S*state=online,\S*lag=(\d+)/gm)].filter(([, lag]) => Number(lag) <= LAG_MAX_S)
+    .length;
+}
+
+async function abilitiesOf(redis: Redis, info: string, where?: string): Promise<Omit<DurableServer, 'identity'>> {
   const version = infoField(info, 'redis_version');
   const waitAof = hasWaitAof(version);
   const { settings, unreadable } = await readSettings(redis);
   if (unreadable !== undefined && !waitAof) {
     throw refusal(
       version,
+      where,
       `does not allow reading its settings (${unreadable}), so durability cannot be checked; ` +
         `allow CONFIG GET, use Redis 7.2 or newer, ${OR_LESS}`,
     );
@@ -48,14 +104,15 @@ export async function durableServer(redis: Redis): Promise<DurableServer> {
   if (wrong.length > 0) {
     const got = wrong.map(([name]) => `${name} ${has[name]}`).join(', ');
     const takes = wrong.map(([name, values]) => `${name} ${values.join(' or ')}`).join(', ');
-    throw refusal(version, `has ${got}; expected ${takes}: set it in redis.conf or with CONFIG SET, ${OR_LESS}`);
+    throw refusal(version, where, `has ${got}; expected ${takes}: set it in redis.conf or with CONFIG SET, ${OR_LESS}`);
   }
   const syncsAtOnce = settings.appendfsync === 'always' && settings['no-appendfsync-on-rewrite'] !== 'yes';
-  return { runId: infoField(info, 'run_id'), hasWaitAof: waitAof, syncsAtOnce };
+  return { hasWaitAof: waitAof, syncsAtOnce };
 }
 
-function refusal(version: string, what: string): ConfigError {
-  return new ConfigError(`INGEST_DURABILITY: got "fsync", but Redis ${version} ${what}`);
+function refusal(version: string, where: string | undefined, what: string): ConfigError {
+  const server = where === undefined ? `Redis ${version}` : `Redis ${version} at ${where}`;
+  return new ConfigError(`INGEST_DURABILITY: got "fsync", but ${server} ${what}`);
 }
 
 /** @param version of Redis, or the version that a fork says it is compatible with */

@@ -1,6 +1,7 @@
 /** A value of the store that is cached in memory for hot paths, and read again at every change (cache-invalidation.ts). */
 import type { CacheInvalidation } from './cache-invalidation.ts';
-import { type Redis, unavailable } from './connection.ts';
+import { unavailable } from './connection.ts';
+import type { Subscriber } from './pub-sub.ts';
 
 const RETRY_MS = 200;
 
@@ -44,7 +45,7 @@ export class ReplicatedCache<T> {
 
   /** Reads the value now and at every change, and retries until a read succeeds. Resolves after the first successful read.
    *  @param subscriber a connection that is used only for subscriptions */
-  follow(subscriber: Redis): Promise<void> {
+  follow(subscriber: Subscriber): Promise<void> {
     const firstRead = Promise.withResolvers<void>();
     const read = () =>
       this.refresh().then(

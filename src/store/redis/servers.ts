@@ -1,6 +1,7 @@
 /** Which Redis a connection leads to: one server, the master that Sentinels name, or a cluster. The rest of the service treats them alike: the
  *  keys (keyspace.ts) see to it that what one command or script touches is in one place. */
-import { Cluster, type ClusterOptions, Redis } from 'ioredis';
+import slotOf from 'cluster-key-slot';
+import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import type { RedisServers } from '../../config.ts';
 
 /** A cluster answers the commands of one server, as long as their keys are in one hash slot. */
@@ -88,6 +89,24 @@ export function nodesByHashSlot(redis: Redis): readonly (readonly string[] | und
 /** Connections to each server that takes writes: the one server, or the primaries of the cluster as they are known now. */
 export function primariesOf(redis: Redis): Redis[] {
   return clusterOf(redis)?.nodes('master') ?? [redis];
+}
+
+/** Of a connection to one server. */
+export function addressOf({ options: { host, port } }: Redis): string {
+  return `${host}:${port}`;
+}
+
+/** The address of the primary that has the hash slot of a key, as far as it is known. */
+export function primaryOf(cluster: Cluster, key: string): string | undefined {
+  return cluster.slots[slotOf(key)]?.[0];
+}
+
+/** A connection of its own to a node of a cluster; undefined: it is no node any more. */
+export function openNode(cluster: Cluster, address: string, options: Partial<ConnectionOptions>): Redis | undefined {
+  const node = cluster.nodes().find((one) => addressOf(one) === address);
+  if (!node) return undefined;
+  const { replyMapping: _, ...ofNode } = node.options as RedisOptions & { replyMapping?: unknown };
+  return new Redis({ ...ofNode, readOnly: false, lazyConnect: false, ...options });
 }
 
 /** Calls back with each connection to a server, now and later. */

@@ -6,6 +6,7 @@ export const sharedKeys = (prefix: string) => ({
   cacheInvalidation: `${prefix}:cache-invalidation`,
   cacheVersion: `${prefix}:cache-version`,
   partitionLayout: `${prefix}:partition-layout`,
+  diskBarrier: `${prefix}:disk-barrier`,
 });
 
 /** Of each partition. */
@@ -72,10 +73,10 @@ export const SHARED_KEY_DECLARATIONS = {
   diskBarrier: {
     pattern: 'disk-barrier',
     type: 'string',
-    owner: 'redis/durability.ts',
+    owner: 'redis/disk-barrier.ts',
     ttl: '1 min',
     size: 'empty',
-    description: 'Written before `WAITAOF`, so that there is a write to wait for.',
+    description: 'Written before `WAITAOF` or `WAIT`, so that there is a write to wait for.',
   },
   queues: {
     pattern: 'queue',

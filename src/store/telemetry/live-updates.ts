@@ -5,6 +5,7 @@
 import type { RunStatus } from '../../model/runs/run.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import { publish, type Subscriber } from '../redis/pub-sub.ts';
 import type { LogOutcome } from '../webhooks/webhook-log.ts';
 
 /** Items by kind. A later item replaces an earlier one with the same `id`. Times are Unix milliseconds. */
@@ -108,18 +109,18 @@ export class LiveUpdatePublisher {
   /** Drops updates while Redis is unavailable: subscribers cannot receive them either. */
   #publish(channel: string, updates: LiveUpdate[]): void {
     if (this.#redis.status !== 'ready') return;
-    this.#redis.publish(channel, JSON.stringify(updates)).catch(() => undefined);
+    publish(this.#redis, channel, JSON.stringify(updates)).catch(() => undefined);
   }
 }
 
-/** Receives updates. It subscribes only to channels that have listeners. */
+/** Receives updates. It subscribes only to channels that have listeners; the subscriber subscribes again after a reconnection. */
 export class LiveFeed {
-  readonly #subscriber: Redis;
+  readonly #subscriber: Subscriber;
   readonly #keys: Keyspace;
   readonly #listeners = new Map<string, Set<(updates: LiveUpdate[]) => void>>();
 
   /** @param subscriber a connection that is used only for subscriptions */
-  constructor(subscriber: Redis, keys: Keyspace) {
+  constructor(subscriber: Subscriber, keys: Keyspace) {
     this.#subscriber = subscriber;
     this.#keys = keys;
     subscriber.on('message', (channel, text) => this.#receive(channel, text));
@@ -137,7 +138,6 @@ export class LiveFeed {
     const listeners = this.#listeners.get(channel) ?? new Set();
     listeners.add(listener);
     this.#listeners.set(channel, listeners);
-    // ioredis subscribes again after a reconnection.
     if (listeners.size === 1) this.#subscriber.subscribe(channel).catch(() => undefined);
     return () => {
       if (!listeners.delete(listener) || listeners.size > 0) return;

@@ -1,5 +1,5 @@
 /** Telemetry: counts over time, the processes that are running, and live updates between them. */
-import type { Redis } from '../redis/connection.ts';
+import type { Subscriber } from '../redis/pub-sub.ts';
 import type { StoreContext } from '../store-context.ts';
 import { LiveFeed, LiveUpdatePublisher } from './live-updates.ts';
 import { Metrics } from './metrics.ts';
@@ -10,7 +10,7 @@ export interface TelemetryStore {
   processes: Processes;
   liveUpdates: LiveUpdatePublisher;
   /** @param subscriber a connection that is used only for subscriptions */
-  liveFeed(subscriber: Redis): LiveFeed;
+  liveFeed(subscriber: Subscriber): LiveFeed;
 }
 
 export function createTelemetryStore({ redis, keys }: StoreContext): TelemetryStore {

@@ -1,7 +1,7 @@
 /** Webhooks by the hash of their keys, cached in memory, so that a request is authenticated without Redis. */
 import { type AccessListMatcher, matcherOf } from '../../model/auth/allow-lists.ts';
 import { digestOf } from '../../model/auth/secret.ts';
-import type { Redis } from '../redis/connection.ts';
+import type { Subscriber } from '../redis/pub-sub.ts';
 import { ReplicatedCache } from '../redis/replicated-cache.ts';
 import { hasKey, keysOf, type Webhook, type Webhooks } from './webhooks.ts';
 
@@ -22,7 +22,7 @@ export class WebhookDirectory {
     });
   }
 
-  follow(subscriber: Redis): Promise<void> {
+  follow(subscriber: Subscriber): Promise<void> {
     return this.#byDigest.follow(subscriber);
   }
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { type AppHost, startAppHost } from '../../support/app-host.ts';
+import { findKeys } from '../../support/redis.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { HOSTILE_RESPONSES } from './cases/all.ts';
 
@@ -48,7 +49,8 @@ describe('hostile responses', function () {
     const { body } = await service.post('/e/key', { name: 'well/x', data: {} });
     await service.waitFor(`/v1/events/${body.ids[0]}/runs`, ({ body }) => body.data?.[0]?.status === 'Completed');
     expect(service.workers[0]?.running()).to.equal(true);
-    expect(await service.redis.zcard(`${service.prefix}:active-runs`)).to.equal(0);
-    expect(await service.redis.zcard(`${service.prefix}:queue:runs:delayed`)).to.equal(0);
+    for (const key of [':active-runs', ':queue:runs:delayed']) {
+      expect(await findKeys(service.redis, service.prefix, new RegExp(`^${key}$`))).to.deep.equal([]);
+    }
   });
 });

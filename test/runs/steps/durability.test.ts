@@ -2,6 +2,7 @@ import { Queue } from 'bullmq';
 import { expect } from 'chai';
 import { type AppHost, startAppHost } from '../../support/app-host.ts';
 import { startOwnRedis } from '../../support/own-redis.ts';
+import { findKeys } from '../../support/redis.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { type App, type Loose, SDK_ADAPTERS, type SdkAdapter, startApp } from './sdk-adapters.ts';
@@ -95,8 +96,8 @@ describe('durability of runs', () => {
       await service.waitFor(`/v1/runs/${runId}`, ({ body }) => waiting(body) === 3);
       await service.waitFor('/v1/events?name=inngest/function.invoked', ({ body }) => body.data.length === 1);
       await service.killWorker();
-      const jobs = await service.redis.keys(`${service.prefix}:queue:runs:*`);
-      await service.redis.del(jobs);
+      const jobs = await findKeys(service.redis, service.prefix, /^:queue:runs:/);
+      for (const job of jobs) await service.redis.del(job);
       await service.startWorker();
       const { body: done } = await service.waitFor(`/v1/runs/${runId}`, ({ body }) => body.data?.ended_at, 25_000);
       expect([done.data.status, done.data.output]).to.deep.equal(['Completed', ['child', 'slept', null]]);
@@ -219,7 +220,7 @@ describe('runs with steps', () => {
     const id = await send({ name: 'long/x', data: {} });
     await host.nextCall('f');
     const day = 86_400_000;
-    const event = `${service.prefix}:overflow-event:production:${id}`;
+    const event = `${service.keys.of(id).prefix}:overflow-event:production:${id}`;
     await until(async () => (await service.redis.pttl(event)) > 36 * day, {
       describe: 'the event is kept 30 days and 7',
     });
@@ -275,7 +276,7 @@ describe('runs with steps', () => {
     // The second step ends when the call after the first has planned: then only that step is in progress.
     const planned = (runId: string) => async () => {
       const answered = await service.redis.hmget(
-        `${service.prefix}:run:production:${runId}`,
+        `${service.keys.of(runId).prefix}:run:production:${runId}`,
         'answered_at',
         'planning:1',
       );
@@ -330,16 +331,17 @@ describe('runs with steps', () => {
     const eventId = await send({ name: 'twice/parent', data: {} });
     const { body } = await service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data?.length === 1);
     const parentId = body.data[0].run_id as string;
-    const pending = `${service.prefix}:run:production:${parentId}:pending`;
+    const { prefix } = service.keys.of(parentId);
+    const pending = `${prefix}:run:production:${parentId}:pending`;
     await until(() => service.redis.hexists(pending, op('', 2).id), { describe: 'the run sleeps' });
-    const runKey = `${service.prefix}:run:production:${parentId}`;
+    const runKey = `${prefix}:run:production:${parentId}`;
     await until(async () => (await service.redis.hget(runKey, 'answered_at')) === '1', { describe: 'it is answered' });
 
     // As if a worker had died after it notified the invoker and before it recorded that.
     const [child] = (await service.get('/v1/runs?function_id=twice-child')).body.data;
-    const jobKey = (id: string) => `${service.prefix}:queue:runs:${id}`;
+    const jobKey = (id: string) => `${service.keys.of(id).prefix}:queue:runs:${id}`;
     const connection = service.redis.duplicate();
-    const queue = new Queue('runs', { connection, prefix: `${service.prefix}:queue` });
+    const queue = new Queue('runs', { connection, prefix: `${prefix}:queue` });
     try {
       await until(async () => (await service.redis.exists(jobKey(child.run_id))) === 0, { describe: 'it has told' });
       const ref = { env: 'production', runId: child.run_id, eventId: child.event_id, requestId: 'R' };
@@ -454,10 +456,10 @@ describe('runs with steps', () => {
       const runId = call.body.ctx.run_id as string;
       await service.request('DELETE', `/v1/runs/${runId}`);
       release.resolve(answer);
-      const jobKey = `${service.prefix}:queue:runs:${runId}`;
+      const jobKey = `${service.keys.of(runId).prefix}:queue:runs:${runId}`;
       // Completed jobs are not kept.
       await until(async () => (await service.redis.exists(jobKey)) === 0, { describe: 'its job is done' });
-      const history = `${service.prefix}:run:production:${runId}:history`;
+      const history = `${service.keys.of(runId).prefix}:run:production:${runId}:history`;
       expect(await service.redis.llen(history), late).to.be.greaterThan(0);
       expect(await service.redis.pttl(history), late).to.be.greaterThan(0);
       const run = (await service.get(`/v1/runs/${runId}`)).body.data;
@@ -482,10 +484,10 @@ describe('runs with steps', () => {
       await send({ name: `gone/${gone}`, data: {} });
       const call = await host.nextCall(gone);
       const runId = call.body.ctx.run_id as string;
-      const ofRun = () => service.redis.keys(`${service.prefix}:run:*${runId}*`);
-      await service.redis.del(...(await ofRun()));
+      const ofRun = () => findKeys(service.redis, service.prefix, new RegExp(`^:run:.*${runId}`));
+      for (const key of await ofRun()) await service.redis.del(key);
       release.resolve(answer);
-      const active = `${service.prefix}:queue:runs:active`;
+      const active = `${service.keys.of(runId).prefix}:queue:runs:active`;
       await until(async () => (await service.redis.llen(active)) === 0, { describe: 'its job is done' });
       expect(await ofRun(), gone).to.deep.equal([]);
     }
@@ -499,14 +501,22 @@ describe('runs with steps', () => {
       appName: 'expire',
     });
     const run = await ended(await send({ name: 'expire/x', data: {} }));
-    const keys = await service.redis.keys(`${service.prefix}:*${run.run_id}*`);
+    const keys = await findKeys(service.redis, service.prefix, new RegExp(run.run_id));
     const own = keys.filter((key) => !key.includes(':queue:'));
     expect(own.length).to.be.greaterThan(0);
     for (const key of own) expect(await service.redis.pttl(key), key).to.be.greaterThan(0);
-    expect(await service.redis.zscore(`${service.prefix}:active-runs`, `production/${run.run_id}`)).to.equal(null);
-    await until(async () => (await service.redis.exists(`${service.prefix}:waits:production:expire/c`)) === 0, {
-      describe: 'nothing waits',
-    });
+    expect(
+      await service.redis.zscore(`${service.keys.of(run.run_id).prefix}:active-runs`, `production/${run.run_id}`),
+    ).to.equal(null);
+    await until(
+      async () =>
+        (await service.redis.exists(
+          `${service.keys.homesOf('production', 'expire/c')[0].prefix}:waits:production:expire/c`,
+        )) === 0,
+      {
+        describe: 'nothing waits',
+      },
+    );
   });
 });
 

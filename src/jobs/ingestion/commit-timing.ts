@@ -2,17 +2,17 @@
  *  web, worker and Redis less per event; a request that comes alone waits for nothing. */
 
 /** Most time that a request waits for others. */
-const GATHER_MAX_MS = 2;
+const WAIT_MAX_MS = 2;
 
 /** @param waiting number of requests that wait
  *  @param enough requests that are committed without waiting for more
  *  @param commit called once */
-export function whenGathered(waiting: () => number, enough: number, commit: () => void): void {
+export function whenQuiet(waiting: () => number, enough: number, commit: () => void): void {
   const startedAt = performance.now();
   let before = 0;
   const check = () => {
     const now = waiting();
-    if (now > before && now < enough && performance.now() - startedAt < GATHER_MAX_MS) {
+    if (now > before && now < enough && performance.now() - startedAt < WAIT_MAX_MS) {
       before = now;
       setImmediate(check);
     } else commit();

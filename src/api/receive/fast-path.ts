@@ -1,4 +1,4 @@
-/** The short way of `POST /e/:key`, by which nearly all requests come: the steps of the middleware and of the router in one function, before
+/** The fast path of `POST /e/:key`, by which nearly all requests come: the steps of the middleware and of the router in one function, before
  *  them. Rules, errors, metrics and traces are the same, because the functions are. A response to a sender that succeeds has no headers for
  *  pages; a rejection has all. */
 import { newId } from '../../model/ids.ts';
@@ -12,7 +12,7 @@ const PATH = /^\/e\/([\w-]+)(?:\?|$)/;
 /** As the router would set it; metrics, traces and the log name it. */
 const ROUTE = '/e/:key';
 
-export interface SenderLaneDeps {
+export interface FastPathDeps {
   publicUrl: string | undefined;
   /** What comes before all other steps and sees the final response, outermost first. */
   observers: readonly Middleware[];
@@ -24,7 +24,7 @@ export interface SenderLaneDeps {
   logDone(ctx: Context): void;
 }
 
-export function senderLane(deps: SenderLaneDeps): Middleware {
+export function fastPath(deps: FastPathDeps): Middleware {
   const { observers } = deps;
   return (ctx, next) => {
     const { method, url = '' } = ctx.req;
@@ -38,7 +38,7 @@ export function senderLane(deps: SenderLaneDeps): Middleware {
   };
 }
 
-async function answer(ctx: Context, key: string, deps: SenderLaneDeps): Promise<void> {
+async function answer(ctx: Context, key: string, deps: FastPathDeps): Promise<void> {
   try {
     // Rejects queries of too many fields before anything reads them.
     if (ctx.req.url?.includes('?')) void ctx.query;

@@ -1,0 +1,69 @@
+/** Messages between processes: Redis pub/sub; on a cluster, sharded pub/sub. There a message goes to the node that has the channel's hash slot, as all
+ *  subscribers do, and not to all nodes; and the number of those that got it is known. Messages may be lost on both. */
+import type { Config } from '../../config.ts';
+import type { Logger } from '../../log.ts';
+import { ClusterSubscriber } from './cluster-subscriber.ts';
+import { connect, type Redis, unavailable } from './connection.ts';
+import { addressOf, clusterOf, primaryOf } from './servers.ts';
+
+/** A connection that is used only for subscriptions, and subscribes again after each reconnection. `ready`: connected anew, so messages may have been
+ *  missed. */
+export interface Subscriber {
+  readonly status: string;
+  readonly isCluster: boolean;
+  on(event: 'message', listener: (channel: string, text: string) => void): unknown;
+  on(event: 'ready', listener: () => void): unknown;
+  once(event: 'ready', listener: () => void): unknown;
+  off(event: 'message', listener: (channel: string, text: string) => void): unknown;
+  off(event: 'ready', listener: () => void): unknown;
+  /** Resolves when no later message is missed. */
+  subscribe(channel: string): Promise<unknown>;
+  unsubscribe(channel: string): Promise<unknown>;
+  disconnect(): void;
+}
+
+export interface SubscriberOptions {
+  /** The process's connection. */
+  redis: Redis;
+  /** In the hash slot of all channels. */
+  key: string;
+  /** Connects with the first subscription. */
+  lazy?: boolean;
+}
+
+export function connectSubscriber(
+  config: Pick<Config, 'redis'>,
+  { redis, key, lazy = false }: SubscriberOptions,
+  log: Logger,
+): Subscriber {
+  const cluster = clusterOf(redis);
+  return cluster ? new ClusterSubscriber({ cluster, key, lazy, log }) : connect(config, 'wait', log, { lazy });
+}
+
+/** The command that publishes, for scripts. */
+export function publishCommand(redis: Redis): 'PUBLISH' | 'SPUBLISH' {
+  return redis.isCluster ? 'SPUBLISH' : 'PUBLISH';
+}
+
+/** @returns how many connections got it */
+export async function publish(redis: Redis, channel: string, text: string): Promise<number> {
+  return redis.isCluster ? Number(await redis.spublish(channel, text)) : redis.publish(channel, text);
+}
+
+/** How many connections listen to each of the channels, which have one hash slot. */
+export async function countSubscribers(redis: Redis, channels: readonly string[]): Promise<number[]> {
+  const cluster = clusterOf(redis);
+  const [first] = channels;
+  if (first === undefined) return [];
+  const counts = (await (cluster
+    ? nodeOf(cluster, first).call('PUBSUB', 'SHARDNUMSUB', ...channels)
+    : redis.pubsub('NUMSUB', ...channels))) as unknown[];
+  return channels.map((_, i) => Number(counts[2 * i + 1]));
+}
+
+function nodeOf(cluster: NonNullable<ReturnType<typeof clusterOf>>, channel: string): Redis {
+  const address = primaryOf(cluster, channel);
+  const node = cluster.nodes('master').find((one) => addressOf(one) === address);
+  if (!node) throw unavailable('no node of the cluster has this data');
+  return node;
+}

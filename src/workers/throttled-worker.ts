@@ -1,0 +1,48 @@
+/** A worker that asks for jobs less often while they come fast. BullMQ asks again after every job, and is woken by the marker that each job
+ *  leaves: two of three requests find nothing. A job that ends fetches the next by itself, so a backlog is not slowed down. */
+import { setTimeout } from 'node:timers/promises';
+import { type Job, Worker } from 'bullmq';
+import { JobRate } from '../jobs/ingestion/job-rate.ts';
+
+/** Least time between two requests for a job while jobs come fast. */
+const INTERVAL_MS = 4;
+
+export class ThrottledWorker<Data> extends Worker<Data, void> {
+  // BullMQ's constructor starts the worker: this must not be initialized after it.
+  declare private throttle: FetchThrottle | undefined;
+
+  protected override async moveToActive(token: string, name?: string): Promise<Job<Data, void>> {
+    const leftMs = this.throttleOf().ask(performance.now());
+    if (leftMs >= 1 && !this.closing) await setTimeout(leftMs);
+    return super.moveToActive(token, name);
+  }
+
+  protected override async nextJobFromJobData(
+    ...args: Parameters<Worker<Data, void>['nextJobFromJobData']>
+  ): Promise<Job<Data, void>> {
+    const job = await super.nextJobFromJobData(...args);
+    if (job) this.throttleOf().found(performance.now());
+    return job;
+  }
+
+  private throttleOf(): FetchThrottle {
+    this.throttle ??= new FetchThrottle();
+    return this.throttle;
+  }
+}
+
+class FetchThrottle {
+  readonly #rate = new JobRate();
+  #nextAt = 0;
+
+  /** @returns milliseconds to wait before asking */
+  ask(nowMs: number): number {
+    const at = this.#rate.isFast(nowMs) ? Math.max(nowMs, this.#nextAt) : nowMs;
+    this.#nextAt = at + INTERVAL_MS;
+    return at - nowMs;
+  }
+
+  found(nowMs: number): void {
+    this.#rate.add(nowMs);
+  }
+}
