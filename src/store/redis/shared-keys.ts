@@ -73,7 +73,7 @@ export const SHARED_KEY_DECLARATIONS = {
   diskBarrier: {
     pattern: 'disk-barrier',
     type: 'string',
-    owner: 'redis/disk-barrier.ts',
+    owner: 'redis/cluster-durability.ts',
     ttl: '1 min',
     size: 'empty',
     description: 'Written before `WAITAOF` or `WAIT`, so that there is a write to wait for.',
