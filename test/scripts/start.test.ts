@@ -90,6 +90,6 @@ describe('scripts/start', () => {
 
   it('says what it takes', () => {
     const { status, stderr } = spawnSync(START, ['wob'], { encoding: 'utf8' });
-    expect([status, stderr]).to.deep.equal([2, 'Usage: scripts/start web|worker|release\n']);
+    expect([status, stderr]).to.deep.equal([2, 'Usage: scripts/start web|worker|release|move\n']);
   });
 });

@@ -4,7 +4,15 @@ import { type Keyspace, PARTITION_KEY_WORDS } from '../redis/keyspace.ts';
 import { fencedKeys } from './fence.ts';
 
 /** Keys of running processes, and what the move itself writes. */
-const LEFT_BEHIND = new Set(['lock', 'process', 'processes', 'partition-layout', 'disk-barrier', 'absent']);
+const LEFT_BEHIND = new Set([
+  'lock',
+  'process',
+  'processes',
+  'live-workers',
+  'partition-layout',
+  'disk-barrier',
+  'absent',
+]);
 
 /** A key, and what it is called on the target. */
 export interface Rename {

@@ -93,10 +93,8 @@ export class Comparison {
       ]);
       this.sampled++;
       const wanted = this.#map.namesKeys(one.from) ? source.map((text) => this.#rewritten(text)) : source;
-      // A key that has expired meanwhile is empty.
-      if (source.length > 0 && target.length > 0 && digest(one.type, wanted) !== digest(one.type, target)) {
-        differing.push(one.from);
-      }
+      const hasExpired = expiresSoon(one) && (source.length === 0 || target.length === 0);
+      if (!hasExpired && digest(one.type, wanted) !== digest(one.type, target)) differing.push(one.from);
     }
     return differing;
   }
@@ -146,8 +144,16 @@ async function shapesOf(redis: Redis, keys: readonly string[]): Promise<Shape[]>
 /** All elements, flat. */
 async function contentOf(redis: Redis, key: string, type: string): Promise<Buffer[]> {
   const [command = 'get', ...args] = CONTENTS[type] ?? [];
-  const content = (await redis.callBuffer(command, key, ...args)) as unknown;
-  return ([content] as unknown[]).flat(4).filter((part): part is Buffer => Buffer.isBuffer(part));
+  const content: unknown = await redis.callBuffer(command, key, ...args);
+  const flat = isHash(content)
+    ? Object.entries(content).flatMap(([field, value]) => [Buffer.from(field), value])
+    : content;
+  return [flat].flat(4).filter((part): part is Buffer => Buffer.isBuffer(part));
+}
+
+/** The client makes an object of it. */
+function isHash(content: unknown): content is Record<string, Buffer> {
+  return typeof content === 'object' && content !== null && !Array.isArray(content) && !Buffer.isBuffer(content);
 }
 
 /** Sets and hashes have no order. */
