@@ -17,7 +17,12 @@ const FINAL =
 type Finding = { problem: string } | { warning: string };
 
 const SETTINGS_CHECKS: ((config: Config) => Finding[])[] = [publicUrl, proxies];
-const REDIS_CHECKS: ((redis: Redis, config: Config) => Promise<Finding[]>)[] = [redisSettings, durability, secretKey];
+const REDIS_CHECKS: ((redis: Redis, config: Config) => Promise<Finding[]>)[] = [
+  redisSettings,
+  durability,
+  notMoved,
+  secretKey,
+];
 
 process.exit((await release()) ? 0 : 1);
 
@@ -106,6 +111,11 @@ async function redisSettings(redis: Redis): Promise<Finding[]> {
 async function durability(redis: Redis, config: Config): Promise<Finding[]> {
   const less = await checkDurability(config, redis);
   return less === undefined ? [] : [{ warning: less }];
+}
+
+async function notMoved(redis: Redis, config: Config): Promise<Finding[]> {
+  const refusal = await createStore(redis, config).partitions.refusal();
+  return refusal ? [{ problem: refusal.message }] : [];
 }
 
 async function secretKey(redis: Redis, config: Config): Promise<Finding[]> {

@@ -34,12 +34,16 @@ function textOf(value: unknown): string | null {
   return value === undefined || (Array.isArray(value) && value.length === 0) ? null : String(value);
 }
 
-/** Hides the password in a Redis URL. */
-function withoutPassword(value: string | null): string | null {
-  return value?.replace(/^(\w+:\/\/[^:/@]*:).*(?=@)/, '$1***').replace(/([?&]password=)[^&]*/i, '$1***') ?? null;
+/** Hides the passwords in a Redis URL, or in several. A comma may be part of a password: a URL ends where the next begins. */
+export function withoutPassword<Value extends string | null | undefined>(value: Value): Value {
+  if (typeof value !== 'string') return value;
+  const urls = value
+    .split(/,(?=\s*\w+:\/\/)/)
+    .map((url) => url.replace(/^(\s*\w+:\/\/[^:/@]*:).*(?=@)/s, '$1***').replace(/([?&]password=)[^&]*/i, '$1***'));
+  return urls.join() as Value;
 }
 
 /** The given value for an error message; of a secret only the length. */
 export function shownGiven(name: string, value: string | undefined): string {
-  return SECRET_SETTINGS.has(name) ? `${value?.length} characters` : JSON.stringify(value);
+  return SECRET_SETTINGS.has(name) ? `${value?.length} characters` : JSON.stringify(withoutPassword(value));
 }

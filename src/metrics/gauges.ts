@@ -17,6 +17,8 @@ export interface StoredGauges {
   usedMemoryBytes: number;
   /** undefined: Redis has no memory limit. */
   maxMemoryBytes: number | undefined;
+  /** undefined: one server. */
+  cluster: { primaries: number; replicas: number; unservedHashSlots: number; usedMemoryBytes: number } | undefined;
 }
 
 export interface GaugeSources {
@@ -101,10 +103,37 @@ function workerGauges(registry: MetricsRegistry): (sources: GaugeSources) => voi
   };
 }
 
+/** Absent where Redis is one server. */
+function clusterGauges(registry: MetricsRegistry) {
+  const memory = registry.gauge(
+    'redis_cluster_used_memory_bytes',
+    'Memory that all primaries of the cluster use.',
+    'max',
+  );
+  const primaries = registry.gauge('redis_cluster_primaries', 'Primaries of the cluster that respond.', 'max');
+  const replicas = registry.gauge('redis_cluster_replicas', 'Replicas of the cluster that respond.', 'max');
+  const unserved = registry.gauge(
+    'redis_cluster_hash_slots_not_served',
+    'Hash slots of the cluster without a node.',
+    'max',
+  );
+  return (cluster: NonNullable<StoredGauges['cluster']>): [GaugeMetric, number][] => [
+    [memory, cluster.usedMemoryBytes],
+    [primaries, cluster.primaries],
+    [replicas, cluster.replicas],
+    [unserved, cluster.unservedHashSlots],
+  ];
+}
+
 function storedGauges(registry: MetricsRegistry): (status: StoredGauges | undefined) => void {
   const up = registry.gauge('redis_up', '1: Redis responds to this process; 0: it does not.', 'min');
-  const used = registry.gauge('redis_used_memory_bytes', 'Memory that Redis uses.', 'max');
+  const used = registry.gauge(
+    'redis_used_memory_bytes',
+    'Memory that Redis uses; of a cluster, its fullest primary.',
+    'max',
+  );
   const max = registry.gauge('redis_max_memory_bytes', 'Memory limit of Redis; absent: no limit.', 'max');
+  const cluster = clusterGauges(registry);
   const activeRuns = registry.gauge('runs_active', 'Runs that have not ended.', 'max');
   const processes = registry.gaugesBy('processes', 'Running processes.', ['kind'], 'max');
   const jobs = registry.gaugesBy('queue_jobs', 'Jobs in a queue.', ['queue', 'state'], 'max');
@@ -127,6 +156,7 @@ function storedGauges(registry: MetricsRegistry): (status: StoredGauges | undefi
   };
 
   function setAll({ queues, usedMemoryBytes, maxMemoryBytes, ...status }: StoredGauges): void {
+    if (status.cluster) for (const [gauge, value] of cluster(status.cluster)) set(gauge, value);
     set(used, usedMemoryBytes);
     if (maxMemoryBytes !== undefined) set(max, maxMemoryBytes);
     set(activeRuns, status.activeRuns);

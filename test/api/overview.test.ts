@@ -79,7 +79,9 @@ describe('overview', () => {
       'appendonly',
       'appendfsync',
       'warnings',
+      'cluster',
     );
+    expect(redis.cluster).to.equal(null);
     expect(redis.appendonly).to.be.a('boolean');
     const aof = redis.warnings.some((warning: string) => warning.startsWith('appendonly is off'));
     expect(aof).to.equal(!redis.appendonly);

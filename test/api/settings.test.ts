@@ -52,4 +52,23 @@ describe('settings of the REST API', () => {
     expect(shown('redis://redis:6379/0?password=hush')).to.equal('redis://redis:6379/0?password=***');
     expect(shown('redis://127.0.0.1:6379')).to.equal('redis://127.0.0.1:6379');
   });
+
+  for (const name of ['REDIS_CLUSTER_URLS', 'REDIS_SENTINEL_URLS'] as const) {
+    it(`hides the passwords in all URLs of ${name}, also from the message that one is wrong`, () => {
+      const given = 'redis://:hush%2C1@a:1, rediss://user:hu@sh@b:2,redis://c:3?password=hush';
+      const shown = 'redis://:***@a:1,rediss://user:***@b:2,redis://c:3?password=***';
+      const { settings } = readConfig({ MODE: 'dev', [name]: given });
+      expect(settings.find((setting) => setting.name === name)?.value?.replaceAll(' ', '')).to.equal(shown);
+      for (const wrong of [`${given},http://user:hush@d:4`, `${given},user:hush@d:4`, 'redis://user:hush@d:port']) {
+        expect(() => readConfig({ MODE: 'dev', [name]: wrong }))
+          .to.throw(`${name}: got `)
+          .with.property('message')
+          .that.does.not.match(/hu@?sh/);
+      }
+    });
+  }
+
+  it('hides the password of a REDIS_URL that is wrong', () => {
+    expect(() => readConfig({ MODE: 'dev', REDIS_URL: 'http://user:hush@redis' })).to.throw('user:***@redis');
+  });
 });

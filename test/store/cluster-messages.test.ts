@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import slotOf from 'cluster-key-slot';
+import hashSlotOf from 'cluster-key-slot';
 import { type RedisCluster, startCluster } from '../../scripts/lib/cluster/cluster.ts';
 import type { ClusterNode } from '../../scripts/lib/cluster/node.ts';
 import { readConfig } from '../../src/config.ts';
@@ -90,7 +90,7 @@ describe('messages between processes on a Redis Cluster', function () {
   /** With redis-cli it would take half a minute: it gives away all hash slots before this one, too. */
   async function giveAway(owner: ClusterNode): Promise<void> {
     const to = (await cluster.primaries()).find((node) => node !== owner) as ClusterNode;
-    const hashSlot = slotOf(channel());
+    const hashSlot = hashSlotOf(channel());
     await to.admin.cluster('SETSLOT', hashSlot, 'IMPORTING', owner.id);
     await owner.admin.cluster('SETSLOT', hashSlot, 'MIGRATING', to.id);
     const keys = (await owner.admin.cluster('GETKEYSINSLOT', hashSlot, 1_000)) as string[];

@@ -6,7 +6,7 @@ import type { Redis } from '../../store/redis/connection.ts';
 const TIMEOUT_MS = 2_000;
 
 export interface ReadinessDeps {
-  redis: Pick<Redis, 'ping'>;
+  redis: Pick<Redis, 'ping' | 'isCluster'>;
   queues: PartitionQueues;
   /** Resolves when the replicated caches have been read for the first time. */
   firstReads: Promise<unknown>;
@@ -38,7 +38,9 @@ export class Readiness {
    *  away, the others go on. */
   async healthy(): Promise<boolean> {
     const { redis, queues } = this.#deps;
-    if (!this.#hasRead || !(await respondsInTime(redis.ping()))) return false;
+    if (!this.#hasRead) return false;
+    // On a cluster it would ask a node at random.
+    if (!redis.isCluster && !(await respondsInTime(redis.ping()))) return false;
     const responding = queues.all().map(({ ingest }) => respondsInTime(ingest.isPaused()));
     return isAnyTrue(responding);
   }

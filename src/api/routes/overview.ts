@@ -5,7 +5,7 @@ import type { PartitionQueues } from '../../jobs/queues/partition-queues.ts';
 import { queueStatuses } from '../../jobs/queues/queue-status.ts';
 import type { Functions } from '../../store/apps/functions.ts';
 import type { Redis } from '../../store/redis/connection.ts';
-import { readServerInfo } from '../../store/redis/server-info.ts';
+import { type ClusterInfo, readServerInfo } from '../../store/redis/server-info.ts';
 import type { Metrics } from '../../store/telemetry/metrics.ts';
 import { PROCESS_KINDS, type Processes, type ProcessStatus } from '../../store/telemetry/processes.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -41,6 +41,19 @@ const redisSchema = z.object({
   appendonly: z.boolean(),
   appendfsync: z.string().nullable().meta({ description: 'null: this Redis does not report it' }),
   warnings: z.array(z.string()).meta({ description: 'Settings that risk data loss, and how to fix them' }),
+  cluster: z
+    .object({
+      primaries: z.int(),
+      replicas: z.int(),
+      hash_slots_not_served: z.int().meta({ description: 'Hash slots without a node, of 16,384' }),
+      fullest: z
+        .object({ address: z.string(), used_memory_bytes: z.int(), max_memory_bytes: z.int().nullable() })
+        .meta({ description: 'The primary with the smallest part of its memory left' }),
+    })
+    .nullable()
+    .meta({
+      description: 'null: one server. Of a Redis Cluster, the memory above is that of all primaries',
+    }),
 });
 
 const intakeSchema = z.object({
@@ -130,6 +143,7 @@ export function overviewRoutes(deps: OverviewRouteDeps): Route[] {
               appendonly: status.appendonly,
               appendfsync: status.appendfsync ?? null,
               warnings: status.warnings,
+              cluster: presentCluster(status.cluster),
             },
             intake: presentIntake(backpressure),
             failing_functions: failing,
@@ -142,6 +156,21 @@ export function overviewRoutes(deps: OverviewRouteDeps): Route[] {
 
 function presentProcess({ id, kind, host, pid, startedAt, seenAt, memoryBytes }: ProcessStatus) {
   return { id, kind, host, pid, started_at: time(startedAt), seen_at: time(seenAt), memory_bytes: memoryBytes };
+}
+
+function presentCluster(cluster: ClusterInfo | undefined) {
+  if (!cluster) return null;
+  const { primaries, replicas, unservedHashSlots, fullest } = cluster;
+  return {
+    primaries,
+    replicas,
+    hash_slots_not_served: unservedHashSlots,
+    fullest: {
+      address: fullest.address,
+      used_memory_bytes: fullest.usedMemoryBytes,
+      max_memory_bytes: fullest.maxMemoryBytes ?? null,
+    },
+  };
 }
 
 function presentIntake({ full, state: { since, reasons } }: Backpressure) {

@@ -51,7 +51,7 @@ async function read(
   queues: PartitionQueues,
   nowMs: number,
 ): Promise<StoredGauges> {
-  const [{ usedMemoryBytes, maxMemoryBytes }, active, alive, statuses] = await Promise.all([
+  const [{ usedMemoryBytes, maxMemoryBytes, cluster }, active, alive, statuses] = await Promise.all([
     readServerInfo(redis),
     activeRuns.count(),
     processes.alive(),
@@ -64,7 +64,9 @@ async function read(
     }),
     activeRuns: active,
     processes: { web: count('web'), worker: count('worker') },
-    usedMemoryBytes,
-    maxMemoryBytes,
+    // A service is as full as the fullest node of its Redis.
+    usedMemoryBytes: cluster?.fullest.usedMemoryBytes ?? usedMemoryBytes,
+    maxMemoryBytes: cluster ? cluster.fullest.maxMemoryBytes : maxMemoryBytes,
+    cluster: cluster && { ...cluster, usedMemoryBytes },
   };
 }

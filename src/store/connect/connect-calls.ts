@@ -3,7 +3,7 @@
 import { newId } from '../../model/ids.ts';
 import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { countSubscribers, publish, publishCommand } from '../redis/pub-sub.ts';
+import { countCommand, countSubscribers, publish, publishCommand } from '../redis/pub-sub.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
 /** Longer than any worker takes to notice that another one died, and to repeat its call. */
@@ -94,6 +94,7 @@ export class ConnectCalls {
       callerId,
       replacedLease,
       Math.floor(Math.random() * 1_000_000),
+      countCommand(this.#redis),
     );
     const [kind, connectionId = '', gatewayId = ''] = reply as [Reservation['kind'], string?, string?];
     return kind === 'assigned' ? { kind, connectionId, gatewayId, leaseId } : { kind };

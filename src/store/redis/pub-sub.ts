@@ -45,6 +45,11 @@ export function publishCommand(redis: Redis): 'PUBLISH' | 'SPUBLISH' {
   return redis.isCluster ? 'SPUBLISH' : 'PUBLISH';
 }
 
+/** The word after PUBSUB that counts subscribers. */
+export function countCommand(redis: Redis): 'NUMSUB' | 'SHARDNUMSUB' {
+  return redis.isCluster ? 'SHARDNUMSUB' : 'NUMSUB';
+}
+
 /** @returns how many connections got it */
 export async function publish(redis: Redis, channel: string, text: string): Promise<number> {
   return redis.isCluster ? Number(await redis.spublish(channel, text)) : redis.publish(channel, text);

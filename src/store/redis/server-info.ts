@@ -1,9 +1,13 @@
 /** Version, memory and settings of Redis, with warnings about settings that may lose data. */
-import type { Redis } from './connection.ts';
+import type { Cluster } from 'ioredis';
+import { type ClusterNodes, fromEach, readClusterNodes } from './cluster-nodes.ts';
+import { type Redis, unavailable } from './connection.ts';
+import { addressOf, clusterOf } from './servers.ts';
 
 const MIN_MAJOR = 7;
 const NEARLY_FULL = 0.8;
 
+/** Of a cluster: the oldest version, the memory of all primaries, and settings that all of them have. */
 export interface ServerInfo {
   version: string;
   usedMemoryBytes: number;
@@ -14,9 +18,85 @@ export interface ServerInfo {
   /** undefined: unknown */
   appendfsync: string | undefined;
   warnings: string[];
+  /** undefined: one server. */
+  cluster?: ClusterInfo;
 }
 
-export async function readServerInfo(redis: Redis): Promise<ServerInfo> {
+export interface ClusterInfo {
+  primaries: number;
+  replicas: number;
+  unservedHashSlots: number;
+  /** The primary that has the smallest part of its memory left. */
+  fullest: { address: string; usedMemoryBytes: number; maxMemoryBytes: number | undefined };
+}
+
+/** @throws when Redis does not respond; of a cluster, when no primary does */
+export function readServerInfo(redis: Redis): Promise<ServerInfo> {
+  const cluster = clusterOf(redis);
+  return cluster ? readClusterInfo(cluster) : readOneServer(redis);
+}
+
+async function readClusterInfo(cluster: Cluster): Promise<ServerInfo> {
+  const [nodes, asked] = await Promise.all([
+    readClusterNodes(cluster),
+    fromEach(cluster.nodes('master'), readOneServer),
+  ]);
+  const found = asked.flatMap(({ server, reply }) => (reply ? [{ address: addressOf(server), ...reply }] : []));
+  const silent = asked.filter(({ reply }) => !reply).map(({ server }) => `${addressOf(server)} does not respond.`);
+  const [first, ...others] = found;
+  if (!first) throw unavailable('no primary of the Redis Cluster responds');
+  const fullest = others.reduce((most, one) => (isFuller(one, most) ? one : most), first);
+  const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
+  const limits = found.flatMap(({ maxMemoryBytes }) => maxMemoryBytes ?? []);
+  const fsyncs = new Set(found.map(({ appendfsync }) => appendfsync));
+  return {
+    version: found
+      .map(({ version }) => version)
+      .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))[0] as string,
+    usedMemoryBytes: sum(found.map(({ usedMemoryBytes }) => usedMemoryBytes)),
+    maxMemoryBytes: limits.length === found.length ? sum(limits) : undefined,
+    maxmemoryPolicy: [...new Set(found.map(({ maxmemoryPolicy }) => maxmemoryPolicy))].join(', '),
+    appendonly: found.every(({ appendonly }) => appendonly),
+    appendfsync: fsyncs.size === 1 ? first.appendfsync : undefined,
+    warnings: [
+      ...clusterWarnings(nodes),
+      ...silent,
+      ...found.flatMap(({ address, warnings }) => warnings.map((warning) => `${address}: ${warning}`)),
+    ],
+    cluster: {
+      primaries: nodes.primaries.length,
+      replicas: nodes.replicas,
+      unservedHashSlots: nodes.unservedHashSlots,
+      fullest: {
+        address: fullest.address,
+        usedMemoryBytes: fullest.usedMemoryBytes,
+        maxMemoryBytes: fullest.maxMemoryBytes,
+      },
+    },
+  };
+}
+
+function clusterWarnings({ primaries, unservedHashSlots }: ClusterNodes): string[] {
+  const bare = primaries.filter(({ replicas }) => replicas === 0).map(({ address }) => address);
+  return [
+    ...(unservedHashSlots > 0
+      ? [`${unservedHashSlots} of 16384 hash slots have no node: the service rejects the events of their partitions.`]
+      : []),
+    ...(bare.length > 0 ? [`No replica follows ${bare.join(', ')}: when it fails, its partitions are down.`] : []),
+  ];
+}
+
+function isFuller(one: MemoryUse, most: MemoryUse): boolean {
+  const asMemory = ({ usedMemoryBytes, maxMemoryBytes = 0 }: MemoryUse) => {
+    return { usedBytes: usedMemoryBytes, maxBytes: maxMemoryBytes };
+  };
+  const memory = asMemory(one);
+  return fullest([asMemory(most), memory]) === memory;
+}
+
+type MemoryUse = Pick<ServerInfo, 'usedMemoryBytes' | 'maxMemoryBytes'>;
+
+async function readOneServer(redis: Redis): Promise<ServerInfo> {
   const [info, appendfsync] = await Promise.all([
     redis.info(),
     // Hosted Redis often forbids CONFIG.
@@ -60,7 +140,7 @@ export function fullest(servers: readonly ReturnType<typeof memoryOf>[]): Return
   }, first);
 }
 
-function warningsOf(status: Omit<ServerInfo, 'warnings'>): string[] {
+function warningsOf(status: Omit<ServerInfo, 'warnings' | 'cluster'>): string[] {
   const { version, usedMemoryBytes, maxMemoryBytes, maxmemoryPolicy, appendonly, appendfsync } = status;
   const warnings: string[] = [];
   if (Number.parseInt(version, 10) < MIN_MAJOR)

@@ -1,6 +1,6 @@
 /** Which Redis a connection leads to: one server, the master that Sentinels name, or a cluster. The rest of the service treats them alike: the
  *  keys (keyspace.ts) see to it that what one command or script touches is in one place. */
-import slotOf from 'cluster-key-slot';
+import hashSlotOf from 'cluster-key-slot';
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import type { RedisServers } from '../../config.ts';
 
@@ -98,7 +98,7 @@ export function addressOf({ options: { host, port } }: Redis): string {
 
 /** The address of the primary that has the hash slot of a key, as far as it is known. */
 export function primaryOf(cluster: Cluster, key: string): string | undefined {
-  return cluster.slots[slotOf(key)]?.[0];
+  return nodesByHashSlot(cluster as unknown as Redis)?.[hashSlotOf(key)]?.[0];
 }
 
 /** A connection of its own to a node of a cluster; undefined: it is no node any more. */

@@ -7,13 +7,15 @@ import { Time } from '../../ui/time.tsx';
 
 /** Memory use and durability settings of Redis. */
 export function RedisCard({ redis }: { redis: Overview['redis'] }) {
-  const { version, used_memory_bytes: used, max_memory_bytes: max, warnings } = redis;
+  const { version, cluster, warnings } = redis;
+  // What is short first is the memory of one node.
+  const { used_memory_bytes: used, max_memory_bytes: max } = cluster?.fullest ?? redis;
   return (
     <Card title="Redis" actions={<span className="text-xs text-muted">{version}</span>}>
       <div className="space-y-4 p-4">
         <div>
           <p className="flex justify-between gap-4 text-sm">
-            <span className="text-muted">Memory</span>
+            <span className="text-muted">{cluster ? 'Memory of the fullest node' : 'Memory'}</span>
             <span className="tabular-nums">
               {formatBytes(used)} {max === null ? 'used, no limit' : `of ${formatBytes(max)}`}
             </span>
@@ -31,6 +33,7 @@ export function RedisCard({ redis }: { redis: Overview['redis'] }) {
           )}
         </div>
         <dl className="space-y-1.5 text-sm">
+          {cluster && <ClusterState redis={redis} cluster={cluster} />}
           <RedisSetting name="Eviction policy">{redis.maxmemory_policy}</RedisSetting>
           <RedisSetting name="Append-only file (AOF)">{redis.appendonly ? 'on' : 'off'}</RedisSetting>
           {redis.appendfsync !== null && <RedisSetting name="AOF fsync">{redis.appendfsync}</RedisSetting>}
@@ -43,6 +46,25 @@ export function RedisCard({ redis }: { redis: Overview['redis'] }) {
         ))}
       </div>
     </Card>
+  );
+}
+
+function ClusterState({
+  redis,
+  cluster,
+}: {
+  redis: Overview['redis'];
+  cluster: NonNullable<Overview['redis']['cluster']>;
+}) {
+  return (
+    <>
+      <RedisSetting name="Fullest node">{cluster.fullest.address}</RedisSetting>
+      <RedisSetting name="Memory of all primaries">{formatBytes(redis.used_memory_bytes)}</RedisSetting>
+      <RedisSetting name="Cluster">{`primaries: ${cluster.primaries}, replicas: ${cluster.replicas}`}</RedisSetting>
+      {cluster.hash_slots_not_served > 0 && (
+        <RedisSetting name="Hash slots without a node">{cluster.hash_slots_not_served}</RedisSetting>
+      )}
+    </>
   );
 }
 

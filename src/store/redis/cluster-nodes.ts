@@ -1,0 +1,85 @@
+/** The nodes of a cluster, as the first of them says that responds. */
+import type { Cluster } from 'ioredis';
+import type { Redis } from './connection.ts';
+
+const HASH_SLOTS = 16_384;
+/** A node that does not respond within this time counts as away. */
+const TIMEOUT_MS = 800;
+
+export interface ClusterNodes {
+  /** Have hash slots, and have not failed. */
+  primaries: ClusterNode[];
+  /** Have not failed. */
+  replicas: number;
+  /** Hash slots without a primary that responds. */
+  unservedHashSlots: number;
+}
+
+export interface ClusterNode {
+  address: string;
+  replicas: number;
+}
+
+/** @throws when no node responds */
+export async function readClusterNodes(cluster: Cluster): Promise<ClusterNodes> {
+  const asked = cluster.nodes().map((node) => inTime(node.cluster('NODES') as Promise<string>));
+  return clusterNodesOf(await Promise.any(asked));
+}
+
+/** @param text reply to CLUSTER NODES */
+export function clusterNodesOf(text: string): ClusterNodes {
+  const nodes = text
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [id = '', at = '', flags = '', primary = '', , , , link = '', ...hashSlots] = line.split(' ');
+      return { id, address: at.split('@')[0] ?? '', flags: flags.split(','), primary, link, hashSlots };
+    });
+  const alive = nodes.filter(({ flags, link }) => {
+    return !flags.includes('fail') && !flags.includes('noaddr') && (link === 'connected' || flags.includes('myself'));
+  });
+  const replicas = alive.filter(({ flags }) => flags.includes('slave'));
+  const primaries = alive.filter(({ flags, hashSlots }) => flags.includes('master') && hashSlots.some(isRange));
+  const served = primaries
+    .flatMap(({ hashSlots }) => hashSlots.filter(isRange))
+    .reduce((sum, range) => sum + sizeOf(range), 0);
+  return {
+    primaries: primaries.map(({ id, address }) => {
+      return { address, replicas: replicas.filter(({ primary }) => primary === id).length };
+    }),
+    replicas: replicas.length,
+    unservedHashSlots: HASH_SLOTS - served,
+  };
+}
+
+/** Hash slots that are moving are in brackets, and listed as their present owner's, too. */
+function isRange(text: string): boolean {
+  return /^\d/.test(text);
+}
+
+function sizeOf(range: string): number {
+  const [first = 0, last = first] = range.split('-').map(Number);
+  return last - first + 1;
+}
+
+/** The reply of a node that may not respond. */
+export async function inTime<T>(reply: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error('Command timed out')), TIMEOUT_MS);
+  try {
+    return await Promise.race([reply, late.promise]);
+  } finally {
+    clearTimeout(timer);
+    reply.catch(() => {});
+  }
+}
+
+/** What each of several servers replies; undefined: nothing in time. */
+export async function fromEach<T>(
+  servers: readonly Redis[],
+  ask: (server: Redis) => Promise<T>,
+): Promise<{ server: Redis; reply: T | undefined }[]> {
+  return Promise.all(
+    servers.map(async (server) => ({ server, reply: await inTime(ask(server)).catch(() => undefined) })),
+  );
+}
