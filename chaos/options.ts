@@ -39,7 +39,7 @@ export interface Options {
   help: boolean;
 }
 
-const SHORT_MINUTES = 0.75;
+export const SHORT_MINUTES = 0.75;
 
 /** @throws Problem that names the option */
 export function readOptions(args: string[]): Options {

@@ -13,7 +13,7 @@ import { type Recovery, recover } from './checks/recovery.ts';
 import { findRepeats } from './checks/repeats.ts';
 import { Ledger } from './load/ledger.ts';
 import { Sender } from './load/sender.ts';
-import { HELP, type Options, readOptions } from './options.ts';
+import { HELP, type Options, readOptions, SHORT_MINUTES } from './options.ts';
 import { Random } from './random.ts';
 import { type Count, exceededLimits, type Results, table } from './results.ts';
 import { Service } from './service.ts';
@@ -179,7 +179,7 @@ function toResults(facts: Facts): Results {
   ];
   return {
     seed: options.seed,
-    command: `scripts/chaos${options.cluster ? ' --cluster' : ''} --seed ${options.seed}${options.short ? ' --short' : ` --minutes ${options.minutes} --kills ${options.kills}`}`,
+    command: commandOf(options),
     at: new Date().toISOString(),
     machine: { cpu: cpus()[0]?.model ?? '', cores: cpus().length, node: process.version, redis: facts.version },
     minutes: facts.timeline.nowMs / 60_000,
@@ -201,4 +201,17 @@ function toResults(facts: Facts): Results {
     },
     counts,
   };
+}
+
+/** Repeats the run. */
+function commandOf({ cluster, seed, short, minutes, kills }: Options): string {
+  const length = short && minutes === SHORT_MINUTES ? '' : ` --minutes ${minutes}`;
+  return [
+    'scripts/chaos',
+    cluster ? ' --cluster' : '',
+    ` --seed ${seed}`,
+    short ? ' --short' : '',
+    length,
+    kills > 0 ? ` --kills ${kills}` : '',
+  ].join('');
 }
