@@ -33,15 +33,17 @@ export function clusterNodesOf(text: string): ClusterNodes {
     .trim()
     .split('\n')
     .map((line) => {
-      const [id = '', at = '', flags = '', primary = '', , , , link = '', ...slots] = line.split(' ');
-      return { id, address: at.split('@')[0] ?? '', flags: flags.split(','), primary, link, slots };
+      const [id = '', at = '', flags = '', primary = '', , , , link = '', ...ranges] = line.split(' ');
+      return { id, address: at.split('@')[0] ?? '', flags: flags.split(','), primary, link, ranges };
     });
   const alive = nodes.filter(({ flags, link }) => {
     return !flags.includes('fail') && !flags.includes('noaddr') && (link === 'connected' || flags.includes('myself'));
   });
   const replicas = alive.filter(({ flags }) => flags.includes('slave'));
-  const primaries = alive.filter(({ flags, slots }) => flags.includes('master') && slots.some(isRange));
-  const served = primaries.flatMap(({ slots }) => slots.filter(isRange)).reduce((sum, range) => sum + sizeOf(range), 0);
+  const primaries = alive.filter(({ flags, ranges }) => flags.includes('master') && ranges.some(isRange));
+  const served = primaries
+    .flatMap(({ ranges }) => ranges.filter(isRange))
+    .reduce((sum, range) => sum + sizeOf(range), 0);
   return {
     primaries: primaries.map(({ id, address }) => {
       return { address, replicas: replicas.filter(({ primary }) => primary === id).length };
@@ -52,7 +54,7 @@ export function clusterNodesOf(text: string): ClusterNodes {
   };
 }
 
-/** Slots that are moving are in brackets, and listed as their present owner's, too. */
+/** Hash slots that are moving are in brackets, and listed as their present owner's, too. */
 function isRange(text: string): boolean {
   return /^\d/.test(text);
 }

@@ -66,7 +66,7 @@ export async function replicatedServer(
 }
 
 /** A server that has had the same of these all the time has all writes that it has answered in that time: `master_replid` changes when a replica
- *  takes over; the epoch of a node when a slot moves to it.
+ *  takes over; the epoch of a node when a hash slot moves to it.
  *  @param info sections server and replication
  *  @param cluster reply to CLUSTER INFO; empty: none
  *  @returns undefined: a replica */

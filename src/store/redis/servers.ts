@@ -98,7 +98,7 @@ export function addressOf({ options: { host, port } }: Redis): string {
 
 /** The address of the primary that has the hash slot of a key, as far as it is known. */
 export function primaryOf(cluster: Cluster, key: string): string | undefined {
-  return cluster.slots[hashSlotOf(key)]?.[0];
+  return nodesByHashSlot(cluster as unknown as Redis)?.[hashSlotOf(key)]?.[0];
 }
 
 /** A connection of its own to a node of a cluster; undefined: it is no node any more. */
