@@ -16,6 +16,7 @@ const BACKGROUND = [
   'test/dashboard',
   'test/telemetry',
   'test/chaos/chaos.test.ts',
+  'test/chaos/cluster.test.ts',
   'test/scripts/cluster.test.ts',
   'test/events/durability.test.ts',
   'test/store/cluster-durability.test.ts',
@@ -35,6 +36,18 @@ const ONLY_WITH_ALL = ['test/api/schemathesis.test.ts'];
 /** What `scripts/test --cluster` runs on a Redis Cluster: scenarios that use all of the service. The others see no difference, or look at the
  *  keys of one Redis. */
 const ON_CLUSTER = ['test/conformance', 'test/events', 'test/runs', 'test/official'];
+/** They stop, fill and replace a single Redis of their own. */
+const NOT_ON_CLUSTER = ['test/events/durability.test.ts', 'test/runs/crash.test.ts'];
+/** The same for scripts/test: the cases that all clients share, steps with our client and the official one, deduplication, and reconciliation. */
+const ON_CLUSTER_SHORT = [
+  'test/conformance/sends.test.ts',
+  'test/conformance/replay.test.ts',
+  'test/runs/steps/scenarios.test.ts',
+  'test/runs/runs-end.test.ts',
+  'test/events/deduplication.test.ts',
+];
+/** Of tests without a timeout of their own: six nodes share the machine with everything else. */
+const CLUSTER_TIMEOUT_MS = 60_000;
 /** More failed files than this are no accident of a loaded machine. */
 const RERUN_MAX_FILES = 3;
 const ALL = '--all';
@@ -89,14 +102,16 @@ async function someTests(args: string[]): Promise<void> {
 
 async function clusterTests(args: string[]): Promise<void> {
   findChromium();
-  await runMocha(
-    { args: args.length > 0 ? args : ON_CLUSTER, background: false, redis: 'cluster' },
-    interruption.signal,
-  );
+  await runMocha(onCluster(args.length > 0 ? args : ON_CLUSTER, false), interruption.signal);
+}
+
+function onCluster(args: readonly string[], background: boolean): MochaRun {
+  const ignored = NOT_ON_CLUSTER.filter((file) => !args.includes(file)).flatMap((file) => ['--ignore', file]);
+  return { args: [...args, ...ignored, '--timeout', String(CLUSTER_TIMEOUT_MS)], background, redis: 'cluster' };
 }
 
 /** Runs two mocha processes in parallel: the tests of the service, some with deadlines; and in the background, with lower priority, tests
- *  that compile, install, drive a browser, or wait for a full, slow or missing Redis. */
+ *  that compile, install, drive a browser, or wait for a full, slow or missing Redis. After these, a selection runs on a Redis Cluster. */
 async function allTests(): Promise<void> {
   // Install it before the tests start.
   findChromium();
@@ -110,6 +125,9 @@ async function allTests(): Promise<void> {
       interruption.signal,
     ),
     inBackground,
+    inBackground
+      .catch(() => {})
+      .then(() => runMocha(onCluster(isAll ? ON_CLUSTER : ON_CLUSTER_SHORT, true), interruption.signal)),
   ]);
   const failures = ends.filter((end) => end.status === 'rejected').map(({ reason }) => reason as Error);
   const unexpected = failures.find((failure) => !(failure instanceof Problem));

@@ -89,6 +89,8 @@ export interface Config {
   /** Without a trailing slash; undefined: the address the service listens on. */
   readonly publicUrl: string | undefined;
   readonly redis: RedisServers;
+  /** The Redis that the installation moves away from (move.ts). */
+  readonly moveFromUrl: string | undefined;
   /** undefined: the default for one Redis or a cluster. */
   readonly partitions: number | undefined;
   readonly keyPrefix: string;
@@ -258,6 +260,7 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
     concurrency: { web: env.WEB_CONCURRENCY, worker: env.WORKER_CONCURRENCY },
     publicUrl: env.PUBLIC_URL?.replace(/\/+$/, ''),
     redis: redisServersOf(env),
+    moveFromUrl: env.MOVE_FROM_REDIS_URL,
     partitions: env.PARTITIONS,
     keyPrefix: env.KEY_PREFIX,
     ingestDurability: dev && env.INGEST_DURABILITY === 'auto' ? 'redis' : env.INGEST_DURABILITY,

@@ -16,6 +16,9 @@ export interface ShutdownOptions {
   onRepeatedSignal?: (signal: NodeJS.Signals) => void;
 }
 
+/** Ends a running process in order; undefined until it is ready. */
+let endRunning: ((why: string) => void) | undefined;
+
 export interface ProcessOptions extends ShutdownOptions {
   /** Sent to the parent over IPC, and logged, when the process is ready. */
   details: Record<string, unknown>;
@@ -43,6 +46,7 @@ export function shutDownOnSignal({ log, graceMs, close, onRepeatedSignal }: Shut
       },
     );
   };
+  endRunning = end;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
       end(signal);
@@ -66,4 +70,11 @@ export function reportReady(log: Logger, details: Record<string, unknown>): void
 export function exitBeforeReady(log: Logger, error: Error): never {
   log.fatal({ err: error.message }, 'cannot start');
   process.exit(1);
+}
+
+/** For a reason after which the process cannot go on, whether it has started or not. */
+export function stopBecause(log: Logger, error: Error): void {
+  if (!endRunning) exitBeforeReady(log, error);
+  log.fatal({ err: error.message }, 'cannot go on');
+  endRunning(error.message);
 }

@@ -22,7 +22,12 @@ const NO_CLUSTER = /cluster support disabled/;
 type Finding = { problem: string } | { warning: string };
 
 const SETTINGS_CHECKS: ((config: Config) => Finding[])[] = [publicUrl, proxies];
-const REDIS_CHECKS: ((redis: Redis, config: Config) => Promise<Finding[]>)[] = [redisSettings, durability, secretKey];
+const REDIS_CHECKS: ((redis: Redis, config: Config) => Promise<Finding[]>)[] = [
+  redisSettings,
+  durability,
+  notMoved,
+  secretKey,
+];
 
 process.exit((await release()) ? 0 : 1);
 
@@ -143,6 +148,11 @@ async function redisSettings(redis: Redis, config: Config): Promise<Finding[]> {
 async function durability(redis: Redis, config: Config): Promise<Finding[]> {
   const less = await checkDurability(config, redis);
   return less === undefined ? [] : [{ warning: less }];
+}
+
+async function notMoved(redis: Redis, config: Config): Promise<Finding[]> {
+  const refusal = await createStore(redis, config).partitions.refusal();
+  return refusal ? [{ problem: refusal.message }] : [];
 }
 
 async function secretKey(redis: Redis, config: Config): Promise<Finding[]> {

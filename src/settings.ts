@@ -111,6 +111,12 @@ const redis = {
     .describe(
       'Number of partitions that events and runs are spread over. Default: 1 on one Redis, 32 on a cluster. It can be raised while the service runs, and not lowered',
     ),
+  MOVE_FROM_REDIS_URL: z
+    .url({ protocol: /^rediss?$/ })
+    .optional()
+    .describe(
+      'For `scripts/start move` alone: URL of the Redis that the installation moves away from, to the one that the other settings name. With Sentinels: of their master',
+    ),
   REDIS_TLS_VERIFY: z
     .stringbool()
     .default(true)

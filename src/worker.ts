@@ -5,7 +5,7 @@ import { readConfig } from './config.ts';
 import { startTelemetry } from './jobs/telemetry/telemetry.ts';
 import { createLog } from './log.ts';
 import { newId } from './model/ids.ts';
-import { exitBeforeReady, runProcess } from './process.ts';
+import { exitBeforeReady, runProcess, stopBecause } from './process.ts';
 import { connect, ready } from './store/redis/connection.ts';
 import { connectSubscriber } from './store/redis/pub-sub.ts';
 import { createStore } from './store/store.ts';
@@ -28,7 +28,7 @@ const queueRedis = connect(config, 'wait', log);
 const store = createStore(redis, config);
 const subscriber = connectSubscriber(config, { redis, key: store.keys.cacheInvalidation }, log);
 await Promise.all([ready(redis), ready(queueRedis), ready(subscriber)]);
-await store.partitions.follow();
+await store.partitions.follow((error) => stopBecause(log, error));
 await store.secretKeyCheck.claim().catch((error: Error) => exitBeforeReady(log, error));
 const {
   ingestion,

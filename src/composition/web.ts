@@ -15,7 +15,7 @@ import { Backpressure } from '../jobs/queues/backpressure.ts';
 import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
 import type { Environment } from '../model/environment.ts';
 import { newId } from '../model/ids.ts';
-import { exitBeforeReady } from '../process.ts';
+import { exitBeforeReady, stopBecause } from '../process.ts';
 import { connect, type Redis } from '../store/redis/connection.ts';
 import { connectSubscriber, type Subscriber } from '../store/redis/pub-sub.ts';
 import { createStore, type Store } from '../store/store.ts';
@@ -52,7 +52,7 @@ export function openWebStore({ config, log, recorder, tracing }: Core): WebStore
   const transforms = traceTransforms(createTransforms({ timeoutMs, threads, log, recorder }), tracing);
   const webhookDirectory = new WebhookDirectory(store.webhooks, (id) => transforms.evict(id));
   // First: a new installation has nothing but its layout.
-  const partitionsRead = store.partitions.follow();
+  const partitionsRead = store.partitions.follow((error) => stopBecause(log, error));
   const secretKeyClaimed = partitionsRead
     .then(() => claimSecretKey(store, log))
     .catch((error: Error) => exitBeforeReady(log, error));

@@ -70,11 +70,12 @@ export async function createWorker(
   });
   const requestClient = new StepRequestClient({ timeoutMs: config.callTimeoutMs, outbound: config.outbound });
   const shares = new FairShares({ ...config, capacity: config.runConcurrency });
-  const callLimiter = new CallLimiter(shares, appLimits, (jobId) => {
+  const promote = (jobId: string) => {
     scheduler
       .promoteDeferred(jobId)
       .catch((error: Error) => log.debug({ err: error.message }, 'a deferred call could not be promoted'));
-  });
+  };
+  const callLimiter = new CallLimiter(shares, appLimits, promote, config.runConcurrency);
   connectCaller.start();
   const workers = startWorkers({
     config,

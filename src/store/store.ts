@@ -44,7 +44,7 @@ export function createStore(connection: Redis, config: Config): Store {
   const partitions = new Partitions({
     redis,
     key: keys.partitionLayout,
-    wanted: config.partitions ?? (cluster ? PARTITIONS_OF_CLUSTER : 1),
+    wanted: partitionsWanted(config),
     // Every process stores its check value as soon as it has read the layout.
     isNew: async () => (await redis.exists(keys.secretKeyCheck)) === 0,
   });
@@ -67,4 +67,9 @@ export function createStore(connection: Redis, config: Config): Store {
     ...createTelemetryStore(context),
     ...createRealtimeStore(context),
   };
+}
+
+/** Number of partitions by the setting and its default. */
+export function partitionsWanted({ partitions, redis }: Pick<Config, 'partitions' | 'redis'>): number {
+  return partitions ?? (redis.clusterUrls ? PARTITIONS_OF_CLUSTER : 1);
 }

@@ -7,7 +7,7 @@ import { type BulkCancellationDeps, carryOutCancellations } from '../jobs/runs/b
 import { type ReconcileDeps, reconcile } from '../jobs/runs/reconcile.ts';
 import type { Logger } from '../log.ts';
 import type { Partitions } from '../store/redis/partitions.ts';
-import type { Processes } from '../store/telemetry/processes.ts';
+import type { LiveWorkers } from '../store/telemetry/live-workers.ts';
 import { assignedPartitions } from './partition-assignment.ts';
 import type { Workers } from './workers.ts';
 
@@ -15,8 +15,9 @@ import type { Workers } from './workers.ts';
 const LAST_RECONCILE_MS = 1_000;
 const FAILURES_MAX = 10_000;
 
-/** The time until workers see that others have come or gone. A process that dies is gone after its last heartbeat has expired. */
+/** The time until workers see that others have come or gone. */
 const SHARING_ROUND_MS = 1_000;
+const LEAVE_MS = 500;
 const CANCELLATION_ROUND_MS = 1_000;
 const BRANCH_ROUND_MS = 5_000;
 /** While an environment is being deleted, which takes two rounds at least. */
@@ -80,22 +81,22 @@ export function startBranchMaintenance(deps: BranchLifecycleDeps, expiryMs: numb
   };
 }
 
-/** Shares the partitions with the other workers.
+/** Shares the partitions with the other workers. A worker that ends leaves its partitions to them before it finishes its jobs.
  *  @param self ID of this process */
 export function startPartitionSharing(
-  { processes, partitions, workers }: { processes: Processes; partitions: Partitions; workers: Workers },
+  { liveWorkers, partitions, workers }: { liveWorkers: LiveWorkers; partitions: Partitions; workers: Workers },
   self: string,
   log: Logger,
 ): PeriodicTask {
   const { stop, stopped } = repeatUntilStopped(async () => {
     try {
-      const alive = partitions.layout.count === 1 ? [] : await processes.alive();
-      const workerIds = alive.filter(({ kind }) => kind === 'worker').map(({ id }) => id);
-      const assigned = assignedPartitions(self, workerIds, partitions.layout.count);
+      const { count } = partitions.layout;
+      const workerIds = count === 1 ? [self] : await liveWorkers.renew(self);
+      const assigned = assignedPartitions(self, workerIds, count);
       const before = workers.partitions;
       if (assigned.some((n) => !before.includes(n)) || before.some((n) => !assigned.includes(n))) {
         workers.assign(assigned);
-        log.info({ partitions: assigned, workers: Math.max(1, workerIds.length) }, 'partitions assigned');
+        log.info({ partitions: assigned, workers: workerIds.length }, 'partitions assigned');
       }
     } catch (error) {
       log.warn({ err: (error as Error).message }, 'partitions could not be shared anew');
@@ -106,6 +107,9 @@ export function startPartitionSharing(
     async close() {
       stop();
       await stopped;
+      // Shutdown does not depend on Redis.
+      const left = partitions.layout.count === 1 ? undefined : liveWorkers.leave(self).catch(() => undefined);
+      await Promise.race([left, setTimeout(LEAVE_MS, undefined, { ref: false })]);
     },
   };
 }

@@ -59,8 +59,9 @@ interface PartitionWorkers {
   runs: Worker;
 }
 
-/** Jobs that a worker process of many partitions runs at the same time in each, at least: others of its partitions may have none. */
-const CONCURRENCY_MIN = 8;
+/** Ingest jobs that a worker process of many partitions runs at the same time in each, at least: others of its partitions may have none. The call
+ *  limiter bounds the calls of all partitions together. */
+const INGEST_CONCURRENCY_MIN = 4;
 
 export function startWorkers(deps: WorkersDeps): Workers {
   const { config, callLimiter, handlers, recorder, log } = deps;
@@ -100,9 +101,8 @@ export function startWorkers(deps: WorkersDeps): Workers {
       const wanted = new Set(partitions);
       for (const partition of assigned.keys()) if (!wanted.has(partition)) stop(partition);
       for (const partition of wanted) if (!assigned.has(partition)) start(partition);
-      for (const { ingest, runs } of assigned.values()) {
+      for (const { ingest } of assigned.values()) {
         ingest.concurrency = shareOf(config.ingestConcurrency, wanted.size);
-        runs.concurrency = shareOf(config.runConcurrency, wanted.size);
       }
     },
     ready: async () => void (await Promise.all(running().map((worker) => worker.waitUntilReady()))),
@@ -115,7 +115,7 @@ export function startWorkers(deps: WorkersDeps): Workers {
 }
 
 function shareOf(concurrency: number, partitions: number): number {
-  return Math.max(Math.min(concurrency, CONCURRENCY_MIN), Math.ceil(concurrency / Math.max(1, partitions)));
+  return Math.max(Math.min(concurrency, INGEST_CONCURRENCY_MIN), Math.ceil(concurrency / Math.max(1, partitions)));
 }
 
 function startIngestWorker(

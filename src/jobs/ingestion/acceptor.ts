@@ -113,13 +113,16 @@ export class Acceptor {
     const now = Date.now();
     const identified = drafts.flatMap((draft) => {
       const { event, request } = draft;
-      return event.id === undefined ? [] : [{ draft, text: homeText(request.env, event.id) }];
+      if (event.id === undefined) return [];
+      return [{ draft, homes: layout.claimHomesOf(homeText(request.env, event.id), now) }];
     });
-    for (const homeOf of [layout.formerHomeOf, layout.homeOf]) {
-      const apart = identified.flatMap(({ draft, text }) => {
-        const partition = homeOf.call(layout, text, now);
-        const isApart = partition !== undefined && partition !== layout.partitionOf(draft.internalId);
-        return isApart ? [{ draft, claim: { ...claimOf(draft), partition } }] : [];
+    const rounds = identified.reduce((most, { homes }) => Math.max(most, homes.length), 0);
+    for (let round = 0; round < rounds; round++) {
+      const apart = identified.flatMap(({ draft, homes }) => {
+        const partition = homes[round];
+        // In the last one the commit claims it, unless it goes elsewhere.
+        const isCommitted = round === homes.length - 1 && partition === layout.partitionOf(draft.internalId);
+        return partition === undefined || isCommitted ? [] : [{ draft, claim: { ...claimOf(draft), partition } }];
       });
       if (apart.length === 0) continue;
       const claimed = await this.#deps.deduplication.claimIn(apart.map(({ claim }) => claim));

@@ -36,24 +36,29 @@ export class CallLimiter {
   readonly #shares: FairShares;
   readonly #limits: AppLimits;
   readonly #promote: (jobId: string) => void;
+  readonly #waitingMax: number;
   readonly #deferred = new DeferredCalls();
   /** When the last call of an app ended, the oldest first. */
   readonly #lastEndedAt = new Map<string, number>();
   /** Apps without a connection with capacity, until when; Unix milliseconds. */
   readonly #blocked = new Map<string, number>();
   #waiting: WaitingCall[] = [];
+  /** Calls beyond `waitingMax`, which a worker of many partitions may have: their time begins to run when they wait. */
+  #standby: Omit<WaitingCall, 'until'>[] = [];
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  /** @param promote makes a deferred job due now */
-  constructor(shares: FairShares, limits: AppLimits, promote: (jobId: string) => void) {
+  /** @param promote makes a deferred job due now
+   *  @param waitingMax calls that wait at the same time */
+  constructor(shares: FairShares, limits: AppLimits, promote: (jobId: string) => void, waitingMax: number) {
     this.#shares = shares;
     this.#limits = limits;
     this.#promote = promote;
+    this.#waitingMax = waitingMax;
   }
 
   get state(): CallLimiterState {
-    return { waiting: this.#waiting.length, deferred: this.#deferred.count };
+    return { waiting: this.#waiting.length + this.#standby.length, deferred: this.#deferred.count };
   }
 
   /** A call that may start must be followed by `release`. */
@@ -63,6 +68,9 @@ export class CallLimiter {
       return undefined;
     }
     if (this.#closed) return nowMs;
+    if (this.#waiting.length >= this.#waitingMax) {
+      return new Promise((resolve) => this.#standby.push({ owner, jobId, resolve }));
+    }
     if (nowMs - (this.#lastEndedAt.get(appKey(owner.env, owner.app)) ?? 0) <= RECENTLY_ENDED_MS) {
       return this.#wait(owner, jobId, nowMs + WAIT_MAX_MS);
     }
@@ -92,6 +100,7 @@ export class CallLimiter {
       this.#blocked.delete(appKey(owner.env, owner.app));
     }
     const started = this.#startFirstWaiting();
+    this.#callUp(nowMs);
     if (started || this.#closed || this.#deferred.count === 0) return;
     for (const jobId of this.#deferred.takeReady(owner, (one) => this.#capacityFor(one), nowMs)) this.#promote(jobId);
   }
@@ -100,7 +109,7 @@ export class CallLimiter {
   close(): void {
     this.#closed = true;
     clearInterval(this.#timer);
-    for (const { resolve } of this.#waiting.splice(0)) resolve(Date.now());
+    for (const { resolve } of [...this.#waiting.splice(0), ...this.#standby.splice(0)]) resolve(Date.now());
   }
 
   #capacityFor(owner: CallOwner): number {
@@ -142,6 +151,16 @@ export class CallLimiter {
     return false;
   }
 
+  /** Calls on standby wait, start or are deferred as far as there is room. */
+  #callUp(nowMs: number): void {
+    while (this.#standby.length > 0 && this.#waiting.length < this.#waitingMax) {
+      const { owner, jobId, resolve } = this.#standby.shift() as Omit<WaitingCall, 'until'>;
+      const decision = this.acquire(owner, jobId, nowMs);
+      if (decision instanceof Promise) decision.then(resolve);
+      else resolve(decision);
+    }
+  }
+
   /** Defers the calls that have waited long enough. */
   #deferOverdue(nowMs: number): void {
     const overdue = this.#waiting.filter(({ until }) => until <= nowMs);
@@ -149,6 +168,7 @@ export class CallLimiter {
       this.#waiting = this.#waiting.filter(({ until }) => until > nowMs);
       for (const { owner, jobId, resolve } of overdue)
         resolve(this.#deferred.defer(owner, jobId, nowMs) ?? nowMs + WAIT_MAX_MS);
+      this.#callUp(nowMs);
     }
     if (this.#waiting.length > 0) return;
     clearInterval(this.#timer);

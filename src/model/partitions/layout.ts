@@ -54,22 +54,24 @@ export class PartitionLayout {
     return count === 1 ? 0 : crc32(text) % count;
   }
 
-  /** All partitions in which it may be, the present one first: it was stored there while another layout was in force. */
+  /** All partitions in which it may be, the present one first: it was stored there while another layout was in force, or by a process whose clock is
+   *  ahead of this one's when the layout changes. */
   homesOf(text: string, nowMs: number): number[] {
     if (this.#last.count === 1) return [0];
     const hash = crc32(text);
-    const counts = this.versions.filter(({ since }) => since <= nowMs).map(({ count }) => count);
-    return [...new Set(counts.reverse().map((count) => hash % count))];
+    const counts = this.versions.map(({ count }) => count).reverse();
+    return [...new Set([this.countAt(nowMs), ...counts].map((count) => hash % count))];
   }
 
-  /** The partition that had the claims on a deduplication ID until a change of the layout less than a day ago; undefined: the present one had them,
-   *  or there was no change. */
-  formerHomeOf(text: string, nowMs: number): number | undefined {
-    if (this.versions.length === 1) return undefined;
-    const former = this.versions.findLast(({ since }, i) => i < this.versions.length - 1 && since <= nowMs);
-    const next = former && this.versions[this.versions.indexOf(former) + 1];
-    if (!former || !next || next.since > nowMs || nowMs - next.since > CLAIMS_MS) return undefined;
-    const home = crc32(text) % former.count;
-    return home === this.homeOf(text, nowMs) ? undefined : home;
+  /** The partitions that may have a claim on a deduplication ID, in the order in which processes ask for it: those that had it before the changes of
+   *  the last day, then the present one. The first claim in the first of them stands, so processes whose clocks differ agree. */
+  claimHomesOf(text: string, nowMs: number): number[] {
+    const home = this.homeOf(text, nowMs);
+    if (this.versions.length === 1) return [home];
+    const former = this.versions.flatMap(({ count }, i) => {
+      const until = this.versions[i + 1]?.since ?? Number.POSITIVE_INFINITY;
+      return until <= nowMs && nowMs - until <= CLAIMS_MS ? [crc32(text) % count] : [];
+    });
+    return [...new Set([...former, home])];
   }
 }

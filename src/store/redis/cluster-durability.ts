@@ -2,7 +2,7 @@
  *  that and for its barrier. A node that is away, or promises too little, holds up nothing that is on others.
  *
  *  A failover, or a move of a hash slot, between a write and its barrier ends in "unavailable": the marker goes to the node that had the hash slot
- *  before the write, which refuses it when it no longer has it; and its identity tells whether it has had it all the time. */
+ *  before the write, which refuses it when it has that hash slot no longer; and its identity tells whether it has had it all the time. */
 import type { Cluster } from 'ioredis';
 import type { Logger } from '../../log.ts';
 import { connectNode, type Redis, unavailable } from './connection.ts';

@@ -11,7 +11,6 @@ export interface ClusterNodes {
   primaries: ClusterNode[];
   /** Have not failed. */
   replicas: number;
-  replicaAddresses: string[];
   /** Hash slots without a primary that responds. */
   unservedHashSlots: number;
 }
@@ -33,23 +32,22 @@ export function clusterNodesOf(text: string): ClusterNodes {
     .trim()
     .split('\n')
     .map((line) => {
-      const [id = '', at = '', flags = '', primary = '', , , , link = '', ...ranges] = line.split(' ');
-      return { id, address: at.split('@')[0] ?? '', flags: flags.split(','), primary, link, ranges };
+      const [id = '', at = '', flags = '', primary = '', , , , link = '', ...hashSlots] = line.split(' ');
+      return { id, address: at.split('@')[0] ?? '', flags: flags.split(','), primary, link, hashSlots };
     });
   const alive = nodes.filter(({ flags, link }) => {
     return !flags.includes('fail') && !flags.includes('noaddr') && (link === 'connected' || flags.includes('myself'));
   });
   const replicas = alive.filter(({ flags }) => flags.includes('slave'));
-  const primaries = alive.filter(({ flags, ranges }) => flags.includes('master') && ranges.some(isRange));
+  const primaries = alive.filter(({ flags, hashSlots }) => flags.includes('master') && hashSlots.some(isRange));
   const served = primaries
-    .flatMap(({ ranges }) => ranges.filter(isRange))
+    .flatMap(({ hashSlots }) => hashSlots.filter(isRange))
     .reduce((sum, range) => sum + sizeOf(range), 0);
   return {
     primaries: primaries.map(({ id, address }) => {
       return { address, replicas: replicas.filter(({ primary }) => primary === id).length };
     }),
     replicas: replicas.length,
-    replicaAddresses: replicas.map(({ address }) => address),
     unservedHashSlots: HASH_SLOTS - served,
   };
 }

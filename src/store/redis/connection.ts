@@ -104,6 +104,8 @@ const UNAVAILABLE: [error: RegExp, message: string][] = [
     'there is no connection to Redis',
   ],
   [/^NOSCRIPT/, 'Redis has lost its scripts'],
+  // The counters of queues have no number there (../move/fence.ts).
+  [/^ERR value is not an integer or out of range script/, 'the installation moves to another Redis'],
   [/Command timed out|ETIMEDOUT/, 'Redis did not answer in time'],
   [
     /Connection is closed|aborted due to connection close|max retries per request|isn't writeable|Socket timeout|ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH/,
@@ -151,14 +153,17 @@ const PIPELINE_MAX = 1_000;
 /** Fewer commands cost less by themselves: ioredis copies every script of the connection into every pipeline. */
 const SINGLY_MAX = 2;
 
+/** Its name, its key, and what follows. */
+export type Command = (string | number | Buffer)[];
+
 /** The replies to any number of commands, sent in pipelines of a bounded size, so that other commands get through in between. The second part of a
  *  command is its key: on a cluster, each node gets its commands.
  *  @throws the first failed command's error */
-export async function inPipelines<T>(redis: Redis, commands: readonly (string | number)[][]): Promise<T[]> {
+export async function inPipelines<T>(redis: Redis, commands: readonly Command[]): Promise<T[]> {
   const nodes = nodesByHashSlot(redis);
   if (!nodes || commands.length === 0) return inOrder(redis, commands);
   const byNode = Map.groupBy(commands.keys(), (i) => {
-    const hashSlot = hashSlotOf(String((commands[i] as (string | number)[])[1]));
+    const hashSlot = hashSlotOf(String((commands[i] as Command)[1]));
     // A hash slot whose node is unknown has a pipeline of its own.
     return nodes[hashSlot]?.[0] ?? hashSlot;
   });
@@ -167,7 +172,7 @@ export async function inPipelines<T>(redis: Redis, commands: readonly (string | 
     [...byNode.values()].map(async (indexes) => {
       const found = await inOrder<T>(
         redis,
-        indexes.map((i) => commands[i] as (string | number)[]),
+        indexes.map((i) => commands[i] as Command),
       );
       for (const [i, index] of indexes.entries()) all[index] = found[i] as T;
     }),
@@ -175,18 +180,18 @@ export async function inPipelines<T>(redis: Redis, commands: readonly (string | 
   return all;
 }
 
-async function inOrder<T>(redis: Redis, commands: readonly (string | number)[][]): Promise<T[]> {
+async function inOrder<T>(redis: Redis, commands: readonly Command[]): Promise<T[]> {
   const all: T[] = [];
   for (let start = 0; start < commands.length; start += PIPELINE_MAX) {
     const some = commands.slice(start, start + PIPELINE_MAX);
     if (commands.length <= SINGLY_MAX) return Promise.all(some.map((command) => sendOne<T>(redis, command)));
-    for (const reply of replies<T>(await redis.pipeline(some).exec())) all.push(reply);
+    for (const reply of replies<T>(await redis.pipeline(some as (string | number)[][]).exec())) all.push(reply);
   }
   return all;
 }
 
-function sendOne<T>(redis: Redis, [name, ...args]: readonly (string | number)[]): Promise<T> {
-  const commands = redis as unknown as Record<string, (...args: (string | number)[]) => Promise<T>>;
+function sendOne<T>(redis: Redis, [name, ...args]: Command): Promise<T> {
+  const commands = redis as unknown as Record<string, (...args: Command) => Promise<T>>;
   return (commands[String(name)] as (typeof commands)[string]).apply(redis, args);
 }
 

@@ -103,6 +103,14 @@ export const KEY_DECLARATIONS_BY_ROOM = {
   shared: SHARED_KEY_DECLARATIONS,
 };
 
+/** First words of the keys of partitions; all others are the installation's. */
+export const PARTITION_KEY_WORDS: ReadonlySet<string> = new Set(
+  Object.values(KEY_DECLARATIONS_BY_ROOM)
+    .flatMap((declarations): [string, KeyDeclaration][] => Object.entries(declarations))
+    .filter(([name]) => name in partitionKeyspace('', 0))
+    .map(([, { pattern }]) => pattern.split(':')[0] as string),
+);
+
 /** First words of the keys that belong to one environment and are deleted with it (environment-data.ts): `<word>:<env>…`. */
 export const ENVIRONMENT_KEY_WORDS: readonly string[] = [
   ...new Set(

@@ -1,15 +1,19 @@
-/** The layout of partitions, as Redis has it (key `partitionLayout`). Each process reads it before anything else, and follows its changes: it must know a new version before
- *  that is in force. So a version is announced early, and read every few seconds besides. */
+/** The layout of partitions, as Redis has it (key `partitionLayout`). Each process reads it before anything else, and follows its changes: it must
+ *  know a new version before that is in force. So a version is announced early, and a process that cannot read for most of that time does nothing
+ *  with partitions until it can. */
 import { setPartitionedSince } from '../../model/ids.ts';
 import { type LayoutVersion, PartitionLayout } from '../../model/partitions/layout.ts';
 import { type Redis, unavailable } from './connection.ts';
+import { MOVE_FIELD, MovedError, readMarker, refusalOf } from './move-marker.ts';
 import type { ScriptedRedis } from './scripts.ts';
 
 /** From the announcement of a new number of partitions until it is in force. */
 export const ANNOUNCED_MS = 60_000;
 const READ_EVERY_MS = 5_000;
 const RETRY_MS = 200;
-const FIELD = 'versions';
+/** What was read is out of date so long before a version that was announced right after is in force. */
+const OUTDATED_MS = ANNOUNCED_MS - 20_000;
+export const VERSIONS_FIELD = 'versions';
 
 export interface PartitionsOptions {
   redis: Redis;
@@ -24,44 +28,65 @@ export interface PartitionsOptions {
 export class Partitions {
   readonly #options: PartitionsOptions;
   #layout: PartitionLayout | undefined;
+  #why = 'the service is starting';
 
   constructor(options: PartitionsOptions) {
     this.#options = options;
   }
 
-  /** @throws ServiceError unavailable until it has been read */
+  /** @throws ServiceError unavailable until it has been read, and while it cannot be read */
   get layout(): PartitionLayout {
-    if (!this.#layout) throw unavailable('the service is starting');
+    if (!this.#layout) throw unavailable(this.#why);
     return this.#layout;
   }
 
-  /** Reads the layout, and raises the number of partitions if the setting asks for more. */
-  async read(nowMs = Date.now()): Promise<PartitionLayout> {
+  /** @returns why this Redis is not the one to use, or not yet; undefined: it is */
+  async refusal(): Promise<MovedError | undefined> {
+    const { redis, key } = this.#options;
+    return refusalOf(readMarker(await redis.hget(key, MOVE_FIELD)));
+  }
+
+  /** Reads the layout, and raises the number of partitions if the setting asks for more.
+   *  @throws MovedError when this Redis is not in use */
+  async read(): Promise<PartitionLayout> {
     const { redis, key, wanted } = this.#options;
-    const text = await redis.hget(key, FIELD);
-    if (text === null) return this.#create(nowMs);
+    const [text, marker] = await redis.hmget(key, VERSIONS_FIELD, MOVE_FIELD);
+    const refusal = refusalOf(readMarker(marker));
+    if (refusal) throw refusal;
+    if (text === null || text === undefined) return this.#create();
     const layout = new PartitionLayout(JSON.parse(text) as LayoutVersion[]);
     if (wanted <= layout.count) return this.#use(layout);
-    const raised = [...layout.versions, { count: wanted, since: nowMs + ANNOUNCED_MS }];
+    const raised = withVersion(layout.versions, wanted, await this.#now());
     // What another process has written in the meantime stands, and is read again.
-    await (redis as ScriptedRedis).replaceField(key, FIELD, text, JSON.stringify(raised));
-    const present = (await redis.hget(key, FIELD)) ?? text;
+    await (redis as ScriptedRedis).replaceField(key, VERSIONS_FIELD, text, JSON.stringify(raised));
+    const present = (await redis.hget(key, VERSIONS_FIELD)) ?? text;
     return this.#use(new PartitionLayout(JSON.parse(present) as LayoutVersion[]));
   }
 
-  /** Reads it now, whenever the connection is ready, and every few seconds. Resolves after the first successful read. */
-  async follow(): Promise<void> {
+  /** Reads it now, whenever the connection is ready, and every few seconds. Resolves after the first successful read.
+   *  @param onMoved called when this Redis is not, or no longer, the one to use */
+  async follow(onMoved: (error: MovedError) => void): Promise<void> {
     const { redis } = this.#options;
     const firstRead = Promise.withResolvers<void>();
     let timer: NodeJS.Timeout | undefined;
+    let outdated: NodeJS.Timeout | undefined;
     const readAgain = () => {
       clearTimeout(timer);
       this.read().then(
         () => {
           firstRead.resolve();
+          clearTimeout(outdated);
+          outdated = setTimeout(() => this.#forget('the layout of partitions cannot be read'), OUTDATED_MS).unref();
           plan(READ_EVERY_MS);
         },
-        () => plan(this.#layout ? READ_EVERY_MS : RETRY_MS),
+        (error) => {
+          if (error instanceof MovedError) {
+            this.#forget('the installation moves to another Redis');
+            onMoved(error);
+            return;
+          }
+          plan(this.#layout ? READ_EVERY_MS : RETRY_MS);
+        },
       );
     };
     const plan = (delayMs: number) => {
@@ -76,17 +101,23 @@ export class Partitions {
   }
 
   /** An installation without a layout has one partition, in which everything is that it has. A new one begins with the number of the setting. */
-  async #create(nowMs: number): Promise<PartitionLayout> {
+  async #create(): Promise<PartitionLayout> {
     const { redis, key, wanted, isNew } = this.#options;
-    if (wanted === 1) return this.#use(new PartitionLayout([{ count: 1, since: 0 }]));
-    const versions = (await isNew())
-      ? [{ count: wanted, since: 0 }]
-      : [
-          { count: 1, since: 0 },
-          { count: wanted, since: nowMs + ANNOUNCED_MS },
-        ];
-    await redis.hsetnx(key, FIELD, JSON.stringify(versions));
-    return this.read(nowMs);
+    if (wanted === 1) return this.#use(new PartitionLayout(ONE));
+    const versions = (await isNew()) ? [{ count: wanted, since: 0 }] : withVersion(ONE, wanted, await this.#now());
+    await redis.hsetnx(key, VERSIONS_FIELD, JSON.stringify(versions));
+    return this.read();
+  }
+
+  /** By the later of two clocks: other processes make IDs by theirs, and none of them may be after a version that its process does not know. */
+  async #now(): Promise<number> {
+    const [seconds] = await this.#options.redis.time();
+    return Math.max(Date.now(), Number(seconds) * 1_000);
+  }
+
+  #forget(why: string): void {
+    this.#why = why;
+    this.#layout = undefined;
   }
 
   #use(layout: PartitionLayout): PartitionLayout {
@@ -96,4 +127,12 @@ export class Partitions {
     }
     return layout;
   }
+}
+
+const ONE: readonly LayoutVersion[] = [{ count: 1, since: 0 }];
+
+/** With a further version, which is in force after all others. */
+export function withVersion(versions: readonly LayoutVersion[], count: number, nowMs: number): LayoutVersion[] {
+  const last = versions.at(-1)?.since ?? 0;
+  return [...versions, { count, since: Math.max(nowMs, last) + ANNOUNCED_MS }];
 }

@@ -15,6 +15,7 @@ export const partitionKeys = (prefix: string) => ({
   queues: `${prefix}:queue`,
   /** Never exists: what it is for is in scripts.ts. */
   absent: `${prefix}:absent`,
+  fenced: (key: string) => `${prefix}:fenced:${key}`,
 });
 
 export const SHARED_KEY_DECLARATIONS = {
@@ -47,8 +48,9 @@ export const SHARED_KEY_DECLARATIONS = {
     type: 'hash',
     owner: 'redis/partitions.ts',
     ttl: 'none',
-    size: '1 field',
-    description: 'How many partitions there are since when, as JSON (`model/partitions/layout.ts`); absent: one.',
+    size: '3 fields',
+    description:
+      'How many partitions there are since when, as JSON (`model/partitions/layout.ts`); absent: one. `move`: the installation moves, or has moved, to or from this Redis, as JSON (`redis/move-marker.ts`).',
   },
   absent: {
     pattern: 'absent',
@@ -59,10 +61,19 @@ export const SHARED_KEY_DECLARATIONS = {
     description:
       'On a cluster, scripts name it as a key: while its hash slot moves to another node, they are refused as a whole.',
   },
+  fenced: {
+    pattern: 'fenced:<key>',
+    type: 'string',
+    owner: 'move/fence.ts',
+    ttl: 'as the key',
+    size: 'as the key',
+    description:
+      'On a Redis that the installation moves away from: the value of a key that now refuses what a process might still write.',
+  },
   diskBarrier: {
     pattern: 'disk-barrier',
     type: 'string',
-    owner: 'redis/disk-barrier.ts',
+    owner: 'redis/cluster-durability.ts',
     ttl: '1 min',
     size: 'empty',
     description: 'Written before `WAITAOF` or `WAIT`, so that there is a write to wait for.',

@@ -5,6 +5,7 @@ export const telemetryKeys = (prefix: string) => ({
   metrics: (env: string, stepMs: number, blockStart: number) => `${prefix}:metrics:${env}:${stepMs}:${blockStart}`,
   functionMetrics: (env: string, hourStart: number) => `${prefix}:function-metrics:${env}:${hourStart}`,
   processes: `${prefix}:processes`,
+  liveWorkers: `${prefix}:live-workers`,
   process: (id: string) => `${prefix}:process:${id}`,
   liveUpdates: (env: string | undefined) =>
     env === undefined ? `${prefix}:live-updates` : `${prefix}:live-updates:${env}`,
@@ -34,6 +35,14 @@ export const TELEMETRY_KEY_DECLARATIONS = {
     ttl: '10 s, renewed',
     size: '1 entry per process',
     description: 'IDs of the running processes by their last heartbeat (ms).',
+  },
+  liveWorkers: {
+    pattern: 'live-workers',
+    type: 'zset',
+    owner: 'telemetry/live-workers.ts',
+    ttl: '1 min, renewed',
+    size: '1 entry per worker, where there are several partitions',
+    description: 'IDs of the workers that share the partitions, by the last renewal (ms).',
   },
   process: {
     pattern: 'process:<process ID>',

@@ -2,12 +2,14 @@
 import type { Subscriber } from '../redis/pub-sub.ts';
 import type { StoreContext } from '../store-context.ts';
 import { LiveFeed, LiveUpdatePublisher } from './live-updates.ts';
+import { LiveWorkers } from './live-workers.ts';
 import { Metrics } from './metrics.ts';
 import { Processes } from './processes.ts';
 
 export interface TelemetryStore {
   metrics: Metrics;
   processes: Processes;
+  liveWorkers: LiveWorkers;
   liveUpdates: LiveUpdatePublisher;
   /** @param subscriber a connection that is used only for subscriptions */
   liveFeed(subscriber: Subscriber): LiveFeed;
@@ -17,6 +19,7 @@ export function createTelemetryStore({ redis, keys }: StoreContext): TelemetrySt
   return {
     metrics: new Metrics(redis, keys),
     processes: new Processes(redis, keys),
+    liveWorkers: new LiveWorkers(redis, keys),
     liveUpdates: new LiveUpdatePublisher(redis, keys),
     liveFeed: (subscriber) => new LiveFeed(subscriber, keys),
   };

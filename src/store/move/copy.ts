@@ -1,0 +1,105 @@
+/** Copies keys from one Redis to another, with their TTLs: many small ones at a time, a large one in parts. What a key had on the target is
+ *  replaced, so that copying can be repeated. */
+import { type Command, inPipelines, type Redis } from '../redis/connection.ts';
+import { copyInParts } from './copy-in-parts.ts';
+import type { KeyMap, Rename } from './key-map.ts';
+
+/** Larger keys are copied in parts. Redis estimates their size. */
+const LARGE_BYTES = 4_194_304;
+/** Of keys that are in memory here at a time. */
+const BATCH_BYTES = 16_777_216;
+/** The target is of another version, or another product, that cannot read the dumps of the source. */
+const FOREIGN_DUMP = /DUMP payload version|Bad data format/;
+
+export class Copier {
+  readonly #source: Redis;
+  readonly #target: Redis;
+  readonly #map: KeyMap;
+  #canRestore = true;
+  /** Estimated by the source. */
+  bytes = 0;
+  keys = 0;
+
+  constructor(source: Redis, target: Redis, map: KeyMap) {
+    this.#source = source;
+    this.#target = target;
+    this.#map = map;
+  }
+
+  async copy(found: readonly string[]): Promise<void> {
+    const renames = found.flatMap((from) => {
+      const to = this.#map.targetOf(from);
+      return to === undefined ? [] : [{ from, to }];
+    });
+    const sizes = await inPipelines<number | null>(
+      this.#source,
+      renames.map(({ from }) => ['memory', 'USAGE', from]),
+    );
+    let batch: Rename[] = [];
+    let batchBytes = 0;
+    for (const [i, rename] of renames.entries()) {
+      const size = sizes[i] ?? 0;
+      this.bytes += size;
+      this.keys++;
+      if (size > LARGE_BYTES) {
+        await this.#copyLarge(rename);
+        continue;
+      }
+      if (batchBytes + size > BATCH_BYTES) {
+        await this.#copySmall(batch);
+        batch = [];
+        batchBytes = 0;
+      }
+      batch.push(rename);
+      batchBytes += size;
+    }
+    await this.#copySmall(batch);
+  }
+
+  async #copyLarge(rename: Rename): Promise<void> {
+    await copyInParts(this.#source, this.#target, rename);
+    if (this.#map.namesKeys(rename.from)) await this.#rewrite([rename]);
+  }
+
+  async #copySmall(batch: readonly Rename[]): Promise<void> {
+    if (batch.length === 0) return;
+    if (!this.#canRestore) {
+      for (const rename of batch) await this.#copyLarge(rename);
+      return;
+    }
+    const reading = this.#source.pipeline();
+    for (const { from } of batch) reading.pttl(from).dumpBuffer(from);
+    const read = (await reading.exec()) ?? [];
+    const failed = read.find(([error]) => error)?.[0];
+    if (failed) throw failed;
+    const commands = batch.flatMap(({ to }, i): Command[] => {
+      const ttl = read[2 * i]?.[1] as number;
+      const dump = read[2 * i + 1]?.[1] as Buffer | null;
+      // It has expired.
+      if (dump === null || ttl === -2) return [];
+      return [['restore', to, Math.max(ttl, 0), dump, 'REPLACE']];
+    });
+    try {
+      await inPipelines(this.#target, commands);
+    } catch (error) {
+      if (!FOREIGN_DUMP.test((error as Error).message)) throw error;
+      this.#canRestore = false;
+      return this.#copySmall(batch);
+    }
+    await this.#rewrite(batch.filter(({ from }) => this.#map.namesKeys(from)));
+  }
+
+  /** Replaces key names in values. */
+  async #rewrite(renames: readonly Rename[]): Promise<void> {
+    const values = await inPipelines<Record<string, string>>(
+      this.#source,
+      renames.map(({ from }) => ['hgetall', from]),
+    );
+    const commands = renames.flatMap(({ to }, i): Command[] => {
+      const fields = Object.entries(values[i] as Record<string, string>);
+      if (fields.length === 0) return [];
+      return [['hset', to, ...fields.flatMap(([field, text]) => [field, this.#map.renamedLocation(text)])]];
+    });
+    await inPipelines(this.#target, commands);
+  }
+}

@@ -1,0 +1,42 @@
+/** Makes the Redis that an installation moves away from refuse new events and jobs, whoever sends them: a process that was overlooked, or was
+ *  suspended for minutes, does not know that it should stop. The counters of the queues and the index of held events get a text in their place
+ *  that the commands of an acceptance fail on. What they were is kept in the keys `fenced`. */
+import type { Redis } from '../redis/connection.ts';
+import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
+
+const TEXT = 'the installation moves to another Redis';
+
+const RAISE = `
+if redis.call('TYPE', KEYS[1]).ok == 'string' and redis.call('GET', KEYS[1]) == ARGV[1] then return 0 end
+if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('RENAME', KEYS[1], KEYS[2]) end
+redis.call('SET', KEYS[1], ARGV[1])
+return 1`;
+
+const LOWER = `
+if redis.call('TYPE', KEYS[1]).ok ~= 'string' or redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('DEL', KEYS[1])
+if redis.call('EXISTS', KEYS[2]) == 1 then redis.call('RENAME', KEYS[2], KEYS[1]) end
+return 1`;
+
+/** Idempotent. */
+export async function raiseFence(redis: Redis, keys: Keyspace): Promise<void> {
+  for (const [key, fenced] of fencedKeys(keys)) await redis.eval(RAISE, 2, key, fenced, TEXT);
+}
+
+/** Idempotent. */
+export async function lowerFence(redis: Redis, keys: Keyspace): Promise<void> {
+  for (const [key, fenced] of fencedKeys(keys)) await redis.eval(LOWER, 2, key, fenced, TEXT);
+}
+
+/** The keys that refuse, and where each is kept meanwhile. */
+export function fencedKeys(keys: Keyspace): Map<string, string> {
+  const fenced = new Map<string, string>();
+  const add = (of: PartitionKeyspace, prefix: string, key: string) => {
+    fenced.set(key, of.fenced(key.slice(prefix.length + 1)));
+  };
+  for (const of of keys.all()) {
+    for (const queue of ['ingest', 'runs']) add(of, of.prefix, `${of.queues}:${queue}:id`);
+  }
+  add(keys.partition(0), keys.prefix, keys.heldEvents);
+  return fenced;
+}

@@ -1,0 +1,49 @@
+/** The layouts of partitions, and the markers beside them, of the two that a move is between. */
+import { type LayoutVersion, PartitionLayout } from '../../model/partitions/layout.ts';
+import { MOVE_FIELD, type MoveMarker, readMarker } from '../redis/move-marker.ts';
+import { VERSIONS_FIELD, withVersion } from '../redis/partitions.ts';
+import type { Store } from '../store.ts';
+
+type Side = 'source' | 'target';
+
+const ONE: readonly LayoutVersion[] = [{ count: 1, since: 0 }];
+
+export class Layouts {
+  readonly #stores: Readonly<Record<Side, Store>>;
+
+  constructor(source: Store, target: Store) {
+    this.#stores = { source, target };
+  }
+
+  async marker(side: Side): Promise<MoveMarker | undefined> {
+    const { redis, keys } = this.#stores[side];
+    return readMarker(await redis.hget(keys.partitionLayout, MOVE_FIELD));
+  }
+
+  async mark(side: Side, marker: MoveMarker): Promise<void> {
+    const { redis, keys } = this.#stores[side];
+    await redis.hset(keys.partitionLayout, MOVE_FIELD, JSON.stringify(marker));
+  }
+
+  async unmark(side: Side): Promise<void> {
+    const { redis, keys } = this.#stores[side];
+    await redis.hdel(keys.partitionLayout, MOVE_FIELD);
+  }
+
+  /** Reads it also while it is marked. */
+  async versions(side: Side): Promise<readonly LayoutVersion[]> {
+    const { redis, keys } = this.#stores[side];
+    const text = await redis.hget(keys.partitionLayout, VERSIONS_FIELD);
+    return text === null ? ONE : (JSON.parse(text) as LayoutVersion[]);
+  }
+
+  /** IDs that the source has made stay in their partitions. Those that the target makes are in as many as it is to have. */
+  async writeTarget(count: number): Promise<readonly LayoutVersion[]> {
+    const { redis, keys } = this.#stores.target;
+    const present = await this.versions('source');
+    const layout = new PartitionLayout(present);
+    const versions = count > layout.count ? withVersion(layout.versions, count, Date.now()) : present;
+    await redis.hset(keys.partitionLayout, VERSIONS_FIELD, JSON.stringify(versions));
+    return versions;
+  }
+}

@@ -1,0 +1,16 @@
+/** All keys of an installation on one server, a bounded number at a time. A key may come twice. */
+import type { Redis } from '../redis/connection.ts';
+
+const SCAN_COUNT = 1_000;
+
+export async function* scan(server: Redis, keyPrefix: string): AsyncGenerator<string[]> {
+  // Those of the installation and of partitions, with a hash tag or without.
+  const starts = [`${keyPrefix}:`, `{${keyPrefix}:`, `{${keyPrefix}}`];
+  let cursor = '0';
+  do {
+    const [next, found] = await server.scan(cursor, 'MATCH', `*${keyPrefix}[:}]*`, 'COUNT', SCAN_COUNT);
+    cursor = next;
+    const keys = found.filter((key) => starts.some((start) => key.startsWith(start)));
+    if (keys.length > 0) yield keys;
+  } while (cursor !== '0');
+}

@@ -1,0 +1,166 @@
+/** Compares an installation with its copy: every key by type, number of elements and whether it expires, and a sample of them by content. */
+import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { type Command, inPipelines, type Redis } from '../redis/connection.ts';
+import { type KeyMap, kindOf, type Rename } from './key-map.ts';
+
+/** About so many keys are compared by content. */
+const SAMPLE = 20_000;
+/** Larger ones are not. */
+const SAMPLE_MAX_ELEMENTS = 5_000;
+
+const SOON_MS = 10_000;
+
+const LENGTHS: Record<string, string> = {
+  string: 'strlen',
+  hash: 'hlen',
+  list: 'llen',
+  set: 'scard',
+  zset: 'zcard',
+  stream: 'xlen',
+};
+
+const CONTENTS: Record<string, string[]> = {
+  string: ['get'],
+  hash: ['hgetall'],
+  list: ['lrange', '0', '-1'],
+  set: ['smembers'],
+  zset: ['zrange', '0', '-1', 'WITHSCORES'],
+  stream: ['xrange', '-', '+'],
+};
+
+export class Comparison {
+  /** Number of keys that are the same, by kind. */
+  readonly same = new Map<string, number>();
+  /** Compared by content. */
+  sampled = 0;
+  readonly #source: Redis;
+  readonly #target: Redis;
+  readonly #map: KeyMap;
+  readonly #every: number;
+
+  /** @param total roughly, of keys */
+  constructor(source: Redis, target: Redis, map: KeyMap, total: number) {
+    this.#source = source;
+    this.#target = target;
+    this.#map = map;
+    this.#every = Math.max(1, Math.floor(total / SAMPLE));
+  }
+
+  /** @returns the keys that differ */
+  async differing(found: readonly string[]): Promise<string[]> {
+    const renames = found.flatMap((from) => {
+      const to = this.#map.targetOf(from);
+      return to === undefined ? [] : [{ from, to }];
+    });
+    const [wanted, present] = await Promise.all([
+      shapesOf(
+        this.#source,
+        renames.map(({ from }) => from),
+      ),
+      shapesOf(
+        this.#target,
+        renames.map(({ to }) => to),
+      ),
+    ]);
+    const differing: string[] = [];
+    const alike: (Rename & Shape)[] = [];
+    for (const [i, rename] of renames.entries()) {
+      const [source, target] = [wanted[i] as Shape, present[i] as Shape];
+      if (source.type === 'none' || (target.type === 'none' && expiresSoon(source))) continue;
+      if (isAlike(source, target)) alike.push({ ...rename, ...source });
+      else differing.push(rename.from);
+    }
+    const sample = alike.filter(({ from, length }) => {
+      return length <= SAMPLE_MAX_ELEMENTS && crc32(from) % this.#every === 0;
+    });
+    const others = new Set(await this.#differingContents(sample));
+    differing.push(...others);
+    for (const { from } of alike) {
+      if (others.has(from)) continue;
+      const kind = kindOf(from);
+      this.same.set(kind, (this.same.get(kind) ?? 0) + 1);
+    }
+    return differing;
+  }
+
+  async #differingContents(sample: readonly (Rename & Shape)[]): Promise<string[]> {
+    const differing: string[] = [];
+    for (const one of sample) {
+      const [source, target] = await Promise.all([
+        contentOf(this.#source, one.from, one.type),
+        contentOf(this.#target, one.to, one.type),
+      ]);
+      this.sampled++;
+      const wanted = this.#map.namesKeys(one.from) ? source.map((text) => this.#rewritten(text)) : source;
+      // A key that has expired meanwhile is empty.
+      if (source.length > 0 && target.length > 0 && digest(one.type, wanted) !== digest(one.type, target)) {
+        differing.push(one.from);
+      }
+    }
+    return differing;
+  }
+
+  #rewritten(value: Buffer): Buffer {
+    const text = value.toString();
+    return text.startsWith('[') ? Buffer.from(this.#map.renamedLocation(text)) : value;
+  }
+}
+
+interface Shape {
+  type: string;
+  length: number;
+  /** As Redis says it; negative: it does not expire. */
+  ttlMs: number;
+}
+
+function isAlike(a: Shape, b: Shape): boolean {
+  return a.type === b.type && a.length === b.length && a.ttlMs >= 0 === b.ttlMs >= 0;
+}
+
+/** The copy may have expired first. */
+function expiresSoon({ ttlMs }: Shape): boolean {
+  return ttlMs >= 0 && ttlMs < SOON_MS;
+}
+
+async function shapesOf(redis: Redis, keys: readonly string[]): Promise<Shape[]> {
+  const both = await inPipelines<string | number>(
+    redis,
+    keys.flatMap((key): Command[] => [
+      ['type', key],
+      ['pttl', key],
+    ]),
+  );
+  const types = keys.map((_, i) => both[2 * i] as string);
+  const lengths = await inPipelines<number>(
+    redis,
+    keys.map((key, i) => [LENGTHS[types[i] as string] ?? 'exists', key]),
+  );
+  return keys.map((_, i) => ({
+    type: types[i] as string,
+    length: lengths[i] as number,
+    ttlMs: both[2 * i + 1] as number,
+  }));
+}
+
+/** All elements, flat. */
+async function contentOf(redis: Redis, key: string, type: string): Promise<Buffer[]> {
+  const [command = 'get', ...args] = CONTENTS[type] ?? [];
+  const content = (await redis.callBuffer(command, key, ...args)) as unknown;
+  return ([content] as unknown[]).flat(4).filter((part): part is Buffer => Buffer.isBuffer(part));
+}
+
+/** Sets and hashes have no order. */
+function digest(type: string, content: readonly Buffer[]): string {
+  const texts = content.map((part) => part.toString('base64'));
+  const ordered = type === 'hash' ? pairs(content) : type === 'set' ? texts.sort() : texts;
+  return createHash('sha256').update(JSON.stringify(ordered)).digest('hex');
+}
+
+function pairs(content: readonly Buffer[]): string[] {
+  const found: string[] = [];
+  for (let i = 0; i < content.length; i += 2) {
+    found.push(`${content[i]?.toString('base64')} ${content[i + 1]?.toString('base64')}`);
+  }
+  return found.sort();
+}

@@ -1,0 +1,53 @@
+/** The workers that share the partitions. Each renews its entry every second; one whose entry has not changed for a few seconds of the reader's own
+ *  clock is gone, so clocks need not agree. */
+import { type Redis, replies } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+
+/** A worker that is away for so long is gone: if it only was busy, two workers have its partitions for a moment, which changes nothing. */
+const GONE_MS = 4_000;
+/** Entries of workers that ended without leaving stay for so long. */
+const KEPT_MS = 60_000;
+
+interface Sighting {
+  score: string;
+  /** Monotonic, milliseconds. */
+  at: number;
+}
+
+export class LiveWorkers {
+  readonly #redis: Redis;
+  readonly #keys: Keyspace;
+  readonly #seen = new Map<string, Sighting>();
+
+  constructor(redis: Redis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  /** Renews the entry of a worker.
+   *  @returns the IDs of all live ones */
+  async renew(id: string): Promise<string[]> {
+    const { liveWorkers } = this.#keys;
+    const now = Date.now();
+    const renewing = this.#redis.multi().zadd(liveWorkers, now, id);
+    renewing.zremrangebyscore(liveWorkers, '-inf', now - KEPT_MS).pexpire(liveWorkers, KEPT_MS);
+    const all = replies<unknown>(await renewing.zrange(liveWorkers, 0, '-1', 'WITHSCORES').exec()).at(-1) as string[];
+    return this.#live(all, performance.now());
+  }
+
+  async leave(id: string): Promise<void> {
+    await this.#redis.zrem(this.#keys.liveWorkers, id);
+  }
+
+  /** @param all ID, score, ID, score, … */
+  #live(all: readonly string[], nowMs: number): string[] {
+    const scores = new Map(
+      Array.from({ length: all.length / 2 }, (_, i) => [all[2 * i] as string, all[2 * i + 1] as string]),
+    );
+    for (const id of this.#seen.keys()) if (!scores.has(id)) this.#seen.delete(id);
+    for (const [id, score] of scores) {
+      if (this.#seen.get(id)?.score !== score) this.#seen.set(id, { score, at: nowMs });
+    }
+    return [...this.#seen].filter(([, { at }]) => nowMs - at < GONE_MS).map(([id]) => id);
+  }
+}

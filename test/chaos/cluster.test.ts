@@ -1,0 +1,18 @@
+import { resolve } from 'node:path';
+import { expect } from 'chai';
+import { run } from '../support/program.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const MOST_MS = 270_000;
+/** Each once: what takes longer, and what hits web and worker, is in the long form. */
+const FAULTS = ['kill-primary', 'restart-primary', 'stop-primary', 'planned-failover', 'rebalance'];
+
+describe('scripts/chaos --cluster --short', () => {
+  it('loses, duplicates and repeats nothing while primaries fail and hash slots move', async function () {
+    this.timeout(MOST_MS);
+    const args = ['chaos/run.ts', '--cluster', '--short', '--quiet', '--only', FAULTS.join()];
+    const { exitCode, output } = await run('node', args, { cwd: ROOT });
+    // The output contains the seed, the findings and the timeline.
+    expect(exitCode, output).to.equal(0);
+  });
+});
