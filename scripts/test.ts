@@ -22,6 +22,8 @@ const BACKGROUND = [
   'test/store/cluster-durability.test.ts',
   'test/store/cluster-messages.test.ts',
   'test/store/cluster-state.test.ts',
+  'test/store/sentinel.test.ts',
+  'test/operations/release-cluster.test.ts',
   'test/store/backpressure.test.ts',
   'test/runs/runs-end.test.ts',
   'test/store/store-refusals.test.ts',

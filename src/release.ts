@@ -1,18 +1,23 @@
 /** Runs before a deploy goes live: checks the settings, and the connection, version and durability of Redis. Each check
  *  is a function; the output lists all findings. A problem stops the deploy, a warning does not. */
+import type { Socket } from 'node:net';
 import { type Config, ConfigError, nodeProblem, readConfig } from './config.ts';
 import { createLog } from './log.ts';
 import { describeOutbound } from './model/network/outbound.ts';
+import { checkCluster } from './store/redis/cluster-check.ts';
 import { connect, type Redis } from './store/redis/connection.ts';
 import { checkDurability } from './store/redis/durability.ts';
 import { readServerInfo } from './store/redis/server-info.ts';
+import { clusterOf } from './store/redis/servers.ts';
 import { createStore } from './store/store.ts';
 
 const REDIS_TIMEOUT_MS = 10_000;
 const REDIS_MIN_MAJOR = 7;
 /** Errors that a retry does not fix. */
 const FINAL =
-  /^(WRONGPASS|NOAUTH|NOPERM)|certificate|SSL|TLS|wrong version number|ENOTFOUND|ERR AUTH|invalid password/i;
+  /^(WRONGPASS|NOAUTH|NOPERM)|cluster support disabled|certificate|SSL|TLS|wrong version number|ENOTFOUND|ERR AUTH|invalid password/i;
+
+const NO_CLUSTER = /cluster support disabled/;
 
 type Finding = { problem: string } | { warning: string };
 
@@ -42,10 +47,11 @@ async function release(): Promise<boolean> {
   if (unreachable !== undefined) {
     return report([
       ...found,
-      { problem: `REDIS_URL: cannot connect to Redis at ${new URL(config.redis.url).host}: ${unreachable}` },
+      { problem: `${settingOf(config)}: cannot connect to ${describeServers(config)}: ${unreachable}` },
     ]);
   }
-  for (const check of REDIS_CHECKS) found.push(...(await check(redis, config).catch(problemOf)));
+  for (const check of REDIS_CHECKS)
+    found.push(...(await check(redis, config).catch((error: Error) => problemOf(error, config))));
   if (!report(found)) return false;
   console.log(describeOutbound(config.outbound));
   console.log('Ready for release: settings are complete, and Redis responds');
@@ -83,14 +89,35 @@ function proxies({ publicUrl, trustProxy }: Config): Finding[] {
   ];
 }
 
+/** The setting that names Redis. */
+function settingOf({ redis: { clusterUrls, sentinels } }: Config): string {
+  if (clusterUrls) return 'REDIS_CLUSTER_URLS';
+  return sentinels ? 'REDIS_SENTINEL_URLS' : 'REDIS_URL';
+}
+
+/** Without credentials. */
+function describeServers({ redis: { url, clusterUrls, sentinels } }: Config): string {
+  const hosts = (urls: readonly string[]) => urls.map((one) => new URL(one).host).join(', ');
+  if (clusterUrls) return `a Redis Cluster at ${hosts(clusterUrls)}`;
+  return sentinels
+    ? `the master "${sentinels.master}" of the Sentinels at ${hosts(sentinels.urls)}`
+    : `Redis at ${hosts([url])}`;
+}
+
 /** The error message of Redis, TLS or DNS. */
 async function whyUnreachable(redis: Redis): Promise<string | undefined> {
   const answered = Promise.withResolvers<string | undefined>();
   let last = `no response within ${REDIS_TIMEOUT_MS / 1_000} s`;
-  redis.on('error', ({ message }) => {
-    last = message;
-    if (FINAL.test(message)) answered.resolve(message);
-  });
+  const onError = ({ message }: Error) => {
+    // Of the nodes of a cluster, whose own errors say why.
+    if (message === 'Failed to refresh slots cache.') return;
+    last = NO_CLUSTER.test(message)
+      ? 'this Redis is not part of a cluster; set cluster-enabled yes in its redis.conf, or use REDIS_URL'
+      : message;
+    if (FINAL.test(message)) answered.resolve(last);
+  };
+  redis.on('error', onError);
+  clusterOf(redis)?.on('node error', onError);
   // Redis accepts connections without credentials, and then only responds with errors.
   redis.ping().then(
     () => answered.resolve(undefined),
@@ -100,10 +127,20 @@ async function whyUnreachable(redis: Redis): Promise<string | undefined> {
   return answered.promise.finally(() => clearTimeout(timeout));
 }
 
-async function redisSettings(redis: Redis): Promise<Finding[]> {
+async function redisSettings(redis: Redis, config: Config): Promise<Finding[]> {
+  const cluster = clusterOf(redis);
+  if (cluster) {
+    const { problems, warnings } = await checkCluster(cluster, config);
+    return [...problems.map((problem) => ({ problem })), ...warnings.map((warning) => ({ warning }))];
+  }
+  const { sentinels } = config.redis;
+  if (sentinels) {
+    const { remoteAddress, remotePort } = redis.stream as Socket;
+    console.log(`The Sentinels name ${remoteAddress}:${remotePort} as the master "${sentinels.master}"`);
+  }
   const { version, warnings } = await readServerInfo(redis);
   if (Number.parseInt(version, 10) < REDIS_MIN_MAJOR) {
-    return [{ problem: `REDIS_URL: found Redis ${version}; Tidegate needs 7.0 or newer` }];
+    return [{ problem: `${settingOf(config)}: found Redis ${version}; Tidegate needs 7.0 or newer` }];
   }
   return warnings.map((warning) => ({ warning: `Redis ${version}: ${warning}` }));
 }
@@ -123,11 +160,13 @@ async function secretKey(redis: Redis, config: Config): Promise<Finding[]> {
   return [];
 }
 
-function problemOf(error: Error): Finding[] {
+function problemOf(error: Error, config: Config): Finding[] {
   return [
     {
       problem:
-        error instanceof ConfigError ? error.message : `REDIS_URL: Redis responded with an error: ${error.message}`,
+        error instanceof ConfigError
+          ? error.message
+          : `${settingOf(config)}: Redis responded with an error: ${error.message}`,
     },
   ];
 }

@@ -11,6 +11,7 @@ export interface ClusterNodes {
   primaries: ClusterNode[];
   /** Have not failed. */
   replicas: number;
+  replicaAddresses: string[];
   /** Hash slots without a primary that responds. */
   unservedHashSlots: number;
 }
@@ -48,6 +49,7 @@ export function clusterNodesOf(text: string): ClusterNodes {
       return { address, replicas: replicas.filter(({ primary }) => primary === id).length };
     }),
     replicas: replicas.length,
+    replicaAddresses: replicas.map(({ address }) => address),
     unservedHashSlots: HASH_SLOTS - served,
   };
 }

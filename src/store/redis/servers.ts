@@ -109,6 +109,17 @@ export function openNode(cluster: Cluster, address: string, options: Partial<Con
   return new Redis({ ...ofNode, readOnly: false, lazyConnect: false, ...options });
 }
 
+/** A connection to a replica, which ioredis does not connect to. */
+export function openReplica(cluster: Cluster, announced: string): Redis | undefined {
+  const [any] = cluster.nodes('master');
+  const { natMap } = cluster.options;
+  const mapped = typeof natMap === 'object' ? natMap[announced] : undefined;
+  const { host, port } = mapped ?? hostOf(new URL(`redis://${announced}`), DEFAULT_PORT);
+  if (!any) return undefined;
+  const { replyMapping: _, ...ofNode } = any.options as RedisOptions & { replyMapping?: unknown };
+  return new Redis({ ...ofNode, host, port, readOnly: false, lazyConnect: false });
+}
+
 /** Calls back with each connection to a server, now and later. */
 export function onEachServer(redis: Redis, callback: (server: Redis) => void): void {
   const cluster = clusterOf(redis);
