@@ -17,12 +17,14 @@ import { retryDelayMs } from '../model/runs/retry.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { type Connector, type OwnerDeps, ownerOf, withCallLimits } from './call-admission.ts';
 import { JobRelease, withLockExtension, withMetrics, withOutageDelay } from './job-middleware.ts';
+import { LastingWorker } from './lasting-worker.ts';
 import { PoisonJobs } from './poison-jobs.ts';
 import { ThrottledWorker } from './throttled-worker.ts';
 import { traceCallOrWake, traceIngest } from './traced-jobs.ts';
 
 const INGEST_RETRY_MAX_MS = 60_000;
 const WAKE_RETRY_MS = 1_000;
+const RETRY_MS = 1_000;
 /** For released jobs to reach Redis. */
 const RELEASE_MS = 2_000;
 /** Characters of an error in the log; an app's may have any number. */
@@ -55,8 +57,8 @@ export interface WorkersDeps {
 
 /** The workers of one partition. */
 interface PartitionWorkers {
-  ingest: Worker;
-  runs: Worker;
+  ingest: LastingWorker;
+  runs: LastingWorker;
 }
 
 /** Ingest jobs that a worker process of many partitions runs at the same time in each, at least: others of its partitions may have none. The call
@@ -68,13 +70,21 @@ export function startWorkers(deps: WorkersDeps): Workers {
   const jobRelease = new JobRelease();
   const assigned = new Map<number, PartitionWorkers>();
   /** Of partitions that another process has now; they finish what they have. */
-  const leaving = new Set<Worker>();
+  const leaving = new Set<LastingWorker>();
   let isClosing = false;
 
   const start = (partition: number) => {
-    const pair = { ingest: startIngestWorker(partition, deps), runs: startRunWorker(partition, deps, jobRelease) };
-    for (const worker of [pair.ingest, pair.runs]) worker.on('stalled', () => recorder.jobStalled(worker.name));
-    assigned.set(partition, pair);
+    const lasting = (create: () => Worker) => {
+      const created = () => {
+        const worker = create();
+        return worker.on('stalled', () => recorder.jobStalled(worker.name));
+      };
+      return new LastingWorker(created, log);
+    };
+    assigned.set(partition, {
+      ingest: lasting(() => createIngestWorker(partition, deps)),
+      runs: lasting(() => createRunWorker(partition, deps, jobRelease)),
+    });
   };
   const stop = (partition: number) => {
     const { ingest, runs } = assigned.get(partition) as PartitionWorkers;
@@ -118,7 +128,7 @@ function shareOf(concurrency: number, partitions: number): number {
   return Math.max(Math.min(concurrency, INGEST_CONCURRENCY_MIN), Math.ceil(concurrency / Math.max(1, partitions)));
 }
 
-function startIngestWorker(
+function createIngestWorker(
   partition: number,
   { config, queueOptions, queues, handlers, log, recorder, tracing }: WorkersDeps,
 ): Worker {
@@ -151,7 +161,7 @@ function isSuspect({ data, attemptsMade, stalledCounter }: Job<IngestJob>): bool
   return data.isolated === true || attemptsMade > 0 || stalledCounter > 0;
 }
 
-function startRunWorker(
+function createRunWorker(
   partition: number,
   { config, queueOptions, queues, handlers, callLimiter, callOwner, connector, log, recorder, tracing }: WorkersDeps,
   jobRelease: JobRelease,
@@ -190,6 +200,9 @@ function workerOptions({ stalledAfterMs }: Config, queueOptions: SharedQueueOpti
   return {
     ...queueOptions,
     prefix,
+    autorun: false,
+    // After an error of Redis; BullMQ's default is 15 s.
+    runRetryDelay: RETRY_MS,
     lockDuration: stalledAfterMs,
     stalledInterval: stalledAfterMs,
     // BullMQ fails no job because its workers died; poison-jobs.ts decides which are.
@@ -231,7 +244,11 @@ function logJobs<Data>(
 }
 
 /** Resolves soon after the grace period, even without Redis. */
-async function closeAll(workers: Pick<Worker, 'close'>[], graceMs: number, releaseAll: () => void): Promise<void> {
+async function closeAll(
+  workers: Pick<LastingWorker, 'close'>[],
+  graceMs: number,
+  releaseAll: () => void,
+): Promise<void> {
   const timers: NodeJS.Timeout[] = [];
   const timeout = new Promise<void>((resolve) => {
     timers.push(setTimeout(releaseAll, graceMs), setTimeout(resolve, graceMs + RELEASE_MS));
