@@ -81,6 +81,7 @@ export async function createWorker(
     config,
     queueOptions,
     queues,
+    isCluster: queueRedis.isCluster,
     handlers: {
       ingest: { environments, events, functions, starter, waitMatcher, evaluator, telemetry },
       call: {

@@ -1,24 +1,35 @@
-/** A worker that runs until it is closed. BullMQ's own never runs if one of its connections cannot be made at first, as while nodes of a cluster fail:
- *  then another one is created. */
+/** A worker that runs until it is closed. BullMQ's own never runs if one of its connections cannot be made at first, and may get stuck while the nodes
+ *  of a cluster change (watched-worker.ts): then another one takes its place. */
 import { setTimeout } from 'node:timers/promises';
-import type { Worker } from 'bullmq';
 import type { Logger } from '../log.ts';
+import type { WatchedWorker } from './watched-worker.ts';
 
 const RETRY_MS = 1_000;
+const CHECK_MS = 2_000;
+
+// biome-ignore lint/suspicious/noExplicitAny: workers of both queues
+type AnyWorker = WatchedWorker<any>;
 
 export class LastingWorker {
-  readonly #create: () => Worker;
+  readonly #create: () => AnyWorker;
   readonly #log: Logger;
-  #worker: Worker;
+  #timer: NodeJS.Timeout | undefined;
+  #worker: AnyWorker;
+  /** Workers that got stuck, and may still have jobs. */
+  #abandoned: AnyWorker[] = [];
   #concurrency: number | undefined;
   #isClosing = false;
 
-  /** @param create makes a worker that does not run yet (`autorun: false`) */
-  constructor(create: () => Worker, log: Logger) {
+  /** @param create makes a worker that does not run yet (`autorun: false`)
+   *  @param isCluster elsewhere a worker that waits for Redis is not stuck */
+  constructor(create: () => AnyWorker, isCluster: boolean, log: Logger) {
     this.#create = create;
     this.#log = log;
     this.#worker = create();
-    void this.#run();
+    void this.#run(this.#worker);
+    if (!isCluster) return;
+    this.#timer = setInterval(() => this.#check(), CHECK_MS);
+    this.#timer.unref();
   }
 
   set concurrency(concurrency: number) {
@@ -33,25 +44,42 @@ export class LastingWorker {
   /** Takes no more jobs. Resolves when the active ones are done. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    await this.#worker.close();
+    clearInterval(this.#timer);
+    const withJobs = this.#abandoned.filter(({ jobsInProgress }) => jobsInProgress > 0);
+    await Promise.all([this.#worker, ...withJobs].map((worker) => worker.close()));
   }
 
-  async #run(): Promise<void> {
-    for (;;) {
-      const worker = this.#worker;
-      try {
-        await worker.run();
-        return;
-      } catch (error) {
-        if (this.#isClosing) return;
-        this.#log.warn({ queue: worker.name, err: (error as Error).message }, 'a worker could not run');
-      }
+  async #run(worker: AnyWorker): Promise<void> {
+    try {
+      await worker.run();
+    } catch (error) {
+      if (this.#isClosing || worker !== this.#worker) return;
+      this.#log.warn({ queue: worker.name, err: (error as Error).message }, 'a worker could not run');
       // What it has connected; it has no jobs.
       worker.close(true).catch(() => {});
       await setTimeout(RETRY_MS, undefined, { ref: false });
-      if (this.#isClosing) return;
-      this.#worker = this.#create();
-      if (this.#concurrency !== undefined) this.#worker.concurrency = this.#concurrency;
+      if (!this.#isClosing && worker === this.#worker) this.#replace();
     }
+  }
+
+  #check(): void {
+    for (const worker of this.#abandoned) if (worker.jobsInProgress === 0) worker.close(true).catch(() => {});
+    this.#abandoned = this.#abandoned.filter(({ jobsInProgress }) => jobsInProgress > 0);
+    const worker = this.#worker;
+    if (this.#isClosing || !worker.isStuck(performance.now())) return;
+    this.#log.warn(
+      { queue: worker.name, prefix: worker.opts.prefix },
+      'a worker got stuck; another one takes its place',
+    );
+    // It asks for no more jobs if it ever goes on, and ends those that it has.
+    worker.pause(true).catch(() => {});
+    this.#abandoned.push(worker);
+    this.#replace();
+  }
+
+  #replace(): void {
+    this.#worker = this.#create();
+    if (this.#concurrency !== undefined) this.#worker.concurrency = this.#concurrency;
+    void this.#run(this.#worker);
   }
 }

@@ -1,13 +1,14 @@
 /** A worker that asks for jobs less often while they come fast. BullMQ asks again after every job, and is woken by the marker that each job
  *  leaves: two of three requests find nothing. A job that ends fetches the next by itself, so a backlog is not slowed down. */
 import { setTimeout } from 'node:timers/promises';
-import { type Job, Worker } from 'bullmq';
+import type { Job, Worker } from 'bullmq';
 import { JobRate } from '../jobs/ingestion/job-rate.ts';
+import { WatchedWorker } from './watched-worker.ts';
 
 /** Least time between two requests for a job while jobs come fast. */
 const INTERVAL_MS = 4;
 
-export class ThrottledWorker<Data> extends Worker<Data, void> {
+export class ThrottledWorker<Data> extends WatchedWorker<Data> {
   // BullMQ's constructor starts the worker: this must not be initialized after it.
   declare private throttle: FetchThrottle | undefined;
 

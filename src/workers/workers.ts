@@ -1,6 +1,6 @@
 /** Binds the queues to their handlers. A worker that dies leaves its jobs locked; another worker takes them over when
  *  the locks expire. */
-import { type Job, Worker } from 'bullmq';
+import type { Job, Worker } from 'bullmq';
 import type { Config } from '../config.ts';
 import { type IngestDeps, ingest } from '../jobs/ingestion/ingest.ts';
 import { JointIngestion } from '../jobs/ingestion/joint-ingestion.ts';
@@ -21,6 +21,7 @@ import { LastingWorker } from './lasting-worker.ts';
 import { PoisonJobs } from './poison-jobs.ts';
 import { ThrottledWorker } from './throttled-worker.ts';
 import { traceCallOrWake, traceIngest } from './traced-jobs.ts';
+import { WatchedWorker } from './watched-worker.ts';
 
 const INGEST_RETRY_MAX_MS = 60_000;
 const WAKE_RETRY_MS = 1_000;
@@ -45,6 +46,7 @@ export interface WorkersDeps {
   config: Config;
   queueOptions: SharedQueueOptions;
   queues: PartitionQueues;
+  isCluster: boolean;
   /** What the handler of each kind of job needs. */
   handlers: { ingest: IngestDeps; call: CallDeps; wake: WakeDeps; request: RequestDeps };
   callLimiter: CallLimiter;
@@ -74,12 +76,13 @@ export function startWorkers(deps: WorkersDeps): Workers {
   let isClosing = false;
 
   const start = (partition: number) => {
-    const lasting = (create: () => Worker) => {
+    const lasting = <Data>(create: () => WatchedWorker<Data>) => {
       const created = () => {
         const worker = create();
-        return worker.on('stalled', () => recorder.jobStalled(worker.name));
+        worker.on('stalled', () => recorder.jobStalled(worker.name));
+        return worker;
       };
-      return new LastingWorker(created, log);
+      return new LastingWorker(created, deps.isCluster, log);
     };
     assigned.set(partition, {
       ingest: lasting(() => createIngestWorker(partition, deps)),
@@ -131,7 +134,7 @@ function shareOf(concurrency: number, partitions: number): number {
 function createIngestWorker(
   partition: number,
   { config, queueOptions, queues, handlers, log, recorder, tracing }: WorkersDeps,
-): Worker {
+): WatchedWorker<IngestJob> {
   const deps = handlers.ingest;
   const joint = new JointIngestion(
     (events) => ingest(events, deps),
@@ -146,12 +149,18 @@ function createIngestWorker(
     recorder.ingestJobStarted(job.data.events.length);
     return poisonJobs.handle(job, ingestJob);
   };
-  const worker: Worker = new ThrottledWorker<IngestJob>(INGEST, withMetrics(INGEST, handler, recorder), {
-    ...workerOptions(config, queueOptions, queues.prefixOf(partition)),
-    ...JOB_RETENTION[INGEST],
-    concurrency: config.ingestConcurrency,
-    settings: { backoffStrategy: (attempts = 1) => Math.min(1_000 * 2 ** Math.min(attempts, 10), INGEST_RETRY_MAX_MS) },
-  });
+  const worker: ThrottledWorker<IngestJob> = new ThrottledWorker<IngestJob>(
+    INGEST,
+    withMetrics(INGEST, handler, recorder),
+    {
+      ...workerOptions(config, queueOptions, queues.prefixOf(partition)),
+      ...JOB_RETENTION[INGEST],
+      concurrency: config.ingestConcurrency,
+      settings: {
+        backoffStrategy: (attempts = 1) => Math.min(1_000 * 2 ** Math.min(attempts, 10), INGEST_RETRY_MAX_MS),
+      },
+    },
+  );
   logJobs(worker, log, ({ id, data }) => ({ queue: INGEST, job: id, events: data.events.length }));
   return worker;
 }
@@ -165,7 +174,7 @@ function createRunWorker(
   partition: number,
   { config, queueOptions, queues, handlers, callLimiter, callOwner, connector, log, recorder, tracing }: WorkersDeps,
   jobRelease: JobRelease,
-): Worker {
+): WatchedWorker<RunJob> {
   const runJob = ({ data, timestamp, attemptsMade, attemptsStarted, opts }: Job<RunJob>) => {
     const before = attemptsBefore(data);
     const attempts = { made: before + attemptsMade, max: before + (opts.attempts ?? 1), executions: attemptsStarted };
@@ -176,7 +185,7 @@ function createRunWorker(
   const handler = tracing ? (job: Job<RunJob>) => traceCallOrWake(job, tracing, () => runJob(job)) : runJob;
   const limited = withCallLimits(callLimiter, ownerOf(callOwner), connector, withMetrics(RUNS, handler, recorder));
   const locked = withLockExtension(withOutageDelay(limited, log), config.stalledAfterMs);
-  const worker = new Worker<RunJob, void>(RUNS, jobRelease.wrap(locked), {
+  const worker = new WatchedWorker<RunJob>(RUNS, jobRelease.wrap(locked), {
     ...workerOptions(config, queueOptions, queues.prefixOf(partition)),
     ...JOB_RETENTION[RUNS],
     ...(tracing && { telemetry: tracing.jobs }),
