@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type RedisCluster, startCluster } from '../../scripts/lib/cluster/cluster.ts';
 import type { ClusterNode } from '../../scripts/lib/cluster/node.ts';
+import { partitionDigits } from '../../src/model/ids.ts';
 import { partitionTag } from '../../src/model/partitions/hash-tags.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -54,7 +55,7 @@ describe('INGEST_DURABILITY=fsync on a Redis Cluster', function () {
     }
     return ids;
   }
-  const partitionOf = (id: string) => Number(id.slice(-2));
+  const partitionOf = (id: string) => partitionDigits(id) % PARTITIONS;
   const ownerOfPartition = (n: number) =>
     cluster.ownerOf(`{${partitionTag((service as Service).prefix, n)}}:disk-barrier`);
 

@@ -78,8 +78,8 @@ export function historyOf(info: string, cluster: string): string | undefined {
 
 /** Replicas that follow the server closely; each says so once a second. */
 function followers(info: string): number {
-  return [...info.matchAll(/^slave\d+:\S*state=online,\S*lag=(\d+)/gm)].filter(([, lag]) => Number(lag) <= LAG_MAX_S)
-    .length;
+  const replicas = info.split('\n').filter((line) => line.startsWith('slave') && line.includes('state=online,'));
+  return replicas.filter((line) => Number.parseInt(line.split(',lag=')[1] ?? '', 10) <= LAG_MAX_S).length;
 }
 
 async function abilitiesOf(redis: Redis, info: string, where?: string): Promise<Omit<DurableServer, 'identity'>> {
