@@ -12,7 +12,7 @@ import { SEGMENT_LENGTHS_MS } from './keys.ts';
  *  larger one, not the other way round. */
 const SEGMENT_SIZE = 1_000;
 /** The same where there are several partitions: a list reads segments of each. The number of partitions never falls. */
-const SEGMENT_SIZE_OF_MANY = 128;
+const SEGMENT_SIZE_OF_MANY = 512;
 
 export function segmentSize(keys: Keyspace): number {
   return keys.all().length > 1 ? SEGMENT_SIZE_OF_MANY : SEGMENT_SIZE;
