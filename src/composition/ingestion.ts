@@ -4,7 +4,7 @@ import { ExpressionEvaluator } from '../jobs/ingestion/expression-evaluator.ts';
 import { FunctionTables } from '../jobs/ingestion/function-tables.ts';
 import { TracedAcceptor } from '../jobs/ingestion/traced-acceptor.ts';
 import { PartitionQueues, type SharedQueueOptions } from '../jobs/queues/partition-queues.ts';
-import { createIngestQueue, createRunQueue } from '../jobs/queues/queues.ts';
+import { createIngestQueue, createRunQueue, createTimerQueue } from '../jobs/queues/queues.ts';
 import { Telemetry } from '../jobs/telemetry/telemetry.ts';
 import { durabilityOf } from '../store/redis/durability.ts';
 import type { Durability } from '../store/redis/durable-write.ts';
@@ -29,11 +29,15 @@ export async function createIngestion(
 ): Promise<Ingestion> {
   const queues = new PartitionQueues(store.keys, ({ prefix }) => {
     const options = { ...queueOptions, prefix };
-    const pair = { ingest: createIngestQueue(options), runs: createRunQueue(options, tracing?.jobs) };
-    for (const queue of [pair.ingest, pair.runs]) {
+    const set = {
+      ingest: createIngestQueue(options),
+      runs: createRunQueue(options, tracing?.jobs),
+      timers: createTimerQueue(options),
+    };
+    for (const queue of Object.values(set)) {
       queue.on('error', (error) => log.debug({ queue: queue.name, prefix, err: error.message }, 'queue error'));
     }
-    return pair;
+    return set;
   });
   const durability = await durabilityOf(config, store, log);
   const acceptorDeps = {

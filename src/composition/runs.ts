@@ -1,4 +1,6 @@
 /** The parts that start, continue and end runs, the same in web and worker. */
+import { FlowControl } from '../jobs/flow-control/flow-control.ts';
+import { FlowKeys } from '../jobs/flow-control/flow-keys.ts';
 import { CancelTriggers } from '../jobs/runs/cancel-triggers.ts';
 import { CallCheckpoints } from '../jobs/runs/checkpoints.ts';
 import { DeferredFunctions } from '../jobs/runs/deferred-functions.ts';
@@ -12,6 +14,7 @@ import { RunStarter } from '../jobs/runs/run-starter.ts';
 import { SignalSender } from '../jobs/runs/signal-sender.ts';
 import { RunTransitions } from '../jobs/runs/state-transitions.ts';
 import { WaitMatcher } from '../jobs/runs/wait-matcher.ts';
+import type { TimerHandlers } from '../jobs/timers/timer-handlers.ts';
 import type { Store } from '../store/store.ts';
 import type { Core } from './core.ts';
 import type { Ingestion } from './ingestion.ts';
@@ -26,6 +29,9 @@ export interface RunServices {
   callCheckpoints: CallCheckpoints;
   endpoints: Endpoints;
   signalSender: SignalSender;
+  flowControl: FlowControl;
+  /** For the worker. */
+  timerHandlers: TimerHandlers;
 }
 
 export function createRunServices(
@@ -62,7 +68,18 @@ export function createRunServices(
   const cancelTriggers = new CancelTriggers(waits, events, waitMatcher);
   const starter = new RunStarter({ events, runs, cancelTriggers, scheduler, telemetry, reconcileAfterMs, tracing });
   const listeners = new InvocationListeners({ functions, evaluator, waits, waitMatcher });
-  const invocations = new Invocations({ events, functions, starter, listeners, transitions, telemetry, deduplication });
+  const flowKeys = new FlowKeys(evaluator);
+  const flowControl = new FlowControl({ stages: [], flowKeys, decisions: { add: async () => {} } });
+  const invocations = new Invocations({
+    events,
+    functions,
+    flowControl,
+    starter,
+    listeners,
+    transitions,
+    telemetry,
+    deduplication,
+  });
   const operations = {
     transitions,
     runs,
@@ -95,5 +112,7 @@ export function createRunServices(
       reconcileAfterMs,
     }),
     signalSender: new SignalSender({ signals, transitions }),
+    flowControl,
+    timerHandlers: {},
   };
 }

@@ -46,7 +46,11 @@ export async function createWorker(
   const queueOptions = { connection: queueRedis };
   const ingestion = await createIngestion(core, store, queueOptions);
   const { queues, functions, evaluator, telemetry, acceptor } = ingestion;
-  const { scheduler, transitions, waitMatcher, starter, invocations } = createRunServices(core, store, ingestion);
+  const { scheduler, transitions, waitMatcher, starter, invocations, flowControl, timerHandlers } = createRunServices(
+    core,
+    store,
+    ingestion,
+  );
 
   const appLimits = new AppLimits(config.runConcurrency);
   const connectCaller = new ConnectCaller({
@@ -83,7 +87,8 @@ export async function createWorker(
     queues,
     isCluster: queueRedis.isCluster,
     handlers: {
-      ingest: { environments, events, functions, starter, waitMatcher, evaluator, telemetry },
+      ingest: { environments, events, functions, starter, waitMatcher, evaluator, flowControl, telemetry },
+      timers: timerHandlers,
       call: {
         runs,
         steps,

@@ -5,6 +5,7 @@ import { type AuthStore, createAuthStore } from './auth/store.ts';
 import { type ConnectStore, createConnectStore } from './connect/store.ts';
 import { createEnvironmentStore, type EnvironmentStore } from './environments/store.ts';
 import { createEventStore, type EventStore } from './events/store.ts';
+import { createFlowControlStore, type FlowControlStore } from './flow-control/store.ts';
 import { createRealtimeStore, type RealtimeStore } from './realtime/store.ts';
 import { CacheInvalidation } from './redis/cache-invalidation.ts';
 import type { Redis } from './redis/connection.ts';
@@ -23,6 +24,7 @@ const PARTITIONS_OF_CLUSTER = 32;
 export interface Store
   extends EventStore,
     RunStore,
+    FlowControlStore,
     AppStore,
     ConnectStore,
     EnvironmentStore,
@@ -60,6 +62,7 @@ export function createStore(connection: Redis, config: Config): Store {
     ...environmentStore,
     ...createEventStore(context),
     ...createRunStore(context),
+    ...createFlowControlStore(context),
     ...createAppStore(context),
     ...createConnectStore(context),
     ...createWebhookStore(context),

@@ -1,6 +1,6 @@
 /** Binds the queues to their handlers. A worker that dies leaves its jobs locked; another worker takes them over when
  *  the locks expire. */
-import type { Job, Worker } from 'bullmq';
+import type { Job } from 'bullmq';
 import type { Config } from '../config.ts';
 import { type IngestDeps, ingest } from '../jobs/ingestion/ingest.ts';
 import { JointIngestion } from '../jobs/ingestion/joint-ingestion.ts';
@@ -11,6 +11,7 @@ import type { CallLimiter } from '../jobs/runs/call-limiter.ts';
 import { makeRequest, type RequestDeps } from '../jobs/runs/request.ts';
 import { AttemptFailed } from '../jobs/runs/service-errors.ts';
 import { type WakeDeps, wake } from '../jobs/runs/wake.ts';
+import type { TimerHandlers } from '../jobs/timers/timer-handlers.ts';
 import type { Logger } from '../log.ts';
 import type { MetricsRecorder } from '../metrics/recorder.ts';
 import { retryDelayMs } from '../model/runs/retry.ts';
@@ -20,16 +21,14 @@ import { JobRelease, withLockExtension, withMetrics, withOutageDelay } from './j
 import { LastingWorker } from './lasting-worker.ts';
 import { PoisonJobs } from './poison-jobs.ts';
 import { ThrottledWorker } from './throttled-worker.ts';
+import { createTimerWorker } from './timer-worker.ts';
 import { traceCallOrWake, traceIngest } from './traced-jobs.ts';
 import { WatchedWorker } from './watched-worker.ts';
+import { exponentialBackoff, logJobs, workerOptions } from './worker-options.ts';
 
-const INGEST_RETRY_MAX_MS = 60_000;
 const WAKE_RETRY_MS = 1_000;
-const RETRY_MS = 1_000;
 /** For released jobs to reach Redis. */
 const RELEASE_MS = 2_000;
-/** Characters of an error in the log; an app's may have any number. */
-const LOGGED_LENGTH = 1_000;
 
 export interface Workers {
   /** Those it works on. */
@@ -48,7 +47,7 @@ export interface WorkersDeps {
   queues: PartitionQueues;
   isCluster: boolean;
   /** What the handler of each kind of job needs. */
-  handlers: { ingest: IngestDeps; call: CallDeps; wake: WakeDeps; request: RequestDeps };
+  handlers: { ingest: IngestDeps; call: CallDeps; wake: WakeDeps; request: RequestDeps; timers: TimerHandlers };
   callLimiter: CallLimiter;
   callOwner: OwnerDeps;
   connector: Connector;
@@ -61,6 +60,7 @@ export interface WorkersDeps {
 interface PartitionWorkers {
   ingest: LastingWorker;
   runs: LastingWorker;
+  timers: LastingWorker;
 }
 
 /** Ingest jobs that a worker process of many partitions runs at the same time in each, at least: others of its partitions may have none. The call
@@ -87,12 +87,13 @@ export function startWorkers(deps: WorkersDeps): Workers {
     assigned.set(partition, {
       ingest: lasting(() => createIngestWorker(partition, deps)),
       runs: lasting(() => createRunWorker(partition, deps, jobRelease)),
+      timers: lasting(() => createTimerWorker(partition, { ...deps, handlers: handlers.timers })),
     });
   };
   const stop = (partition: number) => {
-    const { ingest, runs } = assigned.get(partition) as PartitionWorkers;
+    const workers = assigned.get(partition) as PartitionWorkers;
     assigned.delete(partition);
-    for (const worker of [ingest, runs]) {
+    for (const worker of allOf(workers)) {
       leaving.add(worker);
       const left = () => leaving.delete(worker);
       worker.close().then(left, left);
@@ -104,7 +105,7 @@ export function startWorkers(deps: WorkersDeps): Workers {
     const jobs = jobRelease.releaseAll();
     if (jobs > 0) log.warn({ jobs }, 'active calls are abandoned and their jobs released');
   };
-  const running = () => [...[...assigned.values()].flatMap(({ ingest, runs }) => [ingest, runs]), ...leaving];
+  const running = () => [...[...assigned.values()].flatMap(allOf), ...leaving];
   return {
     get partitions() {
       return [...assigned.keys()];
@@ -125,6 +126,10 @@ export function startWorkers(deps: WorkersDeps): Workers {
       return closeAll(running(), config.shutdownGraceMs, releaseAll);
     },
   };
+}
+
+function allOf({ ingest, runs, timers }: PartitionWorkers): LastingWorker[] {
+  return [ingest, runs, timers];
 }
 
 function shareOf(concurrency: number, partitions: number): number {
@@ -157,7 +162,7 @@ function createIngestWorker(
       ...JOB_RETENTION[INGEST],
       concurrency: config.ingestConcurrency,
       settings: {
-        backoffStrategy: (attempts = 1) => Math.min(1_000 * 2 ** Math.min(attempts, 10), INGEST_RETRY_MAX_MS),
+        backoffStrategy: exponentialBackoff,
       },
     },
   );
@@ -205,20 +210,6 @@ function createRunWorker(
   return worker;
 }
 
-function workerOptions({ stalledAfterMs }: Config, queueOptions: SharedQueueOptions, prefix: string) {
-  return {
-    ...queueOptions,
-    prefix,
-    autorun: false,
-    // After an error of Redis; BullMQ's default is 15 s.
-    runRetryDelay: RETRY_MS,
-    lockDuration: stalledAfterMs,
-    stalledInterval: stalledAfterMs,
-    // BullMQ fails no job because its workers died; poison-jobs.ts decides which are.
-    maxStalledCount: Number.MAX_SAFE_INTEGER,
-  };
-}
-
 function runRetryDelayMs(
   attempts: number,
   error: Error | undefined,
@@ -232,24 +223,6 @@ function runRetryDelayMs(
 
 function attemptsBefore(data: RunJob | undefined): number {
   return data?.kind === 'call' ? (data.attemptsBefore ?? 0) : 0;
-}
-
-function logJobs<Data>(
-  worker: Worker<Data, void>,
-  log: Logger,
-  detailsOf: (job: Job<Data>) => Record<string, unknown>,
-): void {
-  if (log.isLevelEnabled('debug')) worker.on('completed', (job) => log.debug(detailsOf(job), 'job completed'));
-  worker.on('failed', (job, error) =>
-    log.warn({ ...(job && detailsOf(job)), err: error.message.slice(0, LOGGED_LENGTH) }, 'job failed'),
-  );
-  worker.on('stalled', (jobId) =>
-    log.warn(
-      { queue: worker.name, job: jobId },
-      'job stalled: its worker lost the lock, and this worker takes it over',
-    ),
-  );
-  worker.on('error', (error) => log.warn({ queue: worker.name, err: error.message }, 'worker error'));
 }
 
 /** Resolves soon after the grace period, even without Redis. */

@@ -29,7 +29,7 @@ describe('Bull Board with several partitions', () => {
   it('shows the queues of each as a group', async () => {
     const { body } = await service.get('/queues/api/queues');
     expect(body.queues.map(({ name }: { name: string }) => name)).to.deep.equal(
-      ['00', '01', '02'].flatMap((n) => [`partition ${n}.ingest`, `partition ${n}.runs`]),
+      ['00', '01', '02'].flatMap((n) => [`partition ${n}.ingest`, `partition ${n}.runs`, `partition ${n}.timers`]),
     );
   });
 

@@ -39,7 +39,7 @@ describe('Bull Board', () => {
   });
 
   it('shows both queues', async () => {
-    expect((await queues()).map(({ name }) => name)).to.deep.equal(['ingest', 'runs']);
+    expect((await queues()).map(({ name }) => name)).to.deep.equal(['ingest', 'runs', 'timers']);
   });
 
   it('shows a failed attempt with its error and the time of the next', async () => {

@@ -2,7 +2,7 @@
 import type { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import type { Next } from 'koa';
 import { ServiceError } from '../../errors.ts';
-import type { PartitionQueues, QueuePair } from '../../jobs/queues/partition-queues.ts';
+import type { PartitionQueues, QueueSet } from '../../jobs/queues/partition-queues.ts';
 import type { Context, Middleware } from '../http/router.ts';
 
 export const BOARD_PATH = '/queues';
@@ -70,24 +70,24 @@ export function board(queues: PartitionQueues): Middleware {
   let built: { count: number; serve: Promise<Middleware> } | undefined;
   return async (ctx, next) => {
     if (!isBoard(ctx.path)) return next();
-    const pairs = queues.all();
-    if (built?.count !== pairs.length) built = { count: pairs.length, serve: loadBoard(pairs) };
+    const sets = queues.all();
+    if (built?.count !== sets.length) built = { count: sets.length, serve: loadBoard(sets) };
     return (await built.serve)(ctx, next);
   };
 }
 
 /** With several partitions, the queues of each are a group. */
-async function loadBoard(pairs: readonly QueuePair[]): Promise<Middleware> {
+async function loadBoard(sets: readonly QueueSet[]): Promise<Middleware> {
   const [{ createBullBoard }, { BullMQAdapter }, { KoaAdapter }] = await Promise.all([
     import('@bull-board/api'),
     import('@bull-board/api/bullMQAdapter'),
     import('@bull-board/koa'),
   ]);
-  const isGrouped = pairs.length > 1;
-  const adapters = pairs.flatMap(({ ingest, runs }, n) => {
+  const isGrouped = sets.length > 1;
+  const adapters = sets.flatMap(({ ingest, runs, timers }, n) => {
     const prefix = `partition ${String(n).padStart(2, '0')}${DELIMITER}`;
     const options = isGrouped ? { prefix, delimiter: DELIMITER } : {};
-    return [ingest, runs].map((queue) => withTruncation(new BullMQAdapter(queue, options)));
+    return [ingest, runs, timers].map((queue) => withTruncation(new BullMQAdapter(queue, options)));
   });
   const serverAdapter = new KoaAdapter();
   serverAdapter.setBasePath(BOARD_PATH);

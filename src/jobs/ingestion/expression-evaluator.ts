@@ -56,6 +56,21 @@ export class ExpressionEvaluator {
     return this.#skip(evaluated, reason, messageOf(allowance), now);
   }
 
+  /** The value of an expression: undefined if it cannot be evaluated. An evaluation that exceeds its allowance is reported as one of `matches` is. */
+  valueOf(evaluated: ExpressionOfFunction, scope: Scope, nowMs: number): unknown {
+    const { env, functionId, source, expression } = evaluated;
+    if (!expression) return undefined;
+    const now = Date.now();
+    const owner = { env, expression: `${env}\n${functionId}\n${source}` };
+    const allowance = this.#allowances.budgetOf(owner, now);
+    const { value, result, cost } = expression.valueOf(scope, allowance.units, nowMs);
+    this.#allowances.record(owner, { result: result === 'too_costly' ? result : 'met', cost }, allowance, now);
+    if (result === 'too_costly') {
+      this.#skip(evaluated, allowance.quarantine ? 'quarantined' : 'too_costly', messageOf(allowance), now);
+    }
+    return value;
+  }
+
   /** Call when other work has just had the event loop. */
   startTurn(): void {
     this.#turnStartedAt = performance.now();

@@ -7,7 +7,9 @@ import type { TriggerExpression, TriggerTable } from '../../model/events/trigger
 import { runIdOf } from '../../model/runs/run.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { Events } from '../../store/events/events.ts';
-import type { RunStarter, RunToStart } from '../runs/run-starter.ts';
+import type { Candidate } from '../flow-control/candidate.ts';
+import type { FlowControl } from '../flow-control/flow-control.ts';
+import type { RunStarter } from '../runs/run-starter.ts';
 import type { WaitMatcher } from '../runs/wait-matcher.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { ExpressionEvaluator } from './expression-evaluator.ts';
@@ -20,6 +22,7 @@ export interface IngestDeps {
   starter: Pick<RunStarter, 'start'>;
   waitMatcher: WaitMatcher;
   evaluator: ExpressionEvaluator;
+  flowControl: Pick<FlowControl, 'decide'>;
   telemetry: Telemetry;
 }
 
@@ -28,7 +31,8 @@ export async function ingest(batch: readonly Envelope[], deps: IngestDeps): Prom
   if (events.length === 0) return;
   const [stored, tables] = await Promise.all([deps.events.storeNew(events), tablesOf(events, deps.functions)]);
   const notIngested = stored.filter(({ ingested }) => !ingested).map(({ event }) => event);
-  await deps.starter.start(await triggeredRuns(notIngested, tables, deps.evaluator), Date.now());
+  const triggered = await triggeredRuns(notIngested, tables, deps.evaluator);
+  await deps.starter.start(await deps.flowControl.decide(triggered), Date.now());
   await deps.events.markIngested(stored, Date.now());
   deps.telemetry.recordIngested(stored, Date.now());
   // Includes events that an earlier try marked as ingested: it may have died before it matched them.
@@ -64,8 +68,8 @@ async function triggeredRuns(
   events: readonly Envelope[],
   tables: ReadonlyMap<string, TriggerTable>,
   evaluator: ExpressionEvaluator,
-): Promise<RunToStart[]> {
-  const runs: RunToStart[] = [];
+): Promise<Candidate[]> {
+  const runs: Candidate[] = [];
   evaluator.startTurn();
   for (const event of events) {
     const { env, internalId, name, ts, receivedAt } = event;
@@ -73,7 +77,7 @@ async function triggeredRuns(
     const matches = ({ fn, source, expression }: TriggerExpression, read: unknown) =>
       evaluator.matches({ env, functionId: fn.id, source, expression }, { event: read }, receivedAt);
     for (const fn of tables.get(env)?.match(name, read, matches) ?? []) {
-      if (fn) runs.push({ id: runIdOf(internalId, fn.id), fn, event, dueAt: ts });
+      if (fn) runs.push({ id: runIdOf(internalId, fn.id), fn, event, dueAt: ts, cause: 'event' });
       if (evaluator.shouldYield) await evaluator.yieldTurn();
     }
   }

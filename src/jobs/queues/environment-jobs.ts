@@ -3,11 +3,20 @@
  *  themselves. */
 import { inPipelines, type Redis } from '../../store/redis/connection.ts';
 import type { PartitionQueues } from './partition-queues.ts';
-import { INGEST, type IngestQueue, RUNS, type RunJob, type RunQueue } from './queues.ts';
+import {
+  INGEST,
+  type IngestQueue,
+  RUNS,
+  type RunJob,
+  type RunQueue,
+  TIMERS,
+  type TimerJob,
+  type TimerQueue,
+} from './queues.ts';
 
 const SCAN_COUNT = 500;
 /** Jobs read in one round trip: an ingest job may have a megabyte, and thousands may wait for a retry. */
-const READ_AT_ONCE = { [INGEST]: 10, [RUNS]: 500 };
+const READ_AT_ONCE = { [INGEST]: 10, [RUNS]: 500, [TIMERS]: 500 };
 const SETS = ['delayed', 'prioritized', 'failed'] as const;
 
 /** @returns how many jobs it removed */
@@ -17,13 +26,14 @@ export async function removeJobsOf(
   queues: PartitionQueues,
   signal: AbortSignal,
 ): Promise<number> {
-  const isOfRun = (data: string) => (JSON.parse(data) as RunJob).env === env;
+  const isOfEnvironment = (data: string) => (JSON.parse(data) as RunJob | TimerJob).env === env;
   // A job with events of several environments is kept for the others.
   const isOfEvents = (data: string) =>
     (JSON.parse(data) as { events: { env: string }[] }).events.every((event) => event.env === env);
   let removed = 0;
-  for (const { ingest, runs } of queues.all()) {
-    removed += await removeWhere(redis, runs, isOfRun, signal);
+  for (const { ingest, runs, timers } of queues.all()) {
+    removed += await removeWhere(redis, runs, isOfEnvironment, signal);
+    removed += await removeWhere(redis, timers, isOfEnvironment, signal);
     removed += await removeWhere(redis, ingest, isOfEvents, signal);
   }
   return removed;
@@ -31,7 +41,7 @@ export async function removeJobsOf(
 
 async function removeWhere(
   redis: Redis,
-  queue: IngestQueue | RunQueue,
+  queue: IngestQueue | RunQueue | TimerQueue,
   matches: (data: string) => boolean,
   signal: AbortSignal,
 ): Promise<number> {
@@ -42,7 +52,7 @@ async function removeWhere(
       const [next, members] = await redis.zscan(queue.toKey(set), cursor, 'COUNT', SCAN_COUNT);
       cursor = next;
       const ids = members.filter((_, i) => i % 2 === 0);
-      const readAtOnce = READ_AT_ONCE[queue.name as typeof INGEST | typeof RUNS];
+      const readAtOnce = READ_AT_ONCE[queue.name as keyof typeof READ_AT_ONCE];
       for (let start = 0; start < ids.length; start += readAtOnce) {
         const page = ids.slice(start, start + readAtOnce);
         const commands = page.map((id) => ['hget', queue.toKey(id), 'data']);

@@ -1,26 +1,28 @@
-/** The queues of every partition: a pair in each, so that the jobs of an event are where the event is. */
+/** The queues of every partition: the same in each, so that the jobs of an event are where the event is. */
 import type { Keyspace } from '../../store/redis/keyspace.ts';
-import type { IngestQueue, QueueOptions, RunQueue } from './queues.ts';
+import type { IngestQueue, QueueOptions, RunQueue, TimerQueue } from './queues.ts';
 
-export interface QueuePair {
+/** The queues of one partition. */
+export interface QueueSet {
   readonly ingest: IngestQueue;
   readonly runs: RunQueue;
+  readonly timers: TimerQueue;
 }
 
 export type SharedQueueOptions = Omit<QueueOptions, 'prefix'>;
 
 export class PartitionQueues {
   readonly #keys: Keyspace;
-  readonly #create: (options: { prefix: string }) => QueuePair;
-  readonly #pairs: QueuePair[] = [];
+  readonly #create: (options: { prefix: string }) => QueueSet;
+  readonly #sets: QueueSet[] = [];
 
-  constructor(keys: Keyspace, create: (options: { prefix: string }) => QueuePair) {
+  constructor(keys: Keyspace, create: (options: { prefix: string }) => QueueSet) {
     this.#keys = keys;
     this.#create = create;
   }
 
   /** Of the partition that an ID names: of an event, a run, or a job of a run. */
-  of(id: string): QueuePair {
+  of(id: string): QueueSet {
     return this.partition(this.#keys.of(id).number);
   }
 
@@ -29,17 +31,17 @@ export class PartitionQueues {
     return this.#keys.partition(n).queues;
   }
 
-  partition(n: number): QueuePair {
-    this.#pairs[n] ??= this.#create({ prefix: this.prefixOf(n) });
-    return this.#pairs[n];
+  partition(n: number): QueueSet {
+    this.#sets[n] ??= this.#create({ prefix: this.prefixOf(n) });
+    return this.#sets[n];
   }
 
   /** In the order of the partitions. */
-  all(): QueuePair[] {
+  all(): QueueSet[] {
     return this.#keys.all().map(({ number }) => this.partition(number));
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#pairs.flatMap(({ ingest, runs }) => [ingest.close(), runs.close()]));
+    await Promise.all(this.#sets.flatMap(({ ingest, runs, timers }) => [ingest.close(), runs.close(), timers.close()]));
   }
 }

@@ -1,7 +1,17 @@
 /** The number of jobs in each state of a queue, and the age of its backlog. */
 import type { Job } from 'bullmq';
 import type { PartitionQueues } from './partition-queues.ts';
-import { DELAYED_SCORE_PER_MS, INGEST, type IngestQueue, RUNS, type RunQueue } from './queues.ts';
+import {
+  DELAYED_SCORE_PER_MS,
+  INGEST,
+  type IngestQueue,
+  RUNS,
+  type RunQueue,
+  TIMERS,
+  type TimerQueue,
+} from './queues.ts';
+
+type AnyQueue = IngestQueue | RunQueue | TimerQueue;
 
 export interface QueueStatus {
   waiting: number;
@@ -18,19 +28,23 @@ export interface NamedQueueStatus extends QueueStatus {
 
 /** Of each kind of queue, those of all partitions together. */
 export async function queueStatuses(queues: PartitionQueues, nowMs: number): Promise<NamedQueueStatus[]> {
-  const pairs = queues.all();
-  const ofKind = async (name: string, some: readonly (IngestQueue | RunQueue)[]) => {
+  const sets = queues.all();
+  const ofKind = async (name: string, some: readonly AnyQueue[]) => {
     const statuses = await Promise.all(some.map((queue) => queueStatus(queue, nowMs)));
     return { name, ...statuses.reduce(together) };
   };
   return Promise.all([
     ofKind(
       INGEST,
-      pairs.map(({ ingest }) => ingest),
+      sets.map(({ ingest }) => ingest),
     ),
     ofKind(
       RUNS,
-      pairs.map(({ runs }) => runs),
+      sets.map(({ runs }) => runs),
+    ),
+    ofKind(
+      TIMERS,
+      sets.map(({ timers }) => timers),
     ),
   ]);
 }
@@ -46,7 +60,7 @@ function together(a: QueueStatus, b: QueueStatus): QueueStatus {
   };
 }
 
-async function queueStatus(queue: IngestQueue | RunQueue, nowMs: number): Promise<QueueStatus> {
+async function queueStatus(queue: AnyQueue, nowMs: number): Promise<QueueStatus> {
   const [counts, [oldest], [oldestOfBranches], firstDelayed] = await Promise.all([
     queue.getJobCounts('wait', 'prioritized', 'active', 'delayed', 'failed'),
     queue.getJobs(['wait'], 0, 0, true),
@@ -62,7 +76,7 @@ async function queueStatus(queue: IngestQueue | RunQueue, nowMs: number): Promis
   return { waiting: wait + prioritized, active, delayed, failed, oldestWaitingAt };
 }
 
-async function firstDueAt(queue: IngestQueue | RunQueue): Promise<number | undefined> {
+async function firstDueAt(queue: AnyQueue): Promise<number | undefined> {
   const redis = await queue.getBackend().client;
   const [, score] = await redis.zrange(queue.toKey('delayed'), 0, 0, { WITHSCORES: true });
   return score === undefined ? undefined : Math.floor(Number(score) / DELAYED_SCORE_PER_MS);

@@ -67,6 +67,53 @@ export interface RequestJob extends RunRef {
 
 export type RunJob = CallJob | WakeJob | RequestJob;
 
+/** The tick of a cron trigger. */
+export interface CronTimer {
+  kind: 'cron';
+  env: string;
+  functionId: string;
+  /** As registered, with its time zone. */
+  cron: string;
+}
+
+/** A throttle lets the next of the runs start that wait for it. */
+export interface ThrottleTimer {
+  kind: 'throttle';
+  env: string;
+  /** ID of the limit. */
+  limit: string;
+}
+
+/** A debounce may be over. */
+export interface DebounceTimer {
+  kind: 'debounce';
+  env: string;
+  functionId: string;
+  /** Value of its key. */
+  key: string;
+}
+
+/** A batch may have waited long enough. */
+export interface BatchTimer {
+  kind: 'batch';
+  env: string;
+  functionId: string;
+  /** Value of its key. */
+  key: string;
+  batchId: string;
+}
+
+/** A run may have reached one of its timeouts. */
+export interface TimeoutTimer {
+  kind: 'timeout';
+  env: string;
+  functionId: string;
+  runId: string;
+}
+
+/** What is due at a time. Its handler finds out what there is to do, so a job too many changes nothing. */
+export type TimerJob = CronTimer | ThrottleTimer | DebounceTimer | BatchTimer | TimeoutTimer;
+
 /** Attempts of a job before the current one, and in all. */
 export interface JobAttempts {
   made: number;
@@ -77,9 +124,11 @@ export interface JobAttempts {
 
 export const INGEST = 'ingest';
 export const RUNS = 'runs';
+export const TIMERS = 'timers';
 
 export type IngestQueue = Queue<IngestJob, void, string>;
 export type RunQueue = Queue<RunJob, void, string>;
+export type TimerQueue = Queue<TimerJob, void, string>;
 
 /** BullMQ's score of a delayed job is its due time in milliseconds times this factor, which keeps jobs of the same
  *  millisecond in order. */
@@ -88,6 +137,8 @@ export const DELAYED_SCORE_PER_MS = 0x1000;
 /** An ingest job holds accepted events: it is retried for most of a day. */
 export const INGEST_JOB = { attempts: 1_000, backoff: { type: 'custom' } };
 export const RUN_JOB = { backoff: { type: 'custom' } };
+/** A timer is a promise to a run or an event: it is retried as long as the job of an event is. */
+export const TIMER_JOB = { attempts: 1_000, backoff: { type: 'custom' } };
 
 /** Which finished jobs workers keep. Failed ingest jobs hold accepted events and are kept until an operator acts.
  *  Completed jobs are removed at once: the records of events and runs outlive them and tell more, and keeping the last
@@ -95,6 +146,7 @@ export const RUN_JOB = { backoff: { type: 'custom' } };
 export const JOB_RETENTION = {
   [INGEST]: { removeOnComplete: { count: 0 }, removeOnFail: { count: -1 } },
   [RUNS]: { removeOnComplete: { count: 0 }, removeOnFail: { count: 1_000 } },
+  [TIMERS]: { removeOnComplete: { count: 0 }, removeOnFail: { count: 1_000 } },
 };
 
 export function createIngestQueue(options: QueueOptions): IngestQueue {
@@ -103,4 +155,8 @@ export function createIngestQueue(options: QueueOptions): IngestQueue {
 
 export function createRunQueue(options: QueueOptions, telemetry?: JobTelemetry): RunQueue {
   return new Queue(RUNS, { ...options, defaultJobOptions: RUN_JOB, ...(telemetry && { telemetry }) });
+}
+
+export function createTimerQueue(options: QueueOptions): TimerQueue {
+  return new Queue(TIMERS, { ...options, defaultJobOptions: TIMER_JOB });
 }

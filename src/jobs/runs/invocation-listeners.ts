@@ -6,9 +6,9 @@ import type { TriggerExpression } from '../../model/events/triggers.ts';
 import { runIdOf } from '../../model/runs/run.ts';
 import { isJsonObject } from '../../model/values/json.ts';
 import type { Waits } from '../../store/runs/waits.ts';
+import type { Candidate } from '../flow-control/candidate.ts';
 import type { ExpressionEvaluator } from '../ingestion/expression-evaluator.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
-import type { RunToStart } from './run-starter.ts';
 import type { WaitMatcher } from './wait-matcher.ts';
 
 export interface InvocationListenersDeps {
@@ -28,11 +28,11 @@ export class InvocationListeners {
   /** The runs of functions that listen. A function with the trigger `inngest/function.invoked` alone, without an
    *  expression, only says that it can be invoked: it does not run whenever another is.
    *  @param invokedId function that the event invokes */
-  async runsFor(event: Envelope, invokedId: string, dueAt: number): Promise<RunToStart[]> {
+  async runsFor(event: Envelope, invokedId: string, dueAt: number): Promise<Candidate[]> {
     const { functions, evaluator } = this.#deps;
     const table = await functions.of(event.env);
     if (!table.isTrigger(FUNCTION_INVOKED)) return [];
-    const runs: RunToStart[] = [];
+    const runs: Candidate[] = [];
     const read = () => triggerEventOf(recordOf(event), event.source);
     const isMet = ({ fn, source, expression }: TriggerExpression, record: unknown) =>
       evaluator.matches({ env: event.env, functionId: fn.id, source, expression }, { event: record }, event.receivedAt);
@@ -40,7 +40,7 @@ export class InvocationListeners {
     for (const fn of table.match(FUNCTION_INVOKED, read, isMet)) {
       const listens =
         fn && fn.id !== invokedId && !fn.triggers.some((one) => one.event === FUNCTION_INVOKED && !one.expression);
-      if (fn && listens) runs.push({ id: runIdOf(event.internalId, fn.id), fn, event, dueAt });
+      if (fn && listens) runs.push({ id: runIdOf(event.internalId, fn.id), fn, event, dueAt, cause: 'event' });
       if (evaluator.shouldYield) await evaluator.yieldTurn();
     }
     await evaluator.reportSkipped();

@@ -10,15 +10,18 @@ import { type Run, runIdOf } from '../../model/runs/run.ts';
 import { isJsonObject } from '../../model/values/json.ts';
 import type { Claim, Claimed, Deduplication } from '../../store/events/deduplication.ts';
 import type { Events } from '../../store/events/events.ts';
+import type { Candidate } from '../flow-control/candidate.ts';
+import type { FlowControl } from '../flow-control/flow-control.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { type InvocationListeners, isListening } from './invocation-listeners.ts';
-import type { RunStarter, RunToStart } from './run-starter.ts';
+import type { RunStarter } from './run-starter.ts';
 import type { RunTransitions } from './state-transitions.ts';
 
 export interface InvocationsDeps {
   events: Events;
   functions: FunctionTables;
+  flowControl: Pick<FlowControl, 'decide'>;
   starter: RunStarter;
   listeners: InvocationListeners;
   transitions: RunTransitions;
@@ -67,7 +70,7 @@ export class Invocations {
     const now = Date.now();
     const event = invocationEvent(invokingRun, op, now);
     const invoker = { runId, stepId: op.id };
-    const run = { id: derivedId(runId, 'invoke', op.id), fn, event, dueAt: now, invoker };
+    const run = { id: derivedId(runId, 'invoke', op.id), fn, event, dueAt: now, invoker, cause: 'invocation' as const };
     await this.#start(run, event, now, isListening(invokingRun.functionId, cause));
   }
 
@@ -90,7 +93,7 @@ export class Invocations {
     if (isDone) return { eventId, runId, repeat: true };
     const provenance = { internalId: eventId, env, receivedAt: nowMs, source: 'api', requestId, index: 0 } as const;
     const event = toEnvelope({ name: FUNCTION_INVOKED, ...payload }, provenance);
-    await this.#start({ id: runId, fn, event, dueAt: nowMs }, event, nowMs);
+    await this.#start({ id: runId, fn, event, dueAt: nowMs, cause: 'invocation' }, event, nowMs);
     if (claim) await this.#deps.deduplication.confirm([{ ...claim, internalId: eventId }]);
     return { eventId, runId, repeat: !isFirst };
   }
@@ -104,11 +107,11 @@ export class Invocations {
     return { eventId: internalId, isFirst: internalId === ownId, isDone: repeat };
   }
 
-  async #start(run: RunToStart, event: Envelope, nowMs: number, untold = false): Promise<void> {
-    const { events, starter, listeners, telemetry } = this.#deps;
+  async #start(run: Candidate, event: Envelope, nowMs: number, untold = false): Promise<void> {
+    const { events, flowControl, starter, listeners, telemetry } = this.#deps;
     const stored = await events.storeNew([event]);
     const listening = untold ? [] : await listeners.runsFor(event, run.fn.id, nowMs);
-    await starter.start([run, ...listening], nowMs);
+    await starter.start(await flowControl.decide([run, ...listening]), nowMs);
     await events.markIngested(stored, nowMs);
     telemetry.recordIngested(stored, Date.now());
     await listeners.matchWaits(event);

@@ -2,6 +2,7 @@
  *  that no event in between is missed. */
 import type { AppFunction } from '../../model/apps/app.ts';
 import type { Envelope } from '../../model/events/event.ts';
+import type { FrozenKeys } from '../../model/flow-control/options.ts';
 import type { Invoker } from '../../model/runs/run.ts';
 import { SLACK_MS } from '../../store/events/event-location.ts';
 import type { Events } from '../../store/events/events.ts';
@@ -23,6 +24,8 @@ export interface RunToStart {
   invoker?: Invoker;
   /** The run that this one re-runs. */
   retryOf?: string;
+  /** What its limits need of the event. */
+  keys?: FrozenKeys;
   /** Parent span of the run's jobs; none: the active span. */
   trace?: string | undefined;
 }
@@ -50,7 +53,7 @@ export class RunStarter {
     const activeSpan = tracing?.serializeSpan();
     await this.#keepFutureEvents(toStart, nowMs);
     await runs.create(
-      toStart.map(({ id, fn, event, invoker, retryOf, dueAt, trace = activeSpan }) => ({
+      toStart.map(({ id, fn, event, invoker, retryOf, keys, dueAt, trace = activeSpan }) => ({
         id,
         env: event.env,
         functionId: fn.id,
@@ -58,6 +61,7 @@ export class RunStarter {
         requestId: event.requestId,
         ...(invoker && { invoker }),
         ...(retryOf && { retryOf }),
+        ...(keys && { keys }),
         ...(trace && { trace }),
         queuedAt: nowMs,
         reconcileAt: Math.max(dueAt, nowMs) + reconcileAfterMs,

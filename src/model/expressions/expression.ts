@@ -22,12 +22,21 @@ export interface Scope extends Record<string, unknown> {
   async?: unknown;
 }
 
+/** The value of an expression; `value` is undefined if it cannot be evaluated. */
+export interface EvaluatedValue {
+  value: unknown;
+  result: 'evaluated' | 'not_evaluable' | 'too_costly';
+  cost: number;
+}
+
 export interface Expression {
   ast: ASTNode;
   /** Evaluates the expression. If it cannot be evaluated (a text is compared with a number, for example), it is not met. Never throws.
    *  @param units fuel limit
    *  @param nowMs the time that `now()` returns, Unix milliseconds */
   evaluate(scope: Scope, units?: number, nowMs?: number): Evaluation;
+  /** Likewise, for an expression whose value counts: the key of a limit, for example. Never throws. */
+  valueOf(scope: Scope, units?: number, nowMs?: number): EvaluatedValue;
 }
 
 const CACHED_MAX = 1_000;
@@ -66,17 +75,22 @@ export function compileWait(source: string): Expression {
 function compileIn(language: Language, source: string): Expression {
   const { fuel, time } = language;
   const { ast, evaluate } = language.compile(source);
+  const evaluateValue: Expression['valueOf'] = (scope, units = EVALUATION_UNITS, nowMs = Date.now()) => {
+    fuel.refill(units);
+    time.nowMs = nowMs;
+    let value: unknown;
+    try {
+      value = evaluate(scope);
+    } catch {}
+    const result = fuel.exhausted ? 'too_costly' : value === undefined ? 'not_evaluable' : 'evaluated';
+    return { value: fuel.exhausted ? undefined : value, result, cost: fuel.spent };
+  };
   return {
     ast,
-    evaluate(scope, units = EVALUATION_UNITS, nowMs = Date.now()) {
-      fuel.refill(units);
-      time.nowMs = nowMs;
-      let met = false;
-      try {
-        met = evaluate(scope) === true;
-      } catch {}
-      const result = fuel.exhausted ? 'too_costly' : met ? 'met' : 'not_met';
-      return { result, cost: fuel.spent };
+    evaluate(scope, units, nowMs) {
+      const { value, result, cost } = evaluateValue(scope, units, nowMs);
+      return { result: result === 'too_costly' ? result : value === true ? 'met' : 'not_met', cost };
     },
+    valueOf: evaluateValue,
   };
 }

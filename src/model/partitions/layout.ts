@@ -54,6 +54,12 @@ export class PartitionLayout {
     return count === 1 ? 0 : crc32(text) % count;
   }
 
+  /** The partition of a text for good: among those that the installation had at first. */
+  permanentHomeOf(text: string): number {
+    const [first] = this.versions as [LayoutVersion];
+    return first.count === 1 ? 0 : crc32(text) % first.count;
+  }
+
   /** All partitions in which it may be, the present one first: it was stored there while another layout was in force, or by a process whose clock is
    *  ahead of this one's when the layout changes. */
   homesOf(text: string, nowMs: number): number[] {

@@ -1,4 +1,5 @@
 /** Runs: one function processing one event. */
+import type { FrozenKeys } from '../flow-control/options.ts';
 import { derivedId } from '../ids.ts';
 import type { RunError } from './run-error.ts';
 import { RUN_STATUSES, type RunStatus } from './run-status.ts';
@@ -33,6 +34,8 @@ export interface Run {
   retryOf?: string;
   /** Parent of its spans (tracing/carrier.ts). */
   trace?: string;
+  /** What the limits of its function need of its event. */
+  keys?: FrozenKeys;
   /** Functions that it has deferred until its end. */
   defers?: number;
   status: RunStatus;

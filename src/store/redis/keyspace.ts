@@ -6,6 +6,7 @@ import { AUTH_KEY_DECLARATIONS, authKeys } from '../auth/keys.ts';
 import { CONNECT_KEY_DECLARATIONS, connectKeys } from '../connect/keys.ts';
 import { ENVIRONMENT_KEY_DECLARATIONS, environmentKeys } from '../environments/keys.ts';
 import { EVENT_KEY_DECLARATIONS, eventKeys, eventSourceKeys } from '../events/keys.ts';
+import { FLOW_CONTROL_KEY_DECLARATIONS, flowControlKeys } from '../flow-control/keys.ts';
 import { REALTIME_KEY_DECLARATIONS, realtimeKeys } from '../realtime/keys.ts';
 import { cancellationKeys, RUN_KEY_DECLARATIONS, runKeys } from '../runs/keys.ts';
 import { TELEMETRY_KEY_DECLARATIONS, telemetryKeys } from '../telemetry/keys.ts';
@@ -24,6 +25,8 @@ export interface Keyspace extends InstallationKeyspace {
   all(): PartitionKeyspace[];
   /** Of the partitions in which something of a name may be, the present one first: waits for an event name, for example. */
   homesOf(env: string, name: string): [PartitionKeyspace, ...PartitionKeyspace[]];
+  /** Of the partition that a text has for good, however many partitions there will be: what is counted there must be in one place. */
+  homeOf(text: string): PartitionKeyspace;
 }
 
 /** How keys begin. One Redis takes any. On a cluster all keys of a partition have one hash tag, as scripts and transactions demand. */
@@ -52,6 +55,7 @@ export function keyspace({
     partition,
     all: () => Array.from({ length: layout().count }, (_, n) => partition(n)),
     homesOf: (env, name) => layout().homesOf(`${env}/${name}`, Date.now()).map(partition) as [PartitionKeyspace],
+    homeOf: (text) => partition(layout().permanentHomeOf(text)),
   };
 }
 
@@ -84,6 +88,7 @@ function partitionKeyspace(prefix: string, number: number) {
     number,
     ...eventKeys(prefix),
     ...runKeys(prefix),
+    ...flowControlKeys(prefix),
     ...webhookLogKeys(prefix),
     ...partitionKeys(prefix),
   };
@@ -93,6 +98,7 @@ function partitionKeyspace(prefix: string, number: number) {
 export const KEY_DECLARATIONS_BY_ROOM = {
   events: EVENT_KEY_DECLARATIONS,
   runs: RUN_KEY_DECLARATIONS,
+  'flow-control': FLOW_CONTROL_KEY_DECLARATIONS,
   apps: APP_KEY_DECLARATIONS,
   connect: CONNECT_KEY_DECLARATIONS,
   environments: ENVIRONMENT_KEY_DECLARATIONS,

@@ -1,4 +1,5 @@
 /** Converts runs from their fields in Redis. */
+import type { FrozenKeys } from '../../model/flow-control/options.ts';
 import type { HistoryEntry, Run, RunError, RunStatus } from '../../model/runs/run.ts';
 
 /** Fields of a run's hash. Fields that every run has are one letter, to save memory. The scripts get them as constants (redis/scripts.ts). */
@@ -24,6 +25,8 @@ export const RUN_FIELDS = {
    *  is a call (the number of finished steps that it was made for), or the endpoint's own request. */
   checkpoint: 'checkpoint',
   defers: 'defers',
+  /** What the limits of its function need of its event, as JSON. */
+  keys: 'k',
 } as const;
 
 /** Followed by a number of finished steps: the call with that many may still plan steps. */
@@ -36,7 +39,7 @@ export const PENDING_RACE = '"race":true';
 const SHOWN = 200;
 
 export function toRun(env: string, id: string, fields: Record<string, string>): Run {
-  const { f, e, r, s, a, q, b, x, o, error, invoker_run, invoker_step, retry_of, trace, defers } = fields;
+  const { f, e, r, s, a, q, b, x, o, error, invoker_run, invoker_step, retry_of, trace, defers, k } = fields;
   return {
     id,
     env,
@@ -47,6 +50,7 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     ...(retry_of && { retryOf: retry_of }),
     ...(trace && { trace }),
     ...(defers && { defers: Number(defers) }),
+    ...(k && { keys: JSON.parse(k) as FrozenKeys }),
     status: s as RunStatus,
     attempt: Number(a),
     queuedAt: Number(q),

@@ -3,6 +3,7 @@
 import { type EventRecord, recordOf } from '../../model/events/event.ts';
 import { readEvent } from '../../model/events/event-encoding.ts';
 import { FUNCTION_FINISHED } from '../../model/events/lifecycle.ts';
+import type { FrozenKeys } from '../../model/flow-control/options.ts';
 import type { Memo, Pending } from '../../model/runs/memo.ts';
 import type { Ending, HistoryEntry, Invoker, Run, RunError, RunStatus } from '../../model/runs/run.ts';
 import { locationOf } from '../events/event-location.ts';
@@ -20,6 +21,7 @@ export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId
   invoker?: Invoker;
   retryOf?: string;
   trace?: string;
+  keys?: FrozenKeys;
   /** Time of the first reconciliation, Unix milliseconds. */
   reconcileAt: number;
   /** Who runs it already (checkpoints.ts); undefined: its first call will. */
@@ -278,11 +280,24 @@ function* portionsOf(runs: readonly NewRun[]): Generator<[NewRun, ...NewRun[]]> 
 }
 
 /** As create-runs.lua reads it. Redis cannot decode lone surrogates, hence toWellFormed. */
-function rowOf({ id, reconcileAt, functionId, eventId, queuedAt, requestId, invoker, retryOf, trace, owner }: NewRun) {
+function rowOf({
+  id,
+  reconcileAt,
+  functionId,
+  eventId,
+  queuedAt,
+  requestId,
+  invoker,
+  retryOf,
+  trace,
+  keys,
+  owner,
+}: NewRun) {
   const fields = [RUN_FIELDS.requestId, requestId];
   if (invoker) fields.push(RUN_FIELDS.invokerRun, invoker.runId, RUN_FIELDS.invokerStep, invoker.stepId.toWellFormed());
   if (retryOf) fields.push(RUN_FIELDS.retryOf, retryOf);
   if (trace) fields.push(RUN_FIELDS.trace, trace);
+  if (keys) fields.push(RUN_FIELDS.keys, JSON.stringify(keys));
   if (owner) {
     const { status, startedAt, checkpoint } = RUN_FIELDS;
     fields.push(status, 'Running' satisfies RunStatus, startedAt, String(queuedAt), checkpoint, `0:${owner}`);

@@ -1,0 +1,73 @@
+/** Evaluates the keys of flow control over the event of a run, once. */
+import { type EventRecord, recordOf, type Source } from '../../model/events/event.ts';
+import { triggerEventOf } from '../../model/events/expression-event.ts';
+import { compile, type Expression } from '../../model/expressions/expression.ts';
+import { keyTextOf } from '../../model/flow-control/key-text.ts';
+import type { FlowOptions, FrozenKeys } from '../../model/flow-control/options.ts';
+import type { ExpressionEvaluator } from '../ingestion/expression-evaluator.ts';
+import type { Candidate } from './candidate.ts';
+
+const PRIORITY_MAX_SECONDS = 600;
+
+/** The event of a run, and whose expressions are evaluated over it. */
+export interface KeySource {
+  env: string;
+  functionId: string;
+  event: EventRecord;
+  source: Source;
+  receivedAt: number;
+}
+
+export class FlowKeys {
+  readonly #evaluator: ExpressionEvaluator;
+
+  constructor(evaluator: ExpressionEvaluator) {
+    this.#evaluator = evaluator;
+  }
+
+  /** @param key undefined: there is none, and all runs share the limit
+   *  @returns the empty text for what cannot be evaluated */
+  textOf(key: string | undefined, candidate: Candidate): string {
+    return key === undefined ? '' : keyTextOf(this.valueOf(key, sourceOf(candidate)));
+  }
+
+  /** undefined: it cannot be evaluated. */
+  valueOf(source: string, { env, functionId, event, source: origin, receivedAt }: KeySource): unknown {
+    const expression = compiled(source);
+    const scope = { event: triggerEventOf(event, origin) };
+    return this.#evaluator.valueOf({ env, functionId, source, expression }, scope, receivedAt);
+  }
+
+  /** undefined: the function has no limit that depends on the event. */
+  freeze(options: FlowOptions, source: KeySource): FrozenKeys | undefined {
+    const { runConcurrency, stepConcurrency, throttle, priority } = options;
+    const keys = [...runConcurrency, ...stepConcurrency, ...(throttle ? [throttle] : [])].flatMap(
+      ({ key }) => key ?? [],
+    );
+    if (keys.length === 0 && priority === undefined) return undefined;
+    const seconds = priority === undefined ? 0 : secondsOf(this.valueOf(priority, source));
+    return {
+      values: Object.fromEntries(keys.map((key) => [key, keyTextOf(this.valueOf(key, source))])),
+      ...(seconds !== 0 && { priority: seconds }),
+    };
+  }
+}
+
+export function sourceOf({ fn, event }: Candidate): KeySource {
+  const { env, source, receivedAt } = event;
+  return { env, functionId: fn.id, event: recordOf(event), source, receivedAt };
+}
+
+/** undefined: this version rejects an expression that an earlier one accepted. */
+function compiled(source: string): Expression | undefined {
+  try {
+    return compile(source);
+  } catch {
+    return undefined;
+  }
+}
+
+function secondsOf(value: unknown): number {
+  const seconds = typeof value === 'bigint' || typeof value === 'number' ? Number(value) : 0;
+  return Number.isNaN(seconds) ? 0 : Math.min(Math.max(seconds, -PRIORITY_MAX_SECONDS), PRIORITY_MAX_SECONDS);
+}

@@ -1,0 +1,16 @@
+/** What is done when a timer is due. A handler may run twice for the same timer, and late: it looks at what is there. */
+import type { TimerJob } from '../queues/queues.ts';
+
+type JobOf<Kind extends TimerJob['kind']> = Extract<TimerJob, { kind: Kind }>;
+
+/** By kind. `dueAt`: the time that the timer was set to, Unix milliseconds. */
+export type TimerHandlers = {
+  [Kind in TimerJob['kind']]?: (timer: JobOf<Kind>, dueAt: number) => Promise<void>;
+};
+
+export async function handleTimer(timer: TimerJob, dueAt: number, handlers: TimerHandlers): Promise<void> {
+  const handle = handlers[timer.kind] as ((timer: TimerJob, dueAt: number) => Promise<void>) | undefined;
+  // A later version may have set it.
+  if (!handle) throw new Error(`no handler for a timer of the kind ${timer.kind}`);
+  await handle(timer, dueAt);
+}

@@ -1,0 +1,38 @@
+/** The worker of a partition's timers. They have a queue of their own, so that no backlog of calls delays them. */
+import type { Job } from 'bullmq';
+import type { Config } from '../config.ts';
+import type { PartitionQueues, SharedQueueOptions } from '../jobs/queues/partition-queues.ts';
+import { JOB_RETENTION, TIMERS, type TimerJob } from '../jobs/queues/queues.ts';
+import { handleTimer, type TimerHandlers } from '../jobs/timers/timer-handlers.ts';
+import type { Logger } from '../log.ts';
+import type { MetricsRecorder } from '../metrics/recorder.ts';
+import { withMetrics, withOutageDelay } from './job-middleware.ts';
+import { WatchedWorker } from './watched-worker.ts';
+import { exponentialBackoff, logJobs, workerOptions } from './worker-options.ts';
+
+/** Timers are due together: all schedules at the full minute. */
+const CONCURRENCY = 100;
+
+export interface TimerWorkerDeps {
+  config: Config;
+  queueOptions: SharedQueueOptions;
+  queues: PartitionQueues;
+  handlers: TimerHandlers;
+  log: Logger;
+  recorder: MetricsRecorder;
+}
+
+export function createTimerWorker(
+  partition: number,
+  { config, queueOptions, queues, handlers, log, recorder }: TimerWorkerDeps,
+): WatchedWorker<TimerJob> {
+  const handler = ({ data, timestamp, delay }: Job<TimerJob>) => handleTimer(data, timestamp + delay, handlers);
+  const worker = new WatchedWorker<TimerJob>(TIMERS, withOutageDelay(withMetrics(TIMERS, handler, recorder), log), {
+    ...workerOptions(config, queueOptions, queues.prefixOf(partition)),
+    ...JOB_RETENTION[TIMERS],
+    concurrency: CONCURRENCY,
+    settings: { backoffStrategy: exponentialBackoff },
+  });
+  logJobs(worker, log, ({ id, data: { kind, env } }) => ({ queue: TIMERS, job: id, kind, env }));
+  return worker;
+}

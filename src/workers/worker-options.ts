@@ -1,0 +1,47 @@
+/** What the workers of all queues have in common. */
+import type { Job, Worker } from 'bullmq';
+import type { Config } from '../config.ts';
+import type { SharedQueueOptions } from '../jobs/queues/partition-queues.ts';
+import type { Logger } from '../log.ts';
+
+const RETRY_MS = 1_000;
+/** Characters of an error in the log; an app's may have any number. */
+const LOGGED_LENGTH = 1_000;
+/** Between two tries of a job that has nothing to do with apps. */
+const RETRY_MAX_MS = 60_000;
+
+export function workerOptions({ stalledAfterMs }: Config, queueOptions: SharedQueueOptions, prefix: string) {
+  return {
+    ...queueOptions,
+    prefix,
+    autorun: false,
+    // After an error of Redis; BullMQ's default is 15 s.
+    runRetryDelay: RETRY_MS,
+    lockDuration: stalledAfterMs,
+    stalledInterval: stalledAfterMs,
+    // BullMQ fails no job because its workers died; poison-jobs.ts decides which are.
+    maxStalledCount: Number.MAX_SAFE_INTEGER,
+  };
+}
+
+export function exponentialBackoff(attempts = 1): number {
+  return Math.min(1_000 * 2 ** Math.min(attempts, 10), RETRY_MAX_MS);
+}
+
+export function logJobs<Data>(
+  worker: Worker<Data, void>,
+  log: Logger,
+  detailsOf: (job: Job<Data>) => Record<string, unknown>,
+): void {
+  if (log.isLevelEnabled('debug')) worker.on('completed', (job) => log.debug(detailsOf(job), 'job completed'));
+  worker.on('failed', (job, error) =>
+    log.warn({ ...(job && detailsOf(job)), err: error.message.slice(0, LOGGED_LENGTH) }, 'job failed'),
+  );
+  worker.on('stalled', (jobId) =>
+    log.warn(
+      { queue: worker.name, job: jobId },
+      'job stalled: its worker lost the lock, and this worker takes it over',
+    ),
+  );
+  worker.on('error', (error) => log.warn({ queue: worker.name, err: error.message }, 'worker error'));
+}
