@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Quotas } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { dialectOf, headerName, readHeader, SERVER_SDK } from '../../functions/headers.ts';
+import type { Admission } from '../../jobs/flow-control/admission.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { Logger } from '../../log.ts';
 import {
@@ -38,6 +39,8 @@ export interface RegistrarDeps {
   apps: Apps;
   functions: Functions;
   expressionProblems: ExpressionProblems;
+  /** Limits that a registration changes act on what waits. */
+  admission: Pick<Admission, 'noteChange'>;
   log: Logger;
 }
 
@@ -124,6 +127,10 @@ export class Registrar {
     await apps.checkQuota(env, appName, quotas.apps);
     const saved = await functions.replaceForApp(env, appName, checked.registered, quotas.functions, checked.refused);
     const refused = [...checked.refused, ...saved.refused];
+    if (saved.modified) {
+      const ids = saved.registered.map(({ id }) => id);
+      await this.#deps.admission.noteChange(env, ids);
+    }
     await apps.save(env, { ...appOf(registration, dialect, Date.now()), ...(refused.length > 0 && { refused }) });
     return { ...saved, refused };
   }

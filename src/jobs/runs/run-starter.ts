@@ -1,9 +1,5 @@
 /** Starts runs: creates their records, stores their cancel triggers, and enqueues their first calls, in this order, so
  *  that no event in between is missed. */
-import type { AppFunction } from '../../model/apps/app.ts';
-import type { Envelope } from '../../model/events/event.ts';
-import type { FrozenKeys } from '../../model/flow-control/options.ts';
-import type { Invoker } from '../../model/runs/run.ts';
 import { SLACK_MS } from '../../store/events/event-location.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { Runs } from '../../store/runs/runs.ts';
@@ -11,24 +7,7 @@ import type { Tracing } from '../../tracing/tracing.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { CancelTriggers } from './cancel-triggers.ts';
 import type { RunScheduler } from './run-scheduler.ts';
-
-/** The fields that a run needs of the event that triggered it. */
-export type CausingEvent = Pick<Envelope, 'env' | 'internalId' | 'requestId' | 'receivedAt'>;
-
-export interface RunToStart {
-  id: string;
-  fn: AppFunction;
-  event: CausingEvent;
-  /** The event's own time, Unix milliseconds: the run starts no sooner. */
-  dueAt: number;
-  invoker?: Invoker;
-  /** The run that this one re-runs. */
-  retryOf?: string;
-  /** What its limits need of the event. */
-  keys?: FrozenKeys;
-  /** Parent span of the run's jobs; none: the active span. */
-  trace?: string | undefined;
-}
+import type { CausingEvent, RunToStart } from './run-to-start.ts';
 
 export interface RunStarterDeps {
   events: Events;
