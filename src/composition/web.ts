@@ -104,6 +104,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   const realtime = new Realtime({ config, store, feed, liveFeed, webSockets });
   const registrar = new Registrar({
     quotas: config.quotas,
+    functionLimits: config.functionLimits,
     apps: store.apps,
     functions: store.functions,
     expressionProblems: store.expressionProblems,

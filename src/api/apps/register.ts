@@ -1,6 +1,6 @@
 /** `POST /fn/register`: an app registers its functions (docs/protocol.md). The responses have the shape of the protocol. */
 import { setImmediate } from 'node:timers/promises';
-import type { Quotas } from '../../config.ts';
+import type { FunctionLimits, Quotas } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { dialectOf, headerName, readHeader, SERVER_SDK } from '../../functions/headers.ts';
 import type { Admission } from '../../jobs/flow-control/admission.ts';
@@ -14,9 +14,10 @@ import {
   type Registration,
   registrationSchema,
 } from '../../model/apps/app.ts';
+import { functionProblems } from '../../model/apps/function-problems.ts';
 import { enforceQuotas } from '../../model/apps/quotas.ts';
 import { checkFunctions } from '../../model/apps/registered-functions.ts';
-import { functionProblems } from '../../model/apps/unsupported-options.ts';
+
 import { PRODUCTION } from '../../model/environment.ts';
 import type { App, Apps } from '../../store/apps/apps.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
@@ -36,6 +37,7 @@ const LOGGED_FUNCTIONS = 50;
 
 export interface RegistrarDeps {
   quotas: Quotas;
+  functionLimits: FunctionLimits;
   apps: Apps;
   functions: Functions;
   expressionProblems: ExpressionProblems;
@@ -97,8 +99,9 @@ export class Registrar {
 
   /** @throws ServiceError quota_exceeded, registration_invalid */
   async parse(text: string, dialect: Dialect): Promise<ParsedRegistration> {
-    const registration = parseRegistration(text, this.#deps.quotas);
-    return { registration, checked: await checkAll(registration, dialect), dialect };
+    const { quotas, functionLimits } = this.#deps;
+    const registration = parseRegistration(text, quotas);
+    return { registration, checked: await checkAll(registration, dialect, functionLimits), dialect };
   }
 
   /** `modified`: whether a function has changed.
@@ -203,10 +206,14 @@ function appNameInText(text: string): unknown {
 }
 
 /** Pauses regularly, so that other requests get their turn. */
-async function checkAll(registration: Registration, dialect: Dialect): Promise<CheckedFunctions> {
+async function checkAll(
+  registration: Registration,
+  dialect: Dialect,
+  limits: FunctionLimits,
+): Promise<CheckedFunctions> {
   const all: CheckedFunctions = { registered: [], refused: [] };
   let sliceStartedAt = performance.now();
-  for (const checked of checkFunctions(registration, dialect)) {
+  for (const checked of checkFunctions(registration, dialect, limits)) {
     if (checked && 'registered' in checked) all.registered.push(checked.registered);
     else if (checked) all.refused.push(checked.refused);
     if (performance.now() - sliceStartedAt < SLICE_MS) continue;
