@@ -13,7 +13,9 @@ import { RunScheduler } from '../jobs/runs/run-scheduler.ts';
 import { RunStarter } from '../jobs/runs/run-starter.ts';
 import { SignalSender } from '../jobs/runs/signal-sender.ts';
 import { RunTransitions } from '../jobs/runs/state-transitions.ts';
+import { TimeoutTimers } from '../jobs/runs/timeout-timers.ts';
 import { WaitMatcher } from '../jobs/runs/wait-matcher.ts';
+import { handleChangedTimeouts, handleTimeout } from '../jobs/timers/timeouts.ts';
 import type { TimerHandlers } from '../jobs/timers/timer-handlers.ts';
 import type { Store } from '../store/store.ts';
 import type { Core } from './core.ts';
@@ -30,6 +32,7 @@ export interface RunServices {
   endpoints: Endpoints;
   signalSender: SignalSender;
   flowControl: FlowControl;
+  timeoutTimers: TimeoutTimers;
   /** For the worker. */
   timerHandlers: TimerHandlers;
 }
@@ -38,6 +41,7 @@ export function createRunServices(
   { config: { reconcileAfterMs, callTimeoutMs, retryScale }, tracing }: Core,
   {
     runs,
+    runLists,
     runMetadata,
     steps,
     checkpoints,
@@ -52,6 +56,7 @@ export function createRunServices(
   { queues, functions, evaluator, telemetry, acceptor }: Ingestion,
 ): RunServices {
   const scheduler = new RunScheduler(queues, environmentKinds);
+  const timeoutTimers = new TimeoutTimers({ queues, functions, events });
   const deferredFunctions = new DeferredFunctions(defers, acceptor);
   const lifecycleEvents = new LifecycleEvents({ events, waits, functions, acceptor, evaluator });
   const transitions = new RunTransitions({
@@ -60,13 +65,24 @@ export function createRunServices(
     requests,
     functions,
     scheduler,
+    timeoutTimers,
     deferredFunctions,
     lifecycleEvents,
     telemetry,
   });
+  const timeoutDeps = { runs, runLists, timeoutTimers, transitions };
   const waitMatcher = new WaitMatcher({ events, waits, transitions, evaluator });
   const cancelTriggers = new CancelTriggers(waits, events, waitMatcher);
-  const starter = new RunStarter({ events, runs, cancelTriggers, scheduler, telemetry, reconcileAfterMs, tracing });
+  const starter = new RunStarter({
+    events,
+    runs,
+    cancelTriggers,
+    scheduler,
+    timeoutTimers,
+    telemetry,
+    reconcileAfterMs,
+    tracing,
+  });
   const listeners = new InvocationListeners({ functions, evaluator, waits, waitMatcher });
   const flowKeys = new FlowKeys(evaluator);
   const flowControl = new FlowControl({ stages: [], flowKeys, decisions: { add: async () => {} } });
@@ -113,6 +129,10 @@ export function createRunServices(
     }),
     signalSender: new SignalSender({ signals, transitions }),
     flowControl,
-    timerHandlers: {},
+    timeoutTimers,
+    timerHandlers: {
+      timeout: (timer, dueAt) => handleTimeout(timer, dueAt, timeoutDeps),
+      'changed-timeouts': (timer) => handleChangedTimeouts(timer, timeoutDeps),
+    },
   };
 }

@@ -46,11 +46,8 @@ export async function createWorker(
   const queueOptions = { connection: queueRedis };
   const ingestion = await createIngestion(core, store, queueOptions);
   const { queues, functions, evaluator, telemetry, acceptor } = ingestion;
-  const { scheduler, transitions, waitMatcher, starter, invocations, flowControl, timerHandlers } = createRunServices(
-    core,
-    store,
-    ingestion,
-  );
+  const { scheduler, transitions, waitMatcher, starter, invocations, flowControl, timeoutTimers, timerHandlers } =
+    createRunServices(core, store, ingestion);
 
   const appLimits = new AppLimits(config.runConcurrency);
   const connectCaller = new ConnectCaller({
@@ -99,6 +96,7 @@ export async function createWorker(
         defers,
         functions,
         functionClient,
+        timeoutTimers,
         connectCaller,
         transitions,
         waitMatcher,
@@ -152,6 +150,7 @@ export async function createWorker(
       checkpoints,
       functions,
       scheduler,
+      timeoutTimers,
       transitions,
       reconcileAfterMs,
       log,

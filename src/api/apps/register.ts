@@ -4,6 +4,7 @@ import type { Quotas } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { dialectOf, headerName, readHeader, SERVER_SDK } from '../../functions/headers.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import type { TimeoutTimers } from '../../jobs/runs/timeout-timers.ts';
 import type { Logger } from '../../log.ts';
 import {
   type AppFunction,
@@ -38,6 +39,7 @@ export interface RegistrarDeps {
   apps: Apps;
   functions: Functions;
   expressionProblems: ExpressionProblems;
+  timeoutTimers: Pick<TimeoutTimers, 'noteChange'>;
   log: Logger;
 }
 
@@ -122,10 +124,22 @@ export class Registrar {
     const { apps, functions, quotas } = this.#deps;
     const { appName } = registration;
     await apps.checkQuota(env, appName, quotas.apps);
+    // First: if this process dies in between, setting timers anew changes nothing.
+    await this.#noteChangedTimeouts(env, checked.registered);
     const saved = await functions.replaceForApp(env, appName, checked.registered, quotas.functions, checked.refused);
     const refused = [...checked.refused, ...saved.refused];
     await apps.save(env, { ...appOf(registration, dialect, Date.now()), ...(refused.length > 0 && { refused }) });
     return { ...saved, refused };
+  }
+
+  /** They apply to the runs that are there. */
+  async #noteChangedTimeouts(env: string, given: readonly AppFunction[]): Promise<void> {
+    const known = new Map((await this.#deps.functions.all(env)).functions.map((fn) => [fn.id, fn]));
+    const changed = given.filter((fn) => {
+      const before = known.get(fn.id);
+      return before && JSON.stringify(before.config.timeouts) !== JSON.stringify(fn.config.timeouts);
+    });
+    if (changed.length > 0) await this.#deps.timeoutTimers.noteChange(env, idsOf(changed), Date.now());
   }
 }
 

@@ -1,4 +1,4 @@
-/** Starts runs: creates their records, stores their cancel triggers, and enqueues their first calls, in this order, so
+/** Starts runs: creates their records, stores their cancel triggers, sets the timers of their timeouts, and enqueues their first calls, in this order, so
  *  that no event in between is missed. */
 import type { AppFunction } from '../../model/apps/app.ts';
 import type { Envelope } from '../../model/events/event.ts';
@@ -11,6 +11,7 @@ import type { Tracing } from '../../tracing/tracing.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { CancelTriggers } from './cancel-triggers.ts';
 import type { RunScheduler } from './run-scheduler.ts';
+import type { TimeoutTimers } from './timeout-timers.ts';
 
 /** The fields that a run needs of the event that triggered it. */
 export type CausingEvent = Pick<Envelope, 'env' | 'internalId' | 'requestId' | 'receivedAt'>;
@@ -35,6 +36,7 @@ export interface RunStarterDeps {
   runs: Runs;
   cancelTriggers: CancelTriggers;
   scheduler: RunScheduler;
+  timeoutTimers: TimeoutTimers;
   telemetry: Telemetry;
   /** A run that is idle for so long after it is due is reconciled. */
   reconcileAfterMs: number;
@@ -49,7 +51,7 @@ export class RunStarter {
   }
 
   async start(toStart: readonly RunToStart[], nowMs: number): Promise<void> {
-    const { runs, cancelTriggers, scheduler, telemetry, reconcileAfterMs, tracing } = this.#deps;
+    const { runs, cancelTriggers, timeoutTimers, scheduler, telemetry, reconcileAfterMs, tracing } = this.#deps;
     const activeSpan = tracing?.serializeSpan();
     await this.#keepFutureEvents(toStart, nowMs);
     await runs.create(
@@ -68,6 +70,7 @@ export class RunStarter {
       })),
     );
     await cancelTriggers.watch(toStart, nowMs);
+    await timeoutTimers.watchQueued(toStart, nowMs);
     await scheduler.enqueueCalls(
       toStart.map(({ id, fn, event, dueAt, trace = activeSpan }) => ({
         ref: {

@@ -20,6 +20,7 @@ import type { DeferredFunctions } from './deferred-functions.ts';
 import type { LifecycleEvents } from './lifecycle-events.ts';
 import { waitHistory } from './run-history.ts';
 import type { RunScheduler } from './run-scheduler.ts';
+import type { TimeoutTimers } from './timeout-timers.ts';
 
 export interface RunTransitionsDeps {
   runs: Runs;
@@ -27,6 +28,7 @@ export interface RunTransitionsDeps {
   requests: SealedRequests;
   functions: FunctionTables;
   scheduler: RunScheduler;
+  timeoutTimers: TimeoutTimers;
   deferredFunctions: DeferredFunctions;
   lifecycleEvents: LifecycleEvents;
   telemetry: Telemetry;
@@ -143,6 +145,7 @@ export class RunTransitions {
     await this.notifyInvoker(ended);
     // Last: a job that stays finds a run that has ended, and does nothing.
     if (leftOver) await this.#removeJobs(run.id, ending, leftOver);
+    if (leftOver) await this.#deps.timeoutTimers.remove(run);
     return { ended, leftOver };
   }
 
