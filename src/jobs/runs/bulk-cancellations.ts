@@ -67,12 +67,21 @@ async function cancelMatching(
 ): Promise<number> {
   if (found.length === 0) return 0;
   const { env, id: cancellationId } = cancellation;
-  const ids = found.map(({ id }) => id);
+  const ids = cancellation.queuedOnly ? await queuedOf(env, found, deps) : found.map(({ id }) => id);
   const matching = cancellation.expression === undefined ? ids : await idsThatMeet(cancellation, ids, deps);
-  const reason: CancelReason = { cause: 'bulk_cancellation', id: cancellationId };
+  const reason: CancelReason = { cause: cancellation.queuedOnly ? 'pause' : 'bulk_cancellation', id: cancellationId };
   let cancelled = 0;
   for (const id of matching) if ((await deps.transitions.cancel(env, id, reason))?.status === 'Cancelled') cancelled++;
   return cancelled;
+}
+
+async function queuedOf(
+  env: string,
+  found: readonly { id: string }[],
+  { runs }: BulkCancellationDeps,
+): Promise<string[]> {
+  const ids = found.map(({ id }) => id);
+  return (await runs.readMany(env, ids)).filter(({ status }) => status === 'Queued').map(({ id }) => id);
 }
 
 async function idsThatMeet(
