@@ -16,7 +16,9 @@ import { RunScheduler } from '../jobs/runs/run-scheduler.ts';
 import { RunStarter } from '../jobs/runs/run-starter.ts';
 import { SignalSender } from '../jobs/runs/signal-sender.ts';
 import { RunTransitions } from '../jobs/runs/state-transitions.ts';
+import { TimeoutTimers } from '../jobs/runs/timeout-timers.ts';
 import { WaitMatcher } from '../jobs/runs/wait-matcher.ts';
+import { handleChangedTimeouts, handleTimeout } from '../jobs/timers/timeouts.ts';
 import type { TimerHandlers } from '../jobs/timers/timer-handlers.ts';
 import type { Store } from '../store/store.ts';
 import type { Core } from './core.ts';
@@ -35,6 +37,7 @@ export interface RunServices {
   flowControl: FlowControl;
   admission: Admission;
   admittedCalls: AdmittedCalls;
+  timeoutTimers: TimeoutTimers;
   /** For the worker. */
   timerHandlers: TimerHandlers;
 }
@@ -43,6 +46,7 @@ export function createRunServices(
   { config: { reconcileAfterMs, callTimeoutMs, retryScale, runConcurrency }, tracing }: Core,
   {
     runs,
+    runLists,
     runMetadata,
     steps,
     checkpoints,
@@ -70,6 +74,7 @@ export function createRunServices(
     capacity: () => capacity.calls,
   });
   const scheduler = new RunScheduler(queues, environmentKinds, admission);
+  const timeoutTimers = new TimeoutTimers({ queues, functions, events });
   const deferredFunctions = new DeferredFunctions(defers, acceptor);
   const lifecycleEvents = new LifecycleEvents({ events, waits, functions, acceptor, evaluator });
   const transitions = new RunTransitions({
@@ -78,13 +83,24 @@ export function createRunServices(
     requests,
     functions,
     scheduler,
+    timeoutTimers,
     deferredFunctions,
     lifecycleEvents,
     telemetry,
   });
+  const timeoutDeps = { runs, runLists, timeoutTimers, transitions };
   const waitMatcher = new WaitMatcher({ events, waits, transitions, evaluator });
   const cancelTriggers = new CancelTriggers(waits, events, waitMatcher);
-  const starter = new RunStarter({ events, runs, cancelTriggers, scheduler, telemetry, reconcileAfterMs, tracing });
+  const starter = new RunStarter({
+    events,
+    runs,
+    cancelTriggers,
+    scheduler,
+    timeoutTimers,
+    telemetry,
+    reconcileAfterMs,
+    tracing,
+  });
   const listeners = new InvocationListeners({ functions, evaluator, waits, waitMatcher });
   const flowControl = new FlowControl({ stages: [], flowKeys, decisions: { add: async () => {} } });
   const invocations = new Invocations({
@@ -132,8 +148,11 @@ export function createRunServices(
     flowControl,
     admission,
     admittedCalls: new AdmittedCalls({ admission, functions, runs, scheduler }),
+    timeoutTimers,
     timerHandlers: {
       throttle: async ({ limit, home }) => scheduler.start(await admission.advance(home, limit)),
+      timeout: (timer, dueAt) => handleTimeout(timer, dueAt, timeoutDeps),
+      'changed-timeouts': (timer) => handleChangedTimeouts(timer, timeoutDeps),
     },
   };
 }

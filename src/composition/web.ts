@@ -88,11 +88,8 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   const queueOptions = { connection: redis, skipVersionCheck: true };
   const ingestion = await createIngestion(core, store, queueOptions);
   const { queues, functions, telemetry, acceptor } = ingestion;
-  const { transitions, retries, invocations, callCheckpoints, endpoints, signalSender, admission } = createRunServices(
-    core,
-    store,
-    ingestion,
-  );
+  const { transitions, retries, invocations, callCheckpoints, endpoints, signalSender, admission, timeoutTimers } =
+    createRunServices(core, store, ingestion);
   const backpressure = new Backpressure({ redis, queues, thresholds: config.thresholds, log });
   const httpAgent = new HttpAgent({ ...config, timeoutMs: SYNC_REQUEST_TIMEOUT_MS });
   const readiness = new Readiness({ redis, queues, firstReads });
@@ -109,6 +106,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     functions: store.functions,
     expressionProblems: store.expressionProblems,
     admission,
+    timeoutTimers,
     log,
   });
   const gateway = new Gateway({

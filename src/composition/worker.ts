@@ -57,6 +57,7 @@ export async function createWorker(
     flowControl,
     admission,
     admittedCalls,
+    timeoutTimers,
     timerHandlers,
   } = createRunServices(core, store, ingestion);
 
@@ -107,6 +108,7 @@ export async function createWorker(
         defers,
         functions,
         functionClient,
+        timeoutTimers,
         connectCaller,
         transitions,
         waitMatcher,
@@ -161,6 +163,7 @@ export async function createWorker(
       checkpoints,
       functions,
       scheduler,
+      timeoutTimers,
       transitions,
       reconcileAfterMs,
       log,

@@ -119,8 +119,17 @@ export interface TimeoutTimer {
   runId: string;
 }
 
+/** The timeouts of a function have changed, and with them the timers of its active runs. */
+export interface ChangedTimeoutsTimer {
+  kind: 'changed-timeouts';
+  env: string;
+  functionId: string;
+  /** Whose runs. */
+  partition: number;
+}
+
 /** What is due at a time. Its handler finds out what there is to do, so a job too many changes nothing. */
-export type TimerJob = CronTimer | ThrottleTimer | DebounceTimer | BatchTimer | TimeoutTimer;
+export type TimerJob = CronTimer | ThrottleTimer | DebounceTimer | BatchTimer | TimeoutTimer | ChangedTimeoutsTimer;
 
 /** Attempts of a job before the current one, and in all. */
 export interface JobAttempts {

@@ -1,4 +1,4 @@
-/** Starts runs: creates their records, stores their cancel triggers, and enqueues their first calls, in this order, so
+/** Starts runs: creates their records, stores their cancel triggers, sets the timers of their timeouts, and enqueues their first calls, in this order, so
  *  that no event in between is missed. */
 import { SLACK_MS } from '../../store/events/event-location.ts';
 import type { Events } from '../../store/events/events.ts';
@@ -8,12 +8,14 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { CancelTriggers } from './cancel-triggers.ts';
 import type { RunScheduler } from './run-scheduler.ts';
 import type { CausingEvent, RunToStart } from './run-to-start.ts';
+import type { TimeoutTimers } from './timeout-timers.ts';
 
 export interface RunStarterDeps {
   events: Events;
   runs: Runs;
   cancelTriggers: CancelTriggers;
   scheduler: RunScheduler;
+  timeoutTimers: TimeoutTimers;
   telemetry: Telemetry;
   /** A run that is idle for so long after it is due is reconciled. */
   reconcileAfterMs: number;
@@ -28,7 +30,7 @@ export class RunStarter {
   }
 
   async start(toStart: readonly RunToStart[], nowMs: number): Promise<void> {
-    const { runs, cancelTriggers, scheduler, telemetry, reconcileAfterMs, tracing } = this.#deps;
+    const { runs, cancelTriggers, timeoutTimers, scheduler, telemetry, reconcileAfterMs, tracing } = this.#deps;
     const activeSpan = tracing?.serializeSpan();
     await this.#keepFutureEvents(toStart, nowMs);
     await runs.create(
@@ -47,6 +49,7 @@ export class RunStarter {
       })),
     );
     await cancelTriggers.watch(toStart, nowMs);
+    await timeoutTimers.watchQueued(toStart, nowMs);
     await scheduler.enqueueCalls(
       toStart.map(({ id, fn, event, dueAt, trace = activeSpan }) => ({
         ref: {

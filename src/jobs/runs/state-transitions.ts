@@ -2,6 +2,7 @@
  *  Each is idempotent, and the first write wins. */
 import type { EventRecord } from '../../model/events/event.ts';
 import { FUNCTION_FAILED } from '../../model/events/lifecycle.ts';
+import type { CancelReason } from '../../model/runs/cancel-reason.ts';
 import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending, requestsOutside } from '../../model/runs/memo.ts';
 import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
 import { type Ending, hasEnded, type Run } from '../../model/runs/run.ts';
@@ -19,6 +20,7 @@ import type { DeferredFunctions } from './deferred-functions.ts';
 import type { LifecycleEvents } from './lifecycle-events.ts';
 import { waitHistory } from './run-history.ts';
 import type { RunScheduler } from './run-scheduler.ts';
+import type { TimeoutTimers } from './timeout-timers.ts';
 
 export interface RunTransitionsDeps {
   runs: Runs;
@@ -26,6 +28,7 @@ export interface RunTransitionsDeps {
   requests: SealedRequests;
   functions: FunctionTables;
   scheduler: RunScheduler;
+  timeoutTimers: TimeoutTimers;
   deferredFunctions: DeferredFunctions;
   lifecycleEvents: LifecycleEvents;
   telemetry: Telemetry;
@@ -110,10 +113,10 @@ export class RunTransitions {
 
   /** A run that has ended stays as it is.
    *  @returns the run; undefined when there is none */
-  async cancel(env: string, runId: string): Promise<Run | undefined> {
+  async cancel(env: string, runId: string, reason: CancelReason): Promise<Run | undefined> {
     const run = await this.#deps.runs.read(env, runId);
     if (run && !hasEnded(run)) await this.#deps.lifecycleEvents.cancelled(run);
-    if (run) await this.#end(run, { status: 'Cancelled' });
+    if (run) await this.#end(run, { status: 'Cancelled', reason });
     return this.#deps.runs.read(env, runId);
   }
 
@@ -142,6 +145,7 @@ export class RunTransitions {
     await this.notifyInvoker(ended);
     // Last: a job that stays finds a run that has ended, and does nothing.
     if (leftOver) await this.#removeJobs(run, ending, leftOver);
+    if (leftOver) await this.#deps.timeoutTimers.remove(run);
     return { ended, leftOver };
   }
 

@@ -4,6 +4,7 @@ import { type EventRecord, recordOf } from '../../model/events/event.ts';
 import { readEvent } from '../../model/events/event-encoding.ts';
 import { FUNCTION_FINISHED } from '../../model/events/lifecycle.ts';
 import type { FrozenKeys } from '../../model/flow-control/options.ts';
+import { cancelReasonText } from '../../model/runs/cancel-reason.ts';
 import type { Memo, Pending } from '../../model/runs/memo.ts';
 import type { Ending, HistoryEntry, Invoker, Run, RunError, RunStatus } from '../../model/runs/run.ts';
 import { locationOf } from '../events/event-location.ts';
@@ -225,6 +226,7 @@ export class Runs {
       fields.push(RUN_FIELDS.error, JSON.stringify(ending.error));
       if (ending.output !== undefined) fields.push(RUN_FIELDS.output, ending.output);
     }
+    if (ending.status === 'Cancelled') fields.push(RUN_FIELDS.cancelReason, cancelReasonText(ending.reason));
     const keys = this.#keys.of(id);
     const [ended, done = 0, begun = [], checkpointed = 0, keysWithWaits = 0, apart = []] = (await this.#redis.endRun(
       keys.run(env, id),
