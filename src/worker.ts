@@ -15,6 +15,7 @@ import {
   startBulkCancellations,
   startPartitionSharing,
   startReconciler,
+  startScheduleReconciler,
 } from './workers/maintenance.ts';
 
 // Boot: settings and metrics first, then Redis, then the workers, then what runs at intervals.
@@ -40,6 +41,7 @@ const {
   reconcileDeps,
   branchDeps,
   cancellationDeps,
+  schedules,
 } = await createWorker(core, store, queueRedis, subscriber);
 const processId = newId();
 // Without other workers until their heartbeats are read.
@@ -48,6 +50,7 @@ await workers.ready();
 const reconciler = startReconciler(reconcileDeps, () => workers.partitions);
 const branchMaintenance = startBranchMaintenance(branchDeps, config.branchExpiryMs);
 const bulkCancellations = startBulkCancellations(cancellationDeps, log);
+const scheduleReconciler = startScheduleReconciler(schedules, store.locks, log);
 const reporter = startTelemetry({
   telemetry: ingestion.telemetry,
   processes: store.processes,
@@ -63,7 +66,8 @@ const partitionSharing = startPartitionSharing({ ...store, workers }, processId,
 async function close(): Promise<void> {
   const { queues, durability } = ingestion;
   await partitionSharing.close();
-  await Promise.all([workers.close(), reconciler.close(), branchMaintenance.close(), bulkCancellations.close()]);
+  const periodic = [reconciler, scheduleReconciler, branchMaintenance, bulkCancellations];
+  await Promise.all([workers, ...periodic].map((part) => part.close()));
   await Promise.all([reporter.close(), connectCaller.close()]);
   await Promise.all([queues.close(), functionClient.close(), requestClient.close(), core.metricsServer?.close()]);
   durability?.close();

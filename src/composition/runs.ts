@@ -14,6 +14,8 @@ import { RunStarter } from '../jobs/runs/run-starter.ts';
 import { SignalSender } from '../jobs/runs/signal-sender.ts';
 import { RunTransitions } from '../jobs/runs/state-transitions.ts';
 import { WaitMatcher } from '../jobs/runs/wait-matcher.ts';
+import { CronTicks } from '../jobs/timers/cron.ts';
+import { Schedules } from '../jobs/timers/schedules.ts';
 import type { TimerHandlers } from '../jobs/timers/timer-handlers.ts';
 import type { Store } from '../store/store.ts';
 import type { Core } from './core.ts';
@@ -30,6 +32,7 @@ export interface RunServices {
   endpoints: Endpoints;
   signalSender: SignalSender;
   flowControl: FlowControl;
+  schedules: Schedules;
   /** For the worker. */
   timerHandlers: TimerHandlers;
 }
@@ -37,6 +40,10 @@ export interface RunServices {
 export function createRunServices(
   { config: { reconcileAfterMs, callTimeoutMs, retryScale }, tracing }: Core,
   {
+    redis,
+    keys,
+    environments,
+    functions: storedFunctions,
     runs,
     runMetadata,
     steps,
@@ -80,6 +87,7 @@ export function createRunServices(
     telemetry,
     deduplication,
   });
+  const cronTicks = new CronTicks({ keys, environments, functions, events, flowControl, starter, telemetry });
   const operations = {
     transitions,
     runs,
@@ -113,6 +121,9 @@ export function createRunServices(
     }),
     signalSender: new SignalSender({ signals, transitions }),
     flowControl,
-    timerHandlers: {},
+    schedules: new Schedules({ redis, keys, queues, functions: storedFunctions, environments }),
+    timerHandlers: {
+      cron: (timer, dueAt, executions) => cronTicks.handle(timer, dueAt, executions),
+    },
   };
 }

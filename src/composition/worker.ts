@@ -9,6 +9,7 @@ import type { BulkCancellationDeps } from '../jobs/runs/bulk-cancellations.ts';
 import { CallLimiter } from '../jobs/runs/call-limiter.ts';
 import type { ReconcileDeps } from '../jobs/runs/reconcile.ts';
 import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
+import type { Schedules } from '../jobs/timers/schedules.ts';
 import { FairShares } from '../model/capacity/fair-shares.ts';
 import type { Redis } from '../store/redis/connection.ts';
 import type { Subscriber } from '../store/redis/pub-sub.ts';
@@ -28,6 +29,7 @@ export interface WorkerParts {
   reconcileDeps: ReconcileDeps;
   branchDeps: BranchLifecycleDeps;
   cancellationDeps: BulkCancellationDeps;
+  schedules: Schedules;
 }
 
 /** The workers take jobs from here on.
@@ -46,11 +48,8 @@ export async function createWorker(
   const queueOptions = { connection: queueRedis };
   const ingestion = await createIngestion(core, store, queueOptions);
   const { queues, functions, evaluator, telemetry, acceptor } = ingestion;
-  const { scheduler, transitions, waitMatcher, starter, invocations, flowControl, timerHandlers } = createRunServices(
-    core,
-    store,
-    ingestion,
-  );
+  const { scheduler, transitions, waitMatcher, starter, invocations, flowControl, timerHandlers, schedules } =
+    createRunServices(core, store, ingestion);
 
   const appLimits = new AppLimits(config.runConcurrency);
   const connectCaller = new ConnectCaller({
@@ -157,6 +156,7 @@ export async function createWorker(
       log,
     },
     cancellationDeps: { cancellations: store.cancellations, runs, events, evaluator, transitions, locks: store.locks },
+    schedules,
     branchDeps: {
       redis: store.redis,
       environments,

@@ -34,14 +34,14 @@ describe('options that the service does not act on', () => {
     (await service.get(`/v1/functions/${id}`)).body.data.problems;
 
   it('each option is told in the answer of the registration, by the API and in the app check', async () => {
-    const limited = { id: 'limited', triggers: [{ event: 'limits/x' }, { cron: '0 9 * * *' }], ...OPTIONS };
+    const limited = { id: 'limited', ...on('limits/x'), ...OPTIONS };
     const functions = [limited, { id: 'plain', ...on('limits/x') }];
     const { status, body } = await host.register(service, functions, { appName: 'limits' });
     expect([status, body.ok, body.functions.length]).to.deep.equal([200, true, 1]);
     const [{ id, problems }] = body.functions;
     expect(id).to.equal('limits-limited');
     const subjects = problems.map((problem: string) => problem.replace(/ (is|are) not supported: .+/, ''));
-    expect(subjects).to.deep.equal(['cron triggers', ...Object.keys(OPTIONS)]);
+    expect(subjects).to.deep.equal(Object.keys(OPTIONS));
     expect(problems).to.include('concurrency is not supported: every event starts a run at once');
 
     expect(await problemsOf('limits-limited')).to.deep.equal(problems);

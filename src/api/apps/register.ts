@@ -4,6 +4,7 @@ import type { Quotas } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { dialectOf, headerName, readHeader, SERVER_SDK } from '../../functions/headers.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import type { Schedules } from '../../jobs/timers/schedules.ts';
 import type { Logger } from '../../log.ts';
 import {
   type AppFunction,
@@ -17,6 +18,7 @@ import { enforceQuotas } from '../../model/apps/quotas.ts';
 import { checkFunctions } from '../../model/apps/registered-functions.ts';
 import { functionProblems } from '../../model/apps/unsupported-options.ts';
 import { PRODUCTION } from '../../model/environment.ts';
+import { schedulesOf } from '../../model/schedules/schedules.ts';
 import type { App, Apps } from '../../store/apps/apps.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
 import type { Functions } from '../../store/apps/functions.ts';
@@ -38,6 +40,7 @@ export interface RegistrarDeps {
   apps: Apps;
   functions: Functions;
   expressionProblems: ExpressionProblems;
+  schedules: Pick<Schedules, 'follow'>;
   log: Logger;
 }
 
@@ -119,11 +122,16 @@ export class Registrar {
     env: string,
     { registration, checked, dialect }: ParsedRegistration,
   ): Promise<CheckedFunctions & { modified: boolean }> {
-    const { apps, functions, quotas } = this.#deps;
+    const { apps, functions, schedules, quotas } = this.#deps;
     const { appName } = registration;
     await apps.checkQuota(env, appName, quotas.apps);
     const saved = await functions.replaceForApp(env, appName, checked.registered, quotas.functions, checked.refused);
     const refused = [...checked.refused, ...saved.refused];
+    const gone = saved.previous.flatMap((fn) => schedulesOf(env, fn));
+    // Also without a change: an earlier registration may have died before its schedules were there.
+    if (gone.length > 0 || saved.registered.some((fn) => fn.triggers.some(({ cron }) => cron !== undefined))) {
+      await schedules.follow(env, gone);
+    }
     await apps.save(env, { ...appOf(registration, dialect, Date.now()), ...(refused.length > 0 && { refused }) });
     return { ...saved, refused };
   }

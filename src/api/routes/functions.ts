@@ -1,8 +1,12 @@
 /** `/v1/functions`: lists, pauses and resumes registered functions. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
+import type { Schedules } from '../../jobs/timers/schedules.ts';
+import type { AppFunction } from '../../model/apps/app.ts';
+import { allSchedulesOf } from '../../model/schedules/schedules.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
 import type { Functions } from '../../store/apps/functions.ts';
+import type { Environments } from '../../store/environments/environments.ts';
 import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -21,15 +25,23 @@ const params = z.object({
 interface FunctionRouteDeps {
   functions: Functions;
   expressionProblems: ExpressionProblems;
+  schedules: Pick<Schedules, 'follow'>;
+  environments: Pick<Environments, 'find'>;
 }
 
-export function functionRoutes({ functions, expressionProblems }: FunctionRouteDeps): Route[] {
+export function functionRoutes(deps: FunctionRouteDeps): Route[] {
+  const { functions, expressionProblems, schedules, environments } = deps;
   const tag = 'Functions';
 
   async function existing(env: string, id: string) {
     const fn = await functions.read(env, id);
     if (!fn) throw new ServiceError('not_found', { detail: `there is no function with the ID "${id}"` });
     return [fn, await expressionProblems.read(env, id, Date.now())] as const;
+  }
+
+  async function followSchedules(env: string, fn: AppFunction) {
+    const own = allSchedulesOf(env, fn);
+    if (own.length > 0) await schedules.follow(env, own);
   }
 
   return [
@@ -78,7 +90,9 @@ export function functionRoutes({ functions, expressionProblems }: FunctionRouteD
       data: detailedFunctionSchema,
       errors: ['not_found'],
       async handle({ env, params: { id } }) {
-        return { data: presentDetails(...(await existing(env, id))) };
+        const [fn, problem] = await existing(env, id);
+        const isLive = environments.find(env)?.archivedAt === undefined;
+        return { data: presentDetails(fn, problem, isLive ? Date.now() : undefined) };
       },
     }),
     route({
@@ -89,14 +103,15 @@ export function functionRoutes({ functions, expressionProblems }: FunctionRouteD
       scope: 'environment',
       summary: 'Pause a function',
       description:
-        'Events no longer trigger the function, also not later. Active runs finish; invocations by other functions and re-runs still start ' +
+        'Neither events nor schedules start the function, also not later. Active runs finish; invocations by other functions and re-runs still start ' +
         'new runs. The function stays paused when its app registers again.',
       params,
       data: functionSchema,
       errors: ['not_found'],
       async handle({ env, params: { id } }) {
-        await existing(env, id);
+        const [fn] = await existing(env, id);
         await functions.pause(env, id, Date.now());
+        await followSchedules(env, fn);
         return { data: presentFunction(...(await existing(env, id))) };
       },
     }),
@@ -107,13 +122,14 @@ export function functionRoutes({ functions, expressionProblems }: FunctionRouteD
       access: 'write',
       scope: 'environment',
       summary: 'Resume a paused function',
-      description: 'Events received from now on trigger the function.',
+      description: 'Events received from now on trigger the function, and schedules from their next tick on.',
       params,
       data: functionSchema,
       errors: ['not_found'],
       async handle({ env, params: { id } }) {
-        await existing(env, id);
+        const [fn] = await existing(env, id);
         await functions.resume(env, id);
+        await followSchedules(env, fn);
         return { data: presentFunction(...(await existing(env, id))) };
       },
     }),

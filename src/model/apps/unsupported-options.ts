@@ -2,7 +2,7 @@
  *  from it. It is read from the stored configuration, so a later version stops telling what it supports without a new registration. */
 import type { AppFunction } from './app.ts';
 
-type Configured = Pick<AppFunction, 'config' | 'triggers' | 'problems'>;
+type Configured = Pick<AppFunction, 'config' | 'problems'>;
 
 /** By the field of the registered function: what happens instead. */
 const EFFECTS_WITHOUT: Readonly<Record<string, string>> = {
@@ -16,14 +16,12 @@ const EFFECTS_WITHOUT: Readonly<Record<string, string>> = {
   idempotency: 'only events with the same id count once',
   timeouts: 'no run ends because it starts late or takes long',
 };
-const CRON = 'cron triggers are not supported: no schedule starts a run';
 
 /** One sentence for each option that is set. */
-export function unsupportedOptions({ config, triggers }: Configured): string[] {
-  const options = Object.entries(EFFECTS_WITHOUT).flatMap(([option, effect]) =>
+export function unsupportedOptions({ config }: Configured): string[] {
+  return Object.entries(EFFECTS_WITHOUT).flatMap(([option, effect]) =>
     isSet(config[option]) ? [`${option} is not supported: ${effect}`] : [],
   );
-  return triggers.some(({ cron }) => cron !== undefined) ? [CRON, ...options] : options;
 }
 
 /** What does not work as the app configured it. */
