@@ -184,9 +184,9 @@ describe('Schedules', () => {
       await host.register(service, [scheduled('missed', EVERY_SECOND)]);
       const key = `${service.keys.partition(0).queues}:timers`;
       // As if it were registered a minute ago, and nothing had run since.
-      const [id] = await service.redis.zrange(`${key}:repeat`, 0, 0);
+      const [id] = await service.redis.zrange(`${key}:repeat`, '0', '0');
       const before = Math.floor(Date.now() / 1_000) * 1_000 - 60_000;
-      const [job] = await service.redis.zrange(`${key}:delayed`, 0, 0);
+      const [job] = await service.redis.zrange(`${key}:delayed`, '0', '0');
       await service.redis.rename(`${key}:${job}`, `${key}:repeat:${id}:${before}`);
       const opts = JSON.parse((await service.redis.hget(`${key}:repeat:${id}:${before}`, 'opts')) as string);
       await service.redis.hset(`${key}:repeat:${id}:${before}`, {
