@@ -16,7 +16,7 @@ const FIELDS = { function: true, untyped: 'a registration has no types', flaw: t
 describe('The service conforms: definitions', () => {
   // The service stores unknown options for future versions, lowers a number of retries that is too large, and takes a concurrency of 0,
   // which official SDKs send, for none.
-  const LENIENT = /perid|^\{\{field concurrency.*got 0$|field jitter/;
+  const LENIENT = /perid|^\{\{field concurrency.*got 0$/;
   const refuses = ({ flaw, function: { retries, options } }: Case) =>
     flaw === null || !(options || Number(retries) > 20 || flaw.some((words) => LENIENT.test(words)));
   eachCase<Case>(
