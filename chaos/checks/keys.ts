@@ -50,9 +50,9 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
     why: 'The audit log, of bounded length',
   },
   {
-    kind: '`queue:ingest:…`, `queue:runs:…`: `meta`, `id`, `events`, `completed`, `failed`',
-    pattern: /^queue:(ingest|runs):(meta|id|events|completed|failed)$/,
-    most: 10,
+    kind: '`queue:ingest:…`, `queue:runs:…`, `queue:timers:…`: `meta`, `id`, `events`, `completed`, `failed`',
+    pattern: /^queue:(ingest|runs|timers):(meta|id|events|completed|failed)$/,
+    most: 15,
     why: 'Internal to BullMQ; `events` has a bounded length',
   },
   {
@@ -60,6 +60,12 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
     pattern: /^queue:ingest:\d+$/,
     most: 20,
     why: 'The last 20 finished ingest jobs',
+  },
+  {
+    kind: '`queue:timers:repeat`, `queue:timers:repeat:…`',
+    pattern: /^queue:timers:repeat(:[\w-]{22}(:\d+)?)?$/,
+    most: 100,
+    why: 'Schedules, each with the job of its next tick',
   },
   {
     kind: '`queue:runs:<ID>`',
