@@ -11,6 +11,7 @@ import { connectSubscriber } from './store/redis/pub-sub.ts';
 import { createStore } from './store/store.ts';
 import { processNumber } from './supervision/supervised.ts';
 import {
+  startAdmissionChecks,
   startBranchMaintenance,
   startBulkCancellations,
   startPartitionSharing,
@@ -41,6 +42,7 @@ const {
   reconcileDeps,
   branchDeps,
   cancellationDeps,
+  admissionDeps,
   schedules,
 } = await createWorker(core, store, queueRedis, subscriber);
 const processId = newId();
@@ -49,6 +51,7 @@ workers.assign(store.partitions.layout.count === 1 ? [0] : []);
 await workers.ready();
 const reconciler = startReconciler(reconcileDeps, () => workers.partitions);
 const branchMaintenance = startBranchMaintenance(branchDeps, config.branchExpiryMs);
+const admissionChecks = startAdmissionChecks(admissionDeps, () => workers.partitions, log);
 const bulkCancellations = startBulkCancellations(cancellationDeps, log);
 const scheduleReconciler = startScheduleReconciler(schedules, store.locks, log);
 const reporter = startTelemetry({
@@ -57,7 +60,7 @@ const reporter = startTelemetry({
   id: processId,
   kind: core.kind,
   log,
-  status: () => ({ slowedApps: appLimits.throttled() }),
+  status: () => ({ slowedApps: appLimits.throttled(), runConcurrency: config.runConcurrency }),
 });
 
 const partitionSharing = startPartitionSharing({ ...store, workers }, processId, log);
@@ -66,7 +69,7 @@ const partitionSharing = startPartitionSharing({ ...store, workers }, processId,
 async function close(): Promise<void> {
   const { queues, durability } = ingestion;
   await partitionSharing.close();
-  const periodic = [reconciler, scheduleReconciler, branchMaintenance, bulkCancellations];
+  const periodic = [reconciler, scheduleReconciler, branchMaintenance, bulkCancellations, admissionChecks];
   await Promise.all([workers, ...periodic].map((part) => part.close()));
   await Promise.all([reporter.close(), connectCaller.close()]);
   await Promise.all([queues.close(), functionClient.close(), requestClient.close(), core.metricsServer?.close()]);

@@ -52,7 +52,7 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
   {
     kind: '`queue:ingest:…`, `queue:runs:…`, `queue:timers:…`: `meta`, `id`, `events`, `completed`, `failed`',
     pattern: /^queue:(ingest|runs|timers):(meta|id|events|completed|failed)$/,
-    most: 15,
+    most: 10,
     why: 'Internal to BullMQ; `events` has a bounded length',
   },
   {
