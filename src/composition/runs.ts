@@ -1,6 +1,9 @@
 /** The parts that start, continue and end runs, the same in web and worker. */
+import { Admission } from '../jobs/flow-control/admission.ts';
 import { FlowControl } from '../jobs/flow-control/flow-control.ts';
 import { FlowKeys } from '../jobs/flow-control/flow-keys.ts';
+import { WorkerCapacity } from '../jobs/flow-control/worker-capacity.ts';
+import { AdmittedCalls } from '../jobs/runs/admitted-calls.ts';
 import { CancelTriggers } from '../jobs/runs/cancel-triggers.ts';
 import { CallCheckpoints } from '../jobs/runs/checkpoints.ts';
 import { DeferredFunctions } from '../jobs/runs/deferred-functions.ts';
@@ -13,7 +16,9 @@ import { RunScheduler } from '../jobs/runs/run-scheduler.ts';
 import { RunStarter } from '../jobs/runs/run-starter.ts';
 import { SignalSender } from '../jobs/runs/signal-sender.ts';
 import { RunTransitions } from '../jobs/runs/state-transitions.ts';
+import { TimeoutTimers } from '../jobs/runs/timeout-timers.ts';
 import { WaitMatcher } from '../jobs/runs/wait-matcher.ts';
+import { handleChangedTimeouts, handleTimeout } from '../jobs/timers/timeouts.ts';
 import type { TimerHandlers } from '../jobs/timers/timer-handlers.ts';
 import type { Store } from '../store/store.ts';
 import type { Core } from './core.ts';
@@ -30,14 +35,18 @@ export interface RunServices {
   endpoints: Endpoints;
   signalSender: SignalSender;
   flowControl: FlowControl;
+  admission: Admission;
+  admittedCalls: AdmittedCalls;
+  timeoutTimers: TimeoutTimers;
   /** For the worker. */
   timerHandlers: TimerHandlers;
 }
 
 export function createRunServices(
-  { config: { reconcileAfterMs, callTimeoutMs, retryScale }, tracing }: Core,
+  { config: { reconcileAfterMs, callTimeoutMs, retryScale, runConcurrency }, tracing }: Core,
   {
     runs,
+    runLists,
     runMetadata,
     steps,
     checkpoints,
@@ -48,10 +57,24 @@ export function createRunServices(
     defers,
     environmentKinds,
     deduplication,
+    admissions,
+    processes,
   }: Store,
   { queues, functions, evaluator, telemetry, acceptor }: Ingestion,
 ): RunServices {
-  const scheduler = new RunScheduler(queues, environmentKinds);
+  const flowKeys = new FlowKeys(evaluator);
+  const capacity = new WorkerCapacity(processes, runConcurrency);
+  const admission = new Admission({
+    admissions,
+    runs,
+    events,
+    functions,
+    flowKeys,
+    queues,
+    capacity: () => capacity.calls,
+  });
+  const scheduler = new RunScheduler(queues, environmentKinds, admission);
+  const timeoutTimers = new TimeoutTimers({ queues, functions, events });
   const deferredFunctions = new DeferredFunctions(defers, acceptor);
   const lifecycleEvents = new LifecycleEvents({ events, waits, functions, acceptor, evaluator });
   const transitions = new RunTransitions({
@@ -60,15 +83,25 @@ export function createRunServices(
     requests,
     functions,
     scheduler,
+    timeoutTimers,
     deferredFunctions,
     lifecycleEvents,
     telemetry,
   });
+  const timeoutDeps = { runs, runLists, timeoutTimers, transitions };
   const waitMatcher = new WaitMatcher({ events, waits, transitions, evaluator });
   const cancelTriggers = new CancelTriggers(waits, events, waitMatcher);
-  const starter = new RunStarter({ events, runs, cancelTriggers, scheduler, telemetry, reconcileAfterMs, tracing });
+  const starter = new RunStarter({
+    events,
+    runs,
+    cancelTriggers,
+    scheduler,
+    timeoutTimers,
+    telemetry,
+    reconcileAfterMs,
+    tracing,
+  });
   const listeners = new InvocationListeners({ functions, evaluator, waits, waitMatcher });
-  const flowKeys = new FlowKeys(evaluator);
   const flowControl = new FlowControl({ stages: [], flowKeys, decisions: { add: async () => {} } });
   const invocations = new Invocations({
     events,
@@ -113,6 +146,13 @@ export function createRunServices(
     }),
     signalSender: new SignalSender({ signals, transitions }),
     flowControl,
-    timerHandlers: {},
+    admission,
+    admittedCalls: new AdmittedCalls({ admission, functions, runs, scheduler }),
+    timeoutTimers,
+    timerHandlers: {
+      throttle: async ({ limit, home }) => scheduler.start(await admission.advance(home, limit)),
+      timeout: (timer, dueAt) => handleTimeout(timer, dueAt, timeoutDeps),
+      'changed-timeouts': (timer) => handleChangedTimeouts(timer, timeoutDeps),
+    },
   };
 }

@@ -88,11 +88,8 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   const queueOptions = { connection: redis, skipVersionCheck: true };
   const ingestion = await createIngestion(core, store, queueOptions);
   const { queues, functions, telemetry, acceptor } = ingestion;
-  const { transitions, retries, invocations, callCheckpoints, endpoints, signalSender } = createRunServices(
-    core,
-    store,
-    ingestion,
-  );
+  const { transitions, retries, invocations, callCheckpoints, endpoints, signalSender, admission, timeoutTimers } =
+    createRunServices(core, store, ingestion);
   const backpressure = new Backpressure({ redis, queues, thresholds: config.thresholds, log });
   const httpAgent = new HttpAgent({ ...config, timeoutMs: SYNC_REQUEST_TIMEOUT_MS });
   const readiness = new Readiness({ redis, queues, firstReads });
@@ -108,6 +105,8 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     apps: store.apps,
     functions: store.functions,
     expressionProblems: store.expressionProblems,
+    admission,
+    timeoutTimers,
     log,
   });
   const gateway = new Gateway({

@@ -3,7 +3,9 @@ import { setImmediate } from 'node:timers/promises';
 import type { FunctionLimits, Quotas } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { dialectOf, headerName, readHeader, SERVER_SDK } from '../../functions/headers.ts';
+import type { Admission } from '../../jobs/flow-control/admission.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import type { TimeoutTimers } from '../../jobs/runs/timeout-timers.ts';
 import type { Logger } from '../../log.ts';
 import {
   type AppFunction,
@@ -40,6 +42,9 @@ export interface RegistrarDeps {
   apps: Apps;
   functions: Functions;
   expressionProblems: ExpressionProblems;
+  /** Limits that a registration changes act on what waits. */
+  admission: Pick<Admission, 'noteChange'>;
+  timeoutTimers: Pick<TimeoutTimers, 'noteChange'>;
   log: Logger;
 }
 
@@ -125,10 +130,26 @@ export class Registrar {
     const { apps, functions, quotas } = this.#deps;
     const { appName } = registration;
     await apps.checkQuota(env, appName, quotas.apps);
+    // First: if this process dies in between, setting timers anew changes nothing.
+    await this.#noteChangedTimeouts(env, checked.registered);
     const saved = await functions.replaceForApp(env, appName, checked.registered, quotas.functions, checked.refused);
     const refused = [...checked.refused, ...saved.refused];
+    if (saved.modified) {
+      const ids = saved.registered.map(({ id }) => id);
+      await this.#deps.admission.noteChange(env, ids);
+    }
     await apps.save(env, { ...appOf(registration, dialect, Date.now()), ...(refused.length > 0 && { refused }) });
     return { ...saved, refused };
+  }
+
+  /** They apply to the runs that are there. */
+  async #noteChangedTimeouts(env: string, given: readonly AppFunction[]): Promise<void> {
+    const known = new Map((await this.#deps.functions.all(env)).functions.map((fn) => [fn.id, fn]));
+    const changed = given.filter((fn) => {
+      const before = known.get(fn.id);
+      return before && JSON.stringify(before.config.timeouts) !== JSON.stringify(fn.config.timeouts);
+    });
+    if (changed.length > 0) await this.#deps.timeoutTimers.noteChange(env, idsOf(changed), Date.now());
   }
 }
 
