@@ -2,6 +2,7 @@
 import { Admission } from '../jobs/flow-control/admission.ts';
 import { FlowControl } from '../jobs/flow-control/flow-control.ts';
 import { FlowKeys } from '../jobs/flow-control/flow-keys.ts';
+import { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
 import { WorkerCapacity } from '../jobs/flow-control/worker-capacity.ts';
 import { AdmittedCalls } from '../jobs/runs/admitted-calls.ts';
 import { CancelTriggers } from '../jobs/runs/cancel-triggers.ts';
@@ -38,6 +39,7 @@ export interface RunServices {
   signalSender: SignalSender;
   flowControl: FlowControl;
   admission: Admission;
+  limitStatuses: LimitStatuses;
   admittedCalls: AdmittedCalls;
   timeoutTimers: TimeoutTimers;
   schedules: Schedules;
@@ -65,6 +67,7 @@ export function createRunServices(
     environmentKinds,
     deduplication,
     admissions,
+    limitUsage,
     processes,
   }: Store,
   { queues, functions, evaluator, telemetry, acceptor }: Ingestion,
@@ -155,6 +158,7 @@ export function createRunServices(
     signalSender: new SignalSender({ signals, transitions }),
     flowControl,
     admission,
+    limitStatuses: new LimitStatuses({ usage: limitUsage, functions, capacity: () => capacity.calls }),
     admittedCalls: new AdmittedCalls({ admission, functions, runs, scheduler }),
     timeoutTimers,
     schedules: new Schedules({ redis, keys, queues, functions: storedFunctions, environments }),
