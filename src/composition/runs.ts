@@ -1,6 +1,9 @@
 /** The parts that start, continue and end runs, the same in web and worker. */
 import { FlowControl } from '../jobs/flow-control/flow-control.ts';
 import { FlowKeys } from '../jobs/flow-control/flow-keys.ts';
+import { Idempotency } from '../jobs/flow-control/idempotency.ts';
+import { RateLimits } from '../jobs/flow-control/rate-limits.ts';
+import { Singletons } from '../jobs/flow-control/singletons.ts';
 import { CancelTriggers } from '../jobs/runs/cancel-triggers.ts';
 import { CallCheckpoints } from '../jobs/runs/checkpoints.ts';
 import { DeferredFunctions } from '../jobs/runs/deferred-functions.ts';
@@ -39,6 +42,7 @@ export function createRunServices(
   {
     runs,
     runMetadata,
+    runStatuses,
     steps,
     checkpoints,
     events,
@@ -48,6 +52,9 @@ export function createRunServices(
     defers,
     environmentKinds,
     deduplication,
+    rateLimitLogs,
+    idempotencyClaims,
+    singletonHolders,
   }: Store,
   { queues, functions, evaluator, telemetry, acceptor }: Ingestion,
 ): RunServices {
@@ -58,6 +65,7 @@ export function createRunServices(
     runs,
     steps,
     requests,
+    singletonHolders,
     functions,
     scheduler,
     deferredFunctions,
@@ -66,10 +74,26 @@ export function createRunServices(
   });
   const waitMatcher = new WaitMatcher({ events, waits, transitions, evaluator });
   const cancelTriggers = new CancelTriggers(waits, events, waitMatcher);
-  const starter = new RunStarter({ events, runs, cancelTriggers, scheduler, telemetry, reconcileAfterMs, tracing });
-  const listeners = new InvocationListeners({ functions, evaluator, waits, waitMatcher });
   const flowKeys = new FlowKeys(evaluator);
-  const flowControl = new FlowControl({ stages: [], flowKeys, decisions: { add: async () => {} } });
+  const singletons = new Singletons({
+    holders: singletonHolders,
+    runStatuses,
+    flowKeys,
+    cancel: (env, runId) => transitions.cancel(env, runId),
+  });
+  const starter = new RunStarter({
+    events,
+    runs,
+    singletons,
+    cancelTriggers,
+    scheduler,
+    telemetry,
+    reconcileAfterMs,
+    tracing,
+  });
+  const listeners = new InvocationListeners({ functions, evaluator, waits, waitMatcher });
+  const stages = [new RateLimits(rateLimitLogs, flowKeys), new Idempotency(idempotencyClaims, flowKeys), singletons];
+  const flowControl = new FlowControl({ stages, flowKeys, runStatuses, decisions: { add: async () => {} } });
   const invocations = new Invocations({
     events,
     functions,

@@ -2,6 +2,7 @@
 import { type EventRecord, recordOf, type Source } from '../../model/events/event.ts';
 import { triggerEventOf } from '../../model/events/expression-event.ts';
 import { compile, type Expression } from '../../model/expressions/expression.ts';
+import { keyDigestOf } from '../../model/flow-control/key-digest.ts';
 import { keyTextOf } from '../../model/flow-control/key-text.ts';
 import type { FlowOptions, FrozenKeys } from '../../model/flow-control/options.ts';
 import type { ExpressionEvaluator } from '../ingestion/expression-evaluator.ts';
@@ -29,6 +30,29 @@ export class FlowKeys {
    *  @returns the empty text for what cannot be evaluated */
   textOf(key: string | undefined, candidate: Candidate): string {
     return key === undefined ? '' : keyTextOf(this.valueOf(key, sourceOf(candidate)));
+  }
+
+  /** Of each candidate, the digest of its value of a key. undefined: the limit does not apply to the event, because the value is null or false, as
+   *  of a field that is missing; null: it cannot be evaluated, and the limit does not apply either. The published protocol does the same.
+   *  @param keyOf the expression; undefined: there is none, and all runs share the limit */
+  async digestsOf(
+    candidates: readonly Candidate[],
+    keyOf: (candidate: Candidate) => string | undefined,
+  ): Promise<(string | null | undefined)[]> {
+    const digests: (string | null | undefined)[] = [];
+    this.#evaluator.startTurn();
+    for (const candidate of candidates) {
+      digests.push(this.#digestOf(candidate, keyOf(candidate)));
+      if (this.#evaluator.shouldYield) await this.#evaluator.yieldTurn();
+    }
+    return digests;
+  }
+
+  #digestOf(candidate: Candidate, key: string | undefined): string | null | undefined {
+    const value = key === undefined ? '' : this.valueOf(key, sourceOf(candidate));
+    if (value === undefined) return null;
+    if (value === null || value === false) return undefined;
+    return keyDigestOf(candidate.event.env, candidate.fn.id, key, keyTextOf(value));
   }
 
   /** undefined: it cannot be evaluated. */

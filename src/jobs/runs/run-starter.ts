@@ -33,6 +33,8 @@ export interface RunToStart {
 export interface RunStarterDeps {
   events: Events;
   runs: Runs;
+  /** flow-control/singletons.ts */
+  singletons: { confirm(runs: readonly RunToStart[]): Promise<void> };
   cancelTriggers: CancelTriggers;
   scheduler: RunScheduler;
   telemetry: Telemetry;
@@ -49,7 +51,7 @@ export class RunStarter {
   }
 
   async start(toStart: readonly RunToStart[], nowMs: number): Promise<void> {
-    const { runs, cancelTriggers, scheduler, telemetry, reconcileAfterMs, tracing } = this.#deps;
+    const { runs, singletons, cancelTriggers, scheduler, telemetry, reconcileAfterMs, tracing } = this.#deps;
     const activeSpan = tracing?.serializeSpan();
     await this.#keepFutureEvents(toStart, nowMs);
     await runs.create(
@@ -67,6 +69,7 @@ export class RunStarter {
         reconcileAt: Math.max(dueAt, nowMs) + reconcileAfterMs,
       })),
     );
+    await singletons.confirm(toStart);
     await cancelTriggers.watch(toStart, nowMs);
     await scheduler.enqueueCalls(
       toStart.map(({ id, fn, event, dueAt, trace = activeSpan }) => ({
