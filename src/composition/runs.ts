@@ -1,9 +1,12 @@
 /** The parts that start, continue and end runs, the same in web and worker. */
+import { Admission } from '../jobs/flow-control/admission.ts';
 import { FlowControl } from '../jobs/flow-control/flow-control.ts';
 import { FlowKeys } from '../jobs/flow-control/flow-keys.ts';
 import { Idempotency } from '../jobs/flow-control/idempotency.ts';
 import { RateLimits } from '../jobs/flow-control/rate-limits.ts';
 import { Singletons } from '../jobs/flow-control/singletons.ts';
+import { WorkerCapacity } from '../jobs/flow-control/worker-capacity.ts';
+import { AdmittedCalls } from '../jobs/runs/admitted-calls.ts';
 import { CancelTriggers } from '../jobs/runs/cancel-triggers.ts';
 import { CallCheckpoints } from '../jobs/runs/checkpoints.ts';
 import { DeferredFunctions } from '../jobs/runs/deferred-functions.ts';
@@ -16,7 +19,11 @@ import { RunScheduler } from '../jobs/runs/run-scheduler.ts';
 import { RunStarter } from '../jobs/runs/run-starter.ts';
 import { SignalSender } from '../jobs/runs/signal-sender.ts';
 import { RunTransitions } from '../jobs/runs/state-transitions.ts';
+import { TimeoutTimers } from '../jobs/runs/timeout-timers.ts';
 import { WaitMatcher } from '../jobs/runs/wait-matcher.ts';
+import { CronTicks } from '../jobs/timers/cron.ts';
+import { Schedules } from '../jobs/timers/schedules.ts';
+import { handleChangedTimeouts, handleTimeout } from '../jobs/timers/timeouts.ts';
 import type { TimerHandlers } from '../jobs/timers/timer-handlers.ts';
 import type { Store } from '../store/store.ts';
 import type { Core } from './core.ts';
@@ -33,14 +40,23 @@ export interface RunServices {
   endpoints: Endpoints;
   signalSender: SignalSender;
   flowControl: FlowControl;
+  admission: Admission;
+  admittedCalls: AdmittedCalls;
+  timeoutTimers: TimeoutTimers;
+  schedules: Schedules;
   /** For the worker. */
   timerHandlers: TimerHandlers;
 }
 
 export function createRunServices(
-  { config: { reconcileAfterMs, callTimeoutMs, retryScale }, tracing }: Core,
+  { config: { reconcileAfterMs, callTimeoutMs, retryScale, runConcurrency }, tracing }: Core,
   {
+    redis,
+    keys,
+    environments,
+    functions: storedFunctions,
     runs,
+    runLists,
     runMetadata,
     runStatuses,
     steps,
@@ -55,10 +71,24 @@ export function createRunServices(
     rateLimitLogs,
     idempotencyClaims,
     singletonHolders,
+    admissions,
+    processes,
   }: Store,
   { queues, functions, evaluator, telemetry, acceptor }: Ingestion,
 ): RunServices {
-  const scheduler = new RunScheduler(queues, environmentKinds);
+  const flowKeys = new FlowKeys(evaluator);
+  const capacity = new WorkerCapacity(processes, runConcurrency);
+  const admission = new Admission({
+    admissions,
+    runs,
+    events,
+    functions,
+    flowKeys,
+    queues,
+    capacity: () => capacity.calls,
+  });
+  const scheduler = new RunScheduler(queues, environmentKinds, admission);
+  const timeoutTimers = new TimeoutTimers({ queues, functions, events });
   const deferredFunctions = new DeferredFunctions(defers, acceptor);
   const lifecycleEvents = new LifecycleEvents({ events, waits, functions, acceptor, evaluator });
   const transitions = new RunTransitions({
@@ -68,18 +98,19 @@ export function createRunServices(
     singletonHolders,
     functions,
     scheduler,
+    timeoutTimers,
     deferredFunctions,
     lifecycleEvents,
     telemetry,
   });
+  const timeoutDeps = { runs, runLists, timeoutTimers, transitions };
   const waitMatcher = new WaitMatcher({ events, waits, transitions, evaluator });
   const cancelTriggers = new CancelTriggers(waits, events, waitMatcher);
-  const flowKeys = new FlowKeys(evaluator);
   const singletons = new Singletons({
     holders: singletonHolders,
     runStatuses,
     flowKeys,
-    cancel: (env, runId) => transitions.cancel(env, runId),
+    cancel: (env, runId, holder) => transitions.cancel(env, runId, { cause: 'singleton', id: holder }),
   });
   const starter = new RunStarter({
     events,
@@ -87,6 +118,7 @@ export function createRunServices(
     singletons,
     cancelTriggers,
     scheduler,
+    timeoutTimers,
     telemetry,
     reconcileAfterMs,
     tracing,
@@ -104,6 +136,7 @@ export function createRunServices(
     telemetry,
     deduplication,
   });
+  const cronTicks = new CronTicks({ keys, environments, functions, events, flowControl, starter, telemetry });
   const operations = {
     transitions,
     runs,
@@ -137,6 +170,15 @@ export function createRunServices(
     }),
     signalSender: new SignalSender({ signals, transitions }),
     flowControl,
-    timerHandlers: {},
+    admission,
+    admittedCalls: new AdmittedCalls({ admission, functions, runs, scheduler }),
+    timeoutTimers,
+    schedules: new Schedules({ redis, keys, queues, functions: storedFunctions, environments }),
+    timerHandlers: {
+      throttle: async ({ limit, home }) => scheduler.start(await admission.advance(home, limit)),
+      timeout: (timer, dueAt) => handleTimeout(timer, dueAt, timeoutDeps),
+      'changed-timeouts': (timer) => handleChangedTimeouts(timer, timeoutDeps),
+      cron: (timer, dueAt, executions) => cronTicks.handle(timer, dueAt, executions),
+    },
   };
 }

@@ -13,7 +13,7 @@ describe('An idempotency key', () => {
   itOnSingleRedis(
     'has one run for each value, whatever jobs are repeated, and each of 10,000 events has a run or a decision',
     async function () {
-      this.timeout(60_000);
+      this.timeout(120_000);
       const scenario = fc.record({
         partitions: fc.constantFrom(1, 4),
         values: fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 1_000, maxLength: 1_000 }),

@@ -14,7 +14,7 @@ describe('A rate limit', () => {
   itOnSingleRedis(
     'admits no run beyond it, whatever jobs are repeated, and each of 10,000 events has a run or a decision',
     async function () {
-      this.timeout(60_000);
+      this.timeout(120_000);
       const scenario = fc.record({
         limit: fc.integer({ min: 1, max: 150 }),
         partitions: fc.constantFrom(1, 4),

@@ -28,7 +28,7 @@ describe('A singleton', () => {
     itOnSingleRedis(
       `with the mode ${mode} has at most one active run a key, and each of 10,000 events has a run or a decision`,
       async function () {
-        this.timeout(60_000);
+        this.timeout(120_000);
         const scenario = fc.record({
           partitions: fc.constantFrom(1, 4),
           keys: fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1_000, maxLength: 1_000 }),

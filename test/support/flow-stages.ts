@@ -7,7 +7,7 @@ import { Idempotency } from '../../src/jobs/flow-control/idempotency.ts';
 import { RateLimits } from '../../src/jobs/flow-control/rate-limits.ts';
 import { Singletons } from '../../src/jobs/flow-control/singletons.ts';
 import { ExpressionEvaluator } from '../../src/jobs/ingestion/expression-evaluator.ts';
-import type { RunToStart } from '../../src/jobs/runs/run-starter.ts';
+import type { RunToStart } from '../../src/jobs/runs/run-to-start.ts';
 import { NOOP_RECORDER } from '../../src/metrics/recorder.ts';
 import type { AppFunction } from '../../src/model/apps/app.ts';
 import type { Decision } from '../../src/model/flow-control/decision.ts';
@@ -78,7 +78,11 @@ export class FlowProcess {
   async #end(env: string, id: string, status: 'Completed' | 'Cancelled'): Promise<void> {
     const run = await this.store.runs.read(env, id);
     if (!run) return;
-    await this.store.runs.end(run, status === 'Completed' ? { status, output: 'null' } : { status }, Date.now());
+    await this.store.runs.end(
+      run,
+      status === 'Completed' ? { status, output: 'null' } : { status, reason: { cause: 'singleton' } },
+      Date.now(),
+    );
     const digest = run.keys?.singleton;
     if (digest !== undefined) await this.store.singletonHolders.release({ env, digest, runId: id });
   }

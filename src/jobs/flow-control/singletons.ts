@@ -8,7 +8,7 @@ import type { FlowOptions } from '../../model/flow-control/options.ts';
 import { hasEnded, type RunStatus } from '../../model/runs/run.ts';
 import type { SingletonClaim, SingletonHolders } from '../../store/flow-control/singleton-holders.ts';
 import type { RunStatuses } from '../../store/runs/run-statuses.ts';
-import type { RunToStart } from '../runs/run-starter.ts';
+import type { RunToStart } from '../runs/run-to-start.ts';
 import type { Candidate, FlowStage, StageResult } from './candidate.ts';
 import type { FlowKeys } from './flow-keys.ts';
 import { decisionOn, type Keyed, keyedBy } from './keyed-candidates.ts';
@@ -22,8 +22,9 @@ export interface SingletonsDeps {
   holders: SingletonHolders;
   runStatuses: Pick<RunStatuses, 'of'>;
   flowKeys: FlowKeys;
-  /** A run that has ended stays as it is. */
-  cancel(env: string, runId: string): Promise<unknown>;
+  /** A run that has ended stays as it is.
+   *  @param holder the run that took over */
+  cancel(env: string, runId: string, holder: string): Promise<unknown>;
 }
 
 /** The holder of each candidate's key: its own run, or the one because of which it is skipped. */
@@ -65,7 +66,11 @@ export class Singletons implements FlowStage {
     });
     if (claims.length === 0) return;
     const results = await this.#deps.holders.claim(claims);
-    await this.#cancel(claims.filter((_, i) => results[i]?.held === false));
+    const replaced = claims.flatMap((claim, i) => {
+      const result = results[i];
+      return result && !result.held ? [{ ...claim, holder: result.holder }] : [];
+    });
+    await this.#cancel(replaced);
   }
 
   async #claim(asking: readonly Keyed[]): Promise<Holders> {
@@ -105,12 +110,14 @@ export class Singletons implements FlowStage {
   /** If the process dies before the end, the job is repeated, and the runs are cancelled again. */
   async #cancelReplaced(takenOver: readonly { claim: SingletonClaim; replaced: readonly string[] }[]): Promise<void> {
     if (takenOver.length === 0) return;
-    await this.#cancel(takenOver.flatMap(({ claim, replaced }) => replaced.map((runId) => ({ ...claim, runId }))));
+    await this.#cancel(
+      takenOver.flatMap(({ claim, replaced }) => replaced.map((runId) => ({ ...claim, runId, holder: claim.runId }))),
+    );
     await this.#deps.holders.forgetReplaced(takenOver.map(({ claim }) => claim));
   }
 
-  async #cancel(runs: readonly { env: string; runId: string }[]): Promise<void> {
-    await Promise.all(runs.map(({ env, runId }) => this.#deps.cancel(env, runId)));
+  async #cancel(runs: readonly { env: string; runId: string; holder: string }[]): Promise<void> {
+    await Promise.all(runs.map(({ env, runId, holder }) => this.#deps.cancel(env, runId, holder)));
   }
 }
 

@@ -1,5 +1,6 @@
 /** Flow control: what is counted, and what waits. */
 import type { StoreContext } from '../store-context.ts';
+import { Admissions } from './admissions.ts';
 import { IdempotencyClaims } from './idempotency-claims.ts';
 import { RateLimitLogs } from './rate-limit-logs.ts';
 import { SingletonHolders } from './singleton-holders.ts';
@@ -8,12 +9,17 @@ export interface FlowControlStore {
   rateLimitLogs: RateLimitLogs;
   idempotencyClaims: IdempotencyClaims;
   singletonHolders: SingletonHolders;
+  admissions: Admissions;
 }
 
-export function createFlowControlStore({ redis, keys }: StoreContext): FlowControlStore {
+/** A job that is lost for so long, in times of what a worker may be silent. */
+const CHECKED_AFTER = 2;
+
+export function createFlowControlStore({ redis, keys, config }: StoreContext): FlowControlStore {
   return {
     rateLimitLogs: new RateLimitLogs(redis, keys),
     idempotencyClaims: new IdempotencyClaims(redis, keys),
     singletonHolders: new SingletonHolders(redis, keys),
+    admissions: new Admissions(redis, keys, CHECKED_AFTER * config.stalledAfterMs),
   };
 }
