@@ -1,6 +1,6 @@
 /** Many events, and what has happened for them. */
 
-import { runIdOf } from '../../src/model/runs/run.ts';
+import { RUN_FIELDS } from '../../src/store/runs/run-fields.ts';
 import { findKeys } from '../support/redis.ts';
 import type { Service } from '../support/service.ts';
 
@@ -25,14 +25,15 @@ export async function ingested(service: Service, name: string): Promise<number> 
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** @returns the runs of a function by the events that triggered them */
-export async function runsOf(
-  service: Service,
-  functionId: string,
-  eventIds: readonly string[],
-): Promise<Map<string, string>> {
-  const keys = await findKeys(service.redis, service.prefix, /^:run:production:[0-9A-Z]{26}$/);
-  const stored = new Set(keys.map((key) => key.slice(-26)));
-  const runs = eventIds.map((id) => [id, runIdOf(id, functionId)] as const).filter(([, runId]) => stored.has(runId));
-  return new Map(runs);
+/** @returns the IDs of a function's runs by the events that triggered them */
+export async function runsOf(service: Service, functionId: string): Promise<Map<string, string>> {
+  const { redis, prefix } = service;
+  const keys = await findKeys(redis, prefix, /^:run:production:[0-9A-Z]{26}$/);
+  const runs = new Map<string, string>();
+  const { functionId: ofFunction, eventId: ofEvent } = RUN_FIELDS;
+  for (const key of keys) {
+    const [found, eventId] = await redis.hmget(key, ofFunction, ofEvent);
+    if (found === functionId && eventId) runs.set(eventId, key.slice(-26));
+  }
+  return runs;
 }
