@@ -29,6 +29,6 @@ export interface FlowStage {
 export interface StageResult {
   /** They go on to the next stage. */
   admitted: Candidate[];
-  /** About all others; and about admitted ones, where a key could not be evaluated. */
+  /** About all others. */
   decisions: Decision[];
 }

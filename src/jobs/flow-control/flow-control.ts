@@ -43,20 +43,19 @@ export class FlowControl {
     if (!candidates.some(({ fn }) => flowOptionsOf(fn))) return { runs: [...candidates], decisions: [] };
     const { stages, decisions } = this.#deps;
     let rest: readonly Candidate[] = await this.#withCreated(candidates);
-    const made = new Map<string, Decision>();
+    const made: Decision[] = [];
     const passed: { stage: FlowStage; admitted: Candidate[] }[] = [];
     for (const stage of stages) {
       const [others, concerned] = divided(rest, stage);
       if (concerned.length === 0) continue;
       const result = await stage.apply(concerned);
-      for (const decision of result.decisions) made.set(keyOf(decision), decision);
-      await takeBack(passed, result);
+      made.push(...result.decisions);
+      await takeBack(passed, result.decisions);
       passed.push({ stage, admitted: result.admitted });
       rest = [...others, ...result.admitted];
     }
-    const all = [...made.values()];
-    if (all.length > 0) await decisions.add(all);
-    return { runs: rest.map((candidate) => this.withKeys(candidate)), decisions: all };
+    if (made.length > 0) await decisions.add(made);
+    return { runs: rest.map((candidate) => this.withKeys(candidate)), decisions: made };
   }
 
   /** With the keys that its limits need when it is to start. */
@@ -92,12 +91,11 @@ function divided(candidates: readonly Candidate[], stage: FlowStage): [others: C
 /** A debounced or batched event has used what the stages before gave it. */
 async function takeBack(
   passed: readonly { stage: FlowStage; admitted: Candidate[] }[],
-  { decisions, admitted }: { decisions: readonly Decision[]; admitted: readonly Candidate[] },
+  decisions: readonly Decision[],
 ): Promise<void> {
   const refused = new Set(
     decisions.filter(({ reason }) => reason === 'idempotent' || reason === 'singleton').map(keyOf),
   );
-  for (const { event, fn } of admitted) refused.delete(keyOf({ eventId: event.internalId, functionId: fn.id }));
   if (refused.size === 0) return;
   for (const { stage, admitted } of passed) {
     const back = admitted.filter(({ event, fn }) =>

@@ -32,14 +32,14 @@ export class FlowKeys {
     return key === undefined ? '' : keyTextOf(this.valueOf(key, sourceOf(candidate)));
   }
 
-  /** Of each candidate, the digest of its value of a key. undefined: the limit does not apply to the event, because the value is null or false, as
-   *  of a field that is missing; null: it cannot be evaluated, and the limit does not apply either. The published protocol does the same.
+  /** Of each candidate, the digest of its value of a key. undefined: the limit does not apply to the event, because the value is false or null, as
+   *  that of a missing field is, or cannot be evaluated; so it is in the published protocol.
    *  @param keyOf the expression; undefined: there is none, and all runs share the limit */
   async digestsOf(
     candidates: readonly Candidate[],
     keyOf: (candidate: Candidate) => string | undefined,
-  ): Promise<(string | null | undefined)[]> {
-    const digests: (string | null | undefined)[] = [];
+  ): Promise<(string | undefined)[]> {
+    const digests: (string | undefined)[] = [];
     this.#evaluator.startTurn();
     for (const candidate of candidates) {
       digests.push(this.#digestOf(candidate, keyOf(candidate)));
@@ -48,10 +48,9 @@ export class FlowKeys {
     return digests;
   }
 
-  #digestOf(candidate: Candidate, key: string | undefined): string | null | undefined {
+  #digestOf(candidate: Candidate, key: string | undefined): string | undefined {
     const value = key === undefined ? '' : this.valueOf(key, sourceOf(candidate));
-    if (value === undefined) return null;
-    if (value === null || value === false) return undefined;
+    if (value === undefined || value === null || value === false) return undefined;
     return keyDigestOf(candidate.event.env, candidate.fn.id, key, keyTextOf(value));
   }
 

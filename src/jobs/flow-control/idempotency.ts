@@ -1,4 +1,5 @@
 /** Idempotency: one run for each value of the key in 24 hours. */
+import type { Decision } from '../../model/flow-control/decision.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import type { FlowOptions } from '../../model/flow-control/options.ts';
 import type { IdempotencyClaim, IdempotencyClaims } from '../../store/flow-control/idempotency-claims.ts';
@@ -20,9 +21,10 @@ export class Idempotency implements FlowStage {
   }
 
   async apply(candidates: readonly Candidate[]): Promise<StageResult> {
-    const { keyed, unlimited, decisions } = await this.#keyed(candidates);
+    const { keyed, unlimited } = await this.#keyed(candidates);
     const holders = await this.#claims.claim(keyed.map(claimOf));
     const admitted = unlimited;
+    const decisions: Decision[] = [];
     for (const [i, { candidate }] of keyed.entries()) {
       const holder = holders[i] as string;
       if (holder === candidate.id) admitted.push(candidate);

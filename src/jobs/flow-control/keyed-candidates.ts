@@ -13,8 +13,6 @@ export interface KeyedCandidates {
   keyed: Keyed[];
   /** The limit does not apply to them. */
   unlimited: Candidate[];
-  /** About those whose key could not be evaluated. */
-  decisions: Decision[];
 }
 
 /** @param keyOf the key's expression, if there is one */
@@ -24,12 +22,11 @@ export async function keyedBy(
   keyOf: (candidate: Candidate) => string | undefined,
 ): Promise<KeyedCandidates> {
   const digests = await flowKeys.digestsOf(candidates, keyOf);
-  const divided: KeyedCandidates = { keyed: [], unlimited: [], decisions: [] };
+  const divided: KeyedCandidates = { keyed: [], unlimited: [] };
   for (const [i, candidate] of candidates.entries()) {
     const digest = digests[i];
     if (digest) divided.keyed.push({ candidate, digest });
     else divided.unlimited.push(candidate);
-    if (digest === null) divided.decisions.push(decisionOn(candidate, 'not_evaluated', { runId: candidate.id }));
   }
   return divided;
 }

@@ -1,4 +1,5 @@
 /** Rate limits: at most so many runs in any window of the period; what exceeds it is skipped. */
+import type { Decision } from '../../model/flow-control/decision.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import type { FlowOptions, RateLimit } from '../../model/flow-control/options.ts';
 import type { RateLimitLogs } from '../../store/flow-control/rate-limit-logs.ts';
@@ -20,9 +21,10 @@ export class RateLimits implements FlowStage {
   }
 
   async apply(candidates: readonly Candidate[]): Promise<StageResult> {
-    const { keyed, unlimited, decisions } = await this.#keyed(candidates);
+    const { keyed, unlimited } = await this.#keyed(candidates);
     const untilById = await this.#logs.admit(requestsOf(keyed));
     const admitted = unlimited;
+    const decisions: Decision[] = [];
     for (const { candidate } of keyed) {
       const until = untilById.get(candidate.id);
       if (until === undefined) admitted.push(candidate);

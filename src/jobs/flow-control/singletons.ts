@@ -43,10 +43,11 @@ export class Singletons implements FlowStage {
   }
 
   async apply(candidates: readonly Candidate[]): Promise<StageResult> {
-    const { keyed, unlimited, decisions } = await keyedBy(candidates, this.#deps.flowKeys, ({ fn }) => {
+    const { keyed, unlimited } = await keyedBy(candidates, this.#deps.flowKeys, ({ fn }) => {
       return flowOptionsOf(fn)?.singleton?.key;
     });
     const [created, asking] = partition(keyed, ({ candidate }) => candidate.created !== undefined);
+    const decisions: Decision[] = [];
     const admitted = [...unlimited, ...created.map(asCreated)];
     const { first, superseded } = withoutSuperseded(asking);
     const holders = await this.#claim(first);

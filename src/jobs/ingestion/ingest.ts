@@ -71,8 +71,8 @@ async function triggeredRuns(
 ): Promise<Candidate[]> {
   const runs: Candidate[] = [];
   evaluator.startTurn();
-  for (const { event, storedBefore } of events) {
-    const repeated = storedBefore && { repeated: true };
+  for (const { event, present } of events) {
+    const repeated = present && { repeated: true };
     const { env, internalId, name, ts, receivedAt } = event;
     const read = () => triggerEventOf(recordOf(event), event.source);
     const matches = ({ fn, source, expression }: TriggerExpression, read: unknown) =>

@@ -118,7 +118,7 @@ export class Invocations {
     const { events, flowControl, starter, listeners, telemetry } = this.#deps;
     const stored = await events.storeNew([event]);
     const listening = untold ? [] : await listeners.runsFor(event, run.fn.id, nowMs);
-    const repeated = stored.some(({ storedBefore }) => storedBefore) && { repeated: true };
+    const repeated = stored.some(({ present }) => present) && { repeated: true };
     const candidates = [run, ...listening].map((one) => ({ ...one, ...repeated }));
     const { runs, decisions } = await flowControl.decideAndTell(candidates);
     await starter.start(runs, nowMs);
