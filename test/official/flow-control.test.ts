@@ -27,8 +27,6 @@ const OPTIONS = {
   idempotency: { idempotency: key },
   'timeout-start': { timeouts: { start: '1s' }, concurrency: 1 },
   'timeout-finish': { timeouts: { finish: '1s' } },
-  debounce: { debounce: { period: '1s', timeout: '1m', key } },
-  batch: { batchEvents: { maxSize: 3, timeout: '60s', key } },
 } as const;
 type Name = keyof typeof OPTIONS;
 
@@ -107,7 +105,7 @@ describe('An app of the official SDK whose functions have every field of flow co
     ['concurrency-env', 1],
     ['concurrency-account', 1],
   ] as const) {
-    it(`has its ${name.replace('-', ', as a ')}: ${most} at the same time`, async () => {
+    it(`has its ${name}: ${most} at the same time`, async () => {
       const data = Array.from({ length: 8 }, (_, i) => ({ key: `k${i % 2}`, ms: 100 }));
       await statusesOf(await sendAll(name, data), Array(8).fill('Completed'));
       expect(mostAtOnce(seenOf(name))).to.be.at.most(most);
@@ -176,21 +174,6 @@ describe('An app of the official SDK whose functions have every field of flow co
 
   it('has its timeout until the end', async () => {
     await statusesOf([await send('timeout-finish', { ms: 4_000 })], ['Cancelled']);
-  });
-
-  it('has its debounce: the latest event has a run', async () => {
-    const ids = await sendAll('debounce', [
-      { key: 1, n: 1 },
-      { key: 1, n: 2 },
-      { key: 1, n: 3 },
-    ]);
-    await statusesOf(ids, ['none', 'none', 'Completed']);
-  });
-
-  it('has its batches: one run with all events', async () => {
-    await sendAll('batch', [{ key: 1 }, { key: 1 }, { key: 1 }]);
-    const [batch] = await until(() => seenOf('batch').length > 0 && seenOf('batch'), { describe: 'the batch runs' });
-    expect(batch?.events).to.equal(3);
   });
 
   it('has its cancelOn', async () => {
