@@ -44,6 +44,12 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
     why: 'Bulk cancellations in progress',
   },
   {
+    kind: '`singleton:*`',
+    pattern: /^singleton:[\w-]+:[\w-]{22}$/,
+    most: 20,
+    why: 'The active run of a singleton, deleted when it ends',
+  },
+  {
     kind: '`audit-log`',
     pattern: /^audit-log$/,
     most: 1,

@@ -2,7 +2,10 @@
 import { Admission } from '../jobs/flow-control/admission.ts';
 import { FlowControl } from '../jobs/flow-control/flow-control.ts';
 import { FlowKeys } from '../jobs/flow-control/flow-keys.ts';
+import { Idempotency } from '../jobs/flow-control/idempotency.ts';
 import { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
+import { RateLimits } from '../jobs/flow-control/rate-limits.ts';
+import { Singletons } from '../jobs/flow-control/singletons.ts';
 import { WorkerCapacity } from '../jobs/flow-control/worker-capacity.ts';
 import { AdmittedCalls } from '../jobs/runs/admitted-calls.ts';
 import { CancelTriggers } from '../jobs/runs/cancel-triggers.ts';
@@ -57,6 +60,7 @@ export function createRunServices(
     runs,
     runLists,
     runMetadata,
+    runStatuses,
     steps,
     checkpoints,
     events,
@@ -66,6 +70,9 @@ export function createRunServices(
     defers,
     environmentKinds,
     deduplication,
+    rateLimitLogs,
+    idempotencyClaims,
+    singletonHolders,
     admissions,
     limitUsage,
     processes,
@@ -91,6 +98,7 @@ export function createRunServices(
     runs,
     steps,
     requests,
+    singletonHolders,
     functions,
     scheduler,
     timeoutTimers,
@@ -101,9 +109,16 @@ export function createRunServices(
   const timeoutDeps = { runs, runLists, timeoutTimers, transitions };
   const waitMatcher = new WaitMatcher({ events, waits, transitions, evaluator });
   const cancelTriggers = new CancelTriggers(waits, events, waitMatcher);
+  const singletons = new Singletons({
+    holders: singletonHolders,
+    runStatuses,
+    flowKeys,
+    cancel: (env, runId, holder) => transitions.cancel(env, runId, { cause: 'singleton', id: holder }),
+  });
   const starter = new RunStarter({
     events,
     runs,
+    singletons,
     cancelTriggers,
     scheduler,
     timeoutTimers,
@@ -112,7 +127,8 @@ export function createRunServices(
     tracing,
   });
   const listeners = new InvocationListeners({ functions, evaluator, waits, waitMatcher });
-  const flowControl = new FlowControl({ stages: [], flowKeys, decisions: { add: async () => {} } });
+  const stages = [new RateLimits(rateLimitLogs, flowKeys), new Idempotency(idempotencyClaims, flowKeys), singletons];
+  const flowControl = new FlowControl({ stages, flowKeys, runStatuses, decisions: { add: async () => {} } });
   const invocations = new Invocations({
     events,
     functions,

@@ -1,9 +1,15 @@
 /** Flow control: what is counted, and what waits. */
 import type { StoreContext } from '../store-context.ts';
 import { Admissions } from './admissions.ts';
+import { IdempotencyClaims } from './idempotency-claims.ts';
 import { LimitUsage } from './limit-usage.ts';
+import { RateLimitLogs } from './rate-limit-logs.ts';
+import { SingletonHolders } from './singleton-holders.ts';
 
 export interface FlowControlStore {
+  rateLimitLogs: RateLimitLogs;
+  idempotencyClaims: IdempotencyClaims;
+  singletonHolders: SingletonHolders;
   admissions: Admissions;
   limitUsage: LimitUsage;
 }
@@ -13,7 +19,10 @@ const CHECKED_AFTER = 2;
 
 export function createFlowControlStore({ redis, keys, config }: StoreContext): FlowControlStore {
   return {
-    admissions: new Admissions(redis, keys, CHECKED_AFTER * config.stalledAfterMs),
     limitUsage: new LimitUsage(redis, keys),
+    rateLimitLogs: new RateLimitLogs(redis, keys),
+    idempotencyClaims: new IdempotencyClaims(redis, keys),
+    singletonHolders: new SingletonHolders(redis, keys),
+    admissions: new Admissions(redis, keys, CHECKED_AFTER * config.stalledAfterMs),
   };
 }
