@@ -59,7 +59,7 @@ function testLanguage(language: ExampleLanguage): void {
     const { body } = await service.get('/v1/functions?app=shop');
     const problems = body.data.map(({ id, problems }: { id: string; problems?: string[] }) => [id, problems ?? []]);
     expect(problems.sort()).to.deep.equal(
-      'answer-ticket build-report call-partner charge-order import-orders index-product mail-report remind-customer reserve-stock resize-image store-clicks sync-customer warn-customer'
+      'answer-question build-report call-partner charge-order import-orders index-product mail-report remind-customer reserve-stock resize-image store-clicks sync-customer warn-customer'
         .split(' ')
         .map((id) => [`shop-${id}`, []]),
     );
@@ -78,6 +78,40 @@ function testLanguage(language: ExampleLanguage): void {
     expect(held.most).to.equal(2);
   });
 
+  /** Sends the event. @returns its runs once it is listed, which is when its runs are decided */
+  async function runsOf(name: string, data: object): Promise<Run[]> {
+    const id = await send(name, data);
+    await service.waitFor(`/v1/events?name=${encodeURIComponent(name)}`, ({ body }) =>
+      body.data?.some((event: { internal_id: string }) => event.internal_id === id),
+    );
+    return (await service.get(`/v1/events/${id}/runs`)).body.data;
+  }
+
+  it('rateLimit skips what exceeds it, by key', async () => {
+    expect((await ended(await send('stock/low', { customer: 'ada' })))[0]?.output).to.deep.equal({ warned: 'ada' });
+    expect(await runsOf('stock/low', { customer: 'ada' })).to.deep.equal([]);
+    expect((await ended(await send('stock/low', { customer: 'eve' })))[0]?.output).to.deep.equal({ warned: 'eve' });
+  });
+
+  it('idempotency runs once per value', async () => {
+    const [run] = await ended(await send('order/confirmed', { orderId: '7' }));
+    expect(run?.output).to.deep.equal({ charged: '7' });
+    expect(await runsOf('order/confirmed', { orderId: '7' })).to.deep.equal([]);
+  });
+
+  it('singleton skips while a run is active, and runs again after it', async () => {
+    const data = { customer: 'ada', url: held.url };
+    const first = await send('report/asked', data);
+    await held.waiting(1);
+    expect(await runsOf('report/asked', data)).to.deep.equal([]);
+    held.answer();
+    expect((await ended(first))[0]).to.include({ status: 'Completed', output: 200 });
+    const next = await send('report/asked', data);
+    await held.waiting(1);
+    held.answer();
+    expect((await ended(next))[0]).to.include({ status: 'Completed', output: 200 });
+  });
+
   it('throttle lets the burst start at once', async () => {
     for (const id of await Promise.all([1, 2, 3].map(() => send('parcel/packed', { customer: 'ada' })))) {
       expect((await ended(id))[0]).to.include({ status: 'Completed', output: 'called' });
@@ -88,7 +122,7 @@ function testLanguage(language: ExampleLanguage): void {
     for (const [name, output] of [
       ['customer/changed', 'synced'],
       ['orders/exported', 'imported'],
-      ['ticket/opened', 'answered'],
+      ['question/asked', 'answered'],
     ] as const) {
       expect((await ended(await send(name, { customer: 'ada', plan: 'pro' })))[0]).to.include({ output });
     }
