@@ -1,5 +1,6 @@
 /** The parts that start, continue and end runs, the same in web and worker. */
-import { FlowControl } from '../jobs/flow-control/flow-control.ts';
+import { CountedDecisions } from '../jobs/flow-control/decision-log.ts';
+import { type DecisionLog, FlowControl } from '../jobs/flow-control/flow-control.ts';
 import { FlowKeys } from '../jobs/flow-control/flow-keys.ts';
 import { CancelTriggers } from '../jobs/runs/cancel-triggers.ts';
 import { CallCheckpoints } from '../jobs/runs/checkpoints.ts';
@@ -30,12 +31,13 @@ export interface RunServices {
   endpoints: Endpoints;
   signalSender: SignalSender;
   flowControl: FlowControl;
+  decisions: DecisionLog;
   /** For the worker. */
   timerHandlers: TimerHandlers;
 }
 
 export function createRunServices(
-  { config: { reconcileAfterMs, callTimeoutMs, retryScale }, tracing }: Core,
+  { config: { reconcileAfterMs, callTimeoutMs, retryScale }, recorder, tracing }: Core,
   {
     runs,
     runMetadata,
@@ -48,6 +50,7 @@ export function createRunServices(
     defers,
     environmentKinds,
     deduplication,
+    decisions: storedDecisions,
   }: Store,
   { queues, functions, evaluator, telemetry, acceptor }: Ingestion,
 ): RunServices {
@@ -69,7 +72,8 @@ export function createRunServices(
   const starter = new RunStarter({ events, runs, cancelTriggers, scheduler, telemetry, reconcileAfterMs, tracing });
   const listeners = new InvocationListeners({ functions, evaluator, waits, waitMatcher });
   const flowKeys = new FlowKeys(evaluator);
-  const flowControl = new FlowControl({ stages: [], flowKeys, decisions: { add: async () => {} } });
+  const decisions = new CountedDecisions(storedDecisions, recorder);
+  const flowControl = new FlowControl({ stages: [], flowKeys, decisions });
   const invocations = new Invocations({
     events,
     functions,
@@ -113,6 +117,7 @@ export function createRunServices(
     }),
     signalSender: new SignalSender({ signals, transitions }),
     flowControl,
+    decisions,
     timerHandlers: {},
   };
 }

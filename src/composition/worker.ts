@@ -46,11 +46,8 @@ export async function createWorker(
   const queueOptions = { connection: queueRedis };
   const ingestion = await createIngestion(core, store, queueOptions);
   const { queues, functions, evaluator, telemetry, acceptor } = ingestion;
-  const { scheduler, transitions, waitMatcher, starter, invocations, flowControl, timerHandlers } = createRunServices(
-    core,
-    store,
-    ingestion,
-  );
+  const { scheduler, transitions, waitMatcher, starter, invocations, flowControl, decisions, timerHandlers } =
+    createRunServices(core, store, ingestion);
 
   const appLimits = new AppLimits(config.runConcurrency);
   const connectCaller = new ConnectCaller({
@@ -87,7 +84,7 @@ export async function createWorker(
     queues,
     isCluster: queueRedis.isCluster,
     handlers: {
-      ingest: { environments, events, functions, starter, waitMatcher, evaluator, flowControl, telemetry },
+      ingest: { environments, events, functions, starter, waitMatcher, evaluator, flowControl, decisions, telemetry },
       timers: timerHandlers,
       call: {
         runs,

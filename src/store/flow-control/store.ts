@@ -1,9 +1,11 @@
-/** Flow control: what is counted, and what waits. */
+/** Flow control: what is counted, what waits, and what was decided. */
 import type { StoreContext } from '../store-context.ts';
+import { Decisions } from './decisions.ts';
 
-// biome-ignore lint/suspicious/noEmptyInterface: filled by what follows
-export interface FlowControlStore {}
+export interface FlowControlStore {
+  decisions: Decisions;
+}
 
-export function createFlowControlStore(_: StoreContext): FlowControlStore {
-  return {};
+export function createFlowControlStore({ redis, keys, config }: StoreContext): FlowControlStore {
+  return { decisions: new Decisions(redis, keys, config.retentionMs) };
 }
