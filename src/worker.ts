@@ -11,10 +11,12 @@ import { connectSubscriber } from './store/redis/pub-sub.ts';
 import { createStore } from './store/store.ts';
 import { processNumber } from './supervision/supervised.ts';
 import {
+  startAdmissionChecks,
   startBranchMaintenance,
   startBulkCancellations,
   startPartitionSharing,
   startReconciler,
+  startScheduleReconciler,
 } from './workers/maintenance.ts';
 
 // Boot: settings and metrics first, then Redis, then the workers, then what runs at intervals.
@@ -40,6 +42,8 @@ const {
   reconcileDeps,
   branchDeps,
   cancellationDeps,
+  admissionDeps,
+  schedules,
 } = await createWorker(core, store, queueRedis, subscriber);
 const processId = newId();
 // Without other workers until their heartbeats are read.
@@ -47,14 +51,16 @@ workers.assign(store.partitions.layout.count === 1 ? [0] : []);
 await workers.ready();
 const reconciler = startReconciler(reconcileDeps, () => workers.partitions);
 const branchMaintenance = startBranchMaintenance(branchDeps, config.branchExpiryMs);
+const admissionChecks = startAdmissionChecks(admissionDeps, () => workers.partitions, log);
 const bulkCancellations = startBulkCancellations(cancellationDeps, log);
+const scheduleReconciler = startScheduleReconciler(schedules, store.locks, log);
 const reporter = startTelemetry({
   telemetry: ingestion.telemetry,
   processes: store.processes,
   id: processId,
   kind: core.kind,
   log,
-  status: () => ({ slowedApps: appLimits.throttled() }),
+  status: () => ({ slowedApps: appLimits.throttled(), runConcurrency: config.runConcurrency }),
 });
 
 const partitionSharing = startPartitionSharing({ ...store, workers }, processId, log);
@@ -63,7 +69,8 @@ const partitionSharing = startPartitionSharing({ ...store, workers }, processId,
 async function close(): Promise<void> {
   const { queues, durability } = ingestion;
   await partitionSharing.close();
-  await Promise.all([workers.close(), reconciler.close(), branchMaintenance.close(), bulkCancellations.close()]);
+  const periodic = [reconciler, scheduleReconciler, branchMaintenance, bulkCancellations, admissionChecks];
+  await Promise.all([workers, ...periodic].map((part) => part.close()));
   await Promise.all([reporter.close(), connectCaller.close()]);
   await Promise.all([queues.close(), functionClient.close(), requestClient.close(), core.metricsServer?.close()]);
   durability?.close();

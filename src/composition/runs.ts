@@ -1,7 +1,10 @@
 /** The parts that start, continue and end runs, the same in web and worker. */
+import { Admission } from '../jobs/flow-control/admission.ts';
 import { CountedDecisions } from '../jobs/flow-control/decision-log.ts';
 import { type DecisionLog, FlowControl } from '../jobs/flow-control/flow-control.ts';
 import { FlowKeys } from '../jobs/flow-control/flow-keys.ts';
+import { WorkerCapacity } from '../jobs/flow-control/worker-capacity.ts';
+import { AdmittedCalls } from '../jobs/runs/admitted-calls.ts';
 import { CancelTriggers } from '../jobs/runs/cancel-triggers.ts';
 import { CallCheckpoints } from '../jobs/runs/checkpoints.ts';
 import { DeferredFunctions } from '../jobs/runs/deferred-functions.ts';
@@ -14,7 +17,11 @@ import { RunScheduler } from '../jobs/runs/run-scheduler.ts';
 import { RunStarter } from '../jobs/runs/run-starter.ts';
 import { SignalSender } from '../jobs/runs/signal-sender.ts';
 import { RunTransitions } from '../jobs/runs/state-transitions.ts';
+import { TimeoutTimers } from '../jobs/runs/timeout-timers.ts';
 import { WaitMatcher } from '../jobs/runs/wait-matcher.ts';
+import { CronTicks } from '../jobs/timers/cron.ts';
+import { Schedules } from '../jobs/timers/schedules.ts';
+import { handleChangedTimeouts, handleTimeout } from '../jobs/timers/timeouts.ts';
 import type { TimerHandlers } from '../jobs/timers/timer-handlers.ts';
 import type { Store } from '../store/store.ts';
 import type { Core } from './core.ts';
@@ -32,14 +39,23 @@ export interface RunServices {
   signalSender: SignalSender;
   flowControl: FlowControl;
   decisions: DecisionLog;
+  admission: Admission;
+  admittedCalls: AdmittedCalls;
+  timeoutTimers: TimeoutTimers;
+  schedules: Schedules;
   /** For the worker. */
   timerHandlers: TimerHandlers;
 }
 
 export function createRunServices(
-  { config: { reconcileAfterMs, callTimeoutMs, retryScale }, recorder, tracing }: Core,
+  { config: { reconcileAfterMs, callTimeoutMs, retryScale, runConcurrency }, recorder, tracing }: Core,
   {
+    redis,
+    keys,
+    environments,
+    functions: storedFunctions,
     runs,
+    runLists,
     runMetadata,
     steps,
     checkpoints,
@@ -50,11 +66,25 @@ export function createRunServices(
     defers,
     environmentKinds,
     deduplication,
+    admissions,
+    processes,
     decisions: storedDecisions,
   }: Store,
   { queues, functions, evaluator, telemetry, acceptor }: Ingestion,
 ): RunServices {
-  const scheduler = new RunScheduler(queues, environmentKinds);
+  const flowKeys = new FlowKeys(evaluator);
+  const capacity = new WorkerCapacity(processes, runConcurrency);
+  const admission = new Admission({
+    admissions,
+    runs,
+    events,
+    functions,
+    flowKeys,
+    queues,
+    capacity: () => capacity.calls,
+  });
+  const scheduler = new RunScheduler(queues, environmentKinds, admission);
+  const timeoutTimers = new TimeoutTimers({ queues, functions, events });
   const deferredFunctions = new DeferredFunctions(defers, acceptor);
   const lifecycleEvents = new LifecycleEvents({ events, waits, functions, acceptor, evaluator });
   const transitions = new RunTransitions({
@@ -63,15 +93,25 @@ export function createRunServices(
     requests,
     functions,
     scheduler,
+    timeoutTimers,
     deferredFunctions,
     lifecycleEvents,
     telemetry,
   });
+  const timeoutDeps = { runs, runLists, timeoutTimers, transitions };
   const waitMatcher = new WaitMatcher({ events, waits, transitions, evaluator });
   const cancelTriggers = new CancelTriggers(waits, events, waitMatcher);
-  const starter = new RunStarter({ events, runs, cancelTriggers, scheduler, telemetry, reconcileAfterMs, tracing });
+  const starter = new RunStarter({
+    events,
+    runs,
+    cancelTriggers,
+    scheduler,
+    timeoutTimers,
+    telemetry,
+    reconcileAfterMs,
+    tracing,
+  });
   const listeners = new InvocationListeners({ functions, evaluator, waits, waitMatcher });
-  const flowKeys = new FlowKeys(evaluator);
   const decisions = new CountedDecisions(storedDecisions, recorder);
   const flowControl = new FlowControl({ stages: [], flowKeys, decisions });
   const invocations = new Invocations({
@@ -84,6 +124,7 @@ export function createRunServices(
     telemetry,
     deduplication,
   });
+  const cronTicks = new CronTicks({ keys, environments, functions, events, flowControl, starter, telemetry });
   const operations = {
     transitions,
     runs,
@@ -118,6 +159,15 @@ export function createRunServices(
     signalSender: new SignalSender({ signals, transitions }),
     flowControl,
     decisions,
-    timerHandlers: {},
+    admission,
+    admittedCalls: new AdmittedCalls({ admission, functions, runs, scheduler }),
+    timeoutTimers,
+    schedules: new Schedules({ redis, keys, queues, functions: storedFunctions, environments }),
+    timerHandlers: {
+      throttle: async ({ limit, home }) => scheduler.start(await admission.advance(home, limit)),
+      timeout: (timer, dueAt) => handleTimeout(timer, dueAt, timeoutDeps),
+      'changed-timeouts': (timer) => handleChangedTimeouts(timer, timeoutDeps),
+      cron: (timer, dueAt, executions) => cronTicks.handle(timer, dueAt, executions),
+    },
   };
 }

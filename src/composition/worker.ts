@@ -3,12 +3,14 @@ import { FunctionClient } from '../functions/function-client.ts';
 import { StepRequestClient } from '../functions/step-request-client.ts';
 import { ConnectCaller } from '../jobs/connect/connect-caller.ts';
 import type { BranchLifecycleDeps } from '../jobs/environments/branch-lifecycle.ts';
+import type { AdmissionChecksDeps } from '../jobs/flow-control/admission-checks.ts';
 import { INGEST, RUNS } from '../jobs/queues/queues.ts';
 import { AppLimits } from '../jobs/runs/app-limits.ts';
 import type { BulkCancellationDeps } from '../jobs/runs/bulk-cancellations.ts';
 import { CallLimiter } from '../jobs/runs/call-limiter.ts';
 import type { ReconcileDeps } from '../jobs/runs/reconcile.ts';
 import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
+import type { Schedules } from '../jobs/timers/schedules.ts';
 import { FairShares } from '../model/capacity/fair-shares.ts';
 import type { Redis } from '../store/redis/connection.ts';
 import type { Subscriber } from '../store/redis/pub-sub.ts';
@@ -28,6 +30,8 @@ export interface WorkerParts {
   reconcileDeps: ReconcileDeps;
   branchDeps: BranchLifecycleDeps;
   cancellationDeps: BulkCancellationDeps;
+  admissionDeps: AdmissionChecksDeps;
+  schedules: Schedules;
 }
 
 /** The workers take jobs from here on.
@@ -46,8 +50,20 @@ export async function createWorker(
   const queueOptions = { connection: queueRedis };
   const ingestion = await createIngestion(core, store, queueOptions);
   const { queues, functions, evaluator, telemetry, acceptor } = ingestion;
-  const { scheduler, transitions, waitMatcher, starter, invocations, flowControl, decisions, timerHandlers } =
-    createRunServices(core, store, ingestion);
+  const {
+    scheduler,
+    transitions,
+    waitMatcher,
+    starter,
+    invocations,
+    flowControl,
+    decisions,
+    admission,
+    admittedCalls,
+    timeoutTimers,
+    timerHandlers,
+    schedules,
+  } = createRunServices(core, store, ingestion);
 
   const appLimits = new AppLimits(config.runConcurrency);
   const connectCaller = new ConnectCaller({
@@ -96,6 +112,7 @@ export async function createWorker(
         defers,
         functions,
         functionClient,
+        timeoutTimers,
         connectCaller,
         transitions,
         waitMatcher,
@@ -118,6 +135,7 @@ export async function createWorker(
       },
     },
     callLimiter,
+    admittedCalls,
     callOwner: { functions, environmentKinds },
     connector: connectCaller,
     log,
@@ -149,11 +167,21 @@ export async function createWorker(
       checkpoints,
       functions,
       scheduler,
+      timeoutTimers,
       transitions,
       reconcileAfterMs,
       log,
     },
+    admissionDeps: {
+      admissions: store.admissions,
+      admission,
+      scheduler,
+      runs,
+      activeRuns,
+      checkMs: 2 * config.stalledAfterMs,
+    },
     cancellationDeps: { cancellations: store.cancellations, runs, events, evaluator, transitions, locks: store.locks },
+    schedules,
     branchDeps: {
       redis: store.redis,
       environments,

@@ -1,11 +1,14 @@
-/** Periodic work of every worker: reconciles idle runs, and expires and deletes branch environments. Intervals vary a
+/** Periodic work of every worker: reconciles idle runs and schedules, and expires and deletes branch environments. Intervals vary a
  *  little, so that several workers do not run it at the same moment. */
 import { setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { type BranchLifecycleDeps, deleteEnvironments, expireBranches } from '../jobs/environments/branch-lifecycle.ts';
+import { type AdmissionChecksDeps, checkAdmissions } from '../jobs/flow-control/admission-checks.ts';
 import { type BulkCancellationDeps, carryOutCancellations } from '../jobs/runs/bulk-cancellations.ts';
 import { type ReconcileDeps, reconcile } from '../jobs/runs/reconcile.ts';
+import type { Schedules } from '../jobs/timers/schedules.ts';
 import type { Logger } from '../log.ts';
+import type { Locks } from '../store/redis/locks.ts';
 import type { Partitions } from '../store/redis/partitions.ts';
 import type { LiveWorkers } from '../store/telemetry/live-workers.ts';
 import { assignedPartitions } from './partition-assignment.ts';
@@ -19,9 +22,14 @@ const FAILURES_MAX = 10_000;
 const SHARING_ROUND_MS = 1_000;
 const LEAVE_MS = 500;
 const CANCELLATION_ROUND_MS = 1_000;
+/** Until a deploy acts on what waits; and while there is more to check. */
+const CHECK_ROUND_MS = 1_000;
+const CHECK_AGAIN_MS = 50;
 const BRANCH_ROUND_MS = 5_000;
 /** While an environment is being deleted, which takes two rounds at least. */
 const DELETION_ROUND_MS = 1_000;
+const SCHEDULE_ROUND_MS = 15_000;
+const SCHEDULE_LOCK_MS = 30_000;
 /** Checking which branches are used costs a few reads for each. */
 const EXPIRY_CHECK_MS = 600_000;
 
@@ -47,6 +55,31 @@ export function startReconciler(deps: ReconcileDeps, partitions: () => readonly 
     );
     if (count > 0) log.info({ runs: count }, 'reconciled idle runs');
     return reconcileAfterMs;
+  });
+  return {
+    async close() {
+      stop();
+      await Promise.race([stopped, setTimeout(LAST_RECONCILE_MS, undefined, { ref: false })]);
+    },
+  };
+}
+
+/** @param partitions that this worker works on */
+export function startAdmissionChecks(
+  deps: AdmissionChecksDeps,
+  partitions: () => readonly number[],
+  log: Logger,
+): PeriodicTask {
+  const { stop, stopped } = repeatUntilStopped(async () => {
+    const checked = await Promise.all(
+      partitions().map((partition) =>
+        checkAdmissions(partition, deps).catch((error: Error) => {
+          log.warn({ partition, err: error.message }, 'admissions could not be checked');
+          return 0;
+        }),
+      ),
+    );
+    return checked.some((count) => count > 0) ? CHECK_AGAIN_MS : CHECK_ROUND_MS;
   });
   return {
     async close() {
@@ -128,6 +161,27 @@ export function startBulkCancellations(deps: BulkCancellationDeps, log: Logger):
     async close() {
       stop();
       await stopped;
+    },
+  };
+}
+
+/** Starts with a round at once: an earlier version may have registered functions without their schedules. One worker at a time. */
+export function startScheduleReconciler(schedules: Schedules, locks: Locks, log: Logger): PeriodicTask {
+  const { stop, stopped } = repeatUntilStopped(async () => {
+    try {
+      await locks.withLock('schedules', SCHEDULE_LOCK_MS, async () => {
+        const { added, removed } = await schedules.reconcile();
+        if (added + removed > 0) log.info({ added, removed }, 'reconciled schedules');
+      });
+    } catch (error) {
+      log.warn({ err: (error as Error).message }, 'schedules could not be reconciled');
+    }
+    return SCHEDULE_ROUND_MS;
+  });
+  return {
+    async close() {
+      stop();
+      await Promise.race([stopped, setTimeout(LAST_RECONCILE_MS, undefined, { ref: false })]);
     },
   };
 }

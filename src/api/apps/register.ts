@@ -1,9 +1,12 @@
 /** `POST /fn/register`: an app registers its functions (docs/protocol.md). The responses have the shape of the protocol. */
 import { setImmediate } from 'node:timers/promises';
-import type { Quotas } from '../../config.ts';
+import type { FunctionLimits, Quotas } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { dialectOf, headerName, readHeader, SERVER_SDK } from '../../functions/headers.ts';
+import type { Admission } from '../../jobs/flow-control/admission.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import type { TimeoutTimers } from '../../jobs/runs/timeout-timers.ts';
+import type { Schedules } from '../../jobs/timers/schedules.ts';
 import type { Logger } from '../../log.ts';
 import {
   type AppFunction,
@@ -13,10 +16,12 @@ import {
   type Registration,
   registrationSchema,
 } from '../../model/apps/app.ts';
+import { functionProblems } from '../../model/apps/function-problems.ts';
 import { enforceQuotas } from '../../model/apps/quotas.ts';
 import { checkFunctions } from '../../model/apps/registered-functions.ts';
-import { functionProblems } from '../../model/apps/unsupported-options.ts';
+
 import { PRODUCTION } from '../../model/environment.ts';
+import { schedulesOf } from '../../model/schedules/schedules.ts';
 import type { App, Apps } from '../../store/apps/apps.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
 import type { Functions } from '../../store/apps/functions.ts';
@@ -35,9 +40,14 @@ const LOGGED_FUNCTIONS = 50;
 
 export interface RegistrarDeps {
   quotas: Quotas;
+  functionLimits: FunctionLimits;
   apps: Apps;
   functions: Functions;
   expressionProblems: ExpressionProblems;
+  /** Limits that a registration changes act on what waits. */
+  admission: Pick<Admission, 'noteChange'>;
+  timeoutTimers: Pick<TimeoutTimers, 'noteChange'>;
+  schedules: Pick<Schedules, 'follow'>;
   log: Logger;
 }
 
@@ -94,8 +104,9 @@ export class Registrar {
 
   /** @throws ServiceError quota_exceeded, registration_invalid */
   async parse(text: string, dialect: Dialect): Promise<ParsedRegistration> {
-    const registration = parseRegistration(text, this.#deps.quotas);
-    return { registration, checked: await checkAll(registration, dialect), dialect };
+    const { quotas, functionLimits } = this.#deps;
+    const registration = parseRegistration(text, quotas);
+    return { registration, checked: await checkAll(registration, dialect, functionLimits), dialect };
   }
 
   /** `modified`: whether a function has changed.
@@ -119,13 +130,34 @@ export class Registrar {
     env: string,
     { registration, checked, dialect }: ParsedRegistration,
   ): Promise<CheckedFunctions & { modified: boolean }> {
-    const { apps, functions, quotas } = this.#deps;
+    const { apps, functions, schedules, quotas } = this.#deps;
     const { appName } = registration;
     await apps.checkQuota(env, appName, quotas.apps);
+    // First: if this process dies in between, setting timers anew changes nothing.
+    await this.#noteChangedTimeouts(env, checked.registered);
     const saved = await functions.replaceForApp(env, appName, checked.registered, quotas.functions, checked.refused);
     const refused = [...checked.refused, ...saved.refused];
+    if (saved.modified) {
+      const ids = saved.registered.map(({ id }) => id);
+      await this.#deps.admission.noteChange(env, ids);
+    }
+    const gone = saved.previous.flatMap((fn) => schedulesOf(env, fn));
+    // Also without a change: an earlier registration may have died before its schedules were there.
+    if (gone.length > 0 || saved.registered.some((fn) => fn.triggers.some(({ cron }) => cron !== undefined))) {
+      await schedules.follow(env, gone);
+    }
     await apps.save(env, { ...appOf(registration, dialect, Date.now()), ...(refused.length > 0 && { refused }) });
     return { ...saved, refused };
+  }
+
+  /** They apply to the runs that are there. */
+  async #noteChangedTimeouts(env: string, given: readonly AppFunction[]): Promise<void> {
+    const known = new Map((await this.#deps.functions.all(env)).functions.map((fn) => [fn.id, fn]));
+    const changed = given.filter((fn) => {
+      const before = known.get(fn.id);
+      return before && JSON.stringify(before.config.timeouts) !== JSON.stringify(fn.config.timeouts);
+    });
+    if (changed.length > 0) await this.#deps.timeoutTimers.noteChange(env, idsOf(changed), Date.now());
   }
 }
 
@@ -196,10 +228,14 @@ function appNameInText(text: string): unknown {
 }
 
 /** Pauses regularly, so that other requests get their turn. */
-async function checkAll(registration: Registration, dialect: Dialect): Promise<CheckedFunctions> {
+async function checkAll(
+  registration: Registration,
+  dialect: Dialect,
+  limits: FunctionLimits,
+): Promise<CheckedFunctions> {
   const all: CheckedFunctions = { registered: [], refused: [] };
   let sliceStartedAt = performance.now();
-  for (const checked of checkFunctions(registration, dialect)) {
+  for (const checked of checkFunctions(registration, dialect, limits)) {
     if (checked && 'registered' in checked) all.registered.push(checked.registered);
     else if (checked) all.refused.push(checked.refused);
     if (performance.now() - sliceStartedAt < SLICE_MS) continue;

@@ -1,14 +1,28 @@
 /** The API's representation of a function. */
 import { z } from 'zod';
 import type { AppFunction } from '../../model/apps/app.ts';
-import { functionProblems } from '../../model/apps/unsupported-options.ts';
+import { functionProblems } from '../../model/apps/function-problems.ts';
+import { nextRunAt } from '../../model/schedules/schedules.ts';
 import { type KnownProblem, PROBLEM_REASONS } from '../../store/apps/expression-problems.ts';
 import { omittedField } from '../rest/list-response.ts';
 import { time } from './time.ts';
 
 const triggerSchema = z
-  .object({ event: z.string().optional(), expression: z.string().optional(), cron: z.string().optional() })
+  .object({
+    event: z.string().optional(),
+    expression: z.string().optional(),
+    cron: z.string().optional().meta({ description: 'A schedule, with its time zone' }),
+    jitter: z.string().optional().meta({ description: 'A run starts up to so much later than its schedule says' }),
+  })
   .meta({ id: 'Trigger' });
+
+const detailedTriggerSchema = triggerSchema
+  .extend({
+    next_run_at: z.iso.datetime().nullable().optional().meta({
+      description: 'Of a schedule: when it starts the next run, without its jitter; null: it is paused or archived',
+    }),
+  })
+  .meta({ id: 'TriggerWithNextRun' });
 
 const problemSchema = z
   .object({
@@ -34,12 +48,15 @@ export const functionSchema = z
     triggers: z.array(triggerSchema),
     retries: z.int().meta({ description: 'Attempts after the first' }),
     paused_at: z.iso.datetime().nullable().meta({ description: 'null: not paused' }),
+    queued_runs: z.enum(['run', 'hold']).nullable().meta({
+      description: 'Whether its queued runs start while it is paused, or wait until it is resumed; null: not paused',
+    }),
     expression_problem: problemSchema.nullable().meta({
       description: 'The latest problem of the last day that kept an expression from being evaluated; null: none',
     }),
     problems: z.array(z.string()).meta({
       description:
-        'What does not work as the app configured it, such as an expression that is not valid or an option that is not supported; empty: nothing',
+        'What does not work as the app configured it, such as an expression that is not valid; empty: nothing',
     }),
     archived: z.boolean().meta({ description: 'The app no longer registers the function: events do not trigger it' }),
   })
@@ -51,6 +68,7 @@ export const listedFunctionSchema = functionSchema
 
 export const detailedFunctionSchema = functionSchema
   .extend({
+    triggers: z.array(detailedTriggerSchema),
     url: z.string().meta({ description: 'The URL of calls to the function' }),
     cancel: z
       .array(z.object({ event: z.string(), expression: z.string().optional(), timeout: z.string().optional() }))
@@ -62,7 +80,7 @@ export const detailedFunctionSchema = functionSchema
   .meta({ id: 'FunctionWithConfiguration' });
 
 export function presentFunction(fn: AppFunction, problem: KnownProblem | undefined) {
-  const { id, name, app, triggers, retries, pausedAt, archived } = fn;
+  const { id, name, app, triggers, retries, pausedAt, held, archived } = fn;
   return {
     id,
     name,
@@ -70,12 +88,20 @@ export function presentFunction(fn: AppFunction, problem: KnownProblem | undefin
     triggers,
     retries,
     paused_at: time(pausedAt),
+    queued_runs: pausedAt === undefined ? null : held ? ('hold' as const) : ('run' as const),
     expression_problem: problem ? { ...problem, at: time(problem.at) as string } : null,
     problems: functionProblems(fn),
     archived,
   };
 }
 
-export function presentDetails(fn: AppFunction, problem: KnownProblem | undefined) {
-  return { ...presentFunction(fn, problem), url: fn.url, cancel: fn.cancel, configuration: fn.config };
+/** @param nowMs undefined: the environment is archived, so no schedule ticks */
+export function presentDetails(fn: AppFunction, problem: KnownProblem | undefined, nowMs: number | undefined) {
+  const triggers = fn.triggers.map((trigger) => ({
+    ...trigger,
+    ...(trigger.cron !== undefined && {
+      next_run_at: time(nowMs === undefined ? undefined : nextRunAt(fn, trigger, nowMs)),
+    }),
+  }));
+  return { ...presentFunction(fn, problem), triggers, url: fn.url, cancel: fn.cancel, configuration: fn.config };
 }

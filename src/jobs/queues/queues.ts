@@ -1,8 +1,10 @@
 /** The queues: their names, the data of their jobs, and how long finished jobs are kept. */
 import { type ConnectionOptions, Queue } from 'bullmq';
 import type { Envelope } from '../../model/events/event.ts';
+import type { FrozenKeys } from '../../model/flow-control/options.ts';
 import type { Run } from '../../model/runs/run.ts';
 import type { JobTelemetry } from '../../tracing/job-telemetry.ts';
+import { SCHEDULER_SETTINGS } from './job-schedulers.ts';
 
 /** The store defines the prefix of BullMQ's keys. */
 export interface QueueOptions {
@@ -31,13 +33,17 @@ export interface RunRef {
   functionId: string;
 }
 
-/** With the parent span of the run's jobs. In a job, the span is where BullMQ reads it. */
+/** With what is needed to schedule its calls. In a job, the parent span of the run's jobs is where BullMQ reads it. */
 export interface TracedRunRef extends RunRef {
   trace?: string | undefined;
+  /** What its limits need of its event. */
+  keys?: FrozenKeys | undefined;
+  /** Whether it has had a call. */
+  started?: boolean;
 }
 
-export function toRunRef({ env, id, eventId, requestId, functionId, trace }: Run): TracedRunRef {
-  return { env, runId: id, eventId, requestId, functionId, trace };
+export function toRunRef({ env, id, eventId, requestId, functionId, trace, keys, startedAt }: Run): TracedRunRef {
+  return { env, runId: id, eventId, requestId, functionId, trace, keys, started: startedAt !== undefined };
 }
 
 /** One call of the run's function: with `at` finished steps, or to run the one planned step `stepId`. */
@@ -47,6 +53,8 @@ export interface CallJob extends RunRef {
   stepId?: string;
   /** Attempts of this call that were made by another job: the call that stored the last steps then failed. */
   attemptsBefore?: number;
+  /** Partition of the limits of which it holds places since before its first execution (flow-control/admission.ts). */
+  admitted?: number;
 }
 
 /** The end of a sleep, or the timeout of a wait or an invocation. */
@@ -79,9 +87,10 @@ export interface CronTimer {
 /** A throttle lets the next of the runs start that wait for it. */
 export interface ThrottleTimer {
   kind: 'throttle';
-  env: string;
   /** ID of the limit. */
   limit: string;
+  /** Partition of the limit. */
+  home: number;
 }
 
 /** A debounce may be over. */
@@ -111,8 +120,17 @@ export interface TimeoutTimer {
   runId: string;
 }
 
+/** The timeouts of a function have changed, and with them the timers of its active runs. */
+export interface ChangedTimeoutsTimer {
+  kind: 'changed-timeouts';
+  env: string;
+  functionId: string;
+  /** Whose runs. */
+  partition: number;
+}
+
 /** What is due at a time. Its handler finds out what there is to do, so a job too many changes nothing. */
-export type TimerJob = CronTimer | ThrottleTimer | DebounceTimer | BatchTimer | TimeoutTimer;
+export type TimerJob = CronTimer | ThrottleTimer | DebounceTimer | BatchTimer | TimeoutTimer | ChangedTimeoutsTimer;
 
 /** Attempts of a job before the current one, and in all. */
 export interface JobAttempts {
@@ -158,5 +176,5 @@ export function createRunQueue(options: QueueOptions, telemetry?: JobTelemetry):
 }
 
 export function createTimerQueue(options: QueueOptions): TimerQueue {
-  return new Queue(TIMERS, { ...options, defaultJobOptions: TIMER_JOB });
+  return new Queue(TIMERS, { ...options, defaultJobOptions: TIMER_JOB, settings: SCHEDULER_SETTINGS });
 }

@@ -11,15 +11,18 @@ import type { FunctionTables } from '../ingestion/function-tables.ts';
 import { type CallJob, type JobAttempts, toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { applyBeside, applyOperations, problemOf } from './apply-operations.ts';
+import { callJobId } from './call-ref.ts';
 import { attemptsAt, type FailedCallDeps, firstAttempt, retryFromCheckpoint, settle } from './failed-call.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
 import { attemptHistory, type CallAttempt, needsNoHistory } from './run-history.ts';
-import { callJobId } from './run-scheduler.ts';
 import { AttemptFailed, isJobOutcome, retryStoreWrites, withServiceErrors } from './service-errors.ts';
+import type { TimeoutTimers } from './timeout-timers.ts';
+import { isTooLate, watchStart } from './timeouts.ts';
 
 export interface CallDeps extends OperationDeps, FailedCallDeps {
   functions: FunctionTables;
   functionClient: FunctionClient;
+  timeoutTimers: TimeoutTimers;
   connectCaller: Pick<ConnectCaller, 'finish'>;
   telemetry: Telemetry;
   /** A run that is idle for so long is reconciled. */
@@ -43,6 +46,7 @@ export async function call(job: CallJob, queuedAt: number, attempts: JobAttempts
 async function callOnce(job: CallJob, queuedAt: number, attempts: JobAttempts, deps: CallDeps): Promise<void> {
   const startedAt = Date.now();
   const { env, runId, eventId, at, stepId } = job;
+  if (await isTooLate(job, startedAt, deps)) return;
   const loaded = await deps.runs.load(
     { env, runId, eventId, at, stepId },
     attempts.made,
@@ -52,6 +56,7 @@ async function callOnce(job: CallJob, queuedAt: number, attempts: JobAttempts, d
   if (!loaded) return;
   if ('ended' in loaded) return deps.transitions.repeatEnd(loaded.ended);
   if ('next' in loaded) return deps.transitions.scheduleNextCall(loaded.next, loaded.finishedSteps);
+  await watchStart(job, loaded, attempts, startedAt, deps);
   recordStart(loaded, startedAt, deps.telemetry);
   const counted = attemptsAt(job, loaded.stack.length, attempts);
   const result = await attempt({ job, loaded, attempts: counted, startedAt, queuedAt }, deps);

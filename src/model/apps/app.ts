@@ -55,7 +55,10 @@ export interface CancelTrigger {
 export interface Trigger {
   event?: string;
   expression?: string;
+  /** With its time zone. */
   cron?: string;
+  /** Time string: a run starts up to so much later than the tick of `cron`. */
+  jitter?: string;
 }
 
 /** A stored function: the fields that runs need, and its registered configuration. */
@@ -72,6 +75,8 @@ export interface AppFunction {
   archived: boolean;
   /** Unix milliseconds; undefined: not paused. */
   pausedAt?: number;
+  /** While it is paused, its queued runs do not start. */
+  held?: true;
   /** What does not work as the app configured it; absent: nothing. */
   problems?: string[];
   /** An HTTP endpoint with steps, which runs on requests of its own clients; undefined: a function that was registered. */

@@ -13,7 +13,12 @@ export interface Replaced {
   refused: RefusedFunction[];
   /** Whether anything changed. */
   modified: boolean;
+  /** The app's functions as they were. */
+  previous: AppFunction[];
 }
+
+/** Follows the time of a pause. */
+const HELD = ':held';
 
 export class Functions {
   readonly #redis: Redis;
@@ -71,7 +76,8 @@ export class Functions {
       : [...known.values()].filter((fn) => fn.app === app && !fn.archived && !kept.has(fn.id));
     const wanted = [...functions, ...gone.map((fn) => ({ ...fn, archived: true }))];
     const changed = wanted.filter((fn) => JSON.stringify(known.get(fn.id)) !== JSON.stringify(fn));
-    const replaced = { registered: functions, refused, modified: changed.length > 0 };
+    const previous = [...known.values()].filter((fn) => fn.app === app);
+    const replaced = { registered: functions, refused, modified: changed.length > 0, previous };
     if (!replaced.modified) return replaced;
     const removed = await this.#removable(env, [...known.values()], kept, most);
     const changes = changed.map((fn) => ({ known: known.get(fn.id), given: fn }));
@@ -125,9 +131,13 @@ export class Functions {
     return many.filter((_, i) => counts.slice(i * ofEach, (i + 1) * ofEach).every((count) => count === 0));
   }
 
-  /** From now on no event triggers the function. Idempotent. */
-  async pause(env: string, id: string, nowMs: number): Promise<void> {
-    const writing = this.#redis.multi().hsetnx(this.#keys.pausedFunctions(env), id, nowMs);
+  /** From now on no event triggers the function. Idempotent.
+   *  @param held its queued runs do not start until it is resumed; undefined: as before, and at first they do */
+  async pause(env: string, id: string, nowMs: number, held?: boolean): Promise<void> {
+    const key = this.#keys.pausedFunctions(env);
+    const before = readPause((await this.#redis.hget(key, id)) ?? undefined);
+    const pause = `${before.pausedAt ?? nowMs}${(held ?? before.held) ? HELD : ''}`;
+    const writing = this.#redis.multi().hset(key, id, pause);
     replies(await this.#withNewVersion(writing, env).exec());
   }
 
@@ -137,10 +147,15 @@ export class Functions {
   }
 }
 
-function toFunction(text: string, pausedAt?: (id: string) => string | undefined): AppFunction {
+function toFunction(text: string, pauseOf?: (id: string) => string | undefined): AppFunction {
   const fn = JSON.parse(text) as AppFunction;
-  const since = pausedAt?.(fn.id);
-  return since === undefined ? fn : { ...fn, pausedAt: Number(since) };
+  const pause = pauseOf?.(fn.id);
+  return pause === undefined ? fn : { ...fn, ...readPause(pause) };
+}
+
+function readPause(text: string | undefined): Pick<AppFunction, 'pausedAt' | 'held'> {
+  if (text === undefined) return {};
+  return { pausedAt: Number.parseInt(text, 10), ...(text.endsWith(HELD) && { held: true }) };
 }
 
 /** An app may keep as many functions as before, also where the limit was lowered. */

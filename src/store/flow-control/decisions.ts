@@ -6,7 +6,7 @@ import { hexOf, timeOf } from '../../model/ids.ts';
 import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
-import { DECISION_PREFIX_LENGTHS } from './keys.ts';
+import { DECISION_PREFIX_LENGTHS } from './decision-keys.ts';
 
 /** Events and decisions of one script: Redis does nothing else for a millisecond or two. */
 const EVENTS_AT_ONCE = 100;

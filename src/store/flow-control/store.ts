@@ -1,11 +1,19 @@
 /** Flow control: what is counted, what waits, and what was decided. */
 import type { StoreContext } from '../store-context.ts';
+import { Admissions } from './admissions.ts';
 import { Decisions } from './decisions.ts';
 
 export interface FlowControlStore {
+  admissions: Admissions;
   decisions: Decisions;
 }
 
+/** A job that is lost for so long, in times of what a worker may be silent. */
+const CHECKED_AFTER = 2;
+
 export function createFlowControlStore({ redis, keys, config }: StoreContext): FlowControlStore {
-  return { decisions: new Decisions(redis, keys, config.retentionMs) };
+  return {
+    admissions: new Admissions(redis, keys, CHECKED_AFTER * config.stalledAfterMs),
+    decisions: new Decisions(redis, keys, config.retentionMs),
+  };
 }

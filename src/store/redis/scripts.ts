@@ -11,7 +11,7 @@ import type { ChainableCommander } from 'ioredis';
 import { DIGEST_BYTES, ENTRY_BYTES } from '../../model/flow-control/decision-encoding.ts';
 import type { RunStatus } from '../../model/runs/run.ts';
 import { MINUTE_MS, SLICE_LENGTH } from '../events/keys.ts';
-import { DECISION_PREFIX_LENGTHS } from '../flow-control/keys.ts';
+import { DECISION_PREFIX_LENGTHS } from '../flow-control/decision-keys.ts';
 import { RUN_SUFFIXES, SEGMENT_LENGTHS_MS } from '../runs/keys.ts';
 import { PENDING_RACE, PLANNING_FIELD, RUN_FIELDS } from '../runs/run-fields.ts';
 import type { Redis } from './servers.ts';
@@ -61,6 +61,12 @@ const SCRIPTS = {
   replyToCall: { file: 'connect/lua/reply-to-call.lua', numberOfKeys: 1 },
   finishCall: { file: 'connect/lua/finish-call.lua', numberOfKeys: 1 },
   loseCall: { file: 'connect/lua/lose-call.lua', numberOfKeys: 1 },
+  admit: { file: 'flow-control/lua/admit.lua', numberOfKeys: 1 },
+  releaseAdmission: { file: 'flow-control/lua/release-admission.lua', numberOfKeys: 1 },
+  advanceLimit: { file: 'flow-control/lua/advance-limit.lua', numberOfKeys: 1 },
+  changeBacklog: { file: 'flow-control/lua/change-backlog.lua', numberOfKeys: 1 },
+  withdrawCalls: { file: 'flow-control/lua/withdraw-calls.lua', numberOfKeys: 1 },
+  claimChecks: { file: 'flow-control/lua/claim-checks.lua', numberOfKeys: 2 },
   renewLock: { file: 'redis/lua/renew-lock.lua', numberOfKeys: 1 },
   replaceField: { file: 'redis/lua/replace-field.lua', numberOfKeys: 1 },
 } as const satisfies Record<string, { file: string; numberOfKeys?: number }>;

@@ -1,5 +1,6 @@
 /** Converts runs from their fields in Redis. */
 import type { FrozenKeys } from '../../model/flow-control/options.ts';
+import { readCancelReason } from '../../model/runs/cancel-reason.ts';
 import type { HistoryEntry, Run, RunError, RunStatus } from '../../model/runs/run.ts';
 
 /** Fields of a run's hash. Fields that every run has are one letter, to save memory. The scripts get them as constants (redis/scripts.ts). */
@@ -27,6 +28,8 @@ export const RUN_FIELDS = {
   defers: 'defers',
   /** What the limits of its function need of its event, as JSON. */
   keys: 'k',
+  /** Why it was cancelled (model/runs/cancel-reason.ts). */
+  cancelReason: 'c',
 } as const;
 
 /** Followed by a number of finished steps: the call with that many may still plan steps. */
@@ -39,7 +42,7 @@ export const PENDING_RACE = '"race":true';
 const SHOWN = 200;
 
 export function toRun(env: string, id: string, fields: Record<string, string>): Run {
-  const { f, e, r, s, a, q, b, x, o, error, invoker_run, invoker_step, retry_of, trace, defers, k } = fields;
+  const { f, e, r, s, a, q, b, x, o, error, invoker_run, invoker_step, retry_of, trace, defers, k, c } = fields;
   return {
     id,
     env,
@@ -58,7 +61,13 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     ...(x && { endedAt: Number(x) }),
     ...(o !== undefined && { output: o }),
     ...(error !== undefined && { error: readError(error) }),
+    ...(c !== undefined && cancelReasonOf(c)),
   };
+}
+
+function cancelReasonOf(text: string): Pick<Run, 'cancelReason'> {
+  const reason = readCancelReason(text);
+  return reason ? { cancelReason: reason } : {};
 }
 
 /** A run that cannot be read must not hide others, and can still be ended. */
