@@ -70,10 +70,12 @@ describe('stored decisions', () => {
     );
     for (let repeat = 0; repeat < 3; repeat++) await store.decisions.add(all, Date.now());
     const runId = ulid();
-    await store.decisions.add(
-      all.map((one) => ({ ...one, runId })),
-      Date.now(),
-    );
+    for (const last of [{ reason: 'paused' }, { runId: ulid() }, { reason: 'batched' }, { runId }] as const) {
+      await store.decisions.add(
+        all.map((one) => ({ ...one, ...last })),
+        Date.now(),
+      );
+    }
     for (const [i, id] of events.entries()) {
       const found = await store.decisions.of(ENV, id);
       expect(found.map(({ digest }) => digest).sort()).to.deep.equal(

@@ -25,7 +25,7 @@ export class Decisions {
     this.#retentionMs = retentionMs;
   }
 
-  /** Repeating it changes nothing. A later decision about the same event and function replaces the earlier one. */
+  /** Repeating it changes nothing. Of several decisions about one event and function, the last one counts. */
   async add(decisions: readonly Decision[], nowMs: number): Promise<void> {
     const byPartition = Map.groupBy(decisions, ({ eventId }) => this.#keys.of(eventId));
     for (const [keys, ofPartition] of byPartition) {
@@ -45,6 +45,7 @@ export class Decisions {
     }
   }
 
+  /** One for each function. */
   async of(env: string, eventId: string): Promise<StoredDecision[]> {
     const keys = this.#keys.of(eventId);
     const pipeline = this.#redis.pipeline();
@@ -53,7 +54,9 @@ export class Decisions {
     }
     pipeline.getBuffer(keys.overflowDecisions(env, eventId));
     const found = replies<Buffer | null>(await pipeline.exec());
-    return found.flatMap((bytes) => (bytes ? decodeDecisions(bytes) : []));
+    const all = found.flatMap((bytes) => (bytes ? decodeDecisions(bytes) : []));
+    // In the order in which add-decisions.lua fills them: later ones count.
+    return [...new Map(all.map((decision) => [decision.digest, decision])).values()];
   }
 }
 

@@ -1,4 +1,4 @@
--- Stores decisions about events of one environment, one for each event and function: a later one replaces the earlier one.
+-- Stores decisions about events of one environment. Of several about one event and function, the last one counts.
 -- KEYS: what precedes the prefix of an event's ID in the keys that events share (hash), what precedes its ID in the key of its own (string)
 -- ARGV: TTL (ms), then for each event: its ID, its field in a hash, whether it has a key of its own ("1"), its decisions
 --       (model/flow-control/decision-encoding.ts), each about another function
@@ -23,64 +23,59 @@ local function each(text, take)
   end
 end
 
--- The text without the entries of some functions; nil: it has none of them.
-local function without(text, digests)
-  local rest, removed = {}, false
-  each(text, function(entry, digest)
-    if digests[digest] then
-      removed = true
-    else
-      rest[#rest + 1] = entry
-    end
-  end)
-  return removed and table.concat(rest) or nil
-end
-
--- Removes earlier decisions about the same functions.
-local function remove(id, field, own, entries)
-  local digests = {}
+-- The earlier entries, as far as they are about other functions, and the new ones.
+local function merged(earlier, entries)
+  if not earlier or earlier == '' then
+    return entries
+  end
+  local kept, digests = {}, {}
   each(entries, function(_, digest)
     digests[digest] = true
   end)
-  for _, length in ipairs(DECISION_PREFIX_LENGTHS) do
-    local key = shared_prefix .. string.sub(id, 1, length)
-    local rest = without(redis.call('HGET', key, field) or '', digests)
-    if rest == '' then
-      redis.call('HDEL', key, field)
-    elseif rest then
-      redis.call('HSET', key, field, rest)
+  each(earlier, function(entry, digest)
+    if not digests[digest] then
+      kept[#kept + 1] = entry
     end
-  end
-  local rest = without(redis.call('GET', own) or '', digests)
-  if rest then
-    redis.call('SET', own, rest, 'KEEPTTL')
-  end
+  end)
+  kept[#kept + 1] = entries
+  return table.concat(kept)
 end
 
--- Returns false if they are too long for a key that events share.
-local function append(id, field, entries)
-  for i, length in ipairs(DECISION_PREFIX_LENGTHS) do
-    local key = shared_prefix .. string.sub(id, 1, length)
-    local text = redis.call('HGET', key, field)
+-- The first key that has room. A full one is not searched for the event: at worst an earlier decision stays there, and does not count.
+local function key_for(id)
+  local key
+  for _, length in ipairs(DECISION_PREFIX_LENGTHS) do
+    key = shared_prefix .. string.sub(id, 1, length)
     counts[key] = counts[key] or redis.call('HLEN', key)
-    if text or counts[key] < FIELDS_MAX or i == #DECISION_PREFIX_LENGTHS then
-      if #(text or '') + #entries > VALUE_MAX then
-        return false
-      end
-      counts[key] = counts[key] + redis.call('HSET', key, field, (text or '') .. entries)
-      touched[key] = true
-      return true
+    if counts[key] < FIELDS_MAX then
+      break
     end
   end
+  return key
+end
+
+-- Returns false if the decisions are too long for a key that events share.
+local function share(id, field, entries)
+  local key = key_for(id)
+  local text = merged(redis.call('HGET', key, field), entries)
+  if #text > VALUE_MAX then
+    return false
+  end
+  counts[key] = counts[key] + redis.call('HSET', key, field, text)
+  touched[key] = true
+  return true
 end
 
 for i = FIRST_EVENT, #ARGV, 4 do
   local id, field, is_own, entries = unpack(ARGV, i, i + 3)
   local own = own_prefix .. id
-  remove(id, field, own, entries)
-  if (is_own == '1' or not append(id, field, entries)) and redis.call('STRLEN', own) + #entries <= OWN_MAX then
-    redis.call('APPEND', own, entries)
-    touched[own] = true
+  -- The key of its own counts more than those that it shares.
+  if is_own == '1' or redis.call('EXISTS', own) == 1 or not share(id, field, entries) then
+    local text = merged(redis.call('GET', own), entries)
+    if #text <= OWN_MAX then
+      redis.call('SET', own, text)
+      touched[own] = true
+    end
   end
 end
 for key in pairs(touched) do
