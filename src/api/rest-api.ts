@@ -2,6 +2,7 @@
 import type { Config } from '../config.ts';
 import type { HttpAgent } from '../functions/http-agent.ts';
 import { ExplainedDecisions } from '../jobs/flow-control/explained-decisions.ts';
+import type { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
 import type { Acceptor } from '../jobs/ingestion/acceptor.ts';
 import type { FunctionTables } from '../jobs/ingestion/function-tables.ts';
 import type { Backpressure } from '../jobs/queues/backpressure.ts';
@@ -71,6 +72,7 @@ export interface ApiDeps {
   telemetry: Telemetry;
   transitions: RunTransitions;
   retries: RunRetries;
+  limitStatuses: LimitStatuses;
   invocations: Invocations;
   callCheckpoints: CallCheckpoints;
   endpoints: Endpoints;
@@ -118,6 +120,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       functionTables: deps.functionTables,
       transitions: deps.transitions,
       retries: deps.retries,
+      limitStatuses: deps.limitStatuses,
     }),
     ...cancellationRoutes({ cancellations: store.cancellations, functionTables: deps.functionTables }),
     ...webhookStatsRoutes({ webhooks, webhookLog }),
@@ -159,6 +162,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       expressionProblems,
       schedules,
       environments,
+      limitStatuses: deps.limitStatuses,
     }),
     ...overviewRoutes({ redis: store.redis, processes, metrics, functions, backpressure, queues: deps.queues }),
     ...invokeRoutes({ environments, acceptor, invocations: deps.invocations, backpressure, eventLimits }),

@@ -3,6 +3,7 @@ import { Admission } from '../jobs/flow-control/admission.ts';
 import { CountedDecisions } from '../jobs/flow-control/decision-log.ts';
 import { type DecisionLog, FlowControl } from '../jobs/flow-control/flow-control.ts';
 import { FlowKeys } from '../jobs/flow-control/flow-keys.ts';
+import { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
 import { WorkerCapacity } from '../jobs/flow-control/worker-capacity.ts';
 import { AdmittedCalls } from '../jobs/runs/admitted-calls.ts';
 import { CancelTriggers } from '../jobs/runs/cancel-triggers.ts';
@@ -40,6 +41,7 @@ export interface RunServices {
   flowControl: FlowControl;
   decisions: DecisionLog;
   admission: Admission;
+  limitStatuses: LimitStatuses;
   admittedCalls: AdmittedCalls;
   timeoutTimers: TimeoutTimers;
   schedules: Schedules;
@@ -67,6 +69,7 @@ export function createRunServices(
     environmentKinds,
     deduplication,
     admissions,
+    limitUsage,
     processes,
     decisions: storedDecisions,
   }: Store,
@@ -160,6 +163,7 @@ export function createRunServices(
     flowControl,
     decisions,
     admission,
+    limitStatuses: new LimitStatuses({ usage: limitUsage, functions, capacity: () => capacity.calls }),
     admittedCalls: new AdmittedCalls({ admission, functions, runs, scheduler }),
     timeoutTimers,
     schedules: new Schedules({ redis, keys, queues, functions: storedFunctions, environments }),

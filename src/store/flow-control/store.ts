@@ -2,10 +2,12 @@
 import type { StoreContext } from '../store-context.ts';
 import { Admissions } from './admissions.ts';
 import { Decisions } from './decisions.ts';
+import { LimitUsage } from './limit-usage.ts';
 
 export interface FlowControlStore {
   admissions: Admissions;
   decisions: Decisions;
+  limitUsage: LimitUsage;
 }
 
 /** A job that is lost for so long, in times of what a worker may be silent. */
@@ -15,5 +17,6 @@ export function createFlowControlStore({ redis, keys, config }: StoreContext): F
   return {
     admissions: new Admissions(redis, keys, CHECKED_AFTER * config.stalledAfterMs),
     decisions: new Decisions(redis, keys, config.retentionMs),
+    limitUsage: new LimitUsage(redis, keys),
   };
 }
