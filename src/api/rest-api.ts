@@ -1,6 +1,7 @@
 /** The REST API: every route of `/v1`, and its documentation. */
 import type { Config } from '../config.ts';
 import type { HttpAgent } from '../functions/http-agent.ts';
+import type { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
 import type { Acceptor } from '../jobs/ingestion/acceptor.ts';
 import type { FunctionTables } from '../jobs/ingestion/function-tables.ts';
 import type { Backpressure } from '../jobs/queues/backpressure.ts';
@@ -69,6 +70,7 @@ export interface ApiDeps {
   telemetry: Telemetry;
   transitions: RunTransitions;
   retries: RunRetries;
+  limitStatuses: LimitStatuses;
   invocations: Invocations;
   callCheckpoints: CallCheckpoints;
   endpoints: Endpoints;
@@ -111,6 +113,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       functionTables: deps.functionTables,
       transitions: deps.transitions,
       retries: deps.retries,
+      limitStatuses: deps.limitStatuses,
     }),
     ...cancellationRoutes({ cancellations: store.cancellations, functionTables: deps.functionTables }),
     ...webhookStatsRoutes({ webhooks, webhookLog }),
@@ -152,6 +155,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       expressionProblems,
       schedules,
       environments,
+      limitStatuses: deps.limitStatuses,
     }),
     ...overviewRoutes({ redis: store.redis, processes, metrics, functions, backpressure, queues: deps.queues }),
     ...invokeRoutes({ environments, acceptor, invocations: deps.invocations, backpressure, eventLimits }),

@@ -3,6 +3,7 @@ import { Admission } from '../jobs/flow-control/admission.ts';
 import { FlowControl } from '../jobs/flow-control/flow-control.ts';
 import { FlowKeys } from '../jobs/flow-control/flow-keys.ts';
 import { Idempotency } from '../jobs/flow-control/idempotency.ts';
+import { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
 import { RateLimits } from '../jobs/flow-control/rate-limits.ts';
 import { Singletons } from '../jobs/flow-control/singletons.ts';
 import { WorkerCapacity } from '../jobs/flow-control/worker-capacity.ts';
@@ -41,6 +42,7 @@ export interface RunServices {
   signalSender: SignalSender;
   flowControl: FlowControl;
   admission: Admission;
+  limitStatuses: LimitStatuses;
   admittedCalls: AdmittedCalls;
   timeoutTimers: TimeoutTimers;
   schedules: Schedules;
@@ -72,6 +74,7 @@ export function createRunServices(
     idempotencyClaims,
     singletonHolders,
     admissions,
+    limitUsage,
     processes,
   }: Store,
   { queues, functions, evaluator, telemetry, acceptor }: Ingestion,
@@ -171,6 +174,7 @@ export function createRunServices(
     signalSender: new SignalSender({ signals, transitions }),
     flowControl,
     admission,
+    limitStatuses: new LimitStatuses({ usage: limitUsage, functions, capacity: () => capacity.calls }),
     admittedCalls: new AdmittedCalls({ admission, functions, runs, scheduler }),
     timeoutTimers,
     schedules: new Schedules({ redis, keys, queues, functions: storedFunctions, environments }),

@@ -2,6 +2,7 @@
 import type { StoreContext } from '../store-context.ts';
 import { Admissions } from './admissions.ts';
 import { IdempotencyClaims } from './idempotency-claims.ts';
+import { LimitUsage } from './limit-usage.ts';
 import { RateLimitLogs } from './rate-limit-logs.ts';
 import { SingletonHolders } from './singleton-holders.ts';
 
@@ -10,6 +11,7 @@ export interface FlowControlStore {
   idempotencyClaims: IdempotencyClaims;
   singletonHolders: SingletonHolders;
   admissions: Admissions;
+  limitUsage: LimitUsage;
 }
 
 /** A job that is lost for so long, in times of what a worker may be silent. */
@@ -21,5 +23,6 @@ export function createFlowControlStore({ redis, keys, config }: StoreContext): F
     idempotencyClaims: new IdempotencyClaims(redis, keys),
     singletonHolders: new SingletonHolders(redis, keys),
     admissions: new Admissions(redis, keys, CHECKED_AFTER * config.stalledAfterMs),
+    limitUsage: new LimitUsage(redis, keys),
   };
 }
