@@ -68,6 +68,12 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
     why: 'The last 20 finished ingest jobs',
   },
   {
+    kind: '`queue:timers:repeat`, `queue:timers:repeat:…`',
+    pattern: /^queue:timers:repeat(:[\w-]{22}(:\d+)?)?$/,
+    most: 100,
+    why: 'Schedules, each with the job of its next tick',
+  },
+  {
     kind: '`queue:runs:<ID>`',
     pattern: /^queue:runs:[0-9A-Z]{26}[\w-]*$/,
     most: 1_000,
