@@ -46,7 +46,7 @@ export interface RunServices {
 }
 
 export function createRunServices(
-  { config: { reconcileAfterMs, callTimeoutMs, retryScale, runConcurrency }, tracing }: Core,
+  { config: { reconcileAfterMs, stalledAfterMs, callTimeoutMs, retryScale, runConcurrency }, tracing }: Core,
   {
     redis,
     keys,
@@ -155,7 +155,7 @@ export function createRunServices(
     signalSender: new SignalSender({ signals, transitions }),
     flowControl,
     admission,
-    admittedCalls: new AdmittedCalls({ admission, functions, runs, scheduler }),
+    admittedCalls: new AdmittedCalls({ admission, functions, runs, scheduler, trustMs: stalledAfterMs }),
     timeoutTimers,
     schedules: new Schedules({ redis, keys, queues, functions: storedFunctions, environments }),
     timerHandlers: {

@@ -87,7 +87,7 @@ export const FLOW_CONTROL_KEY_DECLARATIONS = {
     type: 'string',
     owner: 'flow-control/admissions.ts',
     ttl: 'until it has no effect',
-    size: '17 bytes',
-    description: 'Theoretical arrival time of a throttle (GCRA), ms.',
+    size: '25 bytes',
+    description: 'Theoretical arrival time of a throttle (GCRA): seconds and milliseconds.',
   },
 } as const satisfies Record<keyof ReturnType<typeof flowControlKeys>, KeyDeclaration>;

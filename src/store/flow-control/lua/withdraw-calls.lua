@@ -15,7 +15,6 @@ if removed > 0 then
     redis.call('ZREM', key, backlog)
   end
   -- Another call may be the first now.
-  detach(backlog)
-  admit_backlog(backlog)
+  retry(backlog)
 end
 return { result() }
