@@ -53,7 +53,7 @@ export interface RunServices {
 }
 
 export function createRunServices(
-  { config: { reconcileAfterMs, callTimeoutMs, retryScale, runConcurrency }, recorder, tracing }: Core,
+  { config: { reconcileAfterMs, stalledAfterMs, callTimeoutMs, retryScale, runConcurrency }, recorder, tracing }: Core,
   {
     redis,
     keys,
@@ -180,7 +180,7 @@ export function createRunServices(
     decisions,
     admission,
     limitStatuses: new LimitStatuses({ usage: limitUsage, functions, capacity: () => capacity.calls }),
-    admittedCalls: new AdmittedCalls({ admission, functions, runs, scheduler }),
+    admittedCalls: new AdmittedCalls({ admission, functions, runs, scheduler, trustMs: stalledAfterMs }),
     timeoutTimers,
     schedules: new Schedules({ redis, keys, queues, functions: storedFunctions, environments }),
     timerHandlers: {

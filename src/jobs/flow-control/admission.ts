@@ -21,14 +21,14 @@ import type {
 import type { Runs } from '../../store/runs/runs.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
-import { toRunRef } from '../queues/queues.ts';
+import { type Admitted, toRunRef } from '../queues/queues.ts';
 import { type CallToSchedule, callOfEntry, entryOf } from '../runs/call-ref.ts';
 import type { FlowKeys } from './flow-keys.ts';
 
 /** A call that may have its job now. */
 export interface AdmittedCallToSchedule extends CallToSchedule {
-  /** The partition of its limits; undefined: it has none. */
-  home?: number;
+  /** The partition of its limits, and when it was admitted, Unix milliseconds; undefined: it has none. */
+  admitted?: Admitted;
   /** It has waited: its job may exist, delayed for long. */
   hasWaited?: boolean;
 }
@@ -86,11 +86,17 @@ export class Admission {
 
   /** A call has ended, or a run: what waits for its permits goes on. */
   async release(home: number, entry: string, executions?: number): Promise<AdmittedCallToSchedule[]> {
-    return this.#follow(await this.#deps.admissions.release(home, entry, executions));
+    return this.#follow(await this.#deps.admissions.release(home, entry, { executions }));
   }
 
+  /** No job was found for what was admitted. */
+  async giveBack(home: number, entry: string, claimedUntil: number): Promise<AdmittedCallToSchedule[]> {
+    return this.#follow(await this.#deps.admissions.release(home, entry, { claimedUntil }));
+  }
+
+  /** What waits for the limit goes on. A timer may be early by the clock of Redis: the next one is not the same. */
   async advance(home: number, limit: string): Promise<AdmittedCallToSchedule[]> {
-    return this.#follow(await this.#deps.admissions.advance(home, limit));
+    return this.#follow(await this.#deps.admissions.advance(home, limit), `-${Date.now()}`);
   }
 
   /** The run has ended: it gives back what it holds as a whole, and its calls no longer wait. */
@@ -152,7 +158,8 @@ export class Admission {
           home,
           some.map((one) => toAdmit(one, executions)),
         );
-        const own = some.flatMap(({ call }, i) => (isAdmitted[i] ? [{ ...call, home }] : []));
+        const admitted: Admitted = [home, progress.askedAt];
+        const own = some.flatMap(({ call }, i) => (isAdmitted[i] ? [{ ...call, admitted }] : []));
         const entries = new Set(own.map((call) => entryOf(refOf(call))));
         const others = progress.admitted.filter(({ entry }) => !entries.has(entry));
         return [...own, ...(await this.#follow({ ...progress, admitted: others }))];
@@ -161,15 +168,16 @@ export class Admission {
     return found.flat();
   }
 
-  /** The calls that a script has admitted, and what follows from it. */
-  async #follow(progress: Progress): Promise<AdmittedCallToSchedule[]> {
+  /** The calls that a script has admitted, and what follows from it.
+   *  @param suffix of the IDs of timers */
+  async #follow(progress: Progress, suffix = ''): Promise<AdmittedCallToSchedule[]> {
     const { admissions, queues } = this.#deps;
     const { partition, throttles, unfinished } = progress;
     const ready = await this.#callsOf(progress);
     const timers = throttles.map(({ limit, at }) => ({
       name: 'throttle',
       data: { kind: 'throttle' as const, limit, home: partition },
-      opts: { jobId: `throttle-${limit}-${at}`, delay: Math.max(0, at - Date.now()) },
+      opts: { jobId: `throttle-${limit}-${at}${suffix}`, delay: Math.max(0, at - Date.now()) },
     }));
     if (timers.length > 0) await queues.partition(partition).timers.addBulk(timers);
     for (const limit of new Set(unfinished)) {
@@ -178,29 +186,29 @@ export class Admission {
     return ready;
   }
 
-  async #callsOf({ partition, admitted }: Progress): Promise<AdmittedCallToSchedule[]> {
+  async #callsOf({ partition, askedAt, admitted }: Progress): Promise<AdmittedCallToSchedule[]> {
     const ready: AdmittedCallToSchedule[] = [];
     for (const [env, some] of Map.groupBy(admitted, (call) => call.env)) {
       const ids = [...new Set(some.map(({ entry }) => callOfEntry(entry)?.runId ?? entry))];
       const runs = new Map((await this.#deps.runs.readMany(env, ids)).map((run) => [run.id, run]));
-      for (const call of some) ready.push(...(await this.#callOf(partition, call, runs)));
+      for (const call of some) ready.push(...(await this.#callOf([partition, askedAt], call, runs)));
     }
     return ready;
   }
 
   async #callOf(
-    home: number,
+    admitted: Admitted,
     { env, functionId, entry }: AdmittedCall,
     runs: ReadonlyMap<string, Run>,
   ): Promise<AdmittedCallToSchedule[]> {
     const call = callOfEntry(entry);
     const run = call && runs.get(call.runId);
     // It has ended while it waited, or its environment is deleted.
-    if (!call || !run || hasEnded(run)) return this.release(home, entry);
+    if (!call || !run || hasEnded(run)) return this.release(admitted[0], entry);
     const { at, stepId } = call;
     const retries = (await this.#deps.functions.find(env, functionId))?.retries ?? DEFAULT_RETRIES;
     const which = stepId === undefined ? { at: at ?? 0 } : { stepId };
-    return [{ ref: toRunRef(run), ...which, retries, home, hasWaited: true }];
+    return [{ ref: toRunRef(run), ...which, retries, admitted, hasWaited: true }];
   }
 
   async #limitsOf(call: CallToSchedule, known?: AppFunction): Promise<LimitedCall | undefined> {

@@ -53,9 +53,12 @@ export interface CallJob extends RunRef {
   stepId?: string;
   /** Attempts of this call that were made by another job: the call that stored the last steps then failed. */
   attemptsBefore?: number;
-  /** Partition of the limits of which it holds permits since before its first execution (flow-control/admission.ts). */
-  admitted?: number;
+  /** It was admitted before its first execution (flow-control/admission.ts). */
+  admitted?: Admitted;
 }
+
+/** Partition of the limits of which a call holds permits, and when they were asked for, Unix milliseconds. */
+export type Admitted = [home: number, at: number];
 
 /** The end of a sleep, or the timeout of a wait or an invocation. */
 export interface WakeJob extends RunRef {

@@ -96,7 +96,7 @@ export class RunScheduler {
     priorities: ReadonlyMap<string, JobsOptions>,
   ): Promise<void> {
     await queue.addBulk(
-      calls.map(({ ref, at, stepId, retries, attemptsBefore = 0, delayMs = 0, home }) => ({
+      calls.map(({ ref, at, stepId, retries, attemptsBefore = 0, delayMs = 0, admitted }) => ({
         name: ref.functionId,
         data: {
           ...dataOf(ref),
@@ -104,7 +104,7 @@ export class RunScheduler {
           ...(at !== undefined && { at }),
           ...(stepId && { stepId }),
           ...(attemptsBefore > 0 && { attemptsBefore }),
-          ...(home !== undefined && { admitted: home }),
+          ...(admitted && { admitted }),
         } satisfies CallJob,
         opts: {
           jobId: callJobId(ref.runId, at, stepId),

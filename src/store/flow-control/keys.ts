@@ -128,7 +128,7 @@ export const FLOW_CONTROL_KEY_DECLARATIONS = {
     type: 'string',
     owner: 'flow-control/admissions.ts',
     ttl: 'until it has no effect',
-    size: '17 bytes',
-    description: 'TAT of a throttle (GCRA): when the next start is due at an even rate, ms.',
+    size: '25 bytes',
+    description: 'TAT of a throttle (GCRA), when the next start is due at an even rate: seconds and milliseconds.',
   },
 } as const satisfies Record<keyof ReturnType<typeof flowControlKeys>, KeyDeclaration>;

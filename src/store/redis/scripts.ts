@@ -69,6 +69,7 @@ const SCRIPTS = {
   advanceLimit: { file: 'flow-control/lua/advance-limit.lua', numberOfKeys: 1 },
   changeBacklog: { file: 'flow-control/lua/change-backlog.lua', numberOfKeys: 1 },
   withdrawCalls: { file: 'flow-control/lua/withdraw-calls.lua', numberOfKeys: 1 },
+  removeCheck: { file: 'flow-control/lua/remove-check.lua', numberOfKeys: 1 },
   claimChecks: { file: 'flow-control/lua/claim-checks.lua', numberOfKeys: 2 },
   renewLock: { file: 'redis/lua/renew-lock.lua', numberOfKeys: 1 },
   replaceField: { file: 'redis/lua/replace-field.lua', numberOfKeys: 1 },
