@@ -1,6 +1,9 @@
 /** The parts that start, continue and end runs, the same in web and worker. */
+import { BatchStage } from '../jobs/flow-control/batches.ts';
+import { DebounceStage } from '../jobs/flow-control/debounces.ts';
 import { FlowControl } from '../jobs/flow-control/flow-control.ts';
 import { FlowKeys } from '../jobs/flow-control/flow-keys.ts';
+import { Looks } from '../jobs/flow-control/looks.ts';
 import { CancelTriggers } from '../jobs/runs/cancel-triggers.ts';
 import { CallCheckpoints } from '../jobs/runs/checkpoints.ts';
 import { DeferredFunctions } from '../jobs/runs/deferred-functions.ts';
@@ -14,6 +17,9 @@ import { RunStarter } from '../jobs/runs/run-starter.ts';
 import { SignalSender } from '../jobs/runs/signal-sender.ts';
 import { RunTransitions } from '../jobs/runs/state-transitions.ts';
 import { WaitMatcher } from '../jobs/runs/wait-matcher.ts';
+import { BatchTimers } from '../jobs/timers/batches.ts';
+import { DebounceTimers } from '../jobs/timers/debounces.ts';
+import { HeldRuns } from '../jobs/timers/held-runs.ts';
 import type { TimerHandlers } from '../jobs/timers/timer-handlers.ts';
 import type { Store } from '../store/store.ts';
 import type { Core } from './core.ts';
@@ -30,6 +36,8 @@ export interface RunServices {
   endpoints: Endpoints;
   signalSender: SignalSender;
   flowControl: FlowControl;
+  /** For registrations, which may change what waits. */
+  looks: Looks;
   /** For the worker. */
   timerHandlers: TimerHandlers;
 }
@@ -46,8 +54,12 @@ export function createRunServices(
     signals,
     requests,
     defers,
+    environments,
     environmentKinds,
     deduplication,
+    runLists,
+    batches,
+    debounces,
   }: Store,
   { queues, functions, evaluator, telemetry, acceptor }: Ingestion,
 ): RunServices {
@@ -69,7 +81,15 @@ export function createRunServices(
   const starter = new RunStarter({ events, runs, cancelTriggers, scheduler, telemetry, reconcileAfterMs, tracing });
   const listeners = new InvocationListeners({ functions, evaluator, waits, waitMatcher });
   const flowKeys = new FlowKeys(evaluator);
-  const flowControl = new FlowControl({ stages: [], flowKeys, decisions: { add: async () => {} } });
+  const decisions = { add: async () => {} };
+  const looks = new Looks(queues, { batch: batches, debounce: debounces });
+  const batchStage = new BatchStage({ batches, events, runLists, flowKeys, looks });
+  const debounceStage = new DebounceStage({ debounces, events, flowKeys, looks });
+  const flowControl = new FlowControl({ stages: [batchStage, debounceStage], flowKeys, decisions });
+  const heldRuns = new HeldRuns({ environments, flowControl, starter });
+  const held = { events, functions, looks, heldRuns };
+  const batchTimers = new BatchTimers({ ...held, batches, runLists, stage: batchStage });
+  const debounceTimers = new DebounceTimers({ ...held, debounces, decisions, stage: debounceStage });
   const invocations = new Invocations({
     events,
     functions,
@@ -113,6 +133,10 @@ export function createRunServices(
     }),
     signalSender: new SignalSender({ signals, transitions }),
     flowControl,
-    timerHandlers: {},
+    looks,
+    timerHandlers: {
+      batch: (timer) => batchTimers.handle(timer),
+      debounce: (timer) => debounceTimers.handle(timer),
+    },
   };
 }

@@ -88,7 +88,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   const queueOptions = { connection: redis, skipVersionCheck: true };
   const ingestion = await createIngestion(core, store, queueOptions);
   const { queues, functions, telemetry, acceptor } = ingestion;
-  const { transitions, retries, invocations, callCheckpoints, endpoints, signalSender } = createRunServices(
+  const { transitions, retries, invocations, callCheckpoints, endpoints, signalSender, looks } = createRunServices(
     core,
     store,
     ingestion,
@@ -107,6 +107,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     apps: store.apps,
     functions: store.functions,
     expressionProblems: store.expressionProblems,
+    looks,
     log,
   });
   const gateway = new Gateway({

@@ -98,6 +98,7 @@ export async function createWorker(
         requests,
         defers,
         functions,
+        events,
         functionClient,
         connectCaller,
         transitions,

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Quotas } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { dialectOf, headerName, readHeader, SERVER_SDK } from '../../functions/headers.ts';
+import type { Looks } from '../../jobs/flow-control/looks.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { Logger } from '../../log.ts';
 import {
@@ -19,7 +20,7 @@ import { functionProblems } from '../../model/apps/unsupported-options.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import type { App, Apps } from '../../store/apps/apps.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
-import type { Functions } from '../../store/apps/functions.ts';
+import type { Functions, Replaced } from '../../store/apps/functions.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, Router } from '../http/router.ts';
 import { validate } from '../rest/validation.ts';
@@ -38,6 +39,7 @@ export interface RegistrarDeps {
   apps: Apps;
   functions: Functions;
   expressionProblems: ExpressionProblems;
+  looks: Pick<Looks, 'lookNow'>;
   log: Logger;
 }
 
@@ -104,6 +106,8 @@ export class Registrar {
     const saved = await this.#queue.run(env, () => this.#save(env, parsed));
     // A changed expression may no longer have its problem.
     if (saved.modified) await this.#deps.expressionProblems.remove(env, idsOf(saved.registered));
+    // Nor may batches and debounces wait as long as before.
+    await this.#deps.looks.lookNow(env, saved.changed);
     if (saved.modified) this.#logProblems(env, parsed.registration.appName, problemsOf(saved.registered));
     return saved;
   }
@@ -118,7 +122,7 @@ export class Registrar {
   async #save(
     env: string,
     { registration, checked, dialect }: ParsedRegistration,
-  ): Promise<CheckedFunctions & { modified: boolean }> {
+  ): Promise<CheckedFunctions & Pick<Replaced, 'modified' | 'changed'>> {
     const { apps, functions, quotas } = this.#deps;
     const { appName } = registration;
     await apps.checkQuota(env, appName, quotas.apps);

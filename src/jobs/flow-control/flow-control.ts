@@ -27,7 +27,16 @@ export class FlowControl {
   /** @returns the runs to start; about all others there is a decision */
   async decide(candidates: readonly Candidate[]): Promise<RunToStart[]> {
     if (!candidates.some(({ fn }) => flowOptionsOf(fn))) return [...candidates];
-    const { stages, decisions } = this.#deps;
+    return this.#pass(candidates, this.#deps.stages);
+  }
+
+  /** The same for runs that a stage has held back until now: what the stages after it say. */
+  async resume(candidates: readonly Candidate[], after: FlowStage): Promise<RunToStart[]> {
+    const { stages } = this.#deps;
+    return this.#pass(candidates, stages.slice(stages.indexOf(after) + 1));
+  }
+
+  async #pass(candidates: readonly Candidate[], stages: readonly FlowStage[]): Promise<RunToStart[]> {
     let rest = candidates;
     const made: Decision[] = [];
     for (const stage of stages) {
@@ -37,7 +46,7 @@ export class FlowControl {
       rest = [...others, ...result.admitted];
       made.push(...result.decisions);
     }
-    if (made.length > 0) await decisions.add(made);
+    if (made.length > 0) await this.#deps.decisions.add(withBatches(made, candidates));
     return rest.map((candidate) => this.withKeys(candidate));
   }
 
@@ -47,6 +56,18 @@ export class FlowControl {
     const keys = options && this.#deps.flowKeys.freeze(options, sourceOf(candidate));
     return keys ? { ...candidate, keys } : candidate;
   }
+}
+
+/** What is decided about the run of a batch concerns all its events. */
+function withBatches(made: readonly Decision[], candidates: readonly Candidate[]): readonly Decision[] {
+  const batches = new Map(
+    candidates.flatMap(({ fn, event, batch }) => (batch ? [[`${event.internalId}/${fn.id}`, batch] as const] : [])),
+  );
+  if (batches.size === 0) return made;
+  return made.flatMap((decision) => {
+    const batch = batches.get(`${decision.eventId}/${decision.functionId}`);
+    return batch ? batch.map((eventId) => ({ ...decision, eventId })) : [decision];
+  });
 }
 
 function divided(candidates: readonly Candidate[], stage: FlowStage): [others: Candidate[], concerned: Candidate[]] {

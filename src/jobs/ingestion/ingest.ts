@@ -6,7 +6,7 @@ import { triggerEventOf } from '../../model/events/expression-event.ts';
 import type { TriggerExpression, TriggerTable } from '../../model/events/triggers.ts';
 import { runIdOf } from '../../model/runs/run.ts';
 import type { Environments } from '../../store/environments/environments.ts';
-import type { Events } from '../../store/events/events.ts';
+import type { Events, Stored } from '../../store/events/events.ts';
 import type { Candidate } from '../flow-control/candidate.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
 import type { RunStarter } from '../runs/run-starter.ts';
@@ -27,11 +27,12 @@ export interface IngestDeps {
 }
 
 export async function ingest(batch: readonly Envelope[], deps: IngestDeps): Promise<void> {
+  const beganAt = Date.now();
   const events = await withoutDeletedEnvironments(batch, deps.environments);
   if (events.length === 0) return;
   const [stored, tables] = await Promise.all([deps.events.storeNew(events), tablesOf(events, deps.functions)]);
-  const notIngested = stored.filter(({ ingested }) => !ingested).map(({ event }) => event);
-  const triggered = await triggeredRuns(notIngested, tables, deps.evaluator);
+  const notIngested = stored.filter(({ ingested }) => !ingested);
+  const triggered = await triggeredRuns(notIngested, beganAt, tables, deps.evaluator);
   await deps.starter.start(await deps.flowControl.decide(triggered), Date.now());
   await deps.events.markIngested(stored, Date.now());
   deps.telemetry.recordIngested(stored, Date.now());
@@ -65,19 +66,23 @@ async function tablesOf(events: readonly Envelope[], functions: FunctionTables):
 }
 
 async function triggeredRuns(
-  events: readonly Envelope[],
+  events: readonly Pick<Stored, 'event' | 'present'>[],
+  beganAt: number,
   tables: ReadonlyMap<string, TriggerTable>,
   evaluator: ExpressionEvaluator,
 ): Promise<Candidate[]> {
   const runs: Candidate[] = [];
   evaluator.startTurn();
-  for (const event of events) {
+  for (const { event, present = false } of events) {
     const { env, internalId, name, ts, receivedAt } = event;
     const read = () => triggerEventOf(recordOf(event), event.source);
     const matches = ({ fn, source, expression }: TriggerExpression, read: unknown) =>
       evaluator.matches({ env, functionId: fn.id, source, expression }, { event: read }, receivedAt);
     for (const fn of tables.get(env)?.match(name, read, matches) ?? []) {
-      if (fn) runs.push({ id: runIdOf(internalId, fn.id), fn, event, dueAt: ts, cause: 'event' });
+      if (fn) {
+        const id = runIdOf(internalId, fn.id);
+        runs.push({ id, fn, event, dueAt: ts, cause: 'event', beganAt, ...(present && { repeated: true }) });
+      }
       if (evaluator.shouldYield) await evaluator.yieldTurn();
     }
   }

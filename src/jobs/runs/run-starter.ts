@@ -26,6 +26,8 @@ export interface RunToStart {
   retryOf?: string;
   /** What its limits need of the event. */
   keys?: FrozenKeys;
+  /** IDs of all events, of a run of a batch. */
+  batch?: readonly string[];
   /** Parent span of the run's jobs; none: the active span. */
   trace?: string | undefined;
 }
@@ -53,7 +55,7 @@ export class RunStarter {
     const activeSpan = tracing?.serializeSpan();
     await this.#keepFutureEvents(toStart, nowMs);
     await runs.create(
-      toStart.map(({ id, fn, event, invoker, retryOf, keys, dueAt, trace = activeSpan }) => ({
+      toStart.map(({ id, fn, event, invoker, retryOf, keys, batch, dueAt, trace = activeSpan }) => ({
         id,
         env: event.env,
         functionId: fn.id,
@@ -62,6 +64,7 @@ export class RunStarter {
         ...(invoker && { invoker }),
         ...(retryOf && { retryOf }),
         ...(keys && { keys }),
+        ...(batch && { batch }),
         ...(trace && { trace }),
         queuedAt: nowMs,
         reconcileAt: Math.max(dueAt, nowMs) + reconcileAfterMs,
@@ -91,12 +94,11 @@ export class RunStarter {
   /** An event with a future timestamp is kept past its retention only for the runs that start then. */
   async #keepFutureEvents(toStart: readonly RunToStart[], nowMs: number): Promise<void> {
     const { events } = this.#deps;
-    const aheadMs = new Map<string, { event: CausingEvent; ms: number }>();
-    for (const { event, dueAt } of toStart) {
-      if (dueAt - nowMs > SLACK_MS) aheadMs.set(`${event.env}/${event.internalId}`, { event, ms: dueAt - nowMs });
+    const aheadMs = new Map<string, { env: string; id: string; ms: number }>();
+    for (const { event, dueAt, batch = [event.internalId] } of toStart) {
+      if (dueAt - nowMs <= SLACK_MS) continue;
+      for (const id of batch) aheadMs.set(`${event.env}/${id}`, { env: event.env, id, ms: dueAt - nowMs });
     }
-    await Promise.all(
-      [...aheadMs.values()].map(({ event, ms }) => events.extendRetention(event.env, event.internalId, ms)),
-    );
+    await Promise.all([...aheadMs.values()].map(({ env, id, ms }) => events.extendRetention(env, id, ms)));
   }
 }

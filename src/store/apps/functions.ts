@@ -12,6 +12,8 @@ export interface Replaced {
   refused: RefusedFunction[];
   /** Whether anything changed. */
   modified: boolean;
+  /** IDs of the functions that changed, archived ones included. */
+  changed: string[];
 }
 
 export class Functions {
@@ -68,7 +70,8 @@ export class Functions {
       : [...known.values()].filter((fn) => fn.app === app && !fn.archived && !kept.has(fn.id));
     const wanted = [...functions, ...gone.map((fn) => ({ ...fn, archived: true }))];
     const changed = wanted.filter((fn) => JSON.stringify(known.get(fn.id)) !== JSON.stringify(fn));
-    const replaced = { registered: functions, refused, modified: changed.length > 0 };
+    const ids = changed.map(({ id }) => id);
+    const replaced = { registered: functions, refused, modified: changed.length > 0, changed: ids };
     if (!replaced.modified) return replaced;
     const removed = await this.#removable(env, [...known.values()], kept, most);
     const writing = this.#redis.multi();

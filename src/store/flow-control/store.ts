@@ -1,9 +1,13 @@
 /** Flow control: what is counted, and what waits. */
 import type { StoreContext } from '../store-context.ts';
+import { Batches } from './batches.ts';
+import { Debounces } from './debounces.ts';
 
-// biome-ignore lint/suspicious/noEmptyInterface: filled by what follows
-export interface FlowControlStore {}
+export interface FlowControlStore {
+  batches: Batches;
+  debounces: Debounces;
+}
 
-export function createFlowControlStore(_: StoreContext): FlowControlStore {
-  return {};
+export function createFlowControlStore({ redis, keys }: StoreContext): FlowControlStore {
+  return { batches: new Batches(redis, keys), debounces: new Debounces(redis, keys) };
 }
