@@ -144,7 +144,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       dev: config.dev,
     }),
     ...metricsRoutes({ metrics }),
-    ...functionRoutes({ functions, expressionProblems }),
+    ...functionRoutes({ functions, cancellations: store.cancellations, expressionProblems }),
     ...overviewRoutes({ redis: store.redis, processes, metrics, functions, backpressure, queues: deps.queues }),
     ...invokeRoutes({ environments, acceptor, invocations: deps.invocations, backpressure, eventLimits }),
     ...signalRoutes({ acceptor, signalSender: deps.signalSender, eventLimits }),

@@ -1,9 +1,12 @@
 /** The parts that start, continue and end runs, the same in web and worker. */
+import { Admission } from '../jobs/flow-control/admission.ts';
 import { BatchStage } from '../jobs/flow-control/batches.ts';
 import { DebounceStage } from '../jobs/flow-control/debounces.ts';
 import { FlowControl } from '../jobs/flow-control/flow-control.ts';
 import { FlowKeys } from '../jobs/flow-control/flow-keys.ts';
 import { Looks } from '../jobs/flow-control/looks.ts';
+import { WorkerCapacity } from '../jobs/flow-control/worker-capacity.ts';
+import { AdmittedCalls } from '../jobs/runs/admitted-calls.ts';
 import { CancelTriggers } from '../jobs/runs/cancel-triggers.ts';
 import { CallCheckpoints } from '../jobs/runs/checkpoints.ts';
 import { DeferredFunctions } from '../jobs/runs/deferred-functions.ts';
@@ -16,10 +19,12 @@ import { RunScheduler } from '../jobs/runs/run-scheduler.ts';
 import { RunStarter } from '../jobs/runs/run-starter.ts';
 import { SignalSender } from '../jobs/runs/signal-sender.ts';
 import { RunTransitions } from '../jobs/runs/state-transitions.ts';
+import { TimeoutTimers } from '../jobs/runs/timeout-timers.ts';
 import { WaitMatcher } from '../jobs/runs/wait-matcher.ts';
 import { BatchTimers } from '../jobs/timers/batches.ts';
 import { DebounceTimers } from '../jobs/timers/debounces.ts';
 import { HeldRuns } from '../jobs/timers/held-runs.ts';
+import { handleChangedTimeouts, handleTimeout } from '../jobs/timers/timeouts.ts';
 import type { TimerHandlers } from '../jobs/timers/timer-handlers.ts';
 import type { Store } from '../store/store.ts';
 import type { Core } from './core.ts';
@@ -38,14 +43,18 @@ export interface RunServices {
   flowControl: FlowControl;
   /** For registrations, which may change what waits. */
   looks: Looks;
+  admission: Admission;
+  admittedCalls: AdmittedCalls;
+  timeoutTimers: TimeoutTimers;
   /** For the worker. */
   timerHandlers: TimerHandlers;
 }
 
 export function createRunServices(
-  { config: { reconcileAfterMs, callTimeoutMs, retryScale }, tracing }: Core,
+  { config: { reconcileAfterMs, callTimeoutMs, retryScale, runConcurrency }, tracing }: Core,
   {
     runs,
+    runLists,
     runMetadata,
     steps,
     checkpoints,
@@ -57,13 +66,26 @@ export function createRunServices(
     environments,
     environmentKinds,
     deduplication,
-    runLists,
     batches,
     debounces,
+    admissions,
+    processes,
   }: Store,
   { queues, functions, evaluator, telemetry, acceptor }: Ingestion,
 ): RunServices {
-  const scheduler = new RunScheduler(queues, environmentKinds);
+  const flowKeys = new FlowKeys(evaluator);
+  const capacity = new WorkerCapacity(processes, runConcurrency);
+  const admission = new Admission({
+    admissions,
+    runs,
+    events,
+    functions,
+    flowKeys,
+    queues,
+    capacity: () => capacity.calls,
+  });
+  const scheduler = new RunScheduler(queues, environmentKinds, admission);
+  const timeoutTimers = new TimeoutTimers({ queues, functions, events });
   const deferredFunctions = new DeferredFunctions(defers, acceptor);
   const lifecycleEvents = new LifecycleEvents({ events, waits, functions, acceptor, evaluator });
   const transitions = new RunTransitions({
@@ -72,15 +94,25 @@ export function createRunServices(
     requests,
     functions,
     scheduler,
+    timeoutTimers,
     deferredFunctions,
     lifecycleEvents,
     telemetry,
   });
+  const timeoutDeps = { runs, runLists, timeoutTimers, transitions };
   const waitMatcher = new WaitMatcher({ events, waits, transitions, evaluator });
   const cancelTriggers = new CancelTriggers(waits, events, waitMatcher);
-  const starter = new RunStarter({ events, runs, cancelTriggers, scheduler, telemetry, reconcileAfterMs, tracing });
+  const starter = new RunStarter({
+    events,
+    runs,
+    cancelTriggers,
+    scheduler,
+    timeoutTimers,
+    telemetry,
+    reconcileAfterMs,
+    tracing,
+  });
   const listeners = new InvocationListeners({ functions, evaluator, waits, waitMatcher });
-  const flowKeys = new FlowKeys(evaluator);
   const decisions = { add: async () => {} };
   const looks = new Looks(queues, { batch: batches, debounce: debounces });
   const batchStage = new BatchStage({ batches, events, runLists, flowKeys, looks });
@@ -134,9 +166,15 @@ export function createRunServices(
     signalSender: new SignalSender({ signals, transitions }),
     flowControl,
     looks,
+    admission,
+    admittedCalls: new AdmittedCalls({ admission, functions, runs, scheduler }),
+    timeoutTimers,
     timerHandlers: {
       batch: (timer) => batchTimers.handle(timer),
       debounce: (timer) => debounceTimers.handle(timer),
+      throttle: async ({ limit, home }) => scheduler.start(await admission.advance(home, limit)),
+      timeout: (timer, dueAt) => handleTimeout(timer, dueAt, timeoutDeps),
+      'changed-timeouts': (timer) => handleChangedTimeouts(timer, timeoutDeps),
     },
   };
 }

@@ -88,11 +88,9 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   const queueOptions = { connection: redis, skipVersionCheck: true };
   const ingestion = await createIngestion(core, store, queueOptions);
   const { queues, functions, telemetry, acceptor } = ingestion;
-  const { transitions, retries, invocations, callCheckpoints, endpoints, signalSender, looks } = createRunServices(
-    core,
-    store,
-    ingestion,
-  );
+  const runServices = createRunServices(core, store, ingestion);
+  const { transitions, retries, invocations, callCheckpoints, endpoints, signalSender } = runServices;
+  const { admission, timeoutTimers, looks } = runServices;
   const backpressure = new Backpressure({ redis, queues, thresholds: config.thresholds, log });
   const httpAgent = new HttpAgent({ ...config, timeoutMs: SYNC_REQUEST_TIMEOUT_MS });
   const readiness = new Readiness({ redis, queues, firstReads });
@@ -104,10 +102,13 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   const realtime = new Realtime({ config, store, feed, liveFeed, webSockets });
   const registrar = new Registrar({
     quotas: config.quotas,
+    functionLimits: config.functionLimits,
     apps: store.apps,
     functions: store.functions,
     expressionProblems: store.expressionProblems,
     looks,
+    admission,
+    timeoutTimers,
     log,
   });
   const gateway = new Gateway({

@@ -24,8 +24,11 @@ describe('batchEvents', () => {
   });
   afterEach(() => host.close());
 
-  const register = (batchEvents: Record<string, unknown> | undefined, event: string, more = {}) =>
-    host.register(service, [{ id: 'f', triggers: [{ event }], ...(batchEvents && { batchEvents }), ...more }]);
+  /** As an app of its own for each event. */
+  const register = (batchEvents: Record<string, unknown> | undefined, event: string) =>
+    host.register(service, [{ id: 'f', triggers: [{ event }], ...(batchEvents && { batchEvents }) }], {
+      appName: event.slice(0, event.indexOf('/')),
+    });
   const send = async (event: string, events: SentEvent[]): Promise<string[]> =>
     (
       await service.post(
@@ -139,10 +142,14 @@ describe('batchEvents', () => {
       body: { name: 'Error', message: 'no' },
       headers: { 'x-service-no-retry': 'true' },
     }));
-    await host.register(service, [
-      { id: 'f', triggers: [{ event: 'fails/x' }], batchEvents: { maxSize: 2, timeout: '60s' }, retries: 0 },
-      { id: 'failed', triggers: [{ event: 'inngest/function.failed' }] },
-    ]);
+    await host.register(
+      service,
+      [
+        { id: 'f', triggers: [{ event: 'fails/x' }], batchEvents: { maxSize: 2, timeout: '60s' }, retries: 0 },
+        { id: 'failed', triggers: [{ event: 'inngest/function.failed' }] },
+      ],
+      { appName: 'fails' },
+    );
     await send('fails/x', [{ data: { n: 1 } }, { data: { n: 2 } }]);
     const { body } = await host.nextCall('failed');
     expect(numbers(body.event.data.events)).to.deep.equal([1, 2]);
@@ -166,9 +173,9 @@ describe('batchEvents', () => {
     await register({ maxSize: 10, timeout: '1s' }, 'paused/x');
     const [id] = await send('paused/x', [{ data: { n: 1 } }]);
     await service.waitFor(`/v1/events/${id}`, ({ status }) => status === 200);
-    await service.post('/v1/functions/test-app-f/pause');
+    await service.post('/v1/functions/paused-f/pause');
     expect(numbers((await host.nextCall('f')).body.events)).to.deep.equal([1]);
-    await service.post('/v1/functions/test-app-f/resume');
+    await service.post('/v1/functions/paused-f/resume');
   });
 });
 

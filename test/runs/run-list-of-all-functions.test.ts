@@ -21,7 +21,7 @@ const STATUSES = ['Queued', 'Completed', 'Failed', 'Cancelled'] as const;
 const ENDINGS: Record<Ending['status'], Ending> = {
   Completed: { status: 'Completed', output: 'null' },
   Failed: { status: 'Failed', error: { name: 'Error', message: 'no' } },
-  Cancelled: { status: 'Cancelled' },
+  Cancelled: { status: 'Cancelled', reason: { cause: 'request' } },
 };
 
 interface Made {

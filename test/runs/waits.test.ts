@@ -245,7 +245,11 @@ describe('waits for events', () => {
       const place = `${store.keys.homesOf(env, 'by/long')[0].prefix}:waits:${env}:by/long`;
       expect(await store.redis.hlen(place)).to.equal(waits.length);
       expect(await store.redis.pttl(place)).to.be.greaterThan(MAX_WAIT_MS);
-      await store.runs.end({ env, id: runId, functionId: 'f' }, { status: 'Cancelled' }, now);
+      await store.runs.end(
+        { env, id: runId, functionId: 'f' },
+        { status: 'Cancelled', reason: { cause: 'request' } },
+        now,
+      );
       expect(await store.redis.exists(place)).to.equal(0);
     });
 
@@ -264,7 +268,7 @@ describe('waits for events', () => {
     it('waits are not stored for an ended run, and removed when their run ends', async () => {
       const [one, two] = await storeWaits('async.data.order == event.data.order', 'by/end');
       const ends = { env, id: runIds[0] as string, functionId: 'f' };
-      await store.runs.end(ends, { status: 'Cancelled' }, Date.now());
+      await store.runs.end(ends, { status: 'Cancelled', reason: { cause: 'request' } }, Date.now());
       expect(await store.waits.add(env, [one, two] as NewWait[], Date.now())).to.deep.equal([two]);
       expect((await candidatesOf('by/end', { order: 'A0' })).found).to.deep.equal([]);
       expect((await candidatesOf('by/value', { order: 'A0' })).found).to.deep.equal([]);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import type { ErrorCode } from '../../errors.ts';
 import type { Route } from '../rest/route.ts';
+import { isOptional } from '../rest/validation.ts';
 import { environmentHeader, failures, json } from './operation-parts.ts';
 import { OPEN_PATHS } from './public-operations.ts';
 import { STREAM_PATH } from './stream-operation.ts';
@@ -92,7 +93,9 @@ function operation(route: Route): ZodOpenApiOperationObject {
       ...(route.query && { query: route.query }),
       ...(route.scope === 'environment' && { header: environmentHeader }),
     },
-    ...(route.body && { requestBody: { required: true, content: json(route.body) } }),
+    ...(route.body && {
+      requestBody: { required: !isOptional(route.body), content: json(route.body) },
+    }),
     responses: { [String(route.status ?? (route.data ? 200 : 204))]: success, ...failures(codes) },
     security: [{ apiKey: [] }, { session: [] }],
   } as ZodOpenApiOperationObject;

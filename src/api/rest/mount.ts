@@ -1,4 +1,5 @@
 /** Serves the routes of the REST API: checks access, reads and validates the input, runs the handler, writes the audit entry and the response. */
+import type { IncomingMessage } from 'node:http';
 import type { Next } from 'koa';
 import { type HttpMethodEnum, koaBody } from 'koa-body';
 import { z } from 'zod';
@@ -16,7 +17,7 @@ import { dialectOfRequest } from '../http/dialect.ts';
 import type { Context, Middleware, RouteContext, Router } from '../http/router.ts';
 import { ListPage } from './list-response.ts';
 import type { Route } from './route.ts';
-import { ownParameters, validate } from './validation.ts';
+import { isOptional, ownParameters, validate } from './validation.ts';
 
 /** Room for a transform of 65,536 characters, however it is escaped. */
 export const BODY_LIMIT_BYTES = 524_288;
@@ -45,11 +46,16 @@ function checkAccess(route: Route): Middleware {
 function bodyReader({ method, body, eventLimit, bodyLimitBytes = BODY_LIMIT_BYTES }: Route): Middleware {
   if (method === 'get') return (_, next) => next();
   const read = eventLimit ? readEvent(eventLimit) : readJson(bodyLimitBytes);
+  const mayBeMissing = body && isOptional(body);
   return (ctx, next) => {
     rejectEncoding(ctx.req);
-    if (body) requireJson(ctx.get('content-type'));
+    if (body && !(mayBeMissing && isEmpty(ctx.req))) requireJson(ctx.get('content-type'));
     return read(ctx, next);
   };
+}
+
+function isEmpty({ headers }: IncomingMessage): boolean {
+  return Number(headers['content-length'] ?? 0) === 0 && headers['transfer-encoding'] === undefined;
 }
 
 function readJson(limitBytes: number): Middleware {

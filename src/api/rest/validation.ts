@@ -15,6 +15,11 @@ export function strict<S extends z.ZodType | undefined>(schema: S): S {
   return (schema instanceof z.ZodObject ? schema.strict() : schema) as S;
 }
 
+/** Whether the input may be missing altogether. */
+export function isOptional(schema: z.ZodType): boolean {
+  return schema.safeParse(undefined).success;
+}
+
 /** @param what 'field', 'query parameter' or 'path parameter', for the message
  *  @throws ServiceError input_invalid, naming the field, the value and what is expected */
 export function validate<S extends z.ZodType>(schema: S, input: unknown, what: string): z.output<S> {

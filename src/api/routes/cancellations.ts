@@ -25,6 +25,7 @@ export const cancellationSchema = z
     started_after: z.iso.datetime().nullable(),
     started_before: z.iso.datetime(),
     if: z.string().nullable(),
+    queued_only: z.boolean().meta({ description: 'true: the queued runs of a function that was paused' }),
     created_at: z.iso.datetime(),
     done_at: z.iso.datetime().nullable().meta({ description: 'null: it still looks for runs' }),
     cancelled_runs: z.int(),
@@ -126,7 +127,19 @@ export function cancellationRoutes({ cancellations, functionTables }: Cancellati
 }
 
 function present(cancellation: Cancellation): z.output<typeof cancellationSchema> {
-  const { id, env, app, functionId, after, before, expression, createdAt, doneAt, cancelledRuns } = cancellation;
+  const {
+    id,
+    env,
+    app,
+    functionId,
+    after,
+    before,
+    expression,
+    queuedOnly = false,
+    createdAt,
+    doneAt,
+    cancelledRuns,
+  } = cancellation;
   return {
     id,
     app_id: app,
@@ -136,6 +149,7 @@ function present(cancellation: Cancellation): z.output<typeof cancellationSchema
     started_after: time(after),
     started_before: time(before) as string,
     if: expression ?? null,
+    queued_only: queuedOnly,
     created_at: time(createdAt) as string,
     done_at: time(doneAt),
     cancelled_runs: cancelledRuns,

@@ -1,8 +1,10 @@
 /** `/v1/functions`: lists, pauses and resumes registered functions. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
+import { newId } from '../../model/ids.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
 import type { Functions } from '../../store/apps/functions.ts';
+import type { Cancellations } from '../../store/runs/cancellations.ts';
 import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -20,11 +22,31 @@ const params = z.object({
 
 interface FunctionRouteDeps {
   functions: Functions;
+  cancellations: Cancellations;
   expressionProblems: ExpressionProblems;
 }
 
-export function functionRoutes({ functions, expressionProblems }: FunctionRouteDeps): Route[] {
+const pauseSchema = z
+  .strictObject({
+    queued_runs: z
+      .enum(['run', 'hold', 'cancel'])
+      .optional()
+      .meta({
+        description:
+          'run: they start as usual, the default; hold: they start when the function is resumed; cancel: they are cancelled in the ' +
+          'background, as `GET /v1/cancellations` shows. Absent for a paused function: as before',
+      }),
+  })
+  .default({});
+
+export function functionRoutes({ functions, cancellations, expressionProblems }: FunctionRouteDeps): Route[] {
   const tag = 'Functions';
+
+  async function cancelQueued(env: string, app: string, functionId: string): Promise<void> {
+    const now = Date.now();
+    const range = { before: now + 1, createdAt: now };
+    await cancellations.add({ id: newId(now), env, app, functionId, ...range, queuedOnly: true, cancelledRuns: 0 });
+  }
 
   async function existing(env: string, id: string) {
     const fn = await functions.read(env, id);
@@ -89,14 +111,18 @@ export function functionRoutes({ functions, expressionProblems }: FunctionRouteD
       scope: 'environment',
       summary: 'Pause a function',
       description:
-        'Events no longer trigger the function, also not later. Active runs finish; invocations by other functions and re-runs still start ' +
-        'new runs. The function stays paused when its app registers again.',
+        'Events no longer trigger the function, also not later. Runs that have started finish; invocations by other functions and re-runs ' +
+        'still create new runs. `queued_runs` says what becomes of runs that have not started. The function stays paused when its app ' +
+        'registers again. To change the choice, pause it again.',
       params,
+      body: pauseSchema,
       data: functionSchema,
-      errors: ['not_found'],
-      async handle({ env, params: { id } }) {
-        await existing(env, id);
-        await functions.pause(env, id, Date.now());
+      errors: ['not_found', 'quota_exceeded'],
+      async handle({ env, params: { id }, body: { queued_runs } }) {
+        const [{ app }] = await existing(env, id);
+        const held = queued_runs === undefined ? undefined : queued_runs === 'hold';
+        await functions.pause(env, id, Date.now(), held);
+        if (queued_runs === 'cancel') await cancelQueued(env, app, id);
         return { data: presentFunction(...(await existing(env, id))) };
       },
     }),
@@ -107,7 +133,8 @@ export function functionRoutes({ functions, expressionProblems }: FunctionRouteD
       access: 'write',
       scope: 'environment',
       summary: 'Resume a paused function',
-      description: 'Events received from now on trigger the function.',
+      description:
+        'Events received from now on trigger the function. Runs that were held start in the order in which they were queued.',
       params,
       data: functionSchema,
       errors: ['not_found'],

@@ -211,7 +211,7 @@ export function runRoutes({
       data: runSchema,
       errors: ['not_found', 'run_ended'],
       async handle({ env, dialect, params: { id } }) {
-        const run = await transitions.cancel(env, id);
+        const run = await transitions.cancel(env, id, { cause: 'request' });
         if (!run) throw notFound(id);
         if (run.status !== 'Cancelled') throw new ServiceError('run_ended', { detail: `its status is ${run.status}` });
         return { data: presentRun(run, dialect) };

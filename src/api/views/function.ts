@@ -1,7 +1,7 @@
 /** The API's representation of a function. */
 import { z } from 'zod';
 import type { AppFunction } from '../../model/apps/app.ts';
-import { functionProblems } from '../../model/apps/unsupported-options.ts';
+import { functionProblems } from '../../model/apps/function-problems.ts';
 import { type KnownProblem, PROBLEM_REASONS } from '../../store/apps/expression-problems.ts';
 import { omittedField } from '../rest/list-response.ts';
 import { time } from './time.ts';
@@ -34,12 +34,15 @@ export const functionSchema = z
     triggers: z.array(triggerSchema),
     retries: z.int().meta({ description: 'Attempts after the first' }),
     paused_at: z.iso.datetime().nullable().meta({ description: 'null: not paused' }),
+    queued_runs: z.enum(['run', 'hold']).nullable().meta({
+      description: 'Whether its queued runs start while it is paused, or wait until it is resumed; null: not paused',
+    }),
     expression_problem: problemSchema.nullable().meta({
       description: 'The latest problem of the last day that kept an expression from being evaluated; null: none',
     }),
     problems: z.array(z.string()).meta({
       description:
-        'What does not work as the app configured it, such as an expression that is not valid or an option that is not supported; empty: nothing',
+        'What does not work as the app configured it, such as an expression that is not valid; empty: nothing',
     }),
     archived: z.boolean().meta({ description: 'The app no longer registers the function: events do not trigger it' }),
   })
@@ -62,7 +65,7 @@ export const detailedFunctionSchema = functionSchema
   .meta({ id: 'FunctionWithConfiguration' });
 
 export function presentFunction(fn: AppFunction, problem: KnownProblem | undefined) {
-  const { id, name, app, triggers, retries, pausedAt, archived } = fn;
+  const { id, name, app, triggers, retries, pausedAt, held, archived } = fn;
   return {
     id,
     name,
@@ -70,6 +73,7 @@ export function presentFunction(fn: AppFunction, problem: KnownProblem | undefin
     triggers,
     retries,
     paused_at: time(pausedAt),
+    queued_runs: pausedAt === undefined ? null : held ? ('hold' as const) : ('run' as const),
     expression_problem: problem ? { ...problem, at: time(problem.at) as string } : null,
     problems: functionProblems(fn),
     archived,

@@ -1,6 +1,7 @@
 /** The API's representation of a run. */
 import { z } from 'zod';
 import type { Dialect } from '../../model/apps/app.ts';
+import { CANCEL_CAUSES } from '../../model/runs/cancel-reason.ts';
 import { RUN_STATUSES, type Run } from '../../model/runs/run.ts';
 import { isShallowJson, MAX_DEPTH, parseStored } from '../../model/values/json.ts';
 import { uuidOf } from '../../model/values/uuid.ts';
@@ -14,6 +15,17 @@ export const runErrorSchema = z.object({
   data: z.unknown().optional().meta({ description: 'What a failed step returned beside its error' }),
   code: z.union([z.string(), z.number()]).optional(),
 });
+
+const cancelReasonSchema = z
+  .object({
+    cause: z.enum(CANCEL_CAUSES).meta({
+      description:
+        'request: by somebody, through the API or the dashboard; event: one that met a cancel trigger; pause: its function was paused, and ' +
+        'its queued runs cancelled; singleton: another run of the same key took its place',
+    }),
+    id: z.string().nullable().meta({ description: 'Of the event, the bulk cancellation, or the other run' }),
+  })
+  .meta({ id: 'CancelReason' });
 
 /** Fields that users of the official SDKs read besides (docs/rest.md). */
 const officialFields = {
@@ -46,6 +58,7 @@ export const runSchema = z
       .nullable()
       .meta({ description: 'Error of the last failed attempt; null when none failed or a later one succeeded' }),
     request_id: z.string().meta({ description: 'ID of the request that sent the event' }),
+    cancel_reason: cancelReasonSchema.nullable().meta({ description: 'null: not cancelled, or by an earlier version' }),
     retry_of: z.string().nullable().meta({ description: 'The run of which this is a re-run' }),
     ...officialFields,
   })
@@ -88,6 +101,7 @@ export function presentRun(run: Run, dialect: Dialect = 'service') {
     output: status === 'Failed' && output === undefined ? shownError : 'output' in read ? read.output : null,
     error: shownError,
     request_id: requestId,
+    cancel_reason: run.cancelReason ? { cause: run.cancelReason.cause, id: run.cancelReason.id ?? null } : null,
     retry_of: run.retryOf ?? null,
     function_version: 1,
     environment_id: uuidOf(env),

@@ -2,6 +2,7 @@
  *  it resumes where another worker stopped. */
 import { payloadOf } from '../../model/events/event.ts';
 import { compile, type Expression } from '../../model/expressions/expression.ts';
+import type { CancelReason } from '../../model/runs/cancel-reason.ts';
 import { type Cancellation, coversAll } from '../../model/runs/cancellation.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { Locks } from '../../store/redis/locks.ts';
@@ -65,12 +66,22 @@ async function cancelMatching(
   deps: BulkCancellationDeps,
 ): Promise<number> {
   if (found.length === 0) return 0;
-  const { env } = cancellation;
-  const ids = found.map(({ id }) => id);
+  const { env, id: cancellationId } = cancellation;
+  const ids = cancellation.queuedOnly ? await queuedOf(env, found, deps) : found.map(({ id }) => id);
   const matching = cancellation.expression === undefined ? ids : await idsThatMeet(cancellation, ids, deps);
+  const reason: CancelReason = { cause: cancellation.queuedOnly ? 'pause' : 'bulk_cancellation', id: cancellationId };
   let cancelled = 0;
-  for (const id of matching) if ((await deps.transitions.cancel(env, id))?.status === 'Cancelled') cancelled++;
+  for (const id of matching) if ((await deps.transitions.cancel(env, id, reason))?.status === 'Cancelled') cancelled++;
   return cancelled;
+}
+
+async function queuedOf(
+  env: string,
+  found: readonly { id: string }[],
+  { runs }: BulkCancellationDeps,
+): Promise<string[]> {
+  const ids = found.map(({ id }) => id);
+  return (await runs.readMany(env, ids)).filter(({ status }) => status === 'Queued').map(({ id }) => id);
 }
 
 async function idsThatMeet(

@@ -13,16 +13,19 @@ import type { FunctionTables } from '../ingestion/function-tables.ts';
 import { type CallJob, type JobAttempts, toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { applyBeside, applyOperations, problemOf } from './apply-operations.ts';
+import { callJobId } from './call-ref.ts';
 import { attemptsAt, type FailedCallDeps, firstAttempt, retryFromCheckpoint, settle } from './failed-call.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
 import { attemptHistory, type CallAttempt, needsNoHistory } from './run-history.ts';
-import { callJobId } from './run-scheduler.ts';
 import { AttemptFailed, isJobOutcome, retryStoreWrites, withServiceErrors } from './service-errors.ts';
+import type { TimeoutTimers } from './timeout-timers.ts';
+import { isTooLate, watchStart } from './timeouts.ts';
 
 export interface CallDeps extends OperationDeps, FailedCallDeps {
   functions: FunctionTables;
   events: Events;
   functionClient: FunctionClient;
+  timeoutTimers: TimeoutTimers;
   connectCaller: Pick<ConnectCaller, 'finish'>;
   telemetry: Telemetry;
   /** A run that is idle for so long is reconciled. */
@@ -46,6 +49,7 @@ export async function call(job: CallJob, queuedAt: number, attempts: JobAttempts
 async function callOnce(job: CallJob, queuedAt: number, attempts: JobAttempts, deps: CallDeps): Promise<void> {
   const startedAt = Date.now();
   const { env, runId, eventId, at, stepId } = job;
+  if (await isTooLate(job, startedAt, deps)) return;
   const loaded = await deps.runs.load(
     { env, runId, eventId, at, stepId },
     attempts.made,
@@ -55,6 +59,7 @@ async function callOnce(job: CallJob, queuedAt: number, attempts: JobAttempts, d
   if (!loaded) return;
   if ('ended' in loaded) return deps.transitions.repeatEnd(loaded.ended);
   if ('next' in loaded) return deps.transitions.scheduleNextCall(loaded.next, loaded.finishedSteps);
+  await watchStart(job, loaded, attempts, startedAt, deps);
   recordStart(loaded, startedAt, deps.telemetry);
   const counted = attemptsAt(job, loaded.stack.length, attempts);
   const result = await attempt({ job, loaded, attempts: counted, startedAt, queuedAt }, deps);
@@ -71,10 +76,10 @@ async function callOnce(job: CallJob, queuedAt: number, attempts: JobAttempts, d
   throw new UnrecoverableError(`${failure.error.name}: ${failure.error.message}`);
 }
 
-/** For the first call of a run. A re-run is due since it was created, any other run since its event. */
+/** For the first call of a run. A re-run and the run of a batch are due since they were created, any other run since its event. */
 function recordStart({ run, event }: Loaded, startedAt: number, telemetry: Telemetry): void {
   if (run.startedAt !== startedAt) return;
-  const dueAt = run.retryOf || !event ? run.queuedAt : Math.max(event.received_at, event.ts);
+  const dueAt = run.retryOf || run.batch || !event ? run.queuedAt : Math.max(event.received_at, event.ts);
   telemetry.recordRunStart(run, Math.max(0, startedAt - dueAt));
 }
 

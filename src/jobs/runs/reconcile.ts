@@ -17,6 +17,7 @@ import type { FunctionTables } from '../ingestion/function-tables.ts';
 import { toRunRef } from '../queues/queues.ts';
 import type { RunScheduler } from './run-scheduler.ts';
 import type { RunTransitions } from './state-transitions.ts';
+import { type TimeoutTimers, timeoutsOf } from './timeout-timers.ts';
 
 const RUNS_AT_ONCE = 1_000;
 /** A run that fails to be reconciled is due again after 2, 4, 8, … times the usual time. */
@@ -30,6 +31,7 @@ export interface ReconcileDeps {
   checkpoints: Checkpoints;
   functions: FunctionTables;
   scheduler: RunScheduler;
+  timeoutTimers: TimeoutTimers;
   transitions: RunTransitions;
   reconcileAfterMs: number;
   log: Logger;
@@ -93,7 +95,15 @@ async function ensureJobs(run: Run, deps: ReconcileDeps, nowMs: number): Promise
       await scheduler.ensureWake({ ref, stepId, untilMs: step.until, nowMs, eventName: awaitedBy(step) });
     }
   }
-  await activeRuns.postpone(env, id, idleUntil([...pending.values()], nowMs) + reconcileAfterMs);
+  const deadline = await ensureTimeout(run, deps, nowMs);
+  const untilMs = Math.min(idleUntil([...pending.values()], nowMs), Math.max(nowMs, deadline?.at ?? Infinity));
+  await activeRuns.postpone(env, id, untilMs + reconcileAfterMs);
+}
+
+async function ensureTimeout(run: Run, { functions, timeoutTimers }: ReconcileDeps, nowMs: number) {
+  if (!timeoutsOf(await functions.find(run.env, run.functionId))) return undefined;
+  const [deadline] = await timeoutTimers.ensure(run.env, [run], nowMs);
+  return deadline;
 }
 
 /** The invoked run may have ended without notifying its invoker. */

@@ -1,9 +1,5 @@
-/** Starts runs: creates their records, stores their cancel triggers, and enqueues their first calls, in this order, so
+/** Starts runs: creates their records, stores their cancel triggers, sets the timers of their timeouts, and enqueues their first calls, in this order, so
  *  that no event in between is missed. */
-import type { AppFunction } from '../../model/apps/app.ts';
-import type { Envelope } from '../../model/events/event.ts';
-import type { FrozenKeys } from '../../model/flow-control/options.ts';
-import type { Invoker } from '../../model/runs/run.ts';
 import { SLACK_MS } from '../../store/events/event-location.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { Runs } from '../../store/runs/runs.ts';
@@ -11,32 +7,15 @@ import type { Tracing } from '../../tracing/tracing.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { CancelTriggers } from './cancel-triggers.ts';
 import type { RunScheduler } from './run-scheduler.ts';
-
-/** The fields that a run needs of the event that triggered it. */
-export type CausingEvent = Pick<Envelope, 'env' | 'internalId' | 'requestId' | 'receivedAt'>;
-
-export interface RunToStart {
-  id: string;
-  fn: AppFunction;
-  event: CausingEvent;
-  /** The event's own time, Unix milliseconds: the run starts no sooner. */
-  dueAt: number;
-  invoker?: Invoker;
-  /** The run that this one re-runs. */
-  retryOf?: string;
-  /** What its limits need of the event. */
-  keys?: FrozenKeys;
-  /** IDs of all events, of a run of a batch. */
-  batch?: readonly string[];
-  /** Parent span of the run's jobs; none: the active span. */
-  trace?: string | undefined;
-}
+import type { RunToStart } from './run-to-start.ts';
+import type { TimeoutTimers } from './timeout-timers.ts';
 
 export interface RunStarterDeps {
   events: Events;
   runs: Runs;
   cancelTriggers: CancelTriggers;
   scheduler: RunScheduler;
+  timeoutTimers: TimeoutTimers;
   telemetry: Telemetry;
   /** A run that is idle for so long after it is due is reconciled. */
   reconcileAfterMs: number;
@@ -51,7 +30,7 @@ export class RunStarter {
   }
 
   async start(toStart: readonly RunToStart[], nowMs: number): Promise<void> {
-    const { runs, cancelTriggers, scheduler, telemetry, reconcileAfterMs, tracing } = this.#deps;
+    const { runs, cancelTriggers, timeoutTimers, scheduler, telemetry, reconcileAfterMs, tracing } = this.#deps;
     const activeSpan = tracing?.serializeSpan();
     await this.#keepFutureEvents(toStart, nowMs);
     await runs.create(
@@ -71,6 +50,7 @@ export class RunStarter {
       })),
     );
     await cancelTriggers.watch(toStart, nowMs);
+    await timeoutTimers.watchQueued(toStart, nowMs);
     await scheduler.enqueueCalls(
       toStart.map(({ id, fn, event, dueAt, trace = activeSpan }) => ({
         ref: {

@@ -2,6 +2,7 @@
  *  Each is idempotent, and the first write wins. */
 import type { EventRecord } from '../../model/events/event.ts';
 import { FUNCTION_FAILED } from '../../model/events/lifecycle.ts';
+import type { CancelReason } from '../../model/runs/cancel-reason.ts';
 import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending, requestsOutside } from '../../model/runs/memo.ts';
 import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
 import { type Ending, hasEnded, type Run } from '../../model/runs/run.ts';
@@ -19,6 +20,7 @@ import type { DeferredFunctions } from './deferred-functions.ts';
 import type { LifecycleEvents } from './lifecycle-events.ts';
 import { waitHistory } from './run-history.ts';
 import type { RunScheduler } from './run-scheduler.ts';
+import type { TimeoutTimers } from './timeout-timers.ts';
 
 export interface RunTransitionsDeps {
   runs: Runs;
@@ -26,6 +28,7 @@ export interface RunTransitionsDeps {
   requests: SealedRequests;
   functions: FunctionTables;
   scheduler: RunScheduler;
+  timeoutTimers: TimeoutTimers;
   deferredFunctions: DeferredFunctions;
   lifecycleEvents: LifecycleEvents;
   telemetry: Telemetry;
@@ -110,10 +113,10 @@ export class RunTransitions {
 
   /** A run that has ended stays as it is.
    *  @returns the run; undefined when there is none */
-  async cancel(env: string, runId: string): Promise<Run | undefined> {
+  async cancel(env: string, runId: string, reason: CancelReason): Promise<Run | undefined> {
     const run = await this.#deps.runs.read(env, runId);
     if (run && !hasEnded(run)) await this.#deps.lifecycleEvents.cancelled(run);
-    if (run) await this.#end(run, { status: 'Cancelled' });
+    if (run) await this.#end(run, { status: 'Cancelled', reason });
     return this.#deps.runs.read(env, runId);
   }
 
@@ -141,20 +144,24 @@ export class RunTransitions {
     const ended = leftOver ? { ...run, ...ending } : await this.#readEnded(run, ending);
     await this.notifyInvoker(ended);
     // Last: a job that stays finds a run that has ended, and does nothing.
-    if (leftOver) await this.#removeJobs(run.id, ending, leftOver);
+    if (leftOver) await this.#removeJobs(run, ending, leftOver);
+    if (leftOver) await this.#deps.timeoutTimers.remove(run);
     return { ended, leftOver };
   }
 
   /** Delayed jobs would wait, possibly for months, only to find a run that has ended. */
-  async #removeJobs(runId: string, { status }: Ending, { done, pending }: LeftOver): Promise<void> {
+  async #removeJobs(run: Run, { status }: Ending, { done, pending }: LeftOver): Promise<void> {
     const { scheduler } = this.#deps;
+    const runId = run.id;
     const calls = [...pending]
       .filter(([, step]) => step.op === 'StepPlanned' || requestsOutside(step))
       .map(([stepId, step]) => ({ runId, stepId, request: requestsOutside(step) }));
     const wakes = [...pending].filter(([, { until }]) => until !== undefined).map(([stepId]) => stepId);
     if (wakes.length > 0) await scheduler.removeWakes(runId, wakes);
     // The next call of a completed run is the call that completed it.
-    await scheduler.removeCalls(status === 'Completed' ? calls : [...calls, { runId, at: done }]);
+    const waiting = status === 'Completed' ? calls : [...calls, { runId: run.id, at: done }];
+    await scheduler.removeCalls(waiting);
+    await scheduler.endRun(run, waiting);
   }
 
   /** The first ending wins, and only that one may reach the invoker. */

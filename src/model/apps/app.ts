@@ -72,6 +72,8 @@ export interface AppFunction {
   archived: boolean;
   /** Unix milliseconds; undefined: not paused. */
   pausedAt?: number;
+  /** While it is paused, its queued runs do not start. */
+  held?: true;
   /** What does not work as the app configured it; absent: nothing. */
   problems?: string[];
   /** An HTTP endpoint with steps, which runs on requests of its own clients; undefined: a function that was registered. */

@@ -11,6 +11,8 @@ export interface Cancellation {
   before: number;
   /** CEL over `event`. */
   expression?: string;
+  /** Only runs that have had no call, because their function was paused. */
+  queuedOnly?: true;
   createdAt: number;
   cancelledRuns: number;
   /** The current pass over the runs: when it began, and where it goes on; undefined: the next turn begins one. */
@@ -33,6 +35,7 @@ export function isSame(one: Cancellation, other: Cancellation): boolean {
     one.functionId === other.functionId &&
     one.after === other.after &&
     one.before === other.before &&
-    one.expression === other.expression
+    one.expression === other.expression &&
+    one.queuedOnly === other.queuedOnly
   );
 }

@@ -1,6 +1,7 @@
 /** Runs: one function processing one event. */
 import type { FrozenKeys } from '../flow-control/options.ts';
 import { derivedId } from '../ids.ts';
+import type { CancelReason } from './cancel-reason.ts';
 import type { RunError } from './run-error.ts';
 import { RUN_STATUSES, type RunStatus } from './run-status.ts';
 
@@ -50,13 +51,15 @@ export interface Run {
   output?: string;
   /** Of the last attempt, until a later one succeeds. */
   error?: RunError;
+  /** Why it was cancelled; undefined for a run that was cancelled by an earlier version. */
+  cancelReason?: CancelReason;
 }
 
 /** The end of a run. */
 export type Ending =
   | { status: 'Completed'; output: string }
   | { status: 'Failed'; error: RunError; output?: string }
-  | { status: 'Cancelled' };
+  | { status: 'Cancelled'; reason: CancelReason };
 
 /** An entry of a run's history: an attempt of a call, or a finished step. Times are Unix milliseconds. */
 export interface HistoryEntry {

@@ -16,6 +16,9 @@ export interface Replaced {
   changed: string[];
 }
 
+/** Follows the time of a pause. */
+const HELD = ':held';
+
 export class Functions {
   readonly #redis: Redis;
   readonly #keys: Keyspace;
@@ -123,9 +126,13 @@ export class Functions {
     return many.filter((_, i) => counts.slice(i * ofEach, (i + 1) * ofEach).every((count) => count === 0));
   }
 
-  /** From now on no event triggers the function. Idempotent. */
-  async pause(env: string, id: string, nowMs: number): Promise<void> {
-    const writing = this.#redis.multi().hsetnx(this.#keys.pausedFunctions(env), id, nowMs);
+  /** From now on no event triggers the function. Idempotent.
+   *  @param held its queued runs do not start until it is resumed; undefined: as before, and at first they do */
+  async pause(env: string, id: string, nowMs: number, held?: boolean): Promise<void> {
+    const key = this.#keys.pausedFunctions(env);
+    const before = readPause((await this.#redis.hget(key, id)) ?? undefined);
+    const pause = `${before.pausedAt ?? nowMs}${(held ?? before.held) ? HELD : ''}`;
+    const writing = this.#redis.multi().hset(key, id, pause);
     replies(await this.#withNewVersion(writing, env).exec());
   }
 
@@ -135,10 +142,15 @@ export class Functions {
   }
 }
 
-function toFunction(text: string, pausedAt?: (id: string) => string | undefined): AppFunction {
+function toFunction(text: string, pauseOf?: (id: string) => string | undefined): AppFunction {
   const fn = JSON.parse(text) as AppFunction;
-  const since = pausedAt?.(fn.id);
-  return since === undefined ? fn : { ...fn, pausedAt: Number(since) };
+  const pause = pauseOf?.(fn.id);
+  return pause === undefined ? fn : { ...fn, ...readPause(pause) };
+}
+
+function readPause(text: string | undefined): Pick<AppFunction, 'pausedAt' | 'held'> {
+  if (text === undefined) return {};
+  return { pausedAt: Number.parseInt(text, 10), ...(text.endsWith(HELD) && { held: true }) };
 }
 
 /** An app may keep as many functions as before, also where the limit was lowered. */

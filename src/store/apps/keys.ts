@@ -33,7 +33,7 @@ export const APP_KEY_DECLARATIONS = {
     owner: 'apps/functions.ts',
     ttl: 'none',
     size: '1 field per paused function',
-    description: 'Function ID → time of the pause (ms).',
+    description: 'Function ID → time of the pause (ms), followed by `:held` where its queued runs do not start.',
   },
   functionsVersion: {
     pattern: 'functions-version:<env>',

@@ -1,13 +1,22 @@
 /** Flow control: what is counted, and what waits. */
 import type { StoreContext } from '../store-context.ts';
+import { Admissions } from './admissions.ts';
 import { Batches } from './batches.ts';
 import { Debounces } from './debounces.ts';
 
 export interface FlowControlStore {
+  admissions: Admissions;
   batches: Batches;
   debounces: Debounces;
 }
 
-export function createFlowControlStore({ redis, keys }: StoreContext): FlowControlStore {
-  return { batches: new Batches(redis, keys), debounces: new Debounces(redis, keys) };
+/** A job that is lost for so long, in times of what a worker may be silent. */
+const CHECKED_AFTER = 2;
+
+export function createFlowControlStore({ redis, keys, config }: StoreContext): FlowControlStore {
+  return {
+    admissions: new Admissions(redis, keys, CHECKED_AFTER * config.stalledAfterMs),
+    batches: new Batches(redis, keys),
+    debounces: new Debounces(redis, keys),
+  };
 }

@@ -1,5 +1,6 @@
 /** Converts runs from their fields in Redis. */
 import type { FrozenKeys } from '../../model/flow-control/options.ts';
+import { readCancelReason } from '../../model/runs/cancel-reason.ts';
 import type { HistoryEntry, Run, RunError, RunStatus } from '../../model/runs/run.ts';
 
 /** Fields of a run's hash. Fields that every run has are one letter, to save memory. The scripts get them as constants (redis/scripts.ts). */
@@ -29,6 +30,8 @@ export const RUN_FIELDS = {
   keys: 'k',
   /** IDs of the events of a batch, concatenated. */
   batch: 'batch',
+  /** Why it was cancelled (model/runs/cancel-reason.ts). */
+  cancelReason: 'c',
 } as const;
 
 /** Followed by a number of finished steps: the call with that many may still plan steps. */
@@ -43,7 +46,8 @@ const ID_LENGTH = 26;
 const SHOWN = 200;
 
 export function toRun(env: string, id: string, fields: Record<string, string>): Run {
-  const { f, e, r, s, a, q, b, x, o, error, invoker_run, invoker_step, retry_of, trace, defers, k, batch } = fields;
+  const { f, e, r, s, a, q, b, x, o, error, invoker_run, invoker_step, retry_of, trace, defers, k, c } = fields;
+  const { batch } = fields;
   return {
     id,
     env,
@@ -63,12 +67,18 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     ...(x && { endedAt: Number(x) }),
     ...(o !== undefined && { output: o }),
     ...(error !== undefined && { error: readError(error) }),
+    ...(c !== undefined && cancelReasonOf(c)),
   };
 }
 
 /** IDs that are stored one after another. */
 export function idsIn(text: string): string[] {
   return Array.from({ length: text.length / ID_LENGTH }, (_, i) => text.slice(i * ID_LENGTH, (i + 1) * ID_LENGTH));
+}
+
+function cancelReasonOf(text: string): Pick<Run, 'cancelReason'> {
+  const reason = readCancelReason(text);
+  return reason ? { cancelReason: reason } : {};
 }
 
 /** A run that cannot be read must not hide others, and can still be ended. */

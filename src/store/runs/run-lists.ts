@@ -111,6 +111,22 @@ export class RunLists {
     return newestFirst([...found.values()]).slice(0, limit);
   }
 
+  /** The next active runs of a function in one partition. */
+  activeIn(
+    partition: number,
+    env: string,
+    functionId: string,
+    cursor: Position | undefined,
+    limit: number,
+  ): Promise<Position[]> {
+    return newest(
+      this.#redis,
+      [this.#keys.partition(partition).runIndex(env, 'active', functionId)],
+      { cursor },
+      limit,
+    );
+  }
+
   /** Runs of each event with their status, in the order of creation; events in the order of the IDs. */
   async briefsByEvent(env: string, eventIds: readonly string[]): Promise<RunBrief[][]> {
     if (eventIds.length === 0) return [];

@@ -4,6 +4,7 @@ import { type EventRecord, recordOf } from '../../model/events/event.ts';
 import { readEvent } from '../../model/events/event-encoding.ts';
 import { FUNCTION_FINISHED } from '../../model/events/lifecycle.ts';
 import type { FrozenKeys } from '../../model/flow-control/options.ts';
+import { cancelReasonText } from '../../model/runs/cancel-reason.ts';
 import type { Memo, Pending } from '../../model/runs/memo.ts';
 import type { Ending, HistoryEntry, Invoker, Run, RunError, RunStatus } from '../../model/runs/run.ts';
 import { locationOf } from '../events/event-location.ts';
@@ -183,6 +184,12 @@ export class Runs {
     await this.#redis.appendHistory(this.#keys.of(id).run(env, id), ...entries.map((entry) => JSON.stringify(entry)));
   }
 
+  /** What the limits of its function need of its event; frozen from now on. */
+  async setKeys(env: string, id: string, keys: FrozenKeys): Promise<void> {
+    const key = this.#keys.of(id).run(env, id);
+    if (await this.#redis.exists(key)) await this.#redis.hset(key, RUN_FIELDS.keys, JSON.stringify(keys));
+  }
+
   /** Records that the response to the call with `at` finished steps was applied. Does nothing when the run is gone. */
   async recordAnswered(env: string, id: string, at: number): Promise<void> {
     await this.#redis.recordAnswered(this.#keys.of(id).run(env, id), at);
@@ -224,6 +231,7 @@ export class Runs {
       fields.push(RUN_FIELDS.error, JSON.stringify(ending.error));
       if (ending.output !== undefined) fields.push(RUN_FIELDS.output, ending.output);
     }
+    if (ending.status === 'Cancelled') fields.push(RUN_FIELDS.cancelReason, cancelReasonText(ending.reason));
     const keys = this.#keys.of(id);
     const [ended, done = 0, begun = [], checkpointed = 0, keysWithWaits = 0, apart = []] = (await this.#redis.endRun(
       keys.run(env, id),

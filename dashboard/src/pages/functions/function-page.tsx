@@ -95,6 +95,7 @@ function FunctionFacts({ fn }: { fn: FunctionDetails }) {
         {fn.paused_at && (
           <span className="text-sm text-muted">
             <Time at={fn.paused_at} />
+            {fn.queued_runs === 'hold' && '; its queued runs are held'}
           </span>
         )}
       </DescriptionItem>

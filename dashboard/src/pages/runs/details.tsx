@@ -5,6 +5,7 @@ import { Id } from '../../ui/code-block.tsx';
 import { Card, DescriptionItem, DescriptionList } from '../../ui/page.tsx';
 import { RunStatusBadge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
+import { CancelReason } from './cancel-reason.tsx';
 import { useReruns } from './use-run.ts';
 
 const LINK = 'text-accent hover:underline';
@@ -51,6 +52,11 @@ export function RunDetails({ run, eventName, maxAttempts }: RunDetailsProps) {
         <DescriptionItem term="Duration">
           <RunDuration run={run} />
         </DescriptionItem>
+        {run.cancel_reason && (
+          <DescriptionItem term="Cancelled by">
+            <CancelReason reason={run.cancel_reason} />
+          </DescriptionItem>
+        )}
         {run.retry_of && (
           <DescriptionItem term="Re-run of">
             <RunLink id={run.retry_of} />

@@ -1,0 +1,53 @@
+/** Timeouts of runs: what happens when one is reached. A call in flight is not waited for. */
+import { hasEnded } from '../../model/runs/run.ts';
+import type { Loaded, Runs } from '../../store/runs/runs.ts';
+import type { FunctionTables } from '../ingestion/function-tables.ts';
+import type { CallJob, JobAttempts } from '../queues/queues.ts';
+import type { RunTransitions } from './state-transitions.ts';
+import { type TimeoutTimers, timeoutsOf } from './timeout-timers.ts';
+
+export interface TimeoutDeps {
+  runs: Runs;
+  functions: FunctionTables;
+  timeoutTimers: TimeoutTimers;
+  transitions: RunTransitions;
+}
+
+/** Cancels the run if it has reached a timeout. @returns whether it had */
+export async function cancelIfOver(
+  env: string,
+  runId: string,
+  nowMs: number,
+  { runs, timeoutTimers, transitions }: Pick<TimeoutDeps, 'runs' | 'timeoutTimers' | 'transitions'>,
+): Promise<boolean> {
+  const run = await runs.read(env, runId);
+  if (!run || hasEnded(run)) return false;
+  const [deadline] = await timeoutTimers.deadlinesOf(env, [run]);
+  if (!deadline || deadline.at > nowMs) return false;
+  await transitions.cancel(env, runId, { cause: deadline.cause });
+  return true;
+}
+
+/** A run that has waited for too long does not start, also where its timer comes later than its call. @returns whether it is cancelled */
+export async function isTooLate(
+  { env, runId, functionId, at }: CallJob,
+  nowMs: number,
+  deps: TimeoutDeps,
+): Promise<boolean> {
+  if (at !== 0) return false;
+  const fn = await deps.functions.find(env, functionId);
+  return timeoutsOf(fn)?.startMs !== undefined && cancelIfOver(env, runId, nowMs, deps);
+}
+
+/** Sets the timer of a run that has started with this call. */
+export async function watchStart(
+  { at }: CallJob,
+  { run }: Loaded,
+  { executions }: JobAttempts,
+  startedAt: number,
+  { functions, timeoutTimers }: Pick<TimeoutDeps, 'functions' | 'timeoutTimers'>,
+): Promise<void> {
+  // An earlier execution may have died before it set the timer.
+  const isStart = run.startedAt === startedAt || (at === 0 && executions > 1);
+  if (isStart) await timeoutTimers.watchStarted(run, await functions.find(run.env, run.functionId), startedAt);
+}

@@ -1,0 +1,42 @@
+/** Timers of timeouts: a run may have reached one, or the timeouts of a function have changed. */
+
+import type { RunLists } from '../../store/runs/run-lists.ts';
+import type { Runs } from '../../store/runs/runs.ts';
+import type { ChangedTimeoutsTimer, TimeoutTimer } from '../queues/queues.ts';
+import type { RunTransitions } from '../runs/state-transitions.ts';
+import type { TimeoutTimers } from '../runs/timeout-timers.ts';
+import { cancelIfOver } from '../runs/timeouts.ts';
+
+export interface TimeoutTimerDeps {
+  runs: Runs;
+  runLists: RunLists;
+  timeoutTimers: TimeoutTimers;
+  transitions: RunTransitions;
+}
+
+/** Their events are read, each of which may have half a megabyte. */
+const RUNS_AT_ONCE = 20;
+
+/** @param dueAt the process that set the timer may have a clock that is ahead of this one's */
+export async function handleTimeout(
+  { env, runId }: TimeoutTimer,
+  dueAt: number,
+  deps: TimeoutTimerDeps,
+): Promise<void> {
+  await cancelIfOver(env, runId, Math.max(dueAt, Date.now()), deps);
+}
+
+/** Sets the timers of all active runs of a function anew, in one partition. */
+export async function handleChangedTimeouts(
+  { env, functionId, partition }: ChangedTimeoutsTimer,
+  { runLists, timeoutTimers }: TimeoutTimerDeps,
+): Promise<void> {
+  let cursor: { at: number; id: string } | undefined;
+  do {
+    const found = await runLists.activeIn(partition, env, functionId, cursor, RUNS_AT_ONCE);
+    const ids = found.map(({ id }) => id);
+    const active = await runLists.listed.read(env, ids);
+    if (active.length > 0) await timeoutTimers.ensure(env, active, Date.now());
+    cursor = found.length === RUNS_AT_ONCE ? found.at(-1) : undefined;
+  } while (cursor);
+}

@@ -1,0 +1,183 @@
+import { expect } from 'chai';
+import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const sleeps = (duration: string) => ({
+  status: 206,
+  body: [{ id: 'a'.repeat(40), op: 'Sleep', name: duration, opts: { duration } }],
+});
+
+describe('timeouts of a function', () => {
+  let service: Service;
+  let host: AppHost;
+  before(async () => {
+    service = await startService({ env: { RUN_CONCURRENCY: '1' } });
+    host = await startAppHost();
+  });
+  after(async () => {
+    await host.close();
+    await service.stop();
+  });
+
+  const register = (id: string, timeouts: object | undefined, appName = id) =>
+    host.register(service, [{ id, triggers: [{ event: `${id}/x` }], ...(timeouts && { timeouts }) }], { appName });
+
+  async function send(id: string, ts?: number): Promise<string> {
+    const event = { name: `${id}/x`, data: {}, ...(ts && { ts }) };
+    const [eventId] = (await service.post('/e/key', event)).body.ids;
+    const { body } = await service.waitFor(`/v1/events/${eventId}/runs`, (answer) => answer.body.data?.length === 1);
+    return body.data[0].run_id;
+  }
+  async function ended(runId: string) {
+    const { body } = await service.waitFor(`/v1/runs/${runId}`, (answer) => answer.body.data?.ended_at, 20_000);
+    return body.data;
+  }
+  const timersOf = (runId: string) => service.redis.keys(`${service.keys.of(runId).prefix}*timers:${runId}-*`);
+
+  it('start cancels a run that has not started within it, and not the one that is being called', async () => {
+    await register('queued', { start: '1s' });
+    let answer = () => {};
+    host.on('queued', () => new Promise((resolve) => (answer = () => resolve({ body: 'done' }))));
+    const first = await send('queued');
+    await host.nextCall('queued');
+    const second = await send('queued');
+    expect(await ended(second)).to.deep.include({
+      status: 'Cancelled',
+      cancel_reason: { cause: 'start_timeout', id: null },
+      run_started_at: null,
+    });
+    answer();
+    expect((await ended(first)).status).to.equal('Completed');
+    expect(host.calls('queued')).to.have.length(1);
+    expect([...(await timersOf(first)), ...(await timersOf(second))]).to.deep.equal([]);
+  });
+
+  it('start counts from the time at which the run is due', async () => {
+    await register('later', { start: '1s' });
+    const runId = await send('later', Date.now() + 2_500);
+    expect((await ended(runId)).status).to.equal('Completed');
+  });
+
+  it('finish cancels a run that sleeps, and its invoker learns of it', async () => {
+    await register('sleeper', { finish: '1s' });
+    host.on('sleeper', () => sleeps('1h'));
+    host.on('caller', ({ body }) =>
+      Object.keys(body.steps).length > 0
+        ? { body: body.steps }
+        : {
+            status: 206,
+            body: [{ id: 'c'.repeat(40), op: 'InvokeFunction', opts: { function_id: 'sleeper-sleeper' } }],
+          },
+    );
+    await register('caller', undefined);
+    const caller = await ended(await send('caller'));
+    expect(JSON.stringify(caller.output)).to.include('InvokedRunCancelled');
+    const { body } = await service.get('/v1/runs?function_id=sleeper-sleeper');
+    expect(body.data[0]).to.deep.include({
+      status: 'Cancelled',
+      cancel_reason: { cause: 'finish_timeout', id: null },
+    });
+    expect(await timersOf(body.data[0].run_id)).to.deep.equal([]);
+  });
+
+  it('finish does not wait for a call in flight, whose response is ignored', async () => {
+    await register('slow', { finish: '1s' });
+    let answer = () => {};
+    host.on('slow', () => new Promise((resolve) => (answer = () => resolve({ body: 'done' }))));
+    const runId = await send('slow');
+    const run = await ended(runId);
+    expect(run.cancel_reason).to.deep.equal({ cause: 'finish_timeout', id: null });
+    answer();
+    await register('next', undefined);
+    await ended(await send('next'));
+    expect((await ended(runId)).status).to.equal('Cancelled');
+  });
+
+  it('neither concerns a run that starts and ends in time', async () => {
+    await register('quick', { start: '1s', finish: '1h' });
+    host.on('quick', ({ body }) => (body.ctx.stack.stack.length > 0 ? { body: 'ok' } : sleeps('1500ms')));
+    const runId = await send('quick');
+    await until(async () => (await timersOf(runId)).length === 2, { describe: 'the run has both timers' });
+    expect((await ended(runId)).status).to.equal('Completed');
+    await until(async () => (await timersOf(runId)).length === 0, { describe: 'its timers are removed' });
+  });
+
+  it('apply to runs that are there when a deploy changes them', async () => {
+    await register('deployed', { finish: '1h' });
+    host.on('deployed', () => sleeps('1h'));
+    const runId = await send('deployed');
+    await until(async () => (await timersOf(runId)).length === 1, { describe: 'the run has started' });
+    await register('deployed', { finish: '2s' });
+    expect((await ended(runId)).cancel_reason).to.deep.equal({ cause: 'finish_timeout', id: null });
+    const other = await send('deployed');
+    await until(async () => (await timersOf(other)).length === 1, { describe: 'the run has started' });
+    await register('deployed', undefined);
+    await until(async () => (await timersOf(other)).length === 0, { describe: 'no timer is left' });
+    expect((await service.get(`/v1/runs/${other}`)).body.data.status).to.equal('Running');
+    await service.request('DELETE', `/v1/runs/${other}`);
+  });
+});
+
+describe('timeouts when processes die', () => {
+  let host: AppHost;
+  beforeEach(async () => {
+    host = await startAppHost();
+  });
+  afterEach(() => host.close());
+
+  it('cancel every run once, although one of two workers is killed', async () => {
+    const service = await startService({ workers: 2, env: { STALLED_AFTER_SECONDS: '1' } });
+    try {
+      host.on('f', () => sleeps('1h'));
+      host.on('told', () => ({ body: 'ok' }));
+      const functions = [
+        { id: 'f', triggers: [{ event: 'f/x' }], timeouts: { finish: '3s' } },
+        { id: 'told', triggers: [{ event: 'inngest/function.cancelled' }] },
+      ];
+      await host.register(service, functions);
+      const RUNS = 200;
+      await service.post(
+        '/e/key',
+        Array.from({ length: RUNS }, () => ({ name: 'f/x', data: {} })),
+      );
+      await until(() => host.calls('f').length > RUNS / 2, { describe: 'runs are called' });
+      await service.killWorker();
+      const cancelled = async () =>
+        (await service.redis.zcard(service.keys.all()[0]?.runIndex('production', 'Cancelled', 'test-app-f') ?? '')) ===
+        RUNS;
+      await until(cancelled, { describe: 'all runs are cancelled', timeoutMs: 30_000 });
+      const ids = () => new Set(host.calls('told').map(({ body }) => body.event.data.run_id));
+      await until(() => ids().size === RUNS, { describe: 'all cancellations are told', timeoutMs: 20_000 });
+      const { body } = await service.get('/v1/runs?function_id=test-app-f&limit=100');
+      for (const run of body.data) expect(run.cancel_reason).to.deep.equal({ cause: 'finish_timeout', id: null });
+      const left = await service.redis.keys(`${service.prefix}*timers:*-finish`);
+      expect(left).to.deep.equal([]);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('a timer that was lost is set again by the reconciler', async () => {
+    const service = await startService({ env: { STALLED_AFTER_SECONDS: '0.25' } });
+    try {
+      host.on('f', () => sleeps('4s'));
+      const functions = (finish: string) => [{ id: 'f', triggers: [{ event: 'f/x' }], timeouts: { finish } }];
+      await host.register(service, functions('3s'));
+      await service.post('/e/key', { name: 'f/x', data: {} });
+      const timers = () => service.redis.keys(`${service.prefix}*timers:*-finish`);
+      const [timer = ''] = await until(async () => (await timers()).length > 0 && timers(), {
+        describe: 'the timer is set',
+      });
+      const removing = service.redis
+        .multi()
+        .del(timer)
+        .zrem(`${timer.slice(0, timer.lastIndexOf(':'))}:delayed`, timer.slice(timer.lastIndexOf(':') + 1));
+      await removing.exec();
+      const { body } = await service.waitFor('/v1/runs', (answer) => answer.body.data?.[0]?.ended_at, 20_000);
+      expect(body.data[0].cancel_reason).to.deep.equal({ cause: 'finish_timeout', id: null });
+    } finally {
+      await service.stop();
+    }
+  });
+});

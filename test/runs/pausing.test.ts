@@ -1,0 +1,125 @@
+import { expect } from 'chai';
+import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+/** One call of `busy` occupies the only place of a worker, so that runs stay queued. */
+class BusyApp {
+  readonly host: AppHost;
+  readonly service: Service;
+  #answers: (() => void)[] = [];
+
+  constructor(host: AppHost, service: Service) {
+    this.host = host;
+    this.service = service;
+    host.on('busy', () => new Promise((resolve) => this.#answers.push(() => resolve({ body: null }))));
+  }
+
+  async register(id: string, options: object = {}): Promise<void> {
+    const functions = [
+      { id: 'busy', triggers: [{ event: `${id}/busy` }] },
+      { id, triggers: [{ event: `${id}/x` }], ...options },
+    ];
+    await this.host.register(this.service, functions, { appName: id });
+  }
+
+  /** Occupies all workers. */
+  async occupy(id: string, workers = 1): Promise<void> {
+    const before = this.host.calls('busy').length;
+    const events = Array.from({ length: workers }, () => ({ name: `${id}/busy`, data: {} }));
+    await this.service.post('/e/key', events);
+    await until(() => this.host.calls('busy').length >= before + workers, { describe: 'the workers are busy' });
+  }
+
+  free(): void {
+    for (const answer of this.#answers.splice(0)) answer();
+  }
+
+  /** @returns IDs of the runs, queued */
+  async queue(id: string, count: number): Promise<string[]> {
+    for (let n = 0; n < count; n++) await this.service.post('/e/key', { name: `${id}/x`, data: { n } });
+    return until(async () => (await this.queued(id, count)) ?? false, { describe: `${count} runs are queued` });
+  }
+
+  async queued(id: string, count: number): Promise<string[] | undefined> {
+    const { body } = await this.service.get(`/v1/runs?function_id=${id}-${id}&status=Queued&limit=100`);
+    const ids = body.data.map(({ run_id }: { run_id: string }) => run_id);
+    return ids.length === count ? ids : undefined;
+  }
+
+  pause(id: string, body?: object) {
+    const path = `/v1/functions/${id}-${id}/pause`;
+    return body ? this.service.post(path, body) : this.service.post(path);
+  }
+}
+
+describe('pausing a function', () => {
+  let service: Service;
+  let app: BusyApp;
+  before(async () => {
+    service = await startService({ env: { RUN_CONCURRENCY: '1' } });
+    app = new BusyApp(await startAppHost(), service);
+  });
+  after(async () => {
+    app.free();
+    await app.host.close();
+    await service.stop();
+  });
+  afterEach(() => app.free());
+
+  it('lets its queued runs go on unless it is asked otherwise', async () => {
+    await app.register('goes-on');
+    await app.occupy('goes-on');
+    const [runId] = await app.queue('goes-on', 1);
+    const { status, body } = await app.pause('goes-on');
+    expect([status, body.data.queued_runs]).to.deep.equal([200, 'run']);
+    app.free();
+    await service.waitFor(`/v1/runs/${runId}`, (answer) => answer.body.data.status === 'Completed');
+  });
+
+  it('cancels its queued runs if it is asked to, and not those that have started', async () => {
+    await app.register('cancelled');
+    app.host.on('cancelled', ({ body }) =>
+      body.ctx.stack.stack.length > 0
+        ? { body: 'ok' }
+        : { status: 206, body: [{ id: 'a'.repeat(40), op: 'Sleep', opts: { duration: '5s' } }] },
+    );
+    const [eventId] = (await service.post('/e/key', { name: 'cancelled/x', data: {} })).body.ids;
+    const { body } = await service.waitFor(
+      `/v1/events/${eventId}/runs`,
+      (answer) => answer.body.data?.[0]?.run_started_at,
+    );
+    const started = body.data[0].run_id;
+    await app.occupy('cancelled');
+    const queued = await app.queue('cancelled', 5);
+    await app.pause('cancelled', { queued_runs: 'cancel' });
+    const { body: list } = await service.waitFor('/v1/cancellations', (answer) =>
+      answer.body.data.some((one: { cancelled_runs: number }) => one.cancelled_runs === 5),
+    );
+    expect(list.data[0]).to.include({ function_id: 'cancelled-cancelled', queued_only: true });
+    for (const id of queued) {
+      const run = (await service.get(`/v1/runs/${id}`)).body.data;
+      expect(run).to.deep.include({ status: 'Cancelled', cancel_reason: { cause: 'pause', id: list.data[0].id } });
+    }
+    app.free();
+    await service.waitFor(`/v1/runs/${started}`, (answer) => answer.body.data.status === 'Completed', 15_000);
+    const called = app.host.calls('cancelled').map(({ body: call }) => call.ctx.run_id);
+    expect(new Set(called)).to.deep.equal(new Set([started]));
+  });
+
+  it('says what its queued runs do, and names a choice that there is not', async () => {
+    await app.register('chosen');
+    const shown = async () => (await service.get('/v1/functions/chosen-chosen')).body.data.queued_runs;
+    expect(await shown()).to.equal(null);
+    expect((await app.pause('chosen', { queued_runs: 'hold' })).body.data.queued_runs).to.equal('hold');
+    expect((await app.pause('chosen')).body.data.queued_runs).to.equal('hold');
+    const { paused_at } = (await service.get('/v1/functions/chosen-chosen')).body.data;
+    expect((await app.pause('chosen', { queued_runs: 'run' })).body.data).to.include({ queued_runs: 'run', paused_at });
+    const wrong = await app.pause('chosen', { queued_runs: 'drop' });
+    expect([wrong.status, wrong.body.code, wrong.body.field]).to.deep.equal([400, 'input_invalid', 'queued_runs']);
+    const unknown = await app.pause('chosen', { queued: 'run' });
+    expect([unknown.status, unknown.body.field]).to.deep.equal([400, 'queued']);
+    await service.post('/v1/functions/chosen-chosen/resume');
+    expect(await shown()).to.equal(null);
+  });
+});
