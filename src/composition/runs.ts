@@ -116,7 +116,7 @@ export function createRunServices(
   const decisions = { add: async () => {} };
   const looks = new Looks(queues, { batch: batches, debounce: debounces });
   const batchStage = new BatchStage({ batches, events, runLists, flowKeys, looks });
-  const debounceStage = new DebounceStage({ debounces, events, flowKeys, looks });
+  const debounceStage = new DebounceStage({ debounces, events, runLists, flowKeys, looks });
   const flowControl = new FlowControl({ stages: [batchStage, debounceStage], flowKeys, decisions });
   const heldRuns = new HeldRuns({ environments, flowControl, starter });
   const held = { events, functions, looks, heldRuns };

@@ -11,6 +11,7 @@ import type { Batches } from '../../store/flow-control/batches.ts';
 import type { RunLists } from '../../store/runs/run-lists.ts';
 import type { Candidate, FlowStage, StageResult } from './candidate.ts';
 import { type FlowKeys, sourceOf } from './flow-keys.ts';
+import { formerRuns } from './former-runs.ts';
 import type { Looks } from './looks.ts';
 
 export interface BatchStageDeps {
@@ -39,14 +40,14 @@ export class BatchStage implements FlowStage {
     const nowMs = Date.now();
     for (const candidate of candidates) (this.#runsAlone(candidate, nowMs) ? admitted : together).push(candidate);
     for (const [env, ofEnv] of Map.groupBy(together, ({ event }) => event.env)) {
-      const formerRuns = await this.#formerRuns(env, ofEnv);
+      const former = await formerRuns(env, ofEnv, this.#deps.runLists);
       for (const candidate of ofEnv) {
-        const former = formerRuns.get(candidate);
+        const runId = former.get(candidate);
         // An event that ran alone before its function had batches: what that run lacks is made up for.
-        if (former === candidate.id) admitted.push(candidate);
-        else if (former !== undefined) decisions.push(decisionOf(candidate, former));
+        if (runId === candidate.id) admitted.push(candidate);
+        else if (runId !== undefined) decisions.push(decisionOf(candidate, runId));
       }
-      const rest = ofEnv.filter((candidate) => !formerRuns.has(candidate));
+      const rest = ofEnv.filter((candidate) => !former.has(candidate));
       for (const ofFunction of Map.groupBy(rest, ({ fn }) => fn.id).values()) {
         decisions.push(...(await this.#add(env, ofFunction)));
       }
@@ -59,21 +60,6 @@ export class BatchStage implements FlowStage {
     const batch = batchOf(candidate.fn);
     if (candidate.dueAt > nowMs + batch.timeoutMs) return true;
     return batch.if !== undefined && this.#deps.flowKeys.valueOf(batch.if, sourceOf(candidate)) !== true;
-  }
-
-  /** Of events that an earlier try stored: the run that each has already. */
-  async #formerRuns(env: string, candidates: readonly Candidate[]): Promise<Map<Candidate, string>> {
-    const repeated = candidates.filter((candidate) => candidate.repeated);
-    const runs = await this.#deps.runLists.briefsByEvent(
-      env,
-      repeated.map(({ event }) => event.internalId),
-    );
-    return new Map(
-      repeated.flatMap((candidate, i) => {
-        const run = runs[i]?.find(({ functionId }) => functionId === candidate.fn.id);
-        return run ? [[candidate, run.id] as const] : [];
-      }),
-    );
   }
 
   /** @param candidates of one function */

@@ -8,13 +8,16 @@ import { runIdOf } from '../../model/runs/run.ts';
 import { SLACK_MS } from '../../store/events/event-location.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { DebounceResult, Debounces } from '../../store/flow-control/debounces.ts';
+import type { RunLists } from '../../store/runs/run-lists.ts';
 import type { Candidate, FlowStage, StageResult } from './candidate.ts';
 import type { FlowKeys } from './flow-keys.ts';
+import { formerRuns } from './former-runs.ts';
 import type { Looks } from './looks.ts';
 
 export interface DebounceStageDeps {
   debounces: Debounces;
   events: Pick<Events, 'extendRetention'>;
+  runLists: Pick<RunLists, 'briefsByEvent'>;
   flowKeys: FlowKeys;
   looks: Looks;
 }
@@ -33,7 +36,10 @@ export class DebounceStage implements FlowStage {
   async apply(candidates: readonly Candidate[]): Promise<StageResult> {
     const decisions: Decision[] = [];
     const byFunction = Map.groupBy(candidates, ({ fn, event }) => `${event.env}/${fn.id}`);
-    for (const ofFunction of byFunction.values()) decisions.push(...(await this.#add(ofFunction)));
+    for (const ofFunction of byFunction.values()) {
+      const former = await formerRuns((ofFunction[0] as Candidate).event.env, ofFunction, this.#deps.runLists);
+      decisions.push(...(await this.#add(ofFunction.filter((candidate) => !former.has(candidate)))));
+    }
     return { admitted: [], decisions };
   }
 

@@ -50,10 +50,12 @@ export interface ClosedBatch {
 export class Batches {
   readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
+  readonly #leaseMs: number;
 
-  constructor(redis: ScriptedRedis, keys: Keyspace) {
+  constructor(redis: ScriptedRedis, keys: Keyspace, leaseMs: number = LEASE_MS) {
     this.#redis = redis;
     this.#keys = keys;
+    this.#leaseMs = leaseMs;
   }
 
   /** Adds each event to the open batch of its key, once.
@@ -102,7 +104,7 @@ export class Batches {
   ): Promise<{ batches: ClosedBatch[]; looks: Look[] }> {
     const home = this.#keys.partition(partition);
     const keys = keysOf(home, env, functionId);
-    const reply = await this.#redis.takeBatches(...keys, maxSize, timeoutMs, TAKEN_AT_ONCE, LEASE_MS);
+    const reply = await this.#redis.takeBatches(...keys, maxSize, timeoutMs, TAKEN_AT_ONCE, this.#leaseMs);
     const [look, ...flat] = reply as [LookReply, ...string[]];
     const batches = Array.from({ length: flat.length / 2 }, (_, i) =>
       toClosedBatch(flat[2 * i] as string, flat[2 * i + 1] as string),

@@ -59,7 +59,7 @@ export const DEBOUNCE_KEY_DECLARATIONS = {
     ttl: '10 min',
     size: '40 bytes per debounce that has fired',
     description:
-      '`ts` and ID of the event of the last debounce that fired: an ingest job that runs again finds that its event was decided about. `<digest>` stands for function and value of the key.',
+      '`ts` and ID of the latest event with which a debounce fired: an ingest job that runs again finds that its event was decided about. `<digest>` stands for function and value of the key.',
   },
   debounceLook: {
     pattern: 'debounce-look:<env>:<function ID>',

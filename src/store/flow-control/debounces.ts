@@ -45,10 +45,12 @@ export interface FiredDebounce {
 export class Debounces {
   readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
+  readonly #leaseMs: number;
 
-  constructor(redis: ScriptedRedis, keys: Keyspace) {
+  constructor(redis: ScriptedRedis, keys: Keyspace, leaseMs: number = LEASE_MS) {
     this.#redis = redis;
     this.#keys = keys;
+    this.#leaseMs = leaseMs;
   }
 
   /** @param beganAt when the work on the events began, Unix milliseconds
@@ -97,7 +99,7 @@ export class Debounces {
       periodMs,
       timeoutMs ?? '',
       TAKEN_AT_ONCE,
-      LEASE_MS,
+      this.#leaseMs,
       REMEMBERED_MS,
     );
     const [look, ...texts] = reply as [LookReply, ...string[]];

@@ -9,7 +9,7 @@
 --       Positional: this runs for every event.
 -- Returns the look to be set, then for each event: {'waits'}, {'replaces', ID of the other event}, {'replaced', ID of the later event}: the debounce
 -- has that one; or {'fired', ID of the event}: the debounce has fired, with this event or a later one.
-local open, times, starts, _, fired_times, look = unpack(KEYS, 1, 6)
+local open, times, starts, fired, fired_times, look = unpack(KEYS, 1, 6)
 local function_id, last_prefix, period, timeout, began_at, doubt_after = unpack(ARGV, 1, 6)
 local FIRST, LENGTH = 7, 4
 
@@ -18,21 +18,22 @@ local is_late = now - began_at > tonumber(doubt_after)
 
 local function add(key, id, ts, is_stored)
   local text = redis.call('HGET', open, key)
-  if not text then
-    local last = (is_late or is_stored == '1') and redis.call('GET', last_key(last_prefix, function_id, key))
-    if last then
-      local debounce = read_debounce(last)
-      if not is_later(ts, id, debounce) then
-        return { 'fired', debounce.id }
-      end
+  local debounce = text and read_debounce(text)
+  local is_in_doubt = is_late or is_stored == '1'
+  if (debounce and debounce.id == id) or (is_in_doubt and redis.call('HEXISTS', fired, id) == 1) then
+    return { 'waits' }
+  end
+  local last = is_in_doubt and redis.call('GET', last_key(last_prefix, function_id, key))
+  if last then
+    local former = read_debounce(last)
+    if not is_later(ts, id, former) then
+      return { 'fired', former.id }
     end
+  end
+  if not debounce then
     redis.call('HSET', open, key, write_debounce({ ts = ts, id = id, replaced = '' }))
     redis.call('ZADD', times, now, key)
     redis.call('ZADD', starts, now, key)
-    return { 'waits' }
-  end
-  local debounce = read_debounce(text)
-  if id == debounce.id then
     return { 'waits' }
   end
   local other = debounce.id

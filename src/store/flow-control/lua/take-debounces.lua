@@ -21,7 +21,12 @@ local function fire(keys)
       redis.call('HSET', fired, debounce.id, text)
       redis.call('ZADD', fired_times, now, debounce.id)
       debounce.replaced = ''
-      redis.call('SET', last_key(last_prefix, function_id, key), write_debounce(debounce), 'PX', remembered)
+      local last = last_key(last_prefix, function_id, key)
+      local former = redis.call('GET', last)
+      if not former or is_later(debounce.ts, debounce.id, read_debounce(former)) then
+        former = write_debounce(debounce)
+      end
+      redis.call('SET', last, former, 'PX', remembered)
     end
     redis.call('HDEL', open, key)
     redis.call('ZREM', times, key)
