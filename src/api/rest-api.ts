@@ -1,6 +1,7 @@
 /** The REST API: every route of `/v1`, and its documentation. */
 import type { Config } from '../config.ts';
 import type { HttpAgent } from '../functions/http-agent.ts';
+import type { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
 import type { Acceptor } from '../jobs/ingestion/acceptor.ts';
 import type { FunctionTables } from '../jobs/ingestion/function-tables.ts';
 import type { Backpressure } from '../jobs/queues/backpressure.ts';
@@ -12,6 +13,7 @@ import type { RunRetries } from '../jobs/runs/run-retries.ts';
 import type { SignalSender } from '../jobs/runs/signal-sender.ts';
 import type { RunTransitions } from '../jobs/runs/state-transitions.ts';
 import type { Telemetry } from '../jobs/telemetry/telemetry.ts';
+import type { Schedules } from '../jobs/timers/schedules.ts';
 import type { Logger } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import type { Transforms } from '../transforms/transforms.ts';
@@ -68,12 +70,14 @@ export interface ApiDeps {
   telemetry: Telemetry;
   transitions: RunTransitions;
   retries: RunRetries;
+  limitStatuses: LimitStatuses;
   invocations: Invocations;
   callCheckpoints: CallCheckpoints;
   endpoints: Endpoints;
   signalSender: SignalSender;
   httpAgent: HttpAgent;
   registrar: Registrar;
+  schedules: Schedules;
   queues: PartitionQueues;
   log: Logger;
 }
@@ -88,11 +92,11 @@ export function apiRoutes(deps: ApiDeps): Route[] {
   const { users, sessions, oneTimeTokens, signInThrottle, installationLimits } = store;
   const accounts = new Accounts({ users, sessions, oneTimeTokens, signInThrottle });
   const { eventLimits } = store;
-  const { registrar } = deps;
+  const { registrar, schedules } = deps;
   const sync = { apps, functions, environments, signingKeys, environmentKinds, registrar, backpressure, httpAgent };
   const appSync = new AppSync({ ...sync, dev: config.dev });
   return [
-    ...environmentRoutes({ environments, quotas }),
+    ...environmentRoutes({ environments, functions, schedules, quotas }),
     ...environmentLimitRoutes({ environments }),
     ...eventKeyRoutes({ eventKeys, environments }),
     ...installationLimitRoutes({ installationLimits, eventMaxBytes: config.eventMaxBytes }),
@@ -109,6 +113,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       functionTables: deps.functionTables,
       transitions: deps.transitions,
       retries: deps.retries,
+      limitStatuses: deps.limitStatuses,
     }),
     ...cancellationRoutes({ cancellations: store.cancellations, functionTables: deps.functionTables }),
     ...webhookStatsRoutes({ webhooks, webhookLog }),
@@ -132,7 +137,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...signingKeyRoutes({ signingKeys, environments }),
     ...auditRoutes({ auditLog: store.auditLog, rejectionLog: store.rejectionLog }),
     ...userRoutes({ users, accounts, publicUrl }),
-    ...appRoutes({ apps, functions, expressionProblems, processes, appSync, quotas }),
+    ...appRoutes({ apps, functions, schedules, expressionProblems, processes, appSync, quotas }),
     ...appConnectionRoutes({ apps, connections: store.connections }),
     ...appCheckRoutes({
       apps,
@@ -144,7 +149,14 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       dev: config.dev,
     }),
     ...metricsRoutes({ metrics }),
-    ...functionRoutes({ functions, cancellations: store.cancellations, expressionProblems }),
+    ...functionRoutes({
+      functions,
+      cancellations: store.cancellations,
+      expressionProblems,
+      schedules,
+      environments,
+      limitStatuses: deps.limitStatuses,
+    }),
     ...overviewRoutes({ redis: store.redis, processes, metrics, functions, backpressure, queues: deps.queues }),
     ...invokeRoutes({ environments, acceptor, invocations: deps.invocations, backpressure, eventLimits }),
     ...signalRoutes({ acceptor, signalSender: deps.signalSender, eventLimits }),

@@ -4,6 +4,7 @@ import { BatchStage } from '../jobs/flow-control/batches.ts';
 import { DebounceStage } from '../jobs/flow-control/debounces.ts';
 import { FlowControl } from '../jobs/flow-control/flow-control.ts';
 import { FlowKeys } from '../jobs/flow-control/flow-keys.ts';
+import { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
 import { Looks } from '../jobs/flow-control/looks.ts';
 import { WorkerCapacity } from '../jobs/flow-control/worker-capacity.ts';
 import { AdmittedCalls } from '../jobs/runs/admitted-calls.ts';
@@ -22,8 +23,10 @@ import { RunTransitions } from '../jobs/runs/state-transitions.ts';
 import { TimeoutTimers } from '../jobs/runs/timeout-timers.ts';
 import { WaitMatcher } from '../jobs/runs/wait-matcher.ts';
 import { BatchTimers } from '../jobs/timers/batches.ts';
+import { CronTicks } from '../jobs/timers/cron.ts';
 import { DebounceTimers } from '../jobs/timers/debounces.ts';
 import { HeldRuns } from '../jobs/timers/held-runs.ts';
+import { Schedules } from '../jobs/timers/schedules.ts';
 import { handleChangedTimeouts, handleTimeout } from '../jobs/timers/timeouts.ts';
 import type { TimerHandlers } from '../jobs/timers/timer-handlers.ts';
 import type { Store } from '../store/store.ts';
@@ -44,8 +47,10 @@ export interface RunServices {
   /** For registrations, which may change what waits. */
   looks: Looks;
   admission: Admission;
+  limitStatuses: LimitStatuses;
   admittedCalls: AdmittedCalls;
   timeoutTimers: TimeoutTimers;
+  schedules: Schedules;
   /** For the worker. */
   timerHandlers: TimerHandlers;
 }
@@ -53,6 +58,10 @@ export interface RunServices {
 export function createRunServices(
   { config: { reconcileAfterMs, callTimeoutMs, retryScale, runConcurrency }, tracing }: Core,
   {
+    redis,
+    keys,
+    environments,
+    functions: storedFunctions,
     runs,
     runLists,
     runMetadata,
@@ -63,12 +72,12 @@ export function createRunServices(
     signals,
     requests,
     defers,
-    environments,
     environmentKinds,
     deduplication,
     batches,
     debounces,
     admissions,
+    limitUsage,
     processes,
   }: Store,
   { queues, functions, evaluator, telemetry, acceptor }: Ingestion,
@@ -132,6 +141,7 @@ export function createRunServices(
     telemetry,
     deduplication,
   });
+  const cronTicks = new CronTicks({ keys, environments, functions, events, flowControl, starter, telemetry });
   const operations = {
     transitions,
     runs,
@@ -167,14 +177,17 @@ export function createRunServices(
     flowControl,
     looks,
     admission,
+    limitStatuses: new LimitStatuses({ usage: limitUsage, functions, capacity: () => capacity.calls }),
     admittedCalls: new AdmittedCalls({ admission, functions, runs, scheduler }),
     timeoutTimers,
+    schedules: new Schedules({ redis, keys, queues, functions: storedFunctions, environments }),
     timerHandlers: {
       batch: (timer) => batchTimers.handle(timer),
       debounce: (timer) => debounceTimers.handle(timer),
       throttle: async ({ limit, home }) => scheduler.start(await admission.advance(home, limit)),
       timeout: (timer, dueAt) => handleTimeout(timer, dueAt, timeoutDeps),
       'changed-timeouts': (timer) => handleChangedTimeouts(timer, timeoutDeps),
+      cron: (timer, dueAt, executions) => cronTicks.handle(timer, dueAt, executions),
     },
   };
 }

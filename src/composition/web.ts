@@ -88,9 +88,19 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   const queueOptions = { connection: redis, skipVersionCheck: true };
   const ingestion = await createIngestion(core, store, queueOptions);
   const { queues, functions, telemetry, acceptor } = ingestion;
-  const runServices = createRunServices(core, store, ingestion);
-  const { transitions, retries, invocations, callCheckpoints, endpoints, signalSender } = runServices;
-  const { admission, timeoutTimers, looks } = runServices;
+  const {
+    transitions,
+    retries,
+    limitStatuses,
+    invocations,
+    callCheckpoints,
+    endpoints,
+    signalSender,
+    admission,
+    timeoutTimers,
+    schedules,
+    looks,
+  } = createRunServices(core, store, ingestion);
   const backpressure = new Backpressure({ redis, queues, thresholds: config.thresholds, log });
   const httpAgent = new HttpAgent({ ...config, timeoutMs: SYNC_REQUEST_TIMEOUT_MS });
   const readiness = new Readiness({ redis, queues, firstReads });
@@ -109,6 +119,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     looks,
     admission,
     timeoutTimers,
+    schedules,
     log,
   });
   const gateway = new Gateway({
@@ -149,6 +160,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     telemetry,
     transitions,
     retries,
+    limitStatuses,
     invocations,
     callCheckpoints,
     endpoints,
@@ -157,6 +169,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     queues,
     liveStreams,
     registrar,
+    schedules,
     gateway,
     realtime,
     tracing,

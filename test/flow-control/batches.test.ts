@@ -117,10 +117,11 @@ describe('batchEvents', () => {
     const text = 'x'.repeat(200_000);
     for (let n = 0; n < 54; n++) await send('large/x', [{ data: { n, text } }]);
     const { body } = await host.nextCall('f');
-    expect([body.use_api, body.events.length, body.event.data.n]).to.deep.equal([true, 0, 0]);
+    expect([body.use_api, body.events]).to.deep.equal([true, []]);
     const batch = await service.get(`/v0/runs/${body.ctx.run_id}/batch`);
     const all = numbers(batch.body);
-    expect(all).to.deep.equal(Array.from({ length: all.length }, (_, n) => n));
+    expect(all[0]).to.equal(body.event.data.n);
+    expect(new Set(all).size).to.equal(all.length);
     expect(all.length).to.be.within(50, 53);
   });
 

@@ -7,6 +7,7 @@ import type { Admission } from '../../jobs/flow-control/admission.ts';
 import type { Looks } from '../../jobs/flow-control/looks.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { TimeoutTimers } from '../../jobs/runs/timeout-timers.ts';
+import type { Schedules } from '../../jobs/timers/schedules.ts';
 import type { Logger } from '../../log.ts';
 import {
   type AppFunction,
@@ -21,6 +22,7 @@ import { enforceQuotas } from '../../model/apps/quotas.ts';
 import { checkFunctions } from '../../model/apps/registered-functions.ts';
 
 import { PRODUCTION } from '../../model/environment.ts';
+import { schedulesOf } from '../../model/schedules/schedules.ts';
 import type { App, Apps } from '../../store/apps/apps.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
 import type { Functions, Replaced } from '../../store/apps/functions.ts';
@@ -47,6 +49,7 @@ export interface RegistrarDeps {
   /** Limits that a registration changes act on what waits. */
   admission: Pick<Admission, 'noteChange'>;
   timeoutTimers: Pick<TimeoutTimers, 'noteChange'>;
+  schedules: Pick<Schedules, 'follow'>;
   log: Logger;
 }
 
@@ -131,7 +134,7 @@ export class Registrar {
     env: string,
     { registration, checked, dialect }: ParsedRegistration,
   ): Promise<CheckedFunctions & Pick<Replaced, 'modified' | 'changed'>> {
-    const { apps, functions, quotas } = this.#deps;
+    const { apps, functions, schedules, quotas } = this.#deps;
     const { appName } = registration;
     await apps.checkQuota(env, appName, quotas.apps);
     // First: if this process dies in between, setting timers anew changes nothing.
@@ -141,6 +144,11 @@ export class Registrar {
     if (saved.modified) {
       const ids = saved.registered.map(({ id }) => id);
       await this.#deps.admission.noteChange(env, ids);
+    }
+    const gone = saved.previous.flatMap((fn) => schedulesOf(env, fn));
+    // Also without a change: an earlier registration may have died before its schedules were there.
+    if (gone.length > 0 || saved.registered.some((fn) => fn.triggers.some(({ cron }) => cron !== undefined))) {
+      await schedules.follow(env, gone);
     }
     await apps.save(env, { ...appOf(registration, dialect, Date.now()), ...(refused.length > 0 && { refused }) });
     return { ...saved, refused };

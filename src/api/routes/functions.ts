@@ -1,9 +1,14 @@
 /** `/v1/functions`: lists, pauses and resumes registered functions. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
+import type { LimitStatuses } from '../../jobs/flow-control/limit-status.ts';
+import type { Schedules } from '../../jobs/timers/schedules.ts';
+import type { AppFunction } from '../../model/apps/app.ts';
 import { newId } from '../../model/ids.ts';
+import { allSchedulesOf } from '../../model/schedules/schedules.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
 import type { Functions } from '../../store/apps/functions.ts';
+import type { Environments } from '../../store/environments/environments.ts';
 import type { Cancellations } from '../../store/runs/cancellations.ts';
 import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -15,6 +20,7 @@ import {
   presentDetails,
   presentFunction,
 } from '../views/function.ts';
+import { functionLimitsSchema, presentFunctionLimits } from '../views/limits.ts';
 
 const params = z.object({
   id: z.string().meta({ description: "The function's ID with the app's name as prefix, as in `function_id` of runs" }),
@@ -24,6 +30,9 @@ interface FunctionRouteDeps {
   functions: Functions;
   cancellations: Cancellations;
   expressionProblems: ExpressionProblems;
+  schedules: Pick<Schedules, 'follow'>;
+  environments: Pick<Environments, 'find'>;
+  limitStatuses: LimitStatuses;
 }
 
 const pauseSchema = z
@@ -39,7 +48,8 @@ const pauseSchema = z
   })
   .default({});
 
-export function functionRoutes({ functions, cancellations, expressionProblems }: FunctionRouteDeps): Route[] {
+export function functionRoutes(deps: FunctionRouteDeps): Route[] {
+  const { functions, cancellations, expressionProblems, schedules, environments, limitStatuses } = deps;
   const tag = 'Functions';
 
   async function cancelQueued(env: string, app: string, functionId: string): Promise<void> {
@@ -52,6 +62,11 @@ export function functionRoutes({ functions, cancellations, expressionProblems }:
     const fn = await functions.read(env, id);
     if (!fn) throw new ServiceError('not_found', { detail: `there is no function with the ID "${id}"` });
     return [fn, await expressionProblems.read(env, id, Date.now())] as const;
+  }
+
+  async function followSchedules(env: string, fn: AppFunction) {
+    const own = allSchedulesOf(env, fn);
+    if (own.length > 0) await schedules.follow(env, own);
   }
 
   return [
@@ -100,7 +115,26 @@ export function functionRoutes({ functions, cancellations, expressionProblems }:
       data: detailedFunctionSchema,
       errors: ['not_found'],
       async handle({ env, params: { id } }) {
-        return { data: presentDetails(...(await existing(env, id))) };
+        const [fn, problem] = await existing(env, id);
+        const isLive = environments.find(env)?.archivedAt === undefined;
+        return { data: presentDetails(fn, problem, isLive ? Date.now() : undefined) };
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/v1/functions/:id/limits',
+      tag,
+      access: 'read',
+      scope: 'environment',
+      summary: "Get the use of a function's limits",
+      description:
+        'Its concurrency limits and its throttle with their use now, and the keys for which most calls wait.',
+      params,
+      data: functionLimitsSchema,
+      errors: ['not_found'],
+      async handle({ env, params: { id } }) {
+        const [fn] = await existing(env, id);
+        return { data: presentFunctionLimits(await limitStatuses.ofFunction(env, fn)) };
       },
     }),
     route({
@@ -111,7 +145,7 @@ export function functionRoutes({ functions, cancellations, expressionProblems }:
       scope: 'environment',
       summary: 'Pause a function',
       description:
-        'Events no longer trigger the function, also not later. Runs that have started finish; invocations by other functions and re-runs ' +
+        'Neither events nor schedules start the function, also not later. Runs that have started finish; invocations by other functions and re-runs ' +
         'still create new runs. `queued_runs` says what becomes of runs that have not started. The function stays paused when its app ' +
         'registers again. To change the choice, pause it again.',
       params,
@@ -119,10 +153,11 @@ export function functionRoutes({ functions, cancellations, expressionProblems }:
       data: functionSchema,
       errors: ['not_found', 'quota_exceeded'],
       async handle({ env, params: { id }, body: { queued_runs } }) {
-        const [{ app }] = await existing(env, id);
+        const [fn] = await existing(env, id);
         const held = queued_runs === undefined ? undefined : queued_runs === 'hold';
         await functions.pause(env, id, Date.now(), held);
-        if (queued_runs === 'cancel') await cancelQueued(env, app, id);
+        await followSchedules(env, fn);
+        if (queued_runs === 'cancel') await cancelQueued(env, fn.app, id);
         return { data: presentFunction(...(await existing(env, id))) };
       },
     }),
@@ -134,13 +169,15 @@ export function functionRoutes({ functions, cancellations, expressionProblems }:
       scope: 'environment',
       summary: 'Resume a paused function',
       description:
-        'Events received from now on trigger the function. Runs that were held start in the order in which they were queued.',
+        'Events received from now on trigger the function, and schedules from their next tick on. Runs that were held start in the order ' +
+        'in which they were queued.',
       params,
       data: functionSchema,
       errors: ['not_found'],
       async handle({ env, params: { id } }) {
-        await existing(env, id);
+        const [fn] = await existing(env, id);
         await functions.resume(env, id);
+        await followSchedules(env, fn);
         return { data: presentFunction(...(await existing(env, id))) };
       },
     }),

@@ -4,6 +4,7 @@ import type { Envelope } from '../../model/events/event.ts';
 import type { FrozenKeys } from '../../model/flow-control/options.ts';
 import type { Run } from '../../model/runs/run.ts';
 import type { JobTelemetry } from '../../tracing/job-telemetry.ts';
+import { SCHEDULER_SETTINGS } from './job-schedulers.ts';
 
 /** The store defines the prefix of BullMQ's keys. */
 export interface QueueOptions {
@@ -172,5 +173,5 @@ export function createRunQueue(options: QueueOptions, telemetry?: JobTelemetry):
 }
 
 export function createTimerQueue(options: QueueOptions): TimerQueue {
-  return new Queue(TIMERS, { ...options, defaultJobOptions: TIMER_JOB });
+  return new Queue(TIMERS, { ...options, defaultJobOptions: TIMER_JOB, settings: SCHEDULER_SETTINGS });
 }

@@ -14,6 +14,8 @@ export interface Replaced {
   modified: boolean;
   /** IDs of the functions that changed, archived ones included. */
   changed: string[];
+  /** The app's functions as they were. */
+  previous: AppFunction[];
 }
 
 /** Follows the time of a pause. */
@@ -74,7 +76,9 @@ export class Functions {
     const wanted = [...functions, ...gone.map((fn) => ({ ...fn, archived: true }))];
     const changed = wanted.filter((fn) => JSON.stringify(known.get(fn.id)) !== JSON.stringify(fn));
     const ids = changed.map(({ id }) => id);
-    const replaced = { registered: functions, refused, modified: changed.length > 0, changed: ids };
+    const previous = [...known.values()].filter((fn) => fn.app === app);
+    const modified = changed.length > 0;
+    const replaced = { registered: functions, refused, modified, changed: ids, previous };
     if (!replaced.modified) return replaced;
     const removed = await this.#removable(env, [...known.values()], kept, most);
     const writing = this.#redis.multi();

@@ -31,7 +31,7 @@ export interface DebounceEntry {
   repeated: boolean;
 }
 
-/** What became of an event. `eventId`: of the event that it replaces, that replaced it, or with which the debounce has fired. */
+/** The effect of an event. `eventId`: of the event that it replaces, that replaced it, or with which the debounce has fired. */
 export type DebounceResult = { outcome: 'waits' } | { outcome: 'replaces' | 'replaced' | 'fired'; eventId: string };
 
 export interface FiredDebounce {

@@ -9,6 +9,7 @@ export const flowControlKeys = (prefix: string) => ({
   admissions: `${prefix}:admissions`,
   admissionChecks: `${prefix}:admission-checks`,
   heldBacklogs: `${prefix}:held-backlogs`,
+  waitingCalls: `${prefix}:waiting-calls`,
   /** @param backlog `<env>:<digest>` */
   backlog: (env: string, backlog: string) => `${prefix}:backlog:${env}:${backlog}`,
   backlogInfo: (env: string, backlog: string) => `${prefix}:backlog-info:${env}:${backlog}`,
@@ -46,6 +47,14 @@ export const FLOW_CONTROL_KEY_DECLARATIONS = {
     ttl: 'none',
     size: '1 field per backlog that is not empty',
     description: '`<env>:<backlog>` → the limit that holds back its first call.',
+  },
+  waitingCalls: {
+    pattern: 'waiting-calls',
+    type: 'hash',
+    owner: 'flow-control/limit-usage.ts',
+    ttl: 'none',
+    size: '1 field per function with calls that wait',
+    description: '`<env>/<function ID>` → number of calls that wait.',
   },
   backlog: {
     pattern: 'backlog:<env>:<backlog>',

@@ -3,11 +3,13 @@ import type { StoreContext } from '../store-context.ts';
 import { Admissions } from './admissions.ts';
 import { Batches } from './batches.ts';
 import { Debounces } from './debounces.ts';
+import { LimitUsage } from './limit-usage.ts';
 
 export interface FlowControlStore {
   admissions: Admissions;
   batches: Batches;
   debounces: Debounces;
+  limitUsage: LimitUsage;
 }
 
 /** A job that is lost for so long, in times of what a worker may be silent. */
@@ -18,5 +20,6 @@ export function createFlowControlStore({ redis, keys, config }: StoreContext): F
     admissions: new Admissions(redis, keys, CHECKED_AFTER * config.stalledAfterMs),
     batches: new Batches(redis, keys),
     debounces: new Debounces(redis, keys),
+    limitUsage: new LimitUsage(redis, keys),
   };
 }
