@@ -2,10 +2,14 @@
 import { Admission } from '../jobs/flow-control/admission.ts';
 import { BatchStage } from '../jobs/flow-control/batches.ts';
 import { DebounceStage } from '../jobs/flow-control/debounces.ts';
-import { FlowControl } from '../jobs/flow-control/flow-control.ts';
+import { CountedDecisions } from '../jobs/flow-control/decision-log.ts';
+import { type DecisionLog, FlowControl } from '../jobs/flow-control/flow-control.ts';
 import { FlowKeys } from '../jobs/flow-control/flow-keys.ts';
+import { Idempotency } from '../jobs/flow-control/idempotency.ts';
 import { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
 import { Looks } from '../jobs/flow-control/looks.ts';
+import { RateLimits } from '../jobs/flow-control/rate-limits.ts';
+import { Singletons } from '../jobs/flow-control/singletons.ts';
 import { WorkerCapacity } from '../jobs/flow-control/worker-capacity.ts';
 import { AdmittedCalls } from '../jobs/runs/admitted-calls.ts';
 import { CancelTriggers } from '../jobs/runs/cancel-triggers.ts';
@@ -46,6 +50,7 @@ export interface RunServices {
   flowControl: FlowControl;
   /** For registrations, which may change what waits. */
   looks: Looks;
+  decisions: DecisionLog;
   admission: Admission;
   limitStatuses: LimitStatuses;
   admittedCalls: AdmittedCalls;
@@ -56,7 +61,7 @@ export interface RunServices {
 }
 
 export function createRunServices(
-  { config: { reconcileAfterMs, callTimeoutMs, retryScale, runConcurrency }, tracing }: Core,
+  { config: { reconcileAfterMs, callTimeoutMs, retryScale, runConcurrency }, recorder, tracing }: Core,
   {
     redis,
     keys,
@@ -65,6 +70,7 @@ export function createRunServices(
     runs,
     runLists,
     runMetadata,
+    runStatuses,
     steps,
     checkpoints,
     events,
@@ -76,9 +82,13 @@ export function createRunServices(
     deduplication,
     batches,
     debounces,
+    rateLimitLogs,
+    idempotencyClaims,
+    singletonHolders,
     admissions,
     limitUsage,
     processes,
+    decisions: storedDecisions,
   }: Store,
   { queues, functions, evaluator, telemetry, acceptor }: Ingestion,
 ): RunServices {
@@ -101,6 +111,7 @@ export function createRunServices(
     runs,
     steps,
     requests,
+    singletonHolders,
     functions,
     scheduler,
     timeoutTimers,
@@ -111,9 +122,16 @@ export function createRunServices(
   const timeoutDeps = { runs, runLists, timeoutTimers, transitions };
   const waitMatcher = new WaitMatcher({ events, waits, transitions, evaluator });
   const cancelTriggers = new CancelTriggers(waits, events, waitMatcher);
+  const singletons = new Singletons({
+    holders: singletonHolders,
+    runStatuses,
+    flowKeys,
+    cancel: (env, runId, holder) => transitions.cancel(env, runId, { cause: 'singleton', id: holder }),
+  });
   const starter = new RunStarter({
     events,
     runs,
+    singletons,
     cancelTriggers,
     scheduler,
     timeoutTimers,
@@ -122,11 +140,14 @@ export function createRunServices(
     tracing,
   });
   const listeners = new InvocationListeners({ functions, evaluator, waits, waitMatcher });
-  const decisions = { add: async () => {} };
+  const decisions = new CountedDecisions(storedDecisions, recorder);
   const looks = new Looks(queues, { batch: batches, debounce: debounces });
   const batchStage = new BatchStage({ batches, events, runLists, flowKeys, looks });
   const debounceStage = new DebounceStage({ debounces, events, runLists, flowKeys, looks });
-  const flowControl = new FlowControl({ stages: [batchStage, debounceStage], flowKeys, decisions });
+  const rateLimits = new RateLimits(rateLimitLogs, flowKeys);
+  const idempotency = new Idempotency(idempotencyClaims, flowKeys);
+  const stages = [batchStage, rateLimits, idempotency, debounceStage, singletons];
+  const flowControl = new FlowControl({ stages, flowKeys, runStatuses, decisions });
   const heldRuns = new HeldRuns({ environments, flowControl, starter });
   const held = { events, functions, looks, heldRuns };
   const batchTimers = new BatchTimers({ ...held, batches, runLists, stage: batchStage });
@@ -176,6 +197,7 @@ export function createRunServices(
     signalSender: new SignalSender({ signals, transitions }),
     flowControl,
     looks,
+    decisions,
     admission,
     limitStatuses: new LimitStatuses({ usage: limitUsage, functions, capacity: () => capacity.calls }),
     admittedCalls: new AdmittedCalls({ admission, functions, runs, scheduler }),

@@ -24,10 +24,10 @@ export interface Stored {
   event: Envelope;
   /** The envelope was sent after the stored event. */
   repeat: boolean;
+  /** An earlier try of the same job may have stored it. */
+  present?: true;
   /** Its runs are enqueued: nothing is left to do for it. */
   ingested: boolean;
-  /** It was stored before: by an earlier try, or from another request. */
-  present?: boolean;
 }
 
 export type NamedEvent = RecordParts & Pick<Envelope, 'env' | 'name'>;
@@ -106,6 +106,11 @@ export class Events {
     present.forEach((one, i) => {
       one.ingested = scores[i] !== null;
     });
+  }
+
+  /** Whether its runs are enqueued. */
+  async isIngested(env: string, name: string, internalId: string): Promise<boolean> {
+    return (await this.#redis.zscore(this.#keys.of(internalId).eventIndex(env, name), internalId)) !== null;
   }
 
   /** Ends the ingestion of a batch: events whose runs are enqueued enter the index; repeats are counted on the first event. */
@@ -239,7 +244,7 @@ function toStored(envelope: Envelope, first: FoundRecord | undefined): Stored {
   if (!first) return { event: envelope, repeat: false, ingested: false };
   const event = envelopeOf(envelope.env, envelope.internalId, first);
   const repeat = first.requestId !== envelope.requestId || first.index !== envelope.index;
-  return { event, repeat, ingested: false, present: true };
+  return { event, repeat, present: true, ingested: false };
 }
 
 function envelopeOf(env: string, internalId: string, record: FoundRecord): Envelope {

@@ -1,14 +1,22 @@
-/** Flow control: what is counted, and what waits. */
+/** Flow control: what is counted, what waits, and what was decided. */
 import type { StoreContext } from '../store-context.ts';
 import { Admissions } from './admissions.ts';
 import { Batches } from './batches.ts';
 import { Debounces } from './debounces.ts';
+import { Decisions } from './decisions.ts';
+import { IdempotencyClaims } from './idempotency-claims.ts';
 import { LimitUsage } from './limit-usage.ts';
+import { RateLimitLogs } from './rate-limit-logs.ts';
+import { SingletonHolders } from './singleton-holders.ts';
 
 export interface FlowControlStore {
+  rateLimitLogs: RateLimitLogs;
+  idempotencyClaims: IdempotencyClaims;
+  singletonHolders: SingletonHolders;
   admissions: Admissions;
   batches: Batches;
   debounces: Debounces;
+  decisions: Decisions;
   limitUsage: LimitUsage;
 }
 
@@ -20,6 +28,10 @@ export function createFlowControlStore({ redis, keys, config }: StoreContext): F
     admissions: new Admissions(redis, keys, CHECKED_AFTER * config.stalledAfterMs),
     batches: new Batches(redis, keys),
     debounces: new Debounces(redis, keys),
+    decisions: new Decisions(redis, keys, config.retentionMs),
     limitUsage: new LimitUsage(redis, keys),
+    rateLimitLogs: new RateLimitLogs(redis, keys),
+    idempotencyClaims: new IdempotencyClaims(redis, keys),
+    singletonHolders: new SingletonHolders(redis, keys),
   };
 }
