@@ -22,9 +22,10 @@ export function runDataRoutes(router: Router, deps: RunDataRouteDeps): void {
     const { id } = ctx.params;
     const env = await envOf(ctx);
     const run = await runs.read(env, id);
-    const event = run && (await events.record(env, run.eventId));
-    if (!event) throw notFound(id);
-    ctx.body = [receivedEventOf(event)];
+    const stored = run ? await events.records(env, run.batch ?? [run.eventId]) : [];
+    const batch = stored.filter((event) => event !== undefined);
+    if (batch.length === 0) throw notFound(id);
+    ctx.body = batch.map(receivedEventOf);
   });
 
   router.get('/v0/runs/:id/actions', guard, async (ctx) => {

@@ -32,7 +32,7 @@ const officialFields = {
   function_version: z.int().meta({ description: 'Always 1' }),
   environment_id: z.string().meta({ description: 'A UUID that stands for the environment' }),
   original_run_id: z.string().nullable().meta({ description: 'As retry_of' }),
-  batch_id: z.string().nullable().meta({ description: 'Always null' }),
+  batch_id: z.string().nullable().meta({ description: 'Of the run of a batch, the ID of its first event' }),
   cron: z.string().nullable().meta({ description: 'Always null' }),
 };
 
@@ -40,7 +40,12 @@ export const runSchema = z
   .object({
     run_id: z.string(),
     function_id: z.string(),
-    event_id: z.string().meta({ description: 'Internal ID of the event that triggered the run' }),
+    event_id: z
+      .string()
+      .meta({ description: 'Internal ID of the event that triggered the run; of a batch, the first' }),
+    event_ids: z
+      .array(z.string())
+      .meta({ description: 'Internal IDs of all events that the run is for: of a batch, in order' }),
     status: z.enum(RUN_STATUSES),
     attempt: z.int().meta({ description: 'Number of attempts before the current or last one' }),
     queued_at: z.iso.datetime(),
@@ -86,6 +91,7 @@ export function presentRun(run: Run, dialect: Dialect = 'service') {
     run_id: id,
     function_id: functionId,
     event_id: eventId,
+    event_ids: run.batch ?? [eventId],
     status: dialect === 'inngest' && status === 'Queued' ? 'Running' : status,
     attempt,
     queued_at: queued,
@@ -100,7 +106,7 @@ export function presentRun(run: Run, dialect: Dialect = 'service') {
     function_version: 1,
     environment_id: uuidOf(env),
     original_run_id: run.retryOf ?? null,
-    batch_id: null,
+    batch_id: run.batch ? eventId : null,
     cron: null,
   };
 }

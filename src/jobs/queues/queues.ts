@@ -96,23 +96,20 @@ export interface ThrottleTimer {
   home: number;
 }
 
-/** A debounce may be over. */
+/** Debounces of a function in a partition may be over. */
 export interface DebounceTimer {
   kind: 'debounce';
   env: string;
   functionId: string;
-  /** Value of its key. */
-  key: string;
+  partition: number;
 }
 
-/** A batch may have waited long enough. */
+/** Batches of a function in a partition may be full or due. */
 export interface BatchTimer {
   kind: 'batch';
   env: string;
   functionId: string;
-  /** Value of its key. */
-  key: string;
-  batchId: string;
+  partition: number;
 }
 
 /** A run may have reached one of its timeouts. */

@@ -78,7 +78,7 @@ async function ensureJobs(run: Run, deps: ReconcileDeps, nowMs: number): Promise
   const { events, runs, steps, checkpoints, functions, scheduler, activeRuns, reconcileAfterMs } = deps;
   const ref = toRunRef(run);
   const retries = (await functions.find(env, functionId))?.retries ?? DEFAULT_RETRIES;
-  await events.extendRetention(env, eventId);
+  await Promise.all((run.batch ?? [eventId]).map((eventId) => events.extendRetention(env, eventId)));
   const { pending, done } = await steps.progress(env, id);
   const { answeredAt, racedAt, owner } = await runs.position(env, id, done);
   // The request of an endpoint seems dead: from here on the service calls it.

@@ -84,14 +84,14 @@ export class RunRetries {
     }
   }
 
-  async #start({ env, id: retryOf, functionId, eventId }: Run, id: string, nowMs: number): Promise<void> {
+  async #start({ env, id: retryOf, functionId, eventId, batch }: Run, id: string, nowMs: number): Promise<void> {
     const { events, functions, starter } = this.#deps;
     const fn = (await functions.of(env)).find(functionId);
     if (!fn || fn.archived) throw new ServiceError('function_archived', { detail: `"${functionId}" has no live app` });
-    const record = await events.record(env, eventId);
+    const [record] = (await events.records(env, batch ?? [eventId])).filter((event) => event !== undefined);
     if (!record) throw new ServiceError('event_gone', { detail: `"${eventId}" was kept no longer than the retention` });
     // The event that cancelled the first run is older than this: it does not cancel this one.
     const event = { env, internalId: eventId, requestId: record.request_id, receivedAt: nowMs };
-    await starter.start([{ id, fn, event, dueAt: nowMs, retryOf }], nowMs);
+    await starter.start([{ id, fn, event, dueAt: nowMs, retryOf, ...(batch && { batch }) }], nowMs);
   }
 }

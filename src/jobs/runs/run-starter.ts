@@ -7,7 +7,7 @@ import type { Tracing } from '../../tracing/tracing.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { CancelTriggers } from './cancel-triggers.ts';
 import type { RunScheduler } from './run-scheduler.ts';
-import type { CausingEvent, RunToStart } from './run-to-start.ts';
+import type { RunToStart } from './run-to-start.ts';
 import type { TimeoutTimers } from './timeout-timers.ts';
 
 export interface RunStarterDeps {
@@ -37,7 +37,7 @@ export class RunStarter {
     const activeSpan = tracing?.serializeSpan();
     await this.#keepFutureEvents(toStart, nowMs);
     await runs.create(
-      toStart.map(({ id, fn, event, invoker, retryOf, keys, dueAt, trace = activeSpan }) => ({
+      toStart.map(({ id, fn, event, invoker, retryOf, keys, batch, dueAt, trace = activeSpan }) => ({
         id,
         env: event.env,
         functionId: fn.id,
@@ -46,6 +46,7 @@ export class RunStarter {
         ...(invoker && { invoker }),
         ...(retryOf && { retryOf }),
         ...(keys && { keys }),
+        ...(batch && { batch }),
         ...(trace && { trace }),
         queuedAt: nowMs,
         reconcileAt: Math.max(dueAt, nowMs) + reconcileAfterMs,
@@ -78,12 +79,11 @@ export class RunStarter {
   /** An event with a future timestamp is kept past its retention only for the runs that start then. */
   async #keepFutureEvents(toStart: readonly RunToStart[], nowMs: number): Promise<void> {
     const { events } = this.#deps;
-    const aheadMs = new Map<string, { event: CausingEvent; ms: number }>();
-    for (const { event, dueAt } of toStart) {
-      if (dueAt - nowMs > SLACK_MS) aheadMs.set(`${event.env}/${event.internalId}`, { event, ms: dueAt - nowMs });
+    const aheadMs = new Map<string, { env: string; id: string; ms: number }>();
+    for (const { event, dueAt, batch = [event.internalId] } of toStart) {
+      if (dueAt - nowMs <= SLACK_MS) continue;
+      for (const id of batch) aheadMs.set(`${event.env}/${id}`, { env: event.env, id, ms: dueAt - nowMs });
     }
-    await Promise.all(
-      [...aheadMs.values()].map(({ event, ms }) => events.extendRetention(event.env, event.internalId, ms)),
-    );
+    await Promise.all([...aheadMs.values()].map(({ env, id, ms }) => events.extendRetention(env, id, ms)));
   }
 }

@@ -18,6 +18,8 @@ export interface RunToStart {
   retryOf?: string;
   /** What its limits need of the event. */
   keys?: FrozenKeys;
+  /** IDs of all events, of a run of a batch. */
+  batch?: readonly string[];
   /** Parent span of the run's jobs; none: the active span. */
   trace?: string | undefined;
 }

@@ -30,6 +30,8 @@ export interface Run {
   functionId: string;
   eventId: string;
   requestId: string;
+  /** IDs of all its events, of a run of a batch: `eventId` is the first. */
+  batch?: string[];
   invoker?: Invoker;
   /** The run that this one re-runs. */
   retryOf?: string;
@@ -86,4 +88,9 @@ export function hasEnded({ status }: Pick<Run, 'status'>): boolean {
 /** Deterministic: ingesting an event again creates the same run. */
 export function runIdOf(eventId: string, functionId: string): string {
   return derivedId(eventId, 'run', functionId);
+}
+
+/** The run of a batch. Of each function, an event is the first of one batch at most. */
+export function batchRunIdOf(firstEventId: string, functionId: string): string {
+  return derivedId(firstEventId, 'batch', functionId);
 }

@@ -1,8 +1,12 @@
 /** Keys of the flow-control room. Each is in the partition that its name gives it (keyspace.ts: `homeOf`). */
 import type { KeyDeclaration } from '../redis/key-declaration.ts';
+import { BATCH_KEY_DECLARATIONS, batchKeys } from './batch-keys.ts';
+import { DEBOUNCE_KEY_DECLARATIONS, debounceKeys } from './debounce-keys.ts';
 import { DECISION_KEY_DECLARATIONS, decisionKeys } from './decision-keys.ts';
 
 export const flowControlKeys = (prefix: string) => ({
+  ...batchKeys(prefix),
+  ...debounceKeys(prefix),
   rateLimit: (env: string, digest: string) => `${prefix}:rate-limit:${env}:${digest}`,
   idempotency: (env: string, digest: string) => `${prefix}:idempotency:${env}:${digest}`,
   singleton: (env: string, digest: string) => `${prefix}:singleton:${env}:${digest}`,
@@ -21,6 +25,8 @@ export const flowControlKeys = (prefix: string) => ({
 });
 
 export const FLOW_CONTROL_KEY_DECLARATIONS = {
+  ...BATCH_KEY_DECLARATIONS,
+  ...DEBOUNCE_KEY_DECLARATIONS,
   rateLimit: {
     pattern: 'rate-limit:<env>:<digest>',
     type: 'zset',

@@ -28,6 +28,8 @@ export const RUN_FIELDS = {
   defers: 'defers',
   /** What the limits of its function need of its event, as JSON. */
   keys: 'k',
+  /** IDs of the events of a batch, concatenated. */
+  batch: 'batch',
   /** Why it was cancelled (model/runs/cancel-reason.ts). */
   cancelReason: 'c',
 } as const;
@@ -38,11 +40,14 @@ export const PLANNING_FIELD = 'planning:';
 /** In the JSON of a pending step in race mode, and in no other: inside a string the quotes are escaped. */
 export const PENDING_RACE = '"race":true';
 
+const ID_LENGTH = 26;
+
 /** Characters of an unreadable error in the message. */
 const SHOWN = 200;
 
 export function toRun(env: string, id: string, fields: Record<string, string>): Run {
   const { f, e, r, s, a, q, b, x, o, error, invoker_run, invoker_step, retry_of, trace, defers, k, c } = fields;
+  const { batch } = fields;
   return {
     id,
     env,
@@ -53,6 +58,7 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     ...(retry_of && { retryOf: retry_of }),
     ...(trace && { trace }),
     ...(defers && { defers: Number(defers) }),
+    ...(batch && { batch: idsIn(batch) }),
     ...(k && { keys: JSON.parse(k) as FrozenKeys }),
     status: s as RunStatus,
     attempt: Number(a),
@@ -63,6 +69,11 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     ...(error !== undefined && { error: readError(error) }),
     ...(c !== undefined && cancelReasonOf(c)),
   };
+}
+
+/** IDs that are stored one after another. */
+export function idsIn(text: string): string[] {
+  return Array.from({ length: text.length / ID_LENGTH }, (_, i) => text.slice(i * ID_LENGTH, (i + 1) * ID_LENGTH));
 }
 
 function cancelReasonOf(text: string): Pick<Run, 'cancelReason'> {

@@ -13,7 +13,7 @@ import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { memberOf } from './active-runs.ts';
 import { segmentSize } from './ended-run-index.ts';
-import { isOverflow } from './event-runs.ts';
+import { addEventRuns, isOverflow } from './event-runs.ts';
 import { PLANNING_FIELD, RUN_FIELDS, toHistory, toRun } from './run-fields.ts';
 import { type RemoteWait, readRemote } from './wait-location.ts';
 import type { Waits } from './waits.ts';
@@ -23,6 +23,7 @@ export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId
   retryOf?: string;
   trace?: string;
   keys?: FrozenKeys;
+  batch?: readonly string[];
   /** Time of the first reconciliation, Unix milliseconds. */
   reconcileAt: number;
   /** Who runs it already (checkpoints.ts); undefined: its first call will. */
@@ -94,6 +95,10 @@ export class Runs {
     // Those of an event are in its partition, and so are those of an ingest job.
     for (const ofPartition of Map.groupBy(runs, ({ id }) => this.#keys.of(id)).entries()) {
       await this.#createIn(...ofPartition);
+    }
+    for (const { env, id: runId, queuedAt, eventId, batch } of runs) {
+      const eventIds = batch?.filter((id) => id !== eventId);
+      if (eventIds) await addEventRuns(this.#redis, this.#keys, { env, runId, queuedAt, eventIds }, this.#retentionMs);
     }
   }
 
@@ -299,6 +304,7 @@ function rowOf({
   retryOf,
   trace,
   keys,
+  batch,
   owner,
 }: NewRun) {
   const fields = [RUN_FIELDS.requestId, requestId];
@@ -306,6 +312,7 @@ function rowOf({
   if (retryOf) fields.push(RUN_FIELDS.retryOf, retryOf);
   if (trace) fields.push(RUN_FIELDS.trace, trace);
   if (keys) fields.push(RUN_FIELDS.keys, JSON.stringify(keys));
+  if (batch) fields.push(RUN_FIELDS.batch, batch.join(''));
   if (owner) {
     const { status, startedAt, checkpoint } = RUN_FIELDS;
     fields.push(status, 'Running' satisfies RunStatus, startedAt, String(queuedAt), checkpoint, `0:${owner}`);
