@@ -40,6 +40,7 @@ export interface RunServices {
 export function createRunServices(
   { config: { reconcileAfterMs, callTimeoutMs, retryScale }, tracing }: Core,
   {
+    apps,
     runs,
     runLists,
     runMetadata,
@@ -115,7 +116,7 @@ export function createRunServices(
     waitMatcher,
     starter,
     invocations,
-    retries: new RunRetries({ runs, steps, events, functions, starter, scheduler }),
+    retries: new RunRetries({ runs, steps, apps, events, functions, starter, scheduler }),
     endpoints: new Endpoints({ ...endpointDeps, callTimeoutMs, retryScale }),
     callCheckpoints: new CallCheckpoints({
       runs,

@@ -5,6 +5,7 @@ import type { FunctionClient } from '../../functions/function-client.ts';
 import { type Failure, type Outcome, permanentFailure, retriableFailure } from '../../functions/interpret-response.ts';
 import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
 import type { Op } from '../../model/runs/operation.ts';
+import { withStepInput } from '../../model/runs/step-input.ts';
 import type { LeftOver, Loaded } from '../../store/runs/runs.ts';
 import type { ConnectCaller } from '../connect/connect-caller.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
@@ -153,7 +154,7 @@ async function callFunction(
     startedAt,
     stepId,
     stack,
-    memos,
+    memos: withStepInput(memos, run.fromStep),
     planOnly: planOnly && stepId === undefined,
     defers,
   });

@@ -4,6 +4,7 @@ import type { AppFunction } from '../../model/apps/app.ts';
 import type { Envelope } from '../../model/events/event.ts';
 import type { FrozenKeys } from '../../model/flow-control/options.ts';
 import type { Invoker } from '../../model/runs/run.ts';
+import type { FromStep } from '../../model/runs/step-input.ts';
 import { SLACK_MS } from '../../store/events/event-location.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { Runs } from '../../store/runs/runs.ts';
@@ -25,6 +26,8 @@ export interface RunToStart {
   invoker?: Invoker;
   /** The run that this one re-runs. */
   retryOf?: string;
+  /** Where a re-run begins. */
+  fromStep?: FromStep;
   /** What its limits need of the event. */
   keys?: FrozenKeys;
   /** Parent span of the run's jobs; none: the active span. */
@@ -55,7 +58,7 @@ export class RunStarter {
     const activeSpan = tracing?.serializeSpan();
     await this.#keepFutureEvents(toStart, nowMs);
     await runs.create(
-      toStart.map(({ id, fn, event, invoker, retryOf, keys, dueAt, trace = activeSpan }) => ({
+      toStart.map(({ id, fn, event, invoker, retryOf, fromStep, keys, dueAt, trace = activeSpan }) => ({
         id,
         env: event.env,
         functionId: fn.id,
@@ -63,6 +66,7 @@ export class RunStarter {
         requestId: event.requestId,
         ...(invoker && { invoker }),
         ...(retryOf && { retryOf }),
+        ...(fromStep && { fromStep }),
         ...(keys && { keys }),
         ...(trace && { trace }),
         queuedAt: nowMs,
@@ -71,6 +75,7 @@ export class RunStarter {
     );
     await cancelTriggers.watch(toStart, nowMs);
     await timeoutTimers.watchQueued(toStart, nowMs);
+    const finishedSteps = await this.#copySteps(toStart);
     await scheduler.enqueueCalls(
       toStart.map(({ id, fn, event, dueAt, trace = activeSpan }) => ({
         ref: {
@@ -81,7 +86,7 @@ export class RunStarter {
           functionId: fn.id,
           trace,
         },
-        at: 0,
+        at: finishedSteps.get(id) ?? 0,
         retries: fn.retries,
         delayMs: dueAt - nowMs,
       })),
@@ -89,6 +94,19 @@ export class RunStarter {
     for (const { id, fn, event } of toStart) {
       telemetry.publishRun({ env: event.env, id, functionId: fn.id, eventId: event.internalId }, 'Queued');
     }
+  }
+
+  /** @returns the numbers of steps that re-runs begin with, by run ID */
+  async #copySteps(toStart: readonly RunToStart[]): Promise<Map<string, number>> {
+    const counts = new Map<string, number>();
+    for (const { id, event, retryOf, fromStep } of toStart) {
+      if (!retryOf || !fromStep) continue;
+      const count = await this.#deps.runs.copySteps({ env: event.env, id, retryOf, fromStep });
+      // The reconciler fails it: without them it would run all steps again.
+      if (count === undefined) throw new Error(`the run ${retryOf}, whose steps the run ${id} needs, is gone`);
+      counts.set(id, count);
+    }
+    return counts;
   }
 
   /** An event with a future timestamp is kept past its retention only for the runs that start then. */
